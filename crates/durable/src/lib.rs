@@ -26,7 +26,7 @@
 //!        ┌───────────────┐ ┌─────────┐   leased
 //!        │   committer   │ │ claimer │──────────▶ workers: is it too late? handlers by kind
 //!        └───────┬───────┘ └────┬────┘               │
-//!                │   ▲          │  ack, retry, bury  │
+//!                │   ▲          │ begin, ack, retry.. │
 //!                ▼   └──────────┼────────────────────┘
 //!             trait Store  ◀────┘
 //! ```
@@ -34,6 +34,8 @@
 //! * A [store] holds a row for each key, in the order of when it is visible. A claim moves
 //!   that to the end of a lease and gives a token; an ack compares the token. So a job whose
 //!   program died comes back by itself.
+//! * A run **begins** by a change of its own, when a worker is free for it: that counts the attempt.
+//!   Until then its job can be cancelled, moved and replaced.
 //! * The **committer** is one thread. While it commits, what arrives is the next batch; so one sync
 //!   serves many. A [`Commit`] is waited for by a thread or awaited.
 //! * The **claimer** is one thread. It leases what is due, no more than may be in flight, and
@@ -48,7 +50,7 @@
 //! | | |
 //! |---|---|
 //! | schedule, cancel, refresh | a place in a batch, and the store's commit, shared with all who wait |
-//! | a run | its part of a claim and of a commit; one allocation for the worker |
+//! | a run | its part of a claim and of two commits, as it begins and ends; an allocation for each |
 //! | nothing due | a question to the store each second |
 //! | memory | what is in flight and not committed; not what is pending |
 //! | threads | workers and their driver, the driver of the wheel, committer and claimer of each store |

@@ -312,7 +312,7 @@ fn poison_ends() {
     assert!(timers.dead(None, 9).unwrap().is_empty());
 }
 
-/// 8: a job that kills its process ends, too: each claim counts before the handler is called.
+/// 8: a job that kills its process ends, too: an attempt counts before the handler is called.
 #[test]
 fn what_kills_its_process_ends() {
     let world = World::new();

@@ -3,7 +3,7 @@
 //! A store keeps a file of each format that was ever written, made once by [`write_golden`] with
 //! the first version that wrote it. A test puts it back and asks [`read_golden`].
 
-use crate::rig::{KIND, LEASE, ack, bury, job, millis};
+use crate::rig::{KIND, LEASE, ack, begin, bury, job, millis};
 use wheelhouse_durable::store::{Change, Entry, Kinds, Leased, Outcome, Store};
 
 /// When the job that waits is due, after the one that is leased, in milliseconds.
@@ -11,8 +11,8 @@ const LATER: u64 = 1_000_000;
 
 const REASON: &str = "it failed";
 
-/// Puts a dead letter, a job that is leased, and one that waits into an empty store, whose clock
-/// stands still.
+/// Puts a dead letter, a job whose run has begun, and one that waits into an empty store, whose
+/// clock stands still.
 ///
 /// # Panics
 ///
@@ -20,9 +20,10 @@ const REASON: &str = "it failed";
 pub fn write_golden(store: &mut dyn Store) {
     commit(store, &[Change::Put(job("dead", 0))]);
     let dead = claim(store).remove(0);
-    commit(store, &[bury(&dead, REASON)]);
+    commit(store, &[begin(&dead), bury(&dead, REASON)]);
     commit(store, &[Change::Put(job("leased", 0)), Change::Put(job("pending", LATER))]);
-    assert_eq!(claim(store).len(), 1);
+    let leased = claim(store).remove(0);
+    assert_eq!(commit(store, &[begin(&leased)]), [Outcome::Done]);
 }
 
 /// Reads what [`write_golden`] has written, and goes on with it; leases have ended since.
@@ -52,7 +53,10 @@ pub fn read_golden(store: &mut dyn Store) {
     let names: Vec<_> = again.iter().map(|its| its.job.key.to_string()).collect();
     assert_eq!(names, ["leased"]);
     let before = rows[0].state.lease().expect("it was leased").token;
-    assert!(again[0].job.attempt == 2 && again[0].token > before, "{:?} after {before}", again[0]);
+    assert!(again[0].was_lost && again[0].token > before, "{:?} after {before}", again[0]);
+    assert_eq!(commit(store, &[begin(&again[0])]), [Outcome::Done]);
+    let row = store.find(&again[0].job.key).expect("a lookup succeeds").expect("it has begun");
+    assert_eq!(row.attempt, 2);
     assert_eq!(commit(store, &[ack(&again[0]), Change::Put(job("new", 0))]), [Outcome::Done; 2]);
 }
 

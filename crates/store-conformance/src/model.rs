@@ -24,6 +24,8 @@ pub(crate) struct Run {
     pub(crate) until: u64,
     /// Whether it is a run of the row's job.
     pub(crate) own: bool,
+    /// Whether it has begun, or is leased only.
+    pub(crate) begun: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -70,8 +72,11 @@ impl Model {
                 let due = self.time(*when);
                 match self.rows.get_mut(key) {
                     None => Outcome::Absent,
-                    Some(Row { job: Some(job), run }) if !run.is_some_and(|run| run.own) => {
+                    Some(Row { job: Some(job), run })
+                        if !run.is_some_and(|run| run.own && run.begun) =>
+                    {
                         (job.due, job.begins) = (due, due);
+                        *run = run.filter(|run| run.begun);
                         Outcome::Done
                     }
                     Some(_) => Outcome::Running,
@@ -79,7 +84,7 @@ impl Model {
             }
             Change::Cancel { key } => match self.rows.get_mut(key) {
                 None => Outcome::Absent,
-                Some(row) if row.run.is_some() => {
+                Some(row) if row.run.is_some_and(|run| run.begun) => {
                     row.job = None;
                     Outcome::Running
                 }
@@ -109,7 +114,7 @@ impl Model {
             occurrence,
             attempt: 0,
         };
-        row.run = row.run.map(|run| Run { own: false, ..run });
+        row.run = row.run.filter(|run| run.begun).map(|run| Run { own: false, ..run });
         if row.job.replace(job).is_some() { Outcome::Replaced } else { Outcome::Done }
     }
 
@@ -128,7 +133,8 @@ impl Model {
 
     /// What a worker does with its run.
     fn end(&mut self, change: &Change) -> Outcome {
-        let (Change::Ack { key, token, .. }
+        let (Change::Begin { key, token }
+        | Change::Ack { key, token, .. }
         | Change::Retry { key, token, .. }
         | Change::Release { key, token, .. }
         | Change::Extend { key, token, .. }
@@ -147,6 +153,12 @@ impl Model {
             row.run = Some(Run { until, ..run });
             return if alive { Outcome::Done } else { Outcome::Closed };
         }
+        if let Change::Begin { .. } = change {
+            let counted = row.job.iter_mut().filter(|_| alive && !run.begun);
+            counted.for_each(|job| job.attempt += 1);
+            row.run = Some(Run { begun: true, ..run });
+            return if alive { Outcome::Done } else { Outcome::Closed };
+        }
         row.run = None;
         match (change, &mut row.job) {
             (Change::Ack { again: Some(Again { when, occurrence }), .. }, Some(job)) if alive => {
@@ -159,7 +171,7 @@ impl Model {
             }
             (Change::Release { when, .. }, Some(job)) if alive => {
                 job.begins = when.from(present).as_millis();
-                job.attempt -= 1;
+                job.attempt -= u32::from(run.begun);
             }
             (Change::Bury { reason, .. }, job) if alive => {
                 let died = job.take().map(|job| (key.clone(), job, reason.clone()));

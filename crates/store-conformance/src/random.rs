@@ -96,7 +96,7 @@ impl<'b> Pair<'b> {
         let name = KEYS[random.random_range(0..KEYS.len())];
         let (key, when) = (key(name), after(random.random_range(0..25)));
         let token = self.token(&key, random);
-        match random.random_range(0..16) {
+        match random.random_range(0..18) {
             0..=4 => Change::Put(Put {
                 kind: KINDS[random.random_range(0..KINDS.len())].into(),
                 payload: random.random::<u64>().to_le_bytes().to_vec(),
@@ -117,7 +117,8 @@ impl<'b> Pair<'b> {
             12 => Change::Extend { key, token, visibility: millis(random.random_range(0..40)) },
             13 => Change::Bury { key, token, reason: format!("reason {}", self.log.len()) },
             14 => Change::Revive { generation: self.dead(random), when },
-            _ => Change::Forget { generation: self.dead(random) },
+            15 => Change::Forget { generation: self.dead(random) },
+            _ => Change::Begin { key, token },
         }
     }
 
@@ -153,8 +154,9 @@ impl<'b> Pair<'b> {
             self.tokens.entry(leased.job.key.clone()).or_default().push(leased.token);
             let row = self.model.rows.get_mut(&leased.job.key).expect("the claims agree");
             let until = self.model.now + lease;
-            row.run = Some(Run { token: leased.token, until, own: true });
-            row.job.iter_mut().for_each(|job| job.attempt += 1);
+            let was_lost = row.run.is_some_and(|run| run.own);
+            row.run = Some(Run { token: leased.token, until, own: true, begun: false });
+            self.said("a lost lease", leased.was_lost, was_lost);
             let row = self.model.rows[&leased.job.key].clone();
             self.compare(&leased.job, &row);
         }
@@ -186,7 +188,10 @@ impl<'b> Pair<'b> {
         self.said("visible_at", entry.visible_at.as_millis(), row.visible_at());
         let same = match entry.state {
             State::Pending => row.job.is_some() && row.run.is_none(),
-            State::Leased(_) => row.job.is_some() && row.run.is_some_and(|run| run.own),
+            State::Leased(_) => {
+                row.job.is_some() && row.run.is_some_and(|run| run.own && !run.begun)
+            }
+            State::Begun(_) => row.job.is_some() && row.run.is_some_and(|run| run.own && run.begun),
             State::Replaced(_) => row.job.is_some() && row.run.is_some_and(|run| !run.own),
             State::Closed(_) => row.job.is_none(),
         };

@@ -3,8 +3,8 @@
 use crate::Bed;
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Again, Change, Dead, Entry, Key, Kinds, Leased, Next, Outcome, Put, Store, Timestamp, Token,
-    When,
+    Again, Change, Dead, Entry, Key, Kinds, Lease, Leased, Next, Outcome, Put, State, Store,
+    Timestamp, Token, When,
 };
 
 /// The kind of all jobs that need no other.
@@ -40,6 +40,17 @@ pub(crate) fn job(name: &str, delay: u64) -> Put {
 /// The same, in place of what has the key.
 pub(crate) fn instead(name: &str, delay: u64) -> Put {
     Put { replace: true, ..job(name, delay) }
+}
+
+pub(crate) fn begin(leased: &Leased) -> Change {
+    Change::Begin { key: leased.job.key.clone(), token: leased.token }
+}
+
+/// What becomes of it when it has begun.
+pub(crate) fn note_begun(leased: &mut Leased) {
+    let Leased { job, token, until, .. } = leased;
+    job.attempt += 1;
+    job.state = State::Begun(Lease { token: *token, until: *until });
 }
 
 pub(crate) fn ack(leased: &Leased) -> Change {
@@ -121,6 +132,7 @@ impl<'b> Rig<'b> {
                 leased.job.state.lease().map(|its| (its.token, its.until)),
                 Some((leased.token, leased.until))
             );
+            assert!(matches!(leased.job.state, State::Leased(_)), "not begun: {leased:?}");
             assert_eq!(leased.job.visible_at, leased.until, "a claim moves the visibility");
             assert_eq!(
                 leased.until,
@@ -132,11 +144,27 @@ impl<'b> Rig<'b> {
     }
 
     /// Leases all that is visible, for [`LEASE`].
-    pub(crate) fn claim(&mut self) -> Vec<Leased> {
+    pub(crate) fn lease(&mut self) -> Vec<Leased> {
         self.claim_of(&Kinds::new([KIND]), 1_000, LEASE).0
     }
 
     /// Leases the one job that is visible.
+    pub(crate) fn lease_one(&mut self) -> Leased {
+        let mut leased = self.lease();
+        assert_eq!(leased.len(), 1, "one job is visible: {leased:?}");
+        leased.remove(0)
+    }
+
+    /// Leases all that is visible, for [`LEASE`], and begins it.
+    pub(crate) fn claim(&mut self) -> Vec<Leased> {
+        let mut leased = self.lease();
+        let begins: Vec<_> = leased.iter().map(begin).collect();
+        assert!(self.commit(&begins).iter().all(|outcome| *outcome == Outcome::Done));
+        leased.iter_mut().for_each(note_begun);
+        leased
+    }
+
+    /// Leases the one job that is visible, and begins it.
     pub(crate) fn claim_one(&mut self) -> Leased {
         let mut leased = self.claim();
         assert_eq!(leased.len(), 1, "one job is visible: {leased:?}");

@@ -65,8 +65,9 @@ fn sound_histories_pass() {
     let twice = [&[call("cancel", 0, 3_000)], &cancel(4_000, "Absent")[..]].concat();
     check(&[scheduled(&twice)], false).unwrap();
     check(&[scheduled(&twice)], true).unwrap();
-    // Somebody had it who was killed before he wrote so, and it is not handed out again.
-    check(&[scheduled(&cancel(3_000, "Running"))], false).unwrap();
+    // A process began it that was killed before it wrote so; it is not handed out again.
+    let begun = [&[call("begin", 1, 2_500)], &cancel(3_000, "Running")[..]].concat();
+    check(&[scheduled(&begun)], false).unwrap();
     // A lease that ran out, and one of a process that was killed.
     let again = [&[begin(1, 10), begin(2, 20)], &acked(2, 21_000)[..]].concat();
     check(&[scheduled(&again)], false).unwrap();
@@ -94,6 +95,12 @@ fn each_rule_is_checked() {
     refused(&[scheduled(&[begin(1, 9)])], "began at 9, due at 10");
     let cancelled = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Cancelled")];
     refused(&[scheduled(&[&cancelled[..], &[begin(1, 10)]].concat())], "after a cancellation");
+    let running = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Running")];
+    refused(&[scheduled(&running)], "nothing had begun");
+    let late = [&running[..], &[call("begin", 1, 5_000)]].concat();
+    refused(&[scheduled(&late)], "nothing had begun");
+    let refusal = [call("begin", 1, 2_000), answer("begin", 1, 2_500, "Superseded")];
+    refused(&[scheduled(&[&refusal, &running[..]].concat())], "nothing had begun");
     refused(&[scheduled(&[begin(1, 10), begin(2, 19)])], "leased until 20");
     refused(&[scheduled(&[begin(1, 10), begin(1, 20)])], "handed out twice");
     let other = vec![begin(2, 20), Event::Over];
@@ -118,6 +125,7 @@ enum Fault {
     LosesJobs,
     LosesTries,
     LosesOccurrences,
+    ClaimBegins,
     Early,
 }
 
@@ -172,6 +180,13 @@ impl Store for Faulty {
                 visibility,
             });
             self.store.commit(&back.collect::<Vec<_>>())?;
+        }
+        if self.fault == Fault::ClaimBegins {
+            let begin = |leased: &Leased| Change::Begin {
+                key: leased.job.key.clone(),
+                token: leased.token,
+            };
+            self.store.commit(&into.iter().map(begin).collect::<Vec<_>>())?;
         }
         if self.fault == Fault::Early {
             next.now = Timestamp::from_millis(next.now.as_millis() - 1_000);
@@ -266,6 +281,12 @@ fn tries_that_are_lost_are_found() {
 #[test]
 fn occurrences_that_are_lost_are_found() {
     is_found(Fault::LosesOccurrences, &["ended at occurrence 0 of 2"]);
+}
+
+/// As claims did once: a cancellation says that a job is running which is leased only.
+#[test]
+fn a_claim_that_begins_is_found() {
+    is_found(Fault::ClaimBegins, &["nothing had begun"]);
 }
 
 #[test]

@@ -27,6 +27,8 @@ struct Held {
     /// Whether the server has a row of this key, and its kind.
     stored: Option<Kind>,
     row: Option<Row>,
+    /// When the server's row is visible: who waits knows of that.
+    known: Option<Timestamp>,
     /// A job that was put, and how many were put before it.
     job: Option<(usize, Put)>,
     changed: bool,
@@ -46,7 +48,8 @@ pub(crate) struct Writes {
 impl Batch {
     /// The server's row of a key.
     pub(crate) fn holds(&mut self, key: Key, kind: Kind, row: Row) {
-        let held = Held { stored: Some(kind), row: Some(row), ..Held::default() };
+        let known = Some(row.visible_at);
+        let held = Held { stored: Some(kind), row: Some(row), known, ..Held::default() };
         self.rows.insert(key, held);
     }
 
@@ -66,9 +69,10 @@ impl Batch {
         let mut writes = Writes::default();
         let mut put = Vec::new();
         for (key, held) in self.rows.drain().filter(|(_, held)| held.changed) {
-            let Held { stored, row, job, .. } = held;
+            let Held { stored, row, job, known, .. } = held;
             let kind = job.as_ref().map(|(_, job)| job.kind.clone()).or_else(|| stored.clone());
-            if let Some((row, kind)) = row.zip(kind) {
+            let moved = row.filter(|row| job.is_some() || known != Some(row.visible_at));
+            if let Some((row, kind)) = moved.zip(kind) {
                 let first = writes.first.entry(kind).or_insert(row.visible_at);
                 *first = row.visible_at.min(*first);
             }

@@ -273,6 +273,7 @@ fn key(change: &Change) -> Option<&Key> {
         Change::Put(Put { key, .. })
         | Change::Move { key, .. }
         | Change::Cancel { key }
+        | Change::Begin { key, .. }
         | Change::Ack { key, .. }
         | Change::Retry { key, .. }
         | Change::Release { key, .. }

@@ -14,8 +14,11 @@ fn damaged(what: impl std::fmt::Display) -> StoreError {
 /// The part of a row that changes go by: eight columns, from `from` on.
 pub(crate) fn row(sql: &SqlRow, from: usize) -> Result<Row, StoreError> {
     let number = |column| number(sql, from + column);
-    let lease =
-        || Ok::<_, StoreError>(Lease { token: Token(number(6)?), until: time(sql, from + 7)? });
+    let lease = || {
+        let token: Option<i64> = sql.try_get(from + 6).map_err(damaged)?;
+        let Some(token) = token.map(i64::cast_unsigned) else { return Ok(None) };
+        Ok::<_, StoreError>(Some(Lease { token: Token(token), until: time(sql, from + 7)? }))
+    };
     let attempt: i32 = sql.try_get(from + 4).map_err(damaged)?;
     let state: i16 = sql.try_get(from + 5).map_err(damaged)?;
     let state =

@@ -227,7 +227,8 @@ fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<i64, StoreError> {
         if row.try_get::<_, Option<i64>>(4).map_err(store_error)?.is_some() {
             let job = row::entry(row, 4)?;
             if let State::Leased(lease) = job.state {
-                into.push(Leased { job, token: lease.token, until: lease.until });
+                let was_lost = row.try_get(16).map_err(store_error)?;
+                into.push(Leased { job, token: lease.token, until: lease.until, was_lost });
             }
         }
     }

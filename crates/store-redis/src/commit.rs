@@ -28,6 +28,7 @@ pub(crate) fn add(call: &mut Arguments, change: &Change) -> Result<(), StoreErro
             call.push(time(Some(*when)));
         }
         Change::Cancel { key } => begin(call, b"C", key, None),
+        Change::Begin { key, token } => begin(call, b"s", key, Some(*token)),
         Change::Ack { key, token, again } => {
             let again = again.map(|Again { when, occurrence }| (when, occurrence));
             let (when, occurrence) = again.unzip();

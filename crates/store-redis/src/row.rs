@@ -4,6 +4,9 @@ use wheelhouse_durable::store::{
     Dead, Entry, Key, Kind, Lease, State, StoreError, Timestamp, Token,
 };
 
+/// That of a row without a lease.
+const NO_TOKEN: Token = Token(0);
+
 /// Bytes of a state before its kind.
 const HEAD: usize = 45;
 
@@ -18,8 +21,9 @@ fn read(key: &[u8], state: &[u8], body: &[u8]) -> Option<Entry> {
     let lease = Lease { token: Token(number(1)?), until: time(number(9)?) };
     let due = time(number(17)?);
     let (state, visible_at) = match head[0] {
-        0 => (State::Pending, lease.until),
-        1 => (State::Leased(lease), lease.until),
+        0 if lease.token == NO_TOKEN => (State::Pending, lease.until),
+        0 => (State::Leased(lease), lease.until),
+        1 => (State::Begun(lease), lease.until),
         2 => (State::Closed(lease), lease.until),
         3 => (State::Replaced(lease), lease.until.max(due)),
         _ => return None,

@@ -70,17 +70,19 @@ impl RedisStore {
         let [now, next, removed] = head.each_ref().map(number);
         let now = Timestamp::from_millis(now.ok_or_else(unreadable)?);
         let visible_at = next.map(Timestamp::from_millis);
-        for job in jobs.chunks(3) {
-            let [Value::BulkString(key), Value::BulkString(state), Value::BulkString(body)] = job
+        for job in jobs.chunks(4) {
+            let [Value::BulkString(key), Value::BulkString(state), Value::BulkString(body), lost] =
+                job
             else {
                 return Err(unreadable());
             };
+            let was_lost = number(lost) == Some(1);
             let job = row::entry(key, state, body)?;
             let State::Leased(lease) = job.state else { return Err(unreadable()) };
-            into.push(Leased { job, token: lease.token, until: lease.until });
+            into.push(Leased { job, token: lease.token, until: lease.until, was_lost });
         }
         let removed = removed.and_then(|removed| usize::try_from(removed).ok()).unwrap_or(0);
-        Ok((removed + jobs.len() / 3, Next { now, visible_at }))
+        Ok((removed + jobs.len() / 4, Next { now, visible_at }))
     }
 
     /// Takes the kinds of new jobs, and of dead letters that become jobs, so that the script is

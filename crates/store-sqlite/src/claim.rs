@@ -51,6 +51,7 @@ impl Claim {
         let mut select = batch.connection.prepare_cached(select)?;
         let entry = select.query_row([key.as_bytes()], row::entry).optional()?;
         let Some(mut job) = entry else { return Ok(None) };
+        let was_lost = job.state.is_held();
         let until = batch.now.1.saturating_add(self.visibility);
         let token = Token(batch.draw());
         let Some(row) = claim(&Row::from(&job), Lease { token, until }) else {
@@ -75,7 +76,7 @@ impl Claim {
         batch.connection.prepare_cached(set)?.execute(values)?;
         batch.wrote(None);
         job = Entry { visible_at: row.visible_at, attempt, state: row.state, ..job };
-        Ok(Some(Leased { job, token, until }))
+        Ok(Some(Leased { job, token, until, was_lost }))
     }
 }
 

@@ -155,7 +155,7 @@ impl Table for Batch<'_> {
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
             ON CONFLICT (key) DO UPDATE SET due = ?1, visible_at = ?2, generation = ?3,
                 occurrence = ?4, attempt = ?5, state = ?6, token = ?7, until = ?8, kind = ?10,
-                payload = ?11, policy = ?12";
+                payload = ?11, policy = ?12, holder = iif(?7 IS NULL, NULL, holder)";
         let (state, token, until) = columns(row.state);
         self.connection.prepare_cached(put)?.execute(params![
             millis(row.due),
@@ -178,7 +178,7 @@ impl Table for Batch<'_> {
     fn set(&mut self, key: &Key, row: &Row) -> Result<()> {
         let set = "
             UPDATE job SET due = ?1, visible_at = ?2, occurrence = ?3, attempt = ?4, state = ?5,
-                token = ?6, until = ?7, holder = iif(?5 = 0, NULL, holder)
+                token = ?6, until = ?7, holder = iif(?6 IS NULL, NULL, holder)
             WHERE key = ?8";
         let (state, token, until) = columns(row.state);
         self.connection.prepare_cached(set)?.execute(params![

@@ -27,7 +27,10 @@ pub(crate) const DEAD: &str = "due, due, generation, occurrence, attempt, 0, NUL
 
 /// The part of a row that changes go by.
 pub(crate) fn row(row: &SqlRow<'_>) -> Result<Row> {
-    let lease = || Ok::<_, Error>(Lease { token: Token(number(row, 6)?), until: time(row, 7)? });
+    let lease = || {
+        let Some(token) = row.get::<_, Option<i64>>(6)? else { return Ok(None) };
+        Ok::<_, Error>(Some(Lease { token: Token(token.cast_unsigned()), until: time(row, 7)? }))
+    };
     let state: i64 = row.get(5)?;
     let state = State::of_number(state, lease)?.ok_or(Error::IntegralValueOutOfRange(5, state))?;
     Ok(Row {

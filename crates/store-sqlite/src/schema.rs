@@ -19,7 +19,8 @@ const TABLES: &str = "
         kind TEXT NOT NULL,
         visible_at INTEGER NOT NULL,
         generation INTEGER NOT NULL,
-        state INTEGER NOT NULL, -- 0 pending, 1 leased, 2 closed, 3 replaced
+        state INTEGER NOT NULL, -- 0 pending (leased, if it has a token), 1 begun, 2 closed,
+                                -- 3 replaced
         token INTEGER,
         until INTEGER,
         holder INTEGER,         -- epoch of the process that has the lease

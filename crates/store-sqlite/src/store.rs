@@ -30,6 +30,8 @@ pub struct SqliteStore {
     said: Option<Timestamp>,
     /// After how many pages SQLite copies the journal; 0 before the first commit.
     journal_pages: usize,
+    /// Whether commits are synced, as they are when the file is opened.
+    syncs: bool,
 }
 
 impl SqliteStore {
@@ -66,7 +68,8 @@ impl SqliteStore {
 
     fn new(opened: Opened, clock: StoreClock) -> Self {
         let Opened { connection, files, writer } = opened;
-        Self { connection, files, clock, writer, waker: None, said: None, journal_pages: 0 }
+        let (waker, said, journal_pages, syncs) = (None, None, 0, true);
+        Self { connection, files, clock, writer, waker, said, journal_pages, syncs }
     }
 
     /// Reads all of the file and checks that the tables, their order and their indexes agree. Takes
@@ -104,6 +107,19 @@ impl SqliteStore {
             let set = format!("PRAGMA wal_autocheckpoint = {pages}");
             self.connection.execute_batch(&set).map_err(store_error)?;
             self.journal_pages = pages;
+        }
+        Ok(())
+    }
+
+    /// Whether the next commit is to survive a loss of power, or only the death of the process.
+    /// Where it is not, the journal is written and not synced; the next commit that is syncs both,
+    /// and SQLite syncs the journal before it copies it. So the file is whole in any case.
+    fn sync(&mut self, syncs: bool) -> Result<(), StoreError> {
+        if syncs != self.syncs {
+            let set = if syncs { "FULL" } else { "NORMAL" };
+            let set = format!("PRAGMA synchronous = {set}");
+            self.connection.execute_batch(&set).map_err(store_error)?;
+            self.syncs = syncs;
         }
         Ok(())
     }
@@ -165,6 +181,7 @@ fn is_waited_for(change: &Change) -> bool {
 impl Store for SqliteStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         self.copy_journal_for(changes.iter().filter(|change| is_waited_for(change)).count())?;
+        self.sync(!changes.iter().all(|change| matches!(change, Change::Begin { .. })))?;
         let Self { connection, clock, files, .. } = self;
         let Some((_, reserve)) = &self.writer else { return Err(only_to_read()) };
         files.check(connection)?;
@@ -202,6 +219,7 @@ impl Store for SqliteStore {
         let mut next = Next { now, visible_at };
         if max > 0 && visible_at.is_some_and(|first| first <= now) {
             self.copy_journal_for(0)?;
+            self.sync(true)?;
             let Self { connection, clock, files, .. } = self;
             let Some((holder, reserve)) = &self.writer else { return Err(only_to_read()) };
             let mut max = max;

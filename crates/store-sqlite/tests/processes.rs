@@ -6,10 +6,14 @@ mod common;
 
 use common::child::{child, file, wait_for};
 use common::{LEASE, ack, ack_by, cancel, claim, manual, names, one, put, rows};
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{Change, Outcome, Put, Store, Token};
-use wheelhouse_durable::{Durable, Handlers};
+use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_conformance::history;
 use wheelhouse_store_sqlite::SqliteStore;
 
@@ -109,6 +113,108 @@ fn a_job_that_kills_its_process_becomes_a_dead_letter() {
     let reason = wait_for(&mut lines, "dead");
     assert!(reason.contains('3'), "{reason}");
     assert!(survives.wait().unwrap().success());
+}
+
+/// The kind of jobs that abort the process.
+const KILLER: &str = "killer/1";
+
+/// Where a handler writes down that it was called.
+fn called(path: &Path) -> PathBuf {
+    path.with_extension("called")
+}
+
+#[test]
+#[ignore = "a child"]
+fn works_beside_a_killer() {
+    let called = OpenOptions::new().create(true).append(true).open(called(Path::new(&file())));
+    let called = called.unwrap();
+    let handlers = Handlers::new().on_bytes(KILLER, |_, _| std::process::abort()).on_bytes(
+        common::KIND,
+        move |run, _| {
+            (&called).write_all(format!("{}\n", run.key()).as_bytes())?;
+            std::thread::sleep(Duration::from_millis(5));
+            Ok(Next::Done)
+        },
+    );
+    let timers = Durable::start(SqliteStore::open(file()).unwrap(), handlers).unwrap();
+    let mut store = SqliteStore::open_to_read(file()).unwrap();
+    while !rows(&mut store).is_empty() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let dead = timers.dead(None, 1_000).unwrap();
+    let names: Vec<_> = dead.iter().map(|dead| dead.job.key.to_string()).collect();
+    println!("dead {}", names.join(" "));
+}
+
+/// A job that kills its process each time, and two hundred that are due with it: the program is
+/// started again until the killer is a dead letter. It is the only one.
+#[test]
+fn a_job_that_kills_its_process_dies_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let Change::Put(killer) = put("killer", 0) else { unreachable!() };
+    let mut puts = vec![Change::Put(Put { kind: KILLER.into(), ..killer })];
+    puts.extend((0..200).map(|n| put(&format!("innocent {n}"), 0)));
+    SqliteStore::open(&path).unwrap().commit(&puts).unwrap();
+    for starts in 1.. {
+        assert!(starts <= 30, "the killer is still there");
+        let (mut works, mut lines) = child("works_beside_a_killer", &path);
+        if works.wait().unwrap().success() {
+            assert_eq!(wait_for(&mut lines, "dead"), "killer", "after {starts} starts");
+            break;
+        }
+    }
+    let called = std::fs::read_to_string(called(&path)).unwrap();
+    let called: BTreeSet<&str> = called.lines().collect();
+    assert_eq!(called.len(), 200, "each innocent one has run");
+}
+
+#[test]
+#[ignore = "a child"]
+fn works_until_it_is_killed() {
+    let called = OpenOptions::new().create(true).append(true).open(called(Path::new(&file())));
+    let called = called.unwrap();
+    let handlers = Handlers::new().on_bytes(common::KIND, move |run, _| {
+        (&called).write_all(format!("{}\n", run.key()).as_bytes())?;
+        std::thread::sleep(Duration::from_secs(60));
+        Ok(Next::Done)
+    });
+    let _timers = Durable::start(SqliteStore::open(file()).unwrap(), handlers).unwrap();
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+/// Programs whose handlers take long are killed, and all jobs are cancelled before that: `Running`
+/// is said of those alone whose handler was called, and what was `Cancelled` was never called.
+#[test]
+fn a_cancellation_tells_the_truth() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let read = || std::fs::read_to_string(called(&path)).unwrap_or_default();
+    for round in 0..4 {
+        let names: Vec<_> = (0..60).map(|n| format!("{round}-{n}")).collect();
+        let mut store = SqliteStore::open(&path).unwrap();
+        store.commit(&names.iter().map(|name| put(name, 0)).collect::<Vec<_>>()).unwrap();
+        let (mut works, _lines) = child("works_until_it_is_killed", &path);
+        let mine = || -> BTreeSet<String> {
+            let all = read();
+            all.lines().filter(|key| names.iter().any(|name| name == key)).map(Into::into).collect()
+        };
+        let patience = Instant::now();
+        while mine().len() < 4 {
+            assert!(patience.elapsed() < Duration::from_secs(60), "four workers are busy");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let outcomes = store.commit(&names.iter().map(|name| cancel(name)).collect::<Vec<_>>());
+        let outcomes = outcomes.unwrap();
+        works.kill().unwrap();
+        works.wait().unwrap();
+        let of = |which| {
+            let pairs = names.iter().zip(&outcomes).filter(move |(_, outcome)| **outcome == which);
+            pairs.map(|(name, _)| name.clone()).collect::<BTreeSet<_>>()
+        };
+        assert_eq!(of(Outcome::Running), mine());
+        assert_eq!((of(Outcome::Running).len(), of(Outcome::Cancelled).len()), (4, 56));
+    }
 }
 
 #[test]

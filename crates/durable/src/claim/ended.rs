@@ -103,8 +103,9 @@ impl Renewed {
                 self.held.extend(self.until);
                 self.held.close();
             }
-            // If the run has ended meanwhile, what becomes of its end says whether it was lost.
-            _ if !self.held.has_ended() && self.held.supersede() => {
+            // If the run has ended meanwhile, what becomes of its end says whether it was lost. One
+            // that has not begun may have been cancelled; its `Begin` says so.
+            _ if self.held.is_running() && self.held.supersede() => {
                 count(&shared.counters.of(&self.held.name.kind).counts.leases_lost);
                 shared.report(Some(self.held.name.clone()), EventKind::LeaseLost);
             }

@@ -1,49 +1,87 @@
 //! What this program has leased and not ended.
 
 use super::Message;
+use super::waiting::Waiting;
+use crate::MAX_PAYLOAD;
 use crate::handlers::Held;
-use crate::store::Token;
+use crate::store::{Leased, Token};
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// How many bytes of payloads may be in flight. A claim takes whole jobs, as many as fit if each is
+/// as long as the longest of the claims before it; one job may always be in flight.
+const MOST_BYTES: usize = 16 << 20;
 
 /// See the [module](self).
 pub(crate) struct Flight {
     /// Jobs that were claimed and whose end is not committed: their leases are renewed.
     held: Mutex<HashMap<Token, Arc<Held>>>,
+    /// Of their payloads.
+    bytes: AtomicUsize,
+    /// The longest payload of the last claims, in bytes.
+    longest: AtomicUsize,
     /// The claimer waits for room.
     waits: AtomicBool,
     most: usize,
-    /// At this count the claimer that waits is told.
-    low: usize,
+    workers: usize,
+    waiting: Arc<Waiting>,
     claimer: Sender<Message>,
 }
 
 impl Flight {
-    pub(crate) fn new(most: usize, workers: usize, claimer: Sender<Message>) -> Self {
-        // As long as each worker has the next job waiting, claims may wait to be larger.
-        let low = (most / 2).max((2 * workers).min(most) - 1);
-        Self { held: Mutex::default(), waits: AtomicBool::new(false), most, low, claimer }
+    pub(crate) fn new(
+        most: usize,
+        workers: usize,
+        waiting: Arc<Waiting>,
+        claimer: Sender<Message>,
+    ) -> Self {
+        let (bytes, longest) = (AtomicUsize::new(0), AtomicUsize::new(MAX_PAYLOAD));
+        let (held, waits) = (Mutex::default(), AtomicBool::new(false));
+        Self { held, bytes, longest, waits, most, workers, waiting, claimer }
     }
 
     /// How many may be claimed. `None` if the claimer is to wait: it is told.
     pub(super) fn room(&self) -> Option<usize> {
-        let count = self.count();
-        if count <= self.low {
-            return Some(self.most - count);
+        let room = self.free();
+        if room > 0 {
+            return Some(room);
         }
         self.waits.store(true, Ordering::SeqCst);
         // It may have sunk just before that.
-        let count = self.count();
-        let told = count <= self.low && self.waits.swap(false, Ordering::SeqCst);
-        told.then(|| self.most - count)
+        let room = self.free();
+        (room > 0 && self.waits.swap(false, Ordering::SeqCst)).then_some(room)
     }
 
-    pub(super) fn begin(self: &Arc<Self>, held: &Arc<Held>) -> Flown {
+    /// How many more there may be; 0 as long as too many are there for a claim to be worth while.
+    fn free(&self) -> usize {
+        let ahead = self.waiting.leased_ahead(self.workers);
+        let (count, most) = (self.count(), self.most.min(ahead));
+        // As long as each worker has the next job waiting, claims may wait to be larger.
+        let low = (most / 2).max((2 * self.workers).min(most) - 1);
+        if count > low {
+            return 0;
+        }
+        let bytes = MOST_BYTES.saturating_sub(self.bytes.load(Ordering::SeqCst));
+        let fit = (bytes / self.longest.load(Ordering::SeqCst)).max(usize::from(count == 0));
+        fit.min(most - count)
+    }
+
+    /// These were claimed.
+    pub(super) fn claimed(&self, leased: &[Leased]) {
+        let Some(longest) = leased.iter().map(|leased| leased.job.payload.len()).max() else {
+            return;
+        };
+        let before = self.longest.load(Ordering::SeqCst);
+        self.longest.store(longest.max(before / 2).max(1), Ordering::SeqCst);
+    }
+
+    pub(super) fn begin(self: &Arc<Self>, held: &Arc<Held>, bytes: usize) -> Flown {
         self.held.lock().insert(held.token, Arc::clone(held));
-        Flown { flight: Arc::clone(self), token: held.token }
+        self.bytes.fetch_add(bytes, Ordering::SeqCst);
+        Flown { flight: Arc::clone(self), token: held.token, bytes }
     }
 
     /// How many there are.
@@ -61,17 +99,17 @@ impl Flight {
 pub(crate) struct Flown {
     flight: Arc<Flight>,
     token: Token,
+    bytes: usize,
 }
 
 impl Drop for Flown {
     fn drop(&mut self) {
-        let count = {
-            let mut held = self.flight.held.lock();
-            held.remove(&self.token);
-            held.len()
-        };
-        if count <= self.flight.low && self.flight.waits.swap(false, Ordering::SeqCst) {
-            self.flight.claimer.send(Message::Ask).unwrap_or_default();
+        let flight = &self.flight;
+        flight.held.lock().remove(&self.token);
+        flight.bytes.fetch_sub(self.bytes, Ordering::SeqCst);
+        let waits = flight.waits.load(Ordering::SeqCst) && flight.free() > 0;
+        if waits && flight.waits.swap(false, Ordering::SeqCst) {
+            flight.claimer.send(Message::Ask).unwrap_or_default();
         }
     }
 }

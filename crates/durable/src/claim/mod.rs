@@ -3,7 +3,7 @@
 //! ```text
 //!            when to ask, when to renew
 //!   wheel ─────────────────────────────┐
-//!   store: something is earlier ───────┼──▶ claimer ──▶ store: claim ──▶ workers: judge, run
+//!   store: something is earlier ───────┼──▶ claimer ──▶ store: claim ──▶ waiting: judge, begin
 //!   runs: there is room again ─────────┘       ▲                 │
 //!                                              └─────────────────┘ next `visible_at`
 //! ```
@@ -12,19 +12,24 @@
 //! claim said, the renewal of leases, and once a second as a net below. So memory follows what is
 //! running, and not what is pending.
 //!
-//! A claim is bounded by what may be in flight and by the rate for catching up. Where workers are
-//! busy, the next claim waits until half of what was taken is done, so that claims are large.
+//! A claim is bounded by what may be in flight and by the rate for catching up: the workers take on
+//! within a tenth of a second what is leased, as far as is known, so that nothing is kept from other
+//! programs. Where workers are busy, the next claim waits until half of what was taken is done, so
+//! that claims are large.
 
 mod ended;
 mod flight;
 mod judge;
 mod rate;
+mod waiting;
 mod work;
 
 pub(crate) use ended::{Ended, Renewed};
 pub(crate) use flight::Flight;
 #[cfg(feature = "cron")]
 pub(crate) use judge::CronRule;
+pub(crate) use waiting::Waiting;
+pub(crate) use work::Task;
 
 use crate::Timers;
 use crate::commit::{Then, pause};
@@ -38,7 +43,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wheelhouse_service::{Handle, Moment};
-use work::{Claimed, Task};
+use work::Claimed;
 
 /// The most jobs in a claim.
 const MOST_IN_CLAIM: usize = 512;
@@ -56,6 +61,8 @@ pub(crate) enum Message {
     Ask,
     /// It is time to renew leases.
     Renew,
+    /// It is time to look for runs that take long.
+    Watch,
     /// It is time to look for kinds without a handler.
     LookForKinds,
     /// No more is to be leased; what is leased is renewed.
@@ -71,7 +78,6 @@ pub(crate) struct Claimer {
     wheel: Handle,
     /// Under which it is in the wheel when to ask.
     asking: wheelhouse_service::Key,
-    workers: Handle,
     sender: Sender<Message>,
     inbox: Receiver<Message>,
     /// To be told that it leases no more; `None` when that was told.
@@ -90,7 +96,7 @@ impl Claimer {
     pub(crate) fn new(
         timers: Timers,
         store: SharedStore,
-        (wheel, workers): (Handle, Handle),
+        wheel: Handle,
         (sender, inbox, stopped): (Sender<Message>, Receiver<Message>, Sender<()>),
     ) -> Self {
         let asking = timers.named("ask").into();
@@ -100,7 +106,6 @@ impl Claimer {
             store,
             wheel,
             asking,
-            workers,
             sender,
             inbox,
             stopped: Some(stopped),
@@ -126,6 +131,9 @@ impl Claimer {
             if told.contains(&Message::Stop) {
                 let stopped = self.stopped.take();
                 stopped.into_iter().for_each(|told| told.send(()).unwrap_or_default());
+            }
+            if told.contains(&Message::Watch) {
+                self.watch();
             }
             if told.contains(&Message::Renew) {
                 self.renew();
@@ -204,19 +212,40 @@ impl Claimer {
         if let Some(rate) = &mut self.rate {
             rate.took(self.leased.iter().filter(is_late).count());
         }
-        let counters = &self.timers.shared().counters;
+        let shared = self.timers.shared();
+        shared.flight.claimed(&self.leased);
         let claimed = Claimed { now: next.now, asked, answered: self.wheel.now() };
+        let mut tasks = Vec::with_capacity(self.leased.len());
         for leased in self.leased.drain(..) {
-            count(&counters.of(&leased.job.kind).counts.leased);
-            Task::new(&self.timers, leased, claimed).launch(&self.workers);
+            count(&shared.counters.of(&leased.job.kind).counts.leased);
+            tasks.push(Task::new(&self.timers, leased, claimed));
+        }
+        shared.waiting.add(tasks);
+    }
+
+    /// Tells of handlers that take long.
+    fn watch(&self) {
+        let shared = self.timers.shared();
+        let (now, slow_after) = (self.wheel.now(), shared.settings.slow_after);
+        for held in shared.flight.held() {
+            let (slow, limit) = held.takes_long(now, slow_after);
+            if let Some(time) = slow {
+                shared.report(Some(held.name.clone()), EventKind::StillRunning(time));
+            }
+            if let Some(limit) = limit {
+                count(&shared.counters.of(&held.name.kind).counts.timed_out);
+                shared.report(Some(held.name.clone()), EventKind::TimedOut(limit));
+            }
         }
     }
 
-    /// Renews the leases of what is in this program's hands, all in one commit.
+    /// Renews the leases of what is in this program's hands, all in one commit: except of runs that
+    /// have taken as long as they may.
     fn renew(&self) {
+        self.watch();
         let shared = self.timers.shared();
         let (now, visibility) = (self.wheel.now(), shared.settings.visibility);
-        for held in shared.flight.held() {
+        for held in shared.flight.held().into_iter().filter(|held| !held.has_timed_out()) {
             let (key, token) = (held.name.key.clone(), held.token);
             let until = now.saturating_add(visibility);
             let then = Then::Renewed(Renewed { held, until });

@@ -3,31 +3,38 @@
 use super::ended::{End, Ended};
 use super::flight::Flown;
 use super::judge::{Verdict, judge};
+use super::waiting::Slot;
 use crate::Timers;
 use crate::commit::Then;
-use crate::drive::Shared;
+use crate::drive::{Inside, Shared};
 use crate::handlers::{DurableRun, Failure, Held, Next};
 use crate::observe::{EventKind, JobName, count};
 use crate::plan::Policy;
-use crate::store::{Again, Change, Leased, Timestamp, When};
+use crate::store::{Again, Change, Kind, Leased, Outcome, Timestamp, When};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use wheelhouse_service::{Handle, Moment};
+use wheelhouse_service::Moment;
 
 /// How long a job waits that was scheduled by a newer version.
 const NOT_UNDERSTOOD: Duration = Duration::from_secs(60);
 
 /// A job that was claimed.
-pub(super) struct Task {
+pub(crate) struct Task {
     timers: Timers,
+    /// Its attempt is the one that is to begin.
     leased: Leased,
     held: Arc<Held>,
     claimed: Claimed,
-    has_begun: bool,
+    is_suspect: bool,
+    /// What is to be run. `None` before that is judged, and when the handler has been called.
+    occurrence: Option<Occurrence>,
+    was_called: bool,
     /// `None` when it has ended.
     flown: Option<Flown>,
+    /// The room that it takes, as soon as it is to begin.
+    slot: Option<Slot>,
 }
 
 /// When a job was claimed.
@@ -41,6 +48,7 @@ pub(super) struct Claimed {
 }
 
 /// What was found out when a worker was free for it.
+#[derive(Clone, Copy)]
 struct Occurrence {
     /// What its ack says of the next.
     again: Option<Again>,
@@ -68,41 +76,114 @@ impl Claimed {
 
 impl Task {
     /// It is in flight from here on.
-    pub(super) fn new(timers: &Timers, leased: Leased, claimed: Claimed) -> Self {
+    pub(super) fn new(timers: &Timers, mut leased: Leased, claimed: Claimed) -> Self {
         let shared = timers.shared();
         let until = claimed.asked.saturating_add(shared.settings.visibility);
-        let held = Arc::new(Held::new(JobName::of(&leased.job), leased.token, until));
-        let flown = Some(shared.flight.begin(&held));
-        Self { timers: timers.clone(), leased, held, claimed, has_begun: false, flown }
+        let is_suspect = is_suspect(&leased, shared.settings.max_attempts);
+        leased.job.attempt = leased.job.attempt.saturating_add(1);
+        let limit = Policy::from_text(&leased.job.policy).and_then(|policy| policy.limit);
+        let limit = limit.or(shared.settings.limit);
+        let held = Arc::new(Held::new(JobName::of(&leased.job), leased.token, until, limit));
+        let flown = Some(shared.flight.begin(&held, leased.job.payload.len()));
+        Self {
+            timers: timers.clone(),
+            leased,
+            held,
+            claimed,
+            is_suspect,
+            occurrence: None,
+            was_called: false,
+            flown,
+            slot: None,
+        }
     }
 
-    /// Has a worker run it, or leave it out. If the service was stopped, the lease is given back.
-    pub(super) fn launch(self, service: &Handle) {
-        drop(service.after(Duration::ZERO).run(move |_| self.run()));
+    pub(super) fn kind(&self) -> &Kind {
+        &self.leased.job.kind
+    }
+
+    /// Whether it may be what kills the process.
+    pub(super) fn is_suspect(&self) -> bool {
+        self.is_suspect
     }
 
     fn shared(&self) -> &Shared {
         self.timers.shared()
     }
 
-    fn run(mut self) {
+    /// Has it begin, as a worker is free for it; or leaves it out, and the slot comes back.
+    pub(super) fn start(mut self, slot: Slot) -> Option<Slot> {
         let shared = self.shared();
-        let conclusion = if shared.stopping.load(Ordering::SeqCst) {
-            self.release()
+        if shared.stopping.load(Ordering::SeqCst) {
+            let released = self.release();
+            self.end(released);
         } else if self.held.is_lost(shared.clock.now()) {
-            if self.held.supersede() {
-                count(&shared.counters.of(&self.held.name.kind).counts.leases_lost);
-                shared.report(Some(self.held.name.clone()), EventKind::LeaseLost);
-            }
-            return drop(self.flown.take());
+            self.lose();
         } else {
-            self.judge()
-        };
+            match self.judge() {
+                Ok(occurrence) => {
+                    (self.occurrence, self.slot) = (Some(occurrence), Some(slot));
+                    let (key, token) = (self.leased.job.key.clone(), self.leased.token);
+                    let timers = self.timers.clone();
+                    let begin = Then::Begun(Box::new(self));
+                    timers.shared().queue_of_changes.put(Change::Begin { key, token }, begin);
+                    return None;
+                }
+                Err(conclusion) => self.end(*conclusion),
+            }
+        }
+        Some(slot)
+    }
+
+    /// Its `Begin` was committed: calls the handler, on a worker, if it was carried out.
+    pub(crate) fn tell(mut self, outcome: Outcome) {
+        match outcome {
+            // `Closed`: it was carried out by a commit whose answer was lost, and a cancellation
+            // has found it running since.
+            Outcome::Done | Outcome::Closed => {
+                self.held.begin(outcome == Outcome::Closed);
+                let timers = self.timers.clone();
+                // If the service was stopped, the lease is given back by the drop.
+                if let Some(service) = timers.shared().waiting.service() {
+                    drop(service.after(Duration::ZERO).run(move |_| self.run()));
+                }
+            }
+            // By the clock it may have been taken over. Otherwise it was cancelled, moved or
+            // replaced in time, and whoever did that was told so.
+            _ if self.held.is_lost(self.shared().clock.now()) => self.lose(),
+            _ => self.withdraw(),
+        }
+    }
+
+    /// Its store is away: jobs of other stores may take its room meanwhile.
+    pub(crate) fn leave_room(&mut self) {
+        drop(self.slot.take());
+    }
+
+    /// The run that was to begin is none.
+    pub(crate) fn withdraw(&mut self) {
+        drop(self.flown.take());
+    }
+
+    fn lose(&mut self) {
+        let shared = self.timers.shared();
+        if self.held.supersede() {
+            count(&shared.counters.of(&self.held.name.kind).counts.leases_lost);
+            shared.report(Some(self.held.name.clone()), EventKind::LeaseLost);
+        }
+        self.withdraw();
+    }
+
+    fn run(mut self) {
+        let Some(occurrence) = self.occurrence.take() else { return };
+        self.was_called = true;
+        let conclusion = self.call(&occurrence);
         self.end(conclusion);
     }
 
-    /// Runs it, unless its policy says otherwise by now: it may have waited long for a worker.
-    fn judge(&mut self) -> Conclusion {
+    /// What is to be run, unless its policy says otherwise by now: it may have waited long for a
+    /// worker.
+    fn judge(&self) -> Result<Occurrence, Box<Conclusion>> {
         let now = self.claimed.now_at(self.shared().clock.now());
         let job = &self.leased.job;
         let (key, token) = (job.key.clone(), self.leased.token);
@@ -112,8 +193,7 @@ impl Task {
                     let counts = &self.shared().counters.of(&job.kind).counts;
                     counts.missed.fetch_add(missed, Ordering::Relaxed);
                 }
-                self.has_begun = true;
-                return self.call(&Occurrence { again, missed, is_periodic, now });
+                return Ok(Occurrence { again, missed, is_periodic, now });
             }
             Verdict::Skip { again, why } => {
                 (Change::Ack { key, token, again }, why.map_or(End::Skipped, End::GaveUp))
@@ -127,7 +207,7 @@ impl Task {
                 (Change::Release { key, token, when }, End::Released)
             }
         };
-        Conclusion { change: Some(change), end }
+        Err(Box::new(Conclusion { change: Some(change), end }))
     }
 
     /// Hands the end in.
@@ -164,6 +244,7 @@ impl Task {
             started: occurrence.now,
         };
         let began = shared.clock.now();
+        self.held.call(began);
         #[cfg(feature = "tracing")]
         let _span = tracing::info_span!(
             "run", kind = %job.kind, key = %job.key,
@@ -172,8 +253,16 @@ impl Task {
         .entered();
         // The text of an error is the user's code, too.
         let told = |failure: Failure| (failure.to_string(), failure.is_final());
+        let inside = Inside::of(shared);
         let answer = catch_unwind(AssertUnwindSafe(|| handler(&run, &job.payload).map_err(told)));
-        counters.run_time.record_micros(shared.clock.now().saturating_since(began));
+        drop(inside);
+        let took = shared.clock.now().saturating_since(began);
+        if took > shared.settings.slow_after {
+            count(&counters.counts.slow);
+            shared.report(Some(self.held.name.clone()), EventKind::Slow(took));
+        }
+        counters.run_time.record_micros(took);
+        shared.waiting.learn(&job.kind, took);
         match answer {
             Ok(Ok(next)) => self.succeeded(next, occurrence),
             Ok(Err((why, is_final))) => self.failed(why, is_final, occurrence),
@@ -224,14 +313,21 @@ impl Task {
 }
 
 impl Drop for Task {
-    /// If no worker has taken it, because of a stop: gives the lease back. What has begun and was
-    /// torn off keeps its attempt: its lease runs out.
+    /// If no worker has taken it, because of a stop: gives the lease back. A handler that was called
+    /// and torn off keeps its attempt: its lease runs out.
     fn drop(&mut self) {
-        if self.flown.is_some() && !self.has_begun && !std::thread::panicking() {
+        if self.flown.is_some() && !self.was_called && !std::thread::panicking() {
             let released = self.release();
             self.end(released);
         }
     }
+}
+
+/// Whether a job has lost its lease, and has used up half of its attempts or more. What failed gave
+/// its lease back, and is none of these however often it failed.
+fn is_suspect(leased: &Leased, max_attempts: u32) -> bool {
+    let most = || Policy::from_text(&leased.job.policy).and_then(|policy| policy.max_attempts);
+    leased.was_lost && leased.job.attempt >= most().unwrap_or(max_attempts).div_ceil(2)
 }
 
 /// What a handler panicked with, as text.

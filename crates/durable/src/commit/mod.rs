@@ -10,8 +10,8 @@
 //! It never waits for more to come: while one commit runs, what arrives is gathered, and all of
 //! that is the next. So one waiting producer has the latency of the store, and many share it.
 //!
-//! If the store fails, who waits is told. The ends of runs wait for nobody: they are kept and tried
-//! again, since a job that was done and is not acked is done twice. As a failed commit may have
+//! If the store fails, who waits is told. Runs that begin or end wait for nobody: those changes are
+//! kept and tried again, since a job that was done and is not acked is done twice. As a failed commit may have
 //! taken effect, a run that is found ended when its end is tried again counts as ended by that. An
 //! end that the store refuses for good is given up: it would be refused with each batch it is in.
 
@@ -104,6 +104,12 @@ fn fail(shared: &Shared, batch: Batch, error: &Arc<StoreError>) -> Batch {
             Then::Ended(ended) if error.is_transient() => {
                 kept.push(change, Then::Ended(ended.again()));
             }
+            Then::Begun(mut task) if error.is_transient() => {
+                task.leave_room();
+                kept.push(change, Then::Begun(task));
+            }
+            // Refused for good: its lease runs out.
+            Then::Begun(mut task) => task.withdraw(),
             // Refused for good: its lease runs out, and the attempt counts.
             Then::Ended(ended) => ended.give_up(shared, error),
             // The next renewal is soon.
@@ -127,5 +133,6 @@ fn tell(shared: &Shared, change: &Change, then: Then, outcome: Outcome) {
         Then::Tell(promise) => promise.keep(Ok(outcome)),
         Then::Ended(ended) => ended.tell(shared, outcome),
         Then::Renewed(renewed) => renewed.tell(shared, outcome),
+        Then::Begun(task) => task.tell(outcome),
     }
 }

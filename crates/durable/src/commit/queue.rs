@@ -1,7 +1,7 @@
 //! What waits for the committer.
 
 use super::Promise;
-use crate::claim::{Ended, Renewed};
+use crate::claim::{Ended, Renewed, Task};
 use crate::store::Change;
 use parking_lot::{Condvar, Mutex};
 use std::time::Duration;
@@ -17,6 +17,8 @@ pub(crate) enum Then {
     Tell(Promise),
     Ended(Ended),
     Renewed(Renewed),
+    /// A run that is to begin.
+    Begun(Box<Task>),
 }
 
 /// Changes, and whom to tell.
@@ -63,7 +65,18 @@ struct Inner {
     /// Renewals of leases, which end while others wait.
     first: Batch,
     waiting: Batch,
+    /// Runs that are to begin: last, so that what is cancelled in the same commit does not begin.
+    last: Batch,
+    /// Callers are refused.
     closed: bool,
+    /// Everybody is refused: nothing is committed any more.
+    over: bool,
+}
+
+impl Inner {
+    fn is_empty(&self) -> bool {
+        [&self.first, &self.waiting, &self.last].iter().all(|batch| batch.is_empty())
+    }
 }
 
 /// The queue before the committer.
@@ -77,16 +90,17 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Puts a change of the program's own in. What is put into a closed queue is dropped, and a
-    /// promise in it says so.
+    /// Puts a change in. What is put in when nothing is committed any more is dropped, and so are
+    /// changes of callers when the queue is closed; a promise says so.
     pub(crate) fn put(&self, change: Change, then: Then) {
         let mut inner = self.inner.lock();
-        if inner.closed {
+        if inner.over || inner.closed && matches!(then, Then::Tell(_)) {
             drop(inner);
             return drop(then);
         }
         let batch = match then {
             Then::Renewed(_) => &mut inner.first,
+            Then::Begun(_) => &mut inner.last,
             _ => &mut inner.waiting,
         };
         batch.push(change, then);
@@ -115,12 +129,12 @@ impl Queue {
         self.inner.lock().closed
     }
 
-    /// The next batch: what was kept, and what has arrived, renewals first. Waits for something to
-    /// arrive; if something was kept, for so long at most. `None` when it is closed and there is
+    /// The next batch: what was kept, and what has arrived, renewals first and runs that are to
+    /// begin last. Waits for something to arrive; if something was kept, for so long at most. `None` when it is closed and there is
     /// nothing.
     pub(super) fn take(&self, kept: &mut Batch, patience: Option<Duration>) -> Option<Batch> {
         let mut inner = self.inner.lock();
-        while inner.first.is_empty() && inner.waiting.is_empty() {
+        while inner.is_empty() {
             match patience {
                 None if inner.closed => return None,
                 None => self.work.wait(&mut inner),
@@ -135,6 +149,7 @@ impl Queue {
         // One at least: callers are to hear that a store fails which has much to make up for.
         let room = MOST_IN_BATCH.saturating_sub(batch.changes.len()).max(1);
         batch.append(inner.waiting.split(room));
+        batch.append(inner.last.split(MOST_IN_BATCH));
         drop(inner);
         self.room.notify_all();
         Some(batch)
@@ -148,7 +163,9 @@ impl Drop for CloseOnDrop<'_> {
     fn drop(&mut self) {
         self.0.close();
         let mut inner = self.0.inner.lock();
-        let left = (std::mem::take(&mut inner.first), std::mem::take(&mut inner.waiting));
+        inner.over = true;
+        let take = std::mem::take;
+        let left = (take(&mut inner.first), take(&mut inner.waiting), take(&mut inner.last));
         drop(inner);
         drop(left);
     }

@@ -32,7 +32,7 @@ pub struct Builder {
     queue: String,
     clock: Arc<dyn Clock>,
     workers: usize,
-    max_in_flight: usize,
+    max_in_flight: Option<usize>,
     settings: Settings,
     observer: Option<Observer>,
 }
@@ -47,13 +47,15 @@ impl Builder {
             max_attempts: 20,
             backoff,
             catch_up_rate: None,
+            slow_after: Duration::from_secs(30),
+            limit: None,
         };
         Self {
             handlers,
             queue: String::new(),
             clock: Arc::new(MonotonicClock::new()),
             workers: 4,
-            max_in_flight: 256,
+            max_in_flight: None,
             settings,
             observer: None,
         }
@@ -81,11 +83,14 @@ impl Builder {
         self
     }
 
-    /// How many jobs this program leases at a time, those that wait for a worker among them: 256 by
-    /// default. More make larger claims; with fewer, a program that is killed counts an attempt of
-    /// fewer jobs that had not begun.
+    /// How many jobs this program leases at a time at the most, those that wait for a worker among
+    /// them: 64 for each worker by default. More make larger claims.
+    ///
+    /// No more are leased than the workers take on within a tenth of a second, as far as the runs
+    /// before have shown, one for each worker at least: where handlers take long, other programs
+    /// may have a worker free. And no more than some 16 MiB of payloads are in flight.
     pub fn max_in_flight(mut self, jobs: usize) -> Self {
-        self.max_in_flight = jobs;
+        self.max_in_flight = Some(jobs);
         self
     }
 
@@ -108,6 +113,28 @@ impl Builder {
     /// a longest: 1 s and an hour by default. Of each, between a half and all, at random.
     pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
         self.settings.backoff = Backoff { first, longest };
+        self
+    }
+
+    /// How long a handler may work until it is reported as
+    /// [still running](crate::EventKind::StillRunning), and as [slow](crate::EventKind::Slow) when
+    /// it ends: 30 s by default. It is looked at as often as the store is [asked](Self::poll).
+    pub fn slow_after(mut self, time: Duration) -> Self {
+        self.settings.slow_after = time;
+        self
+    }
+
+    /// How long a run may take; without a limit by default. A job may have [its
+    /// own](crate::Plan::limit). A run that has taken as long is reported as [timed
+    /// out](crate::EventKind::TimedOut), and its lease is not renewed any more: when that has run
+    /// out, at the latest after the [visibility timeout](Self::visibility_timeout), another worker
+    /// takes the job over, with the next attempt, and
+    /// [`is_superseded`](crate::DurableRun::is_superseded) tells the run.
+    ///
+    /// No thread can be ended from outside: a handler that never returns keeps its worker. If it
+    /// does return before another took the job over, its end counts.
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.settings.limit = Some(limit);
         self
     }
 
@@ -175,12 +202,18 @@ impl Builder {
         stores: impl IntoIterator<Item = impl Store>,
     ) -> Result<Durable, StartError> {
         let Self { handlers, queue, clock, workers, max_in_flight, settings, observer } = self;
+        let max_in_flight = max_in_flight.unwrap_or(workers.saturating_mul(64));
         let refuse = |wrong, why| if wrong { Err(StartError::Setting(why)) } else { Ok(()) };
         refuse(workers == 0, "no workers: handlers need one at least")?;
         refuse(max_in_flight == 0, "`max_in_flight` of zero: no job would ever be leased")?;
         refuse(settings.max_attempts == 0, "`max_attempts` of zero: no job would ever run")?;
         refuse(settings.catch_up_rate == Some(0), "`catch_up_rate` of zero: leave it out")?;
         refuse(settings.poll < Duration::from_millis(1), "`poll` below a millisecond")?;
+        refuse(
+            settings.slow_after.is_zero(),
+            "a `slow_after` of zero: each run would be reported",
+        )?;
+        refuse(settings.limit == Some(Duration::ZERO), "a `limit` of zero: leave it out for none")?;
         let short = settings.visibility < Duration::from_millis(3);
         refuse(short, "a `visibility_timeout` below 3 ms cannot be renewed")?;
         let handlers = handlers.checked()?;

@@ -2,8 +2,8 @@
 
 use super::away::{Asked, ask_all};
 use super::shard::Place;
-use super::{Builder, Observer, Settings, Shared, SharedStore, Timers};
-use crate::claim::{Claimer, Flight, Message};
+use super::{Builder, Inside, Observer, Settings, Shared, SharedStore, Timers};
+use crate::claim::{Claimer, Flight, Message, Waiting};
 use crate::error::StartError;
 use crate::handlers::{Handler, Handlers};
 use crate::observe::Counters;
@@ -52,6 +52,8 @@ pub struct Durable {
     /// waits for its runs.
     wheel: Option<Service>,
     shards: Vec<Threads>,
+    /// This was called for by one of its own runs, and must not wait for that.
+    is_inside: bool,
 }
 
 /// The threads of a shard.
@@ -108,16 +110,20 @@ pub(super) fn assemble(stores: Vec<Box<dyn Store>>, parts: Parts) -> Result<Dura
         wheel = Some(service().workers(1).start().map_err(StartError::Service)?);
         workers = Some(service().workers(parts.workers).start().map_err(StartError::Service)?);
     }
-    let counters = Arc::new(Counters::new(&Kinds::new(parts.handlers.keys().cloned())));
+    let kinds = Kinds::new(parts.handlers.keys().cloned());
+    let counters = Arc::new(Counters::new(&kinds));
+    let handle = workers.as_ref().map(Service::handle);
+    let waiting = Arc::new(Waiting::new(handle, parts.workers, &kinds));
     let (mut shards, mut claims) = (Vec::new(), Vec::new());
     for (shard, Asked { store, lost }) in (0..).zip(stores) {
-        let (shard, claim) = parts.shard(store, place(shard), &counters)?;
+        let (shard, claim) = parts.shard(store, place(shard), &counters, &waiting)?;
         lost.iter().for_each(|lost| shard.report_failure(lost));
         shards.push(shard);
         claims.push(claim);
     }
     let all = Timers::of_shards(shards);
-    let mut durable = Durable { timers: all[0].clone(), workers, wheel, shards: Vec::new() };
+    let mut durable =
+        Durable { timers: all[0].clone(), workers, wheel, shards: Vec::new(), is_inside: false };
     for (timers, claim) in all.into_iter().zip(claims) {
         durable.start_shard(timers, claim)?;
     }
@@ -138,6 +144,7 @@ impl Parts {
         mut store: Box<dyn Store>,
         place: Place,
         counters: &Arc<Counters>,
+        waiting: &Arc<Waiting>,
     ) -> Result<(Shared, Claim), StartError> {
         let (sender, inbox) = unbounded();
         let mut beside = store.beside()?;
@@ -161,7 +168,8 @@ impl Parts {
                 ..self.settings
             },
             store_name: (place.of > 1).then(|| place.text()),
-            flight: Arc::new(Flight::new(most, workers, sender.clone())),
+            flight: Arc::new(Flight::new(most, workers, Arc::clone(waiting), sender.clone())),
+            waiting: Arc::clone(waiting),
             counters: Arc::clone(counters),
             observer: self.observer.clone(),
             stopping: AtomicBool::new(false),
@@ -192,15 +200,20 @@ impl Durable {
         self.timers.clone()
     }
 
-    /// Stops: no more jobs are leased, those that have not begun are given back, the runs that go
-    /// on are waited for, and their ends are committed. Returns when all of that is durable. Jobs
-    /// stay in the store. Not to be called by a handler, whose own run it would wait for.
+    /// Stops, and waits for the handlers that are running, however long they take: to bound that,
+    /// call [`stop_within`](Self::stop_within). No more jobs are leased, those that have not begun
+    /// are given back, and the ends of runs are committed. Returns when all of that is durable.
+    /// Jobs stay in the store. To drop a `Durable` is the same.
+    ///
+    /// A handler that calls it, or drops the last of it, goes on at once: a thread waits for all
+    /// runs, that of the handler among them, and commits their ends.
     pub fn stop(mut self) {
         self.end(Stop::Wait);
     }
 
-    /// The same, but waits for runs so long at most. Returns how many go on then: their ends are
-    /// not committed, and they are repeated when their leases have run out.
+    /// Stops, and waits for handlers so long at most. Returns how many are running then: their ends
+    /// are not committed, and they are repeated when their leases have run out. A handler that
+    /// calls it is told 0 at once.
     pub fn stop_within(mut self, longest: Duration) -> usize {
         self.end(Stop::WaitFor(longest))
     }
@@ -212,21 +225,22 @@ impl Durable {
         let committer = Some(committer.map_err(StartError::Thread)?);
         // From here on it is ended with all others.
         self.shards.push(Threads { timers: timers.clone(), committer, claimer: None });
-        let Some((wheel, workers)) = self.wheel.as_ref().zip(self.workers.as_ref()) else {
-            return Ok(());
-        };
-        let (wheel, workers, Claim { store, sender, inbox }) =
-            (wheel.handle(), workers.handle(), claim);
+        let Some(wheel) = &self.wheel else { return Ok(()) };
+        let (wheel, Claim { store, sender, inbox }) = (wheel.handle(), claim);
         let renewal = timers.shared().settings.visibility / 3;
         // Refused only by a service that was stopped.
-        for (each, message) in [(renewal, Message::Renew), (LOOK_FOR_KINDS, Message::LookForKinds)]
-        {
+        let poll = timers.shared().settings.poll;
+        for (each, message) in [
+            (renewal, Message::Renew),
+            (poll, Message::Watch),
+            (LOOK_FOR_KINDS, Message::LookForKinds),
+        ] {
             drop(wheel.every(each).missed(Missed::Burst).send(&sender, message));
         }
         let (tell, stopped) = bounded(1);
         let channels = (sender.clone(), inbox, tell);
         let thread = thread::Builder::new().name(timers.named("wheelhouse-claimer"));
-        let claimer = Claimer::new(timers, store, (wheel, workers), channels);
+        let claimer = Claimer::new(timers, store, wheel, channels);
         let thread = thread.spawn(move || claimer.run()).map_err(StartError::Thread)?;
         if let Some(threads) = self.shards.last_mut() {
             threads.claimer = Some(Claims { sender, stopped, thread });
@@ -235,15 +249,40 @@ impl Durable {
     }
 
     fn end(&mut self, how: Stop) -> usize {
+        let is_inside = Inside::is_of(self.timers.shared());
+        if !is_inside || self.is_inside || self.shards.is_empty() {
+            return self.end_here(if self.is_inside { Stop::WaitFor(Duration::ZERO) } else { how });
+        }
+        // This run is to end, and is to be waited for: by another thread.
+        self.begin_end();
+        let (workers, wheel) = (self.workers.take(), self.wheel.take());
+        let (timers, shards) = (self.timers.clone(), std::mem::take(&mut self.shards));
+        let mut rest = Self { timers, workers, wheel, shards, is_inside: true };
+        let thread = thread::Builder::new().name("wheelhouse-stop".to_owned());
+        // Without a thread the rest is dropped here, and its runs are left to their leases.
+        drop(thread.spawn(move || {
+            rest.is_inside = false;
+            rest.end_here(how);
+        }));
+        0
+    }
+
+    /// From here on no run begins.
+    fn begin_end(&self) {
         for Threads { timers, claimer, .. } in &self.shards {
             timers.shared().stopping.store(true, Ordering::SeqCst);
             let told = claimer.as_ref().map(|claims| claims.sender.send(Message::Stop));
             told.transpose().unwrap_or_default();
         }
+    }
+
+    fn end_here(&mut self, how: Stop) -> usize {
+        self.begin_end();
         for claims in self.shards.iter().filter_map(|threads| threads.claimer.as_ref()) {
             // Or it has ended, by a panic.
             claims.stopped.recv().unwrap_or_default();
         }
+        self.timers.shared().waiting.clear();
         let running = self.workers.take().map_or(0, |workers| workers.stop(how).running);
         self.shards.iter().for_each(|its| its.timers.shared().queue_of_changes.close());
         for Threads { committer, claimer, .. } in self.shards.drain(..) {

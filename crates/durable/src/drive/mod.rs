@@ -4,16 +4,18 @@ mod away;
 mod backoff;
 mod builder;
 mod durable;
+mod inside;
 mod shard;
 mod timers;
 
 pub(crate) use backoff::Backoff;
 pub use builder::Builder;
 pub use durable::Durable;
+pub(crate) use inside::Inside;
 pub(crate) use shard::is_reserved;
 pub use timers::{Cancel, Timers};
 
-use crate::claim::Flight;
+use crate::claim::{Flight, Waiting};
 use crate::commit::Queue;
 use crate::handlers::Handler;
 use crate::observe::{Counters, Event, EventKind, JobName};
@@ -38,6 +40,8 @@ pub(crate) struct Settings {
     pub(crate) max_attempts: u32,
     pub(crate) backoff: Backoff,
     pub(crate) catch_up_rate: Option<u32>,
+    pub(crate) slow_after: Duration,
+    pub(crate) limit: Option<Duration>,
 }
 
 /// What is told of what goes wrong.
@@ -55,6 +59,8 @@ pub(crate) struct Shared {
     pub(crate) kinds: Kinds,
     pub(crate) settings: Settings,
     pub(crate) flight: Arc<Flight>,
+    /// Of all shards.
+    pub(crate) waiting: Arc<Waiting>,
     /// Of all shards.
     pub(crate) counters: Arc<Counters>,
     pub(crate) observer: Option<Observer>,

@@ -17,18 +17,30 @@ pub(crate) struct Held {
     until: AtomicU64,
     superseded: AtomicBool,
     closed: AtomicBool,
+    /// The run has begun.
+    begun: AtomicBool,
+    /// How long it may take.
+    limit: Option<Duration>,
+    /// When its handler was called, by the clock of this program and with 1 added; 0 before.
+    called: AtomicU64,
+    /// It was told that the run takes long, and that it takes too long.
+    told: [AtomicBool; 2],
     /// The run has ended; its end may not be committed yet.
     ended: AtomicBool,
 }
 
 impl Held {
-    pub(crate) fn new(name: JobName, token: Token, until: Moment) -> Self {
+    pub(crate) fn new(name: JobName, token: Token, until: Moment, limit: Option<Duration>) -> Self {
         Self {
             name,
             token,
             until: AtomicU64::new(until.as_nanos()),
             superseded: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            begun: AtomicBool::new(false),
+            limit,
+            called: AtomicU64::new(0),
+            told: [AtomicBool::new(false), AtomicBool::new(false)],
             ended: AtomicBool::new(false),
         }
     }
@@ -37,8 +49,42 @@ impl Held {
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::Relaxed)
+    /// The store has counted the attempt; and whether the job was cancelled since.
+    pub(crate) fn begin(&self, is_closed: bool) {
+        self.closed.fetch_or(is_closed, Ordering::Relaxed);
+        self.begun.store(true, Ordering::Relaxed);
+    }
+
+    /// Its handler is called.
+    pub(crate) fn call(&self, now: Moment) {
+        self.called.store(now.as_nanos().saturating_add(1), Ordering::Relaxed);
+    }
+
+    /// How long the handler has been working, if it takes longer than `slow_after`, and its limit,
+    /// if it has reached that: each is told once.
+    pub(crate) fn takes_long(
+        &self,
+        now: Moment,
+        slow_after: Duration,
+    ) -> (Option<Duration>, Option<Duration>) {
+        let called = self.called.load(Ordering::Relaxed);
+        if called == 0 || self.ended.load(Ordering::Relaxed) {
+            return (None, None);
+        }
+        let took = Duration::from_nanos(now.as_nanos().saturating_sub(called - 1));
+        let is_new = |which: usize| !self.told[which].swap(true, Ordering::Relaxed);
+        let slow = (took > slow_after && is_new(0)).then_some(took);
+        (slow, self.limit.filter(|limit| took >= *limit && is_new(1)))
+    }
+
+    /// Whether the run has taken as long as it may: its lease is not renewed.
+    pub(crate) fn has_timed_out(&self) -> bool {
+        self.told[1].load(Ordering::Relaxed)
+    }
+
+    /// Whether the run has begun and not ended.
+    pub(crate) fn is_running(&self) -> bool {
+        self.begun.load(Ordering::Relaxed) && !self.ended.load(Ordering::Relaxed)
     }
 
     pub(crate) fn extend(&self, until: Moment) {
@@ -93,8 +139,8 @@ impl DurableRun<'_> {
         self.leased.job.occurrence
     }
 
-    /// Which attempt at this occurrence, from 1. An attempt counts from when a program leases the
-    /// job, so that one whose process was killed counts too.
+    /// Which attempt at this occurrence, from 1. An attempt counts just before the handler is
+    /// called, so that one whose process was killed counts too.
     pub fn attempt(&self) -> u32 {
         self.leased.job.attempt
     }
@@ -130,7 +176,8 @@ impl DurableRun<'_> {
     }
 
     /// Whether somebody else has the job now, or may have: the lease has run out, since it could
-    /// not be renewed. What this run does from here on is done twice; its ack is refused. O(1).
+    /// not be renewed, or was not as the run took longer than its
+    /// [limit](crate::Builder::limit). What this run does from here on is done twice; its ack is refused. O(1).
     pub fn is_superseded(&self) -> bool {
         self.held.is_lost(self.timers.shared().clock.now())
     }

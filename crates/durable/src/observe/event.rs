@@ -65,6 +65,16 @@ pub enum EventKind {
     Superseded,
     /// The lease has run out and somebody else has the job, while the run goes on or waits.
     LeaseLost,
+    /// The handler has been working for so long: longer than
+    /// [`Builder::slow_after`](crate::Builder::slow_after) says, and it goes on. Told once for a
+    /// run.
+    StillRunning(Duration),
+    /// The handler took so long: longer than [`Builder::slow_after`](crate::Builder::slow_after)
+    /// says. Told when it ends.
+    Slow(Duration),
+    /// The handler has been working for as long as its [limit](crate::Builder::limit), and goes on:
+    /// its lease is not renewed, so that another worker takes the job over.
+    TimedOut(Duration),
     /// The job's policy has something that this program does not know, which a newer version has
     /// written, or a time zone that this machine does not have: it waits for who knows it.
     NotUnderstood,
@@ -94,6 +104,20 @@ impl fmt::Display for Event {
                  machines stall for so long",
             ),
             EventKind::LeaseLost => f.write_str("has lost its lease; somebody else has the job"),
+            EventKind::StillRunning(time) => write!(
+                f,
+                "has been running for {time:?}, and occupies a worker: set a `limit`, or raise \
+                 `slow_after`"
+            ),
+            EventKind::Slow(took) => write!(
+                f,
+                "took {took:?}: have more workers by `Builder::workers`, or raise `slow_after`"
+            ),
+            EventKind::TimedOut(limit) => write!(
+                f,
+                "has reached its limit of {limit:?} and occupies a worker; its lease is not \
+                 renewed, and another worker takes the job over"
+            ),
             EventKind::NotUnderstood => f.write_str(
                 "has a policy that is not known here, of a newer version or with a time zone that \
                  this machine does not have: it waits",

@@ -7,7 +7,7 @@ use wheelhouse_service::Exposition;
 type Counter = (&'static str, &'static str, fn(&Counts) -> u64);
 
 /// Those of each kind.
-const OF_KINDS: [Counter; 14] = [
+const OF_KINDS: [Counter; 16] = [
     ("jobs_scheduled", "Jobs scheduled.", |counts| counts.scheduled),
     ("jobs_leased", "Jobs leased by this program.", |counts| counts.leased),
     ("jobs_dead", "Jobs that became dead letters.", |counts| counts.dead),
@@ -24,6 +24,8 @@ const OF_KINDS: [Counter; 14] = [
     }),
     ("leases_lost", "Leases that ran out in this program's hands.", |counts| counts.leases_lost),
     ("leases_released", "Leases given back.", |counts| counts.released),
+    ("runs_slow", "Runs that took longer than `slow_after`.", |counts| counts.slow),
+    ("runs_timed_out", "Runs that reached their limit.", |counts| counts.timed_out),
 ];
 
 /// Those of no kind.

@@ -72,6 +72,10 @@ counters! {
     superseded,
     /// Leases that ran out in this program's hands.
     leases_lost,
+    /// Runs that took longer than `slow_after`.
+    slow,
+    /// Runs that reached their limit.
+    timed_out,
     /// Commits of a batch.
     commits,
     /// Claims.

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::store::{Change, InvalidKey, Key, Kind, Outcome, Put, Timestamp, When, is_kind};
 use crate::{MAX_PAYLOAD, Timers};
 use std::hash::{BuildHasher, RandomState};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A job that is to be scheduled: from [`Timers::after`] and its like. Nothing is scheduled until
 /// one of the methods is called that take a kind.
@@ -86,6 +86,15 @@ impl<'t> Plan<'t> {
     /// [`Builder::max_attempts`]: crate::Builder::max_attempts
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.policy.max_attempts = Some(attempts.max(1));
+        self
+    }
+
+    /// How long a run may take, in place of [`Builder::limit`], rounded up to a millisecond. A
+    /// program of an older version leaves the job alone.
+    ///
+    /// [`Builder::limit`]: crate::Builder::limit
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.policy.limit = Some(limit.max(Duration::from_millis(1)));
         self
     }
 

@@ -1,8 +1,8 @@
 //! What a job's text of policy says: how late it may be, when it expires, when it comes again.
 //!
 //! The text is `name=value`, separated by `;`, empty for most jobs:
-//! `late=within:3600000;expires=1790000000000;attempts=5;every=60000;missed=burst`, with times in
-//! milliseconds. A cron line comes last: `zone=Europe/Berlin;cron=0 9 * * MON-FRI`. A name that is
+//! `late=within:3600000;expires=1790000000000;attempts=5;limit=1000;missed=burst;every=60000`, with
+//! times in milliseconds. A cron line comes last: `zone=Europe/Berlin;cron=0 9 * * MON-FRI`. A name that is
 //! not known here was written by a newer version: the job is left to that.
 
 use crate::store::Timestamp;
@@ -49,6 +49,7 @@ pub(crate) struct Policy {
     pub(crate) late: Late,
     pub(crate) expires: Option<Timestamp>,
     pub(crate) max_attempts: Option<u32>,
+    pub(crate) limit: Option<Duration>,
     pub(crate) missed: Missed,
     pub(crate) repeat: Option<Repeat>,
 }
@@ -72,6 +73,7 @@ impl Policy {
         }
         self.expires.iter().for_each(|expires| put("expires", &expires.as_millis()));
         self.max_attempts.iter().for_each(|attempts| put("attempts", attempts));
+        self.limit.iter().for_each(|limit| put("limit", &millis(*limit)));
         if self.missed == Missed::Burst {
             put("missed", &"burst");
         }
@@ -103,6 +105,7 @@ impl Policy {
                 "late" => policy.late = late(value)?,
                 "expires" => policy.expires = Some(Timestamp::from_millis(number()?)),
                 "attempts" => policy.max_attempts = Some(value.parse().ok()?),
+                "limit" => policy.limit = Some(Duration::from_millis(number()?)),
                 "missed" if value == "burst" => policy.missed = Missed::Burst,
                 "every" => policy.repeat = Some(Repeat::Every(number().filter(|its| *its > 0)?)),
                 "zone" => zone = Some(value.to_owned()),
@@ -136,6 +139,7 @@ mod tests {
             late: Late::Within(minute),
             expires: Some(Timestamp::from_millis(7)),
             max_attempts: Some(3),
+            limit: Some(minute),
             missed: Missed::Burst,
             repeat: Some(cron),
         };

@@ -51,24 +51,24 @@ pub struct Again {
 /// A change of a store. Beside each: what it does in which [`State`](super::State), and the
 /// [`Outcome`] it is answered with. Where there is no row: nothing, and `Absent`.
 ///
-/// "By token" means: if the row is `Leased`, `Closed` or `Replaced` and its lease has this token,
-/// whether or not the lease has run out by the clock. Otherwise nothing is done, and the answer is
-/// `Superseded`.
+/// "By token" means: if the row is `Leased`, `Begun`, `Closed` or `Replaced` and its lease has this
+/// token, whether or not the lease has run out by the clock. Otherwise nothing is done, and the
+/// answer is `Superseded`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
     /// Schedules a job, with a new generation, no attempt and the occurrence 0.
     ///
     /// * No row: `Done`.
-    /// * `Pending`, `Leased`, `Replaced`: `Duplicate` and nothing done, unless it is to replace. If
-    ///   so: `Replaced`; the row becomes `Pending`, or `Replaced` where a lease goes on.
+    /// * `Pending`, `Leased`, `Begun`, `Replaced`: `Duplicate` and nothing done, unless it is to
+    ///   replace. If so: `Replaced`; the row becomes `Pending`, or `Replaced` where a run goes on.
     /// * `Closed`: becomes `Replaced`; `Done`.
     Put(Put),
     /// Moves a job to another time; `due` and `visible_at` become this. The attempts stay.
     ///
-    /// * `Pending`: `Done`. So too for the newer generation in `Replaced`, which is visible at the
-    ///   later of this and the end of the lease.
-    /// * `Leased`, `Closed`: nothing done; `Running`.
+    /// * `Pending`, `Leased`: becomes `Pending`; `Done`. So too for the newer generation in
+    ///   `Replaced`, which is visible at the later of this and the end of the lease.
+    /// * `Begun`, `Closed`: nothing done; `Running`.
     Move {
         /// Which job.
         key: Key,
@@ -77,16 +77,31 @@ pub enum Change {
     },
     /// Cancels a job.
     ///
-    /// * `Pending`: the row goes; `Cancelled`.
-    /// * `Leased`, `Replaced`: becomes `Closed`; `Running`.
+    /// * `Pending`, `Leased`: the row goes; `Cancelled`.
+    /// * `Begun`, `Replaced`: becomes `Closed`; `Running`.
     /// * `Closed`: `Running`.
     Cancel {
         /// Which job.
         key: Key,
     },
+    /// Begins a run, just before its handler is called: counts the attempt. From here on a
+    /// cancellation answers `Running`.
+    ///
+    /// * By token; `Leased`: becomes `Begun`, with one attempt more; `Done`.
+    /// * `Begun`: was carried out before, by a commit whose answer was lost; `Done`.
+    /// * `Closed`, `Replaced`: so too, and was cancelled or replaced since; `Closed`.
+    ///
+    /// It has to survive the death of the process. It need not survive a loss of power, if all of
+    /// the batch are such: then at most an attempt is not counted.
+    Begin {
+        /// Which job.
+        key: Key,
+        /// Of the lease.
+        token: Token,
+    },
     /// Ends a run that succeeded. By token: `Done`.
     ///
-    /// * `Leased`: the row goes; or, if there is to be another occurrence, becomes `Pending` with
+    /// * `Leased`, `Begun`: the row goes; or, if there is to be another occurrence, becomes `Pending` with
     ///   that, no attempts, and the same generation.
     /// * `Closed`: the row goes.
     /// * `Replaced`: becomes `Pending`; the newer generation is visible at its due time.
@@ -100,7 +115,8 @@ pub enum Change {
     },
     /// Ends a run that failed, to be tried again.
     ///
-    /// By token; `Leased`: becomes `Pending`, visible then, `due` and attempts stay; `Done`.
+    /// By token; `Leased`, `Begun`: becomes `Pending`, visible then, `due` and attempts stay;
+    /// `Done`.
     /// `Closed` and `Replaced`: as an ack; `Closed`.
     Retry {
         /// Which job.
@@ -110,8 +126,8 @@ pub enum Change {
         /// When it is to be tried again.
         when: When,
     },
-    /// Ends a lease whose run has not begun: as `Retry`, and the attempt that the claim counted is
-    /// taken back.
+    /// Ends a lease whose handler was not called: as `Retry`, and the attempt of one that is
+    /// `Begun` is not counted.
     Release {
         /// Which job.
         key: Key,
@@ -134,7 +150,8 @@ pub enum Change {
     },
     /// Ends a run and the job, and keeps it as a dead letter.
     ///
-    /// By token; `Leased`: the row goes, and a [`Dead`](super::Dead) is made of it; `Done`.
+    /// By token; `Leased`, `Begun`: the row goes, and a [`Dead`](super::Dead) is made of it;
+    /// `Done`.
     /// `Closed` and `Replaced`: as an ack, no dead letter; `Closed`.
     Bury {
         /// Which job.
@@ -171,8 +188,8 @@ pub enum Outcome {
     Replaced,
     /// It was cancelled and will not begin.
     Cancelled,
-    /// A worker has it. In answer to a cancellation: this run goes on and its ack counts; no other
-    /// follows.
+    /// Its run has begun. In answer to a cancellation: this run goes on and its ack counts; no
+    /// other follows.
     Running,
     /// There is no such job or dead letter.
     Absent,

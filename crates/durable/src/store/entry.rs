@@ -21,7 +21,7 @@ pub struct Entry {
     pub generation: u64,
     /// Which occurrence of a periodic job: 0 at first.
     pub occurrence: u64,
-    /// How many claims of this occurrence there were.
+    /// How many runs of this occurrence have begun.
     pub attempt: u32,
     /// Whether a worker has it.
     pub state: State,
@@ -52,11 +52,13 @@ pub struct Lease {
 pub enum State {
     /// It waits.
     Pending,
-    /// A worker has it.
+    /// A program has it, and its run has not begun.
     Leased(Lease),
-    /// A worker has it, and it was cancelled.
+    /// A worker runs it.
+    Begun(Lease),
+    /// A worker runs it, and it was cancelled.
     Closed(Lease),
-    /// A worker has an older generation; the row is the newer one.
+    /// A worker runs an older generation; the row is the newer one.
     Replaced(Lease),
 }
 
@@ -65,49 +67,69 @@ impl State {
     pub fn lease(&self) -> Option<Lease> {
         match self {
             Self::Pending => None,
-            Self::Leased(lease) | Self::Closed(lease) | Self::Replaced(lease) => Some(*lease),
+            Self::Leased(lease)
+            | Self::Begun(lease)
+            | Self::Closed(lease)
+            | Self::Replaced(lease) => Some(*lease),
         }
     }
 
-    /// The number under which stores keep it, its lease beside.
+    /// The lease of a run that has begun, if there is one.
+    pub fn run(&self) -> Option<Lease> {
+        self.lease().filter(|_| !matches!(self, Self::Leased(_)))
+    }
+
+    /// Whether the row's own job has a lease. If such a row is claimed, that lease was lost: its
+    /// holder neither ended nor renewed it.
+    pub fn is_held(&self) -> bool {
+        matches!(self, Self::Leased(_) | Self::Begun(_))
+    }
+
+    /// The number under which stores keep it, its lease beside. A job that is leased and has not
+    /// begun has that of one that waits: to cancel, move, replace or claim it is the same. So a
+    /// program of an older version, which knows only leases that have begun, does the right thing.
     pub fn number(&self) -> u8 {
         match self {
-            Self::Pending => 0,
-            Self::Leased(_) => 1,
+            Self::Pending | Self::Leased(_) => 0,
+            Self::Begun(_) => 1,
             Self::Closed(_) => 2,
             Self::Replaced(_) => 3,
         }
     }
 
-    /// The state of a [number](Self::number), with its lease if it has one; `None` if no state has
-    /// that number.
+    /// The state of a [number](Self::number), with its lease if it has one; `None` if there is no
+    /// such state.
     ///
     /// # Errors
     ///
     /// Those of reading the lease.
     pub fn of_number<E>(
         number: i64,
-        lease: impl FnOnce() -> Result<Lease, E>,
+        lease: impl FnOnce() -> Result<Option<Lease>, E>,
     ) -> Result<Option<Self>, E> {
-        Ok(Some(match number {
-            0 => Self::Pending,
-            1 => Self::Leased(lease()?),
-            2 => Self::Closed(lease()?),
-            3 => Self::Replaced(lease()?),
-            _ => return Ok(None),
-        }))
+        let lease = lease()?;
+        Ok(match number {
+            0 => Some(lease.map_or(Self::Pending, Self::Leased)),
+            1 => lease.map(Self::Begun),
+            2 => lease.map(Self::Closed),
+            3 => lease.map(Self::Replaced),
+            _ => None,
+        })
     }
 }
 
 /// A job that was handed out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leased {
-    /// The row as it is now: `Leased`, this attempt counted.
+    /// The row as it is now: [`Leased`](State::Leased). Its `attempt` counts the runs before.
     pub job: Entry,
     /// The token with which the run is ended.
     pub token: Token,
     /// When the lease ends.
     pub until: Timestamp,
+    /// Whether the job had a lease before that was [lost](State::is_held): its holder was killed,
+    /// cut off or stopped.
+    pub was_lost: bool,
 }
 
 /// When to ask a store again.

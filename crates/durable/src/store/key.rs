@@ -40,6 +40,13 @@ impl Key {
     }
 }
 
+/// So that a key is taken where bytes or text are.
+impl AsRef<[u8]> for Key {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 /// As text, with what is no text in hexadecimal.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

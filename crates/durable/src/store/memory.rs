@@ -204,10 +204,11 @@ impl Inner {
     /// Hands a visible row out, or removes it if it was cancelled.
     fn lease(&mut self, key: &Key, until: Timestamp) -> Option<Leased> {
         let row = self.take(key)?;
+        let was_lost = row.state.is_held();
         let token = Token(self.draw());
         let job = rules::claim(&Row::from(&row), Lease { token, until })?.with(row);
         self.insert(job.clone());
-        Some(Leased { job, token, until })
+        Some(Leased { job, token, until, was_lost })
     }
 }
 
@@ -238,7 +239,10 @@ impl Table for Rows<'_> {
 
     fn set(&mut self, key: &Key, row: &Row) -> Result<(), Infallible> {
         if let Some(before) = self.inner.take(key) {
+            // One that stays at its place wakes nobody: a run that begins, say.
+            let earlier = self.inner.earlier || row.visible_at < before.visible_at;
             self.inner.insert(row.with(before));
+            self.inner.earlier &= earlier;
         }
         Ok(())
     }

@@ -7,25 +7,28 @@
 //! holder died becomes visible again by itself: nothing searches for abandoned leases.
 //!
 //! ```text
-//!            Put             claim                Ack
-//!  (no row) ──────▶ Pending ───────▶ Leased ────────────▶ (no row), or Pending with the next
-//!                    ▲   ▲              │ │ │                          occurrence
-//!                    │   └──────────────┘ │ └─────────────────┐
-//!                    │     Retry, Release │ Cancel            │ Put, replacing
-//!                    │                    ▼       Put         ▼
-//!                    │                  Closed ───────────▶ Replaced
-//!                    │                    │   ◀───────────    │
-//!                    │                    ▼      Cancel       │ Ack, end of lease:
-//!                    │      Ack, end of lease: no row         │ the new generation alone
-//!                    └────────────────────────────────────────┘
+//!            Put            claim           Begin            Ack
+//!  (no row) ──────▶ Pending ──────▶ Leased ──────▶ Begun ──────────▶ (no row), or Pending with
+//!                   ▲  ▲  ▲           │            │ │ │              the next occurrence
+//!                   │  │  └───────────┘            │ │ └──────────────┐
+//!                   │  │    Move, Put, Release     │ │ Cancel         │ Put, replacing
+//!                   │  └───────────────────────────┘ ▼       Put      ▼
+//!                   │         Retry, Release       Closed ────────▶ Replaced
+//!                   │                                │   ◀────────    │
+//!                   │                                ▼     Cancel     │ Ack, end of lease:
+//!                   │             Ack, end of lease: no row           │ the new generation alone
+//!                   └─────────────────────────────────────────────────┘
 //! ```
 //!
 //! * **Pending**: waits for `visible_at`, which is its due time, or when it is tried again.
-//! * **Leased**: a worker has it until `visible_at`. If it is not extended or ended by then, a
-//!   claim hands it out again with a newer token and one attempt more.
-//! * **Closed**: cancelled while a worker has it. The worker's ack counts; it is not handed out
+//! * **Leased**: a program has it until `visible_at`, and its run has not begun. If the lease is
+//!   not extended or ended by then, a claim hands it out again with a newer token. A cancellation,
+//!   move or replacement treats it as if it were pending: the lease is over, and the run that was
+//!   to begin is refused.
+//! * **Begun**: a worker runs it; the attempt is counted. If the lease ends, as above.
+//! * **Closed**: cancelled while a worker runs it. The worker's ack counts; it is not handed out
 //!   again. The row goes with the ack, or with the first claim after the end of the lease.
-//! * **Replaced**: a newer generation was put under the key while a worker has the older one. The
+//! * **Replaced**: a newer generation was put under the key while a worker runs the older one. The
 //!   row holds the newer one, which waits for its due time *and* for the end of the older run:
 //!   until the older is acked, retried, released or buried, or its lease ends. So two generations
 //!   of a key never run at a time, unless a lease was lost.
@@ -83,8 +86,8 @@ pub trait Store: Send + 'static {
 
     /// Leases up to `max` jobs of these kinds that are visible by the store's clock, in the order
     /// of `(visible_at, generation)`: each for as long as `visibility` says, which is at least a
-    /// millisecond, with a fresh token and one attempt more. They are appended to `into`. The
-    /// leases are durable when it returns.
+    /// millisecond, with a fresh token. They are appended to `into`. The leases are durable when it
+    /// returns. An attempt is counted by [`Change::Begin`], not here.
     ///
     /// Rows that are [closed](State::Closed) and whose lease has ended are removed on the way.
     ///

@@ -18,7 +18,7 @@ pub struct Row {
     pub generation: u64,
     /// Which occurrence of a periodic job.
     pub occurrence: u64,
-    /// How many claims of this occurrence there were.
+    /// How many runs of this occurrence have begun.
     pub attempt: u32,
     /// Whether a worker has it.
     pub state: State,
@@ -119,6 +119,7 @@ pub fn apply<T: Table>(
         }
         Change::Move { key, .. }
         | Change::Cancel { key }
+        | Change::Begin { key, .. }
         | Change::Ack { key, .. }
         | Change::Retry { key, .. }
         | Change::Release { key, .. }
@@ -139,8 +140,7 @@ pub fn apply<T: Table>(
 /// The row after a claim that hands it out until then, with this token; `None` if it is to go
 /// instead, because it was cancelled.
 pub fn claim(row: &Row, lease: Lease) -> Option<Row> {
-    let attempt = row.attempt.saturating_add(1);
-    let leased = Row { visible_at: lease.until, attempt, state: State::Leased(lease), ..*row };
+    let leased = Row { visible_at: lease.until, state: State::Leased(lease), ..*row };
     (!matches!(row.state, State::Closed(_))).then_some(leased)
 }
 
@@ -164,7 +164,8 @@ fn put<T: Table>(
         Some(_) if new.replace => Outcome::Replaced,
         Some(_) => return Ok(Outcome::Duplicate),
     };
-    let lease = state.and_then(|state| state.lease());
+    // A lease that has not begun ends here: its `Begin` finds another row, and is refused.
+    let lease = state.and_then(|state| state.run());
     let due = new.when.from(now);
     let row = Row {
         due,
@@ -195,7 +196,8 @@ fn revive<T: Table>(
 /// Decides about a change of a row that is there.
 fn decide<'a>(change: &'a Change, row: &Row, now: Timestamp) -> (Outcome, Step<'a>) {
     let token = match change {
-        Change::Ack { token, .. }
+        Change::Begin { token, .. }
+        | Change::Ack { token, .. }
         | Change::Retry { token, .. }
         | Change::Release { token, .. }
         | Change::Extend { token, .. }
@@ -209,15 +211,19 @@ fn decide<'a>(change: &'a Change, row: &Row, now: Timestamp) -> (Outcome, Step<'
     match change {
         Change::Move { when, .. } => reschedule(row, when.from(now)),
         Change::Cancel { .. } => cancel(row),
+        Change::Begin { .. } => begin(row),
         Change::Ack { again, .. } => ack(row, *again, now),
         Change::Retry { when, .. } => retry(row, when.from(now), 0),
-        Change::Release { when, .. } => retry(row, when.from(now), 1),
+        Change::Release { when, .. } => {
+            let back = u32::from(matches!(row.state, State::Begun(_)));
+            retry(row, when.from(now), back)
+        }
         Change::Extend { token, visibility, .. } => {
             let until = now.saturating_add(*visibility);
             extend(row, Lease { token: *token, until })
         }
         Change::Bury { reason, .. } => match row.state {
-            State::Leased(_) => (Outcome::Done, Step::Bury(reason)),
+            State::Leased(_) | State::Begun(_) => (Outcome::Done, Step::Bury(reason)),
             _ => (Outcome::Closed, end(row)),
         },
         Change::Put(_) | Change::Revive { .. } | Change::Forget { .. } => {
@@ -227,16 +233,27 @@ fn decide<'a>(change: &'a Change, row: &Row, now: Timestamp) -> (Outcome, Step<'
 }
 
 fn reschedule(row: &Row, due: Timestamp) -> (Outcome, Step<'static>) {
-    let visible_at = match row.state {
-        State::Leased(_) | State::Closed(_) => return (Outcome::Running, Step::Keep),
-        State::Pending => due,
-        State::Replaced(lease) => due.max(lease.until),
+    let (state, visible_at) = match row.state {
+        State::Begun(_) | State::Closed(_) => return (Outcome::Running, Step::Keep),
+        State::Pending | State::Leased(_) => (State::Pending, due),
+        State::Replaced(lease) => (row.state, due.max(lease.until)),
     };
-    (Outcome::Done, Step::Set(Row { due, visible_at, ..*row }))
+    (Outcome::Done, Step::Set(Row { due, visible_at, state, ..*row }))
+}
+
+fn begin(row: &Row) -> (Outcome, Step<'static>) {
+    match row.state {
+        State::Leased(lease) => {
+            let attempt = row.attempt.saturating_add(1);
+            (Outcome::Done, Step::Set(Row { attempt, state: State::Begun(lease), ..*row }))
+        }
+        State::Pending | State::Begun(_) => (Outcome::Done, Step::Keep),
+        State::Closed(_) | State::Replaced(_) => (Outcome::Closed, Step::Keep),
+    }
 }
 
 fn cancel(row: &Row) -> (Outcome, Step<'static>) {
-    let Some(lease) = row.state.lease() else { return (Outcome::Cancelled, Step::Remove) };
+    let Some(lease) = row.state.run() else { return (Outcome::Cancelled, Step::Remove) };
     let state = State::Closed(lease);
     (Outcome::Running, Step::Set(Row { state, visible_at: lease.until, ..*row }))
 }
@@ -251,7 +268,7 @@ fn end(row: &Row) -> Step<'static> {
 
 fn ack(row: &Row, again: Option<Again>, now: Timestamp) -> (Outcome, Step<'static>) {
     let step = match (row.state, again) {
-        (State::Leased(_), Some(Again { when, occurrence })) => {
+        (State::Leased(_) | State::Begun(_), Some(Again { when, occurrence })) => {
             let due = when.from(now);
             let state = State::Pending;
             Step::Set(Row { due, visible_at: due, occurrence, attempt: 0, state, ..*row })
@@ -263,7 +280,9 @@ fn ack(row: &Row, again: Option<Again>, now: Timestamp) -> (Outcome, Step<'stati
 
 /// `back`: the attempts that are taken back.
 fn retry(row: &Row, visible_at: Timestamp, back: u32) -> (Outcome, Step<'static>) {
-    let State::Leased(_) = row.state else { return (Outcome::Closed, end(row)) };
+    if !row.state.is_held() {
+        return (Outcome::Closed, end(row));
+    }
     let attempt = row.attempt.saturating_sub(back);
     (Outcome::Done, Step::Set(Row { visible_at, attempt, state: State::Pending, ..*row }))
 }
@@ -272,6 +291,7 @@ fn extend(row: &Row, lease: Lease) -> (Outcome, Step<'static>) {
     let (outcome, state, visible_at) = match row.state {
         State::Replaced(_) => (Outcome::Closed, State::Replaced(lease), lease.until.max(row.due)),
         State::Closed(_) => (Outcome::Closed, State::Closed(lease), lease.until),
+        State::Begun(_) => (Outcome::Done, State::Begun(lease), lease.until),
         State::Pending | State::Leased(_) => (Outcome::Done, State::Leased(lease), lease.until),
     };
     (outcome, Step::Set(Row { state, visible_at, ..*row }))

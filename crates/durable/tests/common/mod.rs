@@ -6,14 +6,17 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
-    Change, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, State, Store,
-    StoreClock, StoreError, Timestamp, Waker,
+    Change, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Store, StoreClock,
+    StoreError, Timestamp, Waker,
 };
 use wheelhouse_durable::{Builder, Durable, Event, EventKind, Handlers};
 use wheelhouse_service::ManualClock;
 
 /// The kind of all jobs that need no other.
 pub(crate) const KIND: &str = "work/1";
+
+/// That of [`World::with_a_pace`].
+pub(crate) const PACE: &str = "pace/1";
 
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
 
@@ -65,7 +68,7 @@ impl World {
 
     pub(crate) fn leased(&self) -> usize {
         let mut leased = 0;
-        let mut count = |row: &Entry| leased += usize::from(matches!(row.state, State::Leased(_)));
+        let mut count = |row: &Entry| leased += usize::from(row.state.is_held());
         self.store.clone().scan(None, usize::MAX, &mut count).unwrap();
         leased
     }
@@ -78,11 +81,39 @@ impl World {
         }
     }
 
-    /// Leases as a machine does that dies with it.
-    pub(crate) fn claim_and_die(&self, visibility: Duration) -> Vec<Leased> {
+    /// Leases as a machine does that dies before a handler is called.
+    pub(crate) fn lease_and_die(&self, visibility: Duration) -> Vec<Leased> {
         let mut leased = Vec::new();
         self.store.clone().claim(&Kinds::new([KIND]), 100, visibility, &mut leased).unwrap();
         leased
+    }
+
+    /// The same in the handlers: of each, the attempt counts.
+    pub(crate) fn claim_and_die(&self, visibility: Duration) -> Vec<Leased> {
+        let mut leased = self.lease_and_die(visibility);
+        for leased in &mut leased {
+            let (key, token) = (leased.job.key.clone(), leased.token);
+            let outcomes = self.store.clone().commit(&[Change::Begin { key, token }]).unwrap();
+            assert_eq!(outcomes, [Outcome::Done]);
+            leased.job.attempt += 1;
+        }
+        leased
+    }
+
+    /// With a handler for [`PACE`], of which a run takes ten milliseconds.
+    pub(crate) fn with_a_pace(&self, handlers: Handlers) -> Handlers {
+        let clock = self.clock.clone();
+        handlers.on_bytes(PACE, move |_, _| {
+            clock.advance(millis(10));
+            Ok(wheelhouse_durable::Next::Done)
+        })
+    }
+
+    /// Has a run take ten milliseconds: then ten jobs and one are leased for each worker, and none
+    /// begins before a worker is free for it.
+    pub(crate) fn set_the_pace(&self, timers: &Durable) {
+        timers.after(secs(0)).schedule_bytes(PACE, "").unwrap();
+        wait_until("it has run", || timers.snapshot().counts.acked == 1);
     }
 
     pub(crate) fn has_event(&self, is_it: impl Fn(&EventKind) -> bool) -> bool {

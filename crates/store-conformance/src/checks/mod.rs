@@ -1,11 +1,13 @@
 //! The checks, by what they are about.
 
+mod begin;
 mod claim;
 mod end;
 mod put;
 mod running;
 mod whole;
 
+pub use begin::*;
 pub use claim::*;
 pub use end::*;
 pub use put::*;

@@ -148,7 +148,7 @@ pub fn a_move_changes_the_time(bed: &mut dyn Bed) {
     let leased = rig.claim_one();
     assert_eq!((leased.job.due, leased.job.generation), (now, generation));
     assert_eq!(rig.one(move_to("k", 5)), Outcome::Running);
-    let Some(State::Leased(lease)) = rig.find("k").map(|row| row.state) else {
+    let Some(State::Begun(lease)) = rig.find("k").map(|row| row.state) else {
         panic!("a move of what runs changes nothing")
     };
     assert_eq!((lease.token, lease.until), (leased.token, leased.until));

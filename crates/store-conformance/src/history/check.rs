@@ -35,6 +35,10 @@ struct Facts {
     /// Cancellations that may have taken effect without an answer that says so. The answer to a
     /// later one, that there is no such job, changes nothing about that.
     may_be_cancelled: u32,
+    /// When the beginning of a run was called that may have been carried out, by its token.
+    may_have_begun: BTreeMap<u64, u64>,
+    /// When a cancellation was answered `Running`.
+    running: Vec<u64>,
     /// With the process that has it.
     begins: Vec<(usize, Begin)>,
     /// When the end of a run was called, by its token.
@@ -96,6 +100,7 @@ fn take<'e>(
             match what.as_str() {
                 "schedule" => facts.called = true,
                 "cancel" => facts.may_be_cancelled += 1,
+                "begin" => drop(facts.may_have_begun.insert(*token, *at)),
                 what => {
                     facts.ends.insert(*token, *at);
                     if what == "ack" {
@@ -119,9 +124,13 @@ fn take<'e>(
                     checked.cancelled += 1;
                 }
                 ("cancel", "Absent") if repeats => {}
-                // Who had it may have been killed before he wrote so, and it is not tried again.
-                ("cancel", "Running") => {}
+                ("cancel", "Running") => facts.running.push(*at),
                 ("cancel", _) => facts.may_be_cancelled -= 1,
+                // Or it was carried out, and its repetition found the job taken over.
+                ("begin", "Superseded" | "Absent") if !repeats => {
+                    facts.may_have_begun.remove(token);
+                }
+                ("begin", _) => {}
                 ("ack", "Done") => {
                     facts.acked.push(*token);
                     checked.acked += 1;
@@ -164,6 +173,11 @@ fn judge(facts: &Facts, killed: &BTreeMap<usize, u64>) -> Result<(), String> {
         if facts.cancelled.is_some_and(|cancelled| begin.called > cancelled) {
             return Err("began after a cancellation was answered `Cancelled`".into());
         }
+    }
+    // Who had it may have been killed before he wrote that it had begun, but not before he asked.
+    let first = facts.may_have_begun.values().min();
+    if facts.running.iter().any(|said| first.is_none_or(|first| first > said)) {
+        return Err("a cancellation was answered `Running`, and nothing had begun".into());
     }
     for pair in begins.windows(2) {
         let [(process, before), (_, after)] = pair else { continue };

@@ -9,11 +9,11 @@ use wheelhouse_durable::store::{Leased, Outcome, Timestamp};
 /// What happened, with times in microseconds of the machine's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A call: `schedule`, `cancel`, `ack` or `retry`; the last two by a token.
+    /// A call: `schedule`, `cancel`, `begin`, `ack` or `retry`; the last three by a token.
     Call(String, String, u64, u64),
     /// Its answer, of the same key and token; the name of the outcome.
     Answer(String, String, u64, u64, String),
-    /// A job was handed out.
+    /// A run has begun.
     Begin(Begin),
     /// The process ended by itself. Where this is missing, it was killed.
     Over,
@@ -28,7 +28,7 @@ pub struct Begin {
     pub generation: u64,
     /// Which occurrence.
     pub occurrence: u64,
-    /// Which claim.
+    /// Which run of the occurrence.
     pub attempt: u64,
     /// Of the lease.
     pub token: u64,
@@ -38,9 +38,9 @@ pub struct Begin {
     pub now: u64,
     /// When the lease ends.
     pub until: u64,
-    /// When the claim was called.
+    /// When the beginning was committed: called.
     pub called: u64,
-    /// When it returned.
+    /// And returned.
     pub returned: u64,
 }
 
@@ -51,7 +51,7 @@ impl Begin {
             key: job.key.to_string(),
             generation: job.generation,
             occurrence: job.occurrence,
-            attempt: job.attempt.into(),
+            attempt: u64::from(job.attempt) + 1,
             token: leased.token.0,
             due: job.due.as_millis(),
             now: now.as_millis(),

@@ -44,7 +44,10 @@ pub fn play(store: &mut dyn Store, log: &mut Log, name: &str, time: Duration) {
             let which = random.random_range(0..mine.len());
             one(store, log, "cancel", &mine[which], 0, Change::Cancel { key: key(&mine[which]) });
         }
-        let leased = claim(store, log, 8);
+        let (leased, now) = claim(store, 8);
+        // Time for others to cancel what is leased.
+        thread::sleep(Duration::from_millis(random.random_range(0..5)));
+        let leased = begin(store, log, leased, now);
         // Some runs take longer than their lease.
         let slow = if random.random_ratio(1, 10) { LEASE } else { Duration::ZERO };
         thread::sleep(slow + Duration::from_millis(random.random_range(0..8)));
@@ -95,19 +98,35 @@ fn one(
     Some(outcome)
 }
 
-fn claim(store: &mut dyn Store, log: &mut Log, max: usize) -> Vec<Leased> {
-    let (mut leased, called) = (Vec::new(), micros());
+/// What is due, and the store's clock.
+fn claim(store: &mut dyn Store, max: usize) -> (Vec<Leased>, Timestamp) {
+    let mut leased = Vec::new();
     match store.claim(&Kinds::new([KIND]), max, LEASE, &mut leased) {
-        Ok(next) => begin(log, &leased, next.now, called),
+        Ok(next) => return (leased, next.now),
         Err(_) => thread::sleep(Duration::from_millis(5)),
     }
-    leased
+    (leased, Timestamp::default())
 }
 
-fn begin(log: &mut Log, leased: &[Leased], now: Timestamp, called: u64) {
-    for leased in leased {
-        log.write(&Event::Begin(Begin::of(leased, now, called)));
+/// Begins the runs of all that was leased, in one commit; those that have begun come back.
+fn begin(store: &mut dyn Store, log: &mut Log, leased: Vec<Leased>, now: Timestamp) -> Vec<Leased> {
+    let called = micros();
+    let mut begin = |leased: &Leased| {
+        log.call("begin", &leased.job.key.to_string(), leased.token.0);
+        Change::Begin { key: leased.job.key.clone(), token: leased.token }
+    };
+    let begins: Vec<_> = leased.iter().map(&mut begin).collect();
+    let Ok(outcomes) = store.commit(&begins) else { return Vec::new() };
+    let mut begun = Vec::new();
+    for (leased, outcome) in leased.into_iter().zip(outcomes) {
+        log.answer("begin", &leased.job.key.to_string(), leased.token.0, outcome);
+        // `Closed`: it had begun, by a call whose answer was lost, and was cancelled since.
+        if matches!(outcome, Outcome::Done | Outcome::Closed) {
+            log.write(&Event::Begin(Begin::of(&leased, now, called)));
+            begun.push(leased);
+        }
     }
+    begun
 }
 
 /// Acks, or has it tried again.
@@ -132,7 +151,8 @@ fn end(store: &mut dyn Store, log: &mut Log, leased: &Leased, fails: bool) {
 pub fn drain(store: &mut dyn Store, log: &mut Log) {
     let begun = Instant::now();
     loop {
-        for leased in claim(store, log, 256) {
+        let (leased, now) = claim(store, 256);
+        for leased in begin(store, log, leased, now) {
             end(store, log, &leased, false);
         }
         let mut left = 0;

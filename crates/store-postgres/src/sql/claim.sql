@@ -10,7 +10,7 @@ WITH clock AS MATERIALIZED (
         floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros
 ), found AS MATERIALIZED (
     SELECT visible.* FROM clock, unnest($2::text[]) AS its (kind), LATERAL (
-        SELECT ctid, visible_at, generation, state FROM wheelhouse.job
+        SELECT ctid, visible_at, generation, state, token FROM wheelhouse.job
         WHERE queue || '' = $1 AND job.kind = its.kind AND visible_at >= $6
             AND visible_at <= clock.micros / 1000
         ORDER BY visible_at, generation LIMIT $3
@@ -26,14 +26,15 @@ WITH clock AS MATERIALIZED (
     WHERE job.ctid = found.ctid AND found.state = 2
 ), drawn AS MATERIALIZED (
     SELECT ctid, nextval('wheelhouse.number') AS token,
-        least((clock.micros + 999) / 1000 + $4::bigint, 9007199254740991) AS until
+        least((clock.micros + 999) / 1000 + $4::bigint, 9007199254740991) AS until,
+        found.state < 2 AND found.token IS NOT NULL AS was_lost
     FROM found, clock, walked WHERE state <> 2
 ), leased AS (
-    UPDATE wheelhouse.job SET state = 1, token = drawn.token, until = drawn.until,
-        visible_at = drawn.until, attempt = attempt + 1
+    UPDATE wheelhouse.job SET state = 0, token = drawn.token, until = drawn.until,
+        visible_at = drawn.until
     FROM drawn WHERE job.ctid = drawn.ctid
     RETURNING job.due, job.visible_at, job.generation, job.occurrence, job.attempt, job.state,
-        job.token, job.until, job.key, job.kind, job.payload, job.policy
+        job.token, job.until, job.key, job.kind, job.payload, job.policy, drawn.was_lost
 )
 SELECT clock.micros / 1000 AS now, walked.*, leased.*
 FROM clock CROSS JOIN walked LEFT JOIN leased ON true ORDER BY token

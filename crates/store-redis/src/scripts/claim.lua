@@ -1,6 +1,6 @@
 -- Leases what is visible, in order. ARGV from 3 on: length of the lease in milliseconds, how many
 -- jobs at most, the kinds. Answers: the present, when the first is visible then or nothing, how
--- many rows were removed, and of each job key, state and body.
+-- many rows were removed, and of each job key, state, body, and whether a lease of it was lost.
 
 local until_time, max = later(tonumber(ARGV[3])), tonumber(ARGV[4])
 
@@ -62,14 +62,14 @@ for i, key in ipairs(keys) do
         redis.call('ZREM', kind, in_order)
         removed = removed + 1
     else
-        row.state, row.token, row.ends = LEASED, struct.pack('>I8', draw()), until_time
-        row.attempt = row.attempt + 1
+        local lost = row.state ~= REPLACED and row.token ~= NO_TOKEN
+        row.state, row.token, row.ends = PENDING, struct.pack('>I8', draw()), until_time
         local state = pack_row(row)
         add(leased, key, state)
         orders[kind] = orders[kind] or {}
         add(orders[kind], text(until_time), in_order)
         add(answer, key, state)
-        answer[#answer + 1] = body_of[i]
+        add(answer, body_of[i], lost and 1 or 0)
     end
 end
 write('HSET', states, leased)

@@ -60,9 +60,9 @@ local function schedule(key, kind, due, replace, occurrence, body)
 end
 
 local function move(key, row, due)
-    if row.state == LEASED or row.state == CLOSED then return RUNNING end
+    if row.state == BEGUN or row.state == CLOSED then return RUNNING end
     row.due = due
-    if row.state == PENDING then row.ends = due end
+    if row.state == PENDING then row.ends, row.token = due, NO_TOKEN end
     write(key, row)
     return DONE
 end
@@ -77,6 +77,16 @@ local function cancel(key, row)
     return RUNNING
 end
 
+-- A program of an older version that moves a leased row leaves its token: such a row is not due.
+local function start(key, row)
+    if row.state == PENDING then
+        if row.due > now then return SUPERSEDED end
+        row.state, row.attempt = BEGUN, row.attempt + 1
+        write(key, row)
+    end
+    return row.state == BEGUN and DONE or ENDED
+end
+
 -- Ends the run of a generation that was cancelled or replaced; of any other the row goes.
 local function finish(key, row)
     if row.state == REPLACED then
@@ -88,7 +98,7 @@ local function finish(key, row)
 end
 
 local function ack(key, row, due, occurrence)
-    if due and row.state == LEASED then
+    if due and (row.state == BEGUN or row.state == PENDING) then
         row.state, row.token, row.ends, row.due = PENDING, NO_TOKEN, due, due
         row.occurrence, row.attempt = occurrence, 0
         write(key, row)
@@ -99,12 +109,12 @@ local function ack(key, row, due, occurrence)
 end
 
 local function retry(key, row, at, back)
-    if row.state ~= LEASED then
+    if row.state ~= BEGUN and row.state ~= PENDING then
         finish(key, row)
         return ENDED
     end
+    if row.state == BEGUN then row.attempt = math.max(row.attempt - back, 0) end
     row.state, row.token, row.ends = PENDING, NO_TOKEN, at
-    row.attempt = math.max(row.attempt - back, 0)
     write(key, row)
     return DONE
 end
@@ -112,7 +122,7 @@ end
 local function extend(key, row, visibility)
     row.ends = later(visibility)
     write(key, row)
-    return row.state == LEASED and DONE or ENDED
+    return (row.state == BEGUN or row.state == PENDING) and DONE or ENDED
 end
 
 -- A dead letter: lengths of state, key and reason, the time, and these and the body.
@@ -120,7 +130,7 @@ local DEAD = '>I4I4I4I8'
 local DEAD_BYTES = 20
 
 local function bury(key, row, reason)
-    if row.state ~= LEASED then
+    if row.state ~= BEGUN and row.state ~= PENDING then
         finish(key, row)
         return ENDED
     end
@@ -173,6 +183,7 @@ local changes = {
     M = function() local due = next_time()
         return function(key, row) return move(key, row, due) end end,
     C = function() return cancel end,
+    s = function() return start end,
     a = function() local due, occurrence = next_time(), next_argument()
         return function(key, row) return ack(key, row, due, occurrence) end end,
     r = function() local due, back = next_time(), tonumber(next_argument())
@@ -196,7 +207,7 @@ local function change(letter, key)
     local carry_out = changes[letter]()
     local row = find(key)
     if not row then return ABSENT end
-    if token and (row.state == PENDING or row.token ~= token) then return SUPERSEDED end
+    if token and (row.token == NO_TOKEN or row.token ~= token) then return SUPERSEDED end
     needs_no_room()
     return carry_out(key, row)
 end

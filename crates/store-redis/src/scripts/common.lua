@@ -63,8 +63,9 @@ local function needs_no_room()
 end
 
 -- A row's state: one of these, token, end of the lease (or, of one that is pending, when it is
--- visible), due, generation, occurrence, attempt, kind.
-local PENDING, LEASED, CLOSED, REPLACED = 0, 1, 2, 3
+-- visible), due, generation, occurrence, attempt, kind. One that is pending and has a token is
+-- leased, and its run has not begun.
+local PENDING, BEGUN, CLOSED, REPLACED = 0, 1, 2, 3
 local NO_TOKEN = string.rep('\0', 8)
 local HEAD = '>Bc8I8I8I8c8I4'
 local HEAD_BYTES = 45

@@ -44,10 +44,15 @@ pub(crate) fn one(store: &mut impl Store, change: Change) -> Outcome {
     store.commit(&[change]).expect("a commit succeeds")[0]
 }
 
-/// All that is visible.
+/// All that is visible; the runs have begun.
 pub(crate) fn claim(store: &mut impl Store) -> Vec<Leased> {
     let mut leased = Vec::new();
     store.claim(&Kinds::new([KIND]), 1_000, LEASE, &mut leased).expect("a claim succeeds");
+    for leased in &mut leased {
+        let (key, token) = (leased.job.key.clone(), leased.token);
+        assert_eq!(one(store, Change::Begin { key, token }), Outcome::Done);
+        leased.job.attempt += 1;
+    }
     leased
 }
 

@@ -56,7 +56,7 @@ impl Count {
     fn add(&mut self, job: &Entry, now: Timestamp) {
         match job.state {
             State::Pending => self.pending += 1,
-            State::Leased(_) => self.leased += 1,
+            State::Leased(_) | State::Begun(_) => self.leased += 1,
             State::Closed(_) => self.closed += 1,
             State::Replaced(_) => self.replaced += 1,
         }

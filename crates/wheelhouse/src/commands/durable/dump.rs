@@ -62,6 +62,7 @@ fn described(job: &Entry) -> Map<String, Value> {
     let state = match job.state {
         State::Pending => "pending",
         State::Leased(_) => "leased",
+        State::Begun(_) => "begun",
         State::Closed(_) => "closed",
         State::Replaced(_) => "replaced",
     };

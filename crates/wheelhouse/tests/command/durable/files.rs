@@ -51,7 +51,7 @@ fn leases_of_a_program_that_is_gone_are_told_and_not_freed() {
     assert!(left.iter().all(|name| !name.contains("holder-2")), "no epoch is drawn: {left:?}");
     let mut store = SqliteStore::open_to_read(&path).unwrap();
     let held = rows(&mut store).into_iter().find(|row| row.key.as_bytes() == b"held").unwrap();
-    assert!(matches!(held.state, State::Leased(_)));
+    assert!(matches!(held.state, State::Begun(_)));
 }
 
 #[test]

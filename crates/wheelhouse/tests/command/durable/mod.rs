@@ -28,7 +28,10 @@ fn claim(store: &mut dyn Store, kind: &str) -> Leased {
     for _ in 0..1_000 {
         let mut leased = Vec::new();
         store.claim(&Kinds::new([kind]), 1, LEASE, &mut leased).unwrap();
-        if let Some(leased) = leased.pop() {
+        if let Some(mut leased) = leased.pop() {
+            let (key, token) = (leased.job.key.clone(), leased.token);
+            assert_eq!(store.commit(&[Change::Begin { key, token }]).unwrap(), [Outcome::Done]);
+            leased.job.attempt += 1;
             return leased;
         }
         std::thread::sleep(Duration::from_millis(1));
@@ -111,7 +114,7 @@ fn is_dumped(arguments: &[&str], generations: [u64; 2]) {
         (&jobs["now"]["state"], &jobs["now"]["kind"]),
         (&"pending".into(), &"mail/1".into())
     );
-    assert_eq!((&jobs["held"]["state"], &jobs["held"]["attempt"]), (&"leased".into(), &1.into()));
+    assert_eq!((&jobs["held"]["state"], &jobs["held"]["attempt"]), (&"begun".into(), &1.into()));
     assert!(jobs["held"]["lease_until"].is_string() && jobs["held"]["token"].is_u64());
     let letters = dumped(&[arguments, &["--dead"]].concat());
     assert_eq!(letters.len(), 2);

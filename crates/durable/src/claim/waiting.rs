@@ -1,0 +1,200 @@
+//! Jobs that are leased and have not begun, and when each may begin.
+//!
+//! ```text
+//!  claimer ──▶ waiting ──▶ judged ──▶ Begin, by the committer ──▶ worker: handler ──▶ end
+//!                 ▲                          │ refused: cancelled, moved, taken over     │
+//!                 └────── the next one ◀─────┴───────────────────────────────────────────┘
+//! ```
+//!
+//! A job begins when a worker is free for it, not before: an attempt of a job that only waited is
+//! not counted if the process dies, and such a job can still be cancelled. But a `Begin` is a
+//! commit, and workers whose handlers take microseconds would wait for that more than they work. So
+//! a job may begin a little ahead: if the workers are expected to get to it within [`AHEAD`].
+//!
+//! A job that lost its lease again and again may be what kills the process, and what ran beside it
+//! lost its lease as well. Such suspects begin one at a time, so that the one which kills the
+//! process does not use up the attempts of the others.
+
+use super::work::Task;
+use crate::store::{Kind, Kinds};
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use wheelhouse_service::Handle;
+
+/// A job begins if the workers get to it within this time, as far as is known.
+const AHEAD: u64 = 1_000_000;
+
+/// A job is leased if the workers get to it within this time: others may have free workers.
+const LEASED_AHEAD: u64 = 100_000_000;
+
+/// What is assumed of a kind of which no run has ended, and the most that is assumed.
+const UNKNOWN: u64 = 1_000_000_000;
+
+/// How long runs take, in nanoseconds: 0 as long as that is not known.
+#[derive(Default)]
+struct Pace(AtomicU64);
+
+impl Pace {
+    fn nanos(&self) -> u64 {
+        match self.0.load(Ordering::Relaxed) {
+            0 => UNKNOWN,
+            known => known,
+        }
+    }
+
+    /// Follows a run that took longer at once by a half, and one that took less by an eighth: to
+    /// begin too much ahead does harm, too little costs time.
+    fn learn(&self, took: Duration) {
+        let took = u64::try_from(took.as_nanos()).unwrap_or(UNKNOWN).clamp(1, UNKNOWN);
+        let known = match self.0.load(Ordering::Relaxed) {
+            0 => took,
+            known if took > known => known.midpoint(took),
+            known => known - (known - took) / 8,
+        };
+        self.0.store(known.max(1), Ordering::Relaxed);
+    }
+}
+
+/// See the [module](self). One for all shards, as the workers are.
+pub(crate) struct Waiting {
+    inner: Mutex<Inner>,
+    /// The workers. `None` in a program without handlers.
+    service: Option<Handle>,
+    workers: usize,
+    paces: BTreeMap<Kind, Pace>,
+    /// Of all kinds together.
+    pace: Pace,
+}
+
+#[derive(Default)]
+struct Inner {
+    tasks: VecDeque<Task>,
+    /// How many have begun or are beginning, and have not ended.
+    begun: usize,
+    /// How long those take, in nanoseconds, as far as is known.
+    expected: u64,
+    /// A suspect is among them.
+    has_suspect: bool,
+}
+
+impl Waiting {
+    pub(crate) fn new(service: Option<Handle>, workers: usize, kinds: &Kinds) -> Self {
+        let paces = kinds.iter().map(|kind| (kind.clone(), Pace::default())).collect();
+        Self { inner: Mutex::default(), service, workers, paces, pace: Pace::default() }
+    }
+
+    /// The workers.
+    pub(super) fn service(&self) -> Option<&Handle> {
+        self.service.as_ref()
+    }
+
+    /// How many jobs may be leased for so many workers. Suspects that wait for one another are
+    /// beside those.
+    pub(super) fn leased_ahead(&self, workers: usize) -> usize {
+        let each = 1 + usize::try_from(LEASED_AHEAD / self.pace.nanos()).unwrap_or(usize::MAX - 1);
+        let inner = self.inner.lock();
+        let suspects = inner.tasks.iter().filter(|task| task.is_suspect()).count();
+        drop(inner);
+        workers.saturating_mul(each).saturating_add(suspects)
+    }
+
+    /// A run of this kind has ended.
+    pub(super) fn learn(&self, kind: &str, took: Duration) {
+        self.pace.learn(took);
+        self.paces.get(kind).into_iter().for_each(|pace| pace.learn(took));
+    }
+
+    /// These are leased, in this order.
+    pub(super) fn add(self: &Arc<Self>, tasks: impl IntoIterator<Item = Task>) {
+        self.inner.lock().tasks.extend(tasks);
+        self.begin();
+    }
+
+    /// Has those begin that may.
+    fn begin(self: &Arc<Self>) {
+        while let Some((task, slot)) = self.next() {
+            // One that is not run after all makes room for the next: here, not by its drop, which
+            // would begin the next in turn, and so on through the stack.
+            task.start(slot).into_iter().for_each(Slot::leave);
+        }
+    }
+
+    fn next(self: &Arc<Self>) -> Option<(Task, Slot)> {
+        let mut inner = self.inner.lock();
+        let inner = &mut *inner;
+        let may = |task: &Task| !(task.is_suspect() && inner.has_suspect);
+        let place = inner.tasks.iter().position(may)?;
+        let nanos = self.paces.get(inner.tasks[place].kind()).map_or(UNKNOWN, Pace::nanos);
+        let is_soon = inner.expected + nanos <= AHEAD.saturating_mul(self.workers as u64);
+        if inner.begun >= self.workers && !is_soon {
+            return None;
+        }
+        let task = inner.tasks.remove(place)?;
+        inner.begun += 1;
+        inner.expected += nanos;
+        inner.has_suspect |= task.is_suspect();
+        let slot = Slot { is_suspect: task.is_suspect(), waiting: Some(Arc::clone(self)), nanos };
+        Some((task, slot))
+    }
+
+    /// Gives all leases back.
+    pub(crate) fn clear(&self) {
+        let tasks = std::mem::take(&mut self.inner.lock().tasks);
+        drop(tasks);
+    }
+}
+
+/// The room that a job takes which has begun. When it is dropped, the next may begin.
+pub(super) struct Slot {
+    /// `None` when it was left.
+    waiting: Option<Arc<Waiting>>,
+    is_suspect: bool,
+    nanos: u64,
+}
+
+impl Slot {
+    /// Leaves it without having the next begin.
+    fn leave(mut self) {
+        drop(self.left());
+    }
+
+    fn left(&mut self) -> Option<Arc<Waiting>> {
+        let waiting = self.waiting.take()?;
+        let mut inner = waiting.inner.lock();
+        inner.begun -= 1;
+        inner.expected -= self.nanos;
+        inner.has_suspect &= !self.is_suspect;
+        drop(inner);
+        Some(waiting)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.left().into_iter().for_each(|waiting| waiting.begin());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pace_rises_fast_and_falls_slowly() {
+        let pace = Pace::default();
+        assert_eq!(pace.nanos(), UNKNOWN);
+        pace.learn(Duration::ZERO);
+        assert_eq!(pace.nanos(), 1, "by a clock that stands still");
+        pace.learn(Duration::from_secs(3_600));
+        assert_eq!(pace.nanos(), UNKNOWN / 2);
+        let fast = Duration::from_micros(10);
+        let runs = (0..).take_while(|_| {
+            pace.learn(fast);
+            pace.nanos() > 1_000_000
+        });
+        assert!((20..100).contains(&runs.count()));
+    }
+}

@@ -1,0 +1,38 @@
+//! Whether a thread is within a handler: one that stops its own timers must not wait for itself.
+
+use super::Shared;
+use std::cell::Cell;
+use std::sync::Arc;
+
+thread_local! {
+    /// Of which timers the handler is; 0 outside.
+    static INSIDE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// This thread is within a handler until this is dropped.
+pub(crate) struct Inside {
+    /// A handler may run another's, by a clock and a service of its own.
+    before: usize,
+}
+
+impl Inside {
+    pub(crate) fn of(shared: &Shared) -> Self {
+        Self { before: INSIDE.replace(name(shared)) }
+    }
+
+    /// Whether this thread is within a handler of these timers.
+    pub(crate) fn is_of(shared: &Shared) -> bool {
+        INSIDE.get() == name(shared)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.set(self.before);
+    }
+}
+
+/// All shards of a program have the same counters, and no other has those while it lives.
+fn name(shared: &Shared) -> usize {
+    Arc::as_ptr(&shared.counters) as usize
+}

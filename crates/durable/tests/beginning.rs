@@ -1,0 +1,187 @@
+//! When a run begins: what only waits for a worker is neither counted nor running, and is left to
+//! others where handlers take long.
+
+mod common;
+
+use common::{KIND, MINUTE, World, millis, secs, wait_until};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use wheelhouse_durable::store::{Change, Entry, Outcome, State, Store, When};
+use wheelhouse_durable::{Cancel, DurableRun, Failure, Handlers, MAX_PAYLOAD, Next};
+
+/// A handler that tells its key and waits until it may go on.
+fn waits() -> (
+    impl Fn(&DurableRun<'_>, &[u8]) -> Result<Next, Failure> + Send + Sync + 'static,
+    Receiver<String>,
+    Sender<()>,
+) {
+    let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
+    let handler = move |run: &DurableRun<'_>, _: &[u8]| {
+        sender.send(run.key().to_string())?;
+        wait.recv()?;
+        Ok(Next::Done)
+    };
+    (handler, begun, go)
+}
+
+fn receive<T>(receiver: &Receiver<T>) -> T {
+    receiver.recv_timeout(secs(20)).expect("a handler is called within 20 s")
+}
+
+/// A job that is leased and waits for a worker is cancelled, moved and replaced as one that nobody
+/// has, by this program and by another; it never begins.
+#[test]
+fn what_waits_for_a_worker_can_be_cancelled_and_moved() {
+    let world = World::new();
+    let (handler, begun, go) = waits();
+    let handlers = world.with_a_pace(Handlers::new()).on_bytes(KIND, handler);
+    let timers = world.builder(handlers).workers(1).start(world.store.clone()).unwrap();
+    let go = go; // Dropped before the timers: a test that fails does not hang.
+    world.set_the_pace(&timers);
+    for key in ["runs", "cancelled", "by another", "moved", "replaced", "waits"] {
+        timers.after(secs(0)).key(key).schedule_bytes(KIND, "").unwrap();
+    }
+    assert_eq!(receive(&begun), "runs");
+    wait_until("all are leased", || world.leased() == 6);
+    let is_waiting = |key: &str| matches!(world.find(key).unwrap().state, State::Leased(_));
+    assert!(!is_waiting("runs") && is_waiting("cancelled") && is_waiting("waits"));
+
+    let other = world.start(Handlers::new());
+    assert_eq!(timers.cancel("cancelled").unwrap(), Cancel::Cancelled);
+    assert_eq!(other.cancel("by another").unwrap(), Cancel::Cancelled);
+    other.refresh("moved", MINUTE).unwrap();
+    other.after(2 * MINUTE).replacing("replaced").schedule_bytes(KIND, "").unwrap();
+    assert_eq!(other.cancel("runs").unwrap(), Cancel::Running);
+    for _ in 0..2 {
+        go.send(()).unwrap();
+    }
+    assert_eq!(receive(&begun), "waits", "nothing else has begun");
+    wait_until("both are acked", || timers.snapshot().counts.acked == 3);
+    world.clock.advance(MINUTE);
+    assert_eq!(receive(&begun), "moved");
+    go.send(()).unwrap();
+    wait_until("it is acked", || timers.snapshot().counts.acked == 4);
+    world.clock.advance(MINUTE);
+    assert_eq!(receive(&begun), "replaced");
+    go.send(()).unwrap();
+    wait_until("all are acked", || timers.snapshot().counts.acked == 5);
+    assert!(world.store.is_empty() && world.events.lock().is_empty());
+    assert_eq!(timers.snapshot().counts.leases_lost, 0);
+}
+
+/// Of a program that dies: what it had leased is not charged, what had begun is.
+#[test]
+fn an_attempt_is_counted_of_what_has_begun() {
+    let world = World::new();
+    let producer = world.start(Handlers::new());
+    producer.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    for _ in 0..30 {
+        assert_eq!(world.lease_and_die(secs(30)).len(), 1);
+        world.clock.advance(secs(30));
+    }
+    assert_eq!(world.claim_and_die(secs(30)).len(), 1);
+    let (sender, attempts) = unbounded();
+    let timers = world.start(Handlers::new().on_bytes(KIND, move |run, _| {
+        sender.send(run.attempt())?;
+        Ok(Next::Done)
+    }));
+    world.clock.advance(secs(30));
+    assert_eq!(receive(&attempts), 2);
+    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    assert_eq!(timers.dead(None, 9).unwrap(), []);
+}
+
+/// Jobs that lost half of their attempts run one at a time, beside others; those that failed as
+/// often do not.
+#[test]
+fn suspects_run_one_at_a_time() {
+    let world = World::new();
+    let producer = world.start(Handlers::new());
+    let put = |key: &str| {
+        let plan = producer.after(secs(0)).key(key).max_attempts(5);
+        plan.schedule_bytes(KIND, "").unwrap();
+    };
+    put("failed");
+    for wait in [0, 0, 90] {
+        let [failed] = &world.claim_and_die(secs(30))[..] else { panic!("one is due") };
+        let (key, token) = (failed.job.key.clone(), failed.token);
+        let retry = Change::Retry { key, token, when: When::After(secs(wait)) };
+        assert_eq!(world.store.clone().commit(&[retry]).unwrap(), [Outcome::Done]);
+    }
+    ["suspect 1", "suspect 2", "suspect 3"].into_iter().for_each(put);
+    for _ in 0..3 {
+        assert_eq!(world.claim_and_die(secs(30)).len(), 3);
+        world.clock.advance(secs(30));
+    }
+    put("new");
+    let (handler, begun, go) = waits();
+    let timers = world.start(Handlers::new().on_bytes(KIND, handler));
+    let go = go;
+    // The workers go by the clock when they help one another.
+    wait_until("three have begun", || {
+        world.clock.advance(millis(1));
+        std::thread::sleep(millis(1));
+        begun.len() == 3
+    });
+    let mut first = [receive(&begun), receive(&begun), receive(&begun)];
+    first.sort();
+    assert_eq!(first, ["failed", "new", "suspect 1"]);
+    assert!(begun.recv_timeout(millis(50)).is_err(), "the other suspects wait");
+    (0..3).for_each(|_| go.send(()).unwrap());
+    for suspect in ["suspect 2", "suspect 3"] {
+        assert_eq!(receive(&begun), suspect);
+        go.send(()).unwrap();
+    }
+    wait_until("all are acked", || timers.snapshot().counts.acked == 5);
+}
+
+/// Where handlers take long, a program leases no more than it has workers: others may be free.
+#[test]
+fn what_takes_long_is_left_to_others() {
+    let world = World::new();
+    let (handler, begun, go) = waits();
+    let timers = world.builder(Handlers::new().on_bytes(KIND, handler)).workers(2);
+    let timers = timers.start(world.store.clone()).unwrap();
+    let go = go;
+    for n in 0..9 {
+        timers.after(secs(0)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
+    }
+    for round in 0..3 {
+        let mut two = [receive(&begun), receive(&begun)];
+        two.sort();
+        assert_eq!(two, [format!("{}", 2 * round), format!("{}", 2 * round + 1)]);
+        wait_until("ends are committed", || timers.snapshot().counts.acked == 2 * round);
+        assert_eq!(world.leased(), 2, "nothing is known of how long a run takes, or it is long");
+        world.clock.advance(secs(5));
+        go.send(()).unwrap();
+        go.send(()).unwrap();
+    }
+    drop(go);
+}
+
+/// Payloads of a mebibyte: 16 of them are in memory at most, however many may be in flight.
+#[test]
+fn payloads_in_flight_are_bounded() {
+    let world = World::new();
+    let most = Arc::new(AtomicUsize::new(0));
+    let (store, seen) = (world.store.clone(), Arc::clone(&most));
+    let handlers = world.with_a_pace(Handlers::new()).on_bytes(KIND, move |_, _| {
+        let mut bytes = 0;
+        let mut add = |row: &Entry| bytes += usize::from(row.state.is_held()) * row.payload.len();
+        store.clone().scan(None, usize::MAX, &mut add)?;
+        seen.fetch_max(bytes, Ordering::SeqCst);
+        Ok(Next::Done)
+    });
+    let timers = world.builder(handlers).workers(1).start(world.store.clone()).unwrap();
+    world.set_the_pace(&timers);
+    let payload = vec![0; MAX_PAYLOAD];
+    let at = timers.now().unwrap().saturating_add(secs(1));
+    for _ in 0..60 {
+        timers.at(at).schedule_bytes(KIND, payload.clone()).unwrap();
+    }
+    world.clock.advance(secs(1));
+    wait_until("all are acked", || timers.snapshot().counts.acked == 61);
+    let most = most.load(Ordering::SeqCst);
+    assert!((2..=16).contains(&(most / MAX_PAYLOAD)), "{most} bytes");
+}

@@ -1,0 +1,111 @@
+//! Handlers that take long, hang, or stop the timers that run them.
+
+mod common;
+
+use common::{KIND, World, secs, wait_until};
+use crossbeam_channel::unbounded;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
+use wheelhouse_durable::{Durable, EventKind, Handlers, Next};
+
+/// It is reported; at its limit its lease is not renewed any more, another program takes the job
+/// over, and the run is told.
+#[test]
+fn a_handler_that_hangs_loses_its_job() {
+    let world = World::new();
+    let (go, wait) = unbounded::<()>();
+    let (sender, told) = unbounded();
+    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
+        sender.send(run.attempt())?;
+        if run.attempt() == 1 {
+            assert!(!run.is_superseded());
+            wait.recv()?;
+            assert!(run.is_superseded());
+        }
+        Ok(Next::Done)
+    });
+    let builder = world.builder(handlers).workers(1).slow_after(secs(15)).limit(secs(60));
+    let timers = builder.start(world.store.clone()).unwrap();
+    let go = go; // Dropped before the timers: a test that fails does not hang.
+    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    assert_eq!(told.recv_timeout(secs(20)).unwrap(), 1);
+    let until = |world: &World| world.find("k").map(|row| row.visible_at.as_millis() / 1_000);
+    for third in 1..=5 {
+        world.clock.advance(secs(10));
+        wait_until("renewal", || until(&world) == Some(30 + third * 10));
+    }
+    let events = |wanted: fn(&EventKind) -> bool| {
+        world.events.lock().iter().filter(|event| wanted(&event.kind)).count()
+    };
+    assert_eq!(events(|kind| matches!(kind, EventKind::StillRunning(_))), 1);
+    assert_eq!(events(|kind| matches!(kind, EventKind::TimedOut(_))), 0);
+    world.clock.advance(secs(10));
+    wait_until("it is reported", || {
+        events(|kind| *kind == EventKind::TimedOut(Duration::from_secs(60))) == 1
+    });
+    let (sender, taken) = unbounded();
+    let second = world.start(Handlers::new().on_bytes(KIND, move |run, _| {
+        sender.send(run.attempt())?;
+        Ok(Next::Done)
+    }));
+    world.clock.advance(secs(19));
+    assert!(taken.is_empty() && until(&world) == Some(80), "the lease lasts");
+    world.clock.advance(secs(1));
+    assert_eq!(taken.recv_timeout(secs(20)).unwrap(), 2);
+    wait_until("it is acked", || second.snapshot().counts.acked == 1);
+    go.send(()).unwrap();
+    wait_until("the first is refused", || timers.snapshot().counts.superseded == 1);
+    let counts = timers.snapshot().counts;
+    assert_eq!((counts.acked, counts.slow, counts.timed_out), (0, 1, 1));
+    assert_eq!(events(|kind| matches!(kind, EventKind::Slow(_))), 1);
+}
+
+/// The limit of a job comes before that of the program; it is part of what is stored.
+#[test]
+fn a_job_may_have_a_limit_of_its_own() {
+    let world = World::new();
+    let (go, wait) = unbounded::<()>();
+    let handlers = Handlers::new().on_bytes(KIND, move |_, _| {
+        wait.recv()?;
+        Ok(Next::Done)
+    });
+    let builder = world.builder(handlers).limit(secs(1_000));
+    let timers = builder.start(world.store.clone()).unwrap();
+    let go = go;
+    timers.after(secs(0)).key("k").limit(secs(5)).schedule_bytes(KIND, "").unwrap();
+    assert_eq!(world.find("k").unwrap().policy, "limit=5000");
+    wait_until("it runs", || timers.snapshot().counts.started == 1);
+    world.clock.advance(secs(5));
+    wait_until("it is reported", || timers.snapshot().counts.timed_out == 1);
+    go.send(()).unwrap();
+    wait_until("its end counts, as nobody else has it", || timers.snapshot().counts.acked == 1);
+}
+
+/// It is not waited for by itself, and is acked.
+#[test]
+fn a_run_may_stop_its_own_timers() {
+    for drops in [false, true] {
+        let world = World::new();
+        let place: Arc<Mutex<Option<Durable>>> = Arc::default();
+        let (its, (sender, stopped)) = (Arc::clone(&place), unbounded());
+        let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
+            let own = its.lock().take();
+            match own {
+                Some(own) if drops => drop(own),
+                Some(own) => own.stop(),
+                None => return Err("not yet".into()),
+            }
+            sender.send(run.timers().is_stopped())?;
+            Ok(Next::Done)
+        });
+        let timers = world.start(handlers);
+        let watch = timers.timers();
+        timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
+        *place.lock() = Some(timers);
+        world.clock.advance(secs(1));
+        assert!(stopped.recv_timeout(secs(20)).expect("the stop returns"));
+        wait_until("it is acked", || watch.snapshot().counts.acked == 1);
+        assert!(world.store.is_empty());
+    }
+}

@@ -1,0 +1,132 @@
+//! What a lease is before its run begins, and how it begins.
+
+use crate::Bed;
+use crate::rig::{
+    LEASE, NO_TOKEN, Rig, ack, begin, bury, cancel, extend, instead, job, key, move_to, release,
+    retry,
+};
+use wheelhouse_durable::store::{Change, Outcome, State};
+
+/// Whoever has leased it: it is cancelled, and never begins.
+pub fn a_leased_job_can_be_cancelled(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    rig.put(job("k", 0));
+    let leased = rig.lease_one();
+    assert!(matches!(rig.find("k").map(|row| row.state), Some(State::Leased(_))));
+    let mut other = rig.bed.connect();
+    assert_eq!(other.commit(&[cancel("k")]).expect("a commit"), [Outcome::Cancelled]);
+    assert_eq!(rig.find("k"), None);
+    assert_eq!(rig.one(begin(&leased)), Outcome::Absent);
+    assert_eq!(rig.one(cancel("k")), Outcome::Absent);
+    rig.put(job("k", 5));
+    assert_eq!(rig.one(begin(&leased)), Outcome::Superseded, "another job");
+    assert_eq!((rig.claim_names().len(), rig.next_in()), (0, Some(5)));
+}
+
+/// As one that waits: the lease is over.
+pub fn a_leased_job_can_be_moved_and_replaced(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    rig.put(job("k", 0));
+    let leased = rig.lease_one();
+    assert_eq!(rig.one(move_to("k", 20)), Outcome::Done);
+    assert_eq!(rig.find("k").map(|row| (row.state, row.attempt)), Some((State::Pending, 0)));
+    assert_eq!(rig.next_in(), Some(20));
+    assert_eq!(rig.one(begin(&leased)), Outcome::Superseded);
+    assert_eq!(rig.one(extend(&leased, LEASE)), Outcome::Superseded);
+    rig.advance(20);
+    let leased = rig.lease_one();
+    assert_eq!(rig.put(job("k", 0)), Outcome::Duplicate);
+    assert_eq!(rig.put(instead("k", 30)), Outcome::Replaced);
+    assert_eq!(rig.find("k").map(|row| row.state), Some(State::Pending), "no run goes on");
+    assert_eq!((rig.one(begin(&leased)), rig.next_in()), (Outcome::Superseded, Some(30)));
+    rig.advance(30);
+    assert!(rig.claim_one().job.generation > leased.job.generation);
+}
+
+/// Not before; once for each token; not if the run is given back.
+pub fn an_attempt_counts_when_it_begins(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    rig.put(job("k", 0));
+    for _ in 0..3 {
+        assert_eq!(rig.lease_one().job.attempt, 0, "no run has begun");
+        rig.advance(LEASE);
+    }
+    let leased = rig.lease_one();
+    assert_eq!(rig.one(release(&leased, 0)), Outcome::Done);
+    let leased = rig.lease_one();
+    assert_eq!(rig.commit(&[begin(&leased), begin(&leased)]), [Outcome::Done; 2]);
+    assert_eq!(rig.one(begin(&leased)), Outcome::Done, "repeated, as its answer was lost");
+    let row = rig.find("k").expect("it runs");
+    assert!(matches!(row.state, State::Begun(lease) if lease.token == leased.token), "{row:?}");
+    assert_eq!((row.attempt, row.visible_at), (1, leased.until));
+    rig.one(release(&leased, 0));
+    assert_eq!(rig.find("k").map(|row| row.attempt), Some(0), "its handler was not called");
+    let leased = rig.claim_one();
+    assert_eq!(rig.one(retry(&leased, 0)), Outcome::Done);
+    assert_eq!(rig.lease_one().job.attempt, 1);
+}
+
+/// The newest; one that was cancelled or replaced since it began says so.
+pub fn a_run_begins_by_its_token(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    let nobody = Change::Begin { key: key("k"), token: NO_TOKEN };
+    assert_eq!(rig.one(nobody.clone()), Outcome::Absent);
+    rig.put(job("k", 0));
+    assert_eq!(rig.one(nobody.clone()), Outcome::Superseded, "it has no lease");
+    let old = rig.lease_one();
+    assert_eq!(rig.one(nobody), Outcome::Superseded, "not this token");
+    rig.advance(LEASE);
+    let new = rig.lease_one();
+    assert_eq!(rig.commit(&[begin(&old), begin(&new)]), [Outcome::Superseded, Outcome::Done]);
+    assert_eq!(rig.commit(&[cancel("k"), begin(&new)]), [Outcome::Running, Outcome::Closed]);
+    rig.put(job("k", 0));
+    assert_eq!(rig.one(begin(&new)), Outcome::Closed, "replaced");
+    assert_eq!(rig.one(ack(&new)), Outcome::Done);
+    assert_eq!(rig.one(begin(&new)), Outcome::Superseded);
+    // Late, and nobody has claimed it since.
+    let late = rig.lease_one();
+    rig.advance(3 * LEASE);
+    assert_eq!(rig.one(begin(&late)), Outcome::Done);
+}
+
+/// Of a job that nobody ended; not of one that failed, was given back, or is new.
+pub fn a_lost_lease_is_told(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    rig.put(job("k", 0));
+    assert!(!rig.lease_one().was_lost, "the first");
+    rig.advance(LEASE);
+    let leased = rig.lease_one();
+    assert!(leased.was_lost, "it had not begun");
+    rig.one(begin(&leased));
+    rig.advance(LEASE);
+    let leased = rig.lease_one();
+    assert!(leased.was_lost, "it had begun");
+    rig.commit(&[begin(&leased), retry(&leased, 0)]);
+    let leased = rig.lease_one();
+    assert!(!leased.was_lost, "it failed");
+    rig.one(release(&leased, 0));
+    let leased = rig.lease_one();
+    assert!(!leased.was_lost, "it was given back");
+    rig.one(begin(&leased));
+    rig.put(instead("k", 0));
+    rig.advance(LEASE);
+    assert!(!rig.lease_one().was_lost, "the newer one had no lease");
+}
+
+/// It is left out, or buried, because it is late.
+pub fn a_leased_job_may_end_before_it_begins(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    rig.put(job("k", 0));
+    let leased = rig.lease_one();
+    assert_eq!(rig.one(extend(&leased, 2 * LEASE)), Outcome::Done);
+    let row = rig.find("k").expect("it is leased");
+    assert!(matches!(row.state, State::Leased(_)) && row.attempt == 0, "{row:?}");
+    rig.advance(LEASE);
+    assert_eq!(rig.lease(), [], "extended");
+    assert_eq!(rig.one(ack(&leased)), Outcome::Done);
+    assert_eq!(rig.find("k"), None);
+    rig.put(job("k", 0));
+    let leased = rig.lease_one();
+    assert_eq!(rig.one(bury(&leased, "late")), Outcome::Done);
+    assert_eq!(rig.dead().iter().map(|dead| dead.job.attempt).collect::<Vec<_>>(), [0]);
+}
