@@ -34,7 +34,7 @@
 //! * A [store] holds a row for each key, in the order of when it is visible. A claim moves
 //!   that to the end of a lease and gives a token; an ack compares the token. So a job whose
 //!   program died comes back by itself.
-//! * A run **begins** by a change of its own, when a worker is free for it: that counts the attempt.
+//! * A run **begins** by a separate change, when a worker is free for it: that counts the attempt.
 //!   Until then its job can be cancelled, moved and replaced.
 //! * The **committer** is one thread. While it commits, what arrives is the next batch; so one sync
 //!   serves many. A [`Commit`] is waited for by a thread or awaited.
@@ -67,11 +67,11 @@ mod plan;
 pub mod store;
 
 pub use commit::Commit;
-pub use drive::{Builder, Cancel, Durable, Timers};
+pub use drive::{Builder, Cancel, Durable, JobState, Jobs, Timers};
 pub use error::{Error, StartError};
 pub use handlers::{DurableRun, Failure, Handlers, Next, Stop};
 pub use observe::{Counts, Event, EventKind, JobName, KindSnapshot, Snapshot, Summary};
-pub use plan::{Late, Missed, Plan};
+pub use plan::{Late, Missed, Plan, Scheduled};
 
 /// The longest payload, in bytes: a mebibyte. What is longer is stored elsewhere, and its place is
 /// scheduled.

@@ -1,5 +1,5 @@
-//! When a run begins: what only waits for a worker is neither counted nor running, and is left to
-//! others where handlers take long.
+//! When a run begins: a job that waits for a worker is neither counted nor running, and is left to
+//! other programs where handlers take long.
 
 mod common;
 
@@ -8,34 +8,29 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wheelhouse_durable::store::{Change, Entry, Outcome, State, Store, When};
-use wheelhouse_durable::{Cancel, DurableRun, Failure, Handlers, MAX_PAYLOAD, Next};
+use wheelhouse_durable::{Cancel, Handlers, MAX_PAYLOAD, Next};
 
-/// A handler that tells its key and waits until it may go on.
-fn waits() -> (
-    impl Fn(&DurableRun<'_>, &[u8]) -> Result<Next, Failure> + Send + Sync + 'static,
-    Receiver<String>,
-    Sender<()>,
-) {
+/// A handler that sends its key and waits.
+fn waits(handlers: Handlers) -> (Handlers, Receiver<String>, Sender<()>) {
     let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
-    let handler = move |run: &DurableRun<'_>, _: &[u8]| {
+    let handlers = handlers.on_bytes(KIND, move |run, _| {
         sender.send(run.key().to_string())?;
         wait.recv()?;
         Ok(Next::Done)
-    };
-    (handler, begun, go)
+    });
+    (handlers, begun, go)
 }
 
 fn receive<T>(receiver: &Receiver<T>) -> T {
     receiver.recv_timeout(secs(20)).expect("a handler is called within 20 s")
 }
 
-/// A job that is leased and waits for a worker is cancelled, moved and replaced as one that nobody
-/// has, by this program and by another; it never begins.
+/// A job that is leased and waits for a worker is cancelled, moved and replaced like a pending one,
+/// by this program and by another; it never begins.
 #[test]
 fn what_waits_for_a_worker_can_be_cancelled_and_moved() {
     let world = World::new();
-    let (handler, begun, go) = waits();
-    let handlers = world.with_a_pace(Handlers::new()).on_bytes(KIND, handler);
+    let (handlers, begun, go) = waits(world.with_a_pace(Handlers::new()));
     let timers = world.builder(handlers).workers(1).start(world.store.clone()).unwrap();
     let go = go; // Dropped before the timers: a test that fails does not hang.
     world.set_the_pace(&timers);
@@ -70,7 +65,7 @@ fn what_waits_for_a_worker_can_be_cancelled_and_moved() {
     assert_eq!(timers.snapshot().counts.leases_lost, 0);
 }
 
-/// Of a program that dies: what it had leased is not charged, what had begun is.
+/// If a program dies, jobs that it had leased are not charged; runs that had begun are.
 #[test]
 fn an_attempt_is_counted_of_what_has_begun() {
     let world = World::new();
@@ -92,8 +87,8 @@ fn an_attempt_is_counted_of_what_has_begun() {
     assert_eq!(timers.dead(None, 9).unwrap(), []);
 }
 
-/// Jobs that lost half of their attempts run one at a time, beside others; those that failed as
-/// often do not.
+/// Jobs that lost half of their attempts run one at a time; other jobs run at the same time, also
+/// those that failed as often.
 #[test]
 fn suspects_run_one_at_a_time() {
     let world = World::new();
@@ -115,33 +110,43 @@ fn suspects_run_one_at_a_time() {
         world.clock.advance(secs(30));
     }
     put("new");
-    let (handler, begun, go) = waits();
-    let timers = world.start(Handlers::new().on_bytes(KIND, handler));
-    let go = go;
+    let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
+    let timers = world.start(Handlers::new().on_bytes(KIND, move |run, _| {
+        sender.send(run.key().to_string())?;
+        if run.key().as_bytes().starts_with(b"suspect") {
+            wait.recv()?;
+        }
+        Ok(Next::Done)
+    }));
+    let go = go; // Dropped before the timers: a test that fails does not hang.
     // The workers go by the clock when they help one another.
-    wait_until("three have begun", || {
-        world.clock.advance(millis(1));
-        std::thread::sleep(millis(1));
-        begun.len() == 3
-    });
+    let wait_for = |what: &str, is_so: &dyn Fn() -> bool| {
+        wait_until(what, || {
+            world.clock.advance(millis(1));
+            std::thread::sleep(millis(1));
+            is_so()
+        });
+    };
+    wait_for("three have begun", &|| begun.len() == 3);
     let mut first = [receive(&begun), receive(&begun), receive(&begun)];
     first.sort();
     assert_eq!(first, ["failed", "new", "suspect 1"]);
     assert!(begun.recv_timeout(millis(50)).is_err(), "the other suspects wait");
-    (0..3).for_each(|_| go.send(()).unwrap());
+    go.send(()).unwrap();
     for suspect in ["suspect 2", "suspect 3"] {
+        wait_for("the next has begun", &|| !begun.is_empty());
         assert_eq!(receive(&begun), suspect);
         go.send(()).unwrap();
     }
-    wait_until("all are acked", || timers.snapshot().counts.acked == 5);
+    wait_for("all are acked", &|| timers.snapshot().counts.acked == 5);
 }
 
 /// Where handlers take long, a program leases no more than it has workers: others may be free.
 #[test]
 fn what_takes_long_is_left_to_others() {
     let world = World::new();
-    let (handler, begun, go) = waits();
-    let timers = world.builder(Handlers::new().on_bytes(KIND, handler)).workers(2);
+    let (handlers, begun, go) = waits(Handlers::new());
+    let timers = world.builder(handlers).workers(2);
     let timers = timers.start(world.store.clone()).unwrap();
     let go = go;
     for n in 0..9 {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use wheelhouse_durable::{Durable, EventKind, Handlers, Next};
 
-/// It is reported; at its limit its lease is not renewed any more, another program takes the job
-/// over, and the run is told.
+/// It is reported. From its limit on, its lease is not renewed, another program takes the job over,
+/// and the run sees that.
 #[test]
 fn a_handler_that_hangs_loses_its_job() {
     let world = World::new();
@@ -79,7 +79,7 @@ fn a_job_may_have_a_limit_of_its_own() {
     world.clock.advance(secs(5));
     wait_until("it is reported", || timers.snapshot().counts.timed_out == 1);
     go.send(()).unwrap();
-    wait_until("its end counts, as nobody else has it", || timers.snapshot().counts.acked == 1);
+    wait_until("its end counts, as no other has it", || timers.snapshot().counts.acked == 1);
 }
 
 /// It is not waited for by itself, and is acked.

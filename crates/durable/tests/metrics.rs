@@ -88,8 +88,8 @@ fn the_text_for_prometheus_has_every_metric_once_with_its_type() {
     }
     let (comments, samples): (Vec<_>, Vec<_>) =
         text.lines().partition(|line| line.starts_with('#'));
-    assert_eq!(comments.len(), 2 * (16 + 5 + 2 + 2 + 3), "help and type of each");
-    assert_eq!(samples.len(), 16 * 3 + 5 + 2 + (2 * 2 + 3) * 7);
+    assert_eq!(comments.len(), 2 * (16 + 6 + 3 + 2 + 3), "help and type of each");
+    assert_eq!(samples.len(), 16 * 3 + 6 + 4 + (2 * 2 + 3) * 7);
     let is_number =
         |line: &&str| line.rsplit_once(' ').is_some_and(|(_, n)| n.parse::<f64>().is_ok());
     assert!(samples.iter().all(is_number), "{text}");

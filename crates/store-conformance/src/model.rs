@@ -24,7 +24,7 @@ pub(crate) struct Run {
     pub(crate) until: u64,
     /// Whether it is a run of the row's job.
     pub(crate) own: bool,
-    /// Whether it has begun, or is leased only.
+    /// `true` if it has begun; `false` if it is leased only.
     pub(crate) begun: bool,
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn begin(leased: &Leased) -> Change {
     Change::Begin { key: leased.job.key.clone(), token: leased.token }
 }
 
-/// What becomes of it when it has begun.
+/// Notes that it has begun.
 pub(crate) fn note_begun(leased: &mut Leased) {
     let Leased { job, token, until, .. } = leased;
     job.attempt += 1;

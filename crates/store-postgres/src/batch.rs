@@ -27,7 +27,7 @@ struct Held {
     /// Whether the server has a row of this key, and its kind.
     stored: Option<Kind>,
     row: Option<Row>,
-    /// When the server's row is visible: who waits knows of that.
+    /// When the server's row is visible, which claimers know.
     known: Option<Timestamp>,
     /// A job that was put, and how many were put before it.
     job: Option<(usize, Put)>,

@@ -166,6 +166,17 @@ impl Store for PostgresStore {
         Ok(())
     }
 
+    /// `dead_rows`: what autovacuum has not removed yet, as the server's statistics know it. It
+    /// grows while a transaction anywhere in the database stays open.
+    fn gauges(&mut self, each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
+        const DEAD_ROWS: &str = "SELECT n_dead_tup FROM pg_stat_user_tables
+            WHERE schemaname = 'wheelhouse' AND relname = 'job'";
+        for row in &self.query(DEAD_ROWS, &[])? {
+            each("dead_rows", row::number(row, 0)?);
+        }
+        Ok(())
+    }
+
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
         let second = Session::open(self.session.settings.clone())?;
         Ok(Some(Box::new(Self::new(second))))

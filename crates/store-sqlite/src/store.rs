@@ -30,7 +30,7 @@ pub struct SqliteStore {
     said: Option<Timestamp>,
     /// After how many pages SQLite copies the journal; 0 before the first commit.
     journal_pages: usize,
-    /// Whether commits are synced, as they are when the file is opened.
+    /// `true` if commits are synced, as they are when the file is opened.
     syncs: bool,
 }
 
@@ -111,9 +111,9 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Whether the next commit is to survive a loss of power, or only the death of the process.
-    /// Where it is not, the journal is written and not synced; the next commit that is syncs both,
-    /// and SQLite syncs the journal before it copies it. So the file is whole in any case.
+    /// Makes the next commit survive a loss of power, or only the death of the process. Without a
+    /// sync the journal is written only. The next commit with one syncs both, and SQLite syncs the
+    /// journal before it copies it, so the file is whole in any case.
     fn sync(&mut self, syncs: bool) -> Result<(), StoreError> {
         if syncs != self.syncs {
             let set = if syncs { "FULL" } else { "NORMAL" };
@@ -304,6 +304,15 @@ impl Store for SqliteStore {
         for row in rows {
             let (kind, visible_at) = row.map_err(store_error)?;
             each(&kind, visible_at);
+        }
+        Ok(())
+    }
+
+    /// `wal_bytes`: the length of the journal, which grows while another program reads for long.
+    fn gauges(&mut self, each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
+        let Some(path) = self.connection.path() else { return Ok(()) };
+        if let Ok(journal) = std::fs::metadata(format!("{path}-wal")) {
+            each("wal_bytes", journal.len());
         }
         Ok(())
     }

@@ -183,8 +183,8 @@ fn works_until_it_is_killed() {
     std::thread::sleep(Duration::from_secs(60));
 }
 
-/// Programs whose handlers take long are killed, and all jobs are cancelled before that: `Running`
-/// is said of those alone whose handler was called, and what was `Cancelled` was never called.
+/// All jobs are cancelled, and the program whose handlers take long is killed. `Running` was
+/// answered for exactly the jobs whose handler was called.
 #[test]
 fn a_cancellation_tells_the_truth() {
     let folder = tempfile::tempdir().unwrap();

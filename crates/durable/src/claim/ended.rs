@@ -103,8 +103,8 @@ impl Renewed {
                 self.held.extend(self.until);
                 self.held.close();
             }
-            // If the run has ended meanwhile, what becomes of its end says whether it was lost. One
-            // that has not begun may have been cancelled; its `Begin` says so.
+            // If the run has ended since, the outcome of its end shows if it was lost. One that has
+            // not begun may have been cancelled, which the outcome of its `Begin` shows.
             _ if self.held.is_running() && self.held.supersede() => {
                 count(&shared.counters.of(&self.held.name.kind).counts.leases_lost);
                 shared.report(Some(self.held.name.clone()), EventKind::LeaseLost);

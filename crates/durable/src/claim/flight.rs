@@ -19,7 +19,7 @@ const MOST_BYTES: usize = 16 << 20;
 pub(crate) struct Flight {
     /// Jobs that were claimed and whose end is not committed: their leases are renewed.
     held: Mutex<HashMap<Token, Arc<Held>>>,
-    /// Of their payloads.
+    /// The bytes of their payloads.
     bytes: AtomicUsize,
     /// The longest payload of the last claims, in bytes.
     longest: AtomicUsize,
@@ -82,6 +82,11 @@ impl Flight {
         self.held.lock().insert(held.token, Arc::clone(held));
         self.bytes.fetch_add(bytes, Ordering::SeqCst);
         Flown { flight: Arc::clone(self), token: held.token, bytes }
+    }
+
+    /// Wakes the claimer to look for pauses.
+    pub(crate) fn look(&self) {
+        self.claimer.send(Message::Watch).unwrap_or_default();
     }
 
     /// How many there are.

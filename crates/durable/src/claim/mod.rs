@@ -12,10 +12,10 @@
 //! claim said, the renewal of leases, and once a second as a net below. So memory follows what is
 //! running, and not what is pending.
 //!
-//! A claim is bounded by what may be in flight and by the rate for catching up: the workers take on
-//! within a tenth of a second what is leased, as far as is known, so that nothing is kept from other
-//! programs. Where workers are busy, the next claim waits until half of what was taken is done, so
-//! that claims are large.
+//! A claim is bounded by how many jobs may be in flight and by the rate for catching up. No more is
+//! leased than the workers are expected to begin within a tenth of a second, so that nothing is
+//! kept from other programs. Where workers are busy, the next claim waits until half of what was
+//! taken is done, so that claims are large.
 
 mod ended;
 mod flight;
@@ -33,17 +33,20 @@ pub(crate) use work::Task;
 
 use crate::Timers;
 use crate::commit::{Then, pause};
-use crate::drive::{Shared, SharedStore};
+use crate::drive::{Paused, Settings, Shared, SharedStore};
 use crate::observe::{EventKind, count};
-use crate::store::{Change, Leased, Next, StoreError, Timestamp};
+use crate::store::{Change, Dead, Kinds, Leased, Next, PAUSE, StoreError, Timestamp};
 use crossbeam_channel::{Receiver, Sender};
 use rate::Rate;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wheelhouse_service::{Handle, Moment};
 use work::Claimed;
+
+/// How many dead letters are read at a time.
+const DEAD_AT_ONCE: usize = 128;
 
 /// The most jobs in a claim.
 const MOST_IN_CLAIM: usize = 512;
@@ -61,7 +64,7 @@ pub(crate) enum Message {
     Ask,
     /// It is time to renew leases.
     Renew,
-    /// It is time to look for runs that take long.
+    /// It is time to look for runs that take long, and for what is paused.
     Watch,
     /// It is time to look for kinds without a handler.
     LookForKinds,
@@ -89,6 +92,8 @@ pub(crate) struct Claimer {
     shown: (Timestamp, Moment),
     failures: u32,
     leased: Vec<Leased>,
+    /// Those that have handlers and are not paused.
+    kinds: Kinds,
     unknown: BTreeSet<crate::store::Kind>,
 }
 
@@ -101,6 +106,7 @@ impl Claimer {
     ) -> Self {
         let asking = timers.named("ask").into();
         let rate = timers.shared().settings.catch_up_rate.map(Rate::new);
+        let kinds = timers.shared().kinds.clone();
         Self {
             timers,
             store,
@@ -114,6 +120,7 @@ impl Claimer {
             shown: (Timestamp::default(), Moment::ORIGIN),
             failures: 0,
             leased: Vec::new(),
+            kinds,
             unknown: BTreeSet::new(),
         }
     }
@@ -121,6 +128,7 @@ impl Claimer {
     /// What the thread does, until it is told to stop.
     pub(crate) fn run(mut self) {
         self.look_for_kinds();
+        self.look_for_pauses();
         self.ask();
         while let Ok(first) = self.inbox.recv() {
             // What came several times meanwhile is done once.
@@ -143,6 +151,10 @@ impl Claimer {
             }
             if told.contains(&Message::LookForKinds) {
                 self.look_for_kinds();
+                self.forget_dead();
+            }
+            if told.contains(&Message::Watch) && self.look_for_pauses() {
+                self.ask();
             }
             if told.contains(&Message::Ask) {
                 self.ask();
@@ -161,7 +173,7 @@ impl Claimer {
             return self.ask_at(asked.saturating_add(Duration::from_millis(50)));
         }
         let max = room.min(allowed).min(MOST_IN_CLAIM);
-        let next = match claim(shared, &self.store, max, &mut self.leased) {
+        let next = match claim(shared, &self.store, (&self.kinds, max), &mut self.leased) {
             Ok(next) => next,
             Err(error) => {
                 shared.report_failure(&error);
@@ -253,16 +265,73 @@ impl Claimer {
         }
     }
 
+    /// Finds out which kinds are paused, and how long the first of each waits. Returns `true` if
+    /// other kinds are to be claimed than before.
+    fn look_for_pauses(&mut self) -> bool {
+        let shared = self.timers.shared();
+        let now = self.last.map_or(Timestamp::default(), |(next, then)| {
+            next.now.saturating_add(self.wheel.now().saturating_since(then))
+        });
+        let (mut paused, mut overdue) = (Paused::default(), BTreeMap::new());
+        let listed = self.store.lock().kinds(&mut |kind, first| {
+            paused.see(kind);
+            if shared.kinds.contains(kind) {
+                overdue.insert(kind.clone(), now.saturating_since(first));
+            }
+        });
+        // Claims report a store that fails, and continue as before.
+        if listed.is_err() {
+            return false;
+        }
+        *shared.overdue.lock() = overdue;
+        let kinds = paused.rest(&shared.kinds);
+        *shared.paused.write() = paused;
+        std::mem::replace(&mut self.kinds, kinds) != self.kinds
+    }
+
+    /// Removes dead letters that are too old or too many. Reads all of them, by pages.
+    fn forget_dead(&self) {
+        let shared = self.timers.shared();
+        let Settings { dead_for, most_dead, .. } = shared.settings;
+        if dead_for.is_none() && most_dead.is_none() {
+            return;
+        }
+        let (mut letters, mut after) = (Vec::new(), None);
+        let now = loop {
+            let (mut store, before) = (self.store.lock(), letters.len());
+            let mut see = |its: &Dead| letters.push((its.at, its.job.generation));
+            if store.dead(after, DEAD_AT_ONCE, &mut see).is_err() {
+                return;
+            }
+            if letters.len() == before {
+                let none = &Kinds::default();
+                break store.claim(none, 0, Duration::from_secs(1), &mut Vec::new());
+            }
+            after = letters.last().map(|(_, generation)| *generation);
+        };
+        let Ok(Next { now, .. }) = now else { return };
+        letters.sort_unstable();
+        let is_old = |at: Timestamp| dead_for.is_some_and(|time| at.saturating_add(time) <= now);
+        let old = letters.iter().take_while(|(at, _)| is_old(*at)).count();
+        let gone = old.max(letters.len().saturating_sub(most_dead.unwrap_or(usize::MAX)));
+        for (_, generation) in letters.drain(..gone) {
+            shared.queue_of_changes.put(Change::Forget { generation }, Then::Forgotten);
+        }
+    }
+
     /// Reports each kind that is due and has no handler, once.
     fn look_for_kinds(&mut self) {
         let shared = self.timers.shared();
         if shared.kinds.is_empty() {
             return;
         }
-        let mut found = Vec::new();
+        let (mut found, mut gauges) = (Vec::new(), BTreeMap::new());
         let mut store = self.store.lock();
+        if store.gauges(&mut |name, value| gauges.extend([(name, value)])).is_ok() {
+            *shared.gauges.lock() = gauges;
+        }
         let listed = store.kinds(&mut |kind, first| {
-            if !shared.kinds.contains(kind) {
+            if !shared.kinds.contains(kind) && !kind.starts_with(PAUSE) {
                 found.push((kind.clone(), first));
             }
         });
@@ -282,14 +351,14 @@ impl Claimer {
 fn claim(
     shared: &Shared,
     store: &SharedStore,
-    max: usize,
+    (kinds, max): (&Kinds, usize),
     leased: &mut Vec<Leased>,
 ) -> Result<Next, StoreError> {
     let counters = &shared.counters;
     count(&counters.others.counts.claims);
     let mut store = store.lock();
     let began = Instant::now();
-    let claimed = store.claim(&shared.kinds, max, shared.settings.visibility, leased);
+    let claimed = store.claim(kinds, max, shared.settings.visibility, leased);
     drop(store);
     counters.claim_time.record_micros(began.elapsed());
     match &claimed {

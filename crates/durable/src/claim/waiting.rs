@@ -11,9 +11,9 @@
 //! commit, and workers whose handlers take microseconds would wait for that more than they work. So
 //! a job may begin a little ahead: if the workers are expected to get to it within [`AHEAD`].
 //!
-//! A job that lost its lease again and again may be what kills the process, and what ran beside it
-//! lost its lease as well. Such suspects begin one at a time, so that the one which kills the
-//! process does not use up the attempts of the others.
+//! A job that lost its lease again and again may be the one that kills the process, and jobs that
+//! ran at the same time lost their leases as well. Such suspects begin one at a time, so that the
+//! one which kills the process does not use up the attempts of the others.
 
 use super::work::Task;
 use crate::store::{Kind, Kinds};
@@ -30,7 +30,7 @@ const AHEAD: u64 = 1_000_000;
 /// A job is leased if the workers get to it within this time: others may have free workers.
 const LEASED_AHEAD: u64 = 100_000_000;
 
-/// What is assumed of a kind of which no run has ended, and the most that is assumed.
+/// The time that is assumed for a kind without any run that has ended, and the longest that is.
 const UNKNOWN: u64 = 1_000_000_000;
 
 /// How long runs take, in nanoseconds: 0 as long as that is not known.
@@ -65,13 +65,15 @@ pub(crate) struct Waiting {
     service: Option<Handle>,
     workers: usize,
     paces: BTreeMap<Kind, Pace>,
-    /// Of all kinds together.
+    /// The pace of all kinds together.
     pace: Pace,
 }
 
 #[derive(Default)]
 struct Inner {
     tasks: VecDeque<Task>,
+    /// How many of them are suspects.
+    suspects: usize,
     /// How many have begun or are beginning, and have not ended.
     begun: usize,
     /// How long those take, in nanoseconds, as far as is known.
@@ -91,14 +93,11 @@ impl Waiting {
         self.service.as_ref()
     }
 
-    /// How many jobs may be leased for so many workers. Suspects that wait for one another are
-    /// beside those.
+    /// How many jobs may be leased for that number of workers. Suspects that wait for one another
+    /// are not counted.
     pub(super) fn leased_ahead(&self, workers: usize) -> usize {
         let each = 1 + usize::try_from(LEASED_AHEAD / self.pace.nanos()).unwrap_or(usize::MAX - 1);
-        let inner = self.inner.lock();
-        let suspects = inner.tasks.iter().filter(|task| task.is_suspect()).count();
-        drop(inner);
-        workers.saturating_mul(each).saturating_add(suspects)
+        workers.saturating_mul(each).saturating_add(self.inner.lock().suspects)
     }
 
     /// A run of this kind has ended.
@@ -108,12 +107,15 @@ impl Waiting {
     }
 
     /// These are leased, in this order.
-    pub(super) fn add(self: &Arc<Self>, tasks: impl IntoIterator<Item = Task>) {
-        self.inner.lock().tasks.extend(tasks);
+    pub(super) fn add(self: &Arc<Self>, tasks: Vec<Task>) {
+        let mut inner = self.inner.lock();
+        inner.suspects += tasks.iter().filter(|task| task.is_suspect()).count();
+        inner.tasks.extend(tasks);
+        drop(inner);
         self.begin();
     }
 
-    /// Has those begin that may.
+    /// Begins the jobs that may.
     fn begin(self: &Arc<Self>) {
         while let Some((task, slot)) = self.next() {
             // One that is not run after all makes room for the next: here, not by its drop, which
@@ -136,13 +138,18 @@ impl Waiting {
         inner.begun += 1;
         inner.expected += nanos;
         inner.has_suspect |= task.is_suspect();
+        inner.suspects -= usize::from(task.is_suspect());
         let slot = Slot { is_suspect: task.is_suspect(), waiting: Some(Arc::clone(self)), nanos };
         Some((task, slot))
     }
 
     /// Gives all leases back.
     pub(crate) fn clear(&self) {
-        let tasks = std::mem::take(&mut self.inner.lock().tasks);
+        let mut inner = self.inner.lock();
+        inner.suspects = 0;
+        let tasks = std::mem::take(&mut inner.tasks);
+        // Each gives its lease back as it is dropped.
+        drop(inner);
         drop(tasks);
     }
 }

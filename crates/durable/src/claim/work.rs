@@ -28,7 +28,7 @@ pub(crate) struct Task {
     held: Arc<Held>,
     claimed: Claimed,
     is_suspect: bool,
-    /// What is to be run. `None` before that is judged, and when the handler has been called.
+    /// The occurrence to run. `None` before it is judged, and when the handler has been called.
     occurrence: Option<Occurrence>,
     was_called: bool,
     /// `None` when it has ended.
@@ -102,7 +102,7 @@ impl Task {
         &self.leased.job.kind
     }
 
-    /// Whether it may be what kills the process.
+    /// Returns `true` if it may be the job that kills the process.
     pub(super) fn is_suspect(&self) -> bool {
         self.is_suspect
     }
@@ -111,7 +111,7 @@ impl Task {
         self.timers.shared()
     }
 
-    /// Has it begin, as a worker is free for it; or leaves it out, and the slot comes back.
+    /// Begins it, as a worker is free for it; or leaves it out, and the slot comes back.
     pub(super) fn start(mut self, slot: Slot) -> Option<Slot> {
         let shared = self.shared();
         if shared.stopping.load(Ordering::SeqCst) {
@@ -119,6 +119,9 @@ impl Task {
             self.end(released);
         } else if self.held.is_lost(shared.clock.now()) {
             self.lose();
+        } else if shared.paused.read().has(self.kind()) {
+            let released = self.release();
+            self.end(released);
         } else {
             match self.judge() {
                 Ok(occurrence) => {
@@ -148,8 +151,8 @@ impl Task {
                     drop(service.after(Duration::ZERO).run(move |_| self.run()));
                 }
             }
-            // By the clock it may have been taken over. Otherwise it was cancelled, moved or
-            // replaced in time, and whoever did that was told so.
+            // By the clock another program may have it. Otherwise it was cancelled, moved or
+            // replaced in time, and that call has returned so.
             _ if self.held.is_lost(self.shared().clock.now()) => self.lose(),
             _ => self.withdraw(),
         }
@@ -181,7 +184,7 @@ impl Task {
         self.end(conclusion);
     }
 
-    /// What is to be run, unless its policy says otherwise by now: it may have waited long for a
+    /// The occurrence to run, unless its policy leaves it out by now: it may have waited long for a
     /// worker.
     fn judge(&self) -> Result<Occurrence, Box<Conclusion>> {
         let now = self.claimed.now_at(self.shared().clock.now());
@@ -189,10 +192,6 @@ impl Task {
         let (key, token) = (job.key.clone(), self.leased.token);
         let (change, end) = match judge(job, now, self.shared().settings.max_attempts) {
             Verdict::Run { again, missed, is_periodic } => {
-                if job.attempt == 1 {
-                    let counts = &self.shared().counters.of(&job.kind).counts;
-                    counts.missed.fetch_add(missed, Ordering::Relaxed);
-                }
                 return Ok(Occurrence { again, missed, is_periodic, now });
             }
             Verdict::Skip { again, why } => {
@@ -230,6 +229,9 @@ impl Task {
         let (shared, job) = (self.shared(), &self.leased.job);
         let counters = shared.counters.of(&job.kind);
         count(&counters.counts.started);
+        if job.attempt == 1 {
+            counters.counts.missed.fetch_add(occurrence.missed, Ordering::Relaxed);
+        }
         counters.lateness.record_micros(occurrence.now.saturating_since(job.due));
         let Some(handler) = shared.handlers.get(&job.kind) else {
             // Only kinds with a handler are claimed.
@@ -301,6 +303,7 @@ impl Task {
         let exhausted = job.attempt >= most;
         let (change, end) = if is_final || (exhausted && !is_periodic) {
             let reason = if is_final { why } else { format!("attempt {most} failed: {why}") };
+            let reason = bounded(reason);
             (Change::Bury { key, token, reason: reason.clone() }, End::Dead(reason))
         } else if exhausted {
             (Change::Ack { key, token, again }, End::GaveUp(why))
@@ -313,8 +316,8 @@ impl Task {
 }
 
 impl Drop for Task {
-    /// If no worker has taken it, because of a stop: gives the lease back. A handler that was called
-    /// and torn off keeps its attempt: its lease runs out.
+    /// If no worker has taken it, because of a stop: gives the lease back. A handler that was
+    /// called and torn off keeps its attempt: its lease runs out.
     fn drop(&mut self) {
         if self.flown.is_some() && !self.was_called && !std::thread::panicking() {
             let released = self.release();
@@ -323,8 +326,22 @@ impl Drop for Task {
     }
 }
 
-/// Whether a job has lost its lease, and has used up half of its attempts or more. What failed gave
-/// its lease back, and is none of these however often it failed.
+/// The most that is stored of a reason, in bytes.
+const MOST_REASON: usize = 4_096;
+
+/// A reason that is stored: the beginning of a long one, and how long it was.
+fn bounded(mut reason: String) -> String {
+    if reason.len() > MOST_REASON {
+        let rest = format!(".. ({} bytes)", reason.len());
+        let fits = (0..=MOST_REASON - rest.len()).rev().find(|at| reason.is_char_boundary(*at));
+        reason.truncate(fits.unwrap_or(0));
+        reason += &rest;
+    }
+    reason
+}
+
+/// Returns `true` if a job has lost its lease, and has used up half of its attempts or more. A job
+/// that failed gave its lease back, and is no suspect however often it failed.
 fn is_suspect(leased: &Leased, max_attempts: u32) -> bool {
     let most = || Policy::from_text(&leased.job.policy).and_then(|policy| policy.max_attempts);
     leased.was_lost && leased.job.attempt >= most().unwrap_or(max_attempts).div_ceil(2)

@@ -10,10 +10,11 @@
 //! It never waits for more to come: while one commit runs, what arrives is gathered, and all of
 //! that is the next. So one waiting producer has the latency of the store, and many share it.
 //!
-//! If the store fails, who waits is told. Runs that begin or end wait for nobody: those changes are
-//! kept and tried again, since a job that was done and is not acked is done twice. As a failed commit may have
-//! taken effect, a run that is found ended when its end is tried again counts as ended by that. An
-//! end that the store refuses for good is given up: it would be refused with each batch it is in.
+//! If the store fails, callers that wait receive the error. No caller waits for the begin or the
+//! end of a run: those changes are kept and retried, since a job that was done and is not acked is
+//! done twice. As a failed commit may have taken effect, a run that is found ended when its end is
+//! retried counts as ended by that. An end that the store refuses for good is given up: it would be
+//! refused with each batch it is in.
 
 mod queue;
 mod ticket;
@@ -112,8 +113,8 @@ fn fail(shared: &Shared, batch: Batch, error: &Arc<StoreError>) -> Batch {
             Then::Begun(mut task) => task.withdraw(),
             // Refused for good: its lease runs out, and the attempt counts.
             Then::Ended(ended) => ended.give_up(shared, error),
-            // The next renewal is soon.
-            Then::Renewed(..) => {}
+            // The next time is soon.
+            Then::Renewed(..) | Then::Forgotten => {}
         }
     }
     kept
@@ -134,5 +135,7 @@ fn tell(shared: &Shared, change: &Change, then: Then, outcome: Outcome) {
         Then::Ended(ended) => ended.tell(shared, outcome),
         Then::Renewed(renewed) => renewed.tell(shared, outcome),
         Then::Begun(task) => task.tell(outcome),
+        Then::Forgotten if outcome == Outcome::Done => count(&counts.forgotten),
+        Then::Forgotten => {}
     }
 }

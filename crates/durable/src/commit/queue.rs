@@ -19,6 +19,8 @@ pub(crate) enum Then {
     Renewed(Renewed),
     /// A run that is to begin.
     Begun(Box<Task>),
+    /// A dead letter is kept no longer.
+    Forgotten,
 }
 
 /// Changes, and whom to tell.
@@ -69,7 +71,7 @@ struct Inner {
     last: Batch,
     /// Callers are refused.
     closed: bool,
-    /// Everybody is refused: nothing is committed any more.
+    /// All are refused: nothing is committed any more.
     over: bool,
 }
 
@@ -90,8 +92,8 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Puts a change in. What is put in when nothing is committed any more is dropped, and so are
-    /// changes of callers when the queue is closed; a promise says so.
+    /// Puts a change in. When nothing is committed any more it is dropped, and so are changes of
+    /// callers when the queue is closed; a promise that is dropped answers that.
     pub(crate) fn put(&self, change: Change, then: Then) {
         let mut inner = self.inner.lock();
         if inner.over || inner.closed && matches!(then, Then::Tell(_)) {
@@ -129,9 +131,9 @@ impl Queue {
         self.inner.lock().closed
     }
 
-    /// The next batch: what was kept, and what has arrived, renewals first and runs that are to
-    /// begin last. Waits for something to arrive; if something was kept, for so long at most. `None` when it is closed and there is
-    /// nothing.
+    /// The next batch: changes that were kept, and those that have arrived, renewals first and runs
+    /// that are to begin last. Waits for one to arrive; if some were kept, for `patience` at most.
+    /// `None` when it is closed and empty.
     pub(super) fn take(&self, kept: &mut Batch, patience: Option<Duration>) -> Option<Batch> {
         let mut inner = self.inner.lock();
         while inner.is_empty() {

@@ -65,6 +65,17 @@ impl<T> Commit<T> {
         (Self { slot: Ok(Arc::clone(&slot)), key, answer }, Promise { slot: Some(slot) })
     }
 
+    /// The answer to a change that needs no commit.
+    pub(crate) fn told(
+        key: Key,
+        outcome: Outcome,
+        answer: fn(Outcome, &Key) -> Result<T, Error>,
+    ) -> Self {
+        let (commit, promise) = Self::new(key, answer);
+        promise.keep(Ok(outcome));
+        commit
+    }
+
     /// Of a change that was refused before it went anywhere.
     pub(crate) fn refused(key: Key, error: Error) -> Self {
         Self { slot: Err(error), key, answer: |_, key| Err(Error::Absent(key.clone())) }

@@ -139,6 +139,10 @@ impl Store for Away {
         self.ask()?.kinds(each)
     }
 
+    fn gauges(&mut self, each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
+        self.ask()?.gauges(each)
+    }
+
     /// If a second one cannot be opened yet, claims and commits share this one.
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
         let Self { place, used, .. } = *self;

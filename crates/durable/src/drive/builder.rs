@@ -49,6 +49,8 @@ impl Builder {
             catch_up_rate: None,
             slow_after: Duration::from_secs(30),
             limit: None,
+            dead_for: None,
+            most_dead: None,
         };
         Self {
             handlers,
@@ -86,9 +88,9 @@ impl Builder {
     /// How many jobs this program leases at a time at the most, those that wait for a worker among
     /// them: 64 for each worker by default. More make larger claims.
     ///
-    /// No more are leased than the workers take on within a tenth of a second, as far as the runs
-    /// before have shown, one for each worker at least: where handlers take long, other programs
-    /// may have a worker free. And no more than some 16 MiB of payloads are in flight.
+    /// No more are leased than the workers are expected to begin within a tenth of a second, by how
+    /// long runs have taken, and one for each worker at least: where handlers take long, other
+    /// programs may have a free worker. About 16 MiB of payloads are in flight at the most.
     pub fn max_in_flight(mut self, jobs: usize) -> Self {
         self.max_in_flight = Some(jobs);
         self
@@ -135,6 +137,20 @@ impl Builder {
     /// does return before another took the job over, its end counts.
     pub fn limit(mut self, limit: Duration) -> Self {
         self.settings.limit = Some(limit);
+        self
+    }
+
+    /// How long dead letters are kept: for ever by default. Those that are older are removed within
+    /// a minute, by a program that has handlers, which reads all dead letters for that.
+    pub fn dead_letters_for(mut self, time: Duration) -> Self {
+        self.settings.dead_for = Some(time);
+        self
+    }
+
+    /// How many dead letters a store keeps: all by default. The oldest of more than that are
+    /// removed within a minute, as those of [`dead_letters_for`](Self::dead_letters_for).
+    pub fn most_dead_letters(mut self, letters: usize) -> Self {
+        self.settings.most_dead = Some(letters);
         self
     }
 

@@ -2,7 +2,7 @@
 
 use super::away::{Asked, ask_all};
 use super::shard::Place;
-use super::{Builder, Inside, Observer, Settings, Shared, SharedStore, Timers};
+use super::{Builder, Inside, Observer, Paused, Settings, Shared, SharedStore, Timers};
 use crate::claim::{Claimer, Flight, Message, Waiting};
 use crate::error::StartError;
 use crate::handlers::{Handler, Handlers};
@@ -10,7 +10,7 @@ use crate::observe::Counters;
 use crate::store::{Kind, Kinds, Store};
 use crate::{commit, commit::Queue};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
-use parking_lot::FairMutex;
+use parking_lot::{FairMutex, Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
@@ -52,7 +52,7 @@ pub struct Durable {
     /// waits for its runs.
     wheel: Option<Service>,
     shards: Vec<Threads>,
-    /// This was called for by one of its own runs, and must not wait for that.
+    /// The stop was called by one of these runs, and must not wait for that.
     is_inside: bool,
 }
 
@@ -172,6 +172,9 @@ impl Parts {
             waiting: Arc::clone(waiting),
             counters: Arc::clone(counters),
             observer: self.observer.clone(),
+            paused: RwLock::new(Paused::default()),
+            gauges: Mutex::default(),
+            overdue: Mutex::default(),
             stopping: AtomicBool::new(false),
         };
         Ok((shared, Claim { store: claims, sender, inbox }))
@@ -205,15 +208,15 @@ impl Durable {
     /// are given back, and the ends of runs are committed. Returns when all of that is durable.
     /// Jobs stay in the store. To drop a `Durable` is the same.
     ///
-    /// A handler that calls it, or drops the last of it, goes on at once: a thread waits for all
-    /// runs, that of the handler among them, and commits their ends.
+    /// If a handler calls it, or drops the `Durable`, it returns at once: another thread waits for
+    /// all runs, that of the handler among them, and commits their ends.
     pub fn stop(mut self) {
         self.end(Stop::Wait);
     }
 
     /// Stops, and waits for handlers so long at most. Returns how many are running then: their ends
-    /// are not committed, and they are repeated when their leases have run out. A handler that
-    /// calls it is told 0 at once.
+    /// are not committed, and they are repeated when their leases have run out. In a handler it
+    /// returns 0 at once.
     pub fn stop_within(mut self, longest: Duration) -> usize {
         self.end(Stop::WaitFor(longest))
     }

@@ -1,17 +1,18 @@
-//! Whether a thread is within a handler: one that stops its own timers must not wait for itself.
+//! Marks threads that are within a handler: a run that stops its own timers must not wait for
+//! itself.
 
 use super::Shared;
 use std::cell::Cell;
 use std::sync::Arc;
 
 thread_local! {
-    /// Of which timers the handler is; 0 outside.
+    /// The timers that call the handler; 0 outside.
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
 /// This thread is within a handler until this is dropped.
 pub(crate) struct Inside {
-    /// A handler may run another's, by a clock and a service of its own.
+    /// A handler may call another one, of other timers.
     before: usize,
 }
 
@@ -20,7 +21,7 @@ impl Inside {
         Self { before: INSIDE.replace(name(shared)) }
     }
 
-    /// Whether this thread is within a handler of these timers.
+    /// Returns `true` if this thread is within a handler of these timers.
     pub(crate) fn is_of(shared: &Shared) -> bool {
         INSIDE.get() == name(shared)
     }

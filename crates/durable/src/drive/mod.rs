@@ -5,6 +5,8 @@ mod backoff;
 mod builder;
 mod durable;
 mod inside;
+mod jobs;
+mod paused;
 mod shard;
 mod timers;
 
@@ -12,6 +14,8 @@ pub(crate) use backoff::Backoff;
 pub use builder::Builder;
 pub use durable::Durable;
 pub(crate) use inside::Inside;
+pub use jobs::{JobState, Jobs};
+pub(crate) use paused::Paused;
 pub(crate) use shard::is_reserved;
 pub use timers::{Cancel, Timers};
 
@@ -20,7 +24,7 @@ use crate::commit::Queue;
 use crate::handlers::Handler;
 use crate::observe::{Counters, Event, EventKind, JobName};
 use crate::store::{Kind, Kinds, Store, StoreError};
-use parking_lot::FairMutex;
+use parking_lot::{FairMutex, Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -42,6 +46,8 @@ pub(crate) struct Settings {
     pub(crate) catch_up_rate: Option<u32>,
     pub(crate) slow_after: Duration,
     pub(crate) limit: Option<Duration>,
+    pub(crate) dead_for: Option<Duration>,
+    pub(crate) most_dead: Option<usize>,
 }
 
 /// What is told of what goes wrong.
@@ -59,11 +65,16 @@ pub(crate) struct Shared {
     pub(crate) kinds: Kinds,
     pub(crate) settings: Settings,
     pub(crate) flight: Arc<Flight>,
-    /// Of all shards.
+    /// Shared by all shards.
     pub(crate) waiting: Arc<Waiting>,
     /// Of all shards.
     pub(crate) counters: Arc<Counters>,
     pub(crate) observer: Option<Observer>,
+    pub(crate) paused: RwLock<Paused>,
+    /// Figures of the storage.
+    pub(crate) gauges: Mutex<BTreeMap<&'static str, u64>>,
+    /// How long ago the first job of each kind that waits could have begun.
+    pub(crate) overdue: Mutex<BTreeMap<Kind, Duration>>,
     /// What was leased and has not begun is to be given back.
     pub(crate) stopping: AtomicBool,
 }

@@ -5,14 +5,14 @@
 //! keeps a row that says which shard of how many it is, and is refused where that does not fit.
 
 use crate::error::StartError;
-use crate::store::{Change, Key, Put, SHARD, Store, StoreError, Timestamp, When};
+use crate::store::{Change, Key, PAUSE, Put, SHARD, Store, StoreError, Timestamp, When};
 
 /// The key of the row that says which shard a store is. It is never due.
 const KEY: &str = "wheelhouse-shard";
 
 /// Whether a key is not for jobs.
 pub(crate) fn is_reserved(key: &Key) -> bool {
-    key.as_bytes() == KEY.as_bytes()
+    key.as_bytes() == KEY.as_bytes() || key.as_bytes().starts_with(PAUSE.as_bytes())
 }
 
 /// A shard, of how many.

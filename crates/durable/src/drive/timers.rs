@@ -1,12 +1,12 @@
 //! What every thread schedules, cancels and moves jobs with.
 
-use super::Shared;
 use super::shard::{is_reserved, shard_of};
+use super::{Jobs, Shared};
 use crate::commit::{Commit, Then};
 use crate::error::Error;
 use crate::observe::Snapshot;
 use crate::plan::{Plan, Repeat};
-use crate::store::{Change, Dead, Entry, Key, Kinds, Outcome, Timestamp, When};
+use crate::store::{Change, Dead, Entry, Key, Kinds, Outcome, Put, Timestamp, When};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -51,6 +51,11 @@ impl Timers {
     /// A name that no other shard has.
     pub(crate) fn named(&self, what: &str) -> String {
         if self.shards.len() == 1 { what.to_owned() } else { format!("{what}-{}", self.own + 1) }
+    }
+
+    /// All of them.
+    pub(super) fn shards(&self) -> &[Shared] {
+        &self.shards
     }
 
     fn shard(&self, key: &Key) -> &Shared {
@@ -225,6 +230,40 @@ impl Timers {
         Ok(self.shard(&key).store.lock().find(&key)?)
     }
 
+    /// The jobs of all stores, to be filtered and iterated. For people and repairs: it reads every
+    /// row, however few are wanted.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use wheelhouse_durable::store::MemoryStore;
+    /// use wheelhouse_durable::JobState;
+    /// # use wheelhouse_durable::{Durable, Handlers};
+    /// # let timers = Durable::start(MemoryStore::new(), Handlers::new())?;
+    /// timers.after(Duration::from_secs(9)).key("order-17").schedule_bytes("close/1", "")?;
+    /// timers.after(Duration::from_secs(9)).key("user-3").schedule_bytes("close/1", "")?;
+    /// for job in timers.jobs().prefix("order-").kind("close/1").state(JobState::Pending) {
+    ///     timers.cancel(job?.key)?;
+    /// }
+    /// assert_eq!(timers.jobs().count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn jobs(&self) -> Jobs<'_> {
+        Jobs::new(self)
+    }
+
+    /// The change that makes this the schedule of its key; `None` if it is already.
+    pub(crate) fn update(&self, put: Put) -> Result<Option<Put>, Error> {
+        let Some(row) = self.find(&put.key)? else { return Ok(Some(put)) };
+        if row.kind == put.kind && row.payload == put.payload && row.policy == put.policy {
+            return Ok(None);
+        }
+        let mut store = self.shard(&put.key).store.lock();
+        let now = store.claim(&Kinds::default(), 0, Duration::from_secs(1), &mut Vec::new())?.now;
+        // A missed run is not forgotten. A run in progress was not missed.
+        let is_missed = row.state.run().is_none() && row.due <= now;
+        Ok(Some(if is_missed { Put { when: When::At(row.due), ..put } } else { put }))
+    }
+
     /// Dead letters, the first `max` after that of a generation. Of several stores a few more,
     /// where letters of several have the same one.
     ///
@@ -253,7 +292,18 @@ impl Timers {
     /// Counters and distributions of this program.
     pub fn snapshot(&self) -> Snapshot {
         let in_flight = self.shards.iter().map(|shard| shard.flight.count()).sum();
-        self.shared().counters.snapshot(in_flight)
+        let mut snapshot = self.shared().counters.snapshot(in_flight);
+        for shard in &*self.shards {
+            for (name, value) in &*shard.gauges.lock() {
+                *snapshot.store.entry(name).or_default() += value;
+            }
+            for (kind, overdue) in &*shard.overdue.lock() {
+                snapshot.overdue = snapshot.overdue.max(*overdue);
+                let its = snapshot.kinds.get_mut(kind).into_iter();
+                its.for_each(|its| its.overdue = its.overdue.max(*overdue));
+            }
+        }
+        snapshot
     }
 
     pub(crate) fn submit<T>(

@@ -23,7 +23,7 @@ pub(crate) struct Held {
     limit: Option<Duration>,
     /// When its handler was called, by the clock of this program and with 1 added; 0 before.
     called: AtomicU64,
-    /// It was told that the run takes long, and that it takes too long.
+    /// Reported: the run takes long; it takes too long.
     told: [AtomicBool; 2],
     /// The run has ended; its end may not be committed yet.
     ended: AtomicBool,
@@ -49,7 +49,7 @@ impl Held {
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// The store has counted the attempt; and whether the job was cancelled since.
+    /// The store has counted the attempt. `is_closed`: the job was cancelled since.
     pub(crate) fn begin(&self, is_closed: bool) {
         self.closed.fetch_or(is_closed, Ordering::Relaxed);
         self.begun.store(true, Ordering::Relaxed);
@@ -61,7 +61,7 @@ impl Held {
     }
 
     /// How long the handler has been working, if it takes longer than `slow_after`, and its limit,
-    /// if it has reached that: each is told once.
+    /// if it has reached that: each is returned once.
     pub(crate) fn takes_long(
         &self,
         now: Moment,
@@ -77,12 +77,12 @@ impl Held {
         (slow, self.limit.filter(|limit| took >= *limit && is_new(1)))
     }
 
-    /// Whether the run has taken as long as it may: its lease is not renewed.
+    /// Returns `true` if the run has reached its limit: its lease is not renewed.
     pub(crate) fn has_timed_out(&self) -> bool {
         self.told[1].load(Ordering::Relaxed)
     }
 
-    /// Whether the run has begun and not ended.
+    /// Returns `true` if the run has begun and not ended.
     pub(crate) fn is_running(&self) -> bool {
         self.begun.load(Ordering::Relaxed) && !self.ended.load(Ordering::Relaxed)
     }
@@ -175,9 +175,10 @@ impl DurableRun<'_> {
         self.missed
     }
 
-    /// Whether somebody else has the job now, or may have: the lease has run out, since it could
-    /// not be renewed, or was not as the run took longer than its
-    /// [limit](crate::Builder::limit). What this run does from here on is done twice; its ack is refused. O(1).
+    /// Returns `true` if another worker has the job now, or may have: the lease has run out, since
+    /// it could not be renewed, or was not because the run took longer than its
+    /// [limit](crate::Builder::limit). The effects of this run from here on are made twice; its ack
+    /// is refused. O(1).
     pub fn is_superseded(&self) -> bool {
         self.held.is_lost(self.timers.shared().clock.now())
     }

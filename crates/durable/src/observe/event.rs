@@ -65,15 +65,15 @@ pub enum EventKind {
     Superseded,
     /// The lease has run out and somebody else has the job, while the run goes on or waits.
     LeaseLost,
-    /// The handler has been working for so long: longer than
-    /// [`Builder::slow_after`](crate::Builder::slow_after) says, and it goes on. Told once for a
+    /// The handler has been working for that time: longer than
+    /// [`Builder::slow_after`](crate::Builder::slow_after), and it continues. Reported once for a
     /// run.
     StillRunning(Duration),
-    /// The handler took so long: longer than [`Builder::slow_after`](crate::Builder::slow_after)
-    /// says. Told when it ends.
+    /// The handler took that long: longer than [`Builder::slow_after`](crate::Builder::slow_after).
+    /// Reported when it ends.
     Slow(Duration),
-    /// The handler has been working for as long as its [limit](crate::Builder::limit), and goes on:
-    /// its lease is not renewed, so that another worker takes the job over.
+    /// The handler has been working for as long as its [limit](crate::Builder::limit), and
+    /// continues: its lease is not renewed, so that another worker takes the job over.
     TimedOut(Duration),
     /// The job's policy has something that this program does not know, which a newer version has
     /// written, or a time zone that this machine does not have: it waits for who knows it.

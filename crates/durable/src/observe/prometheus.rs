@@ -29,12 +29,15 @@ const OF_KINDS: [Counter; 16] = [
 ];
 
 /// Those of no kind.
-const OF_NONE: [Counter; 5] = [
+const OF_NONE: [Counter; 6] = [
     ("jobs_cancelled", "Jobs cancelled, also while they ran.", |counts| counts.cancelled),
     ("jobs_refreshed", "Jobs moved.", |counts| counts.refreshed),
     ("commits", "Commits of a batch.", |counts| counts.commits),
     ("claims", "Claims.", |counts| counts.claims),
     ("store_errors", "Calls of the store that failed.", |counts| counts.store_errors),
+    ("dead_letters_forgotten", "Dead letters removed: too old or too many.", |counts| {
+        counts.forgotten
+    }),
 ];
 
 impl Snapshot {
@@ -81,6 +84,16 @@ impl Snapshot {
         let name = "wheelhouse_durable_in_flight";
         text.gauge(name, "Jobs leased and not ended.");
         text.sample(name, &[], self.in_flight);
+        let name = "wheelhouse_durable_overdue_seconds";
+        text.gauge(name, "How long ago the oldest job that waits could have begun.");
+        for (kind, of_kind) in &self.kinds {
+            text.sample(name, &[("kind", kind)], of_kind.overdue.as_secs_f64());
+        }
+        for (what, value) in &self.store {
+            let name = format!("wheelhouse_durable_store_{what}");
+            text.gauge(&name, "As the storage tells it of itself.");
+            text.sample(&name, &[], value);
+        }
         let name = "wheelhouse_durable_clock_offset_seconds";
         text.gauge(name, "How far the store's clock is ahead of this machine's.");
         text.sample(name, &[], self.clock_offset as f64 / 1e3);

@@ -82,6 +82,8 @@ counters! {
     claims,
     /// Calls of the store that failed.
     store_errors,
+    /// Dead letters removed because they were too old or too many.
+    forgotten,
 }
 
 /// What is shown of a distribution: quantiles within 1 %; count, sum and maximum are exact.
@@ -175,6 +177,7 @@ impl OfKind {
             counts: self.counts.read(),
             lateness: self.lateness.summary(),
             run_time: self.run_time.summary(),
+            overdue: Duration::ZERO,
         }
     }
 }
@@ -224,6 +227,8 @@ impl Counters {
         Snapshot {
             counts,
             in_flight,
+            overdue: Duration::ZERO,
+            store: BTreeMap::new(),
             lateness: lateness.summary(),
             run_time: run_time.summary(),
             kinds: self.kinds.iter().map(|(kind, its)| (kind.clone(), its.snapshot())).collect(),
@@ -244,6 +249,12 @@ pub struct Snapshot {
     pub counts: Counts,
     /// Jobs leased and not ended.
     pub in_flight: usize,
+    /// How long ago the oldest job that waits could have begun, of the kinds that have a handler,
+    /// as it was when the store was last [asked](crate::Builder::poll).
+    pub overdue: Duration,
+    /// Figures of the storage, at most a minute old, such as `wal_bytes` of a SQLite file and
+    /// `dead_rows` of PostgreSQL; the sum for several stores.
+    pub store: BTreeMap<&'static str, u64>,
     /// How late runs were handed out, by the store's clock, in microseconds.
     pub lateness: Summary,
     /// How long handlers took, in microseconds.
@@ -271,4 +282,6 @@ pub struct KindSnapshot {
     pub lateness: Summary,
     /// How long its handler took, in microseconds.
     pub run_time: Summary,
+    /// How long ago its oldest job that waits could have begun.
+    pub overdue: Duration,
 }

@@ -14,15 +14,28 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
 /// A job that is to be scheduled: from [`Timers::after`] and its like. Nothing is scheduled until
-/// one of the methods is called that take a kind.
+/// one of the methods is called that take a kind. `A` is what those answer: the job's key, or for
+/// [`keeping`](Self::keeping) and [`updating`](Self::updating) what was done.
 #[must_use = "nothing is scheduled until `schedule` or `submit` is called"]
 #[derive(Clone, Debug)]
-pub struct Plan<'t> {
+pub struct Plan<'t, A = Key> {
     timers: &'t Timers,
     when: When,
     key: Result<Option<Key>, InvalidKey>,
     if_taken: IfTaken,
     policy: Policy,
+    answer: fn(Outcome, &Key) -> Result<A, Error>,
+}
+
+/// The result of a plan that is made at each start of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scheduled {
+    /// No job had the key: this one was scheduled.
+    Created,
+    /// A job had the key and stays as it is.
+    Kept,
+    /// A job had the key and was changed.
+    Changed,
 }
 
 /// What becomes of a plan under whose key there is a job.
@@ -31,12 +44,17 @@ enum IfTaken {
     Refuse,
     Replace,
     Keep,
+    Update,
 }
 
 impl<'t> Plan<'t> {
     pub(crate) fn new(timers: &'t Timers, when: When) -> Self {
         let (key, if_taken, policy) = (Ok(None), IfTaken::Refuse, Policy::default());
-        Self { timers, when, key, if_taken, policy }
+        let answer = |outcome, key: &Key| match outcome {
+            Outcome::Duplicate => Err(Error::Duplicate(key.clone())),
+            _ => Ok(key.clone()),
+        };
+        Self { timers, when, key, if_taken, policy, answer }
     }
 
     pub(crate) fn repeat(mut self, repeat: Repeat) -> Self {
@@ -54,6 +72,16 @@ impl<'t> Plan<'t> {
         Self { key: Key::new(key).map(Some), if_taken, ..self }
     }
 
+    fn standing(self, key: impl AsRef<[u8]>, if_taken: IfTaken) -> Plan<'t, Scheduled> {
+        let Self { timers, when, policy, .. } = self;
+        let answer = |outcome, _: &Key| match outcome {
+            Outcome::Duplicate => Ok(Scheduled::Kept),
+            Outcome::Replaced => Ok(Scheduled::Changed),
+            _ => Ok(Scheduled::Created),
+        };
+        Plan { timers, when, key: Key::new(key).map(Some), if_taken, policy, answer }
+    }
+
     /// Gives the job a key; if a job has it, this one takes its place. If that one is running, its
     /// run goes on and is not repeated, and this one begins after it. A periodic job starts anew:
     /// occurrences that were due and had not begun are dropped with the old one.
@@ -63,11 +91,38 @@ impl<'t> Plan<'t> {
 
     /// Gives the job a key; if a job has it, that one stays as it is, and this plan is dropped. For
     /// what a program schedules at each start: it is scheduled by the first, and what was missed
-    /// while no program ran is not forgotten.
-    pub fn keeping(self, key: impl AsRef<[u8]>) -> Self {
-        self.named(key, IfTaken::Keep)
+    /// while no program ran is not forgotten. Returns which of the two was done.
+    pub fn keeping(self, key: impl AsRef<[u8]>) -> Plan<'t, Scheduled> {
+        self.standing(key, IfTaken::Keep)
     }
 
+    /// Gives the job a key, and says that this is its schedule now. If a job has the key with the
+    /// same kind, payload, rule and limits, it stays as it is; if one of them differs, the job is
+    /// changed: a changed cron line takes effect, and an occurrence that was missed while no
+    /// program ran still takes place. If the job is running, that run continues and the new
+    /// schedule begins after it. Returns what was done.
+    ///
+    /// Reads the job from the store first. If an overdue occurrence is handed out in that moment,
+    /// it may run twice.
+    ///
+    /// ```
+    /// # use wheelhouse_durable::store::MemoryStore;
+    /// # use wheelhouse_durable::{Durable, Handlers, Scheduled};
+    /// # use std::time::Duration;
+    /// # let timers = Durable::start(MemoryStore::new(), Handlers::new())?;
+    /// let hourly = || timers.every(Duration::from_secs(3_600));
+    /// assert_eq!(hourly()?.updating("sync").schedule_bytes("sync/1", "")?, Scheduled::Created);
+    /// assert_eq!(hourly()?.updating("sync").schedule_bytes("sync/1", "")?, Scheduled::Kept);
+    /// let daily = timers.every(Duration::from_secs(86_400))?;
+    /// assert_eq!(daily.updating("sync").schedule_bytes("sync/1", "")?, Scheduled::Changed);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn updating(self, key: impl AsRef<[u8]>) -> Plan<'t, Scheduled> {
+        self.standing(key, IfTaken::Update)
+    }
+}
+
+impl<A> Plan<'_, A> {
     /// What becomes of it if it is late: [`Late::Run`] by default.
     pub fn late(mut self, late: Late) -> Self {
         self.policy.late = late;
@@ -89,7 +144,7 @@ impl<'t> Plan<'t> {
         self
     }
 
-    /// How long a run may take, in place of [`Builder::limit`], rounded up to a millisecond. A
+    /// How long a run may take, instead of [`Builder::limit`], rounded up to a millisecond. A
     /// program of an older version leaves the job alone.
     ///
     /// [`Builder::limit`]: crate::Builder::limit
@@ -133,7 +188,7 @@ impl<'t> Plan<'t> {
             payload,
             policy: self.policy.to_text(),
             when: self.when,
-            replace: self.if_taken == IfTaken::Replace,
+            replace: matches!(self.if_taken, IfTaken::Replace | IfTaken::Update),
         })
     }
 
@@ -148,24 +203,21 @@ impl<'t> Plan<'t> {
         self,
         kind: impl Into<Kind>,
         payload: impl Into<Vec<u8>>,
-    ) -> Result<Key, Error> {
+    ) -> Result<A, Error> {
         self.submit_bytes(kind, payload).wait()
     }
 
     /// The same without waiting: the answer is to be waited for or awaited. Those submitted
     /// together are committed together. Waits where 65,536 changes are not committed yet.
-    pub fn submit_bytes(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Commit<Key> {
-        let timers = self.timers;
+    pub fn submit_bytes(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Commit<A> {
+        let (timers, answer, updates) =
+            (self.timers, self.answer, self.if_taken == IfTaken::Update);
         let key = self.key.clone().ok().flatten();
-        let answer = match self.if_taken {
-            IfTaken::Keep => |_, key: &Key| Ok(key.clone()),
-            _ => |outcome, key: &Key| match outcome {
-                Outcome::Duplicate => Err(Error::Duplicate(key.clone())),
-                _ => Ok(key.clone()),
-            },
-        };
-        match self.put(kind, payload) {
-            Ok(put) => timers.submit(&put.key.clone(), Change::Put(put), answer),
+        let put = self.put(kind, payload);
+        let put = if updates { put.and_then(|put| timers.update(put)) } else { put.map(Some) };
+        match put {
+            Ok(Some(put)) => timers.submit(&put.key.clone(), Change::Put(put), answer),
+            Ok(None) => Commit::told(key.unwrap_or_else(made_key), Outcome::Duplicate, answer),
             Err(error) => Commit::refused(key.unwrap_or_else(made_key), error),
         }
     }
@@ -181,7 +233,7 @@ impl<'t> Plan<'t> {
         self,
         kind: impl Into<Kind>,
         payload: &T,
-    ) -> Result<Key, Error> {
+    ) -> Result<A, Error> {
         self.submit(kind, payload).wait()
     }
 
@@ -191,7 +243,7 @@ impl<'t> Plan<'t> {
         self,
         kind: impl Into<Kind>,
         payload: &T,
-    ) -> Commit<Key> {
+    ) -> Commit<A> {
         match serde_json::to_vec(payload) {
             Ok(payload) => self.submit_bytes(kind, payload),
             Err(error) => {

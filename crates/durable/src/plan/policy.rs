@@ -2,8 +2,8 @@
 //!
 //! The text is `name=value`, separated by `;`, empty for most jobs:
 //! `late=within:3600000;expires=1790000000000;attempts=5;limit=1000;missed=burst;every=60000`, with
-//! times in milliseconds. A cron line comes last: `zone=Europe/Berlin;cron=0 9 * * MON-FRI`. A name that is
-//! not known here was written by a newer version: the job is left to that.
+//! times in milliseconds. A cron line comes last: `zone=Europe/Berlin;cron=0 9 * * MON-FRI`. A name
+//! that is not known here was written by a newer version: the job is left to that.
 
 use crate::store::Timestamp;
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
 //! What can be asked of a store, and its answers.
 
-use super::{Key, Kind, Timestamp, Token};
+use super::{InvalidKey, Key, Kind, PAUSE, Timestamp, Token};
 use std::time::Duration;
 
 /// A time as a caller says it: by a delay, which is added to the store's clock, or a date.
@@ -61,7 +61,7 @@ pub enum Change {
     ///
     /// * No row: `Done`.
     /// * `Pending`, `Leased`, `Begun`, `Replaced`: `Duplicate` and nothing done, unless it is to
-    ///   replace. If so: `Replaced`; the row becomes `Pending`, or `Replaced` where a run goes on.
+    ///   replace. If so: `Replaced`; the row becomes `Pending`, or `Replaced` during a run.
     /// * `Closed`: becomes `Replaced`; `Done`.
     Put(Put),
     /// Moves a job to another time; `due` and `visible_at` become this. The attempts stay.
@@ -101,8 +101,8 @@ pub enum Change {
     },
     /// Ends a run that succeeded. By token: `Done`.
     ///
-    /// * `Leased`, `Begun`: the row goes; or, if there is to be another occurrence, becomes `Pending` with
-    ///   that, no attempts, and the same generation.
+    /// * `Leased`, `Begun`: the row goes; or, if there is to be another occurrence, becomes
+    ///   `Pending` with that, no attempts, and the same generation.
     /// * `Closed`: the row goes.
     /// * `Replaced`: becomes `Pending`; the newer generation is visible at its due time.
     Ack {
@@ -113,7 +113,7 @@ pub enum Change {
         /// The next occurrence.
         again: Option<Again>,
     },
-    /// Ends a run that failed, to be tried again.
+    /// Ends a run that failed and is to be retried.
     ///
     /// By token; `Leased`, `Begun`: becomes `Pending`, visible then, `due` and attempts stay;
     /// `Done`.
@@ -178,6 +178,37 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// Keeps jobs of a kind from being leased and from beginning, or all jobs if no kind is given:
+    /// `Done`, or `Duplicate` if it is paused already. It is a row, which programs look for as
+    /// often as they [ask](crate::Builder::poll). Programs of older versions ignore it.
+    ///
+    /// # Errors
+    ///
+    /// A kind that is too long.
+    pub fn pause(kind: Option<&str>) -> Result<Self, InvalidKey> {
+        let name = format!("{PAUSE}{}", kind.unwrap_or_default());
+        Ok(Self::Put(Put {
+            key: Key::new(&name)?,
+            kind: name.into(),
+            payload: Vec::new(),
+            policy: String::new(),
+            when: When::At(Timestamp::MAX),
+            replace: false,
+        }))
+    }
+
+    /// Ends a [pause](Self::pause): `Cancelled`, or `Absent` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// A kind that is too long.
+    pub fn resume(kind: Option<&str>) -> Result<Self, InvalidKey> {
+        let name = format!("{PAUSE}{}", kind.unwrap_or_default());
+        Ok(Self::Cancel { key: Key::new(name)? })
+    }
+}
+
 /// The answer to a [`Change`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -188,7 +219,7 @@ pub enum Outcome {
     Replaced,
     /// It was cancelled and will not begin.
     Cancelled,
-    /// Its run has begun. In answer to a cancellation: this run goes on and its ack counts; no
+    /// Its run has begun. In answer to a cancellation: this run continues and its ack counts; no
     /// other follows.
     Running,
     /// There is no such job or dead letter.

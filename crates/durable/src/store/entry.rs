@@ -30,7 +30,17 @@ pub struct Entry {
 /// The kind of the row by which a store says that it is one of several.
 pub(crate) const SHARD: &str = "wheelhouse-shard/1";
 
+/// The beginning of the kind and of the key of a row that pauses a kind. The paused kind follows,
+/// or nothing if all are paused.
+pub(crate) const PAUSE: &str = "wheelhouse-pause:";
+
 impl Entry {
+    /// If this is no job, but the row that says that a kind is [paused](crate::Timers::pause): that
+    /// kind; an empty one if all are.
+    pub fn paused(&self) -> Option<&str> {
+        self.kind.strip_prefix(PAUSE)
+    }
+
     /// If this is no job, but the row by which a store of
     /// [several](crate::Builder::start_shards) says which one it is: `shard 1 of 2`.
     pub fn shard(&self) -> Option<String> {
@@ -79,8 +89,8 @@ impl State {
         self.lease().filter(|_| !matches!(self, Self::Leased(_)))
     }
 
-    /// Whether the row's own job has a lease. If such a row is claimed, that lease was lost: its
-    /// holder neither ended nor renewed it.
+    /// Returns `true` if the row's job has a lease. If such a row is claimed, that lease was lost:
+    /// its holder neither ended nor renewed it.
     pub fn is_held(&self) -> bool {
         matches!(self, Self::Leased(_) | Self::Begun(_))
     }
@@ -127,7 +137,7 @@ pub struct Leased {
     pub token: Token,
     /// When the lease ends.
     pub until: Timestamp,
-    /// Whether the job had a lease before that was [lost](State::is_held): its holder was killed,
+    /// `true` if the job had a lease before that was [lost](State::is_held): its holder was killed,
     /// cut off or stopped.
     pub was_lost: bool,
 }

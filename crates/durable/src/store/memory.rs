@@ -239,7 +239,7 @@ impl Table for Rows<'_> {
 
     fn set(&mut self, key: &Key, row: &Row) -> Result<(), Infallible> {
         if let Some(before) = self.inner.take(key) {
-            // One that stays at its place wakes nobody: a run that begins, say.
+            // A row that stays at its place, as when a run begins, wakes no claimer.
             let earlier = self.inner.earlier || row.visible_at < before.visible_at;
             self.inner.insert(row.with(before));
             self.inner.earlier &= earlier;

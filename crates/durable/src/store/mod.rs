@@ -57,8 +57,8 @@ pub mod rules;
 
 pub use change::{Again, Change, Outcome, Put, When};
 pub use clock::StoreClock;
-pub(crate) use entry::SHARD;
 pub use entry::{Dead, Entry, Lease, Leased, Next, State};
+pub(crate) use entry::{PAUSE, SHARD};
 pub use error::StoreError;
 pub(crate) use key::is_kind;
 pub use key::{InvalidKey, Key, Kind, Kinds, Timestamp, Token};
@@ -149,6 +149,16 @@ pub trait Store: Send + 'static {
     /// Those of the storage.
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError>;
 
+    /// Figures of the storage for people who watch it, by names such as `wal_bytes`; none by
+    /// default. Asked once a minute; must not take time in proportion to the rows.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    fn gauges(&mut self, _each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// A second connection to the same data, with which jobs are claimed while this one commits;
     /// `None` where there is one writer at a time anyhow, which is the default.
     ///
@@ -203,6 +213,10 @@ impl Store for Box<dyn Store> {
 
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
         (**self).kinds(each)
+    }
+
+    fn gauges(&mut self, each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
+        (**self).gauges(each)
     }
 
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {

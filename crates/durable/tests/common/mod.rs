@@ -109,8 +109,8 @@ impl World {
         })
     }
 
-    /// Has a run take ten milliseconds: then ten jobs and one are leased for each worker, and none
-    /// begins before a worker is free for it.
+    /// Runs a job that takes ten milliseconds: then eleven jobs are leased for each worker, and
+    /// none begins before a worker is free for it.
     pub(crate) fn set_the_pace(&self, timers: &Durable) {
         timers.after(secs(0)).schedule_bytes(PACE, "").unwrap();
         wait_until("it has run", || timers.snapshot().counts.acked == 1);
@@ -182,6 +182,11 @@ impl Faults {
 
     pub(crate) fn calls(&self) -> usize {
         self.inner.lock().calls
+    }
+
+    /// For calls that only read: they fail if the server cannot be reached, and are not planned.
+    fn reach(&self) -> Result<(), StoreError> {
+        if self.inner.lock().down { Err(unavailable()) } else { Ok(()) }
     }
 
     fn next(&self) -> Fault {
@@ -275,6 +280,7 @@ impl Store for FaultyStore {
     }
 
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        self.faults.reach()?;
         self.store.find(key)
     }
 
@@ -284,6 +290,7 @@ impl Store for FaultyStore {
         max: usize,
         each: &mut dyn FnMut(&Entry),
     ) -> Result<(), StoreError> {
+        self.faults.reach()?;
         self.store.scan(after, max, each)
     }
 
@@ -293,10 +300,12 @@ impl Store for FaultyStore {
         max: usize,
         each: &mut dyn FnMut(&Dead),
     ) -> Result<(), StoreError> {
+        self.faults.reach()?;
         self.store.dead(after, max, each)
     }
 
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
+        self.faults.reach()?;
         self.store.kinds(each)
     }
 }

@@ -1,4 +1,4 @@
-//! What a lease is before its run begins, and how it begins.
+//! Leases before their runs begin, and how those begin.
 
 use crate::Bed;
 use crate::rig::{
@@ -7,7 +7,7 @@ use crate::rig::{
 };
 use wheelhouse_durable::store::{Change, Outcome, State};
 
-/// Whoever has leased it: it is cancelled, and never begins.
+/// It is cancelled by any connection, and never begins.
 pub fn a_leased_job_can_be_cancelled(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
@@ -23,7 +23,7 @@ pub fn a_leased_job_can_be_cancelled(bed: &mut dyn Bed) {
     assert_eq!((rig.claim_names().len(), rig.next_in()), (0, Some(5)));
 }
 
-/// As one that waits: the lease is over.
+/// As a job that waits: the lease ends.
 pub fn a_leased_job_can_be_moved_and_replaced(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
@@ -66,7 +66,7 @@ pub fn an_attempt_counts_when_it_begins(bed: &mut dyn Bed) {
     assert_eq!(rig.lease_one().job.attempt, 1);
 }
 
-/// The newest; one that was cancelled or replaced since it began says so.
+/// By the newest token. A run that was cancelled or replaced since it began answers `Closed`.
 pub fn a_run_begins_by_its_token(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let nobody = Change::Begin { key: key("k"), token: NO_TOKEN };
@@ -83,13 +83,13 @@ pub fn a_run_begins_by_its_token(bed: &mut dyn Bed) {
     assert_eq!(rig.one(begin(&new)), Outcome::Closed, "replaced");
     assert_eq!(rig.one(ack(&new)), Outcome::Done);
     assert_eq!(rig.one(begin(&new)), Outcome::Superseded);
-    // Late, and nobody has claimed it since.
+    // Late, and not claimed since.
     let late = rig.lease_one();
     rig.advance(3 * LEASE);
     assert_eq!(rig.one(begin(&late)), Outcome::Done);
 }
 
-/// Of a job that nobody ended; not of one that failed, was given back, or is new.
+/// `was_lost` is set if no one ended the lease; not if the job failed, was given back, or is new.
 pub fn a_lost_lease_is_told(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
@@ -113,7 +113,7 @@ pub fn a_lost_lease_is_told(bed: &mut dyn Bed) {
     assert!(!rig.lease_one().was_lost, "the newer one had no lease");
 }
 
-/// It is left out, or buried, because it is late.
+/// It may be left out or buried because it is late.
 pub fn a_leased_job_may_end_before_it_begins(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));

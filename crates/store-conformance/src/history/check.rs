@@ -15,6 +15,8 @@ pub struct Checked {
     pub scheduled: u64,
     /// Cancellations that were answered `Cancelled`.
     pub cancelled: u64,
+    /// Cancellations that were answered `Running`.
+    pub running: u64,
     /// Beginnings of runs.
     pub begins: u64,
     /// Acks that were accepted.
@@ -100,7 +102,7 @@ fn take<'e>(
             match what.as_str() {
                 "schedule" => facts.called = true,
                 "cancel" => facts.may_be_cancelled += 1,
-                "begin" => drop(facts.may_have_begun.insert(*token, *at)),
+                "begin" => facts.may_have_begun.extend([(*token, *at)]),
                 what => {
                     facts.ends.insert(*token, *at);
                     if what == "ack" {
@@ -124,7 +126,10 @@ fn take<'e>(
                     checked.cancelled += 1;
                 }
                 ("cancel", "Absent") if repeats => {}
-                ("cancel", "Running") => facts.running.push(*at),
+                ("cancel", "Running") => {
+                    facts.running.push(*at);
+                    checked.running += 1;
+                }
                 ("cancel", _) => facts.may_be_cancelled -= 1,
                 // Or it was carried out, and its repetition found the job taken over.
                 ("begin", "Superseded" | "Absent") if !repeats => {
@@ -174,7 +179,7 @@ fn judge(facts: &Facts, killed: &BTreeMap<usize, u64>) -> Result<(), String> {
             return Err("began after a cancellation was answered `Cancelled`".into());
         }
     }
-    // Who had it may have been killed before he wrote that it had begun, but not before he asked.
+    // Its process may have been killed before it wrote that the run had begun, not before it asked.
     let first = facts.may_have_begun.values().min();
     if facts.running.iter().any(|said| first.is_none_or(|first| first > said)) {
         return Err("a cancellation was answered `Running`, and nothing had begun".into());

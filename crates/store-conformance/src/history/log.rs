@@ -28,7 +28,7 @@ pub struct Begin {
     pub generation: u64,
     /// Which occurrence.
     pub occurrence: u64,
-    /// Which run of the occurrence.
+    /// The number of the run of this occurrence, from 1.
     pub attempt: u64,
     /// Of the lease.
     pub token: u64,

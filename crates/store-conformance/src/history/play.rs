@@ -40,13 +40,14 @@ pub fn play(store: &mut dyn Store, log: &mut Log, name: &str, time: Duration) {
             (0..4).map(|n| format!("{name}-{}{}", mine.len() + n, repeats(n))).collect();
         schedule(store, log, &new, &mut random);
         mine.extend(new);
-        if random.random_ratio(1, 3) {
-            let which = random.random_range(0..mine.len());
+        for _ in 0..random.random_range(0..4) {
+            // One of the last, which may wait, be leased or run.
+            let which = mine.len() - 1 - random.random_range(0..mine.len().min(12));
             one(store, log, "cancel", &mine[which], 0, Change::Cancel { key: key(&mine[which]) });
         }
         let (leased, now) = claim(store, 8);
         // Time for others to cancel what is leased.
-        thread::sleep(Duration::from_millis(random.random_range(0..5)));
+        thread::sleep(Duration::from_millis(random.random_range(0..12)));
         let leased = begin(store, log, leased, now);
         // Some runs take longer than their lease.
         let slow = if random.random_ratio(1, 10) { LEASE } else { Duration::ZERO };
@@ -98,7 +99,7 @@ fn one(
     Some(outcome)
 }
 
-/// What is due, and the store's clock.
+/// Leases the jobs that are due; with the store's clock.
 fn claim(store: &mut dyn Store, max: usize) -> (Vec<Leased>, Timestamp) {
     let mut leased = Vec::new();
     match store.claim(&Kinds::new([KIND]), max, LEASE, &mut leased) {

@@ -4,7 +4,8 @@ CREATE TABLE wheelhouse.meta (format integer NOT NULL);
 INSERT INTO wheelhouse.meta VALUES (1);
 -- Generations and tokens.
 CREATE SEQUENCE wheelhouse.number AS bigint;
--- state: 0 pending (leased, if it has a token), 1 begun, 2 closed, 3 replaced. Times are milliseconds since 1970.
+-- state: 0 pending (leased, if it has a token), 1 begun, 2 closed, 3 replaced. Times are
+-- milliseconds since 1970.
 CREATE TABLE wheelhouse.job (
     queue text NOT NULL,
     key bytea NOT NULL,

@@ -65,6 +65,66 @@ pub(crate) enum Durable {
     #[command(after_help = "Opens the store to write, as a program does.\n\nExample:\n  \
             wheelhouse durable forget orders.timers 1790000000000017 >> forgotten.jsonl")]
     Forget(Letters),
+    /// Cancels jobs, also those that a program has leased and not begun. A run that has begun
+    /// continues and is not repeated.
+    #[command(after_help = "Opens the store to write, as a program does.\n\nExample:\n  \
+            wheelhouse durable cancel orders.timers order-17 order-18")]
+    Cancel(Jobs),
+    /// Moves jobs to another time; those that are running stay as they are.
+    #[command(after_help = "Opens the store to write, as a program does.\n\nExamples:\n  \
+            wheelhouse durable move orders.timers --in 90m order-17\n  \
+            wheelhouse durable move orders.timers --at 2026-12-24T18:00:00Z order-17")]
+    Move {
+        #[command(flatten)]
+        jobs: Jobs,
+        #[command(flatten)]
+        when: Time,
+    },
+    /// Moves jobs to the present. A periodic job continues from there.
+    #[command(after_help = "Opens the store to write, as a program does.\n\nExample:\n  \
+            wheelhouse durable run orders.timers report")]
+    Run(Jobs),
+    /// Keeps further runs of a kind from beginning, or all runs, in all programs within a second.
+    #[command(after_help = "Opens the store to write, as a program does. `inspect` tells what is \
+            paused.\n\nExamples:\n  wheelhouse durable pause orders.timers mail/1\n  \
+            wheelhouse durable pause redis://127.0.0.1/ --queue orders")]
+    Pause(Paused),
+    /// Lets runs of a kind begin again, or all runs.
+    #[command(after_help = "Opens the store to write, as a program does.\n\nExample:\n  \
+            wheelhouse durable resume orders.timers mail/1")]
+    Resume(Paused),
+}
+
+/// Which jobs.
+#[derive(Debug, Args)]
+pub(crate) struct Jobs {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Keys of jobs. With several stores (`start_shards`), name the one that has them.
+    #[arg(required = true, value_name = "KEY")]
+    pub(crate) keys: Vec<String>,
+}
+
+/// When.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Time {
+    /// So long from now: 90m, 1h 30m, 2d.
+    #[arg(long = "in", value_name = "TIME")]
+    pub(crate) delay: Option<jiff::SignedDuration>,
+    /// At a time, in UTC or with an offset: 2026-12-24T18:00:00Z.
+    #[arg(long, value_name = "DATE")]
+    pub(crate) at: Option<jiff::Timestamp>,
+}
+
+/// Pauses.
+#[derive(Debug, Args)]
+pub(crate) struct Paused {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// A kind of jobs; all of the queue without.
+    #[arg(value_name = "KIND")]
+    pub(crate) kind: Option<String>,
 }
 
 /// Where the jobs lie.

@@ -31,17 +31,28 @@ pub(super) struct Counts {
     pub(super) total: Count,
     /// Which of several stores it is.
     pub(super) shard: Option<String>,
+    /// Kinds that are paused; an empty one if all are.
+    pub(super) paused: Vec<String>,
 }
 
 impl Counts {
     pub(super) fn new(now: Timestamp) -> Self {
-        Self { now, kinds: BTreeMap::new(), total: Count::default(), shard: None }
+        Self {
+            now,
+            kinds: BTreeMap::new(),
+            total: Count::default(),
+            shard: None,
+            paused: Vec::new(),
+        }
     }
 
     pub(super) fn add(&mut self, job: &Entry) {
         if let Some(shard) = job.shard() {
             self.shard = Some(shard);
             return;
+        }
+        if let Some(kind) = job.paused() {
+            return self.paused.push(kind.to_owned());
         }
         // The name is copied once for each kind, and not for each job.
         if !self.kinds.contains_key(&job.kind) {

@@ -3,6 +3,7 @@
 mod copies;
 mod counts;
 mod dump;
+mod jobs;
 mod letters;
 mod pages;
 mod place;
@@ -45,6 +46,11 @@ pub(super) fn run(asked: &Durable) -> Result<ExitCode> {
         Durable::Restore { from, file } => copies::restore(from, file)?,
         Durable::Retry(asked) => return letters::retry(asked),
         Durable::Forget(asked) => return letters::forget(asked),
+        Durable::Cancel(asked) => return jobs::cancel(asked),
+        Durable::Move { jobs, when } => return jobs::move_to(jobs, when),
+        Durable::Run(asked) => return jobs::run(asked),
+        Durable::Pause(asked) => return jobs::pause(asked),
+        Durable::Resume(asked) => return jobs::resume(asked),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -29,6 +29,7 @@ pub(super) fn all(
                 "bytes": opened.bytes,
                 "now": date(counts.now),
                 "shard": counts.shard,
+                "paused": counts.paused,
                 "jobs": jobs.json(),
                 "dead": dead.json(),
             });
@@ -69,6 +70,10 @@ fn summary(counts: &Counts) -> String {
             format!("nothing is overdue; the next, {key}, is due {}\n", distance(*at, counts.now))
         }
     };
+    for kind in &counts.paused {
+        let what = if kind.is_empty() { "everything" } else { kind };
+        out += &format!("{what} is paused: `wheelhouse durable resume` ends that\n");
+    }
     if *lost > 0 {
         out += &format!("{lost} leases have ended and wait for a claim: their workers are gone\n");
     }

@@ -1,0 +1,117 @@
+//! Listing jobs.
+
+use super::Timers;
+use super::shard::is_reserved;
+use crate::error::Error;
+use crate::store::{Entry, Key, Kind, State};
+use std::collections::VecDeque;
+use std::fmt;
+
+/// Rows that are read at a time: other calls of the store wait for that.
+const PAGE: usize = 128;
+
+/// Where a job is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JobState {
+    /// It waits to be due, to be retried, or for the end of an older run under its key.
+    Pending,
+    /// A program has leased it, and it has not begun.
+    Leased,
+    /// A run under its key has begun, which may have been cancelled or replaced since.
+    Running,
+}
+
+impl JobState {
+    fn is_that_of(self, state: State) -> bool {
+        match self {
+            Self::Pending => matches!(state, State::Pending | State::Replaced(_)),
+            Self::Leased => matches!(state, State::Leased(_)),
+            Self::Running => state.run().is_some(),
+        }
+    }
+}
+
+/// The jobs of all stores: from [`Timers::jobs`]. An iterator, which reads them by pages of 128
+/// rows, and keeps those that match: O(n) for all, in memory for a page. Changes that are made
+/// during that may be seen or not.
+#[must_use = "nothing is read until it is iterated"]
+pub struct Jobs<'t> {
+    timers: &'t Timers,
+    prefix: Vec<u8>,
+    kind: Option<Kind>,
+    state: Option<JobState>,
+    shard: usize,
+    after: Option<Key>,
+    page: VecDeque<Entry>,
+}
+
+impl<'t> Jobs<'t> {
+    pub(super) fn new(timers: &'t Timers) -> Self {
+        let (prefix, page) = (Vec::new(), VecDeque::new());
+        Self { timers, prefix, kind: None, state: None, shard: 0, after: None, page }
+    }
+
+    /// Those alone whose key begins with this.
+    pub fn prefix(mut self, prefix: impl AsRef<[u8]>) -> Self {
+        self.prefix = prefix.as_ref().to_vec();
+        self
+    }
+
+    /// Those alone of this kind.
+    pub fn kind(mut self, kind: impl Into<Kind>) -> Self {
+        self.kind = Some(kind.into());
+        self
+    }
+
+    /// Those alone in this state.
+    pub fn state(mut self, state: JobState) -> Self {
+        self.state = Some(state);
+        self
+    }
+
+    fn has(&self, job: &Entry) -> bool {
+        job.key.as_bytes().starts_with(&self.prefix)
+            && self.kind.as_ref().is_none_or(|kind| *kind == job.kind)
+            && self.state.is_none_or(|state| state.is_that_of(job.state))
+            && !is_reserved(&job.key)
+    }
+
+    /// Reads the next page; false if there is none.
+    fn read(&mut self) -> Result<bool, Error> {
+        let Some(shard) = self.timers.shards().get(self.shard) else { return Ok(false) };
+        let (mut last, mut page) = (None, VecDeque::new());
+        shard.store.lock().scan(self.after.as_ref(), PAGE, &mut |job| {
+            last = Some(job.key.clone());
+            page.extend(self.has(job).then(|| job.clone()));
+        })?;
+        self.page = page;
+        self.shard += usize::from(last.is_none());
+        self.after = last;
+        Ok(true)
+    }
+}
+
+/// After an error the same page is read again.
+impl Iterator for Jobs<'_> {
+    type Item = Result<Entry, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(job) = self.page.pop_front() {
+                return Some(Ok(job));
+            }
+            match self.read() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Jobs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, state, .. } = self;
+        f.debug_struct("Jobs").field("kind", kind).field("state", state).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,175 @@
+//! Operating a program: schedules that change, lists, pauses, bounds on dead letters.
+
+mod common;
+
+use common::{KIND, MINUTE, World, secs, wait_until};
+use crossbeam_channel::{Receiver, unbounded};
+use wheelhouse_durable::store::{Key, MemoryStore, StoreClock};
+use wheelhouse_durable::{Durable, Handlers, JobState, Next, Scheduled, Stop};
+
+/// Key, and when it was due in seconds.
+fn telling() -> (Handlers, Receiver<(String, u64)>) {
+    let (sender, seen) = unbounded();
+    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
+        sender.send((run.key().to_string(), run.due().as_millis() / 1_000))?;
+        Ok(Next::Done)
+    });
+    (handlers, seen)
+}
+
+fn receive<T>(receiver: &Receiver<T>) -> T {
+    receiver.recv_timeout(secs(20)).expect("a handler is called within 20 s")
+}
+
+/// A run that was missed while no program ran still takes place; the next one follows the new rule.
+#[test]
+fn a_changed_schedule_takes_effect_and_forgets_nothing() {
+    let world = World::new();
+    let first = world.start(Handlers::new());
+    let plan = |timers: &Durable, period| {
+        let plan = timers.every(period).unwrap().updating("k");
+        plan.schedule_bytes(KIND, "").unwrap()
+    };
+    assert_eq!(plan(&first, MINUTE), Scheduled::Created);
+    assert_eq!(plan(&first, MINUTE), Scheduled::Kept);
+    let kept = || first.every(2 * MINUTE).unwrap().keeping("k").schedule_bytes(KIND, "").unwrap();
+    assert_eq!(kept(), Scheduled::Kept);
+    assert_eq!(world.find("k").unwrap().policy, "every=60000");
+    // Nothing was missed: the next run comes by the new rule.
+    assert_eq!(plan(&first, 3 * MINUTE), Scheduled::Changed);
+    assert_eq!(world.find("k").unwrap().due.as_millis(), 180_000);
+    assert_eq!(plan(&first, MINUTE), Scheduled::Changed);
+    first.stop();
+    world.clock.advance(10 * MINUTE);
+    let (handlers, seen) = telling();
+    let second = world.start(Handlers::new());
+    assert_eq!(plan(&second, 60 * MINUTE), Scheduled::Changed);
+    assert_eq!(plan(&second, 60 * MINUTE), Scheduled::Kept);
+    let timers = world.start(handlers);
+    assert_eq!(receive(&seen), ("k".to_owned(), 60), "what was missed");
+    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    assert_eq!(world.find("k").unwrap().due.as_millis(), 60_000 + 3_600_000);
+    timers.cancel(Key::new("k").unwrap()).unwrap();
+    assert_eq!(kept_new(&timers), Scheduled::Created);
+}
+
+fn kept_new(timers: &Durable) -> Scheduled {
+    timers.after(MINUTE).keeping("k").schedule_bytes(KIND, "").unwrap()
+}
+
+#[test]
+fn jobs_are_listed_by_prefix_kind_and_state() {
+    let clock = wheelhouse_service::ManualClock::new();
+    let store = || MemoryStore::with_clock(StoreClock::new(clock.clone()));
+    let (go, wait) = unbounded::<()>();
+    let handlers = Handlers::new().on_bytes("runs/1", move |_, _| {
+        wait.recv()?;
+        Ok(Next::Done)
+    });
+    let timers = Durable::builder(handlers).clock(clock.clone());
+    let timers = timers.start_shards([store(), store()]).unwrap();
+    let go = go;
+    for n in 0..300 {
+        let kind = if n % 3 == 0 { "a/1" } else { "b/1" };
+        let plan = timers.after(MINUTE).key(format!("{}-{n}", ["x", "y"][n % 2]));
+        plan.schedule_bytes(kind, "").unwrap();
+    }
+    timers.after(secs(0)).key("x-runs").schedule_bytes("runs/1", "").unwrap();
+    wait_until("it runs", || timers.snapshot().counts.started == 1);
+    timers.pause("a/1").unwrap();
+    assert_eq!(timers.jobs().count(), 301, "rows of the timers themselves are no jobs");
+    assert_eq!(timers.jobs().prefix("x-").count(), 151);
+    assert_eq!(timers.jobs().prefix("x-").kind("a/1").count(), 50);
+    assert_eq!(timers.jobs().state(JobState::Pending).count(), 300);
+    let running: Vec<_> = timers.jobs().state(JobState::Running).map(Result::unwrap).collect();
+    assert_eq!(running.len(), 1);
+    assert_eq!(running[0].key.to_string(), "x-runs");
+    assert_eq!(timers.jobs().state(JobState::Leased).count(), 0);
+    go.send(()).unwrap();
+}
+
+/// In this program and in others, also of jobs that are leased and wait. Other kinds continue.
+#[test]
+fn a_kind_and_all_of_them_can_be_paused() {
+    let world = World::new();
+    let (sender, begun) = unbounded();
+    let (go, wait) = unbounded::<()>();
+    let handlers = world.with_a_pace(Handlers::new()).on_bytes(KIND, move |run, _| {
+        sender.send(run.key().to_string())?;
+        wait.recv()?;
+        Ok(Next::Done)
+    });
+    let timers = world.builder(handlers).workers(1).start(world.store.clone()).unwrap();
+    let go = go;
+    world.set_the_pace(&timers);
+    for key in ["runs", "leased"] {
+        timers.after(secs(0)).key(key).schedule_bytes(KIND, "").unwrap();
+    }
+    assert_eq!(receive(&begun), "runs");
+    wait_until("both are leased", || world.leased() == 2);
+    let operator = world.start(Handlers::new());
+    assert!(operator.pause(KIND).unwrap() && !operator.pause(KIND).unwrap());
+    // It is looked for once a second. Jobs that are scheduled before that may be leased.
+    wait_until("a job is due and not leased", || {
+        timers.after(secs(0)).schedule_bytes(KIND, "").unwrap();
+        world.clock.advance(secs(1));
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        timers.snapshot().overdue > secs(1)
+    });
+    go.send(()).unwrap();
+    wait_until("the run is acked", || timers.snapshot().counts.acked == 2);
+    wait_until("the others are given back", || world.leased() == 0);
+    assert_eq!(world.find("leased").unwrap().attempt, 0);
+    assert!(begun.is_empty() && world.find("leased").is_some());
+    // Another kind continues.
+    timers.after(secs(0)).schedule_bytes(common::PACE, "").unwrap();
+    wait_until("it has run", || timers.snapshot().counts.acked == 3);
+    assert!(operator.pause_all().unwrap());
+    assert!(operator.resume(KIND).unwrap() && !operator.resume(KIND).unwrap());
+    // A program that starts sees it before it leases anything.
+    let (other, seen) = telling();
+    let other = world.start(other);
+    assert!(other.resume_all().unwrap());
+    receive(&seen);
+    drop(go);
+    assert!(world.find("wheelhouse-pause:").is_none());
+}
+
+/// The oldest go, beyond a number or an age.
+#[test]
+fn dead_letters_are_kept_by_age_and_number() {
+    for by_age in [false, true] {
+        let world = World::new();
+        let handlers = Handlers::new().on_bytes(KIND, |_, _| Err(Stop::new("never").into()));
+        let builder = world.builder(handlers);
+        let builder = match by_age {
+            true => builder.dead_letters_for(2 * MINUTE),
+            false => builder.most_dead_letters(3),
+        };
+        let timers = builder.start(world.store.clone()).unwrap();
+        for n in 0..7 {
+            timers.after(secs(0)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
+            wait_until("it is dead", || timers.snapshot().counts.dead == n + 1);
+            world.clock.advance(secs(25));
+        }
+        let left = || timers.dead(None, 99).unwrap();
+        wait_until("some are removed", || {
+            world.clock.advance(secs(1));
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            left().len() <= 3
+        });
+        assert!(left().iter().all(|dead| dead.job.key.as_bytes() >= b"4"), "{:?}", left());
+        assert!(timers.snapshot().counts.forgotten >= 4);
+    }
+}
+
+#[test]
+fn a_reason_is_bounded() {
+    let world = World::new();
+    let handlers = Handlers::new().on_bytes(KIND, |_, _| Err(Stop::new("é".repeat(9_000)).into()));
+    let timers = world.start(handlers);
+    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    wait_until("it is dead", || timers.snapshot().counts.dead == 1);
+    let reason = timers.dead(None, 1).unwrap().remove(0).reason;
+    assert!(reason.len() <= 4_096 && reason.ends_with(".. (18000 bytes)"), "{}", reason.len());
+}

@@ -1,0 +1,101 @@
+//! `wheelhouse durable cancel`, `move`, `run`, `pause` and `resume`.
+
+use super::place::{Opened, failure, open_to_write};
+use crate::cli::durable::{Jobs, Paused, Place, Time};
+use anyhow::{Context, Result, ensure};
+use std::process::ExitCode;
+use std::time::Duration;
+use wheelhouse_durable::store::{Change, Key, Outcome, Timestamp, When};
+use wheelhouse_present::console::say;
+
+pub(super) fn cancel(asked: &Jobs) -> Result<ExitCode> {
+    each(
+        asked,
+        |key| Change::Cancel { key },
+        |outcome| match outcome {
+            Outcome::Cancelled => Ok("is cancelled"),
+            Outcome::Running => Ok("is running: this run continues, and no other follows"),
+            _ => Err("no job has this key"),
+        },
+    )
+}
+
+pub(super) fn move_to(asked: &Jobs, time: &Time) -> Result<ExitCode> {
+    let when = match (time.delay, time.at) {
+        (Some(delay), _) => {
+            let delay = Duration::try_from(delay).context("--in: a time before now")?;
+            When::After(delay)
+        }
+        (None, Some(at)) => {
+            let millis = at.as_millisecond();
+            ensure!(millis >= 0, "--at: a time before 1970");
+            When::At(Timestamp::from_millis(millis.cast_unsigned()))
+        }
+        (None, None) => unreachable!("one of them is required"),
+    };
+    moves(asked, when, "is moved")
+}
+
+pub(super) fn run(asked: &Jobs) -> Result<ExitCode> {
+    moves(asked, When::After(Duration::ZERO), "is due now")
+}
+
+fn moves(asked: &Jobs, when: When, done: &'static str) -> Result<ExitCode> {
+    each(
+        asked,
+        |key| Change::Move { key, when },
+        |outcome| match outcome {
+            Outcome::Done => Ok(done),
+            Outcome::Running => Err("is running, and cannot be moved"),
+            _ => Err("no job has this key"),
+        },
+    )
+}
+
+/// Makes a change of each job, all in one commit, and says what was done.
+fn each(
+    asked: &Jobs,
+    change: impl Fn(Key) -> Change,
+    told: impl Fn(Outcome) -> Result<&'static str, &'static str>,
+) -> Result<ExitCode> {
+    let named = |key: &String| -> Result<Change> {
+        Ok(change(Key::new(key).with_context(|| format!("the key '{key}'"))?))
+    };
+    let changes: Vec<Change> = asked.keys.iter().map(named).collect::<Result<_>>()?;
+    let mut good = true;
+    for (key, outcome) in asked.keys.iter().zip(commit(&asked.place, &changes)?) {
+        match told(outcome) {
+            Ok(done) => say(format_args!("{key}: {done}")),
+            Err(why) => {
+                say(format_args!("error: {key}: {why}"));
+                good = false;
+            }
+        }
+    }
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+pub(super) fn pause(asked: &Paused) -> Result<ExitCode> {
+    let change = Change::pause(asked.kind.as_deref()).context("the kind")?;
+    let done = commit(&asked.place, &[change])? == [Outcome::Done];
+    let what = asked.kind.as_deref().unwrap_or("everything");
+    let how = if done { "is paused" } else { "was paused already" };
+    say(format_args!("{what} {how}"));
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn resume(asked: &Paused) -> Result<ExitCode> {
+    let change = Change::resume(asked.kind.as_deref()).context("the kind")?;
+    let done = commit(&asked.place, &[change])? == [Outcome::Cancelled];
+    let what = asked.kind.as_deref().unwrap_or("everything");
+    let how = if done { "is resumed" } else { "was not paused" };
+    say(format_args!("{what} {how}"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The store is looked at first, so that none is made by a wrong name.
+fn commit(place: &Place, changes: &[Change]) -> Result<Vec<Outcome>> {
+    drop(Opened::to_read(place)?);
+    let committed = open_to_write(place)?.commit(changes);
+    committed.map_err(|error| failure(&place.name(), error))
+}
