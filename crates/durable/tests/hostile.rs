@@ -183,7 +183,7 @@ fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
     let closed = gate.lock();
     let submit = || timers.after(60 * MINUTE).submit_bytes(KIND, "");
     let first = submit();
-    wait_until("a commit goes on", || faults.commits() == [1, 1, 1]);
+    wait_until("a commit goes on", || faults.commits() == [1, 1]);
     let others: Vec<_> = (0..1_500).map(|_| submit()).collect();
     end.send_timeout((), secs(20)).unwrap();
     wait_until("it has ended", || timers.snapshot().run_time.count == 1);
@@ -197,10 +197,7 @@ fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
     first.wait().unwrap();
     others.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
     wait_until("its end is committed", || timers.snapshot().counts.acked == 1);
-    assert_eq!(
-        (faults.commits(), faults.renewals()),
-        (vec![1, 1, 1, 1_024, 478], vec![0, 0, 0, 1, 0])
-    );
+    assert_eq!((faults.commits(), faults.renewals()), (vec![1, 1, 1_024, 478], vec![0, 0, 1, 0]));
     assert_eq!(timers.snapshot().counts.leases_lost, 0);
 }
 

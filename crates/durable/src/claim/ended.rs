@@ -24,6 +24,8 @@ pub(crate) enum End {
     Skipped,
     /// Did not begin.
     Released,
+    /// Did not begin, as its policy is not known.
+    NotUnderstood,
 }
 
 /// The end of a run, on its way to the store.
@@ -82,7 +84,7 @@ impl Ended {
                 count(&counts.skipped);
                 report(EventKind::Skipped);
             }
-            End::Released => count(&counts.released),
+            End::Released | End::NotUnderstood => count(&counts.released),
         }
         drop(flown);
     }

@@ -32,16 +32,18 @@ pub(crate) use waiting::Waiting;
 pub(crate) use work::Task;
 
 use crate::Timers;
-use crate::commit::{Then, pause};
+use crate::commit::{Then, carry_out, pause};
 use crate::drive::{Paused, Settings, Shared, SharedStore};
 use crate::observe::{EventKind, count};
-use crate::store::{Change, Dead, Kinds, Leased, Next, PAUSE, StoreError, Timestamp};
+use crate::store::{Change, Dead, Kinds, Leased, Next, PAUSE, Store, StoreError, Timestamp};
 use crossbeam_channel::{Receiver, Sender};
+use parking_lot::FairMutexGuard;
 use rate::Rate;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use waiting::Ready;
 use wheelhouse_service::{Handle, Moment};
 use work::Claimed;
 
@@ -173,9 +175,13 @@ impl Claimer {
             return self.ask_at(asked.saturating_add(Duration::from_millis(50)));
         }
         let max = room.min(allowed).min(MOST_IN_CLAIM);
-        let next = match claim(shared, &self.store, (&self.kinds, max), &mut self.leased) {
+        // Kept until what is to begin at once has begun: commits of others would come between.
+        let connection = Arc::clone(&self.store);
+        let mut store = connection.lock();
+        let next = match claim(shared, &mut **store, (&self.kinds, max), &mut self.leased) {
             Ok(next) => next,
             Err(error) => {
+                drop(store);
                 shared.report_failure(&error);
                 self.failures += 1;
                 return self.ask_at(asked.saturating_add(pause(self.failures)));
@@ -186,7 +192,8 @@ impl Claimer {
             self.shown = (next.now, asked);
         }
         let count = self.leased.len();
-        self.hand_out(next, asked);
+        let ready = self.hand_out(next, asked);
+        self.begin(store, ready);
         if count == max {
             self.sender.send(Message::Ask).unwrap_or_default();
         } else {
@@ -219,7 +226,7 @@ impl Claimer {
         drop(plan.send(&self.sender, Message::Ask));
     }
 
-    fn hand_out(&mut self, next: Next, asked: Moment) {
+    fn hand_out(&mut self, next: Next, asked: Moment) -> Ready {
         let is_late = |leased: &&Leased| next.now.saturating_since(leased.job.due) > LATE;
         if let Some(rate) = &mut self.rate {
             rate.took(self.leased.iter().filter(is_late).count());
@@ -232,7 +239,33 @@ impl Claimer {
             count(&shared.counters.of(&leased.job.kind).counts.leased);
             tasks.push(Task::new(&self.timers, leased, claimed));
         }
-        shared.waiting.add(tasks);
+        shared.waiting.add(tasks)
+    }
+
+    /// Begins runs of this shard by the connection that has leased them, in one commit: the
+    /// committer may be busy with a longer one. If that fails, the committer repeats it.
+    fn begin(&self, mut store: FairMutexGuard<'_, Box<dyn Store>>, mut ready: Ready) {
+        let begins = std::mem::take(&mut ready.begins).into_iter();
+        let (own, others) = begins.partition(|(_, task)| task.is_of(&self.timers));
+        ready.begins = others;
+        let (changes, tasks): (Vec<Change>, Vec<Task>) = Vec::into_iter(own).unzip();
+        let shared = self.timers.shared();
+        let committed = match changes.is_empty() {
+            true => Ok(Vec::new()),
+            false => carry_out(shared, &mut **store, &changes),
+        };
+        // Observers are called from here on: they may use the store.
+        drop(store);
+        ready.submit();
+        match committed {
+            Ok(outcomes) => {
+                tasks.into_iter().zip(outcomes).for_each(|(task, outcome)| task.tell(outcome));
+            }
+            Err(error) => {
+                shared.report_failure(&error);
+                tasks.into_iter().zip(changes).for_each(|(task, change)| task.submit(change));
+            }
+        }
     }
 
     /// Tells of handlers that take long.
@@ -350,16 +383,14 @@ impl Claimer {
 /// Claims, counts it, and notes what the store's clock shows.
 fn claim(
     shared: &Shared,
-    store: &SharedStore,
+    store: &mut dyn Store,
     (kinds, max): (&Kinds, usize),
     leased: &mut Vec<Leased>,
 ) -> Result<Next, StoreError> {
     let counters = &shared.counters;
     count(&counters.others.counts.claims);
-    let mut store = store.lock();
     let began = Instant::now();
     let claimed = store.claim(kinds, max, shared.settings.visibility, leased);
-    drop(store);
     counters.claim_time.record_micros(began.elapsed());
     match &claimed {
         Ok(next) => {

@@ -15,8 +15,8 @@
 //! ran at the same time lost their leases as well. Such suspects begin one at a time, so that the
 //! one which kills the process does not use up the attempts of the others.
 
-use super::work::Task;
-use crate::store::{Kind, Kinds};
+use super::work::{Step, Task};
+use crate::store::{Change, Kind, Kinds};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -33,6 +33,9 @@ const LEASED_AHEAD: u64 = 100_000_000;
 /// The time that is assumed for a kind without any run that has ended, and the longest that is.
 const UNKNOWN: u64 = 1_000_000_000;
 
+/// What a run that takes longer than the mean counts at the most, next to a multiple of the mean.
+const OUTLIER: u64 = 100_000;
+
 /// How long runs take, in nanoseconds: 0 as long as that is not known.
 #[derive(Default)]
 struct Pace(AtomicU64);
@@ -45,13 +48,14 @@ impl Pace {
         }
     }
 
-    /// Follows a run that took longer at once by a half, and one that took less by an eighth: to
-    /// begin too much ahead does harm, too little costs time.
+    /// Follows longer runs faster than shorter ones: to begin too much ahead does harm, too little
+    /// costs time. But one long run is not the rule, as a thread may have had to wait for its
+    /// processor: it counts as some times the mean, so that it takes a few in a row.
     fn learn(&self, took: Duration) {
         let took = u64::try_from(took.as_nanos()).unwrap_or(UNKNOWN).clamp(1, UNKNOWN);
         let known = match self.0.load(Ordering::Relaxed) {
             0 => took,
-            known if took > known => known.midpoint(took),
+            known if took > known => known + (took.min(16 * known + OUTLIER) - known) / 4,
             known => known - (known - took) / 8,
         };
         self.0.store(known.max(1), Ordering::Relaxed);
@@ -106,22 +110,33 @@ impl Waiting {
         self.paces.get(kind).into_iter().for_each(|pace| pace.learn(took));
     }
 
-    /// These are leased, in this order.
-    pub(super) fn add(self: &Arc<Self>, tasks: Vec<Task>) {
+    /// These are leased, in this order. Returns those that may begin.
+    pub(super) fn add(self: &Arc<Self>, tasks: Vec<Task>) -> Ready {
         let mut inner = self.inner.lock();
         inner.suspects += tasks.iter().filter(|task| task.is_suspect()).count();
         inner.tasks.extend(tasks);
         drop(inner);
-        self.begin();
+        self.take()
     }
 
-    /// Begins the jobs that may.
-    fn begin(self: &Arc<Self>) {
-        while let Some((task, slot)) = self.next() {
-            // One that is not run after all makes room for the next: here, not by its drop, which
-            // would begin the next in turn, and so on through the stack.
-            task.start(slot).into_iter().for_each(Slot::leave);
+    /// Takes out the jobs that may begin.
+    fn take(self: &Arc<Self>) -> Ready {
+        let mut ready = Ready::default();
+        while let Some((mut task, slot)) = self.next() {
+            match task.step() {
+                Step::Begin(change) => {
+                    task.take_room(slot);
+                    ready.begins.push((change, task));
+                }
+                // It makes room for the next: here, not by its drop, which would begin the next in
+                // turn, and so on through the stack.
+                step => {
+                    slot.leave();
+                    ready.left_out.push((task, step));
+                }
+            }
         }
+        ready
     }
 
     fn next(self: &Arc<Self>) -> Option<(Task, Slot)> {
@@ -154,6 +169,22 @@ impl Waiting {
     }
 }
 
+/// Jobs for which a worker is free.
+#[derive(Default)]
+pub(super) struct Ready {
+    pub(super) begins: Vec<(Change, Task)>,
+    /// They do not begin after all.
+    left_out: Vec<(Task, Step)>,
+}
+
+impl Ready {
+    /// Has the committers begin them, and ends those that are left out.
+    pub(super) fn submit(self) {
+        self.begins.into_iter().for_each(|(change, task)| task.submit(change));
+        self.left_out.into_iter().for_each(|(task, step)| task.leave_out(step));
+    }
+}
+
 /// The room that a job takes which has begun. When it is dropped, the next may begin.
 pub(super) struct Slot {
     /// `None` when it was left.
@@ -181,7 +212,7 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.left().into_iter().for_each(|waiting| waiting.begin());
+        self.left().into_iter().for_each(|waiting| waiting.take().submit());
     }
 }
 
@@ -190,18 +221,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pace_rises_fast_and_falls_slowly() {
+    fn a_pace_follows_runs_and_not_a_single_one() {
         let pace = Pace::default();
         assert_eq!(pace.nanos(), UNKNOWN);
         pace.learn(Duration::ZERO);
         assert_eq!(pace.nanos(), 1, "by a clock that stands still");
-        pace.learn(Duration::from_secs(3_600));
-        assert_eq!(pace.nanos(), UNKNOWN / 2);
-        let fast = Duration::from_micros(10);
-        let runs = (0..).take_while(|_| {
-            pace.learn(fast);
-            pace.nanos() > 1_000_000
-        });
-        assert!((20..100).contains(&runs.count()));
+        let (fast, slow) = (Duration::from_micros(10), Duration::from_secs(3_600));
+        (0..100).for_each(|_| pace.learn(fast));
+        assert!((9_000..=10_000).contains(&pace.nanos()), "{}", pace.nanos());
+        pace.learn(slow);
+        assert!(pace.nanos() < AHEAD / 5, "an outlier: {}", pace.nanos());
+        (0..3).for_each(|_| pace.learn(slow));
+        assert!(pace.nanos() > AHEAD, "four in a row: {}", pace.nanos());
+        (0..20).for_each(|_| pace.learn(slow));
+        assert_eq!(pace.nanos() / (UNKNOWN / 100), 99);
     }
 }

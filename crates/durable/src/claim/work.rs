@@ -58,8 +58,18 @@ struct Occurrence {
     now: Timestamp,
 }
 
+/// The decision about a job for which a worker is free.
+pub(super) enum Step {
+    /// It begins, by this change.
+    Begin(Change),
+    /// It is left out, buried or given back.
+    End(Box<Conclusion>),
+    /// Its lease is over.
+    Lose,
+}
+
 /// What the worker makes of a handler's answer.
-struct Conclusion {
+pub(super) struct Conclusion {
     /// `None` if the handler has acked itself.
     change: Option<Change>,
     end: End,
@@ -111,31 +121,48 @@ impl Task {
         self.timers.shared()
     }
 
-    /// Begins it, as a worker is free for it; or leaves it out, and the slot comes back.
-    pub(super) fn start(mut self, slot: Slot) -> Option<Slot> {
-        let shared = self.shared();
-        if shared.stopping.load(Ordering::SeqCst) {
-            let released = self.release();
-            self.end(released);
-        } else if self.held.is_lost(shared.clock.now()) {
-            self.lose();
-        } else if shared.paused.read().has(self.kind()) {
-            let released = self.release();
-            self.end(released);
+    /// Decides about it, as a worker is free for it.
+    pub(super) fn step(&mut self) -> Step {
+        let shared = self.timers.shared();
+        let is_kept_back = shared.stopping.load(Ordering::SeqCst);
+        if self.held.is_lost(shared.clock.now()) {
+            Step::Lose
+        } else if is_kept_back || shared.paused.read().has(self.kind()) {
+            Step::End(Box::new(self.release()))
         } else {
             match self.judge() {
                 Ok(occurrence) => {
-                    (self.occurrence, self.slot) = (Some(occurrence), Some(slot));
+                    self.occurrence = Some(occurrence);
                     let (key, token) = (self.leased.job.key.clone(), self.leased.token);
-                    let timers = self.timers.clone();
-                    let begin = Then::Begun(Box::new(self));
-                    timers.shared().queue_of_changes.put(Change::Begin { key, token }, begin);
-                    return None;
+                    Step::Begin(Change::Begin { key, token })
                 }
-                Err(conclusion) => self.end(*conclusion),
+                Err(conclusion) => Step::End(conclusion),
             }
         }
-        Some(slot)
+    }
+
+    /// It is to begin, and takes this room.
+    pub(super) fn take_room(&mut self, slot: Slot) {
+        self.slot = Some(slot);
+    }
+
+    /// It does not begin after all.
+    pub(super) fn leave_out(mut self, step: Step) {
+        match step {
+            Step::End(conclusion) => self.end(*conclusion),
+            Step::Lose => self.lose(),
+            Step::Begin(_) => unreachable!("it begins"),
+        }
+    }
+
+    /// Has the committer of its shard begin it.
+    pub(super) fn submit(self, change: Change) {
+        let timers = self.timers.clone();
+        timers.shared().queue_of_changes.put(change, Then::Begun(Box::new(self)));
+    }
+
+    pub(super) fn is_of(&self, timers: &Timers) -> bool {
+        std::ptr::eq(self.timers.shared(), timers.shared())
     }
 
     /// Its `Begin` was committed: calls the handler, on a worker, if it was carried out.
@@ -201,9 +228,8 @@ impl Task {
                 (Change::Bury { key, token, reason: reason.clone() }, End::Dead(reason))
             }
             Verdict::NotUnderstood => {
-                self.shared().report(Some(self.held.name.clone()), EventKind::NotUnderstood);
                 let when = When::After(NOT_UNDERSTOOD);
-                (Change::Release { key, token, when }, End::Released)
+                (Change::Release { key, token, when }, End::NotUnderstood)
             }
         };
         Err(Box::new(Conclusion { change: Some(change), end }))
@@ -213,6 +239,9 @@ impl Task {
     fn end(&mut self, Conclusion { change, end }: Conclusion) {
         let shared = self.timers.shared();
         self.held.end();
+        if matches!(end, End::NotUnderstood) {
+            shared.report(Some(self.held.name.clone()), EventKind::NotUnderstood);
+        }
         let Some(flown) = self.flown.take() else { return };
         let Some(change) = change else { return };
         let ended = Ended { name: self.held.name.clone(), end, flown, repeated: false };

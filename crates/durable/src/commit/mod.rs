@@ -26,7 +26,7 @@ pub(crate) use ticket::Promise;
 use crate::drive::Shared;
 use crate::error::Error;
 use crate::observe::count;
-use crate::store::{Change, Outcome, StoreError};
+use crate::store::{Change, Outcome, Store, StoreError};
 use queue::Batch;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -80,9 +80,19 @@ fn commit(shared: &Shared, batch: Batch) -> Batch {
 }
 
 fn try_commit(shared: &Shared, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+    let committed = carry_out(shared, &mut **shared.store.lock(), changes);
+    committed.inspect_err(|error| shared.report_failure(error))
+}
+
+/// Commits and counts it.
+pub(crate) fn carry_out(
+    shared: &Shared,
+    store: &mut dyn Store,
+    changes: &[Change],
+) -> Result<Vec<Outcome>, StoreError> {
     let counters = &shared.counters;
     let begin = Instant::now();
-    let committed = shared.store.lock().commit(changes);
+    let committed = store.commit(changes);
     counters.commit_time.record_micros(begin.elapsed());
     counters.batch.record(u64::try_from(changes.len()).unwrap_or(u64::MAX));
     count(&counters.others.counts.commits);
@@ -90,9 +100,8 @@ fn try_commit(shared: &Shared, changes: &[Change]) -> Result<Vec<Outcome>, Store
         true => Ok(outcomes),
         false => Err(StoreError::Damaged("it does not answer each change".to_owned())),
     });
-    if let Err(error) = &committed {
+    if committed.is_err() {
         count(&counters.others.counts.store_errors);
-        shared.report_failure(error);
     }
     committed
 }
