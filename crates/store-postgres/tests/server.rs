@@ -271,3 +271,13 @@ fn newer_and_foreign_databases_are_not_touched() {
     assert!(PostgresStore::builder(&url, "a").unwrap().unchecked().connect().is_ok());
     assert!(matches!(PostgresStore::connect("no url", "a"), Err(StoreError::Refused(_))));
 }
+
+/// For people who watch it.
+#[test]
+fn dead_rows_are_shown() {
+    let Some(url) = shared() else { return };
+    let mut store = PostgresStore::connect(&url, &queue()).unwrap();
+    let mut names = Vec::new();
+    store.gauges(&mut |name, _| names.push(name)).unwrap();
+    assert_eq!(names, ["dead_rows"]);
+}

@@ -140,3 +140,14 @@ fn small_commits_keep_the_journal_short() {
     let journal = fs::metadata(folder.path().join("a.timers-wal")).unwrap().len();
     assert!(journal < 1 << 20, "a journal of {journal} bytes");
 }
+
+/// For people who watch it.
+#[test]
+fn the_length_of_the_journal_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = SqliteStore::open(folder.path().join("a.timers")).unwrap();
+    one(&mut store, put("a", 0));
+    let mut bytes = None;
+    store.gauges(&mut |name, value| bytes = (name == "wal_bytes").then_some(value)).unwrap();
+    assert!(bytes.is_some_and(|bytes| bytes > 4_096), "{bytes:?}");
+}
