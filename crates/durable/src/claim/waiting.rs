@@ -33,7 +33,7 @@ const LEASED_AHEAD: u64 = 100_000_000;
 /// The time that is assumed for a kind without any run that has ended, and the longest that is.
 const UNKNOWN: u64 = 1_000_000_000;
 
-/// What a run that takes longer than the mean counts at the most, next to a multiple of the mean.
+/// A run that takes longer than the mean counts at most as this and a multiple of the mean.
 const OUTLIER: u64 = 100_000;
 
 /// How long runs take, in nanoseconds: 0 as long as that is not known.
@@ -178,7 +178,7 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    /// Has the committers begin them, and ends those that are left out.
+    /// Hands them to the committers, and ends those that are left out.
     pub(super) fn submit(self) {
         self.begins.into_iter().for_each(|(change, task)| task.submit(change));
         self.left_out.into_iter().for_each(|(task, step)| task.leave_out(step));

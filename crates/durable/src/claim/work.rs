@@ -68,7 +68,7 @@ pub(super) enum Step {
     Lose,
 }
 
-/// What the worker makes of a handler's answer.
+/// The end of a job, made of its handler's answer.
 pub(super) struct Conclusion {
     /// `None` if the handler has acked itself.
     change: Option<Change>,
@@ -155,7 +155,7 @@ impl Task {
         }
     }
 
-    /// Has the committer of its shard begin it.
+    /// Hands its `Begin` to the committer of its shard.
     pub(super) fn submit(self, change: Change) {
         let timers = self.timers.clone();
         timers.shared().queue_of_changes.put(change, Then::Begun(Box::new(self)));
