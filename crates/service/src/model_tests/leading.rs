@@ -52,6 +52,38 @@ fn leads_once(pool: &Arc<Pool>, me: usize, parker: &Parker, between: &AtomicBool
     }
 }
 
+/// The lead alone: the thread that stands by next takes the lead from one that has just taken it.
+#[test]
+fn a_third_thread_leads_while_two_are_in_runs() {
+    check(2, || {
+        let parkers = [Parker::new(), Parker::new(), Parker::new()];
+        let pool = Arc::new(Pool::new(&parkers, 0, &Arc::default()));
+        let (sender, third_leads) = unbounded();
+        let sender = Arc::new(sender);
+        let threads = (0..).zip(parkers).map(|(me, parker)| {
+            let (pool, sender, third_leads) = (pool.clone(), sender.clone(), third_leads.clone());
+            thread::spawn(move || {
+                let member = Member::new(&pool, me, true);
+                while member.role() != Role::Lead {
+                    match member.role() {
+                        Role::StandBy => member.stand_by(&parker, || false, || None, || 0),
+                        _ => parker.park(),
+                    }
+                }
+                member.lead();
+                member.begin(0, Duration::ZERO, false);
+                match me {
+                    2 => (0..2).for_each(|_| sender.send(()).unwrap()),
+                    _ => third_leads.recv().unwrap(),
+                }
+                member.ended(Duration::ZERO);
+            })
+        });
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
 /// All jobs come to their ends, and nothing is left.
 fn drain(service: Service, timers: &Handle) {
     let stopped = service.stop(Stop::Drain(Duration::MAX));

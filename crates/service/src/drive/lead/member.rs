@@ -1,7 +1,7 @@
 //! One thread of the pool.
 
 use super::{
-    AWAKE, LONGEST, NEVER, NOBODY, NONE, PATIENCE, PATIENCE_MICROS, Pool, SLOW, SLOW_WHEN_BEHIND,
+    LONGEST, NEVER, NOBODY, NONE, PATIENCE, PATIENCE_MICROS, Pool, SLOW, SLOW_WHEN_BEHIND,
     THREAD_BITS,
 };
 use crate::job::Id;
@@ -135,11 +135,7 @@ impl Member {
         now: impl Fn() -> u64,
     ) {
         let Some(pool) = self.others() else { return };
-        loop {
-            pool.look.store(AWAKE, Ordering::SeqCst);
-            if is_done() || self.role() != Role::StandBy {
-                return;
-            }
+        while !is_done() && self.role() == Role::StandBy {
             let at = self.micros(pool, now());
             let run = pool.run.load(Ordering::SeqCst);
             let look = if run != NONE {
@@ -154,7 +150,9 @@ impl Member {
             } else {
                 NEVER
             };
-            pool.look.store(look, Ordering::SeqCst);
+            if !pool.look_at(look, self.me) {
+                return;
+            }
             fence(Ordering::SeqCst);
             // The leader may have begun a run without having read the time of the next look. If it
             // was in a run already, any other begins later, and this look is in time for it.

@@ -20,7 +20,7 @@
 //!
 //! The standby looks in time, by the same protocol as a wake-up (see `signal`): it stores the time
 //! of its next look, then reads the word once more; the leader stores the word, then reads that
-//! time.
+//! time. Only the thread that is named as the standby stores it.
 
 mod member;
 #[cfg(all(test, not(wheelhouse_loom)))]
@@ -212,6 +212,18 @@ impl Pool {
             roles.idle.push(me);
         }
         roles.standby == Some(me)
+    }
+
+    /// The standby says when it looks at the leader next. Returns `false` if another stands by. The
+    /// name is read and the time stored under the lock, so that a thread that is promoted meanwhile
+    /// does not overwrite the time of the next standby, which may sleep already.
+    fn look_at(&self, micros: u64, me: usize) -> bool {
+        let roles = self.roles.lock();
+        let stands_by = roles.standby == Some(me);
+        if stands_by {
+            self.look.store(micros, Ordering::SeqCst);
+        }
+        stands_by
     }
 
     /// Wakes the standby to look at the leader, which is in a run.
