@@ -83,6 +83,11 @@ impl Subject for Stored {
     fn fire(&mut self, max: usize) -> Result<usize> {
         let mut leased: Vec<Leased> = Vec::new();
         self.0.claim(&Kinds::new([kind()]), max, Duration::from_secs(30), &mut leased)?;
+        let begin = |Leased { job, token, .. }: &Leased| {
+            let (key, token) = (job.key.clone(), *token);
+            Change::Begin { key, token }
+        };
+        self.commit(&leased.iter().map(begin).collect::<Vec<_>>(), Outcome::Done)?;
         let ack =
             |Leased { job, token, .. }: Leased| Change::Ack { key: job.key, token, again: None };
         let acks: Vec<_> = leased.into_iter().map(ack).collect();
