@@ -130,6 +130,23 @@ fn a_crowd_of_one_deadline_moves_a_few_at_a_time() {
     }
 }
 
+/// When all older timers of an open slot have moved, a program that sleeps is next woken when a
+/// timer is due.
+#[test]
+fn a_slot_that_is_drained_wakes_nobody_before_its_timers_are_due() {
+    const DUE: Tick = 70_000;
+    let mut wheel = counting();
+    (0..40_000).for_each(|n| _ = wheel.insert(DUE, n));
+    let mut wakeups = 0;
+    while let Some(tick) = wheel.next_wakeup().filter(|tick| *tick < DUE) {
+        wheel.advance(tick, |_| panic!("it is not due"));
+        wakeups += 1;
+    }
+    // One when the slot opens, and one for each 128 timers.
+    assert!((300..=315).contains(&wakeups), "{wakeups} wake-ups");
+    assert_eq!(wheel.next_wakeup(), Some(DUE));
+}
+
 /// Timers that come and fire all the time, taken out one by one, as a service does: at each tick
 /// one fires, so that the wheel is never asked at a tick at which nothing does.
 #[test]
