@@ -8,12 +8,14 @@
 use crate::holder;
 use rusqlite::Connection;
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 use wheelhouse_durable::store::StoreError;
 
-/// What tells two files apart: device and inode.
+/// Tells a file that is open from any other: device and inode. No other file gets the inode before
+/// it is closed.
 #[cfg(unix)]
 type Identity = (u64, u64);
 /// Elsewhere an open file cannot be deleted or renamed.
@@ -29,13 +31,51 @@ fn of(meta: &Metadata) -> Identity {
 #[cfg(not(unix))]
 fn of(_: &Metadata) -> Identity {}
 
-/// The inode at this path, if there is a file. Without the device, whose number may change when
-/// the machine starts again.
-pub(crate) fn inode(path: &Path) -> Option<u64> {
-    #[cfg(unix)]
-    return identity(path).map(|(_, inode)| inode);
-    #[cfg(not(unix))]
-    return fs::metadata(path).ok().map(|_| 0);
+/// Tells a store's file from another that has its name later, also after the machine has started
+/// again: so without the number of the device, which may change then.
+///
+/// The inode alone is not enough once no program has the file open: file systems give the number of
+/// a deleted file to the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileId {
+    /// 0 where files have no such number.
+    inode: u64,
+    /// When the file was created, in nanoseconds since 1970, where the file system knows it.
+    created: Option<u128>,
+}
+
+impl FileId {
+    /// The identity of the file at this path, if there is one.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let meta = fs::metadata(path).ok()?;
+        #[cfg(unix)]
+        let inode = std::os::unix::fs::MetadataExt::ino(&meta);
+        #[cfg(not(unix))]
+        let inode = 0;
+        let created = meta.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        Some(Self { inode, created: created.map(|at| at.as_nanos()) })
+    }
+
+    /// Reads what [`Display`](fmt::Display) has written. Older versions wrote the inode alone.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let mut numbers = text.split_whitespace();
+        let inode = numbers.next()?.parse().ok()?;
+        let created = numbers.next().map(str::parse).transpose().ok()?;
+        Some(Self { inode, created })
+    }
+
+    /// Returns `false` if they are two files for certain.
+    fn may_be(self, other: Self) -> bool {
+        let differ = self.created.zip(other.created).is_some_and(|(one, other)| one != other);
+        self.inode == other.inode && !differ
+    }
+}
+
+impl fmt::Display for FileId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.inode)?;
+        self.created.map_or(Ok(()), |created| write!(f, " {created}"))
+    }
 }
 
 pub(crate) fn identity(path: &Path) -> Option<Identity> {
@@ -150,12 +190,13 @@ impl Files {
 /// Refuses a file beside which lies the journal of another one, before SQLite reads either:
 /// SQLite would replay that journal into this file.
 pub(crate) fn check_journal(path: &Path) -> Result<(), StoreError> {
-    let now = inode(path);
+    let now = FileId::of(path);
     let wal = beside(path, "-wal");
     let has_journal = fs::metadata(&wal).is_ok_and(|meta| meta.len() > 0);
     let (main, wal) = (path.display(), wal.display());
     for found in holder::all(path)? {
-        if found.inode.is_none() || found.inode == now {
+        let Some(opened) = found.store else { continue };
+        if now.is_some_and(|now| opened.may_be(now)) {
             continue;
         }
         if found.lives()? {

@@ -11,10 +11,11 @@
 //! such an epoch last until their end. A holder that closes removes its file if it has no lease;
 //! otherwise it leaves the file, without its lock.
 //!
-//! The file has the inode of the store that its holder has open, in decimal digits.
+//! The file says which file its holder has open as the store: the inode and the time of creation in
+//! nanoseconds, in decimal digits.
 
 use crate::error::store_error;
-use crate::files::{beside, inode};
+use crate::files::{FileId, beside};
 use crate::row::millis;
 use fs4::{FileExt, TryLockError};
 use rusqlite::Connection;
@@ -39,7 +40,7 @@ impl Holder {
         let next = "UPDATE meta SET epoch = epoch + 1 RETURNING epoch";
         let epoch = connection.query_row(next, (), |row| row.get::<_, i64>(0));
         let epoch = epoch.map_err(store_error)?;
-        let store = inode(path);
+        let store = FileId::of(path);
         let (new, path) = (beside(path, "-holder.new"), beside(path, &format!("{SUFFIX}{epoch}")));
         // Under its name once it is locked and whole.
         let mut file = File::create(&new)?;
@@ -47,8 +48,8 @@ impl Holder {
             let why = format!("{} is locked by another process", new.display());
             return Err(StoreError::Unavailable(why.into()));
         }
-        if let Some(inode) = store {
-            write!(file, "{inode}")?;
+        if let Some(store) = store {
+            write!(file, "{store}")?;
         }
         fs::rename(&new, &path)?;
         Ok(Self { epoch, path, _file: file })
@@ -66,8 +67,8 @@ impl Holder {
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
     pub(crate) epoch: Option<i64>,
-    /// The inode of the store that the holder has open, if the file has it.
-    pub(crate) inode: Option<u64>,
+    /// What the holder has open as the store, if the file says it.
+    pub(crate) store: Option<FileId>,
     file: File,
 }
 
@@ -106,8 +107,8 @@ fn look_at(path: PathBuf, epoch: Option<i64>) -> io::Result<Option<Found>> {
     };
     let mut text = String::new();
     // Where locks are mandatory it cannot be read while its holder lives.
-    let inode = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
-    Ok(Some(Found { path, epoch, inode, file }))
+    let store = file.read_to_string(&mut text).ok().and_then(|_| FileId::read(&text));
+    Ok(Some(Found { path, epoch, store, file }))
 }
 
 /// Frees the leases of holders that are gone, and removes their files. Within a writing

@@ -161,6 +161,34 @@ fn the_journal_of_a_killed_program_is_not_replayed_into_another_file() {
     assert_eq!(count(&old), 10);
 }
 
+/// A new file may get the inode of the deleted one, as ext4 gives it at once.
+#[test]
+fn a_journal_is_not_replayed_into_a_copy_with_the_same_inode() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let copy = backup(folder.path());
+    let (mut program, mut lines) = child("commits_and_waits", &path);
+    wait_for(&mut lines, "committed");
+    program.kill().unwrap();
+    program.wait().unwrap();
+    if fs::metadata(&path).unwrap().created().is_err() {
+        eprintln!("SKIPPED: this file system does not tell when a file was created");
+        return;
+    }
+    fs::remove_file(&path).unwrap();
+    fs::copy(&copy, &path).unwrap();
+    let before = fs::read(&path).unwrap();
+    for open in [SqliteStore::open, SqliteStore::open_to_read] {
+        let error = open(path.clone()).expect_err("the journal is another file's");
+        assert!(error.to_string().contains("journal of another file"), "{error}");
+    }
+    assert_eq!(fs::read(&path).unwrap(), before);
+    for suffix in ["-wal", "-shm"] {
+        fs::remove_file(folder.path().join(format!("a.timers{suffix}"))).unwrap();
+    }
+    assert_eq!(count(&path), 300);
+}
+
 /// A lease ends with the lock of its holder, or at its time; not because a file is missing.
 #[test]
 fn removing_a_holders_file_frees_no_lease() {
