@@ -1,7 +1,6 @@
 //! Listing jobs.
 
 use super::Timers;
-use super::shard::is_reserved;
 use crate::error::Error;
 use crate::store::{Entry, Key, Kind, State};
 use std::collections::VecDeque;
@@ -73,7 +72,7 @@ impl<'t> Jobs<'t> {
         job.key.as_bytes().starts_with(&self.prefix)
             && self.kind.as_ref().is_none_or(|kind| *kind == job.kind)
             && self.state.is_none_or(|state| state.is_that_of(job.state))
-            && !is_reserved(&job.key)
+            && !job.key.is_reserved()
     }
 
     /// Reads the next page; false if there is none.

@@ -16,7 +16,6 @@ pub use durable::Durable;
 pub(crate) use inside::Inside;
 pub use jobs::{JobState, Jobs};
 pub(crate) use paused::Paused;
-pub(crate) use shard::is_reserved;
 pub use timers::{Cancel, Timers};
 
 use crate::claim::{Flight, Waiting};

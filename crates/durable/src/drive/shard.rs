@@ -5,15 +5,7 @@
 //! keeps a row that says which shard of how many it is, and is refused where that does not fit.
 
 use crate::error::StartError;
-use crate::store::{Change, Key, PAUSE, Put, SHARD, Store, StoreError, Timestamp, When};
-
-/// The key of the row that says which shard a store is. It is never due.
-const KEY: &str = "wheelhouse-shard";
-
-/// Whether a key is not for jobs.
-pub(crate) fn is_reserved(key: &Key) -> bool {
-    key.as_bytes() == KEY.as_bytes() || key.as_bytes().starts_with(PAUSE.as_bytes())
-}
+use crate::store::{Change, Key, Put, SHARD, SHARD_KEY, Store, StoreError, Timestamp, When};
 
 /// A shard, of how many.
 #[derive(Clone, Copy)]
@@ -130,7 +122,7 @@ fn is_empty(store: &mut dyn Store) -> Result<bool, StoreError> {
 }
 
 fn key() -> Result<Key, StoreError> {
-    Key::new(KEY).map_err(|error| StoreError::Refused(error.to_string()))
+    Key::new(SHARD_KEY).map_err(|error| StoreError::Refused(error.to_string()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What every thread schedules, cancels and moves jobs with.
 
-use super::shard::{is_reserved, shard_of};
+use super::shard::shard_of;
 use super::{Jobs, Shared};
 use crate::commit::{Commit, Then};
 use crate::error::Error;
@@ -312,7 +312,7 @@ impl Timers {
         change: Change,
         answer: fn(Outcome, &Key) -> Result<T, Error>,
     ) -> Commit<T> {
-        if is_reserved(key) {
+        if key.is_reserved() {
             return Commit::refused(key.clone(), Error::Absent(key.clone()));
         }
         let (commit, promise) = Commit::new(key.clone(), answer);

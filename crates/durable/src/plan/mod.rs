@@ -6,7 +6,6 @@ pub use policy::{Late, Missed};
 pub(crate) use policy::{Policy, Repeat};
 
 use crate::commit::Commit;
-use crate::drive::is_reserved;
 use crate::error::Error;
 use crate::store::{Change, InvalidKey, Key, Kind, Outcome, Put, Timestamp, When, is_kind};
 use crate::{MAX_PAYLOAD, Timers};
@@ -179,7 +178,7 @@ impl<A> Plan<'_, A> {
             )));
         }
         let key = self.key?.unwrap_or_else(made_key);
-        if is_reserved(&key) {
+        if key.is_reserved() {
             return Err(Error::Reserved(key));
         }
         Ok(Put {

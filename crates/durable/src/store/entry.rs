@@ -30,6 +30,9 @@ pub struct Entry {
 /// The kind of the row by which a store says that it is one of several.
 pub(crate) const SHARD: &str = "wheelhouse-shard/1";
 
+/// Its key. It is never due.
+pub(crate) const SHARD_KEY: &str = "wheelhouse-shard";
+
 /// The beginning of the kind and of the key of a row that pauses a kind. The paused kind follows,
 /// or nothing if all are paused.
 pub(crate) const PAUSE: &str = "wheelhouse-pause:";

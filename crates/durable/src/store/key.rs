@@ -1,5 +1,6 @@
 //! Names, numbers and times of jobs.
 
+use super::entry::{PAUSE, SHARD_KEY};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -37,6 +38,21 @@ impl Key {
     /// Its bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// Returns `true` if this key is not for jobs: a store has its own rows under such keys. One
+    /// says which of [several stores](crate::Builder::start_shards) it is; others are
+    /// [pauses](crate::Timers::pause).
+    ///
+    /// ```
+    /// use wheelhouse_durable::store::Key;
+    ///
+    /// assert!(Key::new("wheelhouse-shard")?.is_reserved());
+    /// assert!(!Key::new("order-17")?.is_reserved());
+    /// # Ok::<(), wheelhouse_durable::store::InvalidKey>(())
+    /// ```
+    pub fn is_reserved(&self) -> bool {
+        *self.0 == *SHARD_KEY.as_bytes() || self.0.starts_with(PAUSE.as_bytes())
     }
 }
 

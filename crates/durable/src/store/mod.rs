@@ -58,7 +58,7 @@ pub mod rules;
 pub use change::{Again, Change, Outcome, Put, When};
 pub use clock::StoreClock;
 pub use entry::{Dead, Entry, Lease, Leased, Next, State};
-pub(crate) use entry::{PAUSE, SHARD};
+pub(crate) use entry::{PAUSE, SHARD, SHARD_KEY};
 pub use error::StoreError;
 pub(crate) use key::is_kind;
 pub use key::{InvalidKey, Key, Kind, Kinds, Timestamp, Token};

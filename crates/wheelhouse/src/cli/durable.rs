@@ -85,11 +85,13 @@ pub(crate) enum Durable {
             wheelhouse durable run orders.timers report")]
     Run(Jobs),
     /// Keeps further runs of a kind from beginning, or all runs, in all programs within a second.
+    /// With several stores (`start_shards`), this pauses the named store alone: repeat it for each.
     #[command(after_help = "Opens the store to write, as a program does. `inspect` tells what is \
             paused.\n\nExamples:\n  wheelhouse durable pause orders.timers mail/1\n  \
             wheelhouse durable pause redis://127.0.0.1/ --queue orders")]
     Pause(Paused),
-    /// Lets runs of a kind begin again, or all runs.
+    /// Lets runs of a kind begin again, or all runs. With several stores (`start_shards`), this
+    /// resumes the named store alone: repeat it for each.
     #[command(after_help = "Opens the store to write, as a program does.\n\nExample:\n  \
             wheelhouse durable resume orders.timers mail/1")]
     Resume(Paused),

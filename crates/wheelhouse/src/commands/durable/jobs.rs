@@ -58,9 +58,7 @@ fn each(
     change: impl Fn(Key) -> Change,
     told: impl Fn(Outcome) -> Result<&'static str, &'static str>,
 ) -> Result<ExitCode> {
-    let named = |key: &String| -> Result<Change> {
-        Ok(change(Key::new(key).with_context(|| format!("the key '{key}'"))?))
-    };
+    let named = |key: &String| Ok(change(key_of_a_job(key)?));
     let changes: Vec<Change> = asked.keys.iter().map(named).collect::<Result<_>>()?;
     let mut good = true;
     for (key, outcome) in asked.keys.iter().zip(commit(&asked.place, &changes)?) {
@@ -73,6 +71,18 @@ fn each(
         }
     }
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A key, unless it is that of a row by which the store itself is known: without the row of a
+/// shard, the next program would not start.
+fn key_of_a_job(text: &str) -> Result<Key> {
+    let key = Key::new(text).with_context(|| format!("the key '{text}'"))?;
+    ensure!(
+        !key.is_reserved(),
+        "the key '{text}' is reserved: it is no job, and nothing was changed; to end a pause, use \
+         `wheelhouse durable resume`"
+    );
+    Ok(key)
 }
 
 pub(super) fn pause(asked: &Paused) -> Result<ExitCode> {

@@ -118,6 +118,29 @@ fn one_of_several_stores_says_which_it_is_and_counts_no_job_for_that() {
     }
 }
 
+/// Without the row of a shard the next program would not start.
+#[test]
+fn rows_of_the_store_itself_are_not_changed_as_jobs() {
+    let scratch = Scratch::new("durable-reserved");
+    let paths = ["a.timers", "b.timers"].map(|name| scratch.path(name));
+    let start = || {
+        let stores = paths.each_ref().map(|path| SqliteStore::open(path).unwrap());
+        Durable::builder(Handlers::new()).start_shards(stores)
+    };
+    drop(start().unwrap());
+    succeeds(&["durable", "pause", &paths[0], "mail/1"]);
+    let before = rows(&mut SqliteStore::open_to_read(&paths[0]).unwrap());
+    for key in ["wheelhouse-shard", "wheelhouse-pause:mail/1", "wheelhouse-pause:"] {
+        for call in [&["cancel"][..], &["run"], &["move", "--in", "1h"]] {
+            let message = fails(&[&["durable"], call, &[&paths[0], "order-17", key]].concat());
+            let said = message.contains(key) && message.contains("is reserved");
+            assert!(said && message.contains("resume"), "{message}");
+        }
+    }
+    assert_eq!(rows(&mut SqliteStore::open_to_read(&paths[0]).unwrap()), before);
+    drop(start().expect("the shards are still known"));
+}
+
 #[test]
 fn damage_is_found_and_said_where() {
     let scratch = Scratch::new("durable-damaged");
