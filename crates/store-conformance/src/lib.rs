@@ -10,7 +10,7 @@
 //! ```
 //! use std::time::Duration;
 //! use wheelhouse_durable::store::{MemoryStore, Store, StoreClock};
-//! use wheelhouse_service::ManualClock;
+//! use wheelhouse_service::{Clock, ManualClock};
 //! use wheelhouse_store_conformance::Bed;
 //!
 //! struct InMemory {
@@ -25,6 +25,10 @@
 //!
 //!     fn advance(&mut self, by: Duration) {
 //!         self.clock.advance(by);
+//!     }
+//!
+//!     fn set_back(&mut self, by: Duration) {
+//!         self.clock.set_wall(self.clock.wall() - by);
 //!     }
 //! }
 //!
@@ -79,6 +83,11 @@ pub trait Bed {
 
     /// Moves the store's clock on, by whole milliseconds; nothing else moves it.
     fn advance(&mut self, by: Duration);
+
+    /// Sets the clock back, by whole milliseconds, as an administrator does or a failover to
+    /// another server. By no more than it was moved on. A store may stand still instead until the
+    /// clock has caught up.
+    fn set_back(&mut self, by: Duration);
 
     /// Whether a waker is called also when another connection commits. False for a store whose
     /// connections know nothing of each other, such as a file.

@@ -45,6 +45,11 @@ impl<S: Store, C: FnMut(Now) -> S> Bed for OnServer<C> {
         let millis = u64::try_from(by.as_millis()).expect("a short time");
         self.millis.fetch_add(millis, Ordering::SeqCst);
     }
+
+    fn set_back(&mut self, by: Duration) {
+        let millis = u64::try_from(by.as_millis()).expect("a short time");
+        self.millis.fetch_sub(millis, Ordering::SeqCst);
+    }
 }
 
 /// The server's clock is set back an hour, then ahead by two. What ran does not run again, nothing

@@ -26,6 +26,7 @@ macro_rules! for_each_check {
             a_leased_job_can_be_moved_and_replaced,
             an_attempt_counts_when_it_begins,
             a_run_begins_by_its_token,
+            a_run_begins_after_the_clock_steps_back,
             a_lost_lease_is_told,
             a_leased_job_may_end_before_it_begins,
             an_ack_ends_the_job_once,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use wheelhouse_durable::store::{MemoryStore, Store, StoreClock};
-use wheelhouse_service::ManualClock;
+use wheelhouse_service::{Clock, ManualClock};
 use wheelhouse_store_conformance::{Bed, random_run};
 
 struct InMemory {
@@ -17,6 +17,10 @@ impl Bed for InMemory {
 
     fn advance(&mut self, by: Duration) {
         self.clock.advance(by);
+    }
+
+    fn set_back(&mut self, by: Duration) {
+        self.clock.set_wall(self.clock.wall() - by);
     }
 }
 

@@ -157,6 +157,10 @@ impl Bed for FaultyBed {
     fn advance(&mut self, by: Duration) {
         self.clock.advance(by);
     }
+
+    fn set_back(&mut self, by: Duration) {
+        self.clock.set_wall(self.clock.wall() - by);
+    }
 }
 
 /// The checks that fail.

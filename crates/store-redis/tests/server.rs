@@ -129,6 +129,36 @@ fn what_an_old_copy_brings_back_has_newer_tokens() {
     assert_eq!(store.commit(&[ack]).unwrap(), [Outcome::Superseded]);
 }
 
+/// Older versions know nothing of leases whose run has not begun: if they move such a job, they set
+/// both times, and leave the token.
+#[test]
+fn a_lease_ends_when_an_older_version_moves_the_job() {
+    let (Some(url), queue) = (shared(), queue()) else { return };
+    let mut store = RedisStore::connect(&url, &queue).unwrap();
+    store.commit(&[put("a", 0)]).unwrap();
+    std::thread::sleep(Duration::from_millis(2));
+    let leased = claim(&mut store).remove(0);
+    let due = leased.until.as_millis() + 60_000;
+    let mut server = connection(&url);
+    let name = |name: &str| format!("wh:{{{queue}}}:{name}");
+    let mut state: Vec<u8> = server.hget(name("states"), "a").unwrap();
+    // State and token; then the time at which it is visible, and that at which it is due.
+    for at in [9, 17] {
+        state[at..at + 8].copy_from_slice(&due.to_be_bytes());
+    }
+    let member = [&leased.job.generation.to_be_bytes(), &b"a"[..]].concat();
+    let _: () = server.hset(name("states"), "a", &state).unwrap();
+    let _: () = server.zadd(name("order:work/1"), member, due).unwrap();
+
+    let (key, token) = (leased.job.key, leased.token);
+    let extend = Change::Extend { key: key.clone(), token, visibility: Duration::from_secs(30) };
+    let begin = Change::Begin { key: key.clone(), token };
+    let answers = store.commit(&[begin.clone(), extend, begin]).unwrap();
+    assert_eq!(answers, [Outcome::Superseded; 3], "it would run before its time");
+    let row = store.find(&key).unwrap().unwrap();
+    assert_eq!((row.visible_at.as_millis(), row.attempt), (due, 0));
+}
+
 #[test]
 fn who_connects_to_read_changes_nothing() {
     let Some(server) = Server::redis(&["--appendonly", "no"]) else { return };

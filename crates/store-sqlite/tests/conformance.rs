@@ -3,7 +3,7 @@
 use std::time::Duration;
 use tempfile::TempDir;
 use wheelhouse_durable::store::{Store, StoreClock};
-use wheelhouse_service::ManualClock;
+use wheelhouse_service::{Clock, ManualClock};
 use wheelhouse_store_conformance::{Bed, store_suite};
 use wheelhouse_store_sqlite::SqliteStore;
 
@@ -22,6 +22,10 @@ impl Bed for InFile {
 
     fn advance(&mut self, by: Duration) {
         self.clock.advance(by);
+    }
+
+    fn set_back(&mut self, by: Duration) {
+        self.clock.set_wall(self.clock.wall() - by);
     }
 
     fn wakes_across_connections(&self) -> bool {

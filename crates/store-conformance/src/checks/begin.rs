@@ -2,10 +2,10 @@
 
 use crate::Bed;
 use crate::rig::{
-    LEASE, NO_TOKEN, Rig, ack, begin, bury, cancel, extend, instead, job, key, move_to, release,
-    retry,
+    LEASE, NO_TOKEN, Rig, ack, begin, bury, cancel, extend, instead, job, key, millis, move_to,
+    release, retry,
 };
-use wheelhouse_durable::store::{Change, Outcome, State};
+use wheelhouse_durable::store::{Change, Leased, Outcome, State};
 
 /// It is cancelled by any connection, and never begins.
 pub fn a_leased_job_can_be_cancelled(bed: &mut dyn Bed) {
@@ -87,6 +87,38 @@ pub fn a_run_begins_by_its_token(bed: &mut dyn Bed) {
     let late = rig.lease_one();
     rig.advance(3 * LEASE);
     assert_eq!(rig.one(begin(&late)), Outcome::Done);
+}
+
+/// A lease is known by its token. The job may be due by the clock that leased it, and not yet by
+/// the clock as it is now.
+pub fn a_run_begins_after_the_clock_steps_back(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    rig.advance(LEASE);
+    let ends: [fn(&Leased) -> Change; 3] =
+        [ack, |leased| retry(leased, 0), |leased| bury(leased, "late")];
+    for end in ends {
+        rig.put(job("k", 0));
+        let leased = rig.lease_one();
+        rig.bed.set_back(millis(LEASE / 2));
+        assert_eq!(rig.one(begin(&leased)), Outcome::Done, "its lease is as it was");
+        let row = rig.find("k").expect("it runs");
+        assert!(matches!(row.state, State::Begun(lease) if lease.token == leased.token), "{row:?}");
+        assert_eq!(row.attempt, 1);
+        assert_eq!(rig.commit(&[extend(&leased, LEASE), end(&leased)]), [Outcome::Done; 2]);
+        rig.advance(LEASE);
+        for again in rig.lease() {
+            assert_eq!(rig.one(ack(&again)), Outcome::Done);
+        }
+        // The same where no run begins.
+        rig.put(job("k", 0));
+        let leased = rig.lease_one();
+        rig.bed.set_back(millis(LEASE / 2));
+        assert_eq!(rig.commit(&[extend(&leased, LEASE), end(&leased)]), [Outcome::Done; 2]);
+        rig.advance(LEASE);
+        for again in rig.lease() {
+            assert_eq!(rig.one(ack(&again)), Outcome::Done);
+        }
+    }
 }
 
 /// `was_lost` is set if no one ended the lease; not if the job failed, was given back, or is new.

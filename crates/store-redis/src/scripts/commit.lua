@@ -77,14 +77,21 @@ local function cancel(key, row)
     return RUNNING
 end
 
--- A program of an older version that moves a leased row leaves its token: such a row is not due.
 local function start(key, row)
     if row.state == PENDING then
-        if row.due > now then return SUPERSEDED end
         row.state, row.attempt = BEGUN, row.attempt + 1
         write(key, row)
     end
     return row.state == BEGUN and DONE or ENDED
+end
+
+-- Returns true if the token is that of the row's lease. A program of an older version that moves a
+-- leased row leaves the token and sets both times alike: then the lease is over. The due time alone
+-- does not tell, as a leased row is not due yet if the clock has stepped back since. If a lease
+-- happens to end at a due time ahead of the clock, the job waits for that time.
+local function has_lease(row, token)
+    local is_moved = row.state == PENDING and row.ends == row.due and row.due > now
+    return row.token ~= NO_TOKEN and row.token == token and not is_moved
 end
 
 -- Ends the run of a generation that was cancelled or replaced; of any other the row goes.
@@ -207,7 +214,7 @@ local function change(letter, key)
     local carry_out = changes[letter]()
     local row = find(key)
     if not row then return ABSENT end
-    if token and (row.token == NO_TOKEN or row.token ~= token) then return SUPERSEDED end
+    if token and not has_lease(row, token) then return SUPERSEDED end
     needs_no_room()
     return carry_out(key, row)
 end
