@@ -61,8 +61,11 @@
 //!  orders.timers-reserve                  4 MiB of the disk, given back when it is full
 //! ```
 //!
-//! * **A batch is a transaction**, and a transaction is one sync: `synchronous = FULL`. What
-//!   `commit` has returned for survives a crash of the process and of the machine.
+//! * **A batch is a transaction with one sync** of the journal (`synchronous = FULL`). It survives
+//!   a crash of the process and of the machine once `commit` has returned. A batch of nothing but
+//!   [`Begin`](Change::Begin) is written without a sync (`NORMAL`): it survives a crash of the
+//!   process. If the machine loses power before the next synced transaction, those attempts are not
+//!   counted. That sync covers the whole journal, also what was written before.
 //! * **Memory** does not grow with the jobs: a page cache of at most 32 MiB.
 //! * **Leases of a process that is gone** are free as soon as the file is opened again, without
 //!   waiting for their end. A process that has the file open holds a lock of the operating system
@@ -83,7 +86,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | a change | a search and a write in each of two B-trees; a batch one sync |
+//! | a change | a search and a write in each of two B-trees; a batch one sync, or none if it only begins runs |
 //! | a claim | the same for each job that is leased, and one sync; nothing is written if none is |
 //! | opening | a few pages, however many jobs there are; files up to 16 MB are checked as a whole; 4 MiB are written for the reserve the first time |
 //! | disk | about 200 bytes a job with a payload of 64 bytes, and the reserve |
@@ -159,4 +162,4 @@ pub use ext::DurableExt;
 pub use rusqlite;
 pub use store::SqliteStore;
 #[cfg(doc)]
-use wheelhouse_durable::store::StoreError;
+use wheelhouse_durable::store::{Change, StoreError};

@@ -112,8 +112,9 @@ impl SqliteStore {
     }
 
     /// Makes the next commit survive a loss of power, or only the death of the process. Without a
-    /// sync the journal is written only. The next commit with one syncs both, and SQLite syncs the
-    /// journal before it copies it, so the file is whole in any case.
+    /// sync the journal is written only. The next commit with one syncs the journal's file, and so
+    /// all that was written to it before. SQLite syncs the journal before it copies it, and each
+    /// frame has a checksum over all before it, so the file is whole in any case.
     fn sync(&mut self, syncs: bool) -> Result<(), StoreError> {
         if syncs != self.syncs {
             let set = if syncs { "FULL" } else { "NORMAL" };
@@ -345,6 +346,27 @@ impl fmt::Debug for SqliteStore {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wheelhouse_durable::store::Token;
+
+    #[test]
+    fn only_begins_are_committed_without_a_sync() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = SqliteStore::open(folder.path().join("a.timers")).unwrap();
+        let key = Key::new("a").unwrap();
+        let begin = Change::Begin { key: key.clone(), token: Token(1) };
+        let cancel = Change::Cancel { key };
+        // 1 is NORMAL: no sync at a commit; 2 is FULL.
+        for (changes, level) in [
+            (&[begin.clone(), begin.clone()][..], 1),
+            (&[begin.clone(), cancel.clone()], 2),
+            (&[begin], 1),
+            (&[cancel], 2),
+        ] {
+            store.commit(changes).unwrap();
+            let set = "PRAGMA synchronous";
+            assert_eq!(store.connection.query_row(set, (), |row| row.get(0)), Ok(level));
+        }
+    }
 
     /// Somebody who keeps the file locked for too long is an error that may pass, not a panic.
     #[test]

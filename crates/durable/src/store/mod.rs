@@ -76,8 +76,12 @@ pub type Waker = Arc<dyn Fn() + Send + Sync>;
 /// All calls are synchronous and in batches. One value is used by one thread at a time; a store
 /// whose server can serve two connections at once gives a second by [`beside`](Self::beside).
 pub trait Store: Send + 'static {
-    /// Carries out all changes or none, in order: each sees what the one before has done. They are
-    /// durable when it returns. There is an [`Outcome`] for each.
+    /// Carries out all changes or none, in order: each sees what the one before has done. There is
+    /// an [`Outcome`] for each.
+    ///
+    /// The changes are durable when it returns: they survive a crash of the process and a loss of
+    /// power. A batch of nothing but [`Begin`](Change::Begin) need only survive the crash of the
+    /// process. A store that leaves out the sync of such a batch syncs it with the next one.
     ///
     /// # Errors
     ///
