@@ -58,8 +58,10 @@ pub(crate) struct Connection {
     open: Option<redis::Connection>,
     /// When the server was last found to keep its data; `None` if it is to be asked again.
     checked: Option<Instant>,
-    /// Of the data, as they were when this value connected first.
+    /// Of the data, as they were when this value connected first, or found them replaced.
     epoch: String,
+    /// `true` if the data were found replaced, and neither a commit nor a claim has failed for it.
+    unreported: bool,
     /// In which the data are.
     pub(crate) format: u32,
     /// How long to wait before the next try to connect.
@@ -80,11 +82,11 @@ impl Connection {
     pub(crate) fn later(settings: Builder) -> Result<Self, StoreError> {
         let servers = Arc::new(Servers::new(&settings)?);
         let keys = Keys::new(&settings.queue);
-        let (epoch, pause) = (String::new(), FIRST_PAUSE);
+        let (epoch, unreported, pause) = (String::new(), false, FIRST_PAUSE);
         let (open, checked) = (None, None);
         let kinds = BTreeSet::new();
         let format = FORMAT;
-        Ok(Self { settings, keys, servers, open, checked, epoch, format, pause, kinds })
+        Ok(Self { settings, keys, servers, open, checked, epoch, unreported, format, pause, kinds })
     }
 
     /// Runs a command. If the connection breaks, it fails: the server may have carried it out.
@@ -103,14 +105,54 @@ impl Connection {
         self.epoch.is_empty()
     }
 
-    /// Runs a script with its keys, the epoch, the clock, and what `arguments` adds; loads it where
-    /// the server does not know it, or no longer. The script is given the orders of `kinds`, or
-    /// of all kinds that are known.
-    pub(crate) fn run<T: FromRedisValue>(
+    /// Runs a script that a commit or a claim is. If the data were replaced since the last one, it
+    /// fails once, and does nothing.
+    pub(crate) fn change<T: FromRedisValue>(
         &mut self,
         script: &Script,
         kinds: Option<&Kinds>,
         arguments: impl Fn(&mut Cmd),
+    ) -> Result<T, StoreError> {
+        if !self.unreported {
+            match self.run(script, kinds, &arguments) {
+                Err(error @ StoreError::Foreign(_)) => self.take_replaced(error)?,
+                answer => return answer,
+            }
+        }
+        self.unreported = false;
+        Err(StoreError::Unavailable(
+            format!(
+                "the data of queue {} were emptied or replaced; jobs may be missing, and leases of \
+                 before are void",
+                self.settings.queue
+            )
+            .into(),
+        ))
+    }
+
+    /// Runs a script that only reads. If the data were replaced, it reads the new ones: callers may
+    /// ignore the errors of a read, so the next [`change`](Self::change) fails instead.
+    pub(crate) fn read<T: FromRedisValue>(
+        &mut self,
+        script: &Script,
+        kinds: Option<&Kinds>,
+        arguments: impl Fn(&mut Cmd),
+    ) -> Result<T, StoreError> {
+        match self.run(script, kinds, &arguments) {
+            Err(error @ StoreError::Foreign(_)) => self.take_replaced(error)?,
+            answer => return answer,
+        }
+        self.run(script, kinds, &arguments)
+    }
+
+    /// Runs a script with its keys, the epoch, the clock, and what `arguments` adds; loads it where
+    /// the server does not know it, or no longer. The script is given the orders of `kinds`, or
+    /// of all kinds that are known.
+    fn run<T: FromRedisValue>(
+        &mut self,
+        script: &Script,
+        kinds: Option<&Kinds>,
+        arguments: &impl Fn(&mut Cmd),
     ) -> Result<T, StoreError> {
         self.ready()?;
         loop {
@@ -131,7 +173,6 @@ impl Connection {
                 answer => answer.map(Ok),
             });
             match answer {
-                Err(StoreError::Foreign(_)) => return Err(self.replaced()),
                 Err(error) => return Err(error),
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(kinds)) => self.kinds.extend::<Vec<String>>(kinds),
@@ -247,20 +288,17 @@ impl Connection {
         Ok(())
     }
 
-    /// The data are not those that this value connected to: tells so once, and takes them.
-    fn replaced(&mut self) -> StoreError {
+    /// The data may not be those that this value connected to: then takes them. If they are, and
+    /// another program has written to them, the error.
+    fn take_replaced(&mut self, error: StoreError) -> Result<(), StoreError> {
+        let before = self.epoch.clone();
         self.checked = None;
-        if let Err(error) = self.begin() {
-            return error;
+        self.begin()?;
+        if self.epoch == before {
+            return Err(error);
         }
-        StoreError::Unavailable(
-            format!(
-                "the data of queue {} were emptied or replaced; jobs may be missing, and leases of \
-                 before are void",
-                self.settings.queue
-            )
-            .into(),
-        )
+        self.unreported = true;
+        Ok(())
     }
 }
 

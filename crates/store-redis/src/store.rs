@@ -59,7 +59,7 @@ impl RedisStore {
         into: &mut Vec<Leased>,
     ) -> Result<(usize, Next), StoreError> {
         let answer: Vec<Value> =
-            self.connection.run(&self.scripts.claim, Some(kinds), |command| {
+            self.connection.change(&self.scripts.claim, Some(kinds), |command| {
                 command.arg(millis(visibility)).arg(max);
                 for kind in kinds.iter() {
                     command.arg(&**kind);
@@ -116,7 +116,7 @@ impl RedisStore {
         let mut rows = Vec::with_capacity(keys.len());
         for keys in keys.chunks(AT_ONCE) {
             let (states, bodies): (Parts, Parts) =
-                self.connection.run(&self.scripts.rows, Some(&Kinds::default()), |command| {
+                self.connection.read(&self.scripts.rows, Some(&Kinds::default()), |command| {
                     for key in keys {
                         command.arg(key.as_bytes());
                     }
@@ -143,9 +143,10 @@ impl Store for RedisStore {
                 commit::add(&mut arguments, change)?;
             }
             self.learn_kinds(some)?;
-            let answer: Vec<u8> = self.connection.run(&self.scripts.commit, None, |command| {
-                command.arg(&arguments);
-            })?;
+            let answer: Vec<u8> =
+                self.connection.change(&self.scripts.commit, None, |command| {
+                    command.arg(&arguments);
+                })?;
             for letter in answer {
                 outcomes.push(commit::outcome(letter)?);
             }
@@ -232,7 +233,7 @@ impl Store for RedisStore {
     }
 
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
-        let kinds: Vec<(String, u64)> = self.connection.run(&self.scripts.kinds, None, |_| ())?;
+        let kinds: Vec<(String, u64)> = self.connection.read(&self.scripts.kinds, None, |_| ())?;
         for (kind, first) in kinds {
             each(&kind.into(), Timestamp::from_millis(first));
         }

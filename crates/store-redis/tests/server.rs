@@ -102,6 +102,41 @@ fn emptied_data_are_told_of_and_tokens_grow() {
     assert!(after.job.generation > before.job.generation);
 }
 
+/// A program may ignore the error of a read, such as a list for people.
+#[test]
+fn emptied_data_are_reported_to_a_commit_or_claim_alone() {
+    let Some(server) = Server::redis(&[]) else { return };
+    let url = url(&server);
+    let mut store = RedisStore::connect(&url, "a").unwrap();
+    for claims in [false, true] {
+        store.commit(&[put("a", 0)]).unwrap();
+        redis::cmd("FLUSHALL").exec(&mut connection(&url)).unwrap();
+        assert_eq!(store.find(&Key::new("a").unwrap()).expect("a row, or none"), None);
+        store.kinds(&mut |kind, _| panic!("{kind} has no row")).unwrap();
+        let error = if claims {
+            let none = &mut Vec::new();
+            store.claim(&Kinds::new(["work/1"]), 9, Duration::from_secs(30), none).unwrap_err()
+        } else {
+            store.commit(&[put("b", 0)]).unwrap_err()
+        };
+        assert!(error.to_string().contains("emptied or replaced"), "{error}");
+        assert_eq!(store.commit(&[put("b", 0)]).unwrap(), [Outcome::Done]);
+    }
+}
+
+/// Another program's value under a key of the queue is not what a new epoch is.
+#[test]
+fn data_of_another_program_are_not_taken_for_emptied_ones() {
+    let (Some(url), queue) = (shared(), queue()) else { return };
+    let mut store = RedisStore::connect(&url, &queue).unwrap();
+    let states = format!("wh:{{{queue}}}:states");
+    let _: () = connection(&url).set(states, "of another program").unwrap();
+    let key = Key::new("a").unwrap();
+    for error in [store.commit(&[put("a", 0)]).unwrap_err(), store.find(&key).unwrap_err()] {
+        assert!(matches!(error, StoreError::Foreign(_)), "{error:?}");
+    }
+}
+
 /// A copy that is older than an ack brings the job back: it runs again, in the same generation, by
 /// which its effects are known, and with a newer token.
 #[test]
