@@ -70,6 +70,7 @@ impl RedisStore {
         let [now, next, removed] = head.each_ref().map(number);
         let now = Timestamp::from_millis(now.ok_or_else(unreadable)?);
         let visible_at = next.map(Timestamp::from_millis);
+        let mut newest = None;
         for job in jobs.chunks(4) {
             let [Value::BulkString(key), Value::BulkString(state), Value::BulkString(body), lost] =
                 job
@@ -79,6 +80,9 @@ impl RedisStore {
             let was_lost = number(lost) == Some(1);
             let job = row::entry(key, state, body)?;
             let State::Leased(lease) = job.state else { return Err(unreadable()) };
+            debug_assert!(lease.until > now, "the lease has a length: {job:?}");
+            debug_assert!(newest.is_none_or(|before| before < lease.token), "tokens grow: {job:?}");
+            newest = Some(lease.token);
             into.push(Leased { job, token: lease.token, until: lease.until, was_lost });
         }
         let removed = removed.and_then(|removed| usize::try_from(removed).ok()).unwrap_or(0);
@@ -147,6 +151,7 @@ impl Store for RedisStore {
                 self.connection.change(&self.scripts.commit, None, |command| {
                     command.arg(&arguments);
                 })?;
+            debug_assert_eq!(answer.len(), some.len(), "the script answers each change");
             for letter in answer {
                 outcomes.push(commit::outcome(letter)?);
             }

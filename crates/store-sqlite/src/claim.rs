@@ -51,6 +51,7 @@ impl Claim {
         let mut select = batch.connection.prepare_cached(select)?;
         let entry = select.query_row([key.as_bytes()], row::entry).optional()?;
         let Some(mut job) = entry else { return Ok(None) };
+        debug_assert!(job.visible_at <= batch.now.0, "not visible yet: {job:?}");
         let was_lost = job.state.is_held();
         let until = batch.now.1.saturating_add(self.visibility);
         let token = Token(batch.draw());
@@ -73,7 +74,8 @@ impl Claim {
             self.holder,
             key.as_bytes()
         ];
-        batch.connection.prepare_cached(set)?.execute(values)?;
+        let changed = batch.connection.prepare_cached(set)?.execute(values)?;
+        debug_assert_eq!(changed, 1, "{key} was read in this transaction");
         batch.wrote(None);
         job = Entry { visible_at: row.visible_at, attempt, state: row.state, ..job };
         Ok(Some(Leased { job, token, until, was_lost }))

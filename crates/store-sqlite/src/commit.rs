@@ -144,6 +144,8 @@ impl Table for Batch<'_> {
 
     fn draw(&mut self) -> u64 {
         self.last += 1;
+        // `signed` keeps the order of numbers up to here.
+        debug_assert!(i64::try_from(self.last).is_ok(), "{} microseconds since 1970", self.last);
         self.last
     }
 
@@ -181,7 +183,7 @@ impl Table for Batch<'_> {
                 token = ?6, until = ?7, holder = iif(?6 IS NULL, NULL, holder)
             WHERE key = ?8";
         let (state, token, until) = columns(row.state);
-        self.connection.prepare_cached(set)?.execute(params![
+        let changed = self.connection.prepare_cached(set)?.execute(params![
             millis(row.due),
             millis(row.visible_at),
             signed(row.occurrence),
@@ -191,14 +193,15 @@ impl Table for Batch<'_> {
             until,
             key.as_bytes(),
         ])?;
+        debug_assert_eq!(changed, 1, "{key} was read in this transaction");
         self.wrote(Some(row));
         Ok(())
     }
 
     fn remove(&mut self, key: &Key) -> Result<()> {
-        self.connection
-            .prepare_cached("DELETE FROM job WHERE key = ?1")?
-            .execute([key.as_bytes()])?;
+        let delete = "DELETE FROM job WHERE key = ?1";
+        let changed = self.connection.prepare_cached(delete)?.execute([key.as_bytes()])?;
+        debug_assert_eq!(changed, 1, "{key} was read in this transaction");
         self.wrote(None);
         Ok(())
     }

@@ -39,6 +39,28 @@ impl Row {
     pub fn with(self, entry: Entry) -> Entry {
         self.of(entry.key, entry.kind, entry.payload, entry.policy)
     }
+
+    /// Returns `true` if `visible_at` is as the state says: the end of the lease, if there is one,
+    /// and of a replaced row not before the newer generation is due.
+    fn is_sound(&self) -> bool {
+        self.visible_at
+            == match self.state {
+                State::Pending => return true,
+                State::Leased(lease) | State::Begun(lease) | State::Closed(lease) => lease.until,
+                State::Replaced(lease) => lease.until.max(self.due),
+            }
+    }
+
+    /// Returns `true` if a change that sets a row may make `after` of this one: the generation
+    /// stays, only a claim gives a token, and at most one attempt begins. A row that was read from
+    /// a damaged file may be unsound, and stay so.
+    fn may_become(&self, after: &Self) -> bool {
+        let token = |row: &Self| row.state.lease().map(|lease| lease.token);
+        self.generation == after.generation
+            && (token(after).is_none() || token(after) == token(self))
+            && after.attempt <= self.attempt.saturating_add(1)
+            && (after.is_sound() || !self.is_sound())
+    }
 }
 
 /// The rows of a store, within a transaction of its own.
@@ -130,7 +152,10 @@ pub fn apply<T: Table>(
     let (outcome, step) = decide(change, &row, now);
     match step {
         Step::Keep => {}
-        Step::Set(row) => table.set(key, &row)?,
+        Step::Set(after) => {
+            debug_assert!(row.may_become(&after), "{change:?}: {row:?} became {after:?}");
+            table.set(key, &after)?;
+        }
         Step::Remove => table.remove(key)?,
         Step::Bury(reason) => table.bury(key, reason)?,
     }
@@ -140,6 +165,10 @@ pub fn apply<T: Table>(
 /// The row after a claim that hands it out until then, with this token; `None` if it is to go
 /// instead, because it was cancelled.
 pub fn claim(row: &Row, lease: Lease) -> Option<Row> {
+    debug_assert!(
+        row.state.lease().is_none_or(|before| before.token < lease.token),
+        "tokens grow: {lease:?} follows {row:?}"
+    );
     let leased = Row { visible_at: lease.until, state: State::Leased(lease), ..*row };
     (!matches!(row.state, State::Closed(_))).then_some(leased)
 }
