@@ -217,3 +217,23 @@ pub(crate) fn check_journal(path: &Path) -> Result<(), StoreError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_told_apart_by_all_that_is_known_of_both() {
+        let read = |text: &str| FileId::read(text).unwrap();
+        let (file, other) = (read("17 1790000000000000000"), read("17 1790000000000000001"));
+        assert_eq!(read(&file.to_string()), file);
+        assert!(file.may_be(file) && !file.may_be(other), "another with the same inode");
+        assert!(!file.may_be(read("18 1790000000000000000")));
+        // An older version wrote the inode alone, and so does a file system without the time.
+        assert_eq!(read("17").to_string(), "17");
+        assert!(file.may_be(read("17")) && read("17").may_be(file) && !file.may_be(read("18")));
+        for text in ["", "x", "17 x"] {
+            assert_eq!(FileId::read(text), None, "{text}");
+        }
+    }
+}
