@@ -33,8 +33,9 @@
 //!   `&wh:{orders}:order:`.
 //! * **Tokens and generations** begin with the server's microseconds, so that they grow even if the
 //!   data are lost or restored from an old copy. Each call names the *epoch* of the data, a random
-//!   number that was drawn when the queue was made. If the data are no longer those, the call fails
-//!   once and says so; the next works on the data that are there.
+//!   number that was drawn when the queue was made. If the data are no longer those, the next
+//!   commit or claim of each connection fails once with a message that says it. Reads, and the
+//!   calls after that, work on the data that are there.
 //! * **A full server** (`maxmemory`) refuses new jobs; those that are there still begin and end.
 //! * **Who waits is told** by a message when something is visible earlier than before.
 //!
