@@ -58,7 +58,7 @@ pub(crate) struct Connection {
     open: Option<redis::Connection>,
     /// When the server was last found to keep its data; `None` if it is to be asked again.
     checked: Option<Instant>,
-    /// Of the data, as they were when this value connected first, or found them replaced.
+    /// The epoch of the data when this value connected first, or found them replaced.
     epoch: String,
     /// `true` if the data were found replaced, and neither a commit nor a claim has failed for it.
     unreported: bool,

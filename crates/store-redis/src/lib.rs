@@ -37,7 +37,7 @@
 //!   commit or claim of each connection fails once with a message that says it. Reads, and the
 //!   calls after that, work on the data that are there.
 //! * **A full server** (`maxmemory`) refuses new jobs; those that are there still begin and end.
-//! * **Who waits is told** by a message when something is visible earlier than before.
+//! * **Programs that wait are woken** by a message when a job is visible earlier than before.
 //!
 //! # What the server has to be set to
 //!

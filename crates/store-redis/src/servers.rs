@@ -1,4 +1,4 @@
-//! Which server has the queue: the addresses that the caller gave, and what servers say of others.
+//! The server that has the queue: found by the addresses of the caller, and the answers of servers.
 //!
 //! A queue moves to another server when a replica is promoted, or a slot of a cluster moves. The
 //! connections to the old server stay open, and it refuses what they ask for. So each new
@@ -67,8 +67,8 @@ impl Servers {
                     self.changes.fetch_add(1, Ordering::Release);
                     return Ok(connection);
                 }
-                // The next address may have another password or certificate, but who gave one that
-                // is wrong wants to know.
+                // The next address may have another password or certificate. But a wrong one is an
+                // error of the caller, and is reported.
                 Err(error) if !error.is_transient() => return Err(error),
                 Err(_) => {}
             }

@@ -71,8 +71,8 @@ fn fail_over(primary: &Server, replica: &Server) {
     let () = ask(primary, &["REPLICAOF", "127.0.0.1", &port]);
 }
 
-/// What was acknowledged and replicated before a failover runs once after it, and what is scheduled
-/// after it runs: the connections stay open, and the server behind them only reads.
+/// Jobs that were acknowledged and replicated before a failover run once after it, and so do jobs
+/// that are scheduled after it. The connections stay open, and the server behind them only reads.
 #[test]
 fn jobs_run_after_a_failover_that_cuts_no_connection() {
     let Some((primary, replica)) = pair() else { return };
@@ -103,7 +103,7 @@ fn jobs_run_after_a_failover_that_cuts_no_connection() {
     assert!(runs.len() == 100 && runs.values().all(|count| *count == 1), "{runs:?}");
 }
 
-/// Of several addresses the one is taken that is the primary's, also after it has changed.
+/// A store with several addresses uses that of the primary, also after it has changed.
 #[test]
 fn the_primary_is_found_among_several_addresses() {
     let Some((primary, replica)) = pair() else { return };

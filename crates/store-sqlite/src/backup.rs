@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use wheelhouse_durable::store::{StoreClock, StoreError};
 
 impl SqliteStore {
-    /// Writes a copy of the store to the file `to`, while programs go on working. The copy is the
+    /// Writes a copy of the store to the file `to`, while programs use it. The copy is the
     /// state after one commit, whole and synced when this returns, and needs no journal. Also for a
     /// store that is opened [to read](Self::open_to_read).
     ///
@@ -87,8 +87,8 @@ fn copy_pages(source: &Connection, to: &Path) -> Result<(), StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let mut copy = Connection::open_with_flags(to, flags).map_err(store_error)?;
     let backup = Backup::new(source, &mut copy).map_err(store_error)?;
-    // All pages in one step, and so in one read transaction: a commit in between would begin the
-    // copy anew.
+    // All pages in one step, and so in one read transaction: after a commit in between the
+    // copy would start again.
     match backup.step(-1).map_err(store_error)? {
         StepResult::Done => drop(backup),
         busy => {
@@ -155,7 +155,7 @@ fn refuse_if_open(file: &Path) -> Result<(), StoreError> {
 /// Between the two names of the old file and the new one's first, every program refuses to open it.
 fn set_aside(file: &Path, aside: &Path, new: &Path) -> Result<(), StoreError> {
     fs::hard_link(file, aside)?;
-    // What is committed and not yet copied goes with the old file.
+    // The commits in the journal that are not yet copied go with the old file.
     match fs::rename(beside(file, "-wal"), beside(aside, "-wal")) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
         _ => remove(&beside(file, "-shm"))?,

@@ -1,7 +1,7 @@
-//! Whether the files of a store are still the ones that were opened.
+//! Checks that the files of a store are still the ones that were opened.
 //!
-//! A program keeps its handles when its file is deleted, renamed or replaced. What it then commits
-//! is in a file that no other program finds. So each call compares the device and inode of each
+//! A program keeps its handles when its file is deleted, renamed or replaced. Its later commits
+//! are in a file that no other program finds. So each call compares the device and inode of each
 //! path with those at opening: before it reads or writes, and again before a commit is
 //! acknowledged. A call costs three `stat`, some microseconds next to the sync of a commit.
 
@@ -82,7 +82,7 @@ pub(crate) fn identity(path: &Path) -> Option<Identity> {
     fs::metadata(path).ok().as_ref().map(of)
 }
 
-/// The name of a file beside the store's.
+/// The name of a file next to the store's.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
@@ -171,8 +171,9 @@ impl Files {
         )))
     }
 
-    /// Copies the journal into the open file and removes it, if it is still ours and nobody else
-    /// has the file open: to leave the mode `wal` takes an exclusive lock. Whether it did.
+    /// Copies the journal into the open file and removes it, if it is still ours and no other
+    /// program has the file open: to leave the mode `wal` takes an exclusive lock. Returns `true`
+    /// if that was done.
     ///
     /// If the path leads to another journal, another program has begun that one, and may have
     /// written to the file: then nothing is touched.
@@ -187,8 +188,8 @@ impl Files {
     }
 }
 
-/// Refuses a file beside which lies the journal of another one, before SQLite reads either:
-/// SQLite would replay that journal into this file.
+/// Refuses a file that is next to the journal of another one, before SQLite reads either: SQLite
+/// would replay that journal into this file.
 pub(crate) fn check_journal(path: &Path) -> Result<(), StoreError> {
     let now = FileId::of(path);
     let wal = beside(path, "-wal");

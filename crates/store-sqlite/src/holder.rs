@@ -1,4 +1,4 @@
-//! Who holds leases, and who of them is gone.
+//! The processes that hold leases, and those of them that are gone.
 //!
 //! Each value that opens a file takes an *epoch*, a number that was never used before, and locks a
 //! file next to the store, `orders.timers-holder-7`. (The first part is the name of the store
@@ -67,7 +67,7 @@ impl Holder {
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
     pub(crate) epoch: Option<i64>,
-    /// What the holder has open as the store, if the file says it.
+    /// The file that the holder has open as the store, if it is recorded.
     pub(crate) store: Option<FileId>,
     file: File,
 }

@@ -69,14 +69,14 @@
 //! * **Memory** does not grow with the jobs: a page cache of at most 32 MiB.
 //! * **Leases of a process that is gone** are free as soon as the file is opened again, without
 //!   waiting for their end. A process that has the file open holds a lock of the operating system
-//!   on a small file beside it, which ends with the process; so it is known and not guessed. If
+//!   on a small file next to it, which ends with the process. If
 //!   that file is removed, the leases last until their end.
 //! * **Two processes on one file** work as two machines do: leases and tokens decide, and SQLite
 //!   lets one write at a time. One that has to wait for more than ten seconds gets
 //!   [`Unavailable`](StoreError::Unavailable).
 //! * **The clock** is the machine's wall clock. The latest time that a commit has seen is in the
 //!   file; if the clock is set back, this store's stands still until it has caught up.
-//! * **Your own tables** may be in the same file, with names of your own. A handler's effect on
+//! * **Your tables** may be in the same file, under other names. A handler's effect on
 //!   them and its acknowledgement are one transaction by [`ack_in`], a job and what it belongs to
 //!   by [`commit_in`].
 //! * **To look at it**: `wheelhouse durable inspect orders.timers`, or
@@ -95,7 +95,7 @@
 //! The journal is copied into the file by the commit that makes it long: longer than half a
 //! megabyte where callers wait for one change or for few, up to 16 MB in large commits and in those
 //! that only claim jobs and end runs. So a caller waits some milliseconds more, and not some tens.
-//! It grows beyond that only while somebody else reads the file in one long transaction. Its file
+//! It grows beyond that only while another program reads the file in one long transaction. Its file
 //! is cut to at most 64 MiB.
 //!
 //! # Files that are refused
@@ -127,8 +127,8 @@
 //! identity, and this is not noticed: use `restore`.
 //!
 //! **After a crash** the journal belongs to the file that was open. If another file has its name by
-//! then, opening it is refused, with both remedies, and neither file is changed. Files are told
-//! apart by inode and time of creation. A file system without times of creation may give a copy the
+//! then, opening it is refused, with both remedies, and neither file is changed. Files are
+//! identified by inode and time of creation. A file system without times of creation may give a copy the
 //! inode of a file that was removed, and then this is not noticed: use `restore`.
 //!
 //! # A full disk

@@ -30,7 +30,7 @@ const PAGES_FOR_A_CHANGE: usize = 2;
 /// The journal is not copied into the file when the last connection is closed.
 const KEEPS_JOURNAL: DbConfig = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
 
-/// A file of at most so many pages is checked as a whole when it is opened, in some milliseconds.
+/// A file of at most this many pages is checked entirely when it is opened, in some milliseconds.
 const CHECKED_PAGES: u32 = 4_000;
 
 /// How often a file is opened again that another one replaces while it is opened.

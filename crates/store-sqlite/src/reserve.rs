@@ -1,7 +1,7 @@
 //! Space that is kept for the time when the disk is full.
 //!
-//! To begin and to end a job needs space too: each writes pages to the journal. So a file beside
-//! the store, `orders.timers-reserve`, occupies space until the disk is full. Then it is removed,
+//! To begin and to end a job needs space too: each writes pages to the journal. So a file next
+//! to the store, `orders.timers-reserve`, occupies space until the disk is full. Then it is removed,
 //! and jobs run on the space that this gives back. New jobs are refused until the reserve can be
 //! made again: otherwise they would use it up.
 
@@ -42,7 +42,7 @@ impl Reserve {
         let folder = self.0.parent().unwrap_or(Path::new("."));
         let bytes = (fs4::total_space(folder)? / 16).clamp(*BYTES.start(), *BYTES.end());
         // Asked first, so that a program that schedules on a full disk does not write and remove
-        // megabytes each time. Others may write in between: a write that fails says so, too.
+        // megabytes each time. Others may write in between: then the write fails.
         let made = match fs4::available_space(folder)? {
             available if available < bytes => Err(ErrorKind::StorageFull.into()),
             _ => self.fill(bytes),
@@ -92,7 +92,7 @@ impl Reserve {
     }
 }
 
-/// Whether the disk had no space.
+/// Returns `true` if the disk had no space.
 pub(crate) fn is_full(error: &StoreError) -> bool {
     matches!(error, StoreError::Io(error) if error.kind() == ErrorKind::StorageFull)
 }

@@ -18,7 +18,7 @@ use wheelhouse_durable::store::{
     Timestamp, Waker,
 };
 
-/// Jobs in a SQLite file. See the [crate](crate) for how they lie there, and what is refused.
+/// Jobs in a SQLite file. See the [crate](crate) for the tables, and for files that are refused.
 pub struct SqliteStore {
     connection: Connection,
     files: Files,

@@ -238,7 +238,7 @@ fn a_backup_is_restored_when_no_program_has_the_file_open() {
     assert_eq!(count(&damaged), 10);
 }
 
-/// What a killed program left in its journal stays with its file.
+/// The journal of a killed program stays with its file.
 #[test]
 fn a_restore_after_a_crash_keeps_the_old_file_with_its_journal() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What the documentation says of cron lines, one by one. When the jobs run is seen in
+//! Cron lines, as the documentation describes them. The times of runs are tested in
 //! `tests/service/calendar.rs`.
 
 use std::time::{Duration, SystemTime};

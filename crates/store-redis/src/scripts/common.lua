@@ -1,9 +1,9 @@
--- What both scripts begin with. Numbers of 2^53 and less are exact in Lua; tokens and occurrences
+-- The common beginning of all scripts. Numbers of 2^53 and less are exact in Lua; tokens and occurrences
 -- are only compared or passed on, and stay strings of eight bytes.
 --
 -- KEYS: 1 meta, 2 states, 3 bodies, 4 dead letters, 5 their order, 6 kinds, 7 prefix of the orders
 -- (the channel), then the orders of the kinds that the script may touch
--- ARGV: 1 epoch, 2 a clock in place of the server's in milliseconds, or nothing
+-- ARGV: 1 epoch, 2 a clock in milliseconds instead of the server's, or nothing
 local meta, states, bodies, dead, dead_order, kinds, order = unpack(KEYS)
 
 if redis.call('HGET', meta, 'epoch') ~= ARGV[1] then

@@ -1,4 +1,4 @@
--- Of each kind: its name, and when its first row is visible. Forgets kinds that have no row.
+-- The name of each kind, and when its first row is visible. Forgets kinds that have no row.
 if not knows_all_kinds() then return redis.error_reply(UNKNOWN_KINDS) end
 local answer = {}
 for _, kind in ipairs(redis.call('SMEMBERS', kinds)) do

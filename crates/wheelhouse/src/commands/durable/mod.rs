@@ -1,4 +1,4 @@
-//! `wheelhouse durable`: what lies in a store of durable timers.
+//! `wheelhouse durable`: shows and changes the jobs in a store of durable timers.
 
 mod copies;
 mod counts;
