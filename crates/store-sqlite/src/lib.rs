@@ -128,8 +128,8 @@
 //!
 //! **After a crash** the journal belongs to the file that was open. If another file has its name by
 //! then, opening it is refused, with both remedies, and neither file is changed. Files are
-//! identified by inode and time of creation. A file system without times of creation may give a copy the
-//! inode of a file that was removed, and then this is not noticed: use `restore`.
+//! identified by inode and time of creation. A file system without times of creation may give a
+//! copy the inode of a file that was removed, and then this is not noticed: use `restore`.
 //!
 //! # A full disk
 //!

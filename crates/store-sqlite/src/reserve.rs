@@ -1,9 +1,9 @@
 //! Space that is kept for the time when the disk is full.
 //!
 //! To begin and to end a job needs space too: each writes pages to the journal. So a file next
-//! to the store, `orders.timers-reserve`, occupies space until the disk is full. Then it is removed,
-//! and jobs run on the space that this gives back. New jobs are refused until the reserve can be
-//! made again: otherwise they would use it up.
+//! to the store, `orders.timers-reserve`, occupies space until the disk is full. Then it is
+//! removed, and jobs run on the space that this gives back. New jobs are refused until the reserve
+//! can be made again: otherwise they would use it up.
 
 use crate::files::beside;
 use rusqlite::Connection;

@@ -1,5 +1,5 @@
--- The common beginning of all scripts. Numbers of 2^53 and less are exact in Lua; tokens and occurrences
--- are only compared or passed on, and stay strings of eight bytes.
+-- The common beginning of all scripts. Numbers of 2^53 and less are exact in Lua; tokens and
+-- occurrences are only compared or passed on, and stay strings of eight bytes.
 --
 -- KEYS: 1 meta, 2 states, 3 bodies, 4 dead letters, 5 their order, 6 kinds, 7 prefix of the orders
 -- (the channel), then the orders of the kinds that the script may touch
