@@ -2,7 +2,9 @@
 
 use crate::tls::is_untrusted;
 use std::error::Error;
+use std::time::Duration;
 use std::{fmt, io};
+use tokio_postgres::error::SqlState;
 use wheelhouse_durable::store::StoreError;
 
 pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
@@ -56,6 +58,32 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
         (Some("XX"), _) => StoreError::Damaged(said),
         _ => StoreError::Io(io::Error::other(error)),
     }
+}
+
+/// The server has not answered in time.
+#[derive(Debug)]
+pub(crate) struct Late(pub(crate) Duration);
+
+impl fmt::Display for Late {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no answer within {:?}", self.0)
+    }
+}
+
+impl Error for Late {}
+
+impl From<Late> for StoreError {
+    fn from(late: Late) -> Self {
+        Self::Unavailable(Box::new(late))
+    }
+}
+
+/// Returns `true` if a statement was given up because of the time that it took: here, or by the
+/// server.
+pub(crate) fn took_too_long(error: &StoreError) -> bool {
+    let StoreError::Unavailable(error) = error else { return false };
+    let code = error.downcast_ref().and_then(tokio_postgres::Error::code);
+    error.is::<Late>() || code == Some(&SqlState::QUERY_CANCELED)
 }
 
 /// How a transaction that has changed nothing is repeated.

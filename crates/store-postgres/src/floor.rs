@@ -62,6 +62,24 @@ impl Floor {
         }
         self.at = course.end();
     }
+
+    /// A claim that began at `floor` was given up after this long. The next ones begin where the
+    /// last one ended, so that not every claim is one from the beginning that is given up.
+    pub(crate) fn gave_up(&mut self, floor: i64, took: Duration, now: Instant) {
+        if floor == NONE {
+            self.full = Some(now + took * PART);
+        }
+    }
+
+    /// Returns `true` if a claim must not read from the beginning, and none has ended before.
+    pub(crate) fn is_unknown(&self, now: Instant) -> bool {
+        self.at == NONE && self.full.is_some_and(|full| now < full)
+    }
+
+    /// Begins at the present, in milliseconds.
+    pub(crate) const fn begin_at(&mut self, present: i64) {
+        self.at = present - SLACK;
+    }
 }
 
 #[cfg(test)]
@@ -86,5 +104,32 @@ mod tests {
         // More is due: it continues where it ended.
         floor.went(Course { last: Some(4_000), ..course(NONE, took) }, begun);
         assert_eq!(floor.next(begun), 4_000 - SLACK);
+    }
+
+    #[test]
+    fn a_claim_from_the_beginning_that_was_given_up_is_put_off() {
+        let (mut floor, begun) = (Floor::new(), Instant::now());
+        floor.went(Course { floor: NONE, took: LONG, now: 5_000, last: None }, begun);
+        assert_eq!(floor.next(begun), NONE, "it was fast");
+        let took = Duration::from_secs(10);
+        floor.gave_up(NONE, took, begun);
+        assert_eq!(floor.next(begun), 5_000 - SLACK);
+        // One that began there changes nothing: the next from the beginning is as far away.
+        floor.gave_up(5_000 - SLACK, took, begun + took);
+        assert_eq!(floor.next(begun + took * PART - LONG), 5_000 - SLACK);
+        assert_eq!(floor.next(begun + took * PART), NONE);
+        assert!(!floor.is_unknown(begun));
+    }
+
+    #[test]
+    fn a_first_claim_that_was_given_up_lets_the_next_begin_at_the_present() {
+        let (mut floor, begun) = (Floor::new(), Instant::now());
+        assert!(!floor.is_unknown(begun), "all is read");
+        floor.gave_up(NONE, LONG, begun);
+        assert!(floor.is_unknown(begun));
+        floor.begin_at(7_000);
+        assert!(!floor.is_unknown(begun));
+        assert_eq!(floor.next(begun), 7_000 - SLACK);
+        assert_eq!(floor.next(begun + LONG * PART), NONE);
     }
 }

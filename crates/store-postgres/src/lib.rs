@@ -75,7 +75,9 @@
 //! claims begin where the last one ended, so that they do not walk over these entries; those from
 //! the beginning then take a tenth of the time at most. So a job that is scheduled for a time in
 //! the past, or in a transaction that stays open for more than 200 ms, can be late then, by ten
-//! times as long as such a search takes.
+//! times as long as such a search takes. If a claim from the beginning exceeds the
+//! [timeout](Builder::timeout), the next one is tried after ten times that duration. Until then
+//! claims begin where the last one ended, or at the present in a program that has just started.
 //!
 //! What remains: the table and its indexes grow until that transaction ends, a lookup by key walks
 //! over the dead rows of a key that is used again and again, and the table keeps the space

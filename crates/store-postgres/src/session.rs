@@ -1,6 +1,6 @@
 //! A connection that is made again when it breaks, and transactions that are repeated on it.
 
-use crate::error::{Again, again, store_error};
+use crate::error::{Again, Late, again, store_error};
 use crate::listen::{Listener, listen};
 use crate::settings::Builder;
 use crate::setup::{check_and_make, move_numbers};
@@ -135,7 +135,7 @@ impl Session {
 }
 
 fn late(settings: &Builder) -> StoreError {
-    StoreError::Unavailable(format!("no answer within {:?}", settings.timeout).into())
+    Late(settings.timeout).into()
 }
 
 fn connect(sockets: &Sockets, settings: &Builder, until: Instant) -> Result<Open, StoreError> {

@@ -1,7 +1,7 @@
 //! The store.
 
 use crate::commit::{Call, Parameter};
-use crate::error::{store_error, whole};
+use crate::error::{store_error, took_too_long, whole};
 use crate::floor::{Course, Floor};
 use crate::row;
 use crate::session::Session;
@@ -70,6 +70,14 @@ impl PostgresStore {
         })
     }
 
+    /// The store's clock, in milliseconds.
+    fn present(&mut self) -> Result<i64, StoreError> {
+        let next = self.session.run(async |client, settings, _| {
+            claim(client, settings, &[], 0, 0, i64::MAX).await.map(|(_, _, next)| next)
+        });
+        Ok(row::millis(next?.now))
+    }
+
     fn queue(&self) -> String {
         self.session.settings.queue.clone()
     }
@@ -102,11 +110,21 @@ impl Store for PostgresStore {
         }
         let names: Vec<&str> = kinds.iter().map(|kind| &**kind).collect();
         let visibility = row::millis(Timestamp::default().saturating_add(visibility));
-        let floor = self.floor.next(Instant::now());
-        let (leased, course, next) = self.session.run(async |client, settings, _| {
+        let begun = Instant::now();
+        if self.floor.is_unknown(begun) {
+            let present = self.present()?;
+            self.floor.begin_at(present);
+        }
+        let floor = self.floor.next(begun);
+        let claimed = self.session.run(async |client, settings, _| {
             claim(client, settings, &names, max, visibility, floor).await
-        })?;
-        course.into_iter().for_each(|course| self.floor.went(course, Instant::now()));
+        });
+        let now = Instant::now();
+        if claimed.as_ref().is_err_and(took_too_long) {
+            self.floor.gave_up(floor, now - begun, now);
+        }
+        let (leased, course, next) = claimed?;
+        course.into_iter().for_each(|course| self.floor.went(course, now));
         into.extend(leased);
         Ok(next)
     }

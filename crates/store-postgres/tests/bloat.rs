@@ -4,7 +4,9 @@ mod common;
 
 use std::time::{Duration, Instant};
 use tokio_postgres::NoTls;
-use wheelhouse_durable::store::{Change, Key, Kinds, Leased, Put, Store, When};
+use wheelhouse_durable::store::{
+    Change, Key, Kinds, Leased, Put, Store, StoreError, Timestamp, When,
+};
 use wheelhouse_store_postgres::{PostgresStore, tokio_postgres};
 use wheelhouse_test_servers::Server;
 
@@ -64,4 +66,38 @@ fn claims_under_an_old_snapshot() {
         runtime.block_on(client.batch_execute(begin)).unwrap();
         println!("{what}: claims of {JOBS} jobs took {:.0?}", rounds(&mut store));
     }
+}
+
+/// Something that takes longer than the timeout, here a lock, and what walks over dead rows else.
+#[test]
+fn a_search_that_was_given_up_is_not_begun_again_at_once() {
+    const TIMEOUT: Duration = Duration::from_secs(3);
+    let Some(server) = Server::postgres() else { return };
+    let url = common::url(&server);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let connect = || PostgresStore::builder(&url, "a").unwrap().timeout(TIMEOUT).connect().unwrap();
+    let (mut store, mut other) = (connect(), connect());
+    let (client, connection) = runtime.block_on(tokio_postgres::connect(&url, NoTls)).unwrap();
+    runtime.spawn(connection);
+    let lock = "BEGIN; LOCK TABLE wheelhouse.job IN ACCESS EXCLUSIVE MODE";
+    runtime.block_on(client.batch_execute(lock)).unwrap();
+    let mut claim = || {
+        let mut leased = Vec::new();
+        let lease = Duration::from_secs(30);
+        store.claim(&Kinds::new(["work/1"]), 9, lease, &mut leased)?;
+        Ok(leased.into_iter().map(|its| its.job.key).collect::<Vec<_>>())
+    };
+    let error: StoreError = claim().unwrap_err();
+    assert!(error.to_string().contains("no answer within 3s"), "{error}");
+    runtime.block_on(client.batch_execute("ROLLBACK")).unwrap();
+    let put = |name: &str, when| {
+        let (kind, key) = ("work/1".into(), Key::new(name).unwrap());
+        let (payload, policy) = (Vec::new(), String::new());
+        Change::Put(Put { key, kind, payload, policy, when, replace: false })
+    };
+    let old = put("old", When::At(Timestamp::from_millis(1)));
+    other.commit(&[old, put("new", When::After(Duration::ZERO))]).unwrap();
+    std::thread::sleep(Duration::from_millis(2));
+    // It begins at the present, since no claim has ended before.
+    assert_eq!(claim().unwrap(), [Key::new("new").unwrap()]);
 }
