@@ -25,7 +25,7 @@ pub async fn commit_in(
     queue: &str,
     changes: &[Change],
 ) -> Result<Vec<Outcome>, StoreError> {
-    let call = Call { client: transaction, queue, clock: None, takes_long: true };
+    let call = Call { client: transaction, queue, clock: None, takes_long: true, notify: NOTIFY };
     call.carry_out(changes).await
 }
 
@@ -58,7 +58,12 @@ pub(crate) struct Call<'c, C> {
     pub(crate) clock: Option<i64>,
     /// Others may claim what is seen here before what is written here is seen.
     pub(crate) takes_long: bool,
+    /// [`NOTIFY`], for the index that there is.
+    pub(crate) notify: &'c str,
 }
+
+/// The statement that notifies waiting programs.
+pub(crate) const NOTIFY: &str = include_str!("sql/notify.sql");
 
 /// A parameter of a statement. Its type is given, so that the server is not asked for it: that
 /// would take a statement with a name, which a pooler may not find again.
@@ -160,7 +165,6 @@ impl<C: GenericClient> Call<'_, C> {
         if !first.is_empty() {
             let kinds: Vec<&str> = first.keys().map(|kind| &**kind).collect();
             let times: Vec<i64> = first.values().copied().map(millis).collect();
-            let notify = include_str!("sql/notify.sql");
             let (now, in_any_case) = (millis(batch.now()), self.takes_long);
             let parameters: [Parameter<'_>; 5] = [
                 (&queue, Type::TEXT),
@@ -169,7 +173,7 @@ impl<C: GenericClient> Call<'_, C> {
                 (&now, Type::INT8),
                 (&in_any_case, Type::BOOL),
             ];
-            self.query(notify, &parameters).await?;
+            self.query(self.notify, &parameters).await?;
         }
         Ok(())
     }
@@ -202,7 +206,7 @@ impl<C: GenericClient> Call<'_, C> {
 
     async fn query(
         &self,
-        sql: &'static str,
+        sql: &str,
         parameters: &[Parameter<'_>],
     ) -> Result<Vec<tokio_postgres::Row>, StoreError> {
         self.client.query_typed(sql, parameters).await.map_err(store_error)

@@ -65,9 +65,23 @@
 //! queues and kinds with characters that it does not have.
 //!
 //! Statements are planned the same way whatever the statistics are: those by key can use one index,
-//! those by time another, and a row is changed by its place. A program of this version replaces the
-//! index `job_order` by `job_turn` when it connects first, which locks the table for some seconds
-//! for each million jobs: give it that [timeout](Builder::timeout).
+//! those by time another, and a row is changed by its place.
+//!
+//! # Upgrades from the first version
+//!
+//! The first version has the index `job_order` instead of `job_turn`. The first program of this
+//! version that claims jobs builds `job_turn` in the background (`CREATE INDEX CONCURRENTLY`).
+//! Programs of both versions read and write meanwhile, by the old index. The build waits for each
+//! older transaction in the database to end. If it fails or is interrupted, a program tries again
+//! after a minute. The gauge `missing_indexes` is 1 until it is done. The build needs a server
+//! without `statement_timeout`, or a direct connection, which switches that off. Programs that
+//! claim nothing build nothing.
+//!
+//! `job_order` stays, since older programs need it. Once the last of them has ended, drop it
+//! (`DROP INDEX CONCURRENTLY wheelhouse.job_order`): it slows writes down, and with wrong
+//! statistics the planner may use it for lookups by key, which then read a whole queue.
+//!
+//! # Old transactions
 //!
 //! The table is vacuumed after changes of 1 % of it. A transaction that stays open for long
 //! anywhere in the database stops the vacuum, and each job that runs leaves two dead rows and their
@@ -110,10 +124,12 @@
 //! out or not.
 
 mod batch;
+mod claim;
 mod commit;
 mod error;
 mod floor;
 mod greeting;
+mod index;
 mod listen;
 #[cfg(test)]
 mod plans;

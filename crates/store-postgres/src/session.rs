@@ -1,6 +1,7 @@
 //! A connection that is made again when it breaks, and transactions that are repeated on it.
 
 use crate::error::{Again, Late, again, store_error};
+use crate::index::Index;
 use crate::listen::{Listener, listen};
 use crate::settings::Builder;
 use crate::setup::{check_and_make, move_numbers};
@@ -26,6 +27,7 @@ pub(crate) struct Session {
     /// `None` after an error, until the next call.
     open: Option<Open>,
     listener: Option<Listener>,
+    pub(crate) index: Index,
     /// The last: the connections end before the thread that moves them.
     sockets: Arc<Sockets>,
 }
@@ -42,12 +44,20 @@ impl Session {
         let sockets = Sockets::shared()?;
         let until = deadline(settings.timeout);
         let open = connect(&sockets, &settings, until)?;
-        let mut new = Self { settings, format: 0, open: None, listener: None, sockets };
+        let mut new = Self {
+            settings,
+            format: 0,
+            open: None,
+            listener: None,
+            index: Index::default(),
+            sockets,
+        };
         let make =
             async |client: &Client, settings: &Builder, _| check_and_make(client, settings).await;
         // Not repeated, so that a program that starts with a wrong URL hears of it at once.
         let made = new.once(open, until, false, &make);
-        new.format = made.map_err(Failed::into_error)?;
+        let (format, has_index) = made.map_err(Failed::into_error)?;
+        (new.format, new.index) = (format, Index::new(has_index));
         Ok(new)
     }
 
@@ -92,6 +102,11 @@ impl Session {
     /// can have notifications.
     pub(crate) fn wake_by(&mut self, waker: Waker) {
         self.listener = Some(listen(&self.sockets, &self.settings, waker));
+    }
+
+    /// Builds the index by which jobs are claimed, in the background, if it is missing.
+    pub(crate) fn see_to_the_index(&mut self) {
+        self.index.see_to_it(&self.sockets, &self.settings);
     }
 
     /// Carries out a transaction on a connection, which is kept if it can be used again.

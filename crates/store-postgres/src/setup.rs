@@ -1,6 +1,7 @@
 //! Checks of a database when a program connects, and its tables.
 
 use crate::error::store_error;
+use crate::index::IS_THERE;
 use crate::settings::Builder;
 use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::StoreError;
@@ -12,32 +13,31 @@ const FORMAT: u32 = 1;
 const ONE_AFTER_THE_OTHER: &str = "SELECT pg_catalog.pg_advisory_xact_lock(7527324912357204588)";
 
 /// Checks the server, makes the tables if there are none, and moves the numbers on; or, to read
-/// only, finds the tables. Returns their format.
-pub(crate) async fn check_and_make(client: &Client, settings: &Builder) -> Result<u32, StoreError> {
+/// only, finds the tables. Returns their format, and `true` if they have the index `job_turn`.
+pub(crate) async fn check_and_make(
+    client: &Client,
+    settings: &Builder,
+) -> Result<(u32, bool), StoreError> {
     if !settings.unchecked {
         is_durable(client).await?;
     }
-    let there = "SELECT to_regclass('wheelhouse.meta') IS NOT NULL,
-                 to_regclass('wheelhouse.job_turn') IS NOT NULL";
+    let there = "SELECT to_regclass('wheelhouse.meta') IS NOT NULL";
     if settings.only_reads {
         if !one(client, there).await?.try_get(0).map_err(store_error)? {
             let why = "the database has no durable timers (schema `wheelhouse`): name another one";
             return Err(StoreError::Refused(why.into()));
         }
-        return format(client).await;
+        return Ok((format(client).await?, has_index(client).await?));
     }
     one(client, ONE_AFTER_THE_OTHER).await?;
     if !one(client, there).await?.try_get(0).map_err(store_error)? {
-        let schema = include_str!("sql/schema.sql");
-        client.batch_execute(schema).await.map_err(store_error)?;
+        for sql in [include_str!("sql/schema.sql"), include_str!("sql/index.sql")] {
+            client.batch_execute(sql).await.map_err(store_error)?;
+        }
     }
     let format = format(client).await?;
-    if !one(client, there).await?.try_get(1).map_err(store_error)? {
-        let index = include_str!("sql/index.sql");
-        client.batch_execute(index).await.map_err(store_error)?;
-    }
     set_numbers(client).await?;
-    Ok(format)
+    Ok((format, has_index(client).await?))
 }
 
 /// Lets numbers continue from the server's microseconds, so that tokens grow even if the database
@@ -55,6 +55,10 @@ async fn set_numbers(client: &Client) -> Result<(), StoreError> {
                    AS clock WHERE last_value < micros";
     client.query_typed(numbers, &[]).await.map_err(store_error)?;
     Ok(())
+}
+
+async fn has_index(client: &Client) -> Result<bool, StoreError> {
+    one(client, IS_THERE).await?.try_get(0).map_err(store_error)
 }
 
 /// The format of the tables, if it is known.

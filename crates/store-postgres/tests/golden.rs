@@ -6,8 +6,9 @@ use common::{shared, url};
 use std::fs;
 use std::future::Future;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 use tokio_postgres::{Client, NoTls};
-use wheelhouse_durable::store::Timestamp;
+use wheelhouse_durable::store::{Change, Key, Kinds, Outcome, Store, Timestamp};
 use wheelhouse_store_conformance::{read_golden, write_golden};
 use wheelhouse_store_postgres::{PostgresStore, tokio_postgres};
 use wheelhouse_test_servers::Server;
@@ -38,22 +39,93 @@ async fn connect(url: &str) -> Client {
 #[test]
 fn a_database_of_format_1_can_be_read() {
     let Some(url) = shared() else { return };
-    let database = format!("{}golden", url.strip_suffix("postgres").unwrap());
-    run(async {
-        connect(&url).await.batch_execute("CREATE DATABASE golden").await.unwrap();
-        let golden = fs::read_to_string(file()).unwrap();
-        connect(&database).await.batch_execute(&golden).await.unwrap();
-    });
+    let database = database_of_format_1(&url, "golden");
     let mut store = store(&database, WRITTEN + 60_000);
     assert_eq!(store.format(), 1);
     read_golden(&mut store);
-    // An index of the first version is replaced.
+}
+
+/// Makes a database of format 1 on a server.
+fn database_of_format_1(url: &str, name: &str) -> String {
+    let database = format!("{}{name}", url.strip_suffix("postgres").unwrap());
     run(async {
-        let indexes = "SELECT string_agg(indexname, ' ' ORDER BY indexname) FROM pg_indexes
-                       WHERE tablename = 'job'";
-        let row = connect(&database).await.query_one(indexes, &[]).await.unwrap();
-        assert_eq!(row.get::<_, &str>(0), "job_pkey job_turn");
+        connect(url).await.batch_execute(&format!("CREATE DATABASE {name}")).await.unwrap();
+        let golden = fs::read_to_string(file()).unwrap();
+        connect(&database).await.batch_execute(&golden).await.unwrap();
     });
+    database
+}
+
+fn claim(store: &mut PostgresStore) -> usize {
+    let (mut leased, lease) = (Vec::new(), Duration::from_secs(30));
+    store.claim(&Kinds::new(["work/1"]), 9, lease, &mut leased).unwrap();
+    leased.len()
+}
+
+/// Claims until the index is there, and returns the names of all indexes of jobs.
+fn indexes(database: &str, store: &mut PostgresStore) -> String {
+    let valid = "SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_index
+                 JOIN pg_class ON pg_class.oid = indexrelid
+                 WHERE indrelid = 'wheelhouse.job'::regclass AND indisvalid";
+    let begin = Instant::now();
+    loop {
+        claim(store);
+        let row = run(async { connect(database).await.query_one(valid, &[]).await.unwrap() });
+        let indexes: String = row.get(0);
+        if indexes.contains("job_turn") {
+            return indexes;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(60), "waited for 60 s: {indexes}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A transaction that has written jobs keeps the new index from being built, as a large table does
+/// for long.
+#[test]
+fn jobs_run_by_the_old_index_until_the_new_one_is_built() {
+    let Some(url) = shared() else { return };
+    let database = database_of_format_1(&url, "old_index");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let client = runtime.block_on(connect(&database));
+    let write = "BEGIN; UPDATE wheelhouse.job SET attempt = attempt WHERE key = 'pending'";
+    runtime.block_on(client.batch_execute(write)).unwrap();
+    let mut store = store(&database, WRITTEN + 60_000);
+    assert_eq!(claim(&mut store), 1, "the job whose lease has ended");
+    runtime.block_on(client.batch_execute("ROLLBACK")).unwrap();
+    assert_eq!(indexes(&database, &mut store), "job_order job_pkey job_turn");
+}
+
+#[test]
+fn an_index_whose_build_was_interrupted_is_built_again() {
+    let Some(url) = shared() else { return };
+    let database = database_of_format_1(&url, "broken_index");
+    let break_off = "CREATE INDEX job_turn ON wheelhouse.job (kind);
+        UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'wheelhouse.job_turn'::regclass";
+    run(async { connect(&database).await.batch_execute(break_off).await.unwrap() });
+    // Several programs begin at once, and one of them builds it.
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut store = store(&database, WRITTEN + 60_000);
+                assert_eq!(indexes(&database, &mut store), "job_order job_pkey job_turn");
+            });
+        }
+    });
+}
+
+/// Commands that look at jobs or cancel one migrate nothing.
+#[test]
+fn who_claims_nothing_builds_no_index() {
+    let Some(url) = shared() else { return };
+    let database = database_of_format_1(&url, "no_index");
+    let mut store = store(&database, WRITTEN + 60_000);
+    let cancel = Change::Cancel { key: Key::new("pending").unwrap() };
+    assert_eq!(store.commit(&[cancel]).unwrap(), [Outcome::Cancelled]);
+    store.claim(&Kinds::default(), 0, Duration::ZERO, &mut Vec::new()).unwrap();
+    let mut gauges = Vec::new();
+    store.gauges(&mut |name, value| gauges.push((name, value))).unwrap();
+    assert!(gauges.contains(&("missing_indexes", 1)), "{gauges:?}");
 }
 
 /// Run by hand, once for each format: `cargo test --test golden -- --ignored`.

@@ -1,8 +1,4 @@
 -- The order in which jobs are claimed. Its first column is an expression that only statements which
 -- want this order name. So each statement can use one index: this one, or that of keys. By columns
 -- alone both begin with the queue, and wrong statistics can make the planner read a whole queue.
-SET LOCAL statement_timeout TO 0;
--- At once, since other programs may hold weaker locks and wait for stronger ones.
-LOCK TABLE wheelhouse.job IN ACCESS EXCLUSIVE MODE;
-CREATE INDEX job_turn ON wheelhouse.job ((queue || ''), kind, visible_at, generation);
-DROP INDEX IF EXISTS wheelhouse.job_order
+CREATE INDEX job_turn ON wheelhouse.job ((queue || ''), kind, visible_at, generation)

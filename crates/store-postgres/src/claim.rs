@@ -1,0 +1,124 @@
+//! A claim, within a transaction.
+
+use crate::commit::Parameter;
+use crate::error::store_error;
+use crate::floor::Course;
+use crate::index::Index;
+use crate::row;
+use crate::settings::Builder;
+use std::borrow::Cow;
+use std::time::Duration;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Row};
+use wheelhouse_durable::store::{Leased, Next, State, StoreError, Timestamp};
+
+/// The leased jobs, how the claim went if it searched, and when the next job is visible.
+pub(crate) type Claimed = (Vec<Leased>, Option<Course>, Next);
+
+/// The arguments of a claim.
+pub(crate) struct Claim<'c> {
+    pub(crate) kinds: &'c [&'c str],
+    pub(crate) max: usize,
+    /// How long the leases are, in milliseconds.
+    pub(crate) visibility: i64,
+    /// Where to begin.
+    pub(crate) floor: i64,
+}
+
+/// The statements of a claim.
+pub(crate) struct Statements {
+    claim: Cow<'static, str>,
+    next: Cow<'static, str>,
+}
+
+impl Statements {
+    /// For the index that there is.
+    pub(crate) fn of(index: &Index) -> Self {
+        let claim = index.statement(include_str!("sql/claim.sql"));
+        Self { claim, next: index.statement(include_str!("sql/next.sql")) }
+    }
+}
+
+impl Claim<'_> {
+    /// Leases jobs, and looks when the next is visible, in a transaction: if the second fails, the
+    /// first is undone.
+    pub(crate) async fn run(
+        &self,
+        client: &Client,
+        settings: &Builder,
+        statements: &Statements,
+    ) -> Result<Claimed, StoreError> {
+        let Self { kinds, max, visibility, floor } = *self;
+        let (queue, clock) = (settings.queue.as_str(), settings.now());
+        let (mut all, mut course) = (Vec::new(), None);
+        while all.len() < max {
+            let want = limit(max - all.len());
+            let parameters: [Parameter<'_>; 6] = [
+                (&queue, Type::TEXT),
+                (&kinds, Type::TEXT_ARRAY),
+                (&want, Type::INT8),
+                (&visibility, Type::INT8),
+                (&clock, Type::INT8),
+                (&floor, Type::INT8),
+            ];
+            let rows = client.query_typed(&statements.claim, &parameters).await;
+            let rows = rows.map_err(store_error)?;
+            let found = leased(&rows, &mut all)?;
+            let its = course_of(&rows, floor, found == want)?;
+            // That of the first says how long it takes to come to the first job.
+            let Course { took, .. } = *course.get_or_insert(its);
+            course = Some(Course { took, ..its });
+            // A row that was removed made room for another.
+            if found < want {
+                break;
+            }
+        }
+        // All before is leased; a job that is committed later notifies.
+        let from = course.map_or(floor, Course::end);
+        let parameters: [Parameter<'_>; 4] = [
+            (&queue, Type::TEXT),
+            (&kinds, Type::TEXT_ARRAY),
+            (&clock, Type::INT8),
+            (&from, Type::INT8),
+        ];
+        let rows = client.query_typed(&statements.next, &parameters).await;
+        Ok((all, course, next_of(&rows.map_err(store_error)?)?))
+    }
+}
+
+/// Appends what `claim.sql` has leased; how many rows it found.
+fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<i64, StoreError> {
+    let mut found = 0;
+    for row in rows {
+        found = row.try_get(1).map_err(store_error)?;
+        // Without any job there is one row, of nothing.
+        if row.try_get::<_, Option<i64>>(4).map_err(store_error)?.is_some() {
+            let job = row::entry(row, 4)?;
+            if let State::Leased(lease) = job.state {
+                let was_lost = row.try_get(16).map_err(store_error)?;
+                into.push(Leased { job, token: lease.token, until: lease.until, was_lost });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn course_of(rows: &[Row], floor: i64, more: bool) -> Result<Course, StoreError> {
+    let row = rows.first().ok_or_else(|| StoreError::Damaged("no answer".into()))?;
+    let number = |column| row.try_get::<_, Option<i64>>(column).map_err(store_error);
+    let took = Duration::from_millis(row::number(row, 3)?);
+    let last = number(2)?.filter(|_| more);
+    Ok(Course { floor, took, now: number(0)?.unwrap_or_default(), last })
+}
+
+fn next_of(rows: &[Row]) -> Result<Next, StoreError> {
+    let row = rows.first().ok_or_else(|| StoreError::Damaged("no answer".into()))?;
+    let visible_at: Option<i64> = row.try_get(1).map_err(store_error)?;
+    let visible_at = visible_at.map(|at| Timestamp::from_millis(at.cast_unsigned()));
+    Ok(Next { now: row::time(row, 0)?, visible_at })
+}
+
+/// `max` as a `LIMIT`.
+pub(crate) fn limit(max: usize) -> i64 {
+    i64::try_from(max).unwrap_or(i64::MAX)
+}

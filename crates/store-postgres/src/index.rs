@@ -1,0 +1,150 @@
+//! The index by which jobs are claimed, where the first version has made the tables.
+//!
+//! That version has the index `job_order`, which its programs use: they may still run. A claim
+//! builds the new one in the background, while both versions read and write. Until it is there,
+//! statements use the old one.
+
+use crate::error::store_error;
+use crate::settings::Builder;
+use crate::sockets::{Sockets, Task, wait};
+use crate::tls::connector;
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tokio_postgres::Client;
+use tokio_postgres::SimpleQueryMessage::Row;
+use wheelhouse_durable::store::StoreError;
+
+/// Returns `true` if the index is there and complete.
+pub(crate) const IS_THERE: &str = "SELECT EXISTS (SELECT FROM pg_catalog.pg_index
+    WHERE indexrelid = pg_catalog.to_regclass('wheelhouse.job_turn') AND indisvalid)";
+
+/// A build is given up after this long. It waits for each transaction that is older.
+const LONGEST: Duration = Duration::from_secs(6 * 3_600);
+
+/// The pause after a build that has failed, and how often a program looks for that of another.
+const PAUSE: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_millis(200);
+
+/// The state of the index, as a session knows it.
+#[derive(Default)]
+pub(crate) struct Index {
+    /// Shared by the sessions of a store.
+    is_there: Arc<AtomicBool>,
+    building: Option<Task<Result<(), StoreError>>>,
+    /// When a build may begin, after one that has failed.
+    again: Option<Instant>,
+}
+
+impl Index {
+    pub(crate) fn new(is_there: bool) -> Self {
+        Self { is_there: Arc::new(AtomicBool::new(is_there)), ..Self::default() }
+    }
+
+    /// That of another session, for one that builds nothing.
+    pub(crate) fn shared(&self) -> Self {
+        Self { is_there: Arc::clone(&self.is_there), ..Self::default() }
+    }
+
+    pub(crate) fn is_there(&self) -> bool {
+        self.is_there.load(Ordering::Relaxed)
+    }
+
+    /// A statement that reads jobs in their order, for the index that there is.
+    pub(crate) fn statement(&self, sql: &'static str) -> Cow<'static, str> {
+        match self.is_there() {
+            true => sql.into(),
+            false => sql.replace("queue || ''", "queue").into(),
+        }
+    }
+
+    /// Begins to build the index if it is missing, and notices when it is there.
+    pub(crate) fn see_to_it(&mut self, sockets: &Sockets, settings: &Builder) {
+        let now = Instant::now();
+        if self.is_there() || self.again.is_some_and(|again| now < again) {
+            return;
+        }
+        let begin = || sockets.spawn(build(settings.clone()));
+        let task = self.building.get_or_insert_with(begin);
+        // Not waited for: a deadline of now looks once.
+        let Some(built) = wait(now, &mut task.0) else { return };
+        self.building = None;
+        match built {
+            Ok(Ok(())) => self.is_there.store(true, Ordering::Relaxed),
+            _ => self.again = Some(now + PAUSE),
+        }
+    }
+}
+
+async fn build(settings: Builder) -> Result<(), StoreError> {
+    let late = |_| StoreError::Unavailable(format!("no index within {LONGEST:?}").into());
+    tokio::time::timeout(LONGEST, build_alone(&settings)).await.map_err(late)?
+}
+
+/// Builds the index, unless another program does or has done so.
+async fn build_alone(settings: &Builder) -> Result<(), StoreError> {
+    let (client, _task) = connect(settings, "").await?;
+    while !is_there(&client).await? {
+        // A transaction holds the lock, since a pooler lends sessions. It has its own connection,
+        // since `CONCURRENTLY` is refused in a transaction. The build waits for every snapshot that
+        // is older, so this transaction must have none: it does not wait for the lock, and its
+        // query is a simple one, since the portal of another would keep its snapshot.
+        let lock = "SELECT pg_catalog.pg_try_advisory_xact_lock(7527324912357204589)";
+        let begin = "BEGIN ISOLATION LEVEL READ COMMITTED;
+            SET LOCAL idle_in_transaction_session_timeout TO 0";
+        client.batch_execute(begin).await.map_err(store_error)?;
+        let answer = client.simple_query(lock).await.map_err(store_error)?;
+        let is_true = |its: &_| matches!(its, Row(row) if row.get(0) == Some("t"));
+        if answer.iter().any(is_true) {
+            build_now(settings).await?;
+        }
+        client.batch_execute("ROLLBACK").await.map_err(store_error)?;
+        tokio::time::sleep(LOOK).await;
+    }
+    Ok(())
+}
+
+async fn build_now(settings: &Builder) -> Result<(), StoreError> {
+    // Most poolers refuse `options`. Then the server's own timeout applies, which is none unless
+    // it was set.
+    let (client, _task) = match connect(settings, " -c statement_timeout=0").await {
+        Ok(connected) => connected,
+        Err(_) => connect(settings, "").await?,
+    };
+    // The server may still be building for a program that has ended: its lock is waited for.
+    let wait = "BEGIN; LOCK TABLE wheelhouse.job IN SHARE UPDATE EXCLUSIVE MODE; COMMIT";
+    client.batch_execute(wait).await.map_err(store_error)?;
+    if is_there(&client).await? {
+        return Ok(());
+    }
+    // An interrupted build leaves an invalid index.
+    for sql in ["DROP INDEX CONCURRENTLY IF EXISTS wheelhouse.job_turn", CREATE_BESIDE] {
+        client.batch_execute(sql).await.map_err(store_error)?;
+    }
+    Ok(())
+}
+
+/// As sql/index.sql, while others read and write.
+const CREATE_BESIDE: &str = "CREATE INDEX CONCURRENTLY job_turn
+    ON wheelhouse.job ((queue || ''), kind, visible_at, generation)";
+
+async fn is_there(client: &Client) -> Result<bool, StoreError> {
+    let row = client.query_typed_one(IS_THERE, &[]).await.map_err(store_error)?;
+    row.try_get(0).map_err(store_error)
+}
+
+/// Connects, with more options of the server's.
+async fn connect(settings: &Builder, options: &str) -> Result<(Client, Task<()>), StoreError> {
+    let mut config = settings.config.clone();
+    if !options.is_empty() {
+        config.options(format!("{}{options}", config.get_options().unwrap_or_default()));
+    }
+    let connected = config.connect(connector(settings)?).await.map_err(store_error)?;
+    let (client, connection) = connected;
+    let task = Task(tokio::spawn(async {
+        // The statement that waits for an answer gets the error.
+        let _ = connection.await;
+    }));
+    Ok((client, task))
+}
