@@ -38,8 +38,9 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    pub(crate) fn new(is_there: bool) -> Self {
-        Self { is_there: Arc::new(AtomicBool::new(is_there)), ..Self::default() }
+    /// Notes whether the database has the index.
+    pub(crate) fn found(&self, is_there: bool) {
+        self.is_there.fetch_or(is_there, Ordering::Relaxed);
     }
 
     /// That of another session, for one that builds nothing.

@@ -22,8 +22,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// A queue on a server.
 pub(crate) struct Session {
     pub(crate) settings: Builder,
-    /// In which the tables are.
-    pub(crate) format: u32,
+    /// In which the tables are; `None` until the database was checked.
+    pub(crate) format: Option<u32>,
     /// `None` after an error, until the next call.
     open: Option<Open>,
     listener: Option<Listener>,
@@ -41,24 +41,19 @@ struct Open {
 
 impl Session {
     pub(crate) fn open(settings: Builder) -> Result<Self, StoreError> {
-        let sockets = Sockets::shared()?;
-        let until = deadline(settings.timeout);
-        let open = connect(&sockets, &settings, until)?;
-        let mut new = Self {
-            settings,
-            format: 0,
-            open: None,
-            listener: None,
-            index: Index::default(),
-            sockets,
-        };
-        let make =
-            async |client: &Client, settings: &Builder, _| check_and_make(client, settings).await;
+        let mut new = Self::later(settings)?;
         // Not repeated, so that a program that starts with a wrong URL hears of it at once.
-        let made = new.once(open, until, false, &make);
-        let (format, has_index) = made.map_err(Failed::into_error)?;
-        (new.format, new.index) = (format, Index::new(has_index));
+        new.open = Some(new.connect(deadline(new.settings.timeout))?);
         Ok(new)
+    }
+
+    /// Connects at the first call.
+    pub(crate) fn later(settings: Builder) -> Result<Self, StoreError> {
+        let sockets = Sockets::shared()?;
+        // A wrong setting is refused here, not at the first call.
+        connector(&settings)?;
+        let index = Index::default();
+        Ok(Self { settings, format: None, open: None, listener: None, index, sockets })
     }
 
     /// Carries out a transaction. A failure before its commit was sent has changed nothing, and the
@@ -75,7 +70,7 @@ impl Session {
             let answer = match self.open.take() {
                 Some(open) if !open.client.is_closed() => self.once(open, until, alone, &call),
                 _ => self
-                    .connect_again(until)
+                    .connect(until)
                     .map_err(Failed::Undone)
                     .and_then(|open| self.once(open, until, alone, &call)),
             };
@@ -135,12 +130,23 @@ impl Session {
         answer
     }
 
-    fn connect_again(&mut self, until: Instant) -> Result<Open, StoreError> {
+    /// Connects, and checks the database if that has not succeeded before.
+    fn connect(&mut self, until: Instant) -> Result<Open, StoreError> {
         let open = connect(&self.sockets, &self.settings, until)?;
-        if !self.settings.only_reads {
-            let moved = transact(&open.client, &self.settings, move_numbers(&open.client));
-            let moved = wait(until, moved).ok_or_else(|| late(&self.settings))?;
-            moved.map_err(Failed::into_error)?;
+        let (client, settings) = (&open.client, &self.settings);
+        let answered = wait(until, async {
+            match self.format {
+                None => {
+                    transact(client, settings, check_and_make(client, settings)).await.map(Some)
+                }
+                Some(_) if settings.only_reads => Ok(None),
+                Some(_) => transact(client, settings, move_numbers(client)).await.map(|()| None),
+            }
+        });
+        let answered = answered.ok_or_else(|| late(settings))?.map_err(Failed::into_error)?;
+        if let Some((format, has_index)) = answered {
+            self.format = Some(format);
+            self.index.found(has_index);
         }
         if let Some(listener) = &mut self.listener {
             listener.again(&self.sockets);

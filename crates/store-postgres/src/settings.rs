@@ -77,6 +77,34 @@ impl Builder {
     ///
     /// As [`PostgresStore::connect`].
     pub fn connect(self) -> Result<PostgresStore, StoreError> {
+        Ok(PostgresStore::new(Session::open(self.checked()?)?))
+    }
+
+    /// Connects at the first call, so that a program can start on several stores
+    /// ([`start_shards`](wheelhouse_durable::Builder::start_shards)) while this one is away. The
+    /// first call that reaches the server checks it, and makes the tables if there are none, as
+    /// [`connect`](Self::connect) does.
+    ///
+    /// ```no_run
+    /// use wheelhouse_durable::{Durable, Handlers};
+    /// use wheelhouse_store_postgres::PostgresStore;
+    ///
+    /// let urls = ["postgres://shop@one/shop", "postgres://shop@two/shop"];
+    /// let store = |url| PostgresStore::builder(url, "orders")?.connect_later();
+    /// let [one, two] = urls.map(store);
+    /// let timers = Durable::builder(Handlers::new()).start_shards([one?, two?])?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](StoreError::Refused) if a setting is wrong. The first call returns the errors
+    /// of `connect`.
+    pub fn connect_later(self) -> Result<PostgresStore, StoreError> {
+        Ok(PostgresStore::new(Session::later(self.checked()?)?))
+    }
+
+    fn checked(self) -> Result<Self, StoreError> {
         if self.queue.is_empty() || self.queue.len() > 512 || self.queue.contains('\0') {
             let why = "a queue's name has 1 to 512 bytes, none of them zero";
             return Err(StoreError::Refused(why.into()));
@@ -86,7 +114,7 @@ impl Builder {
             let why = "root certificates, and no encryption: add `sslmode=require` to the URL";
             return Err(StoreError::Refused(why.into()));
         }
-        Ok(PostgresStore::new(Session::open(self)?))
+        Ok(self)
     }
 
     /// Connects to tables that are there, to look at them: nothing is made, no call that changes

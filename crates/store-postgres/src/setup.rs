@@ -7,7 +7,7 @@ use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::StoreError;
 
 /// The format that this version writes.
-const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 1;
 
 /// Programs that start or connect again do that one after the other.
 const ONE_AFTER_THE_OTHER: &str = "SELECT pg_catalog.pg_advisory_xact_lock(7527324912357204588)";

@@ -7,6 +7,7 @@ use crate::floor::Floor;
 use crate::row;
 use crate::session::Session;
 use crate::settings::Builder;
+use crate::setup::FORMAT;
 use std::fmt;
 use std::time::{Duration, Instant};
 use tokio_postgres::Row;
@@ -51,9 +52,10 @@ impl PostgresStore {
         Ok(Builder::new(config?, queue))
     }
 
-    /// The format that the tables are in.
+    /// The format that the tables are in. Until a store of
+    /// [`connect_later`](Builder::connect_later) has connected: the one that this version writes.
     pub fn format(&self) -> u32 {
-        self.session.format
+        self.session.format.unwrap_or(FORMAT)
     }
 
     pub(crate) fn new(session: Session) -> Self {
@@ -202,7 +204,8 @@ impl Store for PostgresStore {
     }
 
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
-        let mut second = Session::open(self.session.settings.clone())?;
+        let connect = if self.session.format.is_none() { Session::later } else { Session::open };
+        let mut second = connect(self.session.settings.clone())?;
         second.index = self.session.index.shared();
         Ok(Some(Box::new(Self::new(second))))
     }

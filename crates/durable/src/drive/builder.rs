@@ -198,16 +198,19 @@ impl Builder {
     /// use wheelhouse_durable::store::MemoryStore;
     /// use wheelhouse_durable::{Durable, Handlers};
     ///
-    /// let stores = [MemoryStore::new(), MemoryStore::new()]; // or RedisStore::connect(..)?, ..
+    /// // Or `PostgresStore::builder(url, queue)?.connect_later()?`, or the same with `RedisStore`.
+    /// let stores = [MemoryStore::new(), MemoryStore::new()];
     /// let timers = Durable::builder(Handlers::new()).start_shards(stores)?;
     /// timers.after(std::time::Duration::from_secs(9)).key("order-17").schedule_bytes("a/1", "")?;
     /// assert!(timers.find("order-17")?.is_some()); // whichever store it is in
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A store that cannot be reached holds up its own jobs alone, also at the start, if another
-    /// can be reached. A store that is empty while others have jobs is reported
-    /// ([`StoreFailed`](crate::EventKind::StoreFailed)) and used as a new one.
+    /// A store that cannot be reached holds up its own jobs alone. That holds at the start too, if
+    /// another can be reached, and if its builder was told to `connect_later` (`RedisStore` and
+    /// `PostgresStore`): `connect` fails while the server is away. A store that is empty while
+    /// others have jobs is reported ([`StoreFailed`](crate::EventKind::StoreFailed)) and used as a
+    /// new one.
     ///
     /// # Errors
     ///
