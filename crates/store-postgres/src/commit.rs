@@ -6,7 +6,9 @@ use crate::row::{self, columns, millis};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{GenericClient, Transaction};
 use wheelhouse_durable::store::rules::Row;
-use wheelhouse_durable::store::{Change, Dead, Entry, Key, Outcome, Put, StoreError, Token, When};
+use wheelhouse_durable::store::{
+    Change, Dead, Entry, Key, Outcome, Put, StoreError, Timestamp, Token, When,
+};
 
 /// Carries out changes in a transaction of yours, so that they and your own effects are durable
 /// together or not at all: schedules the job that cancels an order as the order is written, say.
@@ -26,7 +28,7 @@ pub async fn commit_in(
     changes: &[Change],
 ) -> Result<Vec<Outcome>, StoreError> {
     let call = Call { client: transaction, queue, clock: None, takes_long: true, notify: NOTIFY };
-    call.carry_out(changes).await
+    call.carry_out(changes).await.map(|(outcomes, _)| outcomes)
 }
 
 /// Acknowledges a run in a transaction of yours: the effect of the handler and the end of the job
@@ -76,17 +78,22 @@ impl<C: GenericClient> Call<'_, C> {
         self.query(include_str!("sql/alone.sql"), &[(&queue, Type::TEXT)]).await.map(drop)
     }
 
-    pub(crate) async fn carry_out(&self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
-        let mut outcomes = Vec::with_capacity(changes.len());
+    /// Returns the outcome of each change, and when the first written row is visible.
+    pub(crate) async fn carry_out(
+        &self,
+        changes: &[Change],
+    ) -> Result<(Vec<Outcome>, Option<Timestamp>), StoreError> {
+        let (mut outcomes, mut first) = (Vec::with_capacity(changes.len()), None);
         // A change of a dead letter sees those that were buried before: they must be written.
         let together = |a: &Change, b: &Change| letter(a).is_none() && letter(b).is_none();
         for some in changes.chunk_by(together) {
             let mut batch = Batch::default();
             self.load(&mut batch, some).await?;
             outcomes.extend(some.iter().map(|change| batch.apply(change)));
-            self.write(batch).await?;
+            let written = self.write(batch).await?;
+            first = first.into_iter().chain(written).min();
         }
-        Ok(outcomes)
+        Ok((outcomes, first))
     }
 
     /// Reads the rows that the changes are about, and locks them.
@@ -126,7 +133,8 @@ impl<C: GenericClient> Call<'_, C> {
         Ok(())
     }
 
-    async fn write(&self, mut batch: Batch) -> Result<(), StoreError> {
+    /// Returns when the first written row is visible.
+    async fn write(&self, mut batch: Batch) -> Result<Option<Timestamp>, StoreError> {
         let queue = self.queue;
         let Writes { removed, set, put, first } = batch.take_writes();
         if !batch.burials.is_empty() {
@@ -175,7 +183,7 @@ impl<C: GenericClient> Call<'_, C> {
             ];
             self.query(self.notify, &parameters).await?;
         }
-        Ok(())
+        Ok(first.into_values().min())
     }
 
     async fn set(&self, rows: &[(Key, Row)]) -> Result<(), StoreError> {

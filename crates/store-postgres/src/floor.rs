@@ -4,7 +4,9 @@
 //! that stays open somewhere in the database could still see it. Then a claim that reads from the
 //! beginning walks over all of them.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use wheelhouse_durable::store::Kinds;
 
 /// A claim that takes longer to find its jobs has walked over many dead entries.
 const LONG: Duration = Duration::from_millis(10);
@@ -17,13 +19,37 @@ const PART: u32 = 10;
 const SLACK: i64 = 200;
 
 /// Reads all.
-const NONE: i64 = -1;
+pub(crate) const NONE: i64 = -1;
+
+/// Where the next claim begins. The two sessions of a store share it.
+#[derive(Clone)]
+pub(crate) struct Shared(Arc<Mutex<Floor>>);
+
+impl Shared {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Mutex::new(Floor::new())))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Floor> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Where the next claim begins.
 pub(crate) struct Floor {
     at: i64,
     /// When a claim reads from the beginning again; `None` if each does.
     full: Option<Instant>,
+    /// The earliest row that this store has written since the last claim began.
+    written: Option<i64>,
+    /// When a claim may begin at such a row again, after one for which that took long.
+    back: Option<Instant>,
+    /// The kinds of the last claim. Jobs of other kinds were not searched for.
+    kinds: Kinds,
+    /// [`LONG`].
+    long: Duration,
+    /// [`PART`].
+    part: u32,
 }
 
 /// How a claim went.
@@ -47,27 +73,58 @@ impl Course {
 }
 
 impl Floor {
-    pub(crate) const fn new() -> Self {
-        Self { at: NONE, full: None }
+    pub(crate) fn new() -> Self {
+        let kinds = Kinds::default();
+        Self { at: NONE, full: None, written: None, back: None, kinds, long: LONG, part: PART }
     }
 
-    /// From where to read: milliseconds.
-    pub(crate) fn next(&self, now: Instant) -> i64 {
-        if self.full.is_some_and(|full| now < full) { self.at } else { NONE }
+    /// Only the first claim reads from the beginning, even if that is fast.
+    #[cfg(test)]
+    pub(crate) fn always(&mut self) {
+        (self.long, self.part) = (Duration::ZERO, 1_000_000);
+    }
+
+    /// Where a claim begins: milliseconds.
+    pub(crate) fn next(&mut self, kinds: &Kinds, now: Instant) -> i64 {
+        if self.kinds != *kinds {
+            (self.kinds, self.full) = (kinds.clone(), None);
+        }
+        if self.full.is_none_or(|full| full <= now) {
+            self.written = None;
+            return NONE;
+        }
+        if self.back.is_some_and(|back| now < back) {
+            return self.at;
+        }
+        // The row is committed, so the claim sees it. One that is written from here on may be
+        // missed, and stays for the next claim.
+        self.written.take().unwrap_or(self.at).min(self.at)
+    }
+
+    /// This store has committed a row that is visible from this time on.
+    pub(crate) fn wrote(&mut self, visible_at: i64) {
+        self.written = Some(self.written.unwrap_or(visible_at).min(visible_at));
     }
 
     pub(crate) fn went(&mut self, course: Course, now: Instant) {
-        if course.floor == NONE {
-            self.full = (course.took > LONG).then(|| now + course.took * PART);
-        }
+        self.took(course.floor, course.took, now);
         self.at = course.end();
     }
 
     /// A claim that began at `floor` was given up after this long. The next ones begin where the
     /// last one ended, so that not every claim is one from the beginning that is given up.
     pub(crate) fn gave_up(&mut self, floor: i64, took: Duration, now: Instant) {
+        self.took(floor, took.max(LONG * 2), now);
+    }
+
+    /// Claims that begin before the end of the last one take at most a part of the time.
+    fn took(&mut self, floor: i64, took: Duration, now: Instant) {
+        let took = took.max(Duration::from_millis(1));
+        let pause = (took > self.long).then(|| now + took * self.part);
         if floor == NONE {
-            self.full = Some(now + took * PART);
+            self.full = pause;
+        } else if floor < self.at && took > LONG {
+            self.back = pause;
         }
     }
 
@@ -86,38 +143,39 @@ impl Floor {
 mod tests {
     use super::{Course, Floor, LONG, NONE, PART, SLACK};
     use std::time::{Duration, Instant};
+    use wheelhouse_durable::store::Kinds;
 
     #[test]
     fn claims_read_all_unless_that_takes_long() {
         let (mut floor, begun) = (Floor::new(), Instant::now());
         let course = |floor, took| Course { floor, took, now: 5_000, last: None };
-        assert_eq!(floor.next(begun), NONE);
+        assert_eq!(floor.next(&Kinds::default(), begun), NONE);
         floor.went(course(NONE, LONG), begun);
-        assert_eq!(floor.next(begun), NONE, "it was fast");
+        assert_eq!(floor.next(&Kinds::default(), begun), NONE, "it was fast");
         let took = LONG * 2;
         floor.went(course(NONE, took), begun);
-        assert_eq!(floor.next(begun), 5_000 - SLACK);
+        assert_eq!(floor.next(&Kinds::default(), begun), 5_000 - SLACK);
         // One that is fast because it began there says nothing of one from the beginning.
         floor.went(course(5_000 - SLACK, Duration::ZERO), begun);
-        assert_eq!(floor.next(begun + took * PART - LONG), 5_000 - SLACK);
-        assert_eq!(floor.next(begun + took * PART), NONE);
+        assert_eq!(floor.next(&Kinds::default(), begun + took * PART - LONG), 5_000 - SLACK);
+        assert_eq!(floor.next(&Kinds::default(), begun + took * PART), NONE);
         // More is due: it continues where it ended.
         floor.went(Course { last: Some(4_000), ..course(NONE, took) }, begun);
-        assert_eq!(floor.next(begun), 4_000 - SLACK);
+        assert_eq!(floor.next(&Kinds::default(), begun), 4_000 - SLACK);
     }
 
     #[test]
     fn a_claim_from_the_beginning_that_was_given_up_is_put_off() {
         let (mut floor, begun) = (Floor::new(), Instant::now());
         floor.went(Course { floor: NONE, took: LONG, now: 5_000, last: None }, begun);
-        assert_eq!(floor.next(begun), NONE, "it was fast");
+        assert_eq!(floor.next(&Kinds::default(), begun), NONE, "it was fast");
         let took = Duration::from_secs(10);
         floor.gave_up(NONE, took, begun);
-        assert_eq!(floor.next(begun), 5_000 - SLACK);
+        assert_eq!(floor.next(&Kinds::default(), begun), 5_000 - SLACK);
         // One that began there changes nothing: the next from the beginning is as far away.
         floor.gave_up(5_000 - SLACK, took, begun + took);
-        assert_eq!(floor.next(begun + took * PART - LONG), 5_000 - SLACK);
-        assert_eq!(floor.next(begun + took * PART), NONE);
+        assert_eq!(floor.next(&Kinds::default(), begun + took * PART - LONG), 5_000 - SLACK);
+        assert_eq!(floor.next(&Kinds::default(), begun + took * PART), NONE);
         assert!(!floor.is_unknown(begun));
     }
 
@@ -125,11 +183,45 @@ mod tests {
     fn a_first_claim_that_was_given_up_lets_the_next_begin_at_the_present() {
         let (mut floor, begun) = (Floor::new(), Instant::now());
         assert!(!floor.is_unknown(begun), "all is read");
-        floor.gave_up(NONE, LONG, begun);
+        floor.gave_up(NONE, Duration::ZERO, begun);
         assert!(floor.is_unknown(begun));
         floor.begin_at(7_000);
         assert!(!floor.is_unknown(begun));
-        assert_eq!(floor.next(begun), 7_000 - SLACK);
-        assert_eq!(floor.next(begun + LONG * PART), NONE);
+        assert_eq!(floor.next(&Kinds::default(), begun), 7_000 - SLACK);
+        assert_eq!(floor.next(&Kinds::default(), begun + LONG * 2 * PART), NONE);
+    }
+
+    /// A floor that is in use, at 4,800.
+    fn in_use(begun: Instant) -> Floor {
+        let (mut floor, took) = (Floor::new(), LONG * 2);
+        floor.went(Course { floor: NONE, took, now: 5_000, last: None }, begun);
+        floor
+    }
+
+    #[test]
+    fn other_kinds_are_searched_from_the_beginning() {
+        let begun = Instant::now();
+        let (mut floor, kinds) = (in_use(begun), Kinds::new(["resumed/1"]));
+        assert_eq!(floor.next(&Kinds::default(), begun), 4_800);
+        assert_eq!(floor.next(&kinds, begun), NONE);
+        floor.gave_up(NONE, LONG * 2, begun);
+        assert_eq!(floor.next(&kinds, begun), 4_800);
+    }
+
+    #[test]
+    fn a_claim_begins_at_an_earlier_row_that_this_store_has_written() {
+        let (begun, kinds) = (Instant::now(), Kinds::default());
+        let mut floor = in_use(begun);
+        [3_000, 2_000, 9_000].into_iter().for_each(|at| floor.wrote(at));
+        assert_eq!(floor.next(&kinds, begun), 2_000);
+        // Written while that claim runs, which may miss it.
+        floor.wrote(4_000);
+        let took = LONG * 2;
+        floor.went(Course { floor: 2_000, took, now: 5_100, last: None }, begun);
+        // It took long, so the next one does not go back, and the one after a pause does.
+        assert_eq!(floor.next(&kinds, begun), 4_900);
+        floor.full = Some(begun + took * PART * 2);
+        assert_eq!(floor.next(&kinds, begun + took * PART), 4_000);
+        assert_eq!(floor.next(&kinds, begun + took * PART), 4_900);
     }
 }

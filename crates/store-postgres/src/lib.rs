@@ -87,11 +87,23 @@
 //! anywhere in the database stops the vacuum, and each job that runs leaves two dead rows and their
 //! index entries until it ends. Once a claim from the beginning searches for more than 10 ms,
 //! claims begin where the last one ended, so that they do not walk over these entries; those from
-//! the beginning then take a tenth of the time at most. So a job that is scheduled for a time in
-//! the past, or in a transaction that stays open for more than 200 ms, can be late then, by ten
-//! times as long as such a search takes. If a claim from the beginning exceeds the
-//! [timeout](Builder::timeout), the next one is tried after ten times that duration. Until then
-//! claims begin where the last one ended, or at the present in a program that has just started.
+//! the beginning then take a tenth of the time at most. A claim of other kinds than the last one
+//! reads from the beginning. After a commit by the same store that makes an earlier job visible,
+//! the next claim begins at that job, unless such claims take more than a tenth of the time.
+//!
+//! Other jobs that become visible before the place where a claim begins can then be late, by ten
+//! times as long as a search from the beginning takes:
+//!
+//! * what another program or your own transaction makes visible in the past: a job that was
+//!   scheduled for a past time, the new job under a key after the ack of the replaced run, the next
+//!   run of a periodic job that took longer than its period;
+//! * a commit that is seen more than 200 ms after it has read the clock, as in a transaction that
+//!   stays open;
+//! * a due job that another transaction has locked when a claim passes it over.
+//!
+//! If a claim from the beginning exceeds the [timeout](Builder::timeout), the next one is tried
+//! after ten times that duration. Until then claims begin where the last one ended, or at the
+//! present in a program that has just started.
 //!
 //! What remains: the table and its indexes grow until that transaction ends, a lookup by key walks
 //! over the dead rows of a key that is used again and again, and the table keeps the space
@@ -123,6 +135,8 @@
 //! connection. A call whose connection breaks after that fails at once: it may have been carried
 //! out or not.
 
+#[cfg(test)]
+mod always;
 mod batch;
 mod claim;
 mod commit;

@@ -3,7 +3,7 @@
 use crate::claim::{Claim, Claimed, Statements, limit};
 use crate::commit::{Call, NOTIFY, Parameter};
 use crate::error::{store_error, took_too_long, whole};
-use crate::floor::Floor;
+use crate::floor::{NONE, Shared};
 use crate::row;
 use crate::session::Session;
 use crate::settings::Builder;
@@ -20,7 +20,7 @@ use wheelhouse_durable::store::{
 /// Jobs in a PostgreSQL database. See the [crate](crate) for how they lie there.
 pub struct PostgresStore {
     session: Session,
-    floor: Floor,
+    pub(crate) floor: Shared,
 }
 
 impl PostgresStore {
@@ -59,7 +59,7 @@ impl PostgresStore {
     }
 
     pub(crate) fn new(session: Session) -> Self {
-        Self { session, floor: Floor::new() }
+        Self { session, floor: Shared::new() }
     }
 
     /// Runs a query that is a transaction by itself.
@@ -89,7 +89,7 @@ impl Store for PostgresStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         self.session.settings.may_write()?;
         let notify = &*self.session.index.statement(NOTIFY);
-        self.session.run(async |client, settings, alone| {
+        let (outcomes, first) = self.session.run(async |client, settings, alone| {
             let (queue, clock) = (settings.queue.as_str(), settings.now());
             let call = Call { client, queue, clock, takes_long: false, notify };
             // Others put jobs under the same keys meanwhile, or a deadlock with a user's
@@ -98,7 +98,9 @@ impl Store for PostgresStore {
                 call.hold_off_others().await?;
             }
             call.carry_out(changes).await
-        })
+        })?;
+        first.into_iter().for_each(|at| self.floor.lock().wrote(row::millis(at)));
+        Ok(outcomes)
     }
 
     fn claim(
@@ -115,19 +117,21 @@ impl Store for PostgresStore {
         let names: Vec<&str> = kinds.iter().map(|kind| &**kind).collect();
         let visibility = row::millis(Timestamp::default().saturating_add(visibility));
         let begun = Instant::now();
-        if self.floor.is_unknown(begun) {
+        let is_unknown = self.floor.lock().is_unknown(begun);
+        if max > 0 && is_unknown {
             let present = self.present()?;
-            self.floor.begin_at(present);
+            self.floor.lock().begin_at(present);
         }
-        let floor = self.floor.next(begun);
+        // A claim of nothing only looks when the first of these kinds is visible.
+        let floor = if max == 0 { NONE } else { self.floor.lock().next(kinds, begun) };
         let claim = Claim { kinds: &names, max, visibility, floor };
         let claimed = self.claim_by(&claim);
         let now = Instant::now();
-        if claimed.as_ref().is_err_and(took_too_long) {
-            self.floor.gave_up(floor, now - begun, now);
+        if max > 0 && claimed.as_ref().is_err_and(took_too_long) {
+            self.floor.lock().gave_up(floor, now - begun, now);
         }
         let (leased, course, next) = claimed?;
-        course.into_iter().for_each(|course| self.floor.went(course, now));
+        course.into_iter().for_each(|course| self.floor.lock().went(course, now));
         into.extend(leased);
         Ok(next)
     }
@@ -207,7 +211,7 @@ impl Store for PostgresStore {
         let connect = if self.session.format.is_none() { Session::later } else { Session::open };
         let mut second = connect(self.session.settings.clone())?;
         second.index = self.session.index.shared();
-        Ok(Some(Box::new(Self::new(second))))
+        Ok(Some(Box::new(Self { session: second, floor: self.floor.clone() })))
     }
 }
 
