@@ -3,10 +3,12 @@
 use crate::PostgresStore;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use wheelhouse_store_conformance::{Bed, OnServer, store_suite};
+use std::time::Duration;
+use wheelhouse_durable::store::{Change, Key, Kinds, Put, Store, Timestamp, When};
+use wheelhouse_store_conformance::{Bed, Now, OnServer, store_suite};
 use wheelhouse_test_servers::Server;
 
-fn bed() -> Option<impl Bed> {
+fn on_server() -> Option<OnServer<impl FnMut(Now) -> PostgresStore>> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let server = SERVER.get_or_init(Server::postgres).as_ref()?;
@@ -20,4 +22,35 @@ fn bed() -> Option<impl Bed> {
     }))
 }
 
+fn bed() -> Option<impl Bed> {
+    on_server()
+}
+
 store_suite!(bed);
+
+/// Between, before and after those that are claimed, each kind is found.
+#[test]
+fn kinds_are_listed_whichever_are_claimed() {
+    let Some(mut bed) = on_server() else { return };
+    let mut store = bed.connect();
+    bed.advance(Duration::from_secs(1_000));
+    let put = |kind: &str, millis| {
+        let (key, when) = (Key::new(kind).unwrap(), When::At(Timestamp::from_millis(millis)));
+        let (kind, payload, policy) = (kind.into(), Vec::new(), String::new());
+        Change::Put(Put { key, kind, payload, policy, when, replace: false })
+    };
+    let far = 1_u64 << 50;
+    let names = ["a", "b", "b2", "c", "d", "e", "f"];
+    store.commit(&names.map(|kind| put(kind, far))).unwrap();
+    let mut listed = |claimed: &[&str]| {
+        let (kinds, lease) = (Kinds::new(claimed.iter().copied()), Duration::from_secs(1));
+        store.claim(&kinds, 9, lease, &mut Vec::new()).unwrap();
+        let mut listed = Vec::new();
+        store.kinds(&mut |kind, first| listed.push((kind.to_string(), first))).unwrap();
+        listed
+    };
+    let first = Timestamp::from_millis(far);
+    for claimed in [&[][..], &["a"], &["f", "b"], &["c", "d", "0", "g", "cc"], &names] {
+        assert_eq!(listed(claimed), names.map(|name| (name.to_owned(), first)), "{claimed:?}");
+    }
+}

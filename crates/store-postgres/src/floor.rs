@@ -101,6 +101,16 @@ impl Floor {
         self.written.take().unwrap_or(self.at).min(self.at)
     }
 
+    /// Where to begin to look for rows of these kinds, without a claim.
+    pub(crate) fn standing(&self, now: Instant) -> (i64, Kinds) {
+        match self.full {
+            Some(full) if now < full => {
+                (self.written.unwrap_or(self.at).min(self.at), self.kinds.clone())
+            }
+            _ => (NONE, Kinds::default()),
+        }
+    }
+
     /// This store has committed a row that is visible from this time on.
     pub(crate) fn wrote(&mut self, visible_at: i64) {
         self.written = Some(self.written.unwrap_or(visible_at).min(visible_at));
@@ -213,6 +223,7 @@ mod tests {
         let (begun, kinds) = (Instant::now(), Kinds::default());
         let mut floor = in_use(begun);
         [3_000, 2_000, 9_000].into_iter().for_each(|at| floor.wrote(at));
+        assert_eq!(floor.standing(begun).0, 2_000);
         assert_eq!(floor.next(&kinds, begun), 2_000);
         // Written while that claim runs, which may miss it.
         floor.wrote(4_000);

@@ -101,6 +101,9 @@
 //!   stays open;
 //! * a due job that another transaction has locked when a claim passes it over.
 //!
+//! The list of kinds (what is overdue, what is paused) begins there too for the kinds that this
+//! store claims. It still walks over dead entries of kinds that only other programs claim.
+//!
 //! If a claim from the beginning exceeds the [timeout](Builder::timeout), the next one is tried
 //! after ten times that duration. Until then claims begin where the last one ended, or at the
 //! present in a program that has just started.

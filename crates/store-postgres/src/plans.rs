@@ -109,6 +109,7 @@ async fn check_others(client: &Client, statistics: &str) {
     let (texts, numbers) = (vec![""; 256], vec![7_i64; 256]);
     let (small, smaller) = (vec![7_i32; 256], vec![0_i16; 256]);
     let (queue, key, max) = ("orders", b"key 7".as_slice(), 256_i64);
+    let kinds = vec!["work/1"];
     let q: Parameter<'_> = (&queue, Type::TEXT);
     let key: Parameter<'_> = (&key, Type::BYTEA);
     let number: Parameter<'_> = (&max, Type::INT8);
@@ -120,7 +121,11 @@ async fn check_others(client: &Client, statistics: &str) {
     put.extend([n.clone(), n.clone(), t.clone(), t, k]);
     let dead = |condition| ("dead_pkey", condition);
     let statements: [Statement<'_>; 7] = [
-        (include_str!("sql/kinds.sql"), vec![q.clone()], ("job_turn", "(kind = kinds.kind)")),
+        (
+            include_str!("sql/kinds.sql"),
+            vec![q.clone(), (&kinds, Type::TEXT_ARRAY), number.clone()],
+            ("job_turn", "(kind = kinds.kind)"),
+        ),
         (include_str!("sql/find.sql"), vec![q.clone(), key.clone()], ("job_pkey", "(key = ")),
         (
             include_str!("sql/scan.sql"),
@@ -202,5 +207,44 @@ fn plans_are_good_whatever_the_statistics() {
             client.batch_execute("ROLLBACK").await.unwrap();
             check_in_a_users_transaction(&client, statistics).await;
         }
+    });
+}
+
+/// How many pages a list of the kinds reads, of which some are claimed from a floor.
+async fn pages(client: &Client, claimed: &[&str], floor: i64) -> u64 {
+    let sql = include_str!("sql/kinds.sql");
+    let explain = format!("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) {sql}");
+    let parameters: [Parameter<'_>; 3] =
+        [(&"orders", Type::TEXT), (&claimed, Type::TEXT_ARRAY), (&floor, Type::INT8)];
+    let rows = client.query_typed(&explain, &parameters).await.unwrap();
+    let lines = rows.iter().map(|row| row.get::<_, &str>(0).trim_start());
+    // The first line of these is that of the whole plan.
+    let all = lines.filter_map(|line| line.strip_prefix("Buffers: shared ")).next().unwrap();
+    let numbers = all.split(' ').filter_map(|part| part.split_once('='));
+    numbers
+        .filter(|(what, _)| ["hit", "read"].contains(what))
+        .map(|(_, n)| n.parse::<u64>().unwrap())
+        .sum()
+}
+
+#[test]
+fn kinds_are_listed_without_a_walk_over_dead_rows() {
+    let Some(server) = Server::postgres() else { return };
+    let url = format!("postgres://postgres@{}/postgres", server.address());
+    let settings: Builder = PostgresStore::builder(&url, "orders").unwrap();
+    drop(settings.clone().connect().unwrap());
+    run(async {
+        let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        let (other, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        client.batch_execute(&FILL.replace("NAME", "orders")).await.unwrap();
+        let snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM wheelhouse.job LIMIT 1";
+        other.batch_execute(snapshot).await.unwrap();
+        let delete = "DELETE FROM wheelhouse.job WHERE visible_at < 30000";
+        client.batch_execute(delete).await.unwrap();
+        client.batch_execute(&begin(&settings)).await.unwrap();
+        let (all, few) = (pages(&client, &[], -1).await, pages(&client, &["work/1"], 29_990).await);
+        assert!(all > 1_000 && few < 100, "pages from the beginning: {all}, from a floor: {few}");
     });
 }

@@ -182,10 +182,16 @@ impl Store for PostgresStore {
         Ok(())
     }
 
+    /// While claims begin at a floor, the first row of a kind that is claimed is looked for there
+    /// too: a job before it, which the next claim of all finds, is left out.
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
-        let queue = self.queue();
-        let kinds = self.session.index.statement(include_str!("sql/kinds.sql"));
-        for row in &self.query(&kinds, &[(&queue, Type::TEXT)])? {
+        let (floor, claimed) = self.floor.lock().standing(Instant::now());
+        let claimed: Vec<&str> = claimed.iter().map(|kind| &**kind).collect();
+        let (queue, sql) = (self.queue(), include_str!("sql/kinds.sql"));
+        let sql = self.session.index.statement(sql);
+        let parameters: [Parameter<'_>; 3] =
+            [(&queue, Type::TEXT), (&claimed, Type::TEXT_ARRAY), (&floor, Type::INT8)];
+        for row in &self.query(&sql, &parameters)? {
             let kind: &str = row.try_get(0).map_err(store_error)?;
             each(&kind.into(), row::time(row, 1)?);
         }
