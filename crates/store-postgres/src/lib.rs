@@ -73,9 +73,10 @@
 //! version that claims jobs builds `job_turn` in the background (`CREATE INDEX CONCURRENTLY`).
 //! Programs of both versions read and write meanwhile, by the old index. The build waits for each
 //! older transaction in the database to end. If it fails or is interrupted, a program tries again
-//! after a minute. The gauge `missing_indexes` is 1 until it is done. The build needs a server
-//! without `statement_timeout`, or a direct connection, which switches that off. Programs that
-//! claim nothing build nothing.
+//! after a minute. The gauge `missing_indexes` is 1 until it is done. The build takes two more
+//! connections, which a pooler must be able to lend. It needs a server without
+//! `statement_timeout`, or a direct connection, which switches that off. Programs that claim
+//! nothing build nothing.
 //!
 //! `job_order` stays, since older programs need it. Once the last of them has ended, drop it
 //! (`DROP INDEX CONCURRENTLY wheelhouse.job_order`): it slows writes down, and with wrong

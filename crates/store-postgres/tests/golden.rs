@@ -114,6 +114,17 @@ fn an_index_whose_build_was_interrupted_is_built_again() {
     });
 }
 
+#[test]
+fn a_pooler_lends_the_sessions_to_build_the_index() {
+    let Some(server) = Server::postgres() else { return };
+    let Some(pooler) = Server::pgbouncer(&server, "transaction", 3) else { return };
+    let direct = url(&server);
+    let golden = fs::read_to_string(file()).unwrap();
+    run(async { connect(&direct).await.batch_execute(&golden).await.unwrap() });
+    let mut store = store(&url(&pooler), WRITTEN + 60_000);
+    assert_eq!(indexes(&direct, &mut store), "job_order job_pkey job_turn");
+}
+
 /// Commands that look at jobs or cancel one migrate nothing.
 #[test]
 fn who_claims_nothing_builds_no_index() {
