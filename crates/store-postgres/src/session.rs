@@ -101,7 +101,10 @@ impl Session {
 
     /// Builds the index by which jobs are claimed, in the background, if it is missing.
     pub(crate) fn see_to_the_index(&mut self) {
-        self.index.see_to_it(&self.sockets, &self.settings);
+        // Until the database was checked, nothing is known of its index.
+        if self.format.is_some() {
+            self.index.see_to_it(&self.sockets, &self.settings);
+        }
     }
 
     /// Carries out a transaction on a connection, which is kept if it can be used again.
