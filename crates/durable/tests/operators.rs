@@ -5,7 +5,7 @@ mod common;
 use common::{KIND, MINUTE, World, secs, wait_until};
 use crossbeam_channel::{Receiver, unbounded};
 use wheelhouse_durable::store::{Key, MemoryStore, StoreClock};
-use wheelhouse_durable::{Durable, Handlers, JobState, Next, Scheduled, Stop};
+use wheelhouse_durable::{Cancel, Durable, Handlers, JobState, Next, Scheduled, Stop};
 
 /// Key, and when it was due in seconds.
 fn telling() -> (Handlers, Receiver<(String, u64)>) {
@@ -51,6 +51,59 @@ fn a_changed_schedule_takes_effect_and_forgets_nothing() {
     assert_eq!(world.find("k").unwrap().due.as_millis(), 60_000 + 3_600_000);
     timers.cancel(Key::new("k").unwrap()).unwrap();
     assert_eq!(kept_new(&timers), Scheduled::Created);
+}
+
+/// A cancelled run has no next occurrence: the program that starts meanwhile schedules it anew.
+#[test]
+fn an_update_schedules_a_job_anew_that_was_cancelled_while_it_ran() {
+    let world = World::new();
+    let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
+    let timers = world.start(Handlers::new().on_bytes(KIND, move |_, _| {
+        sender.send(())?;
+        wait.recv()?;
+        Ok(Next::Done)
+    }));
+    let go = go; // Dropped before the timers: a test that fails does not hang.
+    let update = || timers.every(MINUTE).unwrap().updating("k").schedule_bytes(KIND, "").unwrap();
+    assert_eq!(update(), Scheduled::Created);
+    world.clock.advance(MINUTE);
+    receive(&begun);
+    assert_eq!(timers.cancel("k").unwrap(), Cancel::Running);
+    assert_eq!(update(), Scheduled::Created);
+    assert_eq!(update(), Scheduled::Kept);
+    go.send(()).unwrap();
+    wait_until("it is acked", || {
+        timers.snapshot().counts.closed + timers.snapshot().counts.acked == 1
+    });
+    assert_eq!(world.find("k").unwrap().due.as_millis(), 120_000);
+}
+
+/// A run that a crash interrupted was missed as well, and so was a newer schedule that waited for
+/// its end.
+#[test]
+fn an_update_repeats_an_interrupted_run() {
+    let world = World::new();
+    let producer = world.start(Handlers::new());
+    let update = |minutes| {
+        let plan = producer.every(minutes * MINUTE).unwrap().updating("k");
+        plan.schedule_bytes(KIND, "").unwrap()
+    };
+    let due = || world.find("k").unwrap().due.as_millis() / 1_000;
+    assert_eq!(update(1), Scheduled::Created);
+    world.clock.advance(MINUTE);
+    assert_eq!(world.claim_and_die(secs(30)).len(), 1);
+    world.clock.advance(secs(30));
+    assert_eq!((update(60), due()), (Scheduled::Changed, 60));
+    // As long as its lease lasts, the run may succeed.
+    assert_eq!(world.claim_and_die(secs(300)).len(), 1);
+    assert_eq!((update(2), due()), (Scheduled::Changed, 90 + 120));
+    world.clock.advance(secs(200));
+    assert_eq!((update(3), due()), (Scheduled::Changed, 90 + 120));
+    let (handlers, seen) = telling();
+    let timers = world.start(handlers);
+    world.clock.advance(secs(100));
+    assert_eq!(receive(&seen), ("k".to_owned(), 210));
+    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
 }
 
 fn kept_new(timers: &Durable) -> Scheduled {

@@ -6,7 +6,7 @@ use crate::commit::{Commit, Then};
 use crate::error::Error;
 use crate::observe::Snapshot;
 use crate::plan::{Plan, Repeat};
-use crate::store::{Change, Dead, Entry, Key, Kinds, Outcome, Put, Timestamp, When};
+use crate::store::{Change, Dead, Entry, Key, Kinds, Outcome, Put, State, Timestamp, When};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -254,13 +254,23 @@ impl Timers {
     /// The change that makes this the schedule of its key; `None` if it is already.
     pub(crate) fn update(&self, put: Put) -> Result<Option<Put>, Error> {
         let Some(row) = self.find(&put.key)? else { return Ok(Some(put)) };
-        if row.kind == put.kind && row.payload == put.payload && row.policy == put.policy {
+        let is_same =
+            row.kind == put.kind && row.payload == put.payload && row.policy == put.policy;
+        // A job that was cancelled while it ran has no next occurrence: its row goes with the run.
+        let is_cancelled = matches!(row.state, State::Closed(_));
+        if is_same && !is_cancelled {
             return Ok(None);
         }
         let mut store = self.shard(&put.key).store.lock();
         let now = store.claim(&Kinds::default(), 0, Duration::from_secs(1), &mut Vec::new())?.now;
-        // A missed run is not forgotten. A run in progress was not missed.
-        let is_missed = row.state.run().is_none() && row.due <= now;
+        // A missed run is not forgotten. A run in progress was not missed, but one whose lease has
+        // run out was interrupted. The row of a replaced job is the newer one, which has not begun.
+        let is_missed = row.due <= now
+            && match row.state {
+                State::Pending | State::Leased(_) | State::Replaced(_) => true,
+                State::Begun(lease) => lease.until <= now,
+                State::Closed(_) => false,
+            };
         Ok(Some(if is_missed { Put { when: When::At(row.due), ..put } } else { put }))
     }
 

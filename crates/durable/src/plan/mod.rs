@@ -98,11 +98,14 @@ impl<'t> Plan<'t> {
     /// Gives the job a key, and says that this is its schedule now. If a job has the key with the
     /// same kind, payload, rule and limits, it stays as it is; if one of them differs, the job is
     /// changed: a changed cron line takes effect, and an occurrence that was missed while no
-    /// program ran still takes place. If the job is running, that run continues and the new
-    /// schedule begins after it. Returns what was done.
+    /// program ran still takes place, and so does a run that a crash interrupted, if its lease has
+    /// run out. If the job is running, that run continues and the new schedule begins after it. A
+    /// job that was cancelled while it runs is scheduled anew. Returns what was done.
     ///
     /// Reads the job from the store first. If an overdue occurrence is handed out in that moment,
-    /// it may run twice.
+    /// it may run twice. A change during a run replaces the job, so that run is not repeated: if it
+    /// fails, or its program was killed and the lease still lasts, the next run is the first of the
+    /// new schedule.
     ///
     /// ```
     /// # use wheelhouse_durable::store::MemoryStore;
