@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{KIND, MINUTE, World, millis, secs, wait_until};
+use common::{FaultyStore, KIND, MINUTE, World, millis, secs, wait_until};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -189,4 +189,29 @@ fn payloads_in_flight_are_bounded() {
     wait_until("all are acked", || timers.snapshot().counts.acked == 61);
     let most = most.load(Ordering::SeqCst);
     assert!((2..=16).contains(&(most / MAX_PAYLOAD)), "{most} bytes");
+}
+
+/// The commit that begins it took longer than the lease: its handler is not called, and the attempt
+/// is not counted.
+#[test]
+fn a_run_does_not_begin_when_its_lease_has_run_out() {
+    let world = World::new();
+    let store = FaultyStore::new(&world);
+    let (faults, gate) = (store.faults.clone(), Arc::clone(&store.gate));
+    let (sender, begun) = unbounded();
+    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
+        sender.send((run.attempt(), run.is_superseded()))?;
+        Ok(Next::Done)
+    });
+    let timers = world.builder(handlers).start(store).unwrap();
+    timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
+    let commits = faults.commits().len();
+    let closed = gate.lock();
+    world.clock.advance(secs(1));
+    wait_until("it is to begin", || faults.commits().len() > commits);
+    world.clock.advance(secs(31));
+    drop(closed);
+    assert_eq!(receive(&begun), (1, false));
+    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    assert!(world.store.is_empty());
 }

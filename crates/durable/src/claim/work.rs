@@ -206,6 +206,12 @@ impl Task {
 
     fn run(mut self) {
         let Some(occurrence) = self.occurrence.take() else { return };
+        // Begun too late: the commit or the way to this worker took longer than the lease. If
+        // another program has the job by now, the release is refused.
+        if self.held.is_lost(self.shared().clock.now()) {
+            let released = self.release();
+            return self.end(released);
+        }
         self.was_called = true;
         let conclusion = self.call(&occurrence);
         self.end(conclusion);
