@@ -215,3 +215,49 @@ fn a_run_does_not_begin_when_its_lease_has_run_out() {
     wait_until("it is acked", || timers.snapshot().counts.acked == 1);
     assert!(world.store.is_empty());
 }
+
+/// While the store is away, runs that cannot begin do not all begin as soon as it is back.
+#[test]
+fn no_more_begin_after_an_outage_than_there_are_workers() {
+    let world = World::new();
+    let store = FaultyStore::new(&world);
+    let faults = store.faults.clone();
+    let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
+    let clock = world.clock.clone();
+    let handlers = world.with_a_pace(Handlers::new()).on_bytes(KIND, move |run, _| {
+        sender.send(run.key().to_string())?;
+        wait.recv()?;
+        clock.advance(millis(10));
+        Ok(Next::Done)
+    });
+    let timers = world.builder(handlers).workers(1).start(store).unwrap();
+    let go = go;
+    world.set_the_pace(&timers);
+    for n in 0..11 {
+        timers.after(secs(0)).key(format!("{n:02}")).schedule_bytes(KIND, "").unwrap();
+    }
+    assert_eq!(receive(&begun), "00");
+    wait_until("all are leased", || world.leased() == 11);
+    faults.down(true);
+    go.send(()).unwrap();
+    wait_until("each was to begin", || faults.commits().iter().any(|changes| *changes >= 11));
+    faults.down(false);
+    let count_begun = || {
+        let mut count = 0;
+        let mut see = |row: &Entry| count += usize::from(row.state.run().is_some());
+        world.store.clone().scan(None, usize::MAX, &mut see).unwrap();
+        count
+    };
+    for n in 1..=10 {
+        // The claimer tries again, after a pause of less than two seconds.
+        wait_until("the next begins", || {
+            world.pass(millis(100));
+            !begun.is_empty()
+        });
+        drop(receive(&begun));
+        assert_eq!(count_begun(), 1, "{n}");
+        go.send(()).unwrap();
+        wait_until("it is acked", || timers.snapshot().counts.acked == 2 + n);
+    }
+    assert!(world.store.is_empty());
+}

@@ -185,9 +185,12 @@ impl Task {
         }
     }
 
-    /// Its store is away: jobs of other stores may take its room meanwhile.
-    pub(crate) fn leave_room(&mut self) {
-        drop(self.slot.take());
+    /// Its store is away, and its `Begin` may have been carried out: what gives the job back when
+    /// the store answers again. Jobs of other stores take its room. If it began by then without
+    /// that, all that is leased would begin at once, ahead of the workers.
+    pub(crate) fn give_back(mut self) -> Option<(Change, Ended)> {
+        let released = self.release();
+        self.ended(released)
     }
 
     /// The run that was to begin is none.
@@ -242,16 +245,21 @@ impl Task {
     }
 
     /// Hands the end in.
-    fn end(&mut self, Conclusion { change, end }: Conclusion) {
+    fn end(&mut self, conclusion: Conclusion) {
+        if let Some((change, ended)) = self.ended(conclusion) {
+            self.shared().queue_of_changes.put(change, Then::Ended(ended));
+        }
+    }
+
+    /// The end, to be committed. `None` if there was one, or the handler has committed it.
+    fn ended(&mut self, Conclusion { change, end }: Conclusion) -> Option<(Change, Ended)> {
         let shared = self.timers.shared();
         self.held.end();
         if matches!(end, End::NotUnderstood) {
             shared.report(Some(self.held.name.clone()), EventKind::NotUnderstood);
         }
-        let Some(flown) = self.flown.take() else { return };
-        let Some(change) = change else { return };
-        let ended = Ended { name: self.held.name.clone(), end, flown, repeated: false };
-        shared.queue_of_changes.put(change, Then::Ended(ended));
+        let flown = self.flown.take()?;
+        Some((change?, Ended { name: self.held.name.clone(), end, flown, repeated: false }))
     }
 
     fn release(&self) -> Conclusion {

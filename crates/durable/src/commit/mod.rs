@@ -10,11 +10,11 @@
 //! It never waits for more to come: while one commit runs, what arrives is gathered, and all of
 //! that is the next. So one waiting producer has the latency of the store, and many share it.
 //!
-//! If the store fails, callers that wait receive the error. No caller waits for the begin or the
-//! end of a run: those changes are kept and retried, since a job that was done and is not acked is
-//! done twice. As a failed commit may have taken effect, a run that is found ended when its end is
-//! retried counts as ended by that. An end that the store refuses for good is given up: it would be
-//! refused with each batch it is in.
+//! If the store fails, callers that wait receive the error. No caller waits for the end of a run:
+//! that change is kept and retried, since a job that was done and is not acked is done twice. As a
+//! failed commit may have taken effect, a run that is found ended when its end is retried counts as
+//! ended by that. An end that the store refuses for good is given up: it would be refused with each
+//! batch it is in. A run whose begin fails is given back: its release is kept in the same way.
 
 mod queue;
 mod ticket;
@@ -114,9 +114,9 @@ fn fail(shared: &Shared, batch: Batch, error: &Arc<StoreError>) -> Batch {
             Then::Ended(ended) if error.is_transient() => {
                 kept.push(change, Then::Ended(ended.again()));
             }
-            Then::Begun(mut task) if error.is_transient() => {
-                task.leave_room();
-                kept.push(change, Then::Begun(task));
+            Then::Begun(task) if error.is_transient() => {
+                let back = task.give_back().into_iter();
+                back.for_each(|(release, ended)| kept.push(release, Then::Ended(ended)));
             }
             // Refused for good: its lease runs out.
             Then::Begun(mut task) => task.withdraw(),
