@@ -109,3 +109,42 @@ fn a_run_may_stop_its_own_timers() {
         assert!(world.store.is_empty());
     }
 }
+
+/// A job that hangs in each attempt takes one worker of a program and no more: others continue.
+#[test]
+fn a_job_that_hangs_takes_one_worker() {
+    let world = World::new();
+    let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
+    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
+        sender.send(run.key().to_string())?;
+        if run.key().as_bytes() == b"hangs" {
+            wait.recv()?;
+        }
+        Ok(Next::Done)
+    });
+    let timers = world.builder(handlers).workers(2).limit(secs(10));
+    let timers = timers.start(world.store.clone()).unwrap();
+    let go = go; // Dropped before the timers: a test that fails does not hang.
+    timers.after(secs(0)).key("hangs").schedule_bytes(KIND, "").unwrap();
+    assert_eq!(begun.recv_timeout(secs(20)).unwrap(), "hangs");
+    world.clock.advance(secs(10));
+    wait_until("it is reported", || timers.snapshot().counts.timed_out == 1);
+    for round in 1..=3 {
+        world.clock.advance(secs(60));
+        wait_until("its lease runs out", || timers.snapshot().counts.leased > round);
+        timers.after(secs(0)).key("other").schedule_bytes(KIND, "").unwrap();
+        assert_eq!(begun.recv_timeout(secs(20)).unwrap(), "other");
+        wait_until("it is acked", || timers.snapshot().counts.acked == round);
+    }
+    wait_until("it is given back", || world.leased() == 0);
+    assert_eq!(world.find("hangs").unwrap().attempt, 1, "others are not counted");
+    go.send(()).unwrap();
+    go.send(()).unwrap();
+    wait_until("the first is refused", || timers.snapshot().counts.superseded == 1);
+    wait_until("it runs again", || {
+        world.clock.advance(secs(1));
+        std::thread::sleep(Duration::from_millis(1));
+        timers.snapshot().counts.acked == 4
+    });
+    assert!(world.store.is_empty());
+}

@@ -4,12 +4,13 @@ use super::Message;
 use super::waiting::Waiting;
 use crate::MAX_PAYLOAD;
 use crate::handlers::Held;
-use crate::store::{Leased, Token};
+use crate::store::{Key, Leased, Token};
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use wheelhouse_service::Moment;
 
 /// How many bytes of payloads may be in flight. A claim takes whole jobs, as many as fit if each is
 /// as long as the longest of the claims before it; one job may always be in flight.
@@ -92,6 +93,14 @@ impl Flight {
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.held.lock().len()
+    }
+
+    /// The runs that have lost their leases and whose handlers have not returned, by their keys. Of
+    /// one key there is one at the most, as no other begins meanwhile.
+    pub(super) fn hanging(&self, now: Moment) -> HashMap<Key, Arc<Held>> {
+        let held = self.held.lock();
+        let hangs = held.values().filter(|held| held.is_running() && held.is_lost(now));
+        hangs.map(|held| (held.name.key.clone(), Arc::clone(held))).collect()
     }
 
     pub(super) fn held(&self) -> Vec<Arc<Held>> {

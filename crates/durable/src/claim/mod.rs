@@ -235,9 +235,11 @@ impl Claimer {
         shared.flight.claimed(&self.leased);
         let claimed = Claimed { now: next.now, asked, answered: self.wheel.now() };
         let mut tasks = Vec::with_capacity(self.leased.len());
+        let hanging = shared.flight.hanging(claimed.answered);
         for leased in self.leased.drain(..) {
             count(&shared.counters.of(&leased.job.kind).counts.leased);
-            tasks.push(Task::new(&self.timers, leased, claimed));
+            let hangs = hanging.get(&leased.job.key).map(Arc::clone);
+            tasks.push(Task::new(&self.timers, leased, claimed, hangs));
         }
         shared.waiting.add(tasks)
     }

@@ -28,6 +28,9 @@ pub(crate) struct Task {
     held: Arc<Held>,
     claimed: Claimed,
     is_suspect: bool,
+    /// A run of the same key in this program that lost its lease: its handler had not returned when
+    /// this was claimed.
+    hangs: Option<Arc<Held>>,
     /// The occurrence to run. `None` before it is judged, and when the handler has been called.
     occurrence: Option<Occurrence>,
     was_called: bool,
@@ -86,7 +89,12 @@ impl Claimed {
 
 impl Task {
     /// It is in flight from here on.
-    pub(super) fn new(timers: &Timers, mut leased: Leased, claimed: Claimed) -> Self {
+    pub(super) fn new(
+        timers: &Timers,
+        mut leased: Leased,
+        claimed: Claimed,
+        hangs: Option<Arc<Held>>,
+    ) -> Self {
         let shared = timers.shared();
         let until = claimed.asked.saturating_add(shared.settings.visibility);
         let is_suspect = is_suspect(&leased, shared.settings.max_attempts);
@@ -101,6 +109,7 @@ impl Task {
             held,
             claimed,
             is_suspect,
+            hangs,
             occurrence: None,
             was_called: false,
             flown,
@@ -129,6 +138,10 @@ impl Task {
             Step::Lose
         } else if is_kept_back || shared.paused.read().has(self.kind()) {
             Step::End(Box::new(self.release()))
+        } else if self.hangs.as_ref().is_some_and(|before| before.is_running()) {
+            // It would take one worker after the other. Another program may run it: this one comes
+            // back to it as often as it would renew its lease.
+            Step::End(Box::new(self.release_for(shared.settings.visibility / 3)))
         } else {
             match self.judge() {
                 Ok(occurrence) => {
@@ -263,8 +276,13 @@ impl Task {
     }
 
     fn release(&self) -> Conclusion {
+        self.release_for(Duration::ZERO)
+    }
+
+    /// Gives it back: it is visible after this delay.
+    fn release_for(&self, delay: Duration) -> Conclusion {
         let (key, token) = (self.leased.job.key.clone(), self.leased.token);
-        let change = Change::Release { key, token, when: When::After(Duration::ZERO) };
+        let change = Change::Release { key, token, when: When::After(delay) };
         Conclusion { change: Some(change), end: End::Released }
     }
 
