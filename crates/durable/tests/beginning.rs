@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{FaultyStore, KIND, MINUTE, World, millis, secs, wait_until};
+use common::{FaultyStore, KIND, MINUTE, PACE, World, millis, secs, wait_until};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -189,6 +189,39 @@ fn payloads_in_flight_are_bounded() {
     wait_until("all are acked", || timers.snapshot().counts.acked == 61);
     let most = most.load(Ordering::SeqCst);
     assert!((2..=16).contains(&(most / MAX_PAYLOAD)), "{most} bytes");
+}
+
+/// Many small payloads say nothing of the next ones: what a claim brings beyond the bound is given
+/// back.
+#[test]
+fn large_payloads_after_small_ones_are_given_back() {
+    let world = World::new();
+    let (handlers, begun, go) = waits(world.with_a_pace(Handlers::new()));
+    let timers = world.builder(handlers).workers(4).start(world.store.clone()).unwrap();
+    let go = go;
+    for n in 1..=30 {
+        timers.after(secs(0)).schedule_bytes(PACE, "").unwrap();
+        wait_until("it has run", || timers.snapshot().counts.acked == n);
+    }
+    let at = timers.now().unwrap().saturating_add(secs(1));
+    let payload = vec![0; MAX_PAYLOAD];
+    for n in 0..30 {
+        let plan = timers.at(at).key(format!("{n:02}"));
+        plan.schedule_bytes(KIND, payload.clone()).unwrap();
+    }
+    world.clock.advance(secs(1));
+    (0..4).for_each(|_| drop(receive(&begun)));
+    let bytes = || {
+        let mut bytes = 0;
+        let mut add = |row: &Entry| bytes += usize::from(row.state.is_held()) * row.payload.len();
+        world.store.clone().scan(None, usize::MAX, &mut add).unwrap();
+        bytes
+    };
+    wait_until("the rest is given back", || bytes() <= 16 * MAX_PAYLOAD);
+    assert!(timers.snapshot().counts.leased >= 30 + 30, "they were leased at once");
+    assert_eq!(world.find("29").unwrap().attempt, 0);
+    (0..30).for_each(|_| go.send(()).unwrap());
+    wait_until("all are acked", || timers.snapshot().counts.acked == 60);
 }
 
 /// The commit that begins it took longer than the lease: its handler is not called, and the attempt

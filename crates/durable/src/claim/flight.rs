@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use wheelhouse_service::Moment;
 
 /// How many bytes of payloads may be in flight. A claim takes whole jobs, as many as fit if each is
-/// as long as the longest of the claims before it; one job may always be in flight.
+/// as long as the longest of the claims before it. That is a guess: what a claim brings beyond the
+/// bound is given back at once. One job may always be in flight.
 const MOST_BYTES: usize = 16 << 20;
 
 /// See the [module](self).
@@ -77,6 +78,11 @@ impl Flight {
         };
         let before = self.longest.load(Ordering::SeqCst);
         self.longest.store(longest.max(before / 2).max(1), Ordering::SeqCst);
+    }
+
+    /// Returns `true` if there is room for a job with a payload of this length.
+    pub(super) fn fits(&self, bytes: usize) -> bool {
+        self.bytes.load(Ordering::SeqCst) + bytes <= MOST_BYTES || self.count() == 0
     }
 
     pub(super) fn begin(self: &Arc<Self>, held: &Arc<Held>, bytes: usize) -> Flown {

@@ -239,7 +239,9 @@ impl Claimer {
         for leased in self.leased.drain(..) {
             count(&shared.counters.of(&leased.job.kind).counts.leased);
             let hangs = hanging.get(&leased.job.key).map(Arc::clone);
-            tasks.push(Task::new(&self.timers, leased, claimed, hangs));
+            let fits = shared.flight.fits(leased.job.payload.len());
+            let task = Task::new(&self.timers, leased, claimed, hangs);
+            if fits { tasks.push(task) } else { task.put_back() }
         }
         shared.waiting.add(tasks)
     }

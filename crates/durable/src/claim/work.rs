@@ -141,7 +141,7 @@ impl Task {
         } else if self.hangs.as_ref().is_some_and(|before| before.is_running()) {
             // It would take one worker after the other. Another program may run it: this one comes
             // back to it as often as it would renew its lease.
-            Step::End(Box::new(self.release_for(shared.settings.visibility / 3)))
+            Step::End(Box::new(self.release_at(When::After(shared.settings.visibility / 3))))
         } else {
             match self.judge() {
                 Ok(occurrence) => {
@@ -152,6 +152,12 @@ impl Task {
                 Err(conclusion) => Step::End(conclusion),
             }
         }
+    }
+
+    /// Gives it back to its place in the order, as its payload is too much.
+    pub(super) fn put_back(mut self) {
+        let released = self.release_at(When::At(self.leased.job.due));
+        self.end(released);
     }
 
     /// It is to begin, and takes this room.
@@ -276,13 +282,13 @@ impl Task {
     }
 
     fn release(&self) -> Conclusion {
-        self.release_for(Duration::ZERO)
+        self.release_at(When::After(Duration::ZERO))
     }
 
-    /// Gives it back: it is visible after this delay.
-    fn release_for(&self, delay: Duration) -> Conclusion {
+    /// Gives it back: it is visible then.
+    fn release_at(&self, when: When) -> Conclusion {
         let (key, token) = (self.leased.job.key.clone(), self.leased.token);
-        let change = Change::Release { key, token, when: When::After(delay) };
+        let change = Change::Release { key, token, when };
         Conclusion { change: Some(change), end: End::Released }
     }
 
