@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{KIND, MINUTE, World, secs, wait_until};
+use common::{FaultyStore, KIND, MINUTE, World, secs, wait_until};
 use crossbeam_channel::{Receiver, unbounded};
 use wheelhouse_durable::store::{Key, MemoryStore, StoreClock};
 use wheelhouse_durable::{Cancel, Durable, Handlers, JobState, Next, Scheduled, Stop};
@@ -104,6 +104,26 @@ fn an_update_repeats_an_interrupted_run() {
     world.clock.advance(secs(100));
     assert_eq!(receive(&seen), ("k".to_owned(), 210));
     wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+}
+
+/// A list of all kinds may read many rows that are dead: it is asked for once a minute.
+#[test]
+fn pauses_are_looked_for_by_their_keys() {
+    let world = World::new();
+    let store = FaultyStore::new(&world);
+    let faults = store.faults.clone();
+    let (handlers, _) = telling();
+    let timers = world.builder(handlers).start(store).unwrap();
+    let looks = || faults.lists_of_kinds();
+    wait_until("it has started", || timers.snapshot().counts.claims > 0);
+    let before = looks();
+    for second in 1..=30 {
+        world.clock.advance(secs(1));
+        wait_until("it looks for a pause", || faults.finds() >= 2 * second);
+    }
+    assert_eq!(looks(), before);
+    world.clock.advance(secs(30));
+    wait_until("it lists the kinds", || looks() > before);
 }
 
 fn kept_new(timers: &Durable) -> Scheduled {

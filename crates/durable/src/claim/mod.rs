@@ -302,25 +302,14 @@ impl Claimer {
         }
     }
 
-    /// Finds out which kinds are paused, and how long the first of each waits. Returns `true` if
-    /// other kinds are to be claimed than before.
+    /// Finds out which kinds are paused, by the keys of the rows that say so: to list all kinds may
+    /// take a server long, and claims and renewals would wait. Returns `true` if other kinds are to
+    /// be claimed than before.
     fn look_for_pauses(&mut self) -> bool {
         let shared = self.timers.shared();
-        let now = self.last.map_or(Timestamp::default(), |(next, then)| {
-            next.now.saturating_add(self.wheel.now().saturating_since(then))
-        });
-        let (mut paused, mut overdue) = (Paused::default(), BTreeMap::new());
-        let listed = self.store.lock().kinds(&mut |kind, first| {
-            paused.see(kind);
-            if shared.kinds.contains(kind) {
-                overdue.insert(kind.clone(), now.saturating_since(first));
-            }
-        });
+        let paused = Paused::read(&mut **self.store.lock(), &shared.kinds);
         // Claims report a store that fails, and continue as before.
-        if listed.is_err() {
-            return false;
-        }
-        *shared.overdue.lock() = overdue;
+        let Ok(paused) = paused else { return false };
         let kinds = paused.rest(&shared.kinds);
         *shared.paused.write() = paused;
         std::mem::replace(&mut self.kinds, kinds) != self.kinds
@@ -356,7 +345,8 @@ impl Claimer {
         }
     }
 
-    /// Reports each kind that is due and has no handler, once.
+    /// Reports each kind that is due and has no handler, once, and notes how long the first job of
+    /// each other kind waits.
     fn look_for_kinds(&mut self) {
         let shared = self.timers.shared();
         if shared.kinds.is_empty() {
@@ -367,17 +357,19 @@ impl Claimer {
         if store.gauges(&mut |name, value| gauges.extend([(name, value)])).is_ok() {
             *shared.gauges.lock() = gauges;
         }
-        let listed = store.kinds(&mut |kind, first| {
-            if !shared.kinds.contains(kind) && !kind.starts_with(PAUSE) {
-                found.push((kind.clone(), first));
-            }
-        });
-        let none = &crate::store::Kinds::default();
-        let next = store.claim(none, 0, Duration::from_secs(1), &mut Vec::new());
+        let listed = store.kinds(&mut |kind, first| found.push((kind.clone(), first)));
+        let none = &Kinds::default();
+        let next =
+            listed.and_then(|()| store.claim(none, 0, Duration::from_secs(1), &mut Vec::new()));
         drop(store);
-        let (Ok(()), Ok(next)) = (listed, next) else { return };
-        for (kind, _) in found.into_iter().filter(|(_, first)| *first <= next.now) {
-            if self.unknown.insert(kind.clone()) {
+        let Ok(Next { now, .. }) = next else { return };
+        let (known, others): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|(kind, _)| shared.kinds.contains(kind));
+        let waits = |(kind, first)| (kind, now.saturating_since(first));
+        *shared.overdue.lock() = known.into_iter().map(waits).collect();
+        for (kind, first) in others {
+            let is_due = first <= now && !kind.starts_with(PAUSE);
+            if is_due && self.unknown.insert(kind.clone()) {
                 shared.report(None, EventKind::UnknownKind(kind));
             }
         }

@@ -3,7 +3,7 @@
 use super::{Shared, Timers};
 use crate::commit::{Commit, Then};
 use crate::error::Error;
-use crate::store::{Change, Key, Kind, Kinds, Outcome, PAUSE};
+use crate::store::{Change, Key, Kind, Kinds, Outcome, PAUSE, Store, StoreError};
 use std::collections::BTreeSet;
 
 /// As a store says it; the empty kind is all.
@@ -11,9 +11,21 @@ use std::collections::BTreeSet;
 pub(crate) struct Paused(BTreeSet<Kind>);
 
 impl Paused {
-    /// A kind of which the store has a row.
-    pub(crate) fn see(&mut self, kind: &Kind) {
-        self.0.extend(kind.strip_prefix(PAUSE).map(Kind::from));
+    /// Which of these kinds are paused. Asks the store once for each, and once for all of them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub(crate) fn read(store: &mut dyn Store, kinds: &Kinds) -> Result<Self, StoreError> {
+        let mut paused = Self::default();
+        for kind in kinds.iter().map(|kind| &**kind).chain([""]) {
+            // A kind that is too long for such a key cannot be paused.
+            let Ok(key) = Key::new(format!("{PAUSE}{kind}")) else { continue };
+            if store.find(&key)?.is_some_and(|row| row.paused().is_some()) {
+                paused.0.insert(kind.into());
+            }
+        }
+        Ok(paused)
     }
 
     pub(crate) fn has(&self, kind: &str) -> bool {

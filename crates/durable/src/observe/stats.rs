@@ -250,7 +250,7 @@ pub struct Snapshot {
     /// Jobs leased and not ended.
     pub in_flight: usize,
     /// How long ago the oldest job that waits could have begun, of the kinds that have a handler,
-    /// as it was when the store was last [asked](crate::Builder::poll).
+    /// at most a minute old.
     pub overdue: Duration,
     /// Figures of the storage, at most a minute old, such as `wal_bytes` of a SQLite file and
     /// `dead_rows` of PostgreSQL; the sum for several stores.

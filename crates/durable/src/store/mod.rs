@@ -146,7 +146,7 @@ pub trait Store: Send + 'static {
     ) -> Result<(), StoreError>;
 
     /// Each kind of which there is a row, and when the first of it is visible, in any order. It
-    /// must not take time in proportion to the rows. For kinds that no program handles.
+    /// must not take time in proportion to the rows. Asked once a minute.
     ///
     /// # Errors
     ///

@@ -147,6 +147,8 @@ struct Plan {
     commits: Vec<usize>,
     renewals: Vec<usize>,
     calls: usize,
+    finds: usize,
+    lists_of_kinds: usize,
 }
 
 impl Faults {
@@ -182,6 +184,16 @@ impl Faults {
 
     pub(crate) fn calls(&self) -> usize {
         self.inner.lock().calls
+    }
+
+    /// How many rows were looked for by their keys.
+    pub(crate) fn finds(&self) -> usize {
+        self.inner.lock().finds
+    }
+
+    /// How often it was asked for all kinds.
+    pub(crate) fn lists_of_kinds(&self) -> usize {
+        self.inner.lock().lists_of_kinds
     }
 
     /// For calls that only read: they fail if the server cannot be reached, and are not planned.
@@ -280,6 +292,7 @@ impl Store for FaultyStore {
     }
 
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        self.faults.inner.lock().finds += 1;
         self.faults.reach()?;
         self.store.find(key)
     }
@@ -305,6 +318,7 @@ impl Store for FaultyStore {
     }
 
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
+        self.faults.inner.lock().lists_of_kinds += 1;
         self.faults.reach()?;
         self.store.kinds(each)
     }
