@@ -263,3 +263,37 @@ fn a_store_that_comes_back_empty_is_reported() {
     start([Box::new(kept.clone()), Box::new(store())]).stop();
     assert!(is_reported());
 }
+
+/// Whichever call finds it out, also one that looks for what is paused.
+#[test]
+fn a_store_that_comes_back_empty_to_handlers_is_reported() {
+    let world = World::new();
+    let faulty = FaultyStore::new(&world);
+    let faults = faulty.faults.clone();
+    let other = MemoryStore::with_clock(StoreClock::new(world.clock.clone()));
+    let lost = MemoryStore::with_clock(StoreClock::new(world.clock.clone()));
+    let start = |store: Box<dyn Store>| {
+        let stores: [Box<dyn Store>; 2] = [store, Box::new(other.clone())];
+        let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
+        world.builder(handlers).poll(millis(10)).start_shards(stores).unwrap()
+    };
+    let timers = start(Box::new(lost));
+    for n in 0..40 {
+        timers.after(secs(60)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
+    }
+    timers.stop();
+
+    faults.down(true);
+    let timers = start(Box::new(faulty));
+    wait_until("claims fail", || timers.snapshot().counts.store_errors > 0);
+    faults.down(false);
+    // The claimer looks for pauses before it claims again, which it does after 50 ms.
+    wait_until("it is reported", || {
+        world.clock.advance(millis(10));
+        std::thread::sleep(millis(1));
+        world.has_event(|event| {
+            matches!(event, EventKind::StoreFailed(why)
+                if why.starts_with("shard 1 of 2: ") && why.contains("is empty"))
+        })
+    });
+}

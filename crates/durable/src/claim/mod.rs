@@ -308,8 +308,14 @@ impl Claimer {
     fn look_for_pauses(&mut self) -> bool {
         let shared = self.timers.shared();
         let paused = Paused::read(&mut **self.store.lock(), &shared.kinds);
-        // Claims report a store that fails, and continue as before.
-        let Ok(paused) = paused else { return false };
+        // Some errors come once, whichever call is the next.
+        let paused = match paused {
+            Ok(paused) => paused,
+            Err(error) => {
+                shared.report_failure(&error);
+                return false;
+            }
+        };
         let kinds = paused.rest(&shared.kinds);
         *shared.paused.write() = paused;
         std::mem::replace(&mut self.kinds, kinds) != self.kinds
@@ -326,8 +332,8 @@ impl Claimer {
         let now = loop {
             let (mut store, before) = (self.store.lock(), letters.len());
             let mut see = |its: &Dead| letters.push((its.at, its.job.generation));
-            if store.dead(after, DEAD_AT_ONCE, &mut see).is_err() {
-                return;
+            if let Err(error) = store.dead(after, DEAD_AT_ONCE, &mut see) {
+                break Err(error);
             }
             if letters.len() == before {
                 let none = &Kinds::default();
@@ -335,7 +341,10 @@ impl Claimer {
             }
             after = letters.last().map(|(_, generation)| *generation);
         };
-        let Ok(Next { now, .. }) = now else { return };
+        let Next { now, .. } = match now {
+            Ok(next) => next,
+            Err(error) => return shared.report_failure(&error),
+        };
         letters.sort_unstable();
         let is_old = |at: Timestamp| dead_for.is_some_and(|time| at.saturating_add(time) <= now);
         let old = letters.iter().take_while(|(at, _)| is_old(*at)).count();
@@ -354,15 +363,20 @@ impl Claimer {
         }
         let (mut found, mut gauges) = (Vec::new(), BTreeMap::new());
         let mut store = self.store.lock();
-        if store.gauges(&mut |name, value| gauges.extend([(name, value)])).is_ok() {
-            *shared.gauges.lock() = gauges;
-        }
+        let gauged = store.gauges(&mut |name, value| gauges.extend([(name, value)]));
         let listed = store.kinds(&mut |kind, first| found.push((kind.clone(), first)));
         let none = &Kinds::default();
         let next =
             listed.and_then(|()| store.claim(none, 0, Duration::from_secs(1), &mut Vec::new()));
         drop(store);
-        let Ok(Next { now, .. }) = next else { return };
+        match gauged {
+            Ok(()) => *shared.gauges.lock() = gauges,
+            Err(error) => shared.report_failure(&error),
+        }
+        let Next { now, .. } = match next {
+            Ok(next) => next,
+            Err(error) => return shared.report_failure(&error),
+        };
         let (known, others): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|(kind, _)| shared.kinds.contains(kind));
         let waits = |(kind, first)| (kind, now.saturating_since(first));

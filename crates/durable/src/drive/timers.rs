@@ -131,14 +131,20 @@ impl Timers {
     ///
     /// [`Error::Store`].
     pub fn now(&self) -> Result<Timestamp, Error> {
-        let (none, second, mut failed) = (Kinds::default(), Duration::from_secs(1), None);
+        let (none, second, mut failed) = (Kinds::default(), Duration::from_secs(1), Vec::new());
         for shard in &*self.shards {
-            match shard.store.lock().claim(&none, 0, second, &mut Vec::new()) {
-                Ok(next) => return Ok(next.now),
-                Err(error) => failed = failed.or(Some(error)),
+            let asked = shard.store.lock().claim(&none, 0, second, &mut Vec::new());
+            match asked {
+                Ok(next) => {
+                    // The caller does not see these, and some errors come once.
+                    let report = |(shard, error): (&Shared, _)| shard.report_failure(&error);
+                    failed.into_iter().for_each(report);
+                    return Ok(next.now);
+                }
+                Err(error) => failed.push((shard, error)),
             }
         }
-        Err(failed.map_or(Error::Stopped, Error::from))
+        Err(failed.into_iter().next().map_or(Error::Stopped, |(_, error)| Error::from(error)))
     }
 
     /// Cancels a job, and waits until that is durable.
