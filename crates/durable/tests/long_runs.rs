@@ -7,7 +7,7 @@ use crossbeam_channel::unbounded;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
-use wheelhouse_durable::{Durable, EventKind, Handlers, Next};
+use wheelhouse_durable::{Cancel, Durable, EventKind, Handlers, Next};
 
 /// It is reported. From its limit on, its lease is not renewed, another program takes the job over,
 /// and the run sees that.
@@ -146,5 +146,39 @@ fn a_job_that_hangs_takes_one_worker() {
         std::thread::sleep(Duration::from_millis(1));
         timers.snapshot().counts.acked == 4
     });
+    assert!(world.store.is_empty());
+}
+
+/// `Running` was answered of it: an ordinary stop waits for it, though no worker had come to it.
+#[test]
+fn a_stop_calls_what_has_begun() {
+    let world = World::new();
+    let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
+    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
+        sender.send(run.key().to_string())?;
+        if run.key().as_bytes() == b"first" {
+            wait.recv()?;
+        }
+        Ok(Next::Done)
+    });
+    let timers = world.builder(handlers).workers(1).start(world.store.clone()).unwrap();
+    let go = go; // Dropped before the timers: a test that fails does not hang.
+    // By this clock a run takes no time.
+    timers.after(secs(0)).key("fast").schedule_bytes(KIND, "").unwrap();
+    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    for key in ["first", "second"] {
+        timers.after(secs(0)).key(key).schedule_bytes(KIND, "").unwrap();
+    }
+    wait_until("both have begun", || {
+        world.find("second").is_some_and(|row| row.state.run().is_some())
+    });
+    assert_eq!(timers.cancel("second").unwrap(), Cancel::Running);
+    let watch = timers.timers();
+    std::thread::scope(|scope| {
+        scope.spawn(|| timers.stop());
+        wait_until("it is being stopped", || watch.is_stopped());
+        go.send(()).unwrap();
+    });
+    assert_eq!(begun.try_iter().collect::<Vec<_>>(), ["fast", "first", "second"]);
     assert!(world.store.is_empty());
 }

@@ -17,7 +17,7 @@
 
 use super::work::{Step, Task};
 use crate::store::{Change, Kind, Kinds};
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -65,6 +65,8 @@ impl Pace {
 /// See the [module](self). One for all shards, as the workers are.
 pub(crate) struct Waiting {
     inner: Mutex<Inner>,
+    /// Nothing has begun and not ended.
+    idle: Condvar,
     /// The workers. `None` in a program without handlers.
     service: Option<Handle>,
     workers: usize,
@@ -89,7 +91,8 @@ struct Inner {
 impl Waiting {
     pub(crate) fn new(service: Option<Handle>, workers: usize, kinds: &Kinds) -> Self {
         let paces = kinds.iter().map(|kind| (kind.clone(), Pace::default())).collect();
-        Self { inner: Mutex::default(), service, workers, paces, pace: Pace::default() }
+        let (inner, idle) = (Mutex::default(), Condvar::new());
+        Self { inner, idle, service, workers, paces, pace: Pace::default() }
     }
 
     /// The workers.
@@ -158,6 +161,15 @@ impl Waiting {
         Some((task, slot))
     }
 
+    /// Waits until everything that has begun has ended: also what no worker has come to yet, as the
+    /// workers drop that when they are stopped.
+    pub(crate) fn wait_until_idle(&self) {
+        let mut inner = self.inner.lock();
+        while inner.begun > 0 {
+            self.idle.wait(&mut inner);
+        }
+    }
+
     /// Gives all leases back.
     pub(crate) fn clear(&self) {
         let mut inner = self.inner.lock();
@@ -205,7 +217,11 @@ impl Slot {
         inner.begun -= 1;
         inner.expected -= self.nanos;
         inner.has_suspect &= !self.is_suspect;
+        let is_idle = inner.begun == 0;
         drop(inner);
+        if is_idle {
+            waiting.idle.notify_all();
+        }
         Some(waiting)
     }
 }

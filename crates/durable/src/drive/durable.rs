@@ -203,9 +203,9 @@ impl Durable {
         self.timers.clone()
     }
 
-    /// Stops, and waits for the handlers that are running, however long they take: to bound that,
-    /// call [`stop_within`](Self::stop_within). No more jobs are leased, those that have not begun
-    /// are given back, and the ends of runs are committed. Returns when all of that is durable.
+    /// Stops, and waits for the runs that have begun, however long they take: to bound that, call
+    /// [`stop_within`](Self::stop_within). No more jobs are leased, those that have not begun are
+    /// given back, and the ends of runs are committed. Returns when all of that is durable.
     /// Jobs stay in the store. To drop a `Durable` is the same.
     ///
     /// If a handler calls it, or drops the `Durable`, it returns at once: another thread waits for
@@ -214,9 +214,10 @@ impl Durable {
         self.end(Stop::Wait);
     }
 
-    /// Stops, and waits for handlers so long at most. Returns how many are running then: their ends
-    /// are not committed, and they are repeated when their leases have run out. In a handler it
-    /// returns 0 at once.
+    /// Stops, and waits for handlers up to that time. Returns how many are running then: their ends
+    /// are not committed, and they are repeated when their leases have run out. Runs that have
+    /// begun and that no worker has come to are given back, unless they were cancelled. In a
+    /// handler it returns 0 at once.
     pub fn stop_within(mut self, longest: Duration) -> usize {
         self.end(Stop::WaitFor(longest))
     }
@@ -285,7 +286,13 @@ impl Durable {
             // Or it has ended, by a panic.
             claims.stopped.recv().unwrap_or_default();
         }
-        self.timers.shared().waiting.clear();
+        let waiting = &self.timers.shared().waiting;
+        waiting.clear();
+        // After a `stop_within`, the drop comes here again, without workers.
+        if matches!(how, Stop::Wait) && self.workers.is_some() {
+            // `Running` was answered of these, and a commit that fails gives its run back.
+            waiting.wait_until_idle();
+        }
         let running = self.workers.take().map_or(0, |workers| workers.stop(how).running);
         self.shards.iter().for_each(|its| its.timers.shared().queue_of_changes.close());
         for Threads { committer, claimer, .. } in self.shards.drain(..) {
