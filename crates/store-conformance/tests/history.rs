@@ -68,6 +68,12 @@ fn sound_histories_pass() {
     // A process began it that was killed before it wrote so; it is not handed out again.
     let begun = [&[call("begin", 1, 2_500)], &cancel(3_000, "Running")[..]].concat();
     check(&[scheduled(&begun)], false).unwrap();
+    // The run ended while the cancellation was under way; or another one began.
+    let retry = |at| [call("retry", 1, at), answer("retry", 1, at + 100, "Done")];
+    let overlaps = [&begun[..2], &retry(3_020)[..], &begun[2..]].concat();
+    check(&[scheduled(&overlaps)], false).unwrap();
+    let another = [&begun[..1], &retry(2_600)[..], &[call("begin", 2, 2_900)], &begun[1..]];
+    check(&[scheduled(&another.concat())], false).unwrap();
     // A lease that ran out, and one of a process that was killed.
     let again = [&[begin(1, 10), begin(2, 20)], &acked(2, 21_000)[..]].concat();
     check(&[scheduled(&again)], false).unwrap();
@@ -101,6 +107,13 @@ fn each_rule_is_checked() {
     refused(&[scheduled(&late)], "nothing had begun");
     let refusal = [call("begin", 1, 2_000), answer("begin", 1, 2_500, "Superseded")];
     refused(&[scheduled(&[&refusal, &running[..]].concat())], "nothing had begun");
+    // Only an earlier run had begun, and its end was answered before the cancellation was called.
+    let began = |token, at| [call("begin", token, at), answer("begin", token, at + 100, "Done")];
+    let retried = [call("retry", 1, 2_300), answer("retry", 1, 2_400, "Done")];
+    let ended = [&began(1, 2_100)[..], &retried, &running].concat();
+    refused(&[scheduled(&ended)], "nothing had begun");
+    let late = [&ended[..], &began(2, 5_000)].concat();
+    refused(&[scheduled(&late)], "nothing had begun");
     refused(&[scheduled(&[begin(1, 10), begin(2, 19)])], "leased until 20");
     refused(&[scheduled(&[begin(1, 10), begin(1, 20)])], "handed out twice");
     let other = vec![begin(2, 20), Event::Over];

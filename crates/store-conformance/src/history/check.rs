@@ -39,12 +39,16 @@ struct Facts {
     may_be_cancelled: u32,
     /// When the beginning of a run was called that may have been carried out, by its token.
     may_have_begun: BTreeMap<u64, u64>,
-    /// When a cancellation was answered `Running`.
-    running: Vec<u64>,
+    /// When the last cancellation of each process was called.
+    cancelling: BTreeMap<usize, u64>,
+    /// Cancellations that were answered `Running`: when they were called, and answered.
+    running: Vec<(u64, u64)>,
     /// With the process that has it.
     begins: Vec<(usize, Begin)>,
     /// When the end of a run was called, by its token.
     ends: BTreeMap<u64, u64>,
+    /// When that was answered: from then on this run has ended, whatever the answer was.
+    ended: BTreeMap<u64, u64>,
     /// Tokens of acks that may have been accepted.
     may_be_acked: BTreeSet<u64>,
     /// Tokens of acks that were accepted.
@@ -101,7 +105,10 @@ fn take<'e>(
             let facts = keys.entry(key).or_default();
             match what.as_str() {
                 "schedule" => facts.called = true,
-                "cancel" => facts.may_be_cancelled += 1,
+                "cancel" => {
+                    facts.may_be_cancelled += 1;
+                    facts.cancelling.insert(process, *at);
+                }
                 "begin" => facts.may_have_begun.extend([(*token, *at)]),
                 what => {
                     facts.ends.insert(*token, *at);
@@ -115,6 +122,9 @@ fn take<'e>(
             // Turned into the number without one in the end.
             checked.unanswered += 1;
             let facts = keys.entry(key).or_default();
+            if matches!(what.as_str(), "ack" | "retry") {
+                facts.ended.insert(*token, *at);
+            }
             match (what.as_str(), outcome.as_str()) {
                 // Nobody else schedules this key: it was this call, repeated.
                 ("schedule", "Done" | "Duplicate") => {
@@ -127,7 +137,7 @@ fn take<'e>(
                 }
                 ("cancel", "Absent") if repeats => {}
                 ("cancel", "Running") => {
-                    facts.running.push(*at);
+                    facts.running.push((facts.cancelling[&process], *at));
                     checked.running += 1;
                 }
                 ("cancel", _) => facts.may_be_cancelled -= 1,
@@ -180,9 +190,14 @@ fn judge(facts: &Facts, killed: &BTreeMap<usize, u64>) -> Result<(), String> {
         }
     }
     // Its process may have been killed before it wrote that the run had begun, not before it asked.
-    let first = facts.may_have_begun.values().min();
-    if facts.running.iter().any(|said| first.is_none_or(|first| first > said)) {
-        return Err("a cancellation was answered `Running`, and nothing had begun".into());
+    let may_run = |(called, said): &(u64, u64)| {
+        facts.may_have_begun.iter().any(|(token, begun)| {
+            begun <= said && facts.ended.get(token).is_none_or(|ended| ended >= called)
+        })
+    };
+    if !facts.running.iter().all(may_run) {
+        let why = "a cancellation was answered `Running`, and nothing had begun that had not ended";
+        return Err(why.into());
     }
     for pair in begins.windows(2) {
         let [(process, before), (_, after)] = pair else { continue };
