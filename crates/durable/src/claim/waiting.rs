@@ -156,6 +156,7 @@ impl Waiting {
         inner.begun += 1;
         inner.expected += nanos;
         inner.has_suspect |= task.is_suspect();
+        debug_assert!(!task.is_suspect() || inner.suspects > 0, "each was counted as it came");
         inner.suspects -= usize::from(task.is_suspect());
         let slot = Slot { is_suspect: task.is_suspect(), waiting: Some(Arc::clone(self)), nanos };
         Some((task, slot))
@@ -214,6 +215,9 @@ impl Slot {
     fn left(&mut self) -> Option<Arc<Waiting>> {
         let waiting = self.waiting.take()?;
         let mut inner = waiting.inner.lock();
+        debug_assert!(inner.begun > 0 && inner.expected >= self.nanos, "`next` has counted it");
+        debug_assert!(inner.begun > 1 || inner.expected == self.nanos, "the last takes all");
+        debug_assert!(!self.is_suspect || inner.has_suspect, "one suspect at a time");
         inner.begun -= 1;
         inner.expected -= self.nanos;
         inner.has_suspect &= !self.is_suspect;

@@ -222,6 +222,9 @@ fn revive<T: Table>(
     Ok(outcome)
 }
 
+/// Why a change by token never meets a row that waits: it was compared with the token of the lease.
+const NO_LEASE: &str = "a row that waits has no token";
+
 /// Decides about a change of a row that is there.
 fn decide<'a>(change: &'a Change, row: &Row, now: Timestamp) -> (Outcome, Step<'a>) {
     let token = match change {
@@ -253,10 +256,11 @@ fn decide<'a>(change: &'a Change, row: &Row, now: Timestamp) -> (Outcome, Step<'
         }
         Change::Bury { reason, .. } => match row.state {
             State::Leased(_) | State::Begun(_) => (Outcome::Done, Step::Bury(reason)),
-            _ => (Outcome::Closed, end(row)),
+            State::Closed(_) | State::Replaced(_) => (Outcome::Closed, end(row)),
+            State::Pending => unreachable!("{NO_LEASE}"),
         },
         Change::Put(_) | Change::Revive { .. } | Change::Forget { .. } => {
-            (Outcome::Absent, Step::Keep)
+            unreachable!("`apply` carries it out")
         }
     }
 }
@@ -276,7 +280,8 @@ fn begin(row: &Row) -> (Outcome, Step<'static>) {
             let attempt = row.attempt.saturating_add(1);
             (Outcome::Done, Step::Set(Row { attempt, state: State::Begun(lease), ..*row }))
         }
-        State::Pending | State::Begun(_) => (Outcome::Done, Step::Keep),
+        State::Begun(_) => (Outcome::Done, Step::Keep),
+        State::Pending => unreachable!("{NO_LEASE}"),
         State::Closed(_) | State::Replaced(_) => (Outcome::Closed, Step::Keep),
     }
 }
@@ -302,6 +307,7 @@ fn ack(row: &Row, again: Option<Again>, now: Timestamp) -> (Outcome, Step<'stati
             let state = State::Pending;
             Step::Set(Row { due, visible_at: due, occurrence, attempt: 0, state, ..*row })
         }
+        (State::Pending, _) => unreachable!("{NO_LEASE}"),
         _ => end(row),
     };
     (Outcome::Done, step)
@@ -309,6 +315,7 @@ fn ack(row: &Row, again: Option<Again>, now: Timestamp) -> (Outcome, Step<'stati
 
 /// `back`: the attempts that are taken back.
 fn retry(row: &Row, visible_at: Timestamp, back: u32) -> (Outcome, Step<'static>) {
+    debug_assert!(row.state != State::Pending, "{NO_LEASE}");
     if !row.state.is_held() {
         return (Outcome::Closed, end(row));
     }
@@ -321,7 +328,8 @@ fn extend(row: &Row, lease: Lease) -> (Outcome, Step<'static>) {
         State::Replaced(_) => (Outcome::Closed, State::Replaced(lease), lease.until.max(row.due)),
         State::Closed(_) => (Outcome::Closed, State::Closed(lease), lease.until),
         State::Begun(_) => (Outcome::Done, State::Begun(lease), lease.until),
-        State::Pending | State::Leased(_) => (Outcome::Done, State::Leased(lease), lease.until),
+        State::Leased(_) => (Outcome::Done, State::Leased(lease), lease.until),
+        State::Pending => unreachable!("{NO_LEASE}"),
     };
     (outcome, Step::Set(Row { state, visible_at, ..*row }))
 }
