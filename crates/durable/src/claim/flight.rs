@@ -86,7 +86,8 @@ impl Flight {
     }
 
     pub(super) fn begin(self: &Arc<Self>, held: &Arc<Held>, bytes: usize) -> Flown {
-        self.held.lock().insert(held.token, Arc::clone(held));
+        let before = self.held.lock().insert(held.token, Arc::clone(held));
+        debug_assert!(before.is_none(), "a store draws no token twice: {:?}", held.token);
         self.bytes.fetch_add(bytes, Ordering::SeqCst);
         Flown { flight: Arc::clone(self), token: held.token, bytes }
     }
@@ -105,7 +106,7 @@ impl Flight {
     /// one key there is one at the most, as no other begins meanwhile.
     pub(super) fn hanging(&self, now: Moment) -> HashMap<Key, Arc<Held>> {
         let held = self.held.lock();
-        let hangs = held.values().filter(|held| held.is_running() && held.is_lost(now));
+        let hangs = held.values().filter(|held| held.is_in_handler() && held.is_lost(now));
         hangs.map(|held| (held.name.key.clone(), Arc::clone(held))).collect()
     }
 
@@ -125,8 +126,10 @@ pub(crate) struct Flown {
 impl Drop for Flown {
     fn drop(&mut self) {
         let flight = &self.flight;
-        flight.held.lock().remove(&self.token);
-        flight.bytes.fetch_sub(self.bytes, Ordering::SeqCst);
+        let held = flight.held.lock().remove(&self.token);
+        debug_assert!(held.is_some(), "it is in flight until this is dropped");
+        let before = flight.bytes.fetch_sub(self.bytes, Ordering::SeqCst);
+        debug_assert!(before >= self.bytes, "`begin` has added them");
         let waits = flight.waits.load(Ordering::SeqCst) && flight.free() > 0;
         if waits && flight.waits.swap(false, Ordering::SeqCst) {
             flight.claimer.send(Message::Ask).unwrap_or_default();

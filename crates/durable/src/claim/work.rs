@@ -138,7 +138,7 @@ impl Task {
             Step::Lose
         } else if is_kept_back || shared.paused.read().has(self.kind()) {
             Step::End(Box::new(self.release()))
-        } else if self.hangs.as_ref().is_some_and(|before| before.is_running()) {
+        } else if self.hangs.as_ref().is_some_and(|before| before.is_in_handler()) {
             // It would take one worker after the other. Another program may run it: this one comes
             // back to it as often as it would renew its lease.
             Step::End(Box::new(self.release_at(When::After(shared.settings.visibility / 3))))
@@ -162,6 +162,7 @@ impl Task {
 
     /// It is to begin, and takes this room.
     pub(super) fn take_room(&mut self, slot: Slot) {
+        debug_assert!(self.slot.is_none() && self.occurrence.is_some(), "judged, and begun once");
         self.slot = Some(slot);
     }
 
@@ -227,7 +228,7 @@ impl Task {
     }
 
     fn run(mut self) {
-        let Some(occurrence) = self.occurrence.take() else { return };
+        let Some(occurrence) = self.occurrence.take() else { unreachable!("it was judged") };
         // Begun too late: the commit or the way to this worker took longer than the lease. If
         // another program has the job by now, the release is refused.
         if self.held.is_lost(self.shared().clock.now()) {

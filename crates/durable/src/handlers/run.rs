@@ -52,11 +52,13 @@ impl Held {
     /// The store has counted the attempt. `is_closed`: the job was cancelled since.
     pub(crate) fn begin(&self, is_closed: bool) {
         self.closed.fetch_or(is_closed, Ordering::Relaxed);
-        self.begun.store(true, Ordering::Relaxed);
+        let before = self.begun.swap(true, Ordering::Relaxed);
+        debug_assert!(!before && !self.ended.load(Ordering::Relaxed), "leased, and not begun");
     }
 
     /// Its handler is called.
     pub(crate) fn call(&self, now: Moment) {
+        debug_assert!(self.begun.load(Ordering::Relaxed), "it is called once it has begun");
         self.called.store(now.as_nanos().saturating_add(1), Ordering::Relaxed);
     }
 
@@ -85,6 +87,11 @@ impl Held {
     /// Returns `true` if the run has begun and not ended.
     pub(crate) fn is_running(&self) -> bool {
         self.begun.load(Ordering::Relaxed) && !self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Returns `true` if its handler was called and has not returned.
+    pub(crate) fn is_in_handler(&self) -> bool {
+        self.called.load(Ordering::Relaxed) != 0 && !self.ended.load(Ordering::Relaxed)
     }
 
     pub(crate) fn extend(&self, until: Moment) {
