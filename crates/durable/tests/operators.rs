@@ -53,7 +53,7 @@ fn a_changed_schedule_takes_effect_and_forgets_nothing() {
     assert_eq!(kept_new(&timers), Scheduled::Created);
 }
 
-/// A cancelled run has no next occurrence: the program that starts meanwhile schedules it anew.
+/// A cancelled run has no next occurrence: the program that updates it schedules it again.
 #[test]
 fn an_update_schedules_a_job_anew_that_was_cancelled_while_it_ran() {
     let world = World::new();

@@ -264,7 +264,7 @@ fn a_store_that_comes_back_empty_is_reported() {
     assert!(is_reported());
 }
 
-/// Whichever call finds it out, also one that looks for what is paused.
+/// Every call can find it out, also one that looks for pauses.
 #[test]
 fn a_store_that_comes_back_empty_to_handlers_is_reported() {
     let world = World::new();

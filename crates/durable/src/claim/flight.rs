@@ -102,8 +102,8 @@ impl Flight {
         self.held.lock().len()
     }
 
-    /// The runs that have lost their leases and whose handlers have not returned, by their keys. Of
-    /// one key there is one at the most, as no other begins meanwhile.
+    /// The runs that have lost their leases and whose handlers have not returned, by their keys. A
+    /// key has one at the most, as no other run of it begins until that returns.
     pub(super) fn hanging(&self, now: Moment) -> HashMap<Key, Arc<Held>> {
         let held = self.held.lock();
         let hangs = held.values().filter(|held| held.is_in_handler() && held.is_lost(now));

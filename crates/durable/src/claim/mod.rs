@@ -302,8 +302,8 @@ impl Claimer {
         }
     }
 
-    /// Finds out which kinds are paused, by the keys of the rows that say so: to list all kinds may
-    /// take a server long, and claims and renewals would wait. Returns `true` if other kinds are to
+    /// Finds out which kinds are paused, by the keys of their rows. A list of all kinds may take a
+    /// server long, and claims and renewals would wait for it. Returns `true` if other kinds are to
     /// be claimed than before.
     fn look_for_pauses(&mut self) -> bool {
         let shared = self.timers.shared();

@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 pub(crate) struct Paused(BTreeSet<Kind>);
 
 impl Paused {
-    /// Which of these kinds are paused. Asks the store once for each, and once for all of them.
+    /// Reads which of these kinds are paused. Asks the store once for each, and once for all of
+    /// them.
     ///
     /// # Errors
     ///

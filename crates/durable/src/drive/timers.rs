@@ -17,7 +17,7 @@ use std::time::Duration;
 pub enum Cancel {
     /// The job will not begin.
     Cancelled,
-    /// The job has begun: this run goes on and its ack counts; it is not repeated, and no other
+    /// The job has begun: this run continues and its ack counts; it is not repeated, and no other
     /// follows. Its handler may not have been called yet, and never is if the program is killed
     /// before that, or stopped by [`stop_within`](crate::Durable::stop_within).
     Running,

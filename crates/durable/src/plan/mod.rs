@@ -100,7 +100,7 @@ impl<'t> Plan<'t> {
     /// changed: a changed cron line takes effect, and an occurrence that was missed while no
     /// program ran still takes place, and so does a run that a crash interrupted, if its lease has
     /// run out. If the job is running, that run continues and the new schedule begins after it. A
-    /// job that was cancelled while it runs is scheduled anew. Returns what was done.
+    /// job that was cancelled while it runs is scheduled again. Returns what was done.
     ///
     /// Reads the job from the store first. If an overdue occurrence is handed out in that moment,
     /// it may run twice. A change during a run replaces the job, so that run is not repeated: if it
