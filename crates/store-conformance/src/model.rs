@@ -22,7 +22,7 @@ pub(crate) struct Job {
 pub(crate) struct Run {
     pub(crate) token: Token,
     pub(crate) until: u64,
-    /// Whether it is a run of the row's job.
+    /// `true` if it is a run of the row's job.
     pub(crate) own: bool,
     /// `true` if it has begun; `false` if it is leased only.
     pub(crate) begun: bool,

@@ -50,7 +50,7 @@ pub(super) struct Claimed {
     pub(super) answered: Moment,
 }
 
-/// What was found out when a worker was free for it.
+/// The findings when a worker was free for it.
 #[derive(Clone, Copy)]
 struct Occurrence {
     /// What its ack says of the next.

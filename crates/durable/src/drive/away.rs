@@ -67,7 +67,7 @@ struct Away {
     store: Box<dyn Store>,
     place: Place,
     is_asked: bool,
-    /// Whether other shards have jobs.
+    /// `true` if other shards have jobs.
     used: bool,
 }
 

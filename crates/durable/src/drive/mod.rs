@@ -1,4 +1,4 @@
-//! What holds all together: the store, the committer, the claimer, the workers.
+//! Starts, holds and stops the parts: the store, the committer, the claimer, the workers.
 
 mod away;
 mod backoff;

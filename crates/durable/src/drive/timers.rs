@@ -1,4 +1,4 @@
-//! What every thread schedules, cancels and moves jobs with.
+//! The handle with which any thread schedules, cancels and moves jobs.
 
 use super::shard::shard_of;
 use super::{Jobs, Shared};

@@ -146,8 +146,8 @@ impl DurableRun<'_> {
         self.leased.job.occurrence
     }
 
-    /// Which attempt at this occurrence, from 1. An attempt counts just before the handler is
-    /// called, so that one whose process was killed counts too.
+    /// The number of the attempt at this occurrence, from 1. An attempt counts just before the
+    /// handler is called, so that one whose process was killed counts too.
     pub fn attempt(&self) -> u32 {
         self.leased.job.attempt
     }

@@ -60,10 +60,10 @@ pub enum EventKind {
     GaveUp(String),
     /// The run came too late and was left out, by [`Late::Skip`](crate::Late::Skip).
     Skipped,
-    /// The ack of a run that succeeded was refused: somebody else has the job, or has ended it.
-    /// What the run did is done twice, unless it is idempotent.
+    /// The ack of a run that succeeded was refused: another program has the job, or has ended
+    /// it. The effects of the run take place twice, unless they are idempotent.
     Superseded,
-    /// The lease has run out and somebody else has the job, while the run goes on or waits.
+    /// The lease has run out and another program has the job, while the run continues or waits.
     LeaseLost,
     /// The handler has been working for that time: longer than
     /// [`Builder::slow_after`](crate::Builder::slow_after), and it continues. Reported once for a
@@ -103,7 +103,7 @@ impl fmt::Display for Event {
                 "ended after somebody else had taken the job over: raise `visibility_timeout` if \
                  machines stall for so long",
             ),
-            EventKind::LeaseLost => f.write_str("has lost its lease; somebody else has the job"),
+            EventKind::LeaseLost => f.write_str("has lost its lease; another program has the job"),
             EventKind::StillRunning(time) => write!(
                 f,
                 "has been running for {time:?}, and occupies a worker: set a `limit`, or raise \

@@ -1,4 +1,4 @@
-//! What a job's text of policy says: how late it may be, when it expires, when it comes again.
+//! The policy of a job as text: how late it may be, when it expires, when it comes again.
 //!
 //! The text is `name=value`, separated by `;`, empty for most jobs:
 //! `late=within:3600000;expires=1790000000000;attempts=5;limit=1000;missed=burst;every=60000`, with

@@ -1,4 +1,4 @@
-//! What can be asked of a store, and its answers.
+//! The changes of a store, and its answers.
 
 use super::{InvalidKey, Key, Kind, PAUSE, Timestamp, Token};
 use std::time::Duration;
@@ -96,7 +96,7 @@ pub enum Change {
     Begin {
         /// Which job.
         key: Key,
-        /// Of the lease.
+        /// The token of the lease.
         token: Token,
     },
     /// Ends a run that succeeded. By token: `Done`.
@@ -108,7 +108,7 @@ pub enum Change {
     Ack {
         /// Which job.
         key: Key,
-        /// Of the lease.
+        /// The token of the lease.
         token: Token,
         /// The next occurrence.
         again: Option<Again>,
@@ -121,7 +121,7 @@ pub enum Change {
     Retry {
         /// Which job.
         key: Key,
-        /// Of the lease.
+        /// The token of the lease.
         token: Token,
         /// When it is to be tried again.
         when: When,
@@ -131,7 +131,7 @@ pub enum Change {
     Release {
         /// Which job.
         key: Key,
-        /// Of the lease.
+        /// The token of the lease.
         token: Token,
         /// When it is to be visible again.
         when: When,
@@ -143,7 +143,7 @@ pub enum Change {
     Extend {
         /// Which job.
         key: Key,
-        /// Of the lease.
+        /// The token of the lease.
         token: Token,
         /// For how long.
         visibility: Duration,
@@ -156,7 +156,7 @@ pub enum Change {
     Bury {
         /// Which job.
         key: Key,
-        /// Of the lease.
+        /// The token of the lease.
         token: Token,
         /// Why.
         reason: String,

@@ -19,7 +19,7 @@ pub struct Entry {
     pub visible_at: Timestamp,
     /// Which scheduling this is; grows.
     pub generation: u64,
-    /// Which occurrence of a periodic job: 0 at first.
+    /// The number of the occurrence of a periodic job, from 0.
     pub occurrence: u64,
     /// How many runs of this occurrence have begun.
     pub attempt: u32,
