@@ -82,7 +82,7 @@ impl Experiment for Kind {
                 "fires/s: from the start of a program with a handler that has nothing to do until \
                  all acknowledgements are durable.",
             ],
-            Self::Batch => &["fires/s: claimed, and acknowledged."],
+            Self::Batch => &["fires/s: claimed, begun, and acknowledged."],
             _ => &[],
         }
     }
