@@ -50,6 +50,8 @@ impl Holder {
         }
         if let Some(store) = store {
             write!(file, "{store}")?;
+            // After a loss of power, an empty file would not tell whose the journal is.
+            file.sync_all()?;
         }
         fs::rename(&new, &path)?;
         Ok(Self { epoch, path, _file: file })
