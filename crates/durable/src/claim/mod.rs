@@ -336,13 +336,12 @@ impl Claimer {
                 break Err(error);
             }
             if letters.len() == before {
-                let none = &Kinds::default();
-                break store.claim(none, 0, Duration::from_secs(1), &mut Vec::new());
+                break store.now();
             }
             after = letters.last().map(|(_, generation)| *generation);
         };
-        let Next { now, .. } = match now {
-            Ok(next) => next,
+        let now = match now {
+            Ok(now) => now,
             Err(error) => return shared.report_failure(&error),
         };
         letters.sort_unstable();
@@ -365,16 +364,14 @@ impl Claimer {
         let mut store = self.store.lock();
         let gauged = store.gauges(&mut |name, value| gauges.extend([(name, value)]));
         let listed = store.kinds(&mut |kind, first| found.push((kind.clone(), first)));
-        let none = &Kinds::default();
-        let next =
-            listed.and_then(|()| store.claim(none, 0, Duration::from_secs(1), &mut Vec::new()));
+        let now = listed.and_then(|()| store.now());
         drop(store);
         match gauged {
             Ok(()) => *shared.gauges.lock() = gauges,
             Err(error) => shared.report_failure(&error),
         }
-        let Next { now, .. } = match next {
-            Ok(next) => next,
+        let now = match now {
+            Ok(now) => now,
             Err(error) => return shared.report_failure(&error),
         };
         let (known, others): (Vec<_>, Vec<_>) =

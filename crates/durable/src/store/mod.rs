@@ -108,6 +108,17 @@ pub trait Store: Send + 'static {
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError>;
 
+    /// The store's clock.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    fn now(&mut self) -> Result<Timestamp, StoreError> {
+        // A claim of no jobs leases nothing.
+        let none = self.claim(&Kinds::default(), 0, Duration::from_secs(1), &mut Vec::new())?;
+        Ok(none.now)
+    }
+
     /// Has `waker` called when a commit, of whomever, makes a job visible earlier than the last
     /// [`Next`] said, if it said something and the store can tell. It may be called too often. A
     /// store that cannot tell does nothing: it is asked once a second anyhow.

@@ -3,8 +3,7 @@
 use crate::cli::durable::Place;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::path::Path;
-use std::time::Duration;
-use wheelhouse_durable::store::{Kinds, Store, StoreError, Timestamp};
+use wheelhouse_durable::store::{Store, StoreError, Timestamp};
 use wheelhouse_store_postgres::PostgresStore;
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_store_sqlite::SqliteStore;
@@ -51,10 +50,7 @@ impl Opened {
 
     /// The store's present.
     pub(super) fn now(&mut self) -> Result<Timestamp> {
-        // A claim of nothing: it leases nothing, and tells the time.
-        let lease = Duration::from_secs(1);
-        let answer = self.store.claim(&Kinds::default(), 0, lease, &mut Vec::new());
-        Ok(answer.map_err(|error| failure(&self.name, error))?.now)
+        self.store.now().map_err(|error| failure(&self.name, error))
     }
 }
 
