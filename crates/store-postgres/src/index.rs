@@ -6,8 +6,7 @@
 
 use crate::error::store_error;
 use crate::settings::Builder;
-use crate::sockets::{Sockets, Task, wait};
-use crate::tls::connector;
+use crate::sockets::{Sockets, Task, connect, wait};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,8 +15,10 @@ use tokio_postgres::Client;
 use tokio_postgres::SimpleQueryMessage::Row;
 use wheelhouse_durable::store::StoreError;
 
-/// Returns `true` if the index is there and complete.
-pub(crate) const IS_THERE: &str = "SELECT EXISTS (SELECT FROM pg_catalog.pg_index
+/// Makes the index, in a transaction of its table.
+pub(crate) const CREATE: &str = include_str!("sql/index.sql");
+
+const IS_THERE: &str = "SELECT EXISTS (SELECT FROM pg_catalog.pg_index
     WHERE indexrelid = pg_catalog.to_regclass('wheelhouse.job_turn') AND indisvalid)";
 
 /// A build is given up after this long. It waits for each transaction that is older.
@@ -120,32 +121,17 @@ async fn build_now(settings: &Builder) -> Result<(), StoreError> {
         return Ok(());
     }
     // An interrupted build leaves an invalid index.
-    for sql in ["DROP INDEX CONCURRENTLY IF EXISTS wheelhouse.job_turn", CREATE_BESIDE] {
+    let remove = "DROP INDEX CONCURRENTLY IF EXISTS wheelhouse.job_turn";
+    // While others read and write.
+    let create = CREATE.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY");
+    for sql in [remove, &create] {
         client.batch_execute(sql).await.map_err(store_error)?;
     }
     Ok(())
 }
 
-/// As sql/index.sql, while others read and write.
-const CREATE_BESIDE: &str = "CREATE INDEX CONCURRENTLY job_turn
-    ON wheelhouse.job ((queue || ''), kind, visible_at, generation)";
-
-async fn is_there(client: &Client) -> Result<bool, StoreError> {
+/// Returns `true` if the index is there and complete.
+pub(crate) async fn is_there(client: &Client) -> Result<bool, StoreError> {
     let row = client.query_typed_one(IS_THERE, &[]).await.map_err(store_error)?;
     row.try_get(0).map_err(store_error)
-}
-
-/// Connects, with more options of the server's.
-async fn connect(settings: &Builder, options: &str) -> Result<(Client, Task<()>), StoreError> {
-    let mut config = settings.config.clone();
-    if !options.is_empty() {
-        config.options(format!("{}{options}", config.get_options().unwrap_or_default()));
-    }
-    let connected = config.connect(connector(settings)?).await.map_err(store_error)?;
-    let (client, connection) = connected;
-    let task = Task(tokio::spawn(async {
-        // The statement that waits for an answer gets the error.
-        let _ = connection.await;
-    }));
-    Ok((client, task))
 }

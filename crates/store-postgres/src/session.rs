@@ -1,11 +1,11 @@
 //! A connection that is made again when it breaks, and transactions that are repeated on it.
 
-use crate::error::{Again, Late, again, store_error};
+use crate::error::{Again, Late, again};
 use crate::index::Index;
 use crate::listen::{Listener, listen};
 use crate::settings::Builder;
 use crate::setup::{check_and_make, move_numbers};
-use crate::sockets::{Sockets, Task, deadline, wait};
+use crate::sockets::{self, Sockets, Task, deadline, wait};
 use crate::tls::connector;
 use crate::transaction::{Failed, transact};
 use std::collections::hash_map::RandomState;
@@ -163,16 +163,11 @@ fn late(settings: &Builder) -> StoreError {
 }
 
 fn connect(sockets: &Sockets, settings: &Builder, until: Instant) -> Result<Open, StoreError> {
-    let (config, tls) = (settings.config.clone(), connector(settings)?);
-    // A socket belongs to the runtime in which it is made.
-    let mut connected = sockets.spawn(async move { config.connect(tls).await });
+    let its = settings.clone();
+    let mut connected = sockets.spawn(async move { sockets::connect(&its, "").await });
     let connected = wait(until, &mut connected.0).ok_or_else(|| late(settings))?;
     let ended = |_| StoreError::Unavailable("the thread of the connections has ended".into());
-    let (client, connection) = connected.map_err(ended)?.map_err(store_error)?;
-    let task = sockets.spawn(async {
-        // The caller that waits for an answer gets the error.
-        let _ = connection.await;
-    });
+    let (client, task) = connected.map_err(ended)??;
     Ok(Open { client, task })
 }
 

@@ -1,7 +1,7 @@
 //! Checks of a database when a program connects, and its tables.
 
 use crate::error::store_error;
-use crate::index::IS_THERE;
+use crate::index;
 use crate::settings::Builder;
 use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::StoreError;
@@ -27,17 +27,17 @@ pub(crate) async fn check_and_make(
             let why = "the database has no durable timers (schema `wheelhouse`): name another one";
             return Err(StoreError::Refused(why.into()));
         }
-        return Ok((format(client).await?, has_index(client).await?));
+        return Ok((format(client).await?, index::is_there(client).await?));
     }
     one(client, ONE_AFTER_THE_OTHER).await?;
     if !one(client, there).await?.try_get(0).map_err(store_error)? {
-        for sql in [include_str!("sql/schema.sql"), include_str!("sql/index.sql")] {
+        for sql in [include_str!("sql/schema.sql"), index::CREATE] {
             client.batch_execute(sql).await.map_err(store_error)?;
         }
     }
     let format = format(client).await?;
     set_numbers(client).await?;
-    Ok((format, has_index(client).await?))
+    Ok((format, index::is_there(client).await?))
 }
 
 /// Lets numbers continue from the server's microseconds, so that tokens grow even if the database
@@ -55,10 +55,6 @@ async fn set_numbers(client: &Client) -> Result<(), StoreError> {
                    AS clock WHERE last_value < micros";
     client.query_typed(numbers, &[]).await.map_err(store_error)?;
     Ok(())
-}
-
-async fn has_index(client: &Client) -> Result<bool, StoreError> {
-    one(client, IS_THERE).await?.try_get(0).map_err(store_error)
 }
 
 /// The format of the tables, if it is known.

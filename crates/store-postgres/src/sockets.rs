@@ -1,5 +1,8 @@
 //! The thread that moves the sockets of all stores, and how any thread waits for it.
 
+use crate::error::store_error;
+use crate::settings::Builder;
+use crate::tls::connector;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -8,6 +11,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 use tokio::runtime::{self, Runtime};
 use tokio::task::JoinHandle;
+use tokio_postgres::Client;
 use wheelhouse_durable::store::StoreError;
 
 /// A runtime of one thread, which reads and writes the connections of every store of the process.
@@ -59,6 +63,25 @@ impl<T> Drop for Task<T> {
     fn drop(&mut self) {
         self.0.abort();
     }
+}
+
+/// Connects, with more options of the server's. To be called on the thread of the sockets: a socket
+/// belongs to the runtime in which it is made.
+pub(crate) async fn connect(
+    settings: &Builder,
+    options: &str,
+) -> Result<(Client, Task<()>), StoreError> {
+    let mut config = settings.config.clone();
+    if !options.is_empty() {
+        config.options(format!("{}{options}", config.get_options().unwrap_or_default()));
+    }
+    let connected = config.connect(connector(settings)?).await.map_err(store_error)?;
+    let (client, connection) = connected;
+    let task = Task(tokio::spawn(async {
+        // The statement that waits for an answer gets the error.
+        let _ = connection.await;
+    }));
+    Ok((client, task))
 }
 
 /// Waits for an answer, on any thread, also one that runs async code, which is blocked meanwhile;
