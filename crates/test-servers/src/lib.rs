@@ -33,6 +33,7 @@ mod pgbouncer;
 mod postgres;
 mod proxy;
 mod redis;
+pub mod shards;
 
 pub use proxy::{Network, Proxy};
 
@@ -209,6 +210,19 @@ impl Server {
             std::thread::sleep(Duration::from_millis(10));
         }
         false
+    }
+}
+
+/// Waits until a condition holds.
+///
+/// # Panics
+///
+/// If it does not within 20 seconds.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "waited for 20 s: {what}");
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
