@@ -1,0 +1,116 @@
+//! Holds the workspace to ARCHITECTURE.md: which crate may depend on which, and that the files it
+//! names exist.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Pages whose links are checked.
+const PAGES: [&str; 4] = ["ARCHITECTURE.md", "TESTING.md", "README.md", "CONTRIBUTING.md"];
+/// What users build: none of these depends on a crate that measures.
+const PRODUCTS: [&str; 5] = ["service", "durable", "store-sqlite", "store-postgres", "store-redis"];
+/// The crates of the workspace that products may depend on.
+const PARTS: [&str; 6] = ["core", "hierarchical-wheel", "record", "workload", "service", "durable"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The layer of each crate, as the table of the page says.
+fn layers(page: &str) -> BTreeMap<String, usize> {
+    let table = page.split("BEGIN layers").nth(1).expect("the table begins");
+    let table = table.split("END layers").next().expect("the table ends");
+    let mut layers = BTreeMap::new();
+    for row in table.lines() {
+        let mut cells = row.split('|').map(str::trim).skip(1);
+        let Some(Ok(layer)) = cells.next().map(str::parse::<usize>) else { continue };
+        for name in cells.next().expect("a cell with crates").split(", ") {
+            let name = name.trim_matches('`').to_owned();
+            assert!(layers.insert(name.clone(), layer).is_none(), "{name} is in two layers");
+        }
+    }
+    layers
+}
+
+/// Each crate of the workspace, and what it depends on: without what only its tests need.
+fn dependencies() -> BTreeMap<String, Vec<String>> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]);
+    let output = cargo.current_dir(root()).output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let text = |value: &Value| value.as_str().expect("a name").replace("wheelhouse-", "");
+    let packages = metadata["packages"].as_array().expect("an array").iter();
+    packages
+        .map(|package| {
+            let all = package["dependencies"].as_array().expect("an array").iter();
+            let needed = all.filter(|it| it["kind"].as_str() != Some("dev"));
+            (text(&package["name"]), needed.map(|it| text(&it["name"])).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn crates_depend_on_lower_layers_only() {
+    let (layers, dependencies) = (layers(&page("ARCHITECTURE.md")), dependencies());
+    let (named, existing): (BTreeSet<_>, BTreeSet<_>) =
+        (layers.keys().collect(), dependencies.keys().collect());
+    assert_eq!(named, existing, "the table and the workspace name the same crates");
+    for (name, needed) in &dependencies {
+        for other in needed.iter().filter(|it| layers.contains_key(*it)) {
+            let (upper, lower) = (layers[name], layers[other]);
+            assert!(lower < upper, "{name} of layer {upper} depends on {other} of layer {lower}");
+        }
+    }
+}
+
+#[test]
+fn a_structure_depends_on_the_core_alone() {
+    let (layers, dependencies) = (layers(&page("ARCHITECTURE.md")), dependencies());
+    let not_structures = ["oracle", "workload", "machine"];
+    let structures = layers
+        .iter()
+        .filter(|(name, layer)| **layer == 1 && !not_structures.contains(&name.as_str()));
+    let mut count = 0;
+    for (name, _) in structures {
+        count += 1;
+        let allowed = ["core", "slab", "indexmap"];
+        let other = dependencies[name].iter().find(|it| !allowed.contains(&it.as_str()));
+        assert_eq!(other, None, "{name} depends on another crate");
+    }
+    assert!(count >= 11, "only {count} structures in the table");
+}
+
+#[test]
+fn what_users_build_does_not_depend_on_what_measures() {
+    let (layers, dependencies) = (layers(&page("ARCHITECTURE.md")), dependencies());
+    for product in PRODUCTS {
+        let needed = dependencies[product].iter().filter(|it| layers.contains_key(*it));
+        let other = needed.clone().find(|it| !PARTS.contains(&it.as_str()));
+        assert_eq!(other, None, "{product} depends on a crate that users do not need");
+        assert!(needed.count() > 0, "{product} depends on something of the workspace");
+    }
+}
+
+#[test]
+fn files_that_the_pages_link_to_exist() {
+    for name in PAGES {
+        let text = page(name);
+        let mut count = 0;
+        for link in text.split("](").skip(1) {
+            let link = link.split(')').next().expect("a link ends").trim_matches(['<', '>']);
+            let file = link.split('#').next().expect("a path before the anchor");
+            if file.is_empty() || link.contains("://") {
+                continue;
+            }
+            count += 1;
+            assert!(root().join(file).exists(), "{name} links to {file}, which does not exist");
+        }
+        assert!(count > 5, "{name} has only {count} links");
+    }
+}
