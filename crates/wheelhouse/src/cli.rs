@@ -246,7 +246,7 @@ pub(crate) struct Instructions {
     pub(crate) output: Output,
 }
 
-/// Which workloads and backends.
+/// The selected workloads and backends.
 #[derive(Debug, Args)]
 pub(crate) struct What {
     /// Seed of the workloads.

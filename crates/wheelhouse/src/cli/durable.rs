@@ -99,7 +99,7 @@ pub(crate) enum Durable {
     Resume(Paused),
 }
 
-/// Which jobs.
+/// The selected jobs.
 #[derive(Debug, Args)]
 pub(crate) struct Jobs {
     #[command(flatten)]
@@ -121,7 +121,7 @@ pub(crate) struct Time {
     pub(crate) at: Option<jiff::Timestamp>,
 }
 
-/// What to pause or resume.
+/// A queue or a kind to pause or resume.
 #[derive(Debug, Args)]
 pub(crate) struct Paused {
     #[command(flatten)]
@@ -143,7 +143,7 @@ pub(crate) struct Place {
     pub(crate) queue: Option<String>,
 }
 
-/// Which dead letters.
+/// The selected dead letters.
 #[derive(Debug, Args)]
 pub(crate) struct Letters {
     #[command(flatten)]
