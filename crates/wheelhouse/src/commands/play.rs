@@ -1,7 +1,8 @@
-//! `wheelhouse play`, which `wheelhouse claims --instructions` runs under callgrind. This program
-//! runs itself under callgrind, which counts only inside [`measured_operations`]. The function is
-//! in this crate and not with the claims, because other uses of a structure in the same crate would
-//! change what the compiler inlines, and this crate has none.
+//! `wheelhouse play`, which `wheelhouse claims --instructions` runs under callgrind.
+//!
+//! This program runs itself under callgrind, which counts only inside [`measured_operations`]. The
+//! function is in this crate and not with the claims, because other uses of a structure in the same
+//! crate would change what the compiler inlines. This crate has no other uses.
 
 use anyhow::Result;
 use rand::RngExt;

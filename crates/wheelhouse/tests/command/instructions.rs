@@ -1,5 +1,6 @@
-//! `wheelhouse instructions`: counts, record and check. Tests that need valgrind are skipped if it
-//! is not installed; `.ci/run` installs it.
+//! `wheelhouse instructions`: counts, record and check.
+//!
+//! Tests that need valgrind are skipped if it is not installed; `.ci/run` installs it.
 
 use super::{Scratch, fails, succeeds, wheelhouse};
 use std::process::Command;

@@ -1,5 +1,6 @@
-//! Reads a store in pages, so that memory does not grow with the number of jobs. The pages are not
-//! a snapshot: programs may add and finish jobs between two pages.
+//! Reads a store in pages, so that memory does not grow with the number of jobs.
+//!
+//! The pages are not a snapshot: programs may add and finish jobs between two pages.
 
 use super::place::{Opened, failure};
 use anyhow::Result;
