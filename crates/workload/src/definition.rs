@@ -28,7 +28,7 @@ pub struct Workload {
     pub name: &'static str,
     /// Its number in the project's inventory of workloads, and earlier measurements with it.
     pub source: &'static str,
-    /// What happens in it, the length of a tick, and what it shows.
+    /// Its events, the length of a tick, and what it shows.
     pub story: &'static str,
     /// The mechanism and all its parameters.
     pub pattern: Pattern,

@@ -55,7 +55,7 @@ pub enum Op {
     },
 }
 
-/// What a phase measures. These are the columns of the comparison.
+/// The measures of phases, which are the columns of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Measure {
     /// Insertions into memory that the structure has not used before.
@@ -137,7 +137,7 @@ impl Measure {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// What the phase measures; `None` for preparation, which is played but not timed.
+    /// The measure; `None` for preparation, which is played but not timed.
     pub measure: Option<Measure>,
     /// The number by which the time is divided: the timers inserted, cancelled, moved or fired. For
     /// [`Measure::Steady`] and [`Measure::Hold`] it is the number of steps. For [`Measure::Mix`]

@@ -1,4 +1,4 @@
-//! What ftrace prints becomes the stream it stands for.
+//! Conversion of ftrace's text into a stream.
 
 use wheelhouse_workload::kernel::{KernelError, Options, convert};
 use wheelhouse_workload::{Op, trace};
@@ -47,8 +47,7 @@ fn starts_cancels_and_the_clock() {
         Op::Insert { label: 1, deadline: 12 },
         Op::Reschedule { label: 0, deadline: 10 },
     ];
-    // The last cancel and start are mod_timer, with the clock moved between them as far as can be
-    // seen.
+    // The last cancel and start are mod_timer, and the clock seems to move between them.
     assert_eq!(found[..3], expected[..3]);
     assert_eq!(found[3..], [Op::Advance { to: 3 }, expected[3]]);
 }
@@ -95,7 +94,7 @@ fn what_is_cancelled_late_or_unknown_is_left_out_and_counted() {
     ];
     let recording = convert(lines.concat().as_bytes(), &options()).expect("a good text");
     assert_eq!(recording.counts.cancels_unknown, 1);
-    // Fired here at 5, moved there at 9: inserted again.
+    // Fires at 5 in the stream, moved at 9 in the kernel: it is inserted again.
     assert_eq!(recording.ops.last(), Some(&Op::Insert { label: 0, deadline: 10 }));
 
     let late = [start(0, "aa", 0, 5), start(0, "bb", 9, 1), cancel(0, "aa")];
@@ -137,7 +136,7 @@ fn the_length_of_a_jiffy_is_measured() {
     );
 }
 
-/// Every setting of the kernel, over a second and with what two CPUs see differently.
+/// Every setting of the kernel, over a second, with different times on two CPUs.
 #[test]
 fn the_length_of_a_jiffy_is_found_for_each_setting_of_the_kernel() {
     for hz in [100, 200, 250, 300, 500, 1000] {
@@ -162,7 +161,7 @@ fn the_length_of_a_jiffy_is_found_for_each_setting_of_the_kernel() {
     }
 }
 
-/// An option that an error names is one of the script that people call.
+/// The script has the option that the error names.
 #[test]
 fn the_option_that_an_error_names_exists() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -222,7 +221,7 @@ fn jiffies_that_wrap_around_go_on() {
     ];
     assert_eq!((recording.ops.as_slice(), recording.hz), (&expected[..], 1000));
     assert_eq!(recording.counts.expiries_early, 0);
-    // On a 64-bit kernel the same moment is nothing special.
+    // On a 64-bit kernel nothing wraps around at this time.
     let wrapped = [start(0, "aa", 66_000, 2_000), start(0, "aa", 70_000, 5)].concat();
     let recording = convert(wrapped.as_bytes(), &options()).expect("a good text");
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Traces written before their length is known.
+//! Traces of unknown length.
 
 use proptest::prelude::*;
 use std::io::Cursor;
@@ -40,7 +40,7 @@ proptest! {
         ops in proptest::collection::vec(op(), 0..300),
         times in 1..80_usize,
     ) {
-        let ops = ops.repeat(times); // of several blocks, often
+        let ops = ops.repeat(times); // often of several blocks
         let finished = write(&ops, "");
         let (header, found) = read(finished.output.get_ref());
         prop_assert_eq!(&header, &finished.header);

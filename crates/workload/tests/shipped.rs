@@ -1,4 +1,4 @@
-//! The traces that come with the crate are whole, and are what they say.
+//! The shipped traces are complete and agree with their headers.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::Map;
 use wheelhouse_core::Timer;
 use wheelhouse_workload::{Player, trace};
 
-/// Together; the registry takes packages of up to 10 MB.
+/// The limit for all traces together: the registry accepts packages of up to 10 MB.
 const MOST_BYTES: usize = 8_000_000;
 
 #[test]
@@ -28,7 +28,8 @@ fn shipped_traces_read_to_their_ends() {
     assert!(trace::shipped().iter().map(|shipped| shipped.bytes.len()).sum::<usize>() < MOST_BYTES);
 }
 
-/// Every cancellation and reschedule of a trace is of a live timer: the converter knows what is.
+/// Every cancellation and reschedule of a trace is of a live timer, since the converter knows which
+/// timers are live.
 #[test]
 fn shipped_traces_are_coherent() {
     for shipped in trace::shipped() {

@@ -1,4 +1,4 @@
-//! Traces come back as they were written, and nothing else does.
+//! A reader returns the operations that were written, and detects damaged files.
 
 use proptest::prelude::*;
 use std::io::{self, Read};
@@ -40,7 +40,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A file small enough to damage in every way, of more than one block.
+/// A file of more than one block that is small enough to damage in every way.
 fn small() -> (Vec<Op>, Vec<u8>) {
     let mut ops = vec![
         Op::Insert { label: 3, deadline: 7 },
@@ -137,8 +137,8 @@ fn bytes_after_the_end_and_foreign_blocks_are_errors() {
     let longer = [&file[..], &[0]].concat();
     assert!(matches!(read(&longer), Err(TraceError::Corrupt { .. })));
 
-    // Two traces with the same header and length: a block of one in the other is a block out of
-    // place.
+    // Two traces with the same header and length: a block of the first in the second is out of
+    // order.
     let one = write(&[Op::Cancel { label: 1 }]);
     let other = write(&[Op::Cancel { label: 2 }]);
     let end = one.len() - 37;

@@ -75,7 +75,7 @@ pub enum KernelError {
     Line {
         /// The number of the line, from 1.
         number: u64,
-        /// What is wrong with it.
+        /// The error in the line.
         what: &'static str,
     },
     /// The recording has no `timer_start` event.

@@ -51,7 +51,7 @@ pub(crate) fn labels(n: u32) -> u64 {
     u64::from(connections(n)) * u64::from(TIMERS + TIME_WAIT_LABELS)
 }
 
-/// What a connection waits for.
+/// The event that a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// The client sends its next request.
