@@ -112,9 +112,9 @@ public final class Play {
 
     /**
      * Starts all live timers again, so that they are due at one instant, and keeps the processor
-     * busy until then; neither is timed. Returns the processor time of the facility's thread from
-     * the first task to the last. If a timer is due before the last one is started, tries again
-     * with twice the time.
+     * busy until then; neither is timed. Returns the processor time of the timer thread from
+     * the first task to the last. If a timer is due before the last one is started, retries
+     * with twice the delay.
      */
     long fireAll() throws InterruptedException {
         int[] live = IntStream.range(0, handles.length).filter(i -> handles[i] != null).toArray();
