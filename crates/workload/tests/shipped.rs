@@ -13,8 +13,10 @@ const MOST_BYTES: usize = 8_000_000;
 fn shipped_traces_read_to_their_ends() {
     assert_eq!(trace::shipped().len(), 2);
     for shipped in trace::shipped() {
-        let mut reader = shipped.open().expect("it is whole");
-        let ops = reader.by_ref().fold(0, |count, op| count + op.map(|_| 1).expect("it is whole"));
+        let mut reader = shipped.open().expect("the trace is complete");
+        let ops = reader
+            .by_ref()
+            .fold(0, |count, op| count + op.map(|_| 1).expect("the trace is complete"));
         let header = reader.header().clone();
         let totals = reader.totals().expect("the end was reached");
         assert_eq!((header.name.as_str(), header.operations), (shipped.name, ops));
@@ -33,9 +35,9 @@ fn shipped_traces_read_to_their_ends() {
 #[test]
 fn shipped_traces_are_coherent() {
     for shipped in trace::shipped() {
-        let mut reader = shipped.open().expect("it is whole");
+        let mut reader = shipped.open().expect("the trace is complete");
         let mut player = Player::new(Map::default(), reader.header().labels as usize);
-        reader.by_ref().for_each(|op| player.apply(op.expect("it is whole")));
+        reader.by_ref().for_each(|op| player.apply(op.expect("the trace is complete")));
         let totals = reader.totals().expect("the end was reached");
         let map = player.timer();
         assert_eq!(

@@ -312,7 +312,7 @@ fn a_hundredth_of_the_popular_sessions_has_a_third_of_the_uses() {
     assert_about(of_ten as f64 / all as f64, 11_f64.ln() / 1001_f64.ln(), 0.03);
     let played = play(popular, N);
     assert_eq!(played.moved, moves, "only live sessions are moved");
-    assert!(played.fired > 0, "and those that are used least expire");
+    assert!(played.fired > 0, "the sessions that are used least expire");
 }
 
 #[test]
@@ -371,7 +371,7 @@ fn streams_are_what_they_always_were() {
         workloads().iter().map(|workload| (workload.name, digest(workload, N, 1))).collect();
     let lines: Vec<String> =
         found.iter().map(|(name, digest)| format!("{name} {digest:016x}")).collect();
-    assert_eq!(found, golden, "now they are:\n{}", lines.join("\n"));
+    assert_eq!(found, golden, "the checksums are now:\n{}", lines.join("\n"));
 }
 
 #[test]
@@ -391,7 +391,7 @@ fn names_are_found_and_for_others_all_are_told() {
         assert!(!workload.source.is_empty() && !workload.story.is_empty());
         assert!(!workload.story.contains("  "), "{} has a broken story", workload.name);
     }
-    let shown = find_workload("hold-exponentail").expect_err("it is misspelt").to_string();
+    let shown = find_workload("hold-exponentail").expect_err("the name is misspelt").to_string();
     assert!(workloads().iter().all(|workload| shown.contains(workload.name)), "{shown}");
 }
 
