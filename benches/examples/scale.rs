@@ -1,18 +1,18 @@
-//! What an operation costs at ten and at a hundred million timers.
+//! The cost of an operation with ten and with a hundred million timers.
 //!
-//! The harness keeps its streams and an oracle in memory, a few hundred bytes a timer; here nothing
-//! is kept but the structure and the handles, so that a hundred million timers take 4 GiB. What is
-//! checked is what can be checked so: everything that was started fires or is cancelled, once, in
-//! order, each at its own deadline, and the values add up.
+//! The harness keeps its streams and an oracle in memory, a few hundred bytes per timer. This
+//! program keeps only the structure and the handles: a hundred million timers take 4 GiB. So it
+//! checks less: every timer fires or is cancelled exactly once, in order, at its deadline, and the
+//! values add up.
 //!
 //! ```text
 //! cargo run --release -p wheelhouse-benches --example scale -- [TIMERS | STRUCTURE ...]
 //! ```
 //!
-//! Without numbers: 10,000,000 timers; without names: the hierarchical wheel, the list wheel, the
-//! round wheel and the lazy heap. They take turns in three rounds, and a figure is the median of
-//! them; each row is told on the error output as it comes. That takes some five minutes; ten times
-//! the timers take ten times as long and more, where memory has pages of 4 KiB.
+//! The defaults are 10,000,000 timers, and the hierarchical wheel, the list wheel, the round wheel
+//! and the lazy heap. They take turns in three rounds, and a figure is the median of these. Each
+//! row is printed on standard error when it is measured. This takes some five minutes. Ten times
+//! the timers take more than ten times as long if memory has pages of 4 KiB.
 
 use std::time::{Duration, Instant};
 use wheelhouse_core::backend::Backend;
@@ -40,7 +40,7 @@ type Row = [f64; COLUMNS.len()];
 
 const ROUNDS: usize = 3;
 
-/// A generator, and an order of 0..n that needs no memory.
+/// A generator of random numbers.
 struct Random(u64);
 
 impl Random {
@@ -55,7 +55,8 @@ impl Random {
     }
 }
 
-/// All of 0..n, scattered: steps by a number that has no divisor in common with n.
+/// All numbers of 0..n in a scattered order that needs no memory: it steps by a number that has no
+/// common divisor with n.
 fn scattered(n: u64) -> impl Iterator<Item = usize> {
     let step = (n * 618 / 1000..).find(|step| gcd(*step, n) == 1).unwrap_or(1);
     (0..n).scan(n / 3, move |at, _| {
@@ -75,7 +76,7 @@ fn time(count: u64, work: impl FnOnce()) -> f64 {
     start.elapsed().max(Duration::from_nanos(1)).as_nanos() as f64 / count as f64
 }
 
-/// Checks what fires: in order, due, and all of it.
+/// Checks that timers fire in order and not early, and adds up their values.
 #[derive(Default)]
 struct Fired {
     last: Tick,
@@ -90,7 +91,7 @@ impl Fired {
     }
 }
 
-/// All columns at n timers.
+/// Measures all columns with n timers.
 fn measure<B: Backend>(n: u64) -> Row {
     let mut random = Random(n);
     let mut wheel = B::build::<u64, NoMeter>();
@@ -103,7 +104,8 @@ fn measure<B: Backend>(n: u64) -> Row {
     let reschedule =
         time(n, || scattered(n).for_each(|at| assert!(wheel.reschedule(ids[at], random.delay()))));
     let mut now = 0;
-    // One tick each time that sixteen times as many timers were replaced as are due in one.
+    // The clock moves by a tick when sixteen times as many timers were replaced as are due in a
+    // tick.
     let steady = time(n, || {
         for (step, at) in scattered(n).enumerate() {
             wheel.cancel(ids[at]);
@@ -147,7 +149,7 @@ fn measure<B: Backend>(n: u64) -> Row {
     [cold, cancel, warm, reschedule, steady, hold, jump, ticks]
 }
 
-/// Goes from wake-up to wake-up until a timer is due.
+/// Moves the clock from wake-up to wake-up until a timer is due, and takes that timer.
 fn take_earliest(wheel: &mut impl Timer<u64>) -> (Tick, u64) {
     loop {
         let wakeup = wheel.next_wakeup().unwrap_or_default();
@@ -188,8 +190,7 @@ fn medians(rounds: &[Vec<(&'static str, Row)>]) -> Vec<(&'static str, Row)> {
     names.map(|(at, name)| (name, std::array::from_fn(|column| median(at, column)))).collect()
 }
 
-/// The nanoseconds of an empty tick, and of asking for the next wake-up, with a million timers far
-/// ahead.
+/// Measures the nanoseconds of an empty tick and of `next_wakeup`, with a million timers far ahead.
 fn idle() -> (f64, f64) {
     const TICKS: Tick = 1 << 27;
     let mut wheel = HierarchicalWheel::<u64>::new();
@@ -203,7 +204,7 @@ fn idle() -> (f64, f64) {
     (tick, ask)
 }
 
-/// What the arguments ask for: numbers of timers, and names of structures.
+/// Reads the arguments: numbers of timers, and names of structures.
 fn asked() -> anyhow::Result<(Vec<u64>, Vec<String>)> {
     const USUAL: [&str; 4] = ["hierarchical-wheel", "list-wheel", "round-wheel", "lazy-heap"];
     let (mut sizes, mut names) = (Vec::new(), Vec::new());
@@ -231,7 +232,7 @@ fn main() -> anyhow::Result<()> {
     let (sizes, names) = asked()?;
     println!(
         "# Ten million timers and more\n\n\
-         ns per operation: the median of {ROUNDS} rounds in turn; every expiry checked.\n"
+         ns per operation: the median of {ROUNDS} interleaved rounds; every expiry is checked.\n"
     );
     println!("| n | structure | {} |", COLUMNS.join(" | "));
     println!("|---:|:---|{}", "---:|".repeat(COLUMNS.len()));

@@ -7,7 +7,7 @@ public final class Executor implements Play.Timers {
     private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1);
 
     public Executor() {
-        executor.setRemoveOnCancelPolicy(true); // else what is cancelled stays until it is due
+        executor.setRemoveOnCancelPolicy(true); // otherwise cancelled tasks stay until they are due
     }
 
     @Override

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Netty's HashedWheelTimer with a tick of a millisecond. Its thread takes new and cancelled timers
- * from queues, 100,000 new ones a tick at most.
+ * from queues, at most 100,000 new ones per tick.
  */
 public final class Netty implements Play.Timers {
     private final HashedWheelTimer timer =
@@ -22,7 +22,7 @@ public final class Netty implements Play.Timers {
         return ((Timeout) timer).cancel();
     }
 
-    /** The queue is a FIFO: when the last timer of it fires, all others are in the wheel. */
+    /** The queue is FIFO: when its last timer fires, all others are in the wheel. */
     @Override
     public void settle() {
         CountDownLatch last = new CountDownLatch(1);

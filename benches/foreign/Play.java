@@ -14,18 +14,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
 /**
- * Plays a stream of wheelhouse on a timer facility of Java, the class of the first argument.
- * benches/FOREIGN.md describes the file, the second argument, and the words.
+ * Plays a stream of wheelhouse on a timer of Java. The first argument is its class, the second the
+ * file of the stream. benches/FOREIGN.md describes the file and the protocol.
  */
 public final class Play {
-    /** A timer facility on real time. */
+    /** Timers on real time. */
     public interface Timers {
         Object start(Runnable task, long delayNanos);
 
-        /** Whether the timer was live. */
+        /** Stops a timer; returns true if it was live. */
         boolean stop(Object timer);
 
-        /** Does what was put off, and returns when it is done. */
+        /** Does deferred work, and returns when it is done. */
         void settle();
 
         void close();
@@ -40,15 +40,15 @@ public final class Play {
     static final long FACTOR = 0x9e3779b97f4a7c15L;
 
     final Timers timers;
-    /** What the program keeps of a timer, by label; null if it is not live. */
+    /** The handle of each timer, by label; null if it is not live. */
     final Object[] handles;
     final long[] values;
     long inserted;
     long checksum = 0xcbf29ce484222325L;
-    /** Of the timers that have fired. */
+    /** The sum over the timers that have fired. */
     final AtomicLong firedSum = new AtomicLong();
     CountDownLatch allFired;
-    /** Timers that have not fired yet; only the thread of the facility writes to it. */
+    /** Timers that have not fired yet. Only the timer thread writes to it. */
     volatile int waiting;
     volatile long begin;
     volatile long end;
@@ -72,7 +72,7 @@ public final class Play {
         return timers.start(() -> fired(value), delayNanos);
     }
 
-    /** Is called by each timer that fires, from the thread of the facility. */
+    /** Called by each timer that fires, on the timer thread. */
     void fired(long value) {
         if (begin == 0) begin = CLOCK.getCurrentThreadCpuTime();
         firedSum.addAndGet(Long.rotateLeft((value + 1) * FACTOR, 29));
@@ -81,7 +81,7 @@ public final class Play {
         allFired.countDown();
     }
 
-    /** Plays a phase. How long that took, in nanoseconds. */
+    /** Plays a phase, and returns its time in nanoseconds. */
     long play(Ops ops) throws InterruptedException {
         if (ops.kinds.length == 1 && ops.kinds[0] == ADVANCE) return fireAll();
         long begin = System.nanoTime();
@@ -97,7 +97,7 @@ public final class Play {
                     add(handle != null && timers.stop(handle) ? values[label] + 1 : 0);
                     handles[label] = null;
                 }
-                // Neither facility can move a timer.
+                // Neither library can move a timer.
                 case RESCHEDULE -> {
                     boolean live = handle != null && timers.stop(handle);
                     if (live) handles[label] = start(values[label], delay(ops.ticks[i]));
@@ -106,15 +106,15 @@ public final class Play {
                 default -> throw new IllegalStateException("a real clock cannot be moved");
             }
         }
-        timers.settle(); // what was put off is charged to those who put it off
+        timers.settle(); // deferred work is charged to the phase that defers it
         return System.nanoTime() - begin;
     }
 
     /**
      * Starts all live timers again, so that they are due at one instant, and keeps the processor
-     * busy until then; neither is timed. Returns the processor time of the facility's thread from
-     * the first task to the last. If a timer is due before the last one is started, tries again
-     * with twice the time.
+     * busy until then; neither is timed. Returns the processor time of the timer thread from
+     * the first task to the last. If a timer is due before the last one is started, retries
+     * with twice the delay.
      */
     long fireAll() throws InterruptedException {
         int[] live = IntStream.range(0, handles.length).filter(i -> handles[i] != null).toArray();
@@ -162,14 +162,14 @@ public final class Play {
         }
         file.order(ByteOrder.LITTLE_ENDIAN);
         if (file.getLong() != 0x3130_7961_6c70_6877L) {
-            throw new IllegalArgumentException("no stream of wheelhouse: " + arguments[1]);
+            throw new IllegalArgumentException("not a stream of wheelhouse: " + arguments[1]);
         }
         int labels = file.getInt();
         List<Ops> phases = read(file);
         var facility = Class.forName(arguments[0]).getDeclaredConstructor();
         BufferedReader words = new BufferedReader(new InputStreamReader(System.in));
         Play player = new Play((Timers) facility.newInstance(), labels);
-        // Once through, for the compiler of the virtual machine.
+        // Once in advance, for the JIT compiler.
         for (Ops ops : phases) player.play(ops);
         System.out.println("ready");
         int next = 0;

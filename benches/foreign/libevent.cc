@@ -1,8 +1,8 @@
 // Plays a stream of wheelhouse on the timers of libevent, a binary heap. benches/FOREIGN.md
-// describes the file and the words.
+// describes the file and the protocol.
 //
-// libevent asks the system for the time with clock_gettime. This program has a function of that
-// name, which the linker takes first, and so its own clock: a tick is a millisecond.
+// libevent asks the system for the time with clock_gettime. This program defines a function of that
+// name, which the linker prefers, and so has its own clock: a tick is a millisecond.
 #include <event2/event.h>
 #include <event2/event_struct.h>
 
@@ -58,7 +58,7 @@ static void fired(evutil_socket_t, short, void *argument) {
     delete timer;
 }
 
-// A past deadline is due at once.
+// A timer with a past deadline is due at once.
 static void schedule(Timer *timer, uint64_t deadline) {
     uint64_t delay = deadline > now ? deadline - now : 0;
     timeval after = {time_t(delay / 1000), suseconds_t(delay % 1000 * 1000)};
@@ -120,11 +120,11 @@ int main(int, char **arguments) {
     uint32_t labels, phases, count;
     auto get = [&](void *into, size_t size, size_t many) {
         if (file && fread(into, size, many, file) == many) return;
-        fprintf(stderr, "no stream of wheelhouse: %s\n", arguments[1]);
+        fprintf(stderr, "not a stream of wheelhouse: %s\n", arguments[1]);
         exit(1);
     };
     get(magic, 1, 8);
-    if (memcmp(magic, "whplay01", 8) != 0) file = nullptr; // the next read says so
+    if (memcmp(magic, "whplay01", 8) != 0) file = nullptr; // the next read reports it
     get(&labels, 4, 1);
     get(&phases, 4, 1);
     std::vector<std::vector<Op>> stream(phases);

@@ -1,5 +1,5 @@
-// Plays a stream of wheelhouse on a timer facility in Go. benches/FOREIGN.md describes the file and
-// the words. A second file of this package has the facility: the type `handle`, the functions
+// Plays a stream of wheelhouse on timers in Go. benches/FOREIGN.md describes the file and the
+// protocol. A second file of this package has the timers: the type `handle` and the functions
 // `reset`, `start`, `stop`, `move`, `settle` and `fireAll`.
 package main
 
@@ -27,7 +27,7 @@ type op struct {
 	tick        uint64
 }
 
-// What the program keeps of a timer, as a server keeps it in its connection.
+// A timer's handle and value, which a server keeps in its connection.
 type slot struct {
 	timer handle
 	value uint64
@@ -37,9 +37,9 @@ var (
 	slots    []slot
 	inserted uint64
 	checksum uint64
-	firedSum uint64        // of the timers that have fired in this movement of the clock
+	firedSum uint64        // over the timers that have fired in this movement of the clock
 	waiting  int64         // timers that have not fired yet
-	allFired chan struct{} // closed by the last
+	allFired chan struct{} // closed by the last one
 )
 
 const factor = 0x9e3779b97f4a7c15
@@ -59,7 +59,7 @@ func fired(value uint64) {
 	}
 }
 
-// play plays a phase and says how long that took.
+// play plays a phase and returns its time.
 func play(ops []op) time.Duration {
 	if len(ops) == 1 && ops[0].kind == advance {
 		return fire()
@@ -91,7 +91,7 @@ func play(ops []op) time.Duration {
 			panic("this program runs on real time and cannot move its clock")
 		}
 	}
-	settle() // what was put off is charged to those who put it off
+	settle() // deferred work is charged to the phase that defers it
 	return time.Since(begin)
 }
 
@@ -100,7 +100,7 @@ func expect(timers int) {
 	waiting, firedSum, allFired = int64(timers), 0, make(chan struct{})
 }
 
-// processorTime is that of all threads until now.
+// processorTime returns the processor time of all threads so far.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -109,7 +109,7 @@ func processorTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// fire lets all live timers fire at once.
+// fire makes all live timers fire at once.
 func fire() time.Duration {
 	var live []handle
 	for i := range slots {
@@ -126,7 +126,7 @@ func fire() time.Duration {
 func read(name string) (labels uint32, phases [][]op) {
 	bytes, err := os.ReadFile(name)
 	if err != nil || len(bytes) < 16 || string(bytes[:8]) != "whplay01" {
-		panic(fmt.Sprint("no stream of wheelhouse: ", name, err))
+		panic(fmt.Sprint("not a stream of wheelhouse: ", name, err))
 	}
 	number := binary.LittleEndian.Uint32
 	labels, phases = number(bytes[8:]), make([][]op, number(bytes[12:]))
@@ -143,7 +143,7 @@ func read(name string) (labels uint32, phases [][]op) {
 }
 
 func main() {
-	runtime.GOMAXPROCS(1) // as the others, which run on one thread
+	runtime.GOMAXPROCS(1) // like the other rows, which run on one thread
 	labels, phases := read(os.Args[1])
 	fmt.Println("ready")
 	next := 0

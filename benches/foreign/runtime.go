@@ -1,4 +1,4 @@
-// Go's runtime timers: a heap of four children a node for each processor.
+// Go's runtime timers: for each processor a heap with four children per node.
 package main
 
 import (
@@ -20,12 +20,12 @@ func move(timer handle, delay time.Duration) handle {
 	return timer
 }
 
-// settle yields: then the scheduler takes stopped timers out of its heap, if they are a quarter.
+// settle yields, so that the scheduler removes stopped timers from its heap if they are a quarter.
 func settle() { runtime.Gosched() }
 
-// fireAll makes all timers due at one instant and keeps the processor busy until then, neither of
-// which is timed. It returns the processor time from there to the end of the last one's function.
-// If a timer fires earlier, as on a busy machine, it tries again with twice the time.
+// fireAll makes all timers due at one instant and keeps the processor busy until then; neither is
+// timed. It returns the processor time from that instant to the end of the last timer's function.
+// If a timer fires earlier, as on a busy machine, it retries with twice the delay.
 func fireAll(timers []handle) time.Duration {
 	for try := 0; try < 10; try++ {
 		expect(len(timers))

@@ -1,8 +1,8 @@
-//! `cargo bench --bench operations`: one operation at a time on n live timers, by criterion, with
-//! its filters, baselines and statistics.
+//! `cargo bench --bench operations`: single operations on n live timers, measured by criterion,
+//! with its filters, baselines and statistics.
 //!
-//! Each bench is called `OPERATION/STRUCTURE/N`, as in `insert/list-wheel/1000`. What criterion
-//! takes it takes: `-- insert`, `-- --save-baseline before`, `-- --baseline before`.
+//! Each bench is called `OPERATION/STRUCTURE/N`, as in `insert/list-wheel/1000`. The arguments are
+//! criterion's: `-- insert`, `-- --save-baseline before`, `-- --baseline before`.
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
@@ -13,8 +13,8 @@ use wheelhouse_core::backend::Backend;
 use wheelhouse_present::console::say;
 use wheelhouse_registry::Visitor;
 
-/// A few operations in a sample are enough at ten samples: the spread is the machine's, not the
-/// sample's.
+/// Ten short samples are enough: the spread comes from the machine, not from the length of a
+/// sample.
 fn criterion() -> Criterion {
     Criterion::default()
         .sample_size(10)
@@ -47,7 +47,7 @@ impl Visitor for Benches {
         if self.n > B::INFO.most {
             return;
         }
-        // Made when the first bench asks for it: a filter may leave none.
+        // Created by the first bench that runs, since a filter may select none.
         let mut population = OnceCell::new();
         for (name, operation) in operations::<B>() {
             let mut group: BenchmarkGroup<'_, WallTime> = self.criterion.benchmark_group(name);
@@ -69,8 +69,8 @@ const SIZES: [u32; 2] = [1_000, 1_000_000];
 
 fn main() {
     end_where_criterion_cannot_print();
-    // As criterion has it: without cargo bench's `--bench`, this is a test, in which each runs
-    // once.
+    // As in criterion: without `--bench`, which cargo bench passes, this is a test, which runs each
+    // bench once.
     let is_test =
         std::env::args().any(|it| it == "--test") || !std::env::args().any(|it| it == "--bench");
     let sizes = if is_test { [100].as_slice() } else { &SIZES };
@@ -82,9 +82,9 @@ fn main() {
     benches.criterion.final_summary();
 }
 
-/// criterion prints with `println!`, which panics where nobody takes what is printed, and panics
-/// again as it unwinds. So the program ends at the first of them: with an error, or, if the reader
-/// has seen enough, without.
+/// criterion prints with `println!`, which panics if standard output cannot be written, and panics
+/// again during unwinding. So the program exits at the first panic: with an error, or with success
+/// if the reader of a pipe has stopped.
 fn end_where_criterion_cannot_print() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -1,5 +1,5 @@
-//! How a peer takes part in the comparison: it plays what it can, and its answers are the oracle's
-//! in all but their order within a call.
+//! Makes a peer take part in the comparison. It plays the phases that it can play. Its answers must
+//! be the oracle's, except for their order within a call.
 
 use crate::adapters::ours::Ours;
 use crate::memory;
@@ -27,8 +27,9 @@ impl<P: Peer + 'static> Competitor<P> {
 }
 
 /// Plays the phases of a stream that a peer can play, each through `phase`, which returns its
-/// measurement; its last argument is `true` if a measure ends. After a phase that it cannot play, a
-/// new peer continues in the state that is due, which is not measured.
+/// measurement; the last argument of `phase` is `true` at the end of a measure. After a phase that
+/// the peer cannot play, a new peer continues. It is brought into the right state, which is not
+/// measured.
 pub(crate) fn play<P: Peer, R>(
     stream: &Stream,
     right: &[Checksum],
@@ -58,8 +59,8 @@ pub(crate) fn play<P: Peer, R>(
     (measured, checksums)
 }
 
-/// The right answers to the stream that was asked for last. Streams of two seeds have one name and
-/// size, but different answers.
+/// The right answers to the last stream. Streams of two seeds have the same name and size, but
+/// different answers.
 struct Known {
     stream: (String, u64, Checksum),
     checksums: Rc<[Checksum]>,
@@ -69,8 +70,8 @@ thread_local! {
     static KNOWN: RefCell<Option<Known>> = const { RefCell::new(None) };
 }
 
-/// The answers of the oracle, in any order within a call. All competitors ask in turn, so that the
-/// last answer is kept.
+/// The answers of the oracle, in any order within a call. All competitors play a stream in turn, so
+/// the answers to the last stream are kept.
 fn right_answers(stream: &Stream, solution: &Solution) -> Rc<[Checksum]> {
     let asked = (stream.name.clone(), stream.n, solution.checksum());
     KNOWN.with_borrow_mut(|known| {
@@ -116,7 +117,8 @@ impl<P: Peer + 'static> Contender for Competitor<P> {
     fn play(&self, stream: &Stream, solution: &Solution) -> Played {
         let right = right_answers(stream, solution);
         let (times, checksums) = play::<P, _>(stream, &right, time);
-        // The harness compares with answers in order: those are given where these are right.
+        // The harness compares with checksums of ordered answers. If a checksum without order is
+        // right, the ordered one is returned in its place.
         let in_order = checksums.iter().zip(&*right).zip(&solution.checksums);
         let checksums =
             in_order.map(|((ours, right), in_order)| if ours == right { *in_order } else { *ours });
@@ -131,7 +133,7 @@ impl<P: Peer + 'static> Contender for Competitor<P> {
         let (_, checksums) = play::<P, _>(stream, &right, record);
         into.end_pass();
         let last = checksums.last().copied().unwrap_or_default();
-        // The stream may be cut since it was solved.
+        // The stream may have been cut since it was solved.
         let is_right = right[..checksums.len()].last() == Some(&last);
         if is_right { solution.checksum() } else { last }
     }

@@ -1,4 +1,4 @@
-//! Programs in other languages as contenders: how each is built, and how it plays.
+//! Builds and runs programs in other languages as contenders.
 
 use crate::adapters::ours::Ours;
 use crate::competitor;
@@ -21,16 +21,17 @@ use wheelhouse_oracle::OracleDefinition;
 use wheelhouse_present::console::say;
 use wheelhouse_workload::{Checksum, Op};
 
-/// A program in `benches/foreign`, where the scripts run. `$OUT` is the folder for its build.
+/// A program in `benches/foreign`, the working directory of the scripts. `$OUT` is the folder for
+/// its build.
 struct Recipe {
     name: &'static str,
     clock: Clock,
-    /// Where to get the toolchain.
+    /// How to install the toolchain.
     remedy: &'static str,
-    /// Prints the version; prints nothing where the toolchain is not installed.
+    /// A script that prints the version, or nothing if the toolchain is not installed.
     version: &'static str,
     build: &'static str,
-    /// Becomes the program; `$0` is the file of the stream.
+    /// A script that executes the program; `$0` is the file of the stream.
     run: &'static str,
 }
 
@@ -72,7 +73,7 @@ const RECIPES: [Recipe; 4] = [
     },
 ];
 
-/// Where Debian has Netty.
+/// The jars of Debian's Netty.
 const NETTY: &str = "/usr/share/java/netty-common.jar:/usr/share/java/jctools-core.jar";
 
 /// A program that the user names, as `NAME=real:PATH` or `NAME=virtual:PATH`.
@@ -97,8 +98,8 @@ impl FromStr for Named {
             Some(Self { name: name.to_owned(), clock, path: path.to_owned() })
         });
         parts.filter(|it| !it.name.is_empty() && !it.path.is_empty()).ok_or_else(|| {
-            "write NAME=real:PATH for a program on real time, NAME=virtual:PATH for one whose \
-             clock is the stream's"
+            "write NAME=real:PATH for a program on real time, NAME=virtual:PATH for a program \
+             that runs on the clock of the stream"
                 .to_owned()
         })
     }
@@ -111,16 +112,16 @@ fn script(text: &str, out: &Path) -> Command {
     command.arg("-c").arg(text).current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/foreign"));
     command.env("OUT", out).env("NETTY_JAR", netty).env("GOPROXY", "off");
     command.env("VERSIONS", "META-INF/io.netty.versions.properties");
-    // The programs are not measured with cold memory: see `wheelhouse_harness::cold`.
+    // Programs are not measured with cold memory: see `wheelhouse_harness::cold`.
     command.env_remove("MALLOC_MMAP_THRESHOLD_").env_remove("MALLOC_TRIM_THRESHOLD_");
     command
 }
 
-/// Builds the programs whose toolchain is installed, and says which are skipped.
+/// Builds the programs whose toolchain is installed, and prints those that are skipped.
 ///
 /// # Errors
 ///
-/// If a program does not compile although its toolchain is there.
+/// If a program does not compile although its toolchain is installed.
 pub(crate) fn all() -> Result<Contenders> {
     let out = Rc::new(tempfile::tempdir().context("cannot make a temporary folder")?);
     let mut built: Contenders = Vec::new();
@@ -146,14 +147,14 @@ pub(crate) fn all() -> Result<Contenders> {
 ///
 /// # Errors
 ///
-/// If one of them is not there.
+/// If one of them does not exist.
 pub(crate) fn named(programs: &[Named], here: &Path) -> Result<Contenders> {
     let out = Rc::new(tempfile::tempdir().context("cannot make a temporary folder")?);
     let contender = |it: &Named| -> Result<Box<dyn Contender>> {
         let path = here.join(&it.path);
-        ensure!(path.is_file(), "{} is no program; name one with --program", path.display());
+        ensure!(path.is_file(), "{} is not a program; name one with --program", path.display());
         let run = format!("exec '{}' \"$0\"", path.display());
-        // A name lives as long as the process, like those that are compiled in.
+        // Leaked, since names of contenders are `'static`.
         let name: &'static str = Box::leak(it.name.clone().into_boxed_str());
         let (version, clock) = (it.path.clone(), it.clock);
         let current = RefCell::default();
@@ -169,7 +170,7 @@ struct Foreign {
     clock: Clock,
     run: String,
     out: Rc<TempDir>,
-    /// The program that plays the stream that was asked for last.
+    /// The program that plays the last stream.
     current: RefCell<Option<(Rc<Prepared>, Program)>>,
 }
 
@@ -182,11 +183,11 @@ struct Prepared {
 }
 
 thread_local! {
-    /// The stream that was asked for last, for each clock.
+    /// The last stream, for each clock.
     static PREPARED: RefCell<Vec<Rc<Prepared>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The file of a stream for programs with this clock. It is kept until another stream is asked for.
+/// The file of a stream for programs with this clock. It is kept until the next stream.
 fn prepared(stream: &Stream, solution: &Solution, clock: Clock) -> Result<Rc<Prepared>> {
     let key = (stream.name.clone(), stream.n, solution.checksum(), clock);
     PREPARED.with_borrow_mut(|all| {
@@ -210,7 +211,7 @@ fn prepared(stream: &Stream, solution: &Solution, clock: Clock) -> Result<Rc<Pre
 }
 
 impl Foreign {
-    /// Plays a stream: for each phase the program's answer.
+    /// Plays a stream and returns the program's answer to each phase.
     fn answers(&self, prepared: &Rc<Prepared>) -> Result<Vec<Answer>> {
         let mut current = self.current.borrow_mut();
         let mut program = match current.take() {
@@ -224,7 +225,8 @@ impl Foreign {
     }
 
     /// The time of a phase. If a program on real time waits until all timers are due, only the
-    /// program can tell what to count. Its other waiting is not a disturbance.
+    /// program knows which time to count. Other waiting of a program is part of its time, not a
+    /// disturbance.
     fn time(&self, taken: Taken, is_firing: bool) -> Taken {
         let is_waiting = is_firing && self.clock == Clock::Real;
         let time = if is_waiting { taken.elapsed } else { taken.time() };
@@ -245,7 +247,7 @@ impl Contender for Foreign {
         let of_clock = match self.clock {
             Clock::Virtual => "it does not report its next wake-up",
             Clock::Real => {
-                "it runs on real time and plays only what fires nothing, or all timers at once"
+                "it runs on real time, and plays only phases that fire no timer, or all at once"
             }
         };
         let of_process = "a process that plays a stream again has its memory already";
@@ -254,7 +256,7 @@ impl Contender for Foreign {
     }
 
     fn can_play(&self, stream: &Stream, solution: &Solution) -> bool {
-        // A program keeps one timer a label.
+        // A program keeps one timer per label.
         if solution.script.is_none() {
             return false;
         }
@@ -286,8 +288,8 @@ impl Contender for Foreign {
         for (at, answer) in answers.iter().enumerate() {
             let fires = matches!(stream.phases[at].ops.as_slice(), [Op::Advance { .. }]);
             played.times.push(prepared.is_own[at].then(|| self.time(answer.taken, fires)));
-            // The harness compares with answers in order to the whole stream: those are given where
-            // the program's are right.
+            // The harness compares with checksums of ordered answers to the whole stream. If the
+            // program's checksum is right, the ordered one is returned in its place.
             let is_right = answer.checksum == prepared.right[at].get();
             let right = solution.checksums[at];
             let checksum = if is_right { right } else { other_than(right, answer.checksum) };
@@ -297,7 +299,7 @@ impl Contender for Foreign {
     }
 
     fn time_each(&self, _: &Stream, solution: &Solution, _: &mut Times) -> Checksum {
-        solution.checksum() // nothing was played: single operations are not timed across a pipe
+        solution.checksum() // not played: single operations are not timed across a pipe
     }
 
     fn memory(&self, _: u32, _: u64) -> Option<Memory> {

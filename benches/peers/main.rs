@@ -1,7 +1,8 @@
-//! `cargo bench --bench peers`: our backends beside the timer crates that others publish, in the
-//! same interleaved rounds.
+//! `cargo bench --bench peers`: our backends compared with published timer crates, in the same
+//! interleaved rounds.
 //!
-//! See `benches/PEERS.md` for how each is used, what it cannot do, and our bias.
+//! `benches/PEERS.md` says how each crate is used, which phases it cannot play, and describes our
+//! bias.
 
 mod adapters;
 mod competitor;
@@ -21,26 +22,26 @@ use wheelhouse_harness::options::{self, BenchOptions, Roster};
 use wheelhouse_present::console::end;
 use wheelhouse_present::files;
 
-/// Our structures beside the timer crates of others.
+/// Compares our structures with other timer crates.
 #[derive(Debug, Parser)]
 #[command(
     bin_name = "cargo bench --bench peers --",
     after_help = "Examples:\n  cargo bench --bench peers -- --quick\n  \
         cargo bench --bench peers -- --backend grommet-core,hierarchical-wheel --n 1e7\n  \
         cargo bench --bench peers -- --n 200000 --mix stop:40,move:10,fire:5\n  \
-        cargo bench --bench peers -- --foreign --workload half-hour --n 1e5,1e6"
+        cargo bench --bench peers -- --foreign --workload same-deadline --n 1e5,1e6"
 )]
 struct Cli {
     #[command(flatten)]
     options: BenchOptions,
-    /// Programs in Go, Java and C++, next to a few of our structures; see benches/FOREIGN.md.
+    /// Compare programs in Go, Java and C++ with a few of our structures; see benches/FOREIGN.md.
     #[arg(long)]
     foreign: bool,
-    /// Your own program, which plays streams as benches/FOREIGN.md says: NAME=real:PATH, or
-    /// NAME=virtual:PATH if its clock can be moved.
+    /// Add your own program, which plays streams as described in benches/FOREIGN.md:
+    /// NAME=real:PATH, or NAME=virtual:PATH if its clock can be moved.
     #[arg(long, value_name = "NAME=CLOCK:PATH")]
     program: Vec<foreign::Named>,
-    /// Where to write a verdict on the wheels and heaps that the articles compare: a file.
+    /// Write a verdict on the wheels and heaps that the articles compare into this file.
     #[arg(long, value_name = "FILE", requires = "out")]
     verdict: Option<PathBuf>,
 }
@@ -75,7 +76,7 @@ fn run(cli: &Cli) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// Returns `true` for programs, and for the few of our structures that are compared with them.
+/// Returns `true` for programs and for those of our structures that are compared with them.
 fn is_beside_programs(name: &str) -> bool {
     const OURS: [&str; 6] =
         ["hierarchical-wheel", "list-wheel", "binary-heap", "heap-4", "lazy-heap", FLOOR];

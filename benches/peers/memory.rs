@@ -1,6 +1,7 @@
-//! Bytes per live timer of a competitor, measured in the way in which the harness measures ours.
-//! There, what fires is started again until n are live; a competitor does not tell which handle
-//! that was, so that here, at the end, each is cancelled and started once more.
+//! Measures the bytes per live timer of a competitor, in the same way as the harness measures ours,
+//! with one difference. The harness starts timers that fire again, until n are live. A competitor
+//! does not report the handle of a timer that fires, so here each timer is cancelled and started
+//! once more at the end.
 
 use crate::peer::Peer;
 use rand::{RngExt, SeedableRng};
@@ -9,8 +10,8 @@ use wheelhouse_harness::memory::CHURN;
 use wheelhouse_harness::model::Memory;
 use wheelhouse_machine::allocator::allocated;
 
-/// Measures a competitor with n timers and delays uniform in 1..=2^20: live, the peak on the way
-/// there, and after each was replaced some times.
+/// Measures a competitor with n timers and delays uniform in 1..=2^20: with n live timers, the peak
+/// during their insertion, and after each was replaced several times.
 pub(crate) fn measure<P: Peer>(n: u32, seed: u64) -> Memory {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut delay = move || random.random_range(1..=1_u64 << 20);

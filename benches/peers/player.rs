@@ -1,15 +1,15 @@
 //! Plays operations on a peer.
 //!
-//! The player is the one of `wheelhouse-workload` with two differences, for ours as for the others:
-//! handles have any type, and the order in which timers of one call fire does not matter, since few
-//! promise one. The set of timers that fire in a call does matter.
+//! It differs from the player of `wheelhouse-workload` in two points, for all competitors and ours.
+//! Handles have any type. The order in which timers fire in one call is not checked, since few
+//! crates promise an order; the set of these timers is.
 
 use crate::peer::Peer;
 use wheelhouse_benches::foreign::blend;
 use wheelhouse_core::Tick;
 use wheelhouse_workload::{Checksum, Op};
 
-/// A peer under way.
+/// A peer that plays a stream.
 pub(crate) struct Player<P: Peer> {
     peer: P,
     handles: Vec<Option<P::Handle>>,
@@ -25,7 +25,7 @@ impl<P: Peer> Player<P> {
         Self { peer: P::new(labels), handles, inserted: 0, now: 0, checksum: Checksum::default() }
     }
 
-    /// A new peer in the state that others have reached.
+    /// A new peer in the state `state`.
     pub(crate) fn resume(state: &State, checksum: Checksum) -> Self {
         let mut player = Self::new(state.timers.len());
         player.advance(state.now);
@@ -35,7 +35,7 @@ impl<P: Peer> Player<P> {
         Self { inserted: state.inserted, checksum, ..player }
     }
 
-    /// Of all answers so far.
+    /// The checksum of all answers so far.
     pub(crate) fn checksum(&self) -> Checksum {
         self.checksum
     }
@@ -58,7 +58,7 @@ impl<P: Peer> Player<P> {
                 let moved = self.peer.reschedule(&mut self.handles[label as usize], deadline);
                 self.checksum.add(u64::from(moved));
             }
-            // No phase with pops comes here: `can_play` refuses it.
+            // `can_play` refuses phases with pops.
             Op::Advance { to } | Op::Pop { to } => _ = self.advance(to),
             Op::Ticks { count, to } => {
                 for left in (0..Tick::from(count)).rev() {
@@ -71,7 +71,8 @@ impl<P: Peer> Player<P> {
         }
     }
 
-    /// Moves the clock. What fires in one call is summed up in any order.
+    /// Moves the clock. The sum over the timers that fire in one call does not depend on their
+    /// order.
     #[inline]
     fn advance(&mut self, to: Tick) -> u64 {
         self.now = self.now.max(to);
@@ -86,12 +87,12 @@ impl<P: Peer> Player<P> {
         count
     }
 
-    /// Has the peer do what it put off.
+    /// Makes the peer do its deferred work.
     pub(crate) fn clean_up(&mut self) {
         self.peer.clean_up();
     }
 
-    /// Gives all handles back; some must not be dropped.
+    /// Returns all handles to the peer, since some kinds must not be dropped.
     pub(crate) fn end(mut self) {
         for handle in std::mem::take(&mut self.handles).into_iter().flatten() {
             self.peer.forget(handle);
@@ -99,10 +100,10 @@ impl<P: Peer> Player<P> {
     }
 }
 
-/// Which timers are live, kept for a peer that cannot play every phase: it goes on from here.
+/// The live timers, kept for a peer that cannot play every phase: a new one continues from here.
 pub(crate) struct State {
-    /// The last deadline and value of each label; a deadline that is past has fired or been
-    /// stopped.
+    /// The last deadline and value of each label. If the deadline is past, the timer has fired or
+    /// was stopped.
     timers: Vec<(Tick, u64)>,
     inserted: u64,
     now: Tick,
@@ -113,7 +114,7 @@ impl State {
         Self { timers: vec![(0, 0); labels], inserted: 0, now: 0 }
     }
 
-    /// Follows an operation. One that goes from wake-up to wake-up cannot be followed.
+    /// Follows an operation. It cannot follow `Op::Wake`.
     pub(crate) fn follow(&mut self, op: Op) {
         match op {
             Op::Insert { label, deadline } => {

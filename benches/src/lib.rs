@@ -1,9 +1,9 @@
-//! A structure with n live timers, and single operations on it, timed in blocks.
+//! Times single operations, in blocks, on a structure with n live timers.
 //!
-//! This is what the criterion benches run: a population that stays at n while one kind of operation
-//! is timed and the other, which restores n, is not. The figures answer "what does a cancel cost
-//! while a million timers are live", where the harness's answer "what does it cost to cancel a
-//! million timers".
+//! The criterion benches run this: the number of timers stays at n, since each operation that is
+//! timed is followed by its opposite, which is not timed. The figures answer "what does a cancel
+//! cost while a million timers are live?", while those of the harness answer "what does it cost to
+//! cancel a million timers?".
 
 pub mod foreign;
 pub mod printed;
@@ -19,21 +19,22 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 /// Delays are uniform in `1..=LONGEST`.
 const LONGEST: Tick = 1 << 20;
 
-/// Most operations between two reads of the clock: enough that the reads vanish.
+/// The most operations between two reads of the clock: enough to make the cost of the reads
+/// negligible.
 const BLOCK: u64 = 512;
 
 /// A backend with n live timers.
 #[derive(Debug)]
 pub struct Population<B: Backend> {
     timer: B::Timer<u64, NoMeter>,
-    /// The handle of each timer; a timer's value is its place here.
+    /// The handle of each timer; a timer's value is its index here.
     ids: Vec<TimerId>,
-    /// The deadline of each timer, to check what fires.
+    /// The deadline of each timer, to check expiries.
     deadlines: Vec<Tick>,
-    /// All places in an order drawn once, and how far it was gone through.
+    /// All indices in a random order that is drawn once, and the present position in it.
     order: Vec<u32>,
     at: usize,
-    /// What fired in a block: empty between blocks.
+    /// The timers that fired in a block; empty between blocks.
     fired: Vec<(Tick, u64)>,
     random: Pcg64Mcg,
 }
@@ -59,7 +60,7 @@ impl<B: Backend> Population<B> {
         Self { timer, ids, deadlines, order, at: 0, fired: Vec::new(), random }
     }
 
-    /// Operations in a block of this population: few enough that n hardly changes.
+    /// The number of operations in a block: few enough that n hardly changes.
     fn block(&self) -> u64 {
         BLOCK.min(self.ids.len() as u64 / 16).max(1)
     }
@@ -73,7 +74,7 @@ impl<B: Backend> Population<B> {
         self.deadlines[place] = deadline;
     }
 
-    /// Timers to work on, scattered, each once, and a new deadline for each.
+    /// Chooses distinct, scattered timers, and draws a new deadline for each.
     fn choose(&mut self, count: u64) -> Vec<(usize, Tick)> {
         let n = self.order.len();
         let first = self.at;
@@ -83,8 +84,8 @@ impl<B: Backend> Population<B> {
         places.into_iter().map(|place| (place as usize, self.deadline())).collect()
     }
 
-    /// Runs blocks until `iterations` operations were timed; a block returns how many it timed and
-    /// how long they took.
+    /// Runs blocks until `iterations` operations were timed. A block returns the number of
+    /// operations that it timed, and their time.
     fn blocks(
         &mut self,
         iterations: u64,
@@ -96,11 +97,11 @@ impl<B: Backend> Population<B> {
             done += count;
             time += elapsed;
         }
-        // A block may time a few more than it was asked for.
+        // A block may time a few more operations than requested.
         time.mul_f64(iterations as f64 / done.max(1) as f64)
     }
 
-    /// Time to start timers, into places that others have left.
+    /// Times starting timers, in memory that cancelled timers have left.
     pub fn insert(&mut self, iterations: u64) -> Duration {
         self.blocks(iterations, |this, count| {
             let chosen = this.choose(count);
@@ -113,7 +114,7 @@ impl<B: Backend> Population<B> {
         })
     }
 
-    /// Time to stop timers.
+    /// Times stopping timers.
     pub fn cancel(&mut self, iterations: u64) -> Duration {
         self.blocks(iterations, |this, count| {
             let chosen = this.choose(count);
@@ -129,7 +130,7 @@ impl<B: Backend> Population<B> {
         })
     }
 
-    /// Time to move timers.
+    /// Times moving timers.
     pub fn reschedule(&mut self, iterations: u64) -> Duration {
         self.blocks(iterations, |this, count| {
             let chosen = this.choose(count);
@@ -145,22 +146,22 @@ impl<B: Backend> Population<B> {
         })
     }
 
-    /// Time for timers to fire, the clock moved in jumps of a block's worth of them.
+    /// Times expiries. The clock moves in jumps in which about a block of timers fires.
     pub fn fire(&mut self, iterations: u64) -> Duration {
         let jump = (self.block() * LONGEST / 2 / self.ids.len() as u64).max(1);
         self.blocks(iterations, |this, _| this.advance(1, jump))
     }
 
-    /// Time to move the clock by a tick, with what fires in it.
+    /// Times a movement of the clock by one tick, including the timers that fire in it.
     pub fn tick(&mut self, iterations: u64) -> Duration {
         self.blocks(iterations, |this, count| (count, this.advance(count, 1).1))
     }
 
-    /// Moves the clock so many times by so many ticks, timed. Checks what fired and starts it
-    /// again, not timed.
+    /// Moves the clock `times` times by `ticks`, timed. Then checks the timers that fired and
+    /// starts them again, not timed.
     fn advance(&mut self, times: u64, ticks: Tick) -> (u64, Duration) {
         let before = self.timer.now();
-        // Used again, so that room for them is not what is measured.
+        // The buffer is reused, so that its growth is not measured.
         let mut fired = std::mem::take(&mut self.fired);
         let start = Instant::now();
         for step in 1..=times {
@@ -181,7 +182,7 @@ impl<B: Backend> Population<B> {
         (count, time)
     }
 
-    /// Time to take the earliest timer and start it again.
+    /// Times taking the earliest timer and starting it again.
     pub fn hold(&mut self, iterations: u64) -> Duration {
         self.blocks(iterations, |this, count| {
             let delays: Vec<Tick> =

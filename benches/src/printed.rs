@@ -1,5 +1,5 @@
-//! A table and a verdict for each pair of a wheel and a heap that the articles compare, from a run
-//! of `cargo bench --bench peers -- --foreign`.
+//! Writes a table, and a verdict for each pair of a wheel and a heap that the articles compare,
+//! from a run of `cargo bench --bench peers -- --foreign`.
 
 use anyhow::{Result, ensure};
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use wheelhouse_machine::provenance;
 use wheelhouse_present::stats::{median, paired_ratio, relative_deviation};
 use wheelhouse_present::{files, units};
 
-/// The workload in which each operation has a column, and what the articles call the operation.
+/// The workload in which each operation has a column, and the articles' names of the operations.
 const EACH: &str = "same-deadline";
 const OPERATIONS: [(&str, &str); 4] = [
     ("insert-warm", "create"),
@@ -19,10 +19,10 @@ const OPERATIONS: [(&str, &str); 4] = [
     ("fire-jump", "fire all"),
 ];
 
-/// The workload in which all of it has one column.
+/// The workload that has a single column.
 const WHOLE: &str = "delay-queue-burst";
 
-/// A wheel and a heap that are compared, and where.
+/// Pairs of a wheel and a heap: title, wheel, heap.
 const PAIRS: [(&str, &str, &str); 5] = [
     (
         "S3, the programs: the printed wheel in Go against Go's timers",
@@ -43,12 +43,12 @@ const PAIRS: [(&str, &str, &str); 5] = [
     ("The same in Rust: our default, and Go's kind of heap", "hierarchical-wheel", "lazy-heap"),
 ];
 
-/// How the classes are decided, which no time can say.
-const CLASSES: &str = "In class, as results/claims decides it by counts of steps (C32): with equal \
-    deadlines, a start and a stop take a constant number of steps in a heap, too. With random \
-    deadlines, an expiry takes O(log n) steps in a heap and O(1) in a wheel.";
+/// The complexity classes, which times cannot decide.
+const CLASSES: &str = "By complexity class, as results/claims decides from counts of steps (C32): \
+    with equal deadlines, a start and a stop take a constant number of steps in a heap too. With \
+    random deadlines, an expiry takes O(log n) steps in a heap and O(1) in a wheel.";
 
-/// Writes what the run in the folder `run` comes to.
+/// Writes the page for the run in the folder `run`.
 ///
 /// # Errors
 ///
@@ -120,7 +120,7 @@ fn table(run: &Run, n: u64) -> String {
     table + "\n"
 }
 
-/// Names the faster one in each operation, as far as the interval of the paired ratios says.
+/// Names the faster structure for each operation, if the interval of the paired ratios decides.
 fn sentence(run: &Run, n: u64, wheel: &str, heap: &str) -> String {
     let told = columns().map(|(of, heading)| {
         let told = row(run, wheel, n, of).zip(row(run, heap, n, of)).map(|(wheel, heap)| {

@@ -1,8 +1,8 @@
 //! `cargo bench`: the comparison.
 //!
-//! Every structure is verified on small streams, then the harness plays whole workloads and
-//! recorded traces in interleaved rounds, times single operations, measures memory, and writes
-//! results and report. The answer is printed last. `-- --help` lists the options.
+//! Every structure is verified on small streams. Then the harness plays whole workloads and
+//! recorded traces in interleaved rounds, times single operations, measures memory, and writes the
+//! results and the report. The answer is printed last. `-- --help` lists the options.
 
 mod payload;
 
@@ -29,7 +29,7 @@ use wheelhouse_present::console::{end, say};
 struct Cli {
     #[command(flatten)]
     options: BenchOptions,
-    /// The bytes of a timer's value: 8, 64 or 256. More than 8 are there for few structures.
+    /// The bytes of a timer's value: 8, 64 or 256. Only some structures have rows for more than 8.
     #[arg(long, value_name = "BYTES", default_value_t = 8, value_parser = payload_bytes)]
     payload: u16,
 }
@@ -53,7 +53,7 @@ fn run(cli: &Cli) -> Result<ExitCode> {
         256 => roster.all = payload::of_256_bytes(),
         _ => {}
     }
-    // An unknown name is refused before minutes are spent.
+    // Unknown names are refused before minutes of work.
     let asked = options.asked();
     let settings = options::settings(&asked, roster, options.is_test())?;
     verify_first()?;
@@ -61,7 +61,7 @@ fn run(cli: &Cli) -> Result<ExitCode> {
     options::compare(&asked, &settings, &results, options.is_test())
 }
 
-/// No figure without a right answer.
+/// Verifies the answers of all structures, which must be right before anything is timed.
 fn verify_first() -> Result<()> {
     let sources =
         bench::usual_sources().into_iter().filter(Source::is_scalable).collect::<Vec<_>>();

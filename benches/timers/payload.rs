@@ -7,7 +7,7 @@ use wheelhouse_core::meter::Meter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 use wheelhouse_harness::contender::{Contenders, contender};
 
-/// The structures that one would take, with values of `WORDS` words.
+/// The structures for many timers, with values of `$words` words.
 macro_rules! with_words {
     ($words:literal) => {
         vec![
@@ -49,7 +49,7 @@ impl<B: Backend, const MORE: usize> Backend for Larger<B, MORE> {
     }
 }
 
-/// A value and what makes it large.
+/// A value with additional words.
 struct Value<T, const MORE: usize> {
     value: T,
     more: [u64; MORE],
@@ -60,14 +60,14 @@ impl<T, const MORE: usize> Value<T, MORE> {
         Self { value, more: [7; MORE] }
     }
 
-    /// The value. The whole is moved out of the structure first, as a program does.
+    /// Returns the value. All words are moved out of the structure first, as in a program.
     fn take(self) -> T {
         black_box(&self.more);
         self.value
     }
 }
 
-/// A structure of large values that looks like one of small values.
+/// A structure of large values with the interface of a structure of small values.
 struct Padded<S, const MORE: usize>(S);
 
 impl<T, S: Timer<Value<T, MORE>>, const MORE: usize> Timer<T> for Padded<S, MORE> {

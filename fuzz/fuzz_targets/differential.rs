@@ -1,5 +1,5 @@
-//! Every backend does what the oracle does, whatever the bytes say. A failure prints the shortest
-//! script that shows it, as Rust code for a test.
+//! Checks that every backend gives the oracle's answers, for a script decoded from any bytes. A
+//! failure prints the shortest script that reproduces it, as Rust code for a test.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -30,12 +30,12 @@ impl Visitor for Check<'_> {
         let steps = minimise::<B>(self.0.to_vec());
         match run::<B>(&steps) {
             Err(divergence) => panic!("{}: {divergence}\nin {steps:?}", B::INFO.name),
-            Ok(()) => panic!("{}: does not do the same twice, in {:?}", B::INFO.name, self.0),
+            Ok(()) => panic!("{}: the failure does not repeat, in {:?}", B::INFO.name, self.0),
         }
     }
 }
 
-/// A hierarchy with few slots a level, so that a short script goes through many levels and turns.
+/// A hierarchy with few slots per level, so that a short script passes many levels and laps.
 struct SmallHierarchy<const SLOTS: usize>;
 
 impl<const SLOTS: usize> Backend for SmallHierarchy<SLOTS> {
@@ -58,7 +58,7 @@ impl<const SLOTS: usize> Backend for SmallHierarchy<SLOTS> {
     }
 }
 
-/// A wheel with few slots, so that a short script goes through many rounds.
+/// A wheel with few slots, so that a short script passes many rounds.
 struct SmallRound<const SLOTS: usize>;
 
 impl<const SLOTS: usize> Backend for SmallRound<SLOTS> {

@@ -1,4 +1,4 @@
-// What S4 says of the JDK's timers, asked of the JDK: the article prints no listing of its own.
+// Checks the statements of S4 about the JDK's timers on the JDK. The article has no listing.
 import java.util.Timer;
 import java.util.TimerTask;
 import java.util.concurrent.*;

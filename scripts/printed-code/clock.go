@@ -1,14 +1,14 @@
-// Package clock has the two calls that S2's session store makes of github.com/alex023/clock, so
-// that the compiler can say what it makes of the listing. It does nothing.
+// Package clock has the two functions of github.com/alex023/clock that S2's session store calls, so
+// that the listing can be compiled. They do nothing.
 package clock
 
 import "time"
 
-// Clock would run jobs.
+// Clock stands for the clock, which runs jobs.
 type Clock struct{}
 
-// AddJobWithTimeout would add one.
+// AddJobWithTimeout stands for the function that adds a job.
 func (*Clock) AddJobWithTimeout(time.Duration, func()) (job uint64, added bool) { return }
 
-// UpdateJobTimeout would move one.
+// UpdateJobTimeout stands for the function that moves a job.
 func (*Clock) UpdateJobTimeout(any, time.Duration) (updated bool) { return }

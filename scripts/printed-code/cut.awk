@@ -1,6 +1,6 @@
-# Cuts the Go declarations out of a text: `func ...` and `type ...` at the start of a line, up to
-# the brace that closes it. One that is never closed before the next begins is dropped: an article
-# shows the head of a function alone. So are `main` and, of two with one head, the first.
+# Extracts the Go declarations from a text: `func ...` and `type ...` at the start of a line, up to
+# the closing brace. Dropped are a declaration that is not closed before the next begins, since
+# articles also show the head of a function alone; `main`; and the first of two with the same head.
 function braces(line,    opened, closed) {
     gsub(/"[^"]*"/, "", line)
     sub(/\/\/.*/, "", line)
@@ -26,6 +26,6 @@ inside {
     }
 }
 END {
-    # -v only=NAME: the declarations whose head has it.
+    # -v only=NAME: only declarations whose head contains NAME.
     for (i = 1; i <= count; i++) if (index(order[i], only)) printf "%s\n", cut[order[i]]
 }

@@ -1,6 +1,5 @@
-// Package delayqueue stands in for the one that S3 imports and does not print: elements by their
-// expiry. Nothing waits; who drives the wheel takes the first element and sets the time to its
-// expiry.
+// Package delayqueue replaces the package that S3 imports and does not print: a queue of elements
+// by expiry. It does not wait: the program takes the first element and sets the time to its expiry.
 package delayqueue
 
 import "container/heap"
@@ -25,22 +24,22 @@ func (q *items) Pop() any {
 
 // DelayQueue holds elements until their expiry.
 type DelayQueue struct {
-	// C is read by the printed Start, which nothing here calls.
+	// C is read by the printed Start, which is never called.
 	C      chan any
 	Offers int
 	queue  items
 }
 
-// New makes an empty one.
+// New returns an empty queue.
 func New(int) *DelayQueue { return &DelayQueue{C: make(chan any)} }
 
-// Offer puts an element in.
+// Offer inserts an element.
 func (q *DelayQueue) Offer(value any, expiry int64) {
 	q.Offers++
 	heap.Push(&q.queue, item{value, expiry})
 }
 
-// First takes the earliest element out.
+// First removes the earliest element.
 func (q *DelayQueue) First() (any, bool) {
 	if len(q.queue) == 0 {
 		return nil, false
@@ -48,5 +47,5 @@ func (q *DelayQueue) First() (any, bool) {
 	return heap.Pop(&q.queue).(item).value, true
 }
 
-// Poll is there for the printed Start.
+// Poll is called by the printed Start.
 func (q *DelayQueue) Poll(chan struct{}, func() int64) {}

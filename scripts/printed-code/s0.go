@@ -1,8 +1,8 @@
-// What S0 does not print of its wheel, and what is asked of what it prints.
+// The parts of S0's wheel that the article does not print, and the tests of the printed parts.
 //
-// The struct, its default size, incrCurrentSlot and removeTask are not in the article's text: they
-// are written here from what the printed functions use. Ticks are calls of the printed `execute`,
-// so that no test waits for a clock.
+// The struct, its default size, incrCurrentSlot and removeTask are not in the article's text. They
+// are written here to fit the printed functions. A tick is a call of the printed `execute`, so that
+// no test waits for a clock.
 package main
 
 import (
@@ -39,7 +39,7 @@ func (t *XTimeWheel) removeTask(string) {}
 
 var _ = errors.New
 
-// wheel is one that stands still: nothing but tick moves it.
+// wheel returns a wheel without a clock: only `execute` moves it.
 func wheel(interval time.Duration, slots, cursor int) *XTimeWheel {
 	t := &XTimeWheel{interval: interval, slotNum: slots, currentSlot: cursor}
 	for i := 0; i < slots; i++ {
@@ -48,7 +48,7 @@ func wheel(interval time.Duration, slots, cursor int) *XTimeWheel {
 	return t
 }
 
-// fires adds tasks and gives the ticks at which one ran, each as often as tasks ran.
+// fires adds tasks and returns the ticks at which they ran, once for each run.
 func fires(t *XTimeWheel, tasks []*Task, ticks int) []int {
 	var mux sync.Mutex
 	var at []int
@@ -63,7 +63,7 @@ func fires(t *XTimeWheel, tasks []*Task, ticks int) []int {
 			task.job = func(string) { mux.Lock(); at = append(at, now); mux.Unlock() }
 		}
 		t.execute()
-		// The printed code runs each job on a goroutine of its own.
+		// The printed code runs each job in a separate goroutine.
 		for runtime.NumGoroutine() > alone {
 			runtime.Gosched()
 		}
@@ -78,13 +78,13 @@ func task(seconds float64, times int) *Task {
 
 func show(key string, value any) { fmt.Printf("%s\t%v\n", key, value) }
 
-// place is the slot and the circle that the printed code computes.
+// place returns the slot and the circle that the printed code computes.
 func place(interval time.Duration, cursor int, delay time.Duration) string {
 	slot, circle := wheel(interval, 12, cursor).calSlotAndCircle(delay)
 	return fmt.Sprintf("slot %d circle %d", slot, circle)
 }
 
-// said is the message of an error, or of a panic.
+// said returns the message of an error or panic.
 func said(act func() error) (message string) {
 	defer func() {
 		if it := recover(); it != nil {
@@ -105,7 +105,7 @@ func main() {
 		t.addTask(one)
 		t.execute()
 		t.execute()
-		time.Sleep(time.Second) // The process is gone long before.
+		time.Sleep(time.Second) // The process ends long before.
 		os.Exit(0)
 	}
 	second := time.Second
@@ -143,7 +143,7 @@ func main() {
 	show("B4.two-of-one-key", twoOfOneKey())
 }
 
-// afterStop says what AddTask does when the printed loop has ended.
+// afterStop checks AddTask after the printed loop has ended.
 func afterStop() string {
 	t, _ := NewXTimingWheel(time.Hour, 12)
 	t.stopCh <- struct{}{}
@@ -157,14 +157,14 @@ func afterStop() string {
 	}
 }
 
-// twoOfOneKey says how many tasks wait if two callers look a key up before either is stored.
+// twoOfOneKey counts the waiting tasks if two callers look up a key before either is stored.
 func twoOfOneKey() string {
 	t, _ := NewXTimingWheel(time.Hour, 12)
 	t.stopCh <- struct{}{}
 	add := func() { _ = t.AddTask("one", func(string) {}, time.Hour, 1) }
 	go add()
 	go add()
-	// In the place of the printed loop, which has ended: what it takes from the channel it stores.
+	// Instead of the printed loop, which has ended: store the tasks from the channel.
 	first, second := <-t.addTaskCh, <-t.addTaskCh
 	t.addTask(first)
 	t.addTask(second)

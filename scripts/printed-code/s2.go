@@ -1,5 +1,4 @@
-// What S2 does not print of its session store, so that what it prints can be given to the compiler;
-// and what its layout of a time shows.
+// Shows the output of the time layout in S2's session store.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// What is asked of the wheel that S3 prints. s3_missing.go has what the article does not print.
+// Tests of the wheel that S3 prints. s3_missing.go has the parts that the article does not print.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 
 func show(key string, value any) { fmt.Printf("%s\t%v\n", key, value) }
 
-// where is the level and the slot of a timer; zeros if it waits nowhere.
+// where returns the level and the slot of a timer; zeros if it is in no slot.
 func where(tw *TimingWheel, t *Timer) (level, slot int) {
 	b := (*bucket)(t.b)
 	for level = 1; tw != nil; level++ {
@@ -25,7 +25,7 @@ func where(tw *TimingWheel, t *Timer) (level, slot int) {
 	return 0, 0
 }
 
-// life adds a timer, and drives the wheel until it runs: where it was, and at which expiry it ran.
+// life adds a timer and drives the wheel until it runs. It returns its places and its expiry.
 func life(tw *TimingWheel, expiration int64) (places []string, ran int64) {
 	ran = -1
 	done := make(chan struct{})
@@ -62,7 +62,7 @@ func said(act func()) (message string) {
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "panic" {
 		wheel(1000, 10, 0).addOrRun(&Timer{task: func() { panic("a task failed") }})
-		time.Sleep(time.Second) // The process is gone long before.
+		time.Sleep(time.Second) // The process ends long before.
 		os.Exit(0)
 	}
 	tw := wheel(1000, 10, 0)
@@ -101,7 +101,7 @@ func main() {
 	// A wheel that spans 15 s, as the text says is enough for a task of 15 s.
 	places, _ = life(wheel(1000, 15, 0), 15000)
 	show("C66.span-15-task-15", places)
-	// Polled late: the time of the wheel is the expiry of the bucket, whatever the clock says.
+	// Polled late: the time of the wheel is the expiry of the bucket, not that of the clock.
 	tw = wheel(1000, 10, 0)
 	life(tw, 2000)
 	show("C45.time-after", tw.currentTime)

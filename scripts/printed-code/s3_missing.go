@@ -1,9 +1,8 @@
-// What S3 does not print of its wheel.
+// The parts of S3's wheel that the article does not print.
 //
-// Buckets' small methods, truncate and timeToMs are not in the article's text, nor is Stop: they
-// are written here from what the printed functions use. The printed Start waits for a clock; here
-// the first bucket of the queue is taken as if its time had come, and the printed advanceClock and
-// Flush do the rest.
+// The small methods of buckets, truncate, timeToMs and Stop are not in the article's text. They are
+// written here to fit the printed functions. The printed Start waits for a clock. Here `next` takes
+// the first bucket of the queue as if it were due, and calls the printed advanceClock and Flush.
 package main
 
 import (
@@ -41,7 +40,7 @@ func (b *bucket) remove(t *Timer) {
 	atomic.StorePointer(&t.b, nil)
 }
 
-// Stop takes the timer out of its bucket, and says whether it was in one.
+// Stop removes the timer from its bucket, and returns true if it was in one.
 func (t *Timer) Stop() bool {
 	for {
 		b := (*bucket)(atomic.LoadPointer(&t.b))
@@ -60,7 +59,7 @@ func (t *Timer) Stop() bool {
 	}
 }
 
-// next moves the wheel to the expiry of its first bucket, if it has one, and says which that was.
+// next moves the wheel to the expiry of its first bucket, if any, and returns that expiry.
 func (tw *TimingWheel) next() (expiry int64, ok bool) {
 	first, ok := tw.queue.First()
 	if !ok {

@@ -1,5 +1,5 @@
-// The wheel that S3 prints as a timer facility for benches/foreign/play.go, with a tick of a
-// millisecond and 20 slots a level.
+// The wheel that S3 prints, as the timers of benches/foreign/play.go, with a tick of a millisecond
+// and 20 slots per level.
 package main
 
 import "time"
@@ -24,8 +24,8 @@ func move(timer handle, delay time.Duration) handle {
 func settle() {}
 
 // fireAll moves the wheel from bucket to bucket, without waiting, until all timers have fired, and
-// returns the processor time to the end of the last one's function. The clock of the wheel is then
-// ahead of the system's, so that a new wheel is made.
+// returns the processor time to the end of the last timer's function. The clock of the wheel is
+// then ahead of the system's, so a new wheel is made.
 func fireAll(timers []handle) time.Duration {
 	expect(len(timers))
 	begin := processorTime()

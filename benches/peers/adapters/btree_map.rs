@@ -1,5 +1,4 @@
-//! The standard library's `BTreeMap`, by (deadline, number): what a program without a timer crate
-//! would take.
+//! The standard library's `BTreeMap` by (deadline, number), as in a program without a timer crate.
 
 use crate::peer::Peer;
 use std::collections::BTreeMap;

@@ -1,17 +1,17 @@
-//! A heap with four children a node that drops cancelled timers while it sifts, after the
+//! A heap with four children per node that drops cancelled timers while it sifts, after the
 //! `DelayScheduler` of JDK 25, which schedules the delayed tasks of `ForkJoinPool`. It is written
 //! here, since no crate offers it.
 //!
-//! A timer does not know the place of its node, so a cancelled timer leaves a dead node. A node
+//! A timer does not store the index of its node, so a cancelled timer leaves a dead node. A node
 //! that sinks checks the nodes that it passes. The first dead one is removed in a second pass, as
-//! in the JDK. A removal fills the gap with the last live node, and dead nodes behind that are
-//! dropped for free. Unlike in the JDK, an insertion checks too: a new node takes the place of a
-//! dead one that it would pass, and the heap does not grow.
+//! in the JDK. A removal fills the gap with the last live node, and drops the dead nodes after it
+//! at no cost. Unlike in the JDK, an insertion checks too: a new node replaces a dead one that it
+//! would pass, and the heap does not grow.
 //!
-//! The check is a random access to the timer, where the JDK reads a field of the task that it
-//! compares anyway. So a node checks only the child that takes its place, not all four, and checks
-//! none if no node is dead. Most nodes are leaves, which nothing passes. For that reason the dead
-//! are dropped at once when they outnumber the live.
+//! The check is a random access to the timer, while the JDK reads a field of the task that it
+//! compares anyway. So a node checks only the child that moves up, not all four, and checks none if
+//! no node is dead. Most nodes are leaves, which no node passes. Therefore all dead nodes are
+//! dropped at once when they outnumber the live ones.
 //!
 //! Timers with equal deadlines fire in any order.
 
@@ -58,7 +58,7 @@ impl Heap {
         self.rise(self.nodes.len() - 1, node);
     }
 
-    /// Puts a node at a place, or above it if the nodes there are due later.
+    /// Puts a node at an index, or above it if the nodes there are due later.
     #[inline]
     fn rise(&mut self, mut at: usize, node: Node) {
         while at > 0 && self.nodes[(at - 1) / ARITY].deadline > node.deadline {
@@ -68,8 +68,8 @@ impl Heap {
         self.nodes[at] = node;
     }
 
-    /// Puts a node at a place, or below it if the nodes there are due earlier. Returns the place of
-    /// a dead node that was met, if `check` is set.
+    /// Puts a node at an index, or below it if the nodes there are due earlier. If `check` is set,
+    /// returns the index of a dead node that was met.
     #[inline]
     fn sink(&mut self, mut at: usize, node: Node, check: bool) -> Option<usize> {
         let mut dead = None;
@@ -95,7 +95,7 @@ impl Heap {
         (first..end).min_by_key(|child| self.nodes[*child].deadline)
     }
 
-    /// Removes a dead node, and others that are met on the way. Each pass removes one at least.
+    /// Removes a dead node, and others that are met on the way. Each pass removes at least one.
     #[inline]
     fn remove(&mut self, mut at: usize) {
         loop {
@@ -112,8 +112,8 @@ impl Heap {
         }
     }
 
-    /// Takes off the last nodes down to one that is live and fills the gap at a place. `None` if
-    /// there is none behind the gap, which is then gone.
+    /// Pops the last nodes until one is live, which can fill the gap at an index. Returns `None` if
+    /// there is no live node after the gap; the gap is then popped too.
     #[inline]
     fn pop_last_live(&mut self, gap: usize) -> Option<Node> {
         while self.nodes.len() > gap + 1 {

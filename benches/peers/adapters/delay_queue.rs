@@ -1,5 +1,5 @@
-//! tokio-util `DelayQueue`: a hierarchical wheel, 64 slots a level, of keys into a slab, polled as
-//! a stream, woken by a timer of tokio's.
+//! tokio-util's `DelayQueue`: a hierarchical wheel with 64 slots per level, of keys into a slab. It
+//! is polled as a stream and woken by a timer of tokio.
 
 use super::{after, tokio_clock::Clock};
 use crate::peer::Peer;
@@ -19,7 +19,7 @@ pub(crate) struct Queue {
 impl Peer for Queue {
     const NAME: &'static str = "tokio-util-delay-queue";
     const PACKAGE: Option<&'static str> = Some("tokio-util");
-    /// With the deadline: the key of a timer that has fired may be another's by now.
+    /// Includes the deadline, since the key of a timer that has fired may have been reused.
     type Handle = (Key, Tick);
 
     fn new(_: usize) -> Self {
@@ -57,8 +57,8 @@ impl Peer for Queue {
             }
             Poll::Ready(())
         });
-        // tokio would have a task that takes many at a time pause, which here would mean that what
-        // is due does not fire.
+        // tokio's cooperative budget would make a task pause after many items, and due timers would
+        // not fire in this call.
         self.clock.advance(now, unconstrained(drain));
     }
 

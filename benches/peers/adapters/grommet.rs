@@ -1,11 +1,12 @@
-//! grommet-core: a hierarchical wheel of linked lists in a slab, 64 slots a level, occupancy words,
-//! the next event cached. Its capacity is fixed, and allocated and touched before the clock starts.
+//! grommet-core: a hierarchical wheel of linked lists in a slab, with 64 slots per level, occupancy
+//! words and a cached next event. Its capacity is fixed; the memory is allocated and touched before
+//! the clock starts.
 
 use crate::peer::Peer;
 use grommet_core::timer::{TimerId, Wheel};
 use wheelhouse_core::Tick;
 
-/// One tick is a tick: times are given as ticks, so that the resolution does not matter.
+/// One tick is a tick: times are passed as ticks, so the resolution does not matter.
 pub(crate) struct Grommet(Wheel<u64>);
 
 impl Peer for Grommet {

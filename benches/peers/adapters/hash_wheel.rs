@@ -1,6 +1,6 @@
-//! hierarchical_hash_wheel_timer: four levels of 256 slots over 2^32 milliseconds, each timer
-//! behind an `Rc`, found by its number in a hash map; what was cancelled stays in its slot until
-//! that is emptied. It steps tick by tick, or skips as far as it says it may.
+//! hierarchical_hash_wheel_timer: four levels of 256 slots over 2^32 milliseconds. Each timer is
+//! behind an `Rc`, and found by its number in a hash map. A cancelled timer stays in its slot until
+//! the slot is emptied. The wheel moves tick by tick, or skips as many ticks as it allows.
 
 use super::after;
 use crate::peer::Peer;
@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use wheelhouse_core::Tick;
 
-/// A timer: its value is its number.
+/// A timer. Its value is its number.
 #[derive(Debug)]
 pub(crate) struct Entry(u64);
 
@@ -24,7 +24,7 @@ impl CancellableTimerEntry for Entry {
     }
 }
 
-/// The wheel, and its clock, which it does not tell.
+/// The wheel, and its clock, which it does not expose.
 pub(crate) struct HashWheel {
     wheel: QuadWheelWithOverflow<Entry>,
     now: Tick,
@@ -52,8 +52,8 @@ impl Peer for HashWheel {
         kept.filter(|handle| self.wheel.cancel(handle).is_ok())
     }
 
-    /// It has none: cancelled and started again, under the same number. What is left in the old
-    /// slot is dead, for its `Rc` is gone.
+    /// It has no reschedule, so the timer is cancelled and started again under the same number. The
+    /// entry in the old slot is dead, since its `Rc` is gone.
     #[inline]
     fn reschedule(&mut self, kept: &mut Option<u64>, deadline: Tick) -> bool {
         let live = self.cancel(kept);

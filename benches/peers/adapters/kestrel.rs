@@ -1,6 +1,6 @@
-//! kestrel-timer: two levels, 512 slots of 10 ms and 64 of a second unless told otherwise, of
-//! timers side by side, found through a map of generation-checked keys. Each timer has a channel on
-//! which its end is told.
+//! kestrel-timer: two levels, by default 512 slots of 10 ms and 64 of a second. A slot is an array
+//! of timers, which are found through a map of keys with generations. Each timer has a channel that
+//! reports its end.
 
 use crate::peer::{Ability, Peer};
 use kestrel_timer::config::{BatchConfig, WheelConfig};
@@ -10,10 +10,10 @@ use kestrel_timer::{CompletionReceiver, TaskId, TimerTask};
 use std::time::Duration;
 use wheelhouse_core::Tick;
 
-/// The wheel, as it comes.
+/// The wheel with its default configuration.
 pub(crate) struct Kestrel(Wheel);
 
-/// A timer: its value and what tells of its end.
+/// A timer: its value and the channel that reports its end.
 pub(crate) struct Timer {
     id: TaskId,
     value: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Timer {
 }
 
 impl Kestrel {
-    /// A tick is a millisecond here, and ten of them in the wheel.
+    /// A tick is a millisecond here, and ten milliseconds in the wheel.
     fn now(&self) -> Tick {
         self.0.current_tick() * self.0.tick_duration().as_millis() as Tick
     }
@@ -36,8 +36,8 @@ impl Peer for Kestrel {
     const PACKAGE: Option<&'static str> = Some("kestrel-timer");
     const LACKS: &'static [(Ability, &'static str)] = &[(
         Ability::Exact,
-        "it fires late, by up to a tick of its upper level, so that its answers are not the \
-         oracle's wherever the clock moves",
+        "it fires late, by up to a tick of its upper level, so its answers differ from the \
+         oracle's when the clock moves",
     )];
     type Handle = Timer;
 
@@ -57,7 +57,7 @@ impl Peer for Kestrel {
 
     #[inline]
     fn cancel(&mut self, kept: &mut Option<Timer>) -> Option<u64> {
-        let handle = kept.take()?; // its end of the channel is of no use any more
+        let handle = kept.take()?; // the receiver is no longer needed
         self.0.cancel(handle.id).is_ok_and(|was_live| was_live).then_some(handle.value)
     }
 
@@ -67,7 +67,7 @@ impl Peer for Kestrel {
         self.0.postpone(handle.id, self.delay(deadline), None).is_ok_and(|was_live| was_live)
     }
 
-    /// Moves the clock of a wheel in which nothing is due; what fires late is nobody's.
+    /// Moves the clock of a wheel in which no timer is due. Timers that fire late are dropped.
     fn advance(&mut self, now: Tick, _: impl FnMut(u64)) {
         while self.now() < now {
             self.0.advance();

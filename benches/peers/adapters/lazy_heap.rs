@@ -1,6 +1,6 @@
-//! Heaps that cannot remove from their middle, with lazy deletion, as programs do it: values behind
-//! handles that know their generation, and what was cancelled stays in the heap until it comes up
-//! or the dead outnumber the living.
+//! Heaps that cannot remove from their middle, with the usual lazy deletion. Values are behind
+//! handles with a generation. A cancelled timer stays in the heap until it reaches the top, or
+//! until dead entries outnumber the live ones.
 
 use crate::peer::Peer;
 use dary_heap::DaryHeap;
@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 use wheelhouse_core::arena::Arena;
 use wheelhouse_core::{Tick, TimerId};
 
-/// What is in the heap.
+/// An entry of the heap.
 pub(crate) type Item = Reverse<(Tick, TimerId)>;
 
 /// A heap with the earliest on top.
@@ -58,7 +58,8 @@ heap!(DaryHeap<Item, 4>, "dary-heap-4-lazy", "dary_heap");
 #[derive(Default)]
 pub(crate) struct Lazy<H> {
     heap: H,
-    /// Values with their deadlines: a timer that was moved is in the heap under the old one too.
+    /// Values with their deadlines. A timer that was moved is also in the heap under its old
+    /// deadline.
     timers: Arena<(Tick, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! One file for each competitor: how it is used, as its documentation says it is best used.
+//! The competitors, one file each. They are used as their documentation recommends.
 
 mod btree_map;
 mod cleaning_heap;
@@ -26,8 +26,8 @@ use wheelhouse_core::Tick;
 use wheelhouse_harness::contender::{self, Contender};
 use wheelhouse_harness::model::FLOOR;
 
-/// Those of ours that a program would take, the others, and the floor. The rest of the registry is
-/// there to be compared with these: `cargo bench` does.
+/// Our structures that a program would choose, the other crates, and the floor. `cargo bench`
+/// compares the rest of the registry.
 pub(crate) fn all() -> Vec<Box<dyn Contender>> {
     let mut all: Vec<Box<dyn Contender>> = vec![
         Competitor::<ours::Ours<wheelhouse_hierarchical_wheel::Definition>>::boxed(),
@@ -61,8 +61,8 @@ pub(crate) fn all() -> Vec<Box<dyn Contender>> {
     all
 }
 
-/// The deadline, or the next tick if that is past: for those who would fire a timer that is due
-/// already at once, without a movement of the clock.
+/// The deadline, or the next tick if the deadline is past. For crates that would fire an overdue
+/// timer at once, without a movement of the clock.
 #[inline]
 fn after(deadline: Tick, now: Tick) -> Tick {
     deadline.max(now + 1)

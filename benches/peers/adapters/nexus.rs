@@ -1,7 +1,8 @@
-//! nexus-timer: a hierarchical wheel of intrusive lists in a slab, 64 slots a level, ratio 8. Its
-//! clock is `Instant`: one tick is a millisecond, its default, from an arbitrary start. Handles
-//! must be given back. Twice: as it comes, and with a cap on what one poll moves to finer levels,
-//! which its documentation advises where a long poll hurts.
+//! nexus-timer: a hierarchical wheel of intrusive lists in a slab, with 64 slots per level and
+//! ratio 8. Its clock is `Instant`: one tick is a millisecond, its default, from an arbitrary
+//! start. Handles must be returned. There are two rows: the default, and one with a cap on the
+//! timers that a poll moves to finer levels, which its documentation recommends if long polls are a
+//! problem.
 
 use super::after;
 use crate::peer::Peer;
@@ -12,11 +13,11 @@ use wheelhouse_core::Tick;
 /// No cap.
 pub(crate) const WHOLE: usize = usize::MAX;
 
-/// Enough by its formula, timers times levels by the average delay, for four million timers over
-/// 2^20 ticks; and that of its example.
+/// By its formula (timers times levels, divided by the average delay) this is enough for four
+/// million timers over 2^20 ticks. Its example has the same value.
 pub(crate) const CAPPED: usize = 64;
 
-/// The wheel, when its clock began, and the buffer it fires into. A poll moves no more than `CAP`
+/// The wheel, the start of its clock, and the buffer for expired timers. A poll moves at most `CAP`
 /// timers.
 pub(crate) struct Nexus<const CAP: usize> {
     wheel: Wheel<u64>,
@@ -35,8 +36,8 @@ impl<const CAP: usize> Nexus<CAP> {
 impl<const CAP: usize> Peer for Nexus<CAP> {
     const NAME: &'static str = if CAP == WHOLE { "nexus-timer" } else { "nexus-timer-capped" };
     const PACKAGE: Option<&'static str> = Some("nexus-timer");
-    /// With the deadline: a timer that has fired must not be rescheduled, and the wheel does not
-    /// say whether it has.
+    /// Includes the deadline: a timer that has fired must not be rescheduled, and the wheel does
+    /// not report whether it has.
     type Handle = (TimerHandle<u64>, Tick);
 
     fn new(_: usize) -> Self {
@@ -82,7 +83,8 @@ impl<const CAP: usize> Peer for Nexus<CAP> {
 
     #[inline]
     fn next_wakeup(&mut self) -> Option<Tick> {
-        // It may be too early, even past, by what was cancelled: then a tick goes by for nothing.
+        // Because of cancelled timers the wake-up may be too early, even in the past. Then the
+        // clock moves by an empty tick.
         self.wheel
             .next_deadline()
             .map(|at| ((at - self.start).as_millis() as Tick).max(self.now + 1))

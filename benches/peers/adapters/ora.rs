@@ -1,5 +1,5 @@
-//! ora-timer: four levels of 256 slots over 2^32 milliseconds, values side by side in their slots,
-//! nothing to find them by: there is no cancel, which is what makes it fast.
+//! ora-timer: four levels of 256 slots over 2^32 milliseconds. Slots are arrays of values, without
+//! handles: there is no cancel, which makes it fast.
 
 use super::after;
 use crate::peer::{Ability, Peer};
@@ -7,7 +7,7 @@ use ora_timer::wheel::TimingWheel;
 use std::time::Duration;
 use wheelhouse_core::Tick;
 
-/// The wheel, its clock, which it does not tell, and the buffer it fires into.
+/// The wheel, its clock, which it does not expose, and the buffer for expired timers.
 pub(crate) struct Ora {
     wheel: TimingWheel<u64>,
     now: Tick,
@@ -18,7 +18,7 @@ impl Peer for Ora {
     const NAME: &'static str = "ora-timer";
     const PACKAGE: Option<&'static str> = Some("ora-timer");
     const LACKS: &'static [(Ability, &'static str)] =
-        &[(Ability::Cancel, "it gives out no handles, so that no timer can be stopped or moved")];
+        &[(Ability::Cancel, "it returns no handles, so no timer can be stopped or moved")];
     type Handle = ();
 
     fn new(_: usize) -> Self {

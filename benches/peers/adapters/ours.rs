@@ -1,4 +1,4 @@
-//! Our own backends, through the same player as everybody.
+//! Our backends, in the same player as all others.
 
 use crate::peer::Peer;
 use wheelhouse_core::backend::Backend;

@@ -1,5 +1,5 @@
-//! priority-queue: a heap with a hash map beside it, so that a timer is found by its key. Keys are
-//! numbers here, and the hash is the fast one that its README advises.
+//! priority-queue: a heap with a hash map, which finds a timer by its key. Keys are numbers here,
+//! with the fast hash that its README recommends.
 
 use crate::peer::Peer;
 use priority_queue::PriorityQueue;

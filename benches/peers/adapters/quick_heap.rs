@@ -1,12 +1,12 @@
-//! quickheap, its `SimdQuickHeap<u64>`: buckets divided by pivots, as in a quicksort that is half
-//! done. The smallest keys are in the last bucket, which is split when the minimum is popped.
+//! quickheap's `SimdQuickHeap<u64>`: buckets divided by pivots, as in an unfinished quicksort. The
+//! smallest keys are in the last bucket, which is split when the minimum is popped.
 //!
-//! A key is a single word, which its README calls faster than a key with a value: the deadline
-//! above, the timer's place in our arena below. The heap has no `peek`, so the minimum is popped
-//! and kept next to the heap. It cannot remove from its middle, so deletion is lazy. A key is stale
-//! if its place is free or holds a timer with another deadline. Stale keys are dropped when they
-//! are popped, or all at once when they outnumber the live ones. The heap has neither `retain` nor
-//! an iterator, so that pass fills a new heap.
+//! A key is a single word, which its README calls faster than a key with a value: the deadline in
+//! the high bits, the timer's index in our arena in the low bits. The heap has no `peek`, so the
+//! minimum is popped and kept next to the heap. It cannot remove from its middle, so deletion is
+//! lazy. A key is stale if its entry in the arena is free or has another deadline. Stale keys are
+//! dropped when they are popped, or all at once when they outnumber the live ones. The heap has
+//! neither `retain` nor an iterator, so that pass fills a new heap.
 //!
 //! The crate selects its vector instructions at compile time: AVX-512 if the target has it, else
 //! AVX2, or NEON on aarch64. It does not compile for x86-64 without AVX2. Therefore this row exists
@@ -25,7 +25,7 @@ pub(crate) struct Queue {
     first: Option<u64>,
     /// Deadlines and values.
     timers: Arena<(Tick, u64)>,
-    /// The number of bits of a key that hold the place.
+    /// The number of bits of a key that hold the index.
     place_bits: u32,
 }
 
@@ -110,7 +110,7 @@ impl Peer for Queue {
     const PACKAGE: Option<&'static str> = Some("quickheap");
     type Handle = TimerId;
 
-    /// The place takes as few bits as `timers` allows. The others are for the deadline.
+    /// The index takes as few bits as `timers` allows. The others are for the deadline.
     fn new(timers: usize) -> Self {
         let place_bits = timers.next_power_of_two().trailing_zeros();
         Self { heap: SimdQuickHeap::default(), first: None, timers: Arena::new(), place_bits }

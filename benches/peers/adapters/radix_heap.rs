@@ -1,12 +1,12 @@
-//! radix-heap, its `RadixHeapMap`: a bucket for each number of low bits in which a key differs from
+//! radix-heap's `RadixHeapMap`: a bucket for each number of low bits in which a key differs from
 //! the *top*, the last key that was popped. The heap is monotone: no key before the top may be
 //! pushed. It is a max-heap, so keys are reversed.
 //!
-//! A timer facility must accept any deadline after now, and this heap has no `peek`. Popping a
+//! A timer structure must accept any deadline after now, and this heap has no `peek`. Popping a
 //! timer that is not due yet would move the top beyond deadlines that are still allowed. So
 //! [`advance`](Peer::advance) pushes a mark at the next tick and pops until the mark comes out.
-//! Among equal keys the last one that was pushed is popped first, hence the mark precedes the
-//! timers of that tick. The top never passes the next tick, and an overdue deadline is moved to it.
+//! Among equal keys the last one that was pushed is popped first, so the mark precedes the timers
+//! of that tick. The top never passes the next tick, and an overdue deadline is moved to it.
 //!
 //! [`next_wakeup`](Peer::next_wakeup) has to pop the first timer and pushes it back, which leaves
 //! the top at its deadline. Timers with earlier deadlines that are inserted after that go to a

@@ -1,5 +1,5 @@
-//! crossbeam-skiplist: a concurrent ordered map, used by one thread here. It pays for what it could
-//! do with more.
+//! crossbeam-skiplist: a concurrent ordered map, used by one thread here. It also pays for the
+//! threads that it supports.
 
 use crate::peer::Peer;
 use crossbeam_skiplist::SkipMap;

@@ -1,5 +1,5 @@
-//! tokio's clock, paused and moved by hand: one runtime for the whole program, since timers need
-//! one to live in.
+//! tokio's clock, paused and moved by hand. There is one runtime for the whole program, since
+//! timers need a runtime.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn runtime() -> &'static Runtime {
     })
 }
 
-/// A clock that starts at 0, one tick a millisecond, tokio's resolution. While there is one, its
+/// A clock that starts at 0. A tick is a millisecond, tokio's resolution. While a clock exists, its
 /// thread is in the runtime.
 pub(crate) struct Clock {
     start: Instant,
@@ -30,7 +30,7 @@ pub(crate) struct Clock {
 impl Clock {
     pub(crate) fn new() -> Self {
         let guard = runtime().enter();
-        // On a whole millisecond, as the driver counts them.
+        // The driver counts whole milliseconds.
         Self { start: Instant::now(), now: 0, _guard: guard }
     }
 
@@ -49,7 +49,7 @@ impl Clock {
         (at - self.start).as_millis() as Tick
     }
 
-    /// Moves the clock, in which the driver fires what is due, and then does `work`.
+    /// Moves the clock, so that the driver fires the due timers, and then does `work`.
     pub(crate) fn advance<T>(&mut self, now: Tick, work: impl Future<Output = T>) -> T {
         let distance = Duration::from_millis(now - self.now);
         self.now = now;

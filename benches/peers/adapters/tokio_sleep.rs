@@ -1,5 +1,5 @@
-//! tokio's own timers: a boxed `Sleep` for each, polled once so that it is registered with the
-//! driver, and a waker for each that notes its value. The driver's wheel has 64 slots a level.
+//! tokio's timers. Each is a boxed `Sleep`, polled once to register it with the driver, with a
+//! waker that records its value. The driver's wheel has 64 slots per level.
 
 use super::{after, tokio_clock::Clock};
 use crate::peer::{Ability, Peer};
@@ -12,7 +12,7 @@ use wheelhouse_core::Tick;
 
 type Fired = Arc<Mutex<Vec<u64>>>;
 
-/// Notes its value when its timer fires.
+/// Records its value when its timer fires.
 struct Note {
     value: u64,
     fired: Fired,
@@ -24,7 +24,7 @@ impl Wake for Note {
     }
 }
 
-/// A timer. It is live as long as this is.
+/// A timer, which is live as long as this value.
 pub(crate) struct Timer {
     sleep: Pin<Box<Sleep>>,
     waker: Waker,
@@ -40,7 +40,7 @@ impl Timer {
     }
 }
 
-/// The clock, what fired, and timers whose handle nobody keeps.
+/// The clock, the values that fired, and timers without a handle.
 pub(crate) struct Driver {
     clock: Clock,
     fired: Fired,

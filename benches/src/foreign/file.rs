@@ -1,4 +1,4 @@
-//! The file that a program reads: all phases of a stream, little endian.
+//! The file that a program reads. It has all phases of a stream, little endian.
 //!
 //! | what | bytes |
 //! |---|---|
@@ -8,7 +8,8 @@
 //! | for each phase: its records | 4 |
 //! | for each record: kind, label, tick | 4 + 4 + 8 |
 //!
-//! A record is as large as an operation in memory, so that a program can play from what it read.
+//! A record is as large as an operation in memory, so a program can play directly from the bytes of
+//! the file.
 
 use std::io::{Result, Write};
 use wheelhouse_workload::{Op, Phase};
@@ -20,7 +21,7 @@ pub const MAGIC: [u8; 8] = *b"whplay01";
 ///
 /// # Panics
 ///
-/// If the operation is one that [`part_of`](super::part_of) leaves in no part.
+/// If the operation is a wake-up or a pop, which [`part_of`](super::part_of) removes.
 fn record(op: Op) -> (u32, u32, u64) {
     match op {
         Op::Insert { label, deadline } => (0, label, deadline),
@@ -36,7 +37,7 @@ fn record(op: Op) -> (u32, u32, u64) {
 ///
 /// # Errors
 ///
-/// If it cannot be written.
+/// If `out` cannot be written.
 pub fn write(phases: &[Phase], labels: usize, mut out: impl Write) -> Result<()> {
     let number = |count: usize| u32::try_from(count).expect("fewer than 2^32").to_le_bytes();
     out.write_all(&MAGIC)?;

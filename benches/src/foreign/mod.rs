@@ -1,7 +1,7 @@
-//! Timer facilities in other languages, as programs behind a pipe.
+//! Timer libraries in other languages, as programs behind a pipe.
 //!
-//! A stream is written to a file once. A program reads the file whole, then plays one phase for
-//! each line that it is sent, measures the phase itself, and answers with the nanoseconds and a
+//! A stream is written to a file once. A program reads the whole file, then plays one phase for
+//! each line that it receives, measures the phase itself, and answers with the nanoseconds and a
 //! checksum. `benches/FOREIGN.md` describes the format for authors of such a program.
 //!
 //! ```text
@@ -11,8 +11,8 @@
 //!                    oracle ──> right checksums ══> Program
 //! ```
 //!
-//! A program that runs on real time cannot be asked to move its clock. [`part_of`] gives it the
-//! part of a stream that it can play.
+//! A program on real time cannot move its clock. [`part_of`] selects the part of a stream that it
+//! can play.
 
 pub mod file;
 mod part;
@@ -22,7 +22,7 @@ pub use part::{Clock, Part, part_of};
 pub use program::{Answer, Program};
 
 /// The term of a timer with this value in the sum over one movement of the clock. The sum wraps and
-/// does not depend on the order, since few facilities promise an order within one call.
+/// does not depend on the order, since few libraries promise an order within one call.
 #[inline]
 pub fn blend(value: u64) -> u64 {
     (value + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
@@ -37,6 +37,6 @@ mod tests {
         let sum = |values: &[u64]| values.iter().fold(0_u64, |sum, v| sum.wrapping_add(blend(*v)));
         assert_eq!(sum(&[1, 2, 3]), sum(&[3, 1, 2]));
         assert_ne!(sum(&[1, 2, 3]), sum(&[1, 2, 4]));
-        assert_ne!(sum(&[0]), sum(&[]), "that a timer of value 0 fired is seen");
+        assert_ne!(sum(&[0]), sum(&[]), "the sum shows that a timer of value 0 fired");
     }
 }

@@ -7,21 +7,21 @@ use wheelhouse_workload::{Measure, Op, Phase};
 /// The clock of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The program's own, which moves as the stream says. The program does not report its next
+    /// A clock of the program, which moves as the stream says. The program does not report its next
     /// wake-up.
     Virtual,
-    /// The system's. No timer of the stream is due while the program runs: an hour is added to
-    /// every delay. Only one call that fires all live timers can be played.
+    /// The system's clock. An hour is added to every delay, so that no timer is due while the
+    /// program runs. The only expiry that can be played is one call that fires all live timers.
     Real,
 }
 
-/// The part of a stream that a program can play: as many phases as the stream has.
+/// The part of a stream that a program can play. It has as many phases as the stream.
 #[derive(Debug, Default)]
 pub struct Part {
-    /// The phases. One that cannot be played is replaced by operations that leave the same timers
-    /// live: each timer that would fire is cancelled.
+    /// The phases. A phase that cannot be played is replaced by operations that leave the same
+    /// timers live: each timer that would fire is cancelled.
     pub phases: Vec<Phase>,
-    /// For each phase, whether it is the stream's own, so that its time is that of the stream.
+    /// For each phase, `true` if its operations are those of the stream, so that its time counts.
     pub is_own: Vec<bool>,
 }
 
@@ -36,14 +36,14 @@ pub fn part_of(phases: &[Phase], labels: usize, clock: Clock) -> Part {
             Clock::Real => follower.without_clock(phase),
         };
         part.phases.push(Phase { ops, ..*phase });
-        // A program that plays a stream again has its memory from the first time.
+        // A program that plays a stream again already has its memory.
         let is_cold = phase.measure == Some(Measure::InsertCold);
         part.is_own.push(is_playable && !is_cold);
     }
     part
 }
 
-/// Follows a stream to know which timers fire.
+/// Plays a stream on the oracle to find the timers that fire.
 struct Follower {
     /// A timer's value is its label.
     oracle: Oracle<u32>,
@@ -51,8 +51,8 @@ struct Follower {
 }
 
 impl Follower {
-    /// The operations of a phase for a program whose clock can be moved, and whether they are the
-    /// phase's own.
+    /// The operations of a phase for a program whose clock can be moved; `true` if they are those
+    /// of the phase.
     fn with_clock(&mut self, phase: &Phase) -> (Vec<Op>, bool) {
         let is_playable = !phase.ops.iter().any(|op| matches!(op, Op::Wake | Op::Pop { .. }));
         let (mut replaced, _) = self.replace(phase);
@@ -63,7 +63,7 @@ impl Follower {
         (replaced, false)
     }
 
-    /// The operations of a phase for a program on real time, and whether they are the phase's own.
+    /// The operations of a phase for a program on real time; `true` if they are those of the phase.
     fn without_clock(&mut self, phase: &Phase) -> (Vec<Op>, bool) {
         let is_one_call = matches!(phase.ops.as_slice(), [Op::Advance { .. }]);
         let (replaced, fired) = self.replace(phase);
@@ -73,8 +73,8 @@ impl Follower {
         (replaced, fired == 0)
     }
 
-    /// The operations of a phase with a cancellation for each timer that fires and without moves of
-    /// the clock; and how many timers fire.
+    /// The operations of a phase without movements of the clock, and with a cancellation for each
+    /// timer that fires; and the number of these.
     fn replace(&mut self, phase: &Phase) -> (Vec<Op>, u64) {
         let (mut ops, mut count) = (Vec::with_capacity(phase.ops.len()), 0);
         for &op in &phase.ops {

@@ -1,4 +1,4 @@
-//! A running program, and the dialogue with it.
+//! A running program, and the communication with it.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::io::{BufRead, BufReader, Write};
@@ -10,13 +10,13 @@ use wheelhouse_machine::clock::{Taken, running_of};
 /// The answer of a program to a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// How long the phase took: by the program's clock, and by the processor time of its process.
+    /// The time of the phase: by the program's clock, and as processor time of its process.
     pub taken: Taken,
     /// The checksum of all answers so far.
     pub checksum: u64,
 }
 
-/// A program that plays the stream of one file, as often as it is asked to.
+/// A program that plays the stream of one file, any number of times.
 #[derive(Debug)]
 pub struct Program {
     child: Child,
@@ -29,12 +29,13 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// If it cannot be started or does not say `ready`.
+    /// If the program cannot be started or does not answer `ready`.
     pub fn start(command: &mut Command, file: &Path) -> Result<Self> {
         let shown = command.get_program().to_owned();
         let shown = shown.to_string_lossy();
         let command = command.arg(file).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // Ctrl-C ends the run between two phases. The program must not end before.
+        // Ctrl-C ends the run between two phases. A separate process group keeps it from the
+        // program, which must not end earlier.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
         let mut child = command.spawn().with_context(|| format!("cannot start {shown}"))?;
@@ -46,17 +47,17 @@ impl Program {
         Ok(program)
     }
 
-    /// Lets the program drop its timers and begin with the first phase again.
+    /// Makes the program drop its timers and begin with the first phase again.
     ///
     /// # Errors
     ///
-    /// If the program has ended or says something else than `ready`.
+    /// If the program has ended or does not answer `ready`.
     pub fn restart(&mut self) -> Result<()> {
         self.say("new")?;
         self.expect_ready()
     }
 
-    /// Lets the program play its next phase.
+    /// Makes the program play its next phase.
     ///
     /// # Errors
     ///
@@ -68,7 +69,7 @@ impl Program {
         let line = self.hear()?;
         let running = running_of(process).zip(before).map(|(after, before)| after - before);
         let (elapsed, checksum) = parsed(&line)?;
-        // Its threads may have run side by side: then they had the processors for longer.
+        // If its threads have run in parallel, the processor time may exceed the elapsed time.
         Ok(Answer { taken: Taken { elapsed, running: running.unwrap_or(elapsed) }, checksum })
     }
 
@@ -85,14 +86,14 @@ impl Program {
 
     fn expect_ready(&mut self) -> Result<()> {
         let line = self.hear()?;
-        ensure!(line == "ready", "the program says `{line}` and not `ready`");
+        ensure!(line == "ready", "the program answered `{line}`, not `ready`");
         Ok(())
     }
 }
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It may have ended already. There is nothing to do about any other error.
+        // The program may have ended already, and other errors have no remedy.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -106,7 +107,7 @@ fn parsed(line: &str) -> Result<(Duration, u64)> {
     });
     match parsed {
         Some(parsed) => Ok(parsed),
-        None => bail!("the program says `{line}` and not `NANOSECONDS CHECKSUM`"),
+        None => bail!("the program answered `{line}`, not `NANOSECONDS CHECKSUM`"),
     }
 }
 
@@ -114,7 +115,7 @@ fn parsed(line: &str) -> Result<(Duration, u64)> {
 mod tests {
     use super::*;
 
-    /// A program in the shell's language.
+    /// A program that is a shell script.
     fn program(script: &str) -> Result<Program> {
         Program::start(Command::new("sh").args(["-c", script]), Path::new("no-file"))
     }
@@ -139,7 +140,7 @@ mod tests {
             Ok(mut program) => program.play().unwrap_err().to_string(),
         };
         assert!(message("exit 3").contains("has ended"));
-        assert!(message("echo hello").contains("`hello` and not `ready`"));
+        assert!(message("echo hello").contains("`hello`, not `ready`"));
         assert!(message("echo ready; read -r word; echo fast ff").contains("`fast ff`"));
         assert!(message("echo ready; read -r word").contains("has ended"));
         let missing = Program::start(&mut Command::new("./no-such-program"), Path::new("x"));

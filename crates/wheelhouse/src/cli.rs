@@ -10,7 +10,7 @@ use wheelhouse_harness::capacity::timers;
 use wheelhouse_harness::options::Options;
 use wheelhouse_present::table::Format;
 
-/// Verifies, measures and compares timer facilities.
+/// Verifies, measures and compares timer structures.
 #[derive(Debug, Parser)]
 #[command(name = "wheelhouse", version, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -30,7 +30,7 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  wheelhouse verify\n  \
             wheelhouse verify --n 1000000 --workload uniform --backend hierarchical-wheel")]
     Verify {
-        /// Number of timers (traces are as large as they are).
+        /// Number of timers (traces have a fixed size).
         #[arg(long, default_value = "10000", value_parser = timers)]
         n: u32,
         #[command(flatten)]
@@ -39,7 +39,7 @@ pub(crate) enum Command {
         output: Output,
     },
     /// Measures time per operation, latency of single operations, and memory; writes the results to
-    /// a new folder. What `cargo bench` does, too.
+    /// a new folder. `cargo bench` does the same.
     #[command(after_help = "Examples:\n  wheelhouse bench --quick\n  \
             wheelhouse bench --n 200000 --mix start:45,stop:40,move:10,fire:5\n  \
             wheelhouse bench --n 1e6,1e7 --backend hierarchical-wheel,binary-heap \
@@ -63,7 +63,7 @@ pub(crate) enum Command {
     Report {
         /// The folder of a run.
         run: PathBuf,
-        /// The folder of another run, for the page: its lines are dashed, its ratios in a column.
+        /// The folder of another run, shown on the page as dashed lines and a column of ratios.
         #[arg(long, value_name = "RUN", conflicts_with_all = ["splice", "print"])]
         with: Option<PathBuf>,
         /// Renew the generated table and plot in this Markdown file, between its markers.
@@ -72,23 +72,24 @@ pub(crate) enum Command {
         /// With --splice: change nothing, and fail if the file is out of date.
         #[arg(long, requires = "splice")]
         check: bool,
-        /// Print the table and the answer again, and write nothing.
+        /// Print the table and the answer of the run, and write nothing.
         #[arg(long, conflicts_with = "splice")]
         print: bool,
     },
-    /// Says which claims of five articles on timers hold, by counting operations; fails if an
+    /// Decides by counting operations which claims of five articles on timers hold; fails if an
     /// outcome, figure or sentence differs from the record, or a statement is missing.
     #[command(after_help = "Examples:\n  wheelhouse claims\n  \
             wheelhouse claims --question \"heap insert\"\n  wheelhouse claims --id C28\n  \
             wheelhouse claims --id C28 --format html > c28.html\n  \
             wheelhouse claims --out results/claims")]
     Claims(ClaimsOptions),
-    /// Compares what the articles' code printed with the models: what
-    /// `scripts/run-the-printed-code` ends with.
+    /// Compares the output of the articles' code with the models. `scripts/run-the-printed-code`
+    /// calls this at its end.
     #[command(hide = true)]
     PrintedCode(PrintedCode),
     /// Compares the timer service under load with tokio's time driver and others: pairs of schedule
-    /// and cancel, refreshes, fires at a rate, periodic jobs, sessions, a burst, nothing to do.
+    /// and cancel, refreshes, fires at a fixed rate, periodic jobs, sessions, a burst, an idle
+    /// service.
     #[command(after_help = format!(
         "{}\n\nExamples:\n  wheelhouse service --quick\n  \
          wheelhouse service --experiment pairs,fires --backend wheelhouse,tokio-sleep\n  \
@@ -100,11 +101,11 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: wheelhouse_service_load::options::Options,
     },
-    /// Looks into a store of durable timers (a SQLite file, Redis, PostgreSQL): what waits, what is
-    /// overdue, dead letters; checks it; retries or forgets dead letters; copies files.
+    /// Inspects, checks and changes a store of durable timers (a SQLite file, Redis, PostgreSQL):
+    /// pending and overdue jobs, dead letters, pauses, copies of files.
     #[command(subcommand)]
     Durable(durable::Durable),
-    /// Plays a pair of operations on a structure: what `claims --instructions` runs under
+    /// Plays a pair of operations on a structure. `claims --instructions` runs this under
     /// callgrind.
     #[command(hide = true)]
     Play {
@@ -117,25 +118,25 @@ pub(crate) enum Command {
         #[arg(long)]
         seed: u64,
     },
-    /// Counts the instructions of each operation with valgrind's callgrind: free of noise, where
-    /// times swing. About a minute on two processors.
+    /// Counts the instructions of each operation with valgrind's callgrind. Unlike times, counts
+    /// have no noise. Takes about a minute on two processors.
     #[command(after_help = "Examples:\n  wheelhouse instructions --n 10000 --workload uniform\n  \
             wheelhouse instructions --out results/instructions\n  \
             wheelhouse instructions --check results/instructions")]
     Instructions(Instructions),
-    /// Plays a stream on a structure: what `instructions` runs under callgrind.
+    /// Plays a stream on a structure. `instructions` runs this under callgrind.
     #[command(hide = true)]
     PlayStream {
-        /// Name of the backend, or `player`, which is told on standard input how many timers fire.
+        /// Name of the backend, or `player`, which reads on standard input how many timers fire.
         #[arg(long)]
         backend: String,
         /// Name of the workload or trace.
         #[arg(long)]
         workload: String,
-        /// Timers.
+        /// Number of timers.
         #[arg(long)]
         n: u32,
-        /// Of the workload.
+        /// Seed of the workload.
         #[arg(long)]
         seed: u64,
     },
@@ -147,40 +148,41 @@ pub(crate) enum Command {
     },
 }
 
-/// How to print.
+/// How to print results.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Output {
-    /// In which form to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
 }
 
-/// Which claims, how far, and what becomes of it.
+/// Arguments of `wheelhouse claims`.
 #[derive(Debug, Args)]
 pub(crate) struct ClaimsOptions {
-    /// Only these claims, with everything on each: why, data, plot.
+    /// Only these claims, each in full: reasons, data, plot.
     #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) id: Vec<String>,
-    /// The claims with most of these words, such as "heap insert", or others that mean the same.
+    /// The claims with most of these words or their synonyms, such as "heap insert".
     #[arg(long, value_name = "WORDS", conflicts_with = "id")]
     pub(crate) question: Option<String>,
-    /// A smaller range of n, and no times: seconds instead of minutes. The outcomes should be the
-    /// same.
+    /// Use a smaller range of n and measure no times: seconds instead of minutes. The outcomes
+    /// should be the same.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Other seeds than 1 to 5, such as 6,7,8,9,10.
+    /// Seeds to use instead of 1 to 5, such as 6,7,8,9,10.
     #[arg(long, value_delimiter = ',', value_name = "SEEDS")]
     pub(crate) seeds: Vec<u64>,
     /// Decide all claims on the smaller range, and record outcomes and figures in
-    /// crates/claims/outcomes.toml; with --instructions also what was counted, in
-    /// crates/claims/instructions.json. Read first what has changed.
+    /// crates/claims/outcomes.toml; with --instructions also the counts, in
+    /// crates/claims/instructions.json. Review first what has changed.
     #[arg(long, conflicts_with_all = ["id", "question", "quick", "seeds", "out"])]
     pub(crate) record: bool,
-    /// In which form to print.
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Form,
-    /// Count instructions too, by valgrind's callgrind, and compare them with the record; a few
-    /// minutes more. With --quick only whether they grow from 1,024 timers to 2,048.
+    /// Also count instructions with valgrind's callgrind and compare them with the record, which
+    /// takes a few minutes more. With --quick only check whether they grow from 1,024 timers to
+    /// 2,048.
     #[arg(long, conflicts_with = "question")]
     pub(crate) instructions: bool,
     /// Write the whole report into this folder: page, Markdown, plots, verdicts as JSON.
@@ -188,10 +190,10 @@ pub(crate) struct ClaimsOptions {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// What was printed, and where to.
+/// Arguments of `wheelhouse printed-code`.
 #[derive(Debug, Args)]
 pub(crate) struct PrintedCode {
-    /// A file of lines: a key, a tab, what was printed.
+    /// A file with a line for each answer: a key, a tab, the output.
     pub(crate) lines: PathBuf,
     /// The versions of Go and of the JDK.
     #[arg(long)]
@@ -201,7 +203,7 @@ pub(crate) struct PrintedCode {
     pub(crate) out: PathBuf,
 }
 
-/// In which form to print claims.
+/// Output format of claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
     /// For people, on a terminal.
@@ -211,19 +213,19 @@ pub(crate) enum Form {
     Json,
     /// The report as Markdown.
     Markdown,
-    /// The report as a page, its plots in it.
+    /// The report as a page that contains its plots.
     Html,
 }
 
-/// Of what the instructions are counted, and what becomes of the counts.
+/// Arguments of `wheelhouse instructions`.
 #[derive(Debug, Args)]
 pub(crate) struct Instructions {
-    /// Only these backends; `player` is what plays the operations, by itself [default: the wheels
-    /// to choose from, a heap, and the player; with --check all of these but the round wheel, whose
-    /// allocations differ between machines].
+    /// Only these backends; `player` is the code that plays the operations, without a structure
+    /// [default: the wheels to choose from, a heap, and the player; with --check all of these
+    /// except the round wheel, whose allocations differ between machines].
     #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) backend: Vec<String>,
-    /// Numbers of timers [default: 10000,100000]; traces are as large as they are.
+    /// Numbers of timers [default: 10000,100000]; traces have a fixed size.
     #[arg(long, value_delimiter = ',', value_parser = timers)]
     pub(crate) n: Vec<u32>,
     /// Only these workloads; traces are called trace:NAME, and uniform-dense is uniform over about
@@ -233,18 +235,18 @@ pub(crate) struct Instructions {
     /// Seed of the workloads.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Record the counts in this folder, instead of a record that is there.
+    /// Record the counts in this folder, and replace a record that is there.
     #[arg(long, value_name = "DIR", conflicts_with = "check")]
     pub(crate) out: Option<PathBuf>,
-    /// Hold the counts against this record, a folder or its file, and fail if an operation takes
-    /// over 5 % more, or is missing on either side.
+    /// Compare the counts with this record, a folder or its file; fail if an operation takes over 5
+    /// % more, or is missing on either side.
     #[arg(long, value_name = "RECORD")]
     pub(crate) check: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: Output,
 }
 
-/// Whom and what to look at.
+/// The selected workloads and backends.
 #[derive(Debug, Args)]
 pub(crate) struct What {
     /// Seed of the workloads.
@@ -253,7 +255,7 @@ pub(crate) struct What {
     /// Only these workloads; traces are called trace:NAME.
     #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) workload: Vec<String>,
-    /// Only these backends; `floor` is the memory traffic alone.
+    /// Only these backends; `floor` is the memory traffic without a structure.
     #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) backend: Vec<String>,
 }

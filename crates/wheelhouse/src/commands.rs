@@ -1,4 +1,4 @@
-//! What each subcommand does: a file for each.
+//! The subcommands, one file each.
 
 mod bench;
 mod claims;

@@ -1,4 +1,4 @@
-//! Converts what ftrace printed about the kernel's timers into a trace;
+//! Converts the text of ftrace about the kernel's timers into a trace;
 //! `scripts/record-kernel-timers` calls it.
 //!
 //! usage: convert_kernel_timers --name NAME --output FILE [--provenance TEXT] [--hz HZ] [--at-most
@@ -33,7 +33,8 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let recording = kernel::convert(io::stdin().lock(), &arguments.options)?;
-    // Written beside and renamed: what is there stays whole if this fails.
+    // Written under another name and renamed, so that an existing file stays complete if this
+    // fails.
     let unfinished = format!("{}.part", arguments.output);
     let mut file = BufWriter::new(File::create(&unfinished)?);
     recording.write(&mut file, &arguments.name, &arguments.provenance)?;
@@ -55,8 +56,8 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
     let mut arguments = Arguments::default();
     let mut words = std::env::args().skip(1);
     while let Some(option) = words.next() {
-        let value = words.next().ok_or_else(|| format!("{option} wants a value\n{USAGE}"))?;
-        let number = || value.parse().map_err(|_| format!("{option} wants a number, not {value}"));
+        let value = words.next().ok_or_else(|| format!("{option} needs a value\n{USAGE}"))?;
+        let number = || value.parse().map_err(|_| format!("{option} needs a number, not {value}"));
         match option.as_str() {
             "--name" => arguments.name = value,
             "--output" => arguments.output = value,

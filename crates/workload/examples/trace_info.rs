@@ -1,4 +1,4 @@
-//! Reads a trace to its end and says what is in it.
+//! Reads a trace to its end and prints a summary.
 //!
 //! usage: trace_info FILE...
 

@@ -1,4 +1,4 @@
-//! The workloads: names, sources, stories and parameters. Nothing else decides what a stream is.
+//! The workloads: names, sources, stories and parameters. These determine a stream completely.
 
 use crate::definition::{Pattern, Workload};
 use crate::delay::Delay;
@@ -7,9 +7,9 @@ use crate::patterns::messages::Messages;
 use crate::patterns::periodic::Period;
 use std::fmt;
 
-/// Increments of the hold model have this mean, whatever their distribution.
+/// The mean of the increments of the hold model, for each distribution.
 const HOLD_MEAN: u64 = 1 << 16;
-/// Increments for each timer in the hold model.
+/// The number of increments for each timer in the hold model.
 const HOLD_LAPS: u32 = 2;
 
 const fn steady(churn: u32) -> Pattern {
@@ -35,12 +35,12 @@ const FEW_DELAYS: &[(u32, Delay)] = &{
     let mut parts = [(0, Delay::Constant(0)); 40];
     let mut at = 0;
     while at < USUAL.len() {
-        // Shares of 32,000, so that the others have ten each.
+        // Shares of 32,000, so that the other delays have ten each.
         parts[at] = (USUAL[at].0 * 32, Delay::Constant(USUAL[at].1));
         at += 1;
     }
     while at < parts.len() {
-        // From 2 s on, each a third longer than the one before.
+        // From 2 s up, each a third longer than the previous one.
         let seconds = (at - USUAL.len()) as u64;
         let (mut delay, mut left) = (2_000, seconds);
         while left > 0 {
@@ -57,72 +57,72 @@ const WORKLOADS: &[Workload] = &[
     Workload {
         name: "uniform",
         source: "the columns of timer-wheel benchmarks; Varghese and Lauck 1987 for the operations",
-        story: "Each operation by itself, on all timers, in random order: insert into fresh \
+        story: "Each operation separately, on all timers, in random order: insert into fresh \
                 memory, cancel, insert into used memory, reschedule, fire in one jump, fire tick \
-                by tick. Delays are uniform in 1..=2^20 ticks. It shows what an operation costs \
-                when its timer is nowhere near the caches.",
+                by tick. Delays are uniform in 1..=2^20 ticks. It shows the cost of an operation \
+                when its timer is not in the caches.",
         pattern: Pattern::Uniform { longest: 1 << 20 },
     },
     Workload {
         name: "steady",
         source: "the churn of a server at constant load; Larkin, Sen and Tarjan 2014 for why \
-                 single operations mislead",
-        story: "A constant number of timers, each step cancelling a random one and starting \
-                another, delays uniform in 1..=2^16, while the clock goes on. It shows what lazy \
-                cancellation leaves for later, and how a structure ages when its memory is freed \
+                 measuring single operations misleads",
+        story: "A constant number of timers. Each step cancels a random one and starts another, \
+                with delays uniform in 1..=2^16, while the clock moves. It shows the cost of work \
+                that lazy cancellation defers, and how a structure ages when its memory is freed \
                 and reused in random order.",
         pattern: steady(400),
     },
     Workload {
         name: "steady-6",
-        source: "the same, where nearly all timers are cancelled",
-        story: "The steady workload with four times the steps before a timer is due: one timer in \
-                sixteen fires.",
+        source: "the same, if nearly all timers are cancelled",
+        story: "The steady workload with four times as many steps before a timer is due: one timer \
+                in sixteen fires.",
         pattern: steady(1_600),
     },
     Workload {
         name: "steady-50",
-        source: "the same, where half of the timers fire",
-        story: "The steady workload with so few steps before a timer is due that half of the \
-                timers fire.",
+        source: "the same, if half of the timers fire",
+        story: "The steady workload with fewer steps before a timer is due: half of the timers \
+                fire.",
         pattern: steady(159),
     },
     Workload {
         name: "steady-90",
-        source: "the same, where few timers are cancelled",
-        story: "The steady workload with so few steps before a timer is due that nine timers in \
-                ten fire.",
+        source: "the same, if few timers are cancelled",
+        story: "The steady workload with very few steps before a timer is due: nine timers in ten \
+                fire.",
         pattern: steady(21),
     },
     Workload {
         name: "hold-exponential",
         source: "W9; Jones 1986, Rönngren and Ayani 1997",
-        story: "The hold model of discrete-event simulation: take the earliest, insert it again \
-                later. Exponential increments with a mean of 2^16 are its standard case, and the \
-                friendly one for every structure.",
+        story: "The hold model of discrete-event simulation: take the earliest timer, insert it \
+                again later. Exponential increments with a mean of 2^16 are the standard case, and \
+                the easiest for every structure.",
         pattern: hold(Delay::Exponential { mean: HOLD_MEAN as f64 }),
     },
     Workload {
         name: "hold-uniform",
         source: "W9; Jones 1986",
         story: "The hold model with increments uniform up to twice their mean of 2^16. Insertions \
-                lie further from the front than exponential ones.",
+                are further from the front than with exponential increments.",
         pattern: hold(Delay::Uniform { least: 1, most: 2 * HOLD_MEAN - 1 }),
     },
     Workload {
         name: "hold-constant",
         source: "W9; Jones 1986",
-        story: "The hold model with every increment 2^16: each insertion is the latest of all. \
-                Best case of a heap's insertion and of a list searched from its rear, worst of one \
-                searched from the front; what equal timeouts do.",
+        story: "The hold model with every increment 2^16, as with equal timeouts: each insertion \
+                is the latest of all. The best case for insertion into a heap and into a list \
+                searched from its rear, the worst for a list searched from the front.",
         pattern: hold(Delay::Constant(HOLD_MEAN)),
     },
     Workload {
         name: "hold-bimodal",
-        source: "W9; Jones 1986 for the shape, parameters our own",
-        story: "The hold model with nine short increments (up to a fifth of the mean) and one long \
-                (about nine times the mean) in ten. Mean 2^16. Two crowds in two places: \
-                structures that size themselves by a sample misjudge it.",
+        source: "W9; Jones 1986 for the shape, with our parameters",
+        story: "The hold model: of ten increments, nine are short (up to a fifth of the mean) and \
+                one is long (about nine times the mean). The mean is 2^16. The timers form two \
+                groups, and structures that adapt to a sample misjudge them.",
         pattern: hold(Delay::Mixture(&[
             (900, Delay::Uniform { least: 1, most: 13_107 }),
             (100, Delay::Uniform { least: 589_824, most: 602_931 }),
@@ -131,17 +131,18 @@ const WORKLOADS: &[Workload] = &[
     Workload {
         name: "hold-pareto",
         source: "W9; Tang, Goh and Thng 2005 (ladder queue)",
-        story: "The hold model with Pareto increments of shape 1.5 and mean 2^16, cut at 2^32: no \
-                variance but for the cut. A wheel sees all of its levels, a calendar queue loses \
-                its footing.",
+        story: "The hold model with Pareto increments of shape 1.5 and mean 2^16, cut at 2^32. \
+                Without the cut the variance would be infinite. A wheel uses all of its levels, \
+                and a calendar queue finds no good width for its days.",
         pattern: hold(Delay::Pareto { shape: 1.5, least: HOLD_MEAN as f64 / 3.0, most: 1 << 32 }),
     },
     Workload {
         name: "kafka-low",
         source: "W1; Confluent 2015, \"Apache Kafka, Purgatory, and Hierarchical Timing Wheels\"",
-        story: "Requests waiting in Kafka's purgatory with a timeout of 200 ms each; half are \
-                satisfied within 20 ms, three quarters within 60. A tick is 1 ms. 92 in 100 are \
-                cancelled, most of them soon: adding and cancelling is nearly all there is.",
+        story: "Requests waiting in Kafka's purgatory with a timeout of 200 ms each. Half are \
+                answered within 20 ms, three quarters within 60. A tick is 1 ms. 92 in 100 are \
+                cancelled, most of them soon: nearly all operations are insertions and \
+                cancellations.",
         pattern: Pattern::Requests {
             timeout: 200,
             completion: Delay::LogNormal { median: 20.0, upper_quartile: 60.0, most: 1 << 20 },
@@ -153,7 +154,7 @@ const WORKLOADS: &[Workload] = &[
         name: "kafka-high",
         source: "W2; Confluent 2015, \"Apache Kafka, Purgatory, and Hierarchical Timing Wheels\"",
         story: "The same purgatory with slow answers: half within 200 ms, three quarters within \
-                400, so that half of the timeouts of 200 ms fire. A tick is 1 ms.",
+                400. So half of the timeouts of 200 ms fire. A tick is 1 ms.",
         pattern: Pattern::Requests {
             timeout: 200,
             completion: Delay::LogNormal { median: 200.0, upper_quartile: 400.0, most: 1 << 20 },
@@ -164,10 +165,11 @@ const WORKLOADS: &[Workload] = &[
     Workload {
         name: "start-stop",
         source: "W3; RussellLuo/timingwheel, BenchmarkTimingWheel_StartStop",
-        story: "Beside timers due anywhere within 10 s, one of 1 s is started and stopped at once, \
-                over and over. A tick is 1 ms. The benchmark of the Go wheels: it measures the \
-                pair with everything in the caches. Here the clock also moves by a second in all; \
-                of 10,000 timers or more that wait, this fires a tenth.",
+        story: "A timer of 1 s is started and stopped at once, repeatedly, while other timers wait \
+                that are due within 10 s. A tick is 1 ms. This is the benchmark of the Go wheels: \
+                it measures the pair with everything in the caches. Here the clock also moves by a \
+                second in total, so a tenth of the waiting timers fire if there are 10,000 or \
+                more.",
         pattern: Pattern::StartStop { background: 10_000, delay: 1000, laps: 2, ticks: 1000 },
     },
     Workload {
@@ -175,9 +177,9 @@ const WORKLOADS: &[Workload] = &[
         source: "W4; Snellman 2016, Ratas, test_benchmark.cc",
         story: "Clients ask servers once a second for 128 messages, 200 us apart. A tick is 20 us. \
                 Every message moves two idle timeouts of 60 s, which therefore never fire, and \
-                starts a pace timer, which always does; the deadline of a response is moved once \
-                and then cancelled; a pair closes after 180 s. Short and long timers side by side, \
-                each kind with one fate.",
+                starts a pace timer, which always fires. The deadline of a response is moved once \
+                and then cancelled. A pair closes after 180 s. Short and long timers are mixed, \
+                and all timers of a kind end in the same way.",
         pattern: Pattern::MessagePairs {
             messages: Messages {
                 idle: 3_000_000,
@@ -195,10 +197,10 @@ const WORKLOADS: &[Workload] = &[
         name: "tcp",
         source: "W5; Linux include/net/tcp.h for the times; Varghese and Lauck 1987 for timers per \
                  connection",
-        story: "The sockets of a server. A tick is 1 ms. Retransmission after 200 ms, started anew \
-                with each acknowledgement, one in 200 firing; acknowledgements delayed by up to 40 \
-                ms; TIME_WAIT of 60 s, which always fires; keepalive of two hours, which hardly \
-                ever does.",
+        story: "The sockets of a server. A tick is 1 ms. The retransmission timer of 200 ms is \
+                started again with each acknowledgement, and one in 200 fires. Acknowledgements \
+                are delayed by up to 40 ms. TIME_WAIT of 60 s always fires; keepalive of two hours \
+                rarely does.",
         pattern: Pattern::Connections {
             tcp: Tcp {
                 retransmission: 200,
@@ -220,8 +222,8 @@ const WORKLOADS: &[Workload] = &[
         source: "W6; TFdream/blog, issue 318: 100,000 connections, 30 s, some 3,000 resets a \
                  second",
         story: "Connections that are closed after 30 s of silence and send a heartbeat every 27 to \
-                30 s. A tick is 1 ms. Nearly all there is are reschedules, each of a timer about \
-                to fire; one in a hundred falls silent, and another connection takes its place.",
+                30 s. A tick is 1 ms. Nearly all operations are reschedules of a timer that is \
+                about to fire. One connection in a hundred falls silent, and another replaces it.",
         pattern: Pattern::Refresh {
             ttl: Delay::Constant(30_000),
             gap: Delay::Uniform { least: 900, most: 999 },
@@ -233,9 +235,10 @@ const WORKLOADS: &[Workload] = &[
         name: "session-ttl",
         source: "W7; alex023/clock: sessions by the million, \"very simple\"",
         story: "Sessions that live as long as they are used. A tick is 1 ms. One in ten lives for \
-                seconds, eight for two hours, one for days or weeks, and each is used three times \
-                in that span on average, at random moments: one wait in twenty is too long. \
-                Deadlines on all scales, moved by those of the shortest.",
+                seconds, eight for two hours, one for days or weeks. Each is used three times in \
+                that span on average, at random times: one wait in twenty is too long, and the \
+                session expires. There are deadlines on all scales, and those of the shortest \
+                sessions are moved most often.",
         pattern: Pattern::Refresh {
             ttl: Delay::Mixture(&[
                 (100, Delay::Uniform { least: 2000, most: 10_000 }),
@@ -251,7 +254,7 @@ const WORKLOADS: &[Workload] = &[
         name: "often-moved",
         source: "nginx and redis, recorded: 97 to 99 % of their moves are to a later deadline",
         story: "Connections that time out after 30 s of silence and are used ten times in that \
-                span, at random moments. A tick is 1 ms. Nearly all there is are moves to a later \
+                span, at random times. A tick is 1 ms. Nearly all operations are moves to a later \
                 deadline, most of them of timers that are far from due.",
         pattern: Pattern::Refresh {
             ttl: Delay::Constant(30_000),
@@ -262,20 +265,21 @@ const WORKLOADS: &[Workload] = &[
     },
     Workload {
         name: "popular-sessions",
-        source: "Zipf's law, by which visits of web pages and keys of caches are distributed; \
+        source: "Zipf's law, the distribution of visits to web pages and of keys in caches; \
                  Breslau et al. 1999",
         story: "Sessions that expire after 30 s of silence. A tick is 1 ms. Each is used ten times \
-                in that span on average, but by Zipf's law: a few are used nearly always, and half \
-                of those used least expire between two uses. Timers that are moved are mostly in \
-                the caches.",
+                in that span on average, but by Zipf's law: a few are used very often, and half of \
+                the least used expire between two uses. Most timers that are moved are in the \
+                caches.",
         pattern: Pattern::Popular { ttl: 30_000, uses: 10, laps: 4 },
     },
     Workload {
         name: "mostly-answered",
-        source: "clients of servers: an answer within a second, a time-out of half a minute",
-        story: "Requests with a timeout of 30 s each, answered after half a second on average, but \
-                one in a hundred never. A tick is 1 ms. Every timer has the same delay and nearly \
-                all are cancelled soon: the case for a queue of equal delays.",
+        source: "clients of servers: an answer within a second, a timeout of half a minute",
+        story: "Requests with a timeout of 30 s each. They are answered after half a second on \
+                average, except one in a hundred, which is never answered. A tick is 1 ms. Every \
+                timer has the same delay, and nearly all are cancelled soon: the best case for a \
+                queue of equal delays.",
         pattern: Pattern::Requests {
             timeout: 30_000,
             completion: Delay::Mixture(&[
@@ -291,8 +295,8 @@ const WORKLOADS: &[Workload] = &[
         source: "the timers of a Linux kernel under nginx and redis, recorded: some 40 different \
                  delays, of which eight make up nearly all",
         story: "Timeouts of 40 different lengths, from a second to hours; eight of them make up 99 \
-                %. Each is moved three times in its span on average. A tick is 1 ms. It shows what \
-                structures gain that keep equal delays together.",
+                %. Each is moved three times in its span on average. A tick is 1 ms. It shows the \
+                gain of structures that keep equal delays together.",
         pattern: Pattern::Refresh {
             ttl: Delay::Mixture(FEW_DELAYS),
             gap: Delay::Exponential { mean: 333.0 },
@@ -302,29 +306,30 @@ const WORKLOADS: &[Workload] = &[
     },
     Workload {
         name: "delay-queue-burst",
-        source: "W8; the order audit of the Kafka articles: a million orders, each looked at again \
-                 after half an hour",
+        source: "W8; the order audit of the Kafka articles: a million orders, each checked after \
+                 half an hour",
         story: "All timers in one burst, all due 30 minutes later at the same tick; four in a \
-                hundred are cancelled until then. A tick is 1 ms. Equal deadlines make insertion \
-                cheap for most, order of insertion decide, and one tick fire nearly everything.",
+                hundred are cancelled before. A tick is 1 ms. With equal deadlines insertion is \
+                cheap for most structures, the order of insertion decides the order of expiry, and \
+                one tick fires nearly everything.",
         pattern: Pattern::Burst { delay: 1_800_000, cancelled: 40 },
     },
     Workload {
         name: "same-deadline",
         source: "the articles' order audit; RussellLuo/timingwheel, BenchmarkTimingWheel_StartStop",
-        story: "The same burst, each operation by itself: all timers are started, due 30 minutes \
-                later at the same tick; one more is started and stopped beside them, over and \
-                over; all are stopped in random order, started again, and fire at once. A tick is \
-                1 ms. The case in which the articles put a wheel before Go's heap.",
+        story: "The same burst, with each operation measured separately. All timers are started, \
+                due 30 minutes later at the same tick. One more is started and stopped repeatedly. \
+                All are stopped in random order, started again, and fire at once. A tick is 1 ms. \
+                In this case, the articles claim, a wheel is faster than Go's heap.",
         pattern: Pattern::SameDeadline { delay: 1_800_000 },
     },
     Workload {
         name: "periodic",
         source: "W10; xtimingwheel's periodic tasks",
-        story: "Timers that start themselves again: a quarter with periods of 1 to 300 ms in \
-                aligned phases, a quarter with such periods in phases of their own, a quarter \
-                every 256 and a quarter every 512 ticks. A tick is 1 ms. The last two fall into \
-                the slot that a wheel of that size is just scanning.",
+        story: "Timers that restart when they fire: a quarter with periods of 1 to 300 ms in \
+                aligned phases, a quarter with such periods in random phases, a quarter every 256 \
+                and a quarter every 512 ticks. A tick is 1 ms. The last two fall into the slot \
+                that a wheel of that size is just scanning.",
         pattern: Pattern::Periodic {
             kinds: &[
                 Period { period: Delay::Uniform { least: 1, most: 300 }, aligned: true },
@@ -339,10 +344,9 @@ const WORKLOADS: &[Workload] = &[
         name: "sparse",
         source: "W11; the articles' 350 s timer and 720-hour month wheel; RussellLuo/timingwheel's \
                  idle clock",
-        story: "Next to nothing to do: one timer in 350 s; two within a month of 720 hours; an \
-                hour of nothing, then one due in 5 ms. A tick is 1 ms. The number of timers counts \
-                the insertions; two are live at most. What a structure does while nothing happens \
-                is all there is to see.",
+        story: "Very few timers: one in 350 s; two within a month of 720 hours; an idle hour, then \
+                one due in 5 ms. A tick is 1 ms. The number of timers counts the insertions; at \
+                most two are live. It shows what a structure does while nothing happens.",
         pattern: Pattern::Sparse {
             alone: 350_000,
             pair_within: 2_592_000_000,
@@ -354,32 +358,33 @@ const WORKLOADS: &[Workload] = &[
         name: "same-slot",
         source: "W12; Varghese and Lauck 1987, on hashing all timers into one bucket",
         story: "Every deadline is 17 modulo 4096, in sixteen laps. A wheel of up to 4096 slots has \
-                all timers in one slot; one that counts rounds goes through all of them in every \
+                all timers in one slot, and a wheel that counts rounds visits all of them in every \
                 lap.",
         pattern: Pattern::SameSlot { offset: 17, modulus: 4096, laps: 16 },
     },
     Workload {
         name: "descending",
         source: "W12; worst case of a heap's insertion",
-        story: "Each insertion is due before all that are there, and then each timer, the latest \
-                first, is moved before all others: a heap moves each the whole way up. Then all \
+        story: "Each inserted timer is due before all others. Then each timer, beginning with the \
+                latest, is moved before all others: in a heap, each goes all the way up. Then all \
                 fire.",
         pattern: Pattern::Descending,
     },
     Workload {
         name: "cascade-storm",
         source: "W12; the cascade of hierarchical wheels, Linux Documentation/timers/hrtimers.rst",
-        story: "All deadlines within 2^16 ticks from 2^24 on: one slot of the fourth level of \
+        story: "All deadlines are within 2^16 ticks from 2^24 on: one slot of the fourth level of \
                 eight bits. The clock jumps to its edge; at the next tick a wheel that cascades \
-                whole slots moves every timer at once. The longest single tick is what to look at.",
+                whole slots moves every timer at once. Look at the longest single tick.",
         pattern: Pattern::CascadeStorm { start: 1 << 24, width: 1 << 16 },
     },
     Workload {
         name: "cancel-storm",
         source: "W12; netty #2541, JDK-4092905: memory that cancelled timers keep",
-        story: "All timers are started, 30 to 60 days ahead, and all cancelled before any is due; \
-                three times, a second apart. A tick is 1 ms. A structure that only marks what is \
-                cancelled keeps it for a month unless it cleans up.",
+        story: "All timers are started, 30 to 60 days ahead, and all are cancelled before any is \
+                due; this is repeated three times, a second apart. A tick is 1 ms. A structure \
+                that only marks cancelled timers keeps their memory for a month unless it cleans \
+                up.",
         pattern: Pattern::CancelStorm { far: 2_592_000_000, pause: 1000, rounds: 3 },
     },
 ];
@@ -389,11 +394,11 @@ pub fn workloads() -> &'static [Workload] {
     WORKLOADS
 }
 
-/// The workload of that name.
+/// Returns the workload with a name.
 ///
 /// # Errors
 ///
-/// If there is none; the error says which there are.
+/// If there is none; the error lists all names.
 pub fn find_workload(name: &str) -> Result<&'static Workload, UnknownWorkload> {
     workloads()
         .iter()
@@ -401,7 +406,7 @@ pub fn find_workload(name: &str) -> Result<&'static Workload, UnknownWorkload> {
         .ok_or_else(|| UnknownWorkload { name: name.to_owned() })
 }
 
-/// No workload has this name. Shown, it lists all that there are.
+/// No workload has this name. The message lists all names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWorkload {
     name: String,
@@ -410,7 +415,7 @@ pub struct UnknownWorkload {
 impl fmt::Display for UnknownWorkload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known: Vec<&str> = workloads().iter().map(|workload| workload.name).collect();
-        write!(f, "no workload is called '{}'; there are: {}", self.name, known.join(", "))
+        write!(f, "no workload is called '{}'; the workloads are {}", self.name, known.join(", "))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a workload is: data.
+//! The definition of a workload, which is data.
 
 use crate::delay::Delay;
 use crate::op::Phase;
@@ -9,10 +9,10 @@ use crate::patterns::{self, Phases};
 use crate::random::Random;
 use wheelhouse_core::Tick;
 
-/// The largest number of timers a stream is made for; more count as so many, and none as one.
+/// The largest number of timers of a stream. Larger numbers are reduced to it; 0 becomes 1.
 pub const MAX_TIMERS: u32 = 1 << 28;
 
-/// A named stream of operations: where it comes from, what it shows, and its parameters.
+/// A named stream of operations: its source, what it shows, and its parameters.
 ///
 /// ```
 /// use wheelhouse_workload::{Measure, find_workload};
@@ -26,94 +26,97 @@ pub const MAX_TIMERS: u32 = 1 << 28;
 pub struct Workload {
     /// The name in tables, files and on the command line.
     pub name: &'static str,
-    /// Its number in the project's inventory of workloads, and who measured with it before.
+    /// Its number in the project's inventory of workloads, and earlier measurements with it.
     pub source: &'static str,
-    /// What happens in it, what a tick stands for, and what it shows.
+    /// Its events, the length of a tick, and what it shows.
     pub story: &'static str,
     /// The mechanism and all its parameters.
     pub pattern: Pattern,
 }
 
-/// How the operations of a workload come about. Where a pattern has `laps`, it takes so many steps
-/// for each timer.
+/// The mechanism that generates the operations of a workload. If a pattern has `laps`, it takes
+/// that many steps for each timer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Pattern {
-    /// Every operation by itself, on all timers in random order: insert, cancel, insert again,
-    /// reschedule (four times), fire by one jump; insert again, fire tick by tick.
+    /// Each operation separately, on all timers in random order: insert, cancel, insert again,
+    /// reschedule (four times), fire in one jump; insert again, fire tick by tick.
     ///
-    /// Delays are uniform in 1..=`longest` whatever the number of timers, so that figures compare.
-    /// The tick-by-tick run alone is as long as there are timers, rounded up to a power of two, and
-    /// at least 1024 ticks, so that what it shows are expiries and not empty ticks; its delays are
-    /// uniform over that length. At 1,000,000 timers both ranges are 2^20.
+    /// Delays are uniform in 1..=`longest` for any number of timers, so that figures are
+    /// comparable. Only the tick-by-tick run depends on that number: its length is the number of
+    /// timers, rounded up to a power of two, and at least 1024 ticks, so that it measures expiries
+    /// and not empty ticks. Its delays are uniform over that length. With 1,000,000 timers both
+    /// ranges are 2^20.
     Uniform {
         /// The longest delay.
         longest: Tick,
     },
     /// A constant number of timers. Each step cancels the timer of a random label and inserts it
-    /// again, with a delay uniform in 1..=`longest`. A label whose timer has fired is cancelled in
-    /// vain and inserted again.
+    /// again, with a delay uniform in 1..=`longest`. If the timer of the label has fired, the
+    /// cancellation has no effect, and the timer is inserted again.
     ///
     /// The clock moves after a whole number of steps. The longest delay is adapted to that number,
-    /// so that the same share of timers fires at every `n`. With fewer steps within `longest` than
-    /// it has ticks, the clock moves a tick a step and the delays are shorter.
+    /// so that the same share of timers fires for every `n`. If there are fewer steps within
+    /// `longest` than ticks, the clock moves one tick per step and the delays are shorter.
     Steady {
         /// The longest delay.
         longest: Tick,
-        /// Steps for a hundred timers while the clock moves by `longest`: with more of them fewer
+        /// Steps per hundred timers while the clock moves by `longest`: the more steps, the fewer
         /// timers fire.
         churn: u32,
         /// Steps for each timer.
         laps: u32,
     },
-    /// Take the earliest timer, insert it again after an increment. Timers due together are taken
-    /// together. At first, each timer is somewhere within an increment: exponential ones are in
-    /// equilibrium from the start, the others reach it on the way.
+    /// Take the earliest timer and insert it again after an increment. Timers that are due together
+    /// are taken together. At the start, each timer is at a random point of an increment. With
+    /// exponential increments the stream is in equilibrium from the start; with others it reaches
+    /// equilibrium later.
     Hold {
-        /// From one expiry of a timer to its next.
+        /// The time from one expiry of a timer to the next.
         increment: Delay,
         /// Steps for each timer.
         laps: u32,
     },
-    /// One timer is started and stopped at once, over and over, beside others that wait.
+    /// One timer is started and stopped at once, repeatedly, while others wait.
     StartStop {
-        /// The i-th timer that waits is due at i modulo this.
+        /// The i-th waiting timer is due at i modulo this.
         background: Tick,
-        /// The delay of the one that is started and stopped.
+        /// The delay of the timer that is started and stopped.
         delay: Tick,
-        /// Pairs of start and stop for each timer that waits.
+        /// Pairs of start and stop for each waiting timer.
         laps: u32,
-        /// How far the clock moves in all, evenly, and at most a tick a pair.
+        /// The ticks that the clock moves in total, evenly, at most one per pair.
         ticks: u32,
     },
-    /// Requests arrive at random (a Poisson process), each with a timeout, and are answered after a
-    /// while or not in time. At first `n` of them are under way, as they would be at any moment.
+    /// Requests arrive at random (a Poisson process), each with a timeout. They are answered in
+    /// time or too late. At the start `n` requests are in progress, as at any later time.
     Requests {
-        /// Of every request.
+        /// The timeout of every request.
         timeout: Tick,
-        /// Until the answer.
+        /// The time until the answer.
         completion: Delay,
-        /// The mean of the shorter of the two: it sets the rate at which `n` are under way.
+        /// The mean of the shorter of the two. It sets the rate of arrivals, so that `n` requests
+        /// are in progress.
         mean_wait: f64,
-        /// Requests that arrive for each one that is under way.
+        /// Requests that arrive for each one in progress.
         laps: u32,
     },
-    /// Sessions with a time to live, counted from their last use. One that expires makes place for
-    /// a new one.
+    /// Sessions with a time to live, counted from their last use. A new session replaces each one
+    /// that expires.
     Refresh {
-        /// The time to live; a session keeps its own.
+        /// The time to live, drawn once for each session.
         ttl: Delay,
-        /// From use to use, in thousandths of the time to live. Where it is longer than that, the
-        /// session expires.
+        /// The time between two uses, in thousandths of the time to live. If it is longer than the
+        /// time to live, the session expires.
         gap: Delay,
-        /// How many uses in 1,000 are the last, whatever the gap.
+        /// How many uses in 1,000 are the last, independent of the gap.
         silent: u32,
         /// Uses and expiries for each session.
         laps: u32,
     },
-    /// Sessions that are used by Zipf's law: the session of rank k is used in proportion to
-    /// ln(1 + 1/k), which is nearly 1/k. Each use moves the session's timer to a time to live from
-    /// then on, or starts it again if the session has expired.
+    /// Sessions that are used by Zipf's law: the session of rank k is used in proportion to ln(1 +
+    /// 1/k), which is nearly 1/k. Each use moves the session's timer to the time of the use plus
+    /// the time to live, or starts it again if the session has expired.
     Popular {
         /// The time to live.
         ttl: Tick,
@@ -124,86 +127,86 @@ pub enum Pattern {
     },
     /// TCP connections with requests and answers.
     Connections {
-        /// Their timers.
+        /// The timers of a connection.
         tcp: Tcp,
         /// Events for each timer.
         laps: u32,
     },
     /// Pairs of a client and a server: a request, then a response of many paced messages.
     MessagePairs {
-        /// Their timers.
+        /// The timers of a pair.
         messages: Messages,
         /// Events for each timer.
         laps: u32,
     },
     /// All timers in one burst, all due at the same tick.
     Burst {
-        /// Of every timer.
+        /// The delay of every timer.
         delay: Tick,
-        /// How many in 1,000 are cancelled before, evenly over the delay.
+        /// How many in 1,000 are cancelled before they are due, evenly over the delay.
         cancelled: u32,
     },
-    /// Every operation by itself, on timers that are all due at the same tick: insert all, start
-    /// and stop one more, cancel all in random order, insert all again, fire by one jump.
+    /// Each operation separately, on timers that are all due at the same tick: insert all, start
+    /// and stop one more, cancel all in random order, insert all again, fire in one jump.
     SameDeadline {
-        /// Of every timer.
+        /// The delay of every timer.
         delay: Tick,
     },
-    /// Timers that are inserted again whenever they fire, one period after the deadline they had.
+    /// Timers that are inserted again when they fire, one period after their deadline.
     Periodic {
-        /// The i-th timer is of the kind i modulo their number.
+        /// The i-th timer has kind i modulo the number of kinds.
         kinds: &'static [Period],
         /// Expiries for each timer.
         laps: u32,
     },
-    /// Rounds with hardly a timer: one, alone; two within a long time; a long idleness; one due
-    /// soon after.
+    /// Rounds with very few timers: a single one; two within a long time; a long idle time; one
+    /// that is due soon.
     Sparse {
-        /// The delay of the first.
+        /// The delay of the single timer.
         alone: Tick,
-        /// Both of the second kind are due anywhere within this.
+        /// The longest delay of the two timers.
         pair_within: Tick,
-        /// How long nothing is live.
+        /// The time without live timers.
         idle: Tick,
-        /// The delay of the last.
+        /// The delay of the last timer.
         soon: Tick,
     },
-    /// All deadlines are equal modulo a number, and lie in a few laps; the clock goes through them
-    /// tick by tick.
+    /// All deadlines are equal modulo a number, within a few laps. The clock passes them tick by
+    /// tick.
     SameSlot {
-        /// What they are.
+        /// The remainder of every deadline.
         offset: Tick,
-        /// Modulo what.
+        /// The modulus.
         modulus: Tick,
-        /// In how many laps.
+        /// The number of laps.
         laps: u32,
     },
-    /// Each insertion is due before all that are there; then each timer, from the latest on, is
+    /// Each inserted timer is due before all others. Then each timer, beginning with the latest, is
     /// moved before all others.
     Descending,
-    /// All deadlines lie in one slot of a high level; the clock jumps to its edge and goes through
-    /// it tick by tick.
+    /// All deadlines are in one slot of a high level. The clock jumps to the edge of the slot and
+    /// passes it tick by tick.
     CascadeStorm {
-        /// The first tick of the slot; above 0.
+        /// The first tick of the slot, above 0.
         start: Tick,
-        /// Its width.
+        /// The width of the slot.
         width: Tick,
     },
-    /// All timers are started and all cancelled, in random order, long before they are due; several
-    /// times.
+    /// All timers are started, then all are cancelled in random order, long before they are due.
+    /// This is repeated.
     CancelStorm {
         /// The shortest delay; the longest is twice that.
         far: Tick,
-        /// What passes between the rounds.
+        /// The time between the rounds.
         pause: Tick,
-        /// How often.
+        /// The number of rounds.
         rounds: u32,
     },
 }
 
 impl Workload {
-    /// How many labels the stream for `n` timers uses: what [`Player::new`](crate::Player::new) is
-    /// to be given.
+    /// How many labels the stream for `n` timers uses: the argument of
+    /// [`Player::new`](crate::Player::new).
     pub fn labels(&self, n: u32) -> usize {
         let n = bounded(n);
         let labels = match self.pattern {
@@ -217,12 +220,13 @@ impl Workload {
         labels as usize
     }
 
-    /// The stream for about `n` live timers, from 1 to [`MAX_TIMERS`]. The same three, name, `n`
-    /// and `seed`, give the same operations, bit for bit, on every machine.
+    /// The stream for about `n` live timers, from 1 to [`MAX_TIMERS`]. The name, `n` and `seed`
+    /// determine the operations, bit for bit, on every machine.
     ///
-    /// A phase is made when it is asked for, and holds 2^22 operations or a few more at most: a
-    /// longer one comes as several, one after another, with the same measure. So the figure of a
-    /// measure is the time of all its phases by the sum of their [`operations`](Phase::operations).
+    /// The iterator generates a phase when it is called. A phase has at most 2^22 operations or a
+    /// few more; a longer one is split into several with the same measure, one after another. So
+    /// the figure of a measure is the time of all its phases divided by the sum of their
+    /// [`operations`](Phase::operations).
     ///
     /// ```
     /// use wheelhouse_workload::{Op, Phase, find_workload};

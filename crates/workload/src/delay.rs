@@ -3,15 +3,15 @@
 use crate::random::Random;
 use wheelhouse_core::Tick;
 
-/// How long a timer runs, or how long the world takes to answer, in ticks.
+/// The delay of a timer, or the time until an event, in ticks.
 ///
-/// Whatever is drawn is rounded up and is at least one tick.
+/// Drawn delays are rounded up and are at least one tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Delay {
     /// Always the same.
     Constant(Tick),
-    /// Each number of ticks in a range equally likely, both ends included.
+    /// Every number of ticks in a range is equally likely, both ends included.
     Uniform {
         /// The shortest.
         least: Tick,
@@ -23,8 +23,8 @@ pub enum Delay {
         /// The mean.
         mean: f64,
     },
-    /// Heavy-tailed: most are short, some very long. With a shape of 2 or less the variance is
-    /// infinite but for the cap.
+    /// Heavy-tailed: most are short, some very long. With a shape of 2 or less, only the cap makes
+    /// the variance finite.
     Pareto {
         /// The exponent of the tail.
         shape: f64,
@@ -33,8 +33,8 @@ pub enum Delay {
         /// Longer ones are cut to this.
         most: Tick,
     },
-    /// The logarithm is normal: how long servers take to answer. Given by two quantiles, as they
-    /// are published.
+    /// The logarithm is normally distributed, as response times of servers. Given by two quantiles,
+    /// the form in which they are published.
     LogNormal {
         /// Half of them are shorter.
         median: f64,
@@ -43,7 +43,7 @@ pub enum Delay {
         /// Longer ones are cut to this.
         most: Tick,
     },
-    /// One of several, with its share in 1,000.
+    /// One of several distributions, each with its share in 1,000.
     Mixture(&'static [(u32, Delay)]),
 }
 
@@ -51,7 +51,7 @@ pub enum Delay {
 const NORMAL_UPPER_QUARTILE: f64 = 0.674_489_750_196_081_7;
 
 impl Delay {
-    /// Draws one.
+    /// Draws a delay.
     pub(crate) fn draw(&self, random: &mut Random) -> Tick {
         match *self {
             Self::Constant(ticks) => ticks.max(1),
@@ -68,9 +68,9 @@ impl Delay {
         }
     }
 
-    /// Draws what is left of one that began earlier: to start a stream in the middle of things, not
-    /// with everything begun at once. A memoryless one has as long to go as ever; of any other, a
-    /// point anywhere within it is taken.
+    /// Draws the remaining time of a delay that began earlier, so that a stream does not start with
+    /// all timers at their beginning. The remaining time of a memoryless delay has the same
+    /// distribution as the delay; for all others it is a uniform part of a drawn delay.
     pub(crate) fn draw_remaining(&self, random: &mut Random) -> Tick {
         let whole = self.draw(random);
         match self {
@@ -87,11 +87,11 @@ impl Delay {
                 None => return part,
             }
         }
-        Self::Constant(1) // only for a mixture of nothing
+        Self::Constant(1) // only if the mixture is empty
     }
 }
 
-/// At least 1; what does not fit becomes `Tick::MAX`.
+/// Rounds up to at least 1; numbers that do not fit become `Tick::MAX`.
 fn rounded_up(ticks: f64) -> Tick {
     (libm::ceil(ticks) as Tick).max(1)
 }

@@ -1,11 +1,11 @@
-//! What timers are used for, as streams of operations: seeded ones, described in data, and recorded
-//! ones.
+//! Workloads for timer structures, as streams of operations: seeded streams, described by data, and
+//! recorded streams.
 //!
-//! Whoever compares timer facilities needs operations to compare them on, the same for each. This
-//! crate has them and nothing else: it knows no clock and no structure. A stream is a sequence of
-//! [`Op`]s, cut into [`Phase`]s by what they measure; a [`Player`] plays them on anything that
-//! implements [`Timer`](wheelhouse_core::Timer), and sums up every answer in a [`Checksum`], so
-//! that two structures that agree on a stream have the same sum.
+//! A comparison of timer structures needs the same operations for each of them. This crate provides
+//! these operations; it does not depend on a clock or a structure. A stream is a sequence of
+//! [`Op`]s, divided into [`Phase`]s by what they measure. A [`Player`] plays them on anything that
+//! implements [`Timer`](wheelhouse_core::Timer), and adds every answer to a
+//! [`Checksum`]: two structures that give the same answers have the same checksum.
 //!
 //! ```text
 //!   catalogue ─> Workload ─ phases(n, seed) ─┐
@@ -14,7 +14,7 @@
 //!       ▲                                                           ▼
 //!       │                                               Player ─> Timer, Checksum
 //!       ├── kernel::convert <── scripts/record-kernel-timers <── Linux
-//!       └── trace::LiveWriter <── wheelhouse-record <── a program of yours
+//!       └── trace::LiveWriter <── wheelhouse-record <── your program
 //! ```
 //!
 //! ```
@@ -35,37 +35,36 @@
 //!
 //! # Workloads
 //!
-//! [`workloads`] lists them; each has a name, where it comes from, a story of what it shows, and
-//! its parameters. There is nothing to a workload beside that entry: the patterns take every number
-//! from it.
+//! [`workloads`] lists them. Each has a name, a source, a description, and its parameters. This
+//! entry defines the workload completely: the patterns take every number from it.
 //!
 //! | names | what they are |
 //! |---|---|
-//! | `uniform` | each operation by itself, on all timers, in random order |
-//! | `steady`, `steady-6`, `steady-50`, `steady-90` | cancel and insert at a constant number of timers, of which 25, 6, 50 or 90 % fire |
+//! | `uniform` | each operation separately, on all timers, in random order |
+//! | `steady`, `steady-6`, `steady-50`, `steady-90` | cancel and insert with a constant number of timers, of which 25, 6, 50 or 90 % fire |
 //! | `hold-exponential`, `-uniform`, `-constant`, `-bimodal`, `-pareto` | take the earliest, insert it again |
-//! | `kafka-low`, `kafka-high` | requests with a timeout, few or half of which fire |
-//! | `start-stop` | one timer started and stopped at once, over and over |
+//! | `kafka-low`, `kafka-high` | requests with a timeout; few or half of the timeouts fire |
+//! | `start-stop` | one timer started and stopped at once, repeatedly |
 //! | `message-pairs`, `tcp`, `keepalive`, `session-ttl` | the timers of connections and sessions |
-//! | `often-moved`, `popular-sessions`, `mostly-answered`, `few-delays` | timeouts that hardly ever fire |
-//! | `delay-queue-burst`, `same-deadline`, `periodic`, `sparse` | all at once; again and again; next to none |
-//! | `same-slot`, `descending`, `cascade-storm`, `cancel-storm` | made to hurt one structure or another |
+//! | `often-moved`, `popular-sessions`, `mostly-answered`, `few-delays` | timeouts that rarely fire |
+//! | `delay-queue-burst`, `same-deadline`, `periodic`, `sparse` | all due at once; periodic timers; very few timers |
+//! | `same-slot`, `descending`, `cascade-storm`, `cancel-storm` | worst cases of particular structures |
 //!
-//! [`Mix`] makes a stream of the reader's own: starts, stops, moves and expiries in given shares.
+//! [`Mix`] generates a stream with your shares of starts, stops, moves and expiries.
 //!
-//! # The same, bit for bit
+//! # Reproducible bit for bit
 //!
-//! The operations follow from the name, the number of timers and the seed, and from nothing else:
-//! not from the platform, the version of a dependency, or what else is in the build. A test holds
-//! every workload to a checksum. They are made phase by phase, so that making them is not timed and
-//! only one phase is in memory.
+//! The name, the number of timers and the seed determine the operations. The platform, the versions
+//! of dependencies and the rest of the build do not change them; a test compares every workload
+//! with a recorded checksum. Operations are generated phase by phase, so the generation is not
+//! timed, and only one phase is in memory.
 //!
 //! # Traces
 //!
-//! [`trace`] reads and writes recorded streams; [two](trace::shipped) come with the crate, the
-//! timers of a Linux kernel under a web server and under a key-value server. [`kernel`] is how they
-//! were made. A seeded stream says what a structure does in a situation with a name; a trace says
-//! whether that situation arises.
+//! [`trace`] reads and writes recorded streams. The crate includes [two](trace::shipped): the
+//! timers of a Linux kernel under a web server and under a key-value server, converted by
+//! [`kernel`]. A seeded stream shows how a structure behaves in a given situation. A trace shows
+//! whether that situation occurs.
 
 mod catalogue;
 mod definition;

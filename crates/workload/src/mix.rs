@@ -1,10 +1,10 @@
-//! A mix of operations in the shares that somebody asks about.
+//! A mix of operations in given shares.
 //!
-//! The catalogue has programs with a name; this one is the reader's: "of a hundred operations, 45
-//! start a timer, 40 stop one, 10 move one, and 5 timers fire". The number of live timers stays as
-//! it is, so each timer that ends, stopped or fired, is started again at once. The clock goes as
-//! fast as the share that fires demands: it stands while fewer are owed than one, then goes to the
-//! next deadline.
+//! The catalogue has fixed workloads; a mix is chosen by the user: "of a hundred operations, 45
+//! start a timer, 40 stop one, 10 move one, and 5 timers fire". The number of live timers is
+//! constant, so each timer that is stopped or fires is started again at once. The share that fires
+//! determines the speed of the clock: it stands still until a whole expiry is due by that share,
+//! then moves to the next deadline.
 
 use crate::patterns::Phases;
 use crate::queue::Queue;
@@ -21,39 +21,40 @@ const DELAYS: (u32, u32) = (1, 60_000);
 /// Steps for each timer.
 const LAPS: u64 = 4;
 
-/// Shares of operations at a constant number of live timers. They are the name of the stream and
-/// its seed: `stop:8,fire:1` plays other operations than `stop:80,fire:10`, in the same proportion.
+/// Shares of operations with a constant number of live timers. They are also the name of the stream
+/// and part of its seed: `stop:8,fire:1` and `stop:80,fire:10` have the same proportions but
+/// different operations.
 ///
 /// ```
 /// use wheelhouse_workload::Mix;
 ///
 /// let mix: Mix = "start:45,stop:40,move:10,fire:5".parse()?;
 /// assert_eq!(mix.to_string(), "start:45,stop:40,move:10,fire:5");
-/// assert!("start:45,stop:40,move:10,fire:15".parse::<Mix>().is_err()); // 45 do not replace 55
-/// assert!("stop:9,fire:1,delay:30000".parse::<Mix>().is_ok()); // all are due in 30,000 ticks
-/// assert!("stop:9,fire:1,delay:100-5000".parse::<Mix>().is_ok()); // anywhere between
+/// assert!("start:45,stop:40,move:10,fire:15".parse::<Mix>().is_err()); // 45 starts, 55 ends
+/// assert!("stop:9,fire:1,delay:30000".parse::<Mix>().is_ok()); // every delay is 30,000 ticks
+/// assert!("stop:9,fire:1,delay:100-5000".parse::<Mix>().is_ok()); // between 100 and 5,000
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mix {
-    /// Timers that are stopped before they are due.
+    /// Share of timers that are stopped before they are due.
     stop: u32,
-    /// Timers that are moved, to later or earlier.
+    /// Share of timers that are moved, to later or earlier.
     moves: u32,
-    /// Timers that fire.
+    /// Share of timers that fire.
     fire: u32,
     /// The least and the greatest delay.
     delays: (u32, u32),
 }
 
 impl Mix {
-    /// Timers that are started: as many as end.
+    /// The share of starts, which equals that of stops and expiries together.
     fn start(self) -> u32 {
         self.stop + self.fire
     }
 
-    /// The stream for `n` live timers, as [`Workload::phases`](crate::Workload::phases) makes one;
-    /// its labels are below `n`. The first phase is preparation.
+    /// The stream for `n` live timers, like [`Workload::phases`](crate::Workload::phases); its
+    /// labels are below `n`. The first phase is preparation.
     pub fn phases(self, n: u32, seed: u64) -> Box<dyn Iterator<Item = Phase>> {
         let n = n.clamp(1, MAX_TIMERS);
         let random = Random::new(&self.to_string(), n, seed);
@@ -81,17 +82,18 @@ impl FromStr for Mix {
     type Err = String;
 
     /// Reads shares as in `start:45,stop:40,move:10,fire:5`, in any order. A share that is left out
-    /// is 0, except `start`, which follows from the others. `delay:30000` makes all timers due in
-    /// that many ticks, `delay:1-60000` anywhere in that range, which is the default.
+    /// is 0, except `start`, which follows from the others. `delay:30000` gives all timers that
+    /// delay in ticks; `delay:1-60000`, the default, is a range.
     ///
     /// # Errors
     ///
-    /// If a name is unknown or stands twice, a share is no number below 10,000, all are 0, as many
-    /// timers do not start as end, or a delay is 0 or no range; the message says what to write.
+    /// If a name is unknown or occurs twice, a share is not a number below 10,000, all shares are
+    /// 0, `start` is not the sum of `stop` and `fire`, or a delay is 0 or not a range. The message
+    /// says what to write.
     fn from_str(text: &str) -> Result<Self, String> {
         const NAMES: [&str; 4] = ["start", "stop", "move", "fire"];
         let (mut shares, mut delays) = ([None; 4], None);
-        let twice = |name: &str| Err(format!("{} stands there twice; keep one", name.trim()));
+        let twice = |name: &str| Err(format!("{} occurs twice; keep one", name.trim()));
         for part in text.split(',') {
             let (name, share) = part.split_once(':').ok_or_else(|| wrong(part))?;
             if name.trim() == "delay" {
@@ -115,8 +117,8 @@ impl FromStr for Mix {
         }
         if start.is_some_and(|start| start != mix.start()) {
             return Err(format!(
-                "the number of timers is to stay as it is, so as many start as are stopped or \
-                 fire: write start:{}, or leave it out",
+                "the number of timers is constant, so `start` is the sum of `stop` and `fire`: \
+                 write start:{}, or leave it out",
                 mix.start()
             ));
         }
@@ -125,15 +127,15 @@ impl FromStr for Mix {
 }
 
 fn wrong(part: &str) -> String {
-    format!("`{part}` is no share of a mix; write start:45,stop:40,move:10,fire:5")
+    format!("`{part}` is not a share of a mix; write start:45,stop:40,move:10,fire:5")
 }
 
-/// Reads a delay, or the least and the greatest of them.
+/// Reads a delay, or the least and the greatest delay.
 fn range(text: &str) -> Result<(u32, u32), String> {
     let (from, to) = text.split_once('-').unwrap_or((text, text));
     let [from, to] = [from, to].map(|ticks| ticks.trim().parse().unwrap_or(0));
     let is_range = 0 < from && from <= to;
-    let wrong = || format!("`{text}` is no delay; write delay:30000 or delay:1-60000, in ticks");
+    let wrong = || format!("`{text}` is not a delay; write delay:30000 or delay:1-60000, in ticks");
     is_range.then_some((from, to)).ok_or_else(wrong)
 }
 
@@ -141,11 +143,12 @@ struct State {
     random: Random,
     mix: Mix,
     n: u32,
-    /// The timers that should have fired and did not, times all shares but that of the starts.
+    /// Expiries that the share of `fire` demands and that have not happened, in units of 1 /
+    /// (`stop` + `move` + `fire`), so that it is an integer.
     owed: i64,
-    /// When timers were due once; those of timers that were stopped or moved since are in vain.
+    /// Deadlines, including stale ones of timers that were stopped or moved since.
     events: Queue<u32>,
-    /// When the timer of each label is due.
+    /// The deadline of the timer of each label.
     due: Vec<Tick>,
 }
 
@@ -156,7 +159,7 @@ fn insert(state: &mut State, step: u64, sink: &mut Sink) {
     sink.insert(label, deadline);
 }
 
-/// Stops a timer or moves one, and lets fire what is owed.
+/// Stops or moves a timer, then fires the timers that are owed.
 fn step(state: &mut State, _: u64, sink: &mut Sink) {
     let Mix { stop, moves, fire, .. } = state.mix;
     let all = stop + moves + fire;
@@ -185,7 +188,8 @@ impl State {
         deadline
     }
 
-    /// Goes to the next deadline, and starts again what fires there. Returns how many did.
+    /// Moves the clock to the next deadline and restarts the timers that fire there. Returns their
+    /// number.
     fn fire_next(&mut self, sink: &mut Sink) -> i64 {
         let mut fired = 0;
         while let Some((tick, label)) = self.events.pop_due(match fired {
@@ -196,8 +200,8 @@ impl State {
                 continue;
             }
             sink.advance(tick);
-            // So that a second event of the same tick, after a move there and back, counts for
-            // nothing.
+            // Cleared, so that a second event at the same tick is ignored: a timer that was moved
+            // away and back has two.
             self.due[label as usize] = 0;
             fired += 1;
             let deadline = self.draw_deadline(label, tick);

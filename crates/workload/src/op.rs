@@ -1,61 +1,61 @@
-//! One operation of a stream, what a stretch of them measures, and the stretch.
+//! Operations, measures and phases of a stream.
 //!
-//! A stream names its timers by label and its instants by tick, and nothing by how a structure
-//! works: the same operations go to a wheel, a heap and an ordered map.
+//! A stream names timers by label and times by tick. Nothing in it depends on a structure: a wheel,
+//! a heap and an ordered map get the same operations.
 
 use wheelhouse_core::Tick;
 
-/// An operation on a timer facility. Timers go by *label*, a small number that the stream chooses;
-/// whoever plays the stream keeps the handle of the timer last inserted under each label, as a
-/// server keeps it in its connection.
+/// An operation on a timer structure. Timers are named by *label*, a small number that the stream
+/// chooses. The player keeps the handle of the timer last inserted under each label, as a server
+/// keeps it in its connection.
 ///
-/// Sixteen bytes, so that reading the stream costs little beside what it asks for.
+/// Sixteen bytes, so that reading the stream costs little compared with the operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// Start a timer and keep its handle under `label`.
     Insert {
-        /// Where to keep the handle.
+        /// The label under which the player keeps the handle.
         label: u32,
-        /// When it is due.
+        /// When the timer is due.
         deadline: Tick,
     },
-    /// Stop the timer last inserted under `label`. It may have fired or been stopped before: then
-    /// nothing happens.
+    /// Stop the timer last inserted under `label`. If it has fired or was stopped before, nothing
+    /// happens.
     Cancel {
-        /// Which timer.
+        /// The label of the timer.
         label: u32,
     },
-    /// Move the timer last inserted under `label`. It may have fired or been stopped before: then
-    /// nothing happens.
+    /// Move the timer last inserted under `label`. If it has fired or was stopped before, nothing
+    /// happens.
     Reschedule {
-        /// Which timer.
+        /// The label of the timer.
         label: u32,
-        /// When it is due from now on.
+        /// The new deadline.
         deadline: Tick,
     },
-    /// Move the clock in one jump, and fire what is due.
+    /// Move the clock in one jump, and fire the timers that are due.
     Advance {
         /// The tick to move to.
         to: Tick,
     },
     /// Move the clock `count` ticks, one tick at a time, so that it ends at `to`.
     Ticks {
-        /// How many single ticks.
+        /// The number of single ticks.
         count: u32,
-        /// The tick that the last one moves to.
+        /// The tick at the end.
         to: Tick,
     },
-    /// Go from wake-up to wake-up until at least one timer has fired, or none is live.
+    /// Move the clock from wake-up to wake-up until at least one timer has fired, or none is live.
     Wake,
-    /// Move the clock in one jump, and fire the earliest timer that is due, if there is one. What
-    /// is due after it stays due, so that other operations can come in between.
+    /// Move the clock in one jump, and fire only the earliest timer that is due, if any. Other due
+    /// timers stay due, so that other operations can come before they fire.
     Pop {
         /// The tick to move to.
         to: Tick,
     },
 }
 
-/// What a phase measures: the columns of the comparison.
+/// The measures of phases, which are the columns of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Measure {
     /// Insertions into memory that the structure has not used before.
@@ -68,13 +68,13 @@ pub enum Measure {
     Reschedule,
     /// Expiries, all in one jump of the clock.
     FireJump,
-    /// Expiries, the clock moved tick by tick.
+    /// Expiries while the clock moves tick by tick.
     FireTicks,
     /// A steady mix of cancel, insert and advance at a constant number of live timers.
     Steady,
-    /// Take the earliest, insert it again later.
+    /// Take the earliest timer, insert it again later.
     Hold,
-    /// A mix of operations as the workload or trace has it.
+    /// A mix of operations, as in the workload or trace.
     Mix,
 }
 
@@ -108,19 +108,19 @@ impl Measure {
     }
 }
 
-/// A stretch of a stream. Its operations are all in memory before it is played, so that making them
-/// is not timed.
+/// A part of a stream. All its operations are in memory before it is played, so that generating
+/// them is not timed.
 ///
-/// A long stretch comes as several phases in a row. The figure of a measure is therefore the time
-/// of all its phases by the sum of their operations, and never the figure of one of them: the last
-/// may fire what the others inserted, and count no operation of its own.
+/// A long part is split into several phases in a row. So the figure of a measure is the time of all
+/// its phases divided by the sum of their operations. A single phase has no figure: the last one
+/// may only fire timers that the others inserted, and count no operations.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
 /// use wheelhouse_core::Timer;
 /// use wheelhouse_workload::{Measure, Player, Workload};
 ///
-/// /// Nanoseconds an operation of one measure takes.
+/// /// Nanoseconds per operation of one measure.
 /// fn cost<B: Timer<u64>>(structure: B, workload: &Workload, measure: Measure) -> f64 {
 ///     let mut player = Player::new(structure, workload.labels(1000));
 ///     let (mut time, mut operations) = (Duration::ZERO, 0);
@@ -137,12 +137,12 @@ impl Measure {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
-    /// What it measures; `None` for preparation, which is played but not timed.
+    /// The measure; `None` for preparation, which is played but not timed.
     pub measure: Option<Measure>,
-    /// What the time is divided by: the timers inserted, cancelled, moved or fired; of
-    /// [`Measure::Steady`] and [`Measure::Hold`] the steps; of [`Measure::Mix`] and of preparation
-    /// the insertions, cancellations and reschedules, each expiry being paid for with its
-    /// insertion.
+    /// The number by which the time is divided: the timers inserted, cancelled, moved or fired. For
+    /// [`Measure::Steady`] and [`Measure::Hold`] it is the number of steps. For [`Measure::Mix`]
+    /// and preparation it is the number of insertions, cancellations and reschedules; an expiry is
+    /// part of the cost of its insertion.
     pub operations: u64,
     /// The operations.
     pub ops: Vec<Op>,

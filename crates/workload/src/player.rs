@@ -1,19 +1,19 @@
-//! Plays operations on a backend and sums up what came back.
+//! Plays operations on a backend and adds up its answers.
 //!
-//! The player is what stands between a stream and a structure: a table of handles by label, and a
-//! checksum. Both are timed with the structure, on every structure alike: a random access into the
-//! table for each operation, and one multiplication for each answer.
+//! A player is a table of handles by label, and a checksum. Both are timed with the structure, at
+//! the same cost for every structure: a random access into the table for each operation, and one
+//! multiplication for each answer.
 
 use crate::Op;
 use std::num::NonZeroU32;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// A handle that no structure has given out.
+/// A handle that no structure returns.
 const NO_TIMER: TimerId = TimerId::from_parts(u32::MAX, NonZeroU32::MAX);
 
-/// A sum over everything a backend answered: each expiry with its deadline and value in order, each
-/// value given back by a cancellation, each yes or no of a reschedule. Two backends agree on a
-/// stream if their checksums do.
+/// A checksum of everything that a backend answered: each expiry with its deadline and value in
+/// order, each value returned by a cancellation, each yes or no of a reschedule. Two backends agree
+/// on a stream if their checksums are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Checksum(u64);
 
@@ -29,8 +29,8 @@ impl Checksum {
         self.0
     }
 
-    /// Adds a word. Order matters; two multiplications would be more than this needs, since nobody
-    /// attacks it.
+    /// Adds a word. The order matters. One multiplication mixes enough, since the checksum need not
+    /// resist attacks.
     #[inline]
     pub fn add(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -92,7 +92,7 @@ impl<B: Timer<u64>> Player<B> {
         self.checksum
     }
 
-    /// Whether the timer last inserted under a label is live.
+    /// Returns `true` if the timer last inserted under a label is live.
     pub fn is_live(&self, label: u32) -> bool {
         self.ids.get(label as usize).is_some_and(|id| self.timer.deadline(*id).is_some())
     }
@@ -107,7 +107,7 @@ impl<B: Timer<u64>> Player<B> {
         self.inserted
     }
 
-    /// Plays a stretch of a stream.
+    /// Plays a part of a stream.
     ///
     /// # Panics
     ///
@@ -123,8 +123,8 @@ impl<B: Timer<u64>> Player<B> {
     /// # Panics
     ///
     /// If its label is not below the number given to [`new`](Self::new).
-    // Always, for the player to be as little as can be of what is measured: called for each
-    // operation, it was a quarter of some columns.
+    // `always`, since the player is part of the measured time: as a function that is called for
+    // each operation, it took a quarter of some columns.
     #[inline(always)]
     pub fn apply(&mut self, op: Op) {
         match op {
@@ -144,8 +144,7 @@ impl<B: Timer<u64>> Player<B> {
                 self.advance(to);
             }
             Op::Ticks { count, to } => {
-                // In this order, the subtraction cannot go below zero for a stream that starts at
-                // tick 0.
+                // Counting down keeps `to - left` at 0 or more in a stream that starts at tick 0.
                 for left in (0..u64::from(count)).rev() {
                     self.advance(to - left);
                 }

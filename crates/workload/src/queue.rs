@@ -1,13 +1,13 @@
-//! What happens when, in a simulated world: the generators' own timer facility, chosen for being
-//! obvious.
+//! The event queue of the simulated programs: a timer structure for the generators, chosen for its
+//! simplicity.
 
 use std::collections::{BTreeMap, VecDeque};
 use wheelhouse_core::Tick;
 
 /// Events in order of (tick, insertion), the order in which every backend fires.
 ///
-/// A map from tick to the events at it: with millions of timers many fall on the same tick, and the
-/// map stays far smaller than a heap of the events would be. O(log t) for t ticks with events.
+/// A map from a tick to its events. With millions of timers many have the same tick, so the map is
+/// far smaller than a heap of the events. O(log t) for t ticks with events.
 #[derive(Debug)]
 pub(crate) struct Queue<E> {
     events: BTreeMap<Tick, VecDeque<E>>,

@@ -1,10 +1,10 @@
-//! Random numbers whose stream is fixed for ever: the same on every platform, in every build, with
-//! every version of the crates below.
+//! Random numbers whose stream never changes: it is the same on every platform, in every build,
+//! with every version of the dependencies.
 //!
 //! The generator is PCG64-MCG (O'Neill 2014), whose stream `rand_pcg` tests against reference
-//! vectors. What is made of its words is made here, because `rand` keeps the right to draw its
-//! ranges and shuffles otherwise in a later version, and `rand_distr` computes logarithms with
-//! whatever mathematics the rest of the build has switched on.
+//! vectors. Distributions are computed here, because `rand` may change its ranges and shuffles in a
+//! later version, and the logarithms of `rand_distr` depend on the features that the rest of the
+//! build enables.
 
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -17,8 +17,8 @@ pub(crate) const PER_MILLE: u64 = 1000;
 pub(crate) struct Random(Pcg64Mcg);
 
 impl Random {
-    /// The numbers for a workload of this name with `n` timers. Each of the three changes
-    /// everything that follows.
+    /// The numbers for a workload of this name with `n` timers. A change of any argument changes
+    /// all numbers.
     pub(crate) fn new(name: &str, n: u32, seed: u64) -> Self {
         let mut state = seed;
         for byte in name.bytes().chain(n.to_le_bytes()) {
@@ -31,9 +31,9 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// A number below `bound`, 0 if `bound` is 0. By one multiplication (Lemire 2019) and without
-    /// his rejection step: numbers differ in likelihood by `bound` / 2^64 at most, far below what a
-    /// run could show.
+    /// A number below `bound`; 0 if `bound` is 0. Uses one multiplication (Lemire 2019) without the
+    /// rejection step: the probabilities differ by at most `bound` / 2^64, which no run could
+    /// detect.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(bound)) >> 64) as u64
     }
@@ -43,12 +43,12 @@ impl Random {
         low + self.below(high.saturating_sub(low).saturating_add(1))
     }
 
-    /// A fraction above 0, up to 1 inclusive: safe to take the logarithm of.
+    /// A fraction above 0 and at most 1, so its logarithm is finite.
     pub(crate) fn fraction(&mut self) -> f64 {
         ((self.word() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Yes in `share` of 1,000 cases.
+    /// Returns `true` in `share` of 1,000 cases.
     pub(crate) fn chance(&mut self, share: u32) -> bool {
         self.below(PER_MILLE) < u64::from(share)
     }
@@ -58,8 +58,8 @@ impl Random {
         -mean * libm::log(self.fraction())
     }
 
-    /// Standard normal, by Box and Muller (1958). Their second number is thrown away: this is not
-    /// the slow part.
+    /// Standard normal, by Box and Muller (1958). Their second number is not used, since this is
+    /// not the slow part.
     pub(crate) fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(self.fraction()));
         radius * libm::cos(2.0 * std::f64::consts::PI * self.fraction())

@@ -4,11 +4,10 @@ use crate::{Measure, Op, Phase};
 use std::mem;
 use wheelhouse_core::Tick;
 
-/// A phase is cut here, so that what is in memory stays at 64 MiB or little more whatever the
-/// number of timers.
+/// A phase is split here, so that operations in memory take about 64 MiB, for any number of timers.
 const OPS_PER_PHASE: usize = 1 << 22;
 
-/// Where a pattern writes its operations. Knows the clock of the stream.
+/// Collects the operations of a pattern, and keeps the clock of the stream.
 #[derive(Debug, Default)]
 pub(crate) struct Sink {
     ops: Vec<Op>,
@@ -17,7 +16,7 @@ pub(crate) struct Sink {
 }
 
 impl Sink {
-    /// The tick the stream has reached.
+    /// The present tick of the stream.
     pub(crate) fn now(&self) -> Tick {
         self.now
     }
@@ -45,7 +44,7 @@ impl Sink {
         self.reschedule(label, self.now.saturating_add(delay));
     }
 
-    /// Moves the clock in one jump. Nothing if it is there already.
+    /// Moves the clock in one jump. Does nothing if it is there already.
     pub(crate) fn advance(&mut self, to: Tick) {
         if to > self.now {
             self.now = to;
@@ -59,25 +58,25 @@ impl Sink {
         self.ops.push(Op::Ticks { count, to: self.now });
     }
 
-    /// Lets the next timer fire, which the pattern knows to be due at `deadline`.
+    /// Fires the next timer, which the pattern knows to be due at `deadline`.
     pub(crate) fn wake(&mut self, deadline: Tick) {
         self.now = self.now.max(deadline);
         self.ops.push(Op::Wake);
     }
 }
 
-/// What the operations of a phase are counted by.
+/// How the operations of a phase are counted.
 #[derive(Clone, Copy, Debug)]
 enum Count {
     /// Insertions, cancellations and reschedules.
     TimerOps,
     /// Steps of the stage.
     Steps,
-    /// A number known beforehand: the timers that fire.
+    /// A known number: that of the timers that fire.
     Known(u64),
 }
 
-/// A number of equal steps that one measure covers.
+/// A number of equal steps with one measure.
 pub(crate) struct Stage<S> {
     measure: Option<Measure>,
     count: Count,
@@ -86,7 +85,7 @@ pub(crate) struct Stage<S> {
 }
 
 impl<S> Stage<S> {
-    /// Preparation: played, not timed.
+    /// Preparation, which is played but not timed.
     pub(crate) fn prepare(steps: u64, step: fn(&mut S, u64, &mut Sink)) -> Self {
         Self { measure: None, count: Count::TimerOps, steps, step }
     }
@@ -111,7 +110,7 @@ impl<S> Stage<S> {
     }
 }
 
-/// The stages of a stream and how far it has come: an iterator over its phases.
+/// The stages of a stream and its progress: an iterator over its phases.
 pub(crate) struct Script<S> {
     state: S,
     stages: Vec<Stage<S>>,

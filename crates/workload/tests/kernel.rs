@@ -1,4 +1,4 @@
-//! What ftrace prints becomes the stream it stands for.
+//! Conversion of ftrace's text into a stream.
 
 use wheelhouse_workload::kernel::{KernelError, Options, convert};
 use wheelhouse_workload::{Op, trace};
@@ -34,7 +34,7 @@ fn options() -> Options {
 }
 
 fn ops(lines: &[String]) -> Vec<Op> {
-    convert(lines.concat().as_bytes(), &options()).expect("a good text").ops
+    convert(lines.concat().as_bytes(), &options()).expect("a valid text").ops
 }
 
 #[test]
@@ -47,8 +47,7 @@ fn starts_cancels_and_the_clock() {
         Op::Insert { label: 1, deadline: 12 },
         Op::Reschedule { label: 0, deadline: 10 },
     ];
-    // The last cancel and start are mod_timer, with the clock moved between them as far as can be
-    // seen.
+    // The last cancel and start are mod_timer, and the clock seems to move between them.
     assert_eq!(found[..3], expected[..3]);
     assert_eq!(found[3..], [Op::Advance { to: 3 }, expected[3]]);
 }
@@ -73,7 +72,7 @@ fn an_expiry_is_the_clocks_doing() {
         expire(1, "aa", 6),
         start(0, "aa", 6, 5),
     ];
-    let recording = convert(lines.concat().as_bytes(), &options()).expect("a good text");
+    let recording = convert(lines.concat().as_bytes(), &options()).expect("a valid text");
     let expected = [
         Op::Insert { label: 0, deadline: 5 },
         Op::Advance { to: 6 },
@@ -93,13 +92,13 @@ fn what_is_cancelled_late_or_unknown_is_left_out_and_counted() {
         cancel(0, "aa"),
         start(0, "aa", 9, 1),
     ];
-    let recording = convert(lines.concat().as_bytes(), &options()).expect("a good text");
+    let recording = convert(lines.concat().as_bytes(), &options()).expect("a valid text");
     assert_eq!(recording.counts.cancels_unknown, 1);
-    // Fired here at 5, moved there at 9: inserted again.
+    // Fires at 5 in the stream, moved at 9 in the kernel: it is inserted again.
     assert_eq!(recording.ops.last(), Some(&Op::Insert { label: 0, deadline: 10 }));
 
     let late = [start(0, "aa", 0, 5), start(0, "bb", 9, 1), cancel(0, "aa")];
-    let recording = convert(late.concat().as_bytes(), &options()).expect("a good text");
+    let recording = convert(late.concat().as_bytes(), &options()).expect("a valid text");
     assert_eq!(recording.counts.cancels_late, 1);
     assert!(!recording.ops.contains(&Op::Cancel { label: 0 }));
 }
@@ -108,7 +107,7 @@ fn what_is_cancelled_late_or_unknown_is_left_out_and_counted() {
 fn a_timer_moved_unseen_is_cancelled_when_it_expires() {
     let recording =
         convert([start(0, "aa", 0, 50), expire(0, "aa", 6)].concat().as_bytes(), &options())
-            .expect("a good text");
+            .expect("a valid text");
     assert_eq!(recording.ops.last(), Some(&Op::Cancel { label: 0 }));
     assert_eq!(recording.counts.expiries_early, 1);
 }
@@ -130,14 +129,14 @@ fn the_length_of_a_jiffy_is_measured() {
     assert_eq!(convert(text.as_bytes(), &Options::default()).expect("long enough").hz, 250);
     let short = start(0, "aa", 0, 9);
     let error =
-        convert(short.as_bytes(), &Options::default()).expect_err("one event has no length");
+        convert(short.as_bytes(), &Options::default()).expect_err("one event has no duration");
     assert!(
         matches!(error, KernelError::Hz { .. }) && error.to_string().contains("--hz"),
         "{error}"
     );
 }
 
-/// Every setting of the kernel, over a second and with what two CPUs see differently.
+/// Every setting of the kernel, over a second, with different times on two CPUs.
 #[test]
 fn the_length_of_a_jiffy_is_found_for_each_setting_of_the_kernel() {
     for hz in [100, 200, 250, 300, 500, 1000] {
@@ -157,12 +156,13 @@ fn the_length_of_a_jiffy_is_found_for_each_setting_of_the_kernel() {
     for hz in [24, 150, 400, 700, 1300] {
         let text = [start(0, "aa", 0, 9), start(0, "aa", hz, 9)].concat();
         let text = text.replace(&format!("{:.6}:", hz as f64 / 250.0), "1.000000:");
-        let error = convert(text.as_bytes(), &Options::default()).expect_err("none has it");
+        let error =
+            convert(text.as_bytes(), &Options::default()).expect_err("no kernel has this HZ");
         assert!(matches!(error, KernelError::Hz { .. }), "{hz}: {error}");
     }
 }
 
-/// An option that an error names is one of the script that people call.
+/// The script has the option that the error names.
 #[test]
 fn the_option_that_an_error_names_exists() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -171,14 +171,14 @@ fn the_option_that_an_error_names_exists() {
         .current_dir(root)
         .output()
         .expect("bash runs the script");
-    let help = String::from_utf8(script.stdout).expect("it is text");
+    let help = String::from_utf8(script.stdout).expect("the help is text");
     let error = convert(start(0, "aa", 0, 9).as_bytes(), &Options::default()).unwrap_err();
     let message = error.to_string();
     let named: Vec<_> = message.split_whitespace().filter(|word| word.starts_with("--")).collect();
     assert_eq!(named, ["--hz"], "{message}");
     assert!(help.contains("--hz N"), "{help}");
     let text = std::fs::read_to_string(format!("{root}/scripts/record-kernel-timers")).unwrap();
-    assert!(text.contains("| --hz |") && text.contains("${hz:+--hz"), "it takes the option");
+    assert!(text.contains("| --hz |") && text.contains("${hz:+--hz"), "the script has the option");
 }
 
 /// From `trace-cmd report`: with its head, high-resolution timers and a gap, on a kernel of 100
@@ -186,7 +186,7 @@ fn the_option_that_an_error_names_exists() {
 #[test]
 fn what_trace_cmd_reports_is_read() {
     let text = include_str!("golden/trace-cmd-hz100.txt");
-    let recording = convert(text.as_bytes(), &Options::default()).expect("a good text");
+    let recording = convert(text.as_bytes(), &Options::default()).expect("a valid text");
     let expected = [
         Op::Insert { label: 0, deadline: 30 },
         Op::Advance { to: 10 },
@@ -206,7 +206,7 @@ fn what_trace_cmd_reports_is_read() {
 #[test]
 fn jiffies_that_wrap_around_go_on() {
     let text = include_str!("golden/ftrace-32-bit-hz1000.txt");
-    let recording = convert(text.as_bytes(), &Options::default()).expect("a good text");
+    let recording = convert(text.as_bytes(), &Options::default()).expect("a valid text");
     let expected = [
         Op::Insert { label: 0, deadline: 500 },
         Op::Advance { to: 300 },
@@ -222,9 +222,9 @@ fn jiffies_that_wrap_around_go_on() {
     ];
     assert_eq!((recording.ops.as_slice(), recording.hz), (&expected[..], 1000));
     assert_eq!(recording.counts.expiries_early, 0);
-    // On a 64-bit kernel the same moment is nothing special.
+    // On a 64-bit kernel nothing wraps around at this time.
     let wrapped = [start(0, "aa", 66_000, 2_000), start(0, "aa", 70_000, 5)].concat();
-    let recording = convert(wrapped.as_bytes(), &options()).expect("a good text");
+    let recording = convert(wrapped.as_bytes(), &options()).expect("a valid text");
     assert_eq!(
         recording.ops[1..],
         [Op::Advance { to: 4_000 }, Op::Insert { label: 0, deadline: 4_005 }]
@@ -237,14 +237,14 @@ fn recordings_can_be_cut() {
     options.at_most_starts = Some(2);
     let text = [start(0, "aa", 0, 9), start(0, "bb", 0, 9), cancel(0, "aa"), start(0, "cc", 0, 9)]
         .concat();
-    let recording = convert(text.as_bytes(), &options).expect("a good text");
+    let recording = convert(text.as_bytes(), &options).expect("a valid text");
     assert_eq!((recording.counts.starts, recording.labels, recording.ops.len()), (2, 2, 3));
 }
 
 #[test]
 fn bad_lines_are_named_by_number() {
     let text = format!("# tracer: nop\n{}what is this\n", start(0, "aa", 0, 9));
-    let error = convert(text.as_bytes(), &options()).expect_err("the last line is none");
+    let error = convert(text.as_bytes(), &options()).expect_err("the last line is invalid");
     assert!(matches!(error, KernelError::Line { number: 3, .. }), "{error}");
     assert!(error.to_string().contains("line 3"), "{error}");
 
@@ -261,7 +261,7 @@ fn lost_events_are_counted_and_names_may_be_any_bytes() {
     let mut text = start(0, "aa", 0, 9).into_bytes();
     text[0] = 0xff;
     text.extend(b"CPU:1 [LOST 12 EVENTS]\nCPU:0 [LOST 3 EVENTS]\n");
-    let recording = convert(&text[..], &options()).expect("a good text");
+    let recording = convert(&text[..], &options()).expect("a valid text");
     assert_eq!((recording.counts.lost, recording.ops.len()), (15, 1));
 }
 
@@ -269,10 +269,10 @@ fn lost_events_are_counted_and_names_may_be_any_bytes() {
 fn a_recording_is_written_with_its_provenance() {
     let recording =
         convert([start(0, "aa", 0, 9), cancel(0, "aa")].concat().as_bytes(), &options())
-            .expect("a good text");
+            .expect("a valid text");
     let mut file = Vec::new();
-    recording.write(&mut file, "tiny", "by hand").expect("memory takes it");
-    let reader = trace::Reader::new(&file[..]).expect("it is whole");
+    recording.write(&mut file, "tiny", "by hand").expect("memory cannot fail");
+    let reader = trace::Reader::new(&file[..]).expect("the trace is complete");
     let header = reader.header().clone();
     assert_eq!(
         (header.name.as_str(), header.tick_ns, header.labels, header.operations),
@@ -283,5 +283,8 @@ fn a_recording_is_written_with_its_provenance() {
         "{}",
         header.provenance
     );
-    assert_eq!(reader.collect::<Result<Vec<Op>, _>>().expect("it is whole"), recording.ops);
+    assert_eq!(
+        reader.collect::<Result<Vec<Op>, _>>().expect("the trace is complete"),
+        recording.ops
+    );
 }

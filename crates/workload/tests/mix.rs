@@ -1,4 +1,4 @@
-//! What is played of a mix has the shares that were asked for, and keeps all timers live.
+//! The stream of a mix has the given shares, and keeps all timers live.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::Map;
 use wheelhouse_core::Timer;
 use wheelhouse_workload::{Mix, Op, Player};
 
-/// Starts, stops, moves and expiries of the measured part, counted; for `n` timers.
+/// Counts the starts, stops, moves and expiries of the measured part for `n` timers.
 fn counts(mix: Mix, n: u32) -> [u64; 4] {
     let mut player = Player::new(Map::default(), n as usize);
     let mut counts = [0; 4];
@@ -28,7 +28,7 @@ fn counts(mix: Mix, n: u32) -> [u64; 4] {
     }
     assert_eq!(player.timer().len(), n as usize, "{mix}");
     assert_eq!(player.timer().peak, n as usize, "{mix}");
-    assert_eq!(player.timer().cancelled, counts[1], "{mix}: each stops a timer that is live");
+    assert_eq!(player.timer().cancelled, counts[1], "{mix}: each stop has a live timer");
     counts
 }
 

@@ -1,4 +1,4 @@
-//! The traces that come with the crate are whole, and are what they say.
+//! The shipped traces are complete and agree with their headers.
 
 mod common;
 
@@ -6,15 +6,17 @@ use common::Map;
 use wheelhouse_core::Timer;
 use wheelhouse_workload::{Player, trace};
 
-/// Together; the registry takes packages of up to 10 MB.
+/// The limit for all traces together: the registry accepts packages of up to 10 MB.
 const MOST_BYTES: usize = 8_000_000;
 
 #[test]
 fn shipped_traces_read_to_their_ends() {
     assert_eq!(trace::shipped().len(), 2);
     for shipped in trace::shipped() {
-        let mut reader = shipped.open().expect("it is whole");
-        let ops = reader.by_ref().fold(0, |count, op| count + op.map(|_| 1).expect("it is whole"));
+        let mut reader = shipped.open().expect("the trace is complete");
+        let ops = reader
+            .by_ref()
+            .fold(0, |count, op| count + op.map(|_| 1).expect("the trace is complete"));
         let header = reader.header().clone();
         let totals = reader.totals().expect("the end was reached");
         assert_eq!((header.name.as_str(), header.operations), (shipped.name, ops));
@@ -28,13 +30,14 @@ fn shipped_traces_read_to_their_ends() {
     assert!(trace::shipped().iter().map(|shipped| shipped.bytes.len()).sum::<usize>() < MOST_BYTES);
 }
 
-/// Every cancellation and reschedule of a trace is of a live timer: the converter knows what is.
+/// Every cancellation and reschedule of a trace is of a live timer, since the converter knows which
+/// timers are live.
 #[test]
 fn shipped_traces_are_coherent() {
     for shipped in trace::shipped() {
-        let mut reader = shipped.open().expect("it is whole");
+        let mut reader = shipped.open().expect("the trace is complete");
         let mut player = Player::new(Map::default(), reader.header().labels as usize);
-        reader.by_ref().for_each(|op| player.apply(op.expect("it is whole")));
+        reader.by_ref().for_each(|op| player.apply(op.expect("the trace is complete")));
         let totals = reader.totals().expect("the end was reached");
         let map = player.timer();
         assert_eq!(

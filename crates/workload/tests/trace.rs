@@ -1,4 +1,4 @@
-//! Traces come back as they were written, and nothing else does.
+//! A reader returns the operations that were written, and detects damaged files.
 
 use proptest::prelude::*;
 use std::io::{self, Read};
@@ -15,9 +15,9 @@ fn write(ops: &[Op]) -> Vec<u8> {
         labels: LABELS,
         operations: ops.len() as u64,
     };
-    let mut writer = Writer::new(Vec::new(), header).expect("a good header");
-    ops.iter().for_each(|&op| writer.write(op).expect("a good operation"));
-    writer.finish().expect("as many as announced")
+    let mut writer = Writer::new(Vec::new(), header).expect("a valid header");
+    ops.iter().for_each(|&op| writer.write(op).expect("a valid operation"));
+    writer.finish().expect("the announced number of operations")
 }
 
 fn read(file: &[u8]) -> Result<Vec<Op>, TraceError> {
@@ -40,7 +40,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// A file small enough to damage in every way, of more than one block.
+/// A file of more than one block that is small enough to damage in every way.
 fn small() -> (Vec<Op>, Vec<u8>) {
     let mut ops = vec![
         Op::Insert { label: 3, deadline: 7 },
@@ -57,7 +57,7 @@ fn small() -> (Vec<Op>, Vec<u8>) {
 proptest! {
     #[test]
     fn any_operations_come_back(ops in proptest::collection::vec(op(), 0..500)) {
-        prop_assert_eq!(read(&write(&ops)).expect("it is whole"), ops);
+        prop_assert_eq!(read(&write(&ops)).expect("the trace is complete"), ops);
     }
 
     #[test]
@@ -88,21 +88,21 @@ fn long_traces_come_back_from_readers_that_give_little_at_a_time() {
             self.0.read(&mut buffer[..most])
         }
     }
-    let tcp = find_workload("tcp").expect("it is known");
+    let tcp = find_workload("tcp").expect("a known workload");
     assert!(tcp.labels(300) <= LABELS as usize);
     let ops = tcp.phases(300, 1).flat_map(|phase| phase.ops).collect::<Vec<Op>>().repeat(40);
     let file = write(&ops);
-    assert_eq!(read(&file).expect("it is whole"), ops);
-    let reader = Reader::new(Dribble(&file[..], 0)).expect("it is whole");
-    assert_eq!(reader.collect::<Result<Vec<Op>, _>>().expect("it is whole"), ops);
+    assert_eq!(read(&file).expect("the trace is complete"), ops);
+    let reader = Reader::new(Dribble(&file[..], 0)).expect("the trace is complete");
+    assert_eq!(reader.collect::<Result<Vec<Op>, _>>().expect("the trace is complete"), ops);
 }
 
 #[test]
 fn every_truncation_is_an_error() {
     let (ops, file) = small();
-    assert_eq!(read(&file).expect("it is whole"), ops);
+    assert_eq!(read(&file).expect("the trace is complete"), ops);
     for length in 0..file.len() {
-        let error = read(&file[..length]).expect_err("it is cut");
+        let error = read(&file[..length]).expect_err("the file is cut");
         assert!(matches!(error, TraceError::Truncated { .. }), "cut at {length}: {error}");
     }
 }
@@ -137,8 +137,8 @@ fn bytes_after_the_end_and_foreign_blocks_are_errors() {
     let longer = [&file[..], &[0]].concat();
     assert!(matches!(read(&longer), Err(TraceError::Corrupt { .. })));
 
-    // Two traces with the same header and length: a block of one in the other is a block out of
-    // place.
+    // Two traces with the same header and length: a block of the first in the second is out of
+    // order.
     let one = write(&[Op::Cancel { label: 1 }]);
     let other = write(&[Op::Cancel { label: 2 }]);
     let end = one.len() - 37;
@@ -149,17 +149,17 @@ fn bytes_after_the_end_and_foreign_blocks_are_errors() {
 #[test]
 fn nothing_is_allocated_for_what_a_header_claims() {
     let header = Header { labels: u32::MAX, operations: 1 << 60, ..Header::default() };
-    let writer = Writer::new(Vec::new(), header.clone()).expect("a claim is no crime");
+    let writer = Writer::new(Vec::new(), header.clone()).expect("the header may claim any number");
     assert!(matches!(
         writer.finish(),
         Err(TraceError::Operations { announced, written: 0 }) if announced == 1 << 60
     ));
 
     let mut file = Vec::new();
-    drop(Writer::new(&mut file, header).expect("a claim is no crime"));
-    let mut reader = Reader::new(&file[..]).expect("its header is whole");
+    drop(Writer::new(&mut file, header).expect("the header may claim any number"));
+    let mut reader = Reader::new(&file[..]).expect("the header is complete");
     assert!(matches!(reader.next(), Some(Err(TraceError::Truncated { block: 1 }))));
-    assert!(reader.next().is_none(), "nothing comes after an error");
+    assert!(reader.next().is_none(), "no item follows an error");
     assert!(reader.totals().is_none());
 }
 
@@ -177,7 +177,7 @@ fn lengths_beyond_their_bounds_are_refused_before_anything_is_read() {
     ] {
         let mut damaged = file.clone();
         damaged[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
-        let error = read(&damaged).expect_err("it is too long");
+        let error = read(&damaged).expect_err("the length is too large");
         assert!(matches!(error, TraceError::TooLong { .. }), "{error}");
         assert!(error.to_string().contains(what), "{error} does not name {what}");
     }
@@ -209,21 +209,21 @@ fn errors_name_their_remedy() {
 #[test]
 fn a_writer_holds_to_its_header() {
     let header = Header { labels: 1, operations: 1, ..Header::default() };
-    let mut writer = Writer::new(Vec::new(), header).expect("a good header");
+    let mut writer = Writer::new(Vec::new(), header).expect("a valid header");
     assert!(matches!(
         writer.write(Op::Cancel { label: 1 }),
         Err(TraceError::Label { label: 1, labels: 1 })
     ));
-    writer.write(Op::Cancel { label: 0 }).expect("there is room for it");
+    writer.write(Op::Cancel { label: 0 }).expect("the header allows one operation");
     assert!(matches!(
         writer.write(Op::Wake),
         Err(TraceError::Operations { announced: 1, written: 2 })
     ));
-    assert!(writer.finish().is_ok(), "what was refused was not counted");
+    assert!(writer.finish().is_ok(), "refused operations are not counted");
 
     let provenance = "x".repeat(70_000);
     let error = Writer::new(Vec::new(), Header { provenance, ..Header::default() })
-        .expect_err("it is too long");
+        .expect_err("the length is too large");
     assert!(matches!(error, TraceError::TooLong { .. }));
 }
 
@@ -245,9 +245,9 @@ fn a_full_disk_is_an_error() {
 fn phases_hold_what_the_trace_does() {
     let (ops, file) = small();
     let phases: Vec<_> = Reader::new(&file[..])
-        .expect("it is whole")
+        .expect("the trace is complete")
         .phases()
-        .map(|phase| phase.expect("it is whole"))
+        .map(|phase| phase.expect("the trace is complete"))
         .collect();
     assert_eq!(phases.len(), 1);
     assert_eq!(
@@ -256,10 +256,10 @@ fn phases_hold_what_the_trace_does() {
     );
     assert_eq!(phases[0].ops, ops);
 
-    let mut cut = Reader::new(&file[..file.len() - 1]).expect("its header is whole").phases();
+    let mut cut = Reader::new(&file[..file.len() - 1]).expect("the header is complete").phases();
     assert!(
         cut.next().is_some_and(|phase| phase.is_err()),
-        "no phase is handed on before its end is read"
+        "a phase is returned only after its end was read"
     );
     assert!(cut.next().is_none());
 }

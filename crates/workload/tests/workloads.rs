@@ -1,4 +1,4 @@
-//! Every workload does what its definition says, and does it the same way every time.
+//! Every workload does what its definition says, and always generates the same operations.
 
 mod common;
 
@@ -11,14 +11,14 @@ use wheelhouse_workload::{
 
 const N: u32 = 1000;
 
-/// No deadline comes near the end of time, so that whoever computes with it cannot overflow either.
+/// No deadline is near `Tick::MAX`, so that computing with deadlines cannot overflow.
 const FAR: u64 = 1 << 60;
 
 fn named(name: &str) -> &'static Workload {
     find_workload(name).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a workload came to on the map.
+/// The result of playing a workload on the map.
 struct Played {
     inserted: u64,
     fired: u64,
@@ -64,7 +64,7 @@ fn digest(workload: &Workload, n: u32, seed: u64) -> u64 {
 #[test]
 fn every_workload_plays_with_the_labels_and_timers_it_announces() {
     for workload in workloads() {
-        // Panics if a label is not below.
+        // Panics if a label is not below `labels`.
         let mut player = Player::new(Map::default(), workload.labels(N));
         for phase in workload.phases(N, 1) {
             player.play(&phase.ops);
@@ -261,8 +261,8 @@ fn purgatories_cancel_the_share_that_was_published() {
             cancelled,
             0.01,
         );
-        // And about as many are under way at the end as at the start: the rate belongs to the
-        // waits.
+        // The number of requests in progress is about the same at the end as at the start: the rate
+        // fits the waits.
         let live = played.inserted - played.cancelled - played.fired;
         assert_about(live as f64 / 20_000.0, 1.0, 0.05);
     }
@@ -273,7 +273,7 @@ fn sessions_expire_as_rarely_as_defined() {
     let keepalive = play(named("keepalive"), 10_000);
     assert_about(keepalive.fired as f64 / (keepalive.fired + keepalive.moved) as f64, 0.01, 0.002);
     let sessions = play(named("session-ttl"), 10_000);
-    // One wait in e^3 is too long; rather more with what was left of the first ones.
+    // One wait in e^3 is too long; somewhat more with the remaining waits of the start.
     assert_about(sessions.fired as f64 / (sessions.fired + sessions.moved) as f64, 0.05, 0.02);
 }
 
@@ -312,7 +312,7 @@ fn a_hundredth_of_the_popular_sessions_has_a_third_of_the_uses() {
     assert_about(of_ten as f64 / all as f64, 11_f64.ln() / 1001_f64.ln(), 0.03);
     let played = play(popular, N);
     assert_eq!(played.moved, moves, "only live sessions are moved");
-    assert!(played.fired > 0, "and those that are used least expire");
+    assert!(played.fired > 0, "the sessions that are used least expire");
 }
 
 #[test]
@@ -356,8 +356,8 @@ fn the_same_name_number_and_seed_give_the_same_operations() {
     }
 }
 
-/// If this fails, streams are not what they were, and figures from before cannot be compared: a new
-/// name is better.
+/// If this fails, streams have changed, and earlier figures are no longer comparable. Give the
+/// changed workload a new name instead.
 #[test]
 fn streams_are_what_they_always_were() {
     let golden: BTreeMap<&str, u64> = include_str!("golden.txt")
@@ -371,7 +371,7 @@ fn streams_are_what_they_always_were() {
         workloads().iter().map(|workload| (workload.name, digest(workload, N, 1))).collect();
     let lines: Vec<String> =
         found.iter().map(|(name, digest)| format!("{name} {digest:016x}")).collect();
-    assert_eq!(found, golden, "now they are:\n{}", lines.join("\n"));
+    assert_eq!(found, golden, "the checksums are now:\n{}", lines.join("\n"));
 }
 
 #[test]
@@ -391,7 +391,7 @@ fn names_are_found_and_for_others_all_are_told() {
         assert!(!workload.source.is_empty() && !workload.story.is_empty());
         assert!(!workload.story.contains("  "), "{} has a broken story", workload.name);
     }
-    let shown = find_workload("hold-exponentail").expect_err("it is misspelt").to_string();
+    let shown = find_workload("hold-exponentail").expect_err("the name is misspelt").to_string();
     assert!(workloads().iter().all(|workload| shown.contains(workload.name)), "{shown}");
 }
 

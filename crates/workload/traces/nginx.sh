@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # usage: crates/workload/traces/nginx.sh [SECONDS [CONNECTIONS]]
 #
-# The command behind nginx.trace: a web server and its load generator on loopback. Starts nginx on a
-# port of its own under a temporary directory, drives it with wrk, stops it. Needs Debian's nginx
-# and wrk; touches no installed configuration.
+# Runs the load of nginx.trace: a web server and its load generator on loopback. Starts nginx on a
+# separate port in a temporary directory, loads it with wrk, and stops it. Needs Debian's nginx and
+# wrk; does not use the installed configuration.
 set -euo pipefail
 
 seconds=${1:-4} connections=${2:-2000}
@@ -12,8 +12,8 @@ trap '[[ -f $root/pid ]] && kill "$(cat "$root/pid")" && sleep 0.5; rm -rf "$roo
 ulimit -n "$((connections * 4))" 2>/dev/null || ulimit -n "$(ulimit -Hn)"
 
 # Each connection is kept for 100 requests and then closed, so that sockets are opened and closed
-# while it runs; the kernel sends probes on idle ones. nginx's own timeouts are kept in nginx; what
-# the kernel sees are the sockets'.
+# during the run; the kernel sends probes on idle ones. nginx keeps its timeouts itself: the kernel
+# only has the timers of the sockets.
 cat >"$root/nginx.conf" <<CONF
 pid $root/pid;
 error_log $root/error.log;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # usage: crates/workload/traces/redis.sh [REQUESTS [CLIENTS]]
 #
-# The command behind redis.trace: a key-value server under its own client on loopback. Starts
-# redis-server on a port of its own under a temporary directory, drives it with redis-benchmark,
-# stops it. Needs Debian's redis-server and redis-tools.
+# Runs the load of redis.trace: a key-value server and its own client on loopback. Starts
+# redis-server on a separate port in a temporary directory, loads it with redis-benchmark, and stops
+# it. Needs Debian's redis-server and redis-tools.
 set -euo pipefail
 
 requests=${1:-60000} clients=${2:-1000}
@@ -17,6 +17,6 @@ redis-server --port 18379 --bind 127.0.0.1 --dir "$root" --save '' --appendonly 
     --tcp-backlog 1024 --maxclients "$((clients * 2))" >"$root/log" &
 until redis-cli -p 18379 ping >/dev/null 2>&1; do sleep 0.05; done
 
-# First on connections that stay, then with a connection for every request.
+# First on persistent connections, then with a new connection for every request.
 redis-benchmark -p 18379 -c "$clients" -n "$requests" -r 100000 -d 100 -t set,get,incr,lpush,lpop -q
 redis-benchmark -p 18379 -c "$clients" -n "$((requests / 10))" -k 0 -t set,get -q

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use wheelhouse_harness::cold;
 use wheelhouse_harness::options::{self, Options};
 
-/// The folder that results go to, seen from where the command is run.
+/// The folder for results, relative to the working directory.
 pub(super) const RESULTS: &str = "results";
 
-/// Measures, keeps and prints.
+/// Measures, saves and prints.
 pub(super) fn run(asked: &Options) -> Result<ExitCode> {
     // First, because it may restart the command, and a trace from a pipe can be read only once.
     cold::forget_freed_memory();

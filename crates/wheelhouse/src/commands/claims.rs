@@ -22,13 +22,13 @@ use wheelhouse_present::files::write_whole;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_present::{html, markdown, plain};
 
-/// How often the classifier is tried on each planted cost.
+/// How many times the classifier is tested on each planted cost.
 const CONTROLS: u64 = 20;
 
-/// Where the report of the project is, with the record of the printed code.
+/// The folder of the project's report and of the record of the printed code.
 const RESULTS: &str = "results/claims";
 
-/// A question is answered by so many claims.
+/// A question is answered with at most this number of claims.
 const ANSWERS: usize = 5;
 
 pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
@@ -71,13 +71,13 @@ pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
         say(format_args!("error: differs from the record in {file}: {}", named.join(", ")));
     }
     if !missing.is_empty() {
-        say(format_args!("error: on record, and nothing decided: {}", missing.join(", ")));
+        say(format_args!("error: in the record, but not decided: {}", missing.join(", ")));
     }
     let failed = !named.is_empty() || !missing.is_empty();
     Ok(u8::from(failed || drift(pairs.as_deref())).into())
 }
 
-/// Returns `true` if instructions differ from the record, and prints which.
+/// Prints the instructions that differ from the record; returns `true` if there are any.
 fn drift(pairs: Option<&[recorded::Pair]>) -> bool {
     let drifted = pairs.map(instructions::drifted).unwrap_or_default();
     for it in &drifted {
@@ -86,7 +86,7 @@ fn drift(pairs: Option<&[recorded::Pair]>) -> bool {
     !drifted.is_empty()
 }
 
-/// Everything: the sweep, all claims, the controls; and the report, if a folder is named.
+/// Runs everything: the sweep, all claims and the controls. Writes the report if a folder is named.
 fn whole(
     options: &ClaimsOptions,
     lab: &Lab,
@@ -119,12 +119,13 @@ fn whole(
     };
     ensure!(
         controls.confusion(&Thresholds::default()).is_sound(),
-        "the planted controls show errors: nothing is decided"
+        "the classifier misjudges planted controls, so nothing is decided"
     );
     Ok((judgement, text))
 }
 
-/// The row of each structure that the question names, and the claims that have its words.
+/// Answers a question with the rows of the structures that it names and the claims that have its
+/// words.
 fn answered(asked: &str, lab: &Lab, form: Form) -> Result<(Judgement, String)> {
     let claims = question::find(asked)?;
     let (all, answers) = (claims.len(), claims.into_iter().take(ANSWERS).collect());
@@ -136,7 +137,7 @@ fn answered(asked: &str, lab: &Lab, form: Form) -> Result<(Judgement, String)> {
     Ok((judgement, text))
 }
 
-/// What the printed code printed, beside what it should have.
+/// Compares the output of the printed code with the expected output.
 pub(super) fn compare_printed(options: &PrintedCode) -> Result<ExitCode> {
     let lines = std::fs::read_to_string(&options.lines)
         .with_context(|| format!("cannot read {}", options.lines.display()))?;
@@ -147,7 +148,7 @@ pub(super) fn compare_printed(options: &PrintedCode) -> Result<ExitCode> {
         say(printed::table(&otherwise).terminal());
     }
     print(format_args!(
-        "{}\nAll of them: {}",
+        "{}\nAll answers: {}",
         printed::tally(&rows),
         options.out.join(printed::MARKDOWN).display()
     ))?;
@@ -187,8 +188,8 @@ fn printed(document: &Document, judgement: &Judgement, form: Form) -> Result<Str
     })
 }
 
-/// The instructions of each pair of operations, if callgrind is there. Quick: only whether they
-/// grow as they should, from n to 2n.
+/// Counts the instructions of each pair of operations, if callgrind is installed. With `--quick` it
+/// only checks that they grow by less than a fifth from n to 2n, and returns `None`.
 fn second_opinion(options: &ClaimsOptions) -> Result<Option<Vec<recorded::Pair>>> {
     if !callgrind::is_installed() {
         say("skipped: valgrind is not installed, so instructions are not counted");

@@ -16,12 +16,12 @@ use wheelhouse_present::console::{print, say};
 use wheelhouse_present::table::{Format, Table};
 use wheelhouse_present::units;
 
-/// What to say where there is no valgrind.
+/// The message if valgrind is not installed.
 const REMEDY: &str = "cannot run valgrind, which counts the instructions; install it \
-                      (on Debian and Ubuntu: apt-get install valgrind), so that it is in the PATH";
+                      (on Debian and Ubuntu: apt-get install valgrind) or add it to the PATH";
 
 pub(super) fn run(options: Instructions) -> Result<ExitCode> {
-    // Arrays then grow as they do while they are timed, since what runs under valgrind inherits it.
+    // The process under valgrind inherits this, so its arrays grow as they do in a timed run.
     // First, because it may restart the command.
     cold::forget_freed_memory();
     let Instructions { backend, n, workload, seed, out, check, output } = options;
@@ -31,7 +31,7 @@ pub(super) fn run(options: Instructions) -> Result<ExitCode> {
     };
     let filter = Filter { backend, n, workload };
     let plan = Plan::new(&filter, seed)?;
-    // Before minutes of counting, what cannot end well is refused.
+    // These errors are found before minutes of counting.
     let record = check.as_deref().map(Record::load).transpose()?;
     let valgrind = callgrind::version().context(REMEDY)?;
     warn(&plan);
@@ -49,19 +49,19 @@ pub(super) fn run(options: Instructions) -> Result<ExitCode> {
     }
 }
 
-/// What runs under callgrind.
+/// Runs under callgrind: plays a stream.
 pub(super) fn play(backend: String, workload: String, n: u32, seed: u64) -> Result<ExitCode> {
     print(Play { backend, workload, n, seed }.play()?)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what makes the counts other than they should be.
+/// Warns about missing backends and about a debug build.
 fn warn(plan: &Plan) {
     for name in &plan.left_out {
         say(format_args!("{name} is not in the registry: left out"));
     }
     if cfg!(debug_assertions) {
-        say("warning: this is a debug build, whose counts say little; use cargo run --release");
+        say("warning: counts of a debug build are not comparable; use cargo run --release");
     }
 }
 
@@ -73,7 +73,8 @@ fn shown(rows: &[Row], recorded: Option<&[Row]>, format: Format) -> Result<Strin
     table::flat(rows).render(format)
 }
 
-/// Holds the counts against the record, as far as the filter goes, and says what differs.
+/// Compares the counts with the rows of the record that the filter covers, and prints the
+/// differences.
 fn judge(record: &Record, counted: &Record, filter: &Filter, path: &Path) -> ExitCode {
     let differences = check::differences(&record.provenance, &counted.provenance);
     differences.iter().for_each(|difference| say(format_args!("note: {difference}")));
@@ -86,7 +87,7 @@ fn judge(record: &Record, counted: &Record, filter: &Filter, path: &Path) -> Exi
     let (failures, gains): (Vec<_>, Vec<_>) = findings.iter().partition(|it| it.is_failure());
     let anew = format!("`wheelhouse instructions --out {}`", folder(path).display());
     if !gains.is_empty() {
-        say(format_args!("less than recorded: keep the gain, and record it anew with {anew}"));
+        say(format_args!("counts are below the record: to keep the gain, record it with {anew}"));
     }
     let tolerated = TOLERANCE * 100.0;
     if failures.is_empty() {
@@ -97,13 +98,13 @@ fn judge(record: &Record, counted: &Record, filter: &Filter, path: &Path) -> Exi
     let more = failures.iter().filter(|it| matches!(it, Finding::More { .. })).count();
     say(format_args!(
         "error: {more} take over {tolerated} % more than recorded, {} are missing; \
-         mend the change, or record it anew with {anew} and say why in the commit",
+         fix the change, or record it with {anew} and say why in the commit",
         failures.len() - more
     ));
     ExitCode::FAILURE
 }
 
-/// The folder of a record that was named by its folder or its file.
+/// The folder of a record, from the path of the folder or of its file.
 fn folder(path: &Path) -> &Path {
     if path.is_dir() { path } else { path.parent().unwrap_or(path) }
 }

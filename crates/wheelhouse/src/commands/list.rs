@@ -7,7 +7,7 @@ use wheelhouse_present::console::print;
 use wheelhouse_present::table::Format;
 
 pub(super) fn run(format: Format) -> Result<ExitCode> {
-    // Where it comes from is left out on a terminal: with it the table would be wider than most.
+    // The column of sources is left out on a terminal, since the table would be too wide.
     print(list::backends(format != Format::Table).render(format)?)?;
     Ok(ExitCode::SUCCESS)
 }

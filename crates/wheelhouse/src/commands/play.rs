@@ -1,8 +1,8 @@
-//! `wheelhouse play`: what `wheelhouse claims --instructions` runs under callgrind.
+//! `wheelhouse play`, which `wheelhouse claims --instructions` runs under callgrind.
 //!
-//! This program runs itself under callgrind, which counts within [`measured_operations`] and
-//! nowhere else. The function stands here and not with the claims: what the compiler inlines
-//! depends on what else uses a structure in the same crate, and here nothing else does.
+//! This program runs itself under callgrind, which counts only inside [`measured_operations`]. The
+//! function is in this crate and not with the claims, because other uses of a structure in the same
+//! crate would change what the compiler inlines. This crate has no other uses.
 
 use anyhow::Result;
 use rand::RngExt;
@@ -16,16 +16,16 @@ use wheelhouse_core::{Timer, TimerId};
 use wheelhouse_machine::callgrind;
 use wheelhouse_registry::Visitor;
 
-/// Which timer is stopped, and after how long the next is due.
+/// The index of the timer to stop, and the delay of the next one.
 type Draw = (usize, u64);
 
-/// Pairs of operations in a run.
+/// The number of pairs of operations in a run.
 const PAIRS: u64 = 4_000;
 
 /// The name by which callgrind finds [`measured_operations`].
 const FUNCTION: &str = "play::measured_operations";
 
-/// Instructions of one pair.
+/// Counts the instructions of one pair.
 ///
 /// # Errors
 ///
@@ -39,7 +39,7 @@ pub(super) fn under_callgrind(play: &Play) -> Result<f64> {
     Ok(counted.calls.iter().sum::<u64>() as f64 / PAIRS as f64)
 }
 
-/// Fills a structure and does the operations: what runs under callgrind.
+/// Runs under callgrind: fills a structure and does the operations.
 ///
 /// # Errors
 ///
@@ -65,15 +65,15 @@ fn fill_and_play<B: Backend>(play: &Play) {
     let mut timer = B::build::<u64, NoMeter>();
     let mut ids: Vec<TimerId> =
         (0..play.n).map(|value| timer.insert(random.random_range(1..=LONGEST), value)).collect();
-    // Drawn beforehand, so that only the structure is counted, and the same few instructions around
-    // it.
+    // Drawn beforehand, so that the count has only the structure and the few instructions of the
+    // loop.
     let mut draw = || (random.random_range(0..ids.len()), random.random_range(1..=LONGEST));
     let draws: Vec<Draw> = (0..PAIRS).map(|_| draw()).collect();
     measured_operations(&mut timer, &mut ids, &draws, play.pair);
     black_box(timer.len());
 }
 
-/// What callgrind counts. Not inlined, for it to be found by its name.
+/// The operations that callgrind counts. Never inlined: callgrind finds the function by its name.
 #[inline(never)]
 fn measured_operations<T>(timer: &mut T, ids: &mut [TimerId], draws: &[Draw], pair: Pair)
 where
@@ -87,7 +87,7 @@ where
             }
             Pair::Move => _ = black_box(timer.reschedule(ids[at], delay)),
             Pair::Hold => {
-                // Wheels may have to be woken more than once on the way to the earliest.
+                // A wheel may need several wake-ups before its earliest timer fires.
                 while let Some(tick) = timer.next_wakeup() {
                     if let Some(expired) = timer.pop_expired(tick) {
                         timer.insert(expired.deadline + delay, 0);

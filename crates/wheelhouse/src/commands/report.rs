@@ -19,7 +19,7 @@ pub(super) fn run(
         return summary.splice(dir, file, check);
     }
     let run = store::load(dir)?;
-    let parent = || dir.parent().context("a run is a folder, or run.json in one");
+    let parent = || dir.parent().context("a run is a folder, or its run.json");
     let folder = if dir.is_dir() { dir } else { parent()? };
     if let Some(file) = splice {
         let up_to_date = report::splice_into(&run, folder, file, check)?;
@@ -36,7 +36,7 @@ pub(super) fn run(
     Ok(exit_code(run.failures.len()))
 }
 
-/// Prints what the run ended with.
+/// Prints the table and the answer that the run printed at its end.
 pub(super) fn print_again(dir: &Path) -> Result<ExitCode> {
     let run = store::load(dir)?;
     print(format_args!("{}\n{}", in_short(&run, None).terminal(), options::answer(&run)))?;

@@ -1,4 +1,4 @@
-//! Reports that have a summary of their own, which is put into a page as it is.
+//! Reports with their own summary, which is inserted into a page without changes.
 
 use super::ending::out_of_date;
 use anyhow::{Context, Result};
@@ -9,7 +9,8 @@ use wheelhouse_frame::report as service;
 use wheelhouse_present::files::link_from;
 use wheelhouse_present::splice::{self, Outcome};
 
-/// The file that holds a summary, how a README calls what comes of it, and where the rest is.
+/// The file of a summary, the name of its section in a README, and the text and page of the link to
+/// the full report.
 pub(super) struct Summary {
     file: &'static str,
     section: &'static str,
@@ -29,13 +30,13 @@ const SERVICE: Summary = Summary {
 };
 
 impl Summary {
-    /// Of which kind the report in a folder is, if it has a summary.
+    /// The kind of the report in a folder; `None` if it has no summary.
     pub(super) fn of(dir: &Path) -> Option<Self> {
         let kind = if dir.join(claims::VERDICTS).exists() { CLAIMS } else { SERVICE };
         dir.join(kind.file).exists().then_some(kind)
     }
 
-    /// Puts the summary into a README.
+    /// Inserts the summary into a README. With `check`, only compares.
     pub(super) fn splice(&self, dir: &Path, file: &Path, check: bool) -> Result<ExitCode> {
         let path = dir.join(self.file);
         let summary = std::fs::read_to_string(&path)

@@ -18,7 +18,7 @@ pub(super) fn run(n: u32, what: &What, format: Format) -> Result<ExitCode> {
     let verified = verify::verify(&sources, &contenders, n, what.seed)?;
     print(verified.table.render(format)?)?;
     if interrupt::requested() {
-        say("interrupted: what is not listed was not verified");
+        say("interrupted: only the rows shown were verified");
         return Ok(INTERRUPTED.into());
     }
     Ok(exit_code(verified.failures.len()))

@@ -73,9 +73,9 @@ fn a_report_of_some_claims_is_refused() {
     assert!(message.contains("cannot be used with"), "{message}");
 }
 
-/// Work that a structure does and does not count shows in its instructions alone.
+/// Only instruction counts show work that a structure does without counting it.
 #[test]
 fn instructions_do_not_grow_with_the_number_of_timers() {
-    // One claim that costs nothing; the count is what is asked for.
+    // A claim that takes no time, since only the instructions matter here.
     succeeds(&["claims", "--quick", "--instructions", "--id", "C47"]);
 }

@@ -1,15 +1,15 @@
-//! With what the command ends, and what it leaves behind, if it is interrupted or nobody takes what
-//! it prints.
+//! The exit code of the command and the files it leaves if it is interrupted or its output cannot
+//! be written.
 
 use crate::{Scratch, command, succeeds};
 use std::process::{Command, Output, Stdio};
 
-/// A command of no great length that leaves results.
+/// A short command that writes results.
 const SHORT: [&str; 8] =
     ["bench", "--quick", "--n", "100", "--workload", "steady", "--backend", "floor"];
 
-/// Runs a command whose output, or whose remarks, go to a disk that is full; `None` where the
-/// system has no device that is one.
+/// Runs a command whose standard output, or standard error, goes to a full disk; `None` if the
+/// system has no `/dev/full`.
 fn on_a_full_disk(arguments: &[&str], is_output: bool) -> Option<Output> {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").ok()?;
     let mut command = command();
@@ -40,7 +40,7 @@ fn a_full_disk_behind_the_output_is_an_error_and_costs_no_results() {
         );
         assert!(
             arguments[0] != "bench" || message.contains("report.html"),
-            "says where the results are: {message}"
+            "names the report: {message}"
         );
     }
     for file in ["run.json", "report.html", "report.md"] {
@@ -57,10 +57,15 @@ fn remarks_that_nobody_takes_are_no_error() {
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
     }
     let Some(output) = on_a_full_disk(&["report", "no-such-run"], false) else { return };
-    assert_eq!(output.status.code(), Some(1), "an error is one even if nobody can be told");
+    assert_eq!(
+        output.status.code(),
+        Some(1),
+        "the exit code shows an error that cannot be printed"
+    );
 }
 
-/// Starts a command, presses Ctrl-C as soon as it listens for that, and returns with what it ended.
+/// Starts a command, sends it SIGINT (Ctrl-C) as soon as it handles the signal, and returns its
+/// exit code.
 fn interrupted(arguments: &[&str]) -> Option<i32> {
     let mut command = command();
     let mut child =

@@ -1,11 +1,11 @@
 //! `wheelhouse instructions`: counts, record and check.
 //!
-//! What needs valgrind is left out where it is not installed; `.ci/run` installs it.
+//! Tests that need valgrind are skipped if it is not installed; `.ci/run` installs it.
 
 use super::{Scratch, fails, succeeds, wheelhouse};
 use std::process::Command;
 
-/// As little as can be counted: a structure and the player, on few timers.
+/// The smallest count: a structure and the player, on few timers.
 const FEW: [&str; 3] = ["--n=200", "--workload=uniform", "--backend=round-wheel,player"];
 
 fn has_valgrind() -> bool {
@@ -26,7 +26,7 @@ fn without_valgrind_the_remedy_is_named() {
     let scratch = Scratch::new("no-valgrind");
     let output = Command::new(env!("CARGO_BIN_EXE_wheelhouse"))
         .args(few(&[]))
-        .env("PATH", &scratch.0) // a folder in which nothing is
+        .env("PATH", &scratch.0) // an empty folder
         .output()
         .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
@@ -67,7 +67,7 @@ fn a_count_passes_the_check_against_itself_and_a_planted_increase_fails_it() {
     let rows = json["rows"].as_array_mut().unwrap();
     let cancel = rows.iter_mut().find(|row| row["measure"] == "cancel").unwrap();
     let counted = cancel["instructions"].as_u64().unwrap();
-    // As if the recorded count had been lower by a tenth.
+    // As if the recorded count were lower by a tenth.
     cancel["instructions"] = (counted * 9 / 10).into();
     let insert = rows.iter_mut().find(|row| row["measure"] == "insert-warm").unwrap();
     insert["instructions"] = (insert["instructions"].as_u64().unwrap() * 2).into();

@@ -1,5 +1,4 @@
-//! The `wheelhouse` command as its users run it: what it prints, what it leaves behind, and how it
-//! refuses.
+//! The `wheelhouse` command as users run it: its output, its files, and its errors.
 
 mod claims;
 mod durable;
@@ -11,7 +10,7 @@ mod service;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// A folder of this test's own, removed at the end.
+/// A folder for one test, removed at its end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -37,7 +36,7 @@ fn wheelhouse(arguments: &[&str]) -> Output {
     command().args(arguments).output().unwrap()
 }
 
-/// The command, which measures though it may be a build without optimisation.
+/// The command, which also measures in a build without optimisation.
 fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wheelhouse"));
     command.env("WHEELHOUSE_DEBUG_BUILD", "1");
@@ -50,7 +49,7 @@ fn succeeds(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs a command that must fail, and returns what it says.
+/// Runs a command that must fail, and returns its message.
 fn fails(arguments: &[&str]) -> String {
     let output = wheelhouse(arguments);
     assert!(!output.status.success(), "{arguments:?} did not fail");
@@ -92,7 +91,8 @@ const BACKENDS: [&str; 19] = [
     "queue-per-delay",
 ];
 
-/// Those that pass all timers in some operation: the traces have too many for them.
+/// The number of backends that visit all timers in some operation: they are too slow for the
+/// traces.
 const LINEAR: usize = 5;
 
 #[test]
@@ -122,7 +122,7 @@ fn verify_compares_every_backend_on_every_stream() {
     for workload in rows.chunk_by(|a, b| a["workload"] == b["workload"]) {
         assert!(workload.iter().all(|row| row["checksum"] == workload[0]["checksum"]));
         let is_late = |row: &serde_json::Value| row["backend"] == "linux-wheel";
-        assert!(!workload.iter().any(is_late), "its answers are others, by design");
+        assert!(!workload.iter().any(is_late), "its answers differ by design");
     }
 }
 
@@ -170,7 +170,7 @@ fn bench_plays_a_trace_file_and_refuses_a_broken_one() {
     let table =
         succeeds(&["bench", "--trace", &whole, "--backend", "hierarchical-wheel", "--out", &out]);
     assert!(table.contains("hierarchical-wheel") && table.contains("recorded"), "{table}");
-    assert!(!table.contains("1,000,000"), "a trace is as large as it is: {table}");
+    assert!(!table.contains("1,000,000"), "a trace has a fixed size: {table}");
     assert!(table.contains("peak") && table.contains("wake-ups"), "{table}");
     let run: serde_json::Value =
         serde_json::from_slice(&std::fs::read(scratch.0.join("out/run.json")).unwrap()).unwrap();
@@ -192,7 +192,7 @@ fn bench_plays_a_trace_file_and_refuses_a_broken_one() {
     assert!(message.contains("missing.trace"), "{message}");
     for name in ["cut", "flipped", "missing"] {
         let left = scratch.0.join(name).exists();
-        assert!(!left, "{name}: no folder is left of what could not begin");
+        assert!(!left, "{name}: a run that cannot begin leaves no folder");
     }
 }
 
@@ -225,7 +225,7 @@ fn a_mix_of_ones_own_is_answered_at_ones_own_number_of_timers() {
     for part in
         ["this mix", "45 % starts, 40 % cancels", "300 timers: take ", "91 % cancelled or moved"]
     {
-        // The lines of the answer are wrapped.
+        // The answer is wrapped into lines.
         assert!(shown.replace('\n', " ").contains(part), "{part} is missing in:\n{shown}");
     }
     let again = succeeds(&["report", &out, "--print"]);

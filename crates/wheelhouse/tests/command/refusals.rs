@@ -1,4 +1,4 @@
-//! What the command refuses, and whether it says what to do instead.
+//! Arguments that the command refuses, with a message that says what to do instead.
 
 use crate::{BACKENDS, Scratch, fails, succeeds};
 use std::process::Command;
@@ -40,7 +40,7 @@ fn messages_name_the_remedy_and_say_things_once() {
     );
     let message = fails(&["bench", "--trace", "nosuch.trace", "--out", &out]);
     assert!(message.contains("nosuch.trace; name a trace file"), "{message}");
-    assert!(!scratch.0.join("out").exists(), "no folder is left of what could not begin");
+    assert!(!scratch.0.join("out").exists(), "a run that cannot begin leaves no folder");
     let binary = scratch.path("x.trace");
     std::fs::write(&binary, [0xFF, 0xFE]).unwrap();
     assert!(fails(&["compare", &binary, &binary]).contains("name the folder of a run"));

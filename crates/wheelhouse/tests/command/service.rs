@@ -1,10 +1,10 @@
-//! `wheelhouse service`: what it prints, leaves behind and refuses. What it measures is tested
-//! where it is made.
+//! `wheelhouse service`: its output, its files and its errors. The measurements are tested in
+//! `wheelhouse-service-load`.
 
 use crate::{Scratch, fails, succeeds, wheelhouse};
 use std::process::Command;
 
-/// As little as can be played.
+/// The smallest load.
 const SHORT: [&str; 9] =
     ["service", "--jobs", "200", "--rate", "2000", "--seconds", "0.05", "--rounds", "1"];
 
@@ -52,7 +52,7 @@ fn a_folder_gets_the_report_and_every_play() {
         serde_json::from_str(&std::fs::read_to_string(scratch.0.join("out/rows.json")).unwrap())
             .unwrap();
     assert!(rows["rows"][0]["runs"].as_f64().unwrap() >= 100.0);
-    assert!(fails(&arguments).contains("not empty"), "results are never written over");
+    assert!(fails(&arguments).contains("not empty"), "results are never overwritten");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Many lines to a stream.
+//! Converts the lines of a recording into a stream.
 
 use super::jiffies::{Jiffies, measure_hz};
 use super::parse::{Event, Kind, Line, parse};
@@ -9,21 +9,22 @@ use std::io::{BufRead, Read, Write};
 use std::{fmt, io};
 use wheelhouse_core::Tick;
 
-/// Longest line; the kernel's have some 200 bytes.
+/// The longest line, in bytes. The kernel's lines have some 200.
 const MAX_LINE: u64 = 4096;
 const NANOSECONDS: u64 = 1_000_000_000;
 
-/// How to convert.
+/// Options of a conversion.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// Jiffies in a second (`CONFIG_HZ`); measured from the time stamps unless given.
+    /// Jiffies per second (`CONFIG_HZ`). By default measured from the time stamps.
     pub hz: Option<u32>,
-    /// Ends the stream after so many events of `timer_start`; all of them unless given.
+    /// Ends the stream after this number of `timer_start` events. By default all events are
+    /// converted.
     pub at_most_starts: Option<u64>,
 }
 
-/// What the kernel did, and how it was taken.
+/// The kernel's events, and how they were converted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
@@ -33,32 +34,34 @@ pub struct Counts {
     pub cancels: u64,
     /// Events of `timer_expire_entry`.
     pub expiries: u64,
-    /// Events the kernel had to drop. A stream with gaps is still coherent, but not what happened.
+    /// Events that the kernel dropped. A stream with gaps is consistent, but differs from the real
+    /// events.
     pub lost: u64,
-    /// Of the cancels: the first halves of `mod_timer`.
+    /// Cancels that are the first half of `mod_timer`.
     pub cancels_by_move: u64,
-    /// Of the cancels: the first halves of an expiry.
+    /// Cancels that are the first half of an expiry.
     pub cancels_by_expiry: u64,
-    /// Of the cancels: left out, because the timer had been started before the recording.
+    /// Cancels that are left out because the timer was started before the recording.
     pub cancels_unknown: u64,
-    /// Of the cancels: left out, because here the timer had fired already, at its deadline.
+    /// Cancels that are left out because the timer has already fired in the stream, at its
+    /// deadline.
     pub cancels_late: u64,
-    /// Timers that expired in the kernel before the deadline known here, which must have been moved
-    /// unseen: cancelled.
+    /// Timers that expired in the kernel before their deadline in the stream, so an untraced move
+    /// must have changed it. They are cancelled.
     pub expiries_early: u64,
 }
 
-/// A stream that was made of a recording.
+/// A stream converted from a recording.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Recording {
     /// The operations.
     pub ops: Vec<Op>,
-    /// How many labels they use.
+    /// The number of labels that they use.
     pub labels: u32,
-    /// Jiffies in a second.
+    /// Jiffies per second.
     pub hz: u32,
-    /// What the kernel did.
+    /// The kernel's events.
     pub counts: Counts,
 }
 
@@ -66,20 +69,20 @@ pub struct Recording {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum KernelError {
-    /// It could not be read.
+    /// The recording could not be read.
     Io(io::Error),
-    /// A line is not one of ftrace.
+    /// A line is not a line of ftrace.
     Line {
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         number: u64,
-        /// What is wrong with it.
+        /// The error in the line.
         what: &'static str,
     },
-    /// It has no event of `timer_start`.
+    /// The recording has no `timer_start` event.
     Empty,
-    /// It is too short to tell how long a jiffy is.
+    /// The length of a jiffy cannot be measured, since the recording is too short.
     Hz {
-        /// What it looks like.
+        /// The measured jiffies per second.
         measured: f64,
     },
 }
@@ -90,17 +93,18 @@ impl fmt::Display for KernelError {
             Self::Io(error) => write!(f, "the recording cannot be read: {error}"),
             Self::Line { number, what } => write!(
                 f,
-                "line {number} of the recording: {what}. Give the text of ftrace's `trace`, of \
+                "line {number} of the recording: {what}. Pass the text of ftrace's `trace`, of \
                  `trace-cmd report` or of `perf script`, with the events timer_start, timer_cancel \
                  and timer_expire_entry"
             ),
             Self::Empty => f.write_str(
-                "the recording has no timer_start: was the event enabled while the command ran?",
+                "the recording has no timer_start: check that the event was enabled while the \
+                 command ran",
             ),
             Self::Hz { measured } => write!(
                 f,
-                "the recording has {measured:.0} jiffies in a second, which is no setting of the \
-                 kernel: record for a second or more, or give CONFIG_HZ with --hz"
+                "the recording has {measured:.0} jiffies per second, which is not a setting of \
+                 the kernel: record for a second or more, or pass CONFIG_HZ with --hz"
             ),
         }
     }
@@ -114,8 +118,8 @@ impl From<io::Error> for KernelError {
     }
 }
 
-/// Makes a stream of the text of a recording. Holds all events in memory, 48 bytes each: what
-/// becomes of a cancellation shows only later.
+/// Converts the text of a recording into a stream. Keeps all events in memory, 48 bytes each, since
+/// the meaning of a cancellation depends on later events.
 ///
 /// ```
 /// use wheelhouse_workload::{Op, kernel};
@@ -137,8 +141,8 @@ impl From<io::Error> for KernelError {
 ///
 /// # Errors
 ///
-/// If a line cannot be understood, there is no `timer_start`, or neither the text nor `options` say
-/// how long a jiffy is.
+/// If a line cannot be parsed, if there is no `timer_start`, or if neither the text nor `options`
+/// determine the length of a jiffy.
 pub fn convert(input: impl BufRead, options: &Options) -> Result<Recording, KernelError> {
     let mut counts = Counts::default();
     let events = read_events(input, options, &mut counts)?;
@@ -156,7 +160,7 @@ pub fn convert(input: impl BufRead, options: &Options) -> Result<Recording, Kern
 }
 
 impl Recording {
-    /// Writes the stream as a trace. What was counted is appended to the provenance.
+    /// Writes the stream as a trace. The counts are appended to the provenance.
     ///
     /// # Errors
     ///
@@ -212,7 +216,7 @@ fn read_events(
         if bytes.len() as u64 == MAX_LINE {
             return Err(KernelError::Line { number, what: "it is too long for a line of ftrace" });
         }
-        // Names of processes are bytes of any kind.
+        // Names of processes may contain any bytes.
         match parse(&String::from_utf8_lossy(&bytes))
             .map_err(|what| KernelError::Line { number, what })?
         {
@@ -242,7 +246,7 @@ impl Counts {
     }
 }
 
-/// What became of a cancellation.
+/// The meaning of a `timer_cancel`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Cancelled,
@@ -250,12 +254,12 @@ enum Fate {
     Expired,
 }
 
-/// What became of each cancellation, found backwards from what came after it.
+/// The meaning of each `timer_cancel`, found in a backward pass from the events after it.
 ///
-/// An expiry takes the timer off the wheel, which is traced as a cancellation, and then calls it:
-/// the next event of that timer is `timer_expire_entry`, whatever interrupts did between.
-/// `mod_timer` takes it off and puts it back with interrupts disabled: the next event of that CPU
-/// is `timer_start` of that timer.
+/// An expiry removes the timer from the wheel, which is traced as a cancellation, and then calls
+/// its function. So the next event of that timer is `timer_expire_entry`, even if interrupts cause
+/// other events in between. `mod_timer` removes the timer and adds it again with interrupts
+/// disabled. So the next event of that CPU is `timer_start` of that timer.
 fn fates(events: &[Event]) -> Vec<Fate> {
     let mut next_of_timer: HashMap<u64, Kind> = HashMap::new();
     let mut next_on_cpu: HashMap<u32, &Event> = HashMap::new();
@@ -281,18 +285,18 @@ impl Event {
     }
 }
 
-/// The stream as far as it has come, and what is live in it.
+/// The stream so far, and its live timers.
 #[derive(Debug, Default)]
 struct Model {
     clock: Tick,
-    /// How often the clock was moved.
+    /// The number of movements of the clock.
     moves: u64,
     timers: HashMap<u64, Known>,
     ops: Vec<Op>,
     counts: Counts,
 }
 
-/// A timer that was started since the recording began.
+/// A timer that was started during the recording.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     label: u32,
@@ -303,9 +307,9 @@ struct Known {
 }
 
 impl Model {
-    /// `now` is in jiffies since the first event, if the event says that.
+    /// Converts an event. `now` is in jiffies since the first event, if the event has a time.
     fn take(&mut self, event: &Event, fate: Fate, now: Option<i64>) {
-        // Moments before the first event count as its moment.
+        // Times before the first event count as its time.
         let tick = |jiffies: i64| u64::try_from(jiffies).unwrap_or(0);
         let now = now.inspect(|now| self.advance(tick(*now))).unwrap_or(0);
         match event.kind {
@@ -321,7 +325,7 @@ impl Model {
         }
     }
 
-    /// Jiffies as different CPUs saw them need not be in order; time does not run back.
+    /// Moves the clock. Jiffies of different CPUs may be out of order; the clock never goes back.
     fn advance(&mut self, to: Tick) {
         if to > self.clock {
             self.clock = to;
@@ -378,8 +382,8 @@ impl Model {
         self.timers.insert(timer, Known { cancelled: true, ..known });
     }
 
-    /// Neither cancelled nor fired, which it has if the clock was moved since to its deadline or
-    /// beyond.
+    /// Returns `true` if the timer was neither cancelled nor has fired. It has fired if the clock
+    /// has moved since its start, and is at its deadline or later.
     fn is_live(&self, known: Known) -> bool {
         let fired = known.deadline <= self.clock && known.started_at_move < self.moves;
         !known.cancelled && !fired

@@ -1,21 +1,21 @@
-//! The kernel's clock: jiffies that may wrap around, and how long one is.
+//! The kernel's clock: jiffies, which may wrap around, and their length.
 
 use super::convert::KernelError;
 use super::parse::{Event, Kind};
 
 /// The settings of `CONFIG_HZ` on x86 and ARM.
 const KERNEL_HZ: [u32; 6] = [100, 200, 250, 300, 500, 1000];
-/// How far what was measured may be from one of them: short recordings measure less exactly.
+/// The relative error that a measured HZ may have. Short recordings are less exact.
 const HZ_TOLERANCE: f64 = 0.1;
 
-/// Jiffies from the first event that has them on. Those of a 32-bit kernel wrap around at 2^32,
-/// five minutes after it was booted and then each few weeks; so each is counted from the one
-/// before.
+/// Counts jiffies since the first event that has them. The jiffies of a 32-bit kernel wrap around
+/// at 2^32, five minutes after boot and then every few weeks. So each time is counted from the
+/// previous one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Jiffies {
     is_32_bit: bool,
     last: u64,
-    /// The same, from the first on.
+    /// The same time, counted from the first.
     since_first: i64,
 }
 
@@ -26,8 +26,9 @@ impl Jiffies {
             Kind::Start { expires: value, .. } | Kind::Expire { now: value } => Some(value),
             Kind::Cancel => None,
         });
-        // A 64-bit kernel too prints only such values in its first five minutes. Then two events
-        // are less than 2^31 jiffies apart, so that nothing is changed.
+        // A 64-bit kernel also prints only such values in its first five minutes. Its events are
+        // then less than 2^31 jiffies apart, so treating it as a 32-bit kernel gives the same
+        // result.
         let is_32_bit = printed.all(|value| u32::try_from(value).is_ok());
         let last = events.iter().find_map(Event::now)?;
         Some(Self { is_32_bit, last, since_first: 0 })
@@ -36,7 +37,7 @@ impl Jiffies {
     /// The time of an event; `None` for a cancellation.
     pub(super) fn at(&mut self, event: &Event) -> Option<i64> {
         let now = event.now()?;
-        // Events of several CPUs need not be in order, so this may be negative.
+        // Events of different CPUs may be out of order, so this may be negative.
         let passed = now.wrapping_sub(self.last);
         let passed = if self.is_32_bit { i64::from(passed as u32 as i32) } else { passed as i64 };
         self.last = now;
@@ -46,7 +47,7 @@ impl Jiffies {
 }
 
 impl Event {
-    /// The jiffies at the event. Only the lower half counts for a 32-bit kernel.
+    /// The jiffies at the event. For a 32-bit kernel only the lower half is valid.
     fn now(&self) -> Option<u64> {
         match self.kind {
             Kind::Start { expires, timeout } => Some(expires.wrapping_sub(timeout as u64)),
@@ -56,7 +57,7 @@ impl Event {
     }
 }
 
-/// Jiffies in a second, by the time stamps.
+/// Jiffies per second, measured from the time stamps.
 pub(super) fn measure_hz(events: &[Event], mut jiffies: Jiffies) -> Result<u32, KernelError> {
     let mut clock = events.iter().filter_map(|event| Some((event.at, jiffies.at(event)?)));
     let measured = match (clock.next(), clock.last()) {

@@ -1,6 +1,6 @@
-//! The Linux kernel's own timers, as ftrace prints them, made into a stream.
+//! Converts the text of ftrace about the Linux kernel's timers into a stream.
 //!
-//! Linux has three tracepoints on its timer wheel, and `scripts/record-kernel-timers` records them:
+//! Linux's timer wheel has three tracepoints, which `scripts/record-kernel-timers` records:
 //!
 //! ```text
 //!  nginx-8396 [001] d.s3. 2044.960864: timer_cancel: timer=ffff8881220ebbf8
@@ -10,33 +10,33 @@
 //!                         function=process_timeout now=4295403364 ...
 //! ```
 //!
-//! What they mean here:
+//! They are converted as follows:
 //!
 //! | kernel | stream |
 //! |---|---|
-//! | jiffies moved since the last event | [`Advance`](Op::Advance); a tick is a jiffy, the first one seen is tick 0 |
+//! | jiffies have changed since the last event | [`Advance`](Op::Advance); a tick is a jiffy, and the first jiffy seen is tick 0 |
 //! | `timer_start` of a timer that is not live | [`Insert`](Op::Insert), due at `expires` |
 //! | `timer_start` of a live timer | [`Reschedule`](Op::Reschedule) |
-//! | `timer_cancel`, then on that CPU `timer_start` of the same timer | the two halves of `mod_timer`: one [`Reschedule`](Op::Reschedule) |
-//! | `timer_cancel`, then of that timer `timer_expire_entry` | the two halves of an expiry: nothing, the clock does it |
+//! | `timer_cancel`, then `timer_start` of the same timer on that CPU | the two halves of `mod_timer`: one [`Reschedule`](Op::Reschedule) |
+//! | `timer_cancel`, then `timer_expire_entry` of the same timer | the two halves of an expiry: no operation, since the clock fires the timer |
 //! | any other `timer_cancel` | [`Cancel`](Op::Cancel) |
 //!
 //! The text is that of ftrace's `trace` and `trace_pipe`, of `trace-cmd report`, or of
 //! `perf script`. Other events in it, such as those of high-resolution timers (`hrtimer_start`),
-//! are left out. The jiffies of a 32-bit kernel may wrap around.
+//! are ignored. The jiffies of a 32-bit kernel may wrap around.
 //!
-//! A label stands for the address of a timer; no address gets into the stream.
+//! A label replaces the address of a timer, so the stream contains no address.
 //!
-//! # What differs from what happened
+//! # Differences from the recorded events
 //!
-//! * Here a timer fires at its deadline. The kernel fires it up to an eighth of its delay later, by
-//!   design, and may be asked to cancel or move it in between: such a cancellation is left out,
-//!   such a move becomes an insertion.
-//! * A timer that was started before the recording is unknown, and its cancellation is left out.
-//! * `mod_timer` to an instant in the same slot of the kernel's wheel is not traced at all.
-//! * Deferrable and pinned timers are timers like all others here.
+//! * In the stream a timer fires at its deadline. The kernel fires it up to an eighth of its delay
+//!   later, by design. If it is cancelled in between, the cancellation is left out; if it is moved
+//!   in between, the move becomes an insertion.
+//! * If a timer was started before the recording, its cancellation is left out.
+//! * `mod_timer` to a time in the same slot of the kernel's wheel is not traced.
+//! * Deferrable and pinned timers are converted like all others.
 //!
-//! [`Counts`] has how often each of these came about.
+//! [`Counts`] has the number of each of these.
 
 mod convert;
 mod jiffies;

@@ -1,11 +1,11 @@
-//! One line of ftrace's text.
+//! Parses a line of ftrace's text.
 
-/// What a line says.
+/// A parsed line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Line {
     /// One of the three tracepoints.
     Event(Event),
-    /// The kernel had to drop so many events.
+    /// The number of events that the kernel dropped.
     Lost(u64),
     /// A comment, an empty line, or another event.
     Other,
@@ -22,7 +22,7 @@ pub(super) struct Event {
     pub(super) kind: Kind,
 }
 
-/// Which, with its jiffies as they were printed: those of a 32-bit kernel wrap around at 2^32.
+/// The kind of event, with its jiffies as printed. Those of a 32-bit kernel wrap around at 2^32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Start { expires: u64, timeout: i64 },
@@ -32,13 +32,13 @@ pub(super) enum Kind {
 
 const EVENTS: [&str; 3] = ["timer_start:", "timer_cancel:", "timer_expire_entry:"];
 
-/// Reads a line as `trace`, `trace_pipe`, `trace-cmd report` or `perf script` prints it; if that is
-/// impossible, says why.
+/// Parses a line of `trace`, `trace_pipe`, `trace-cmd report` or `perf script`; the error says what
+/// is wrong with it.
 pub(super) fn parse(line: &str) -> Result<Line, &'static str> {
     if let Some(lost) = lost(line) {
         return Ok(Line::Lost(lost));
     }
-    // From the right, because the name of the process comes first and may hold anything.
+    // From the right, because the name of the process comes first and may contain anything.
     let Some((at, name)) =
         EVENTS.iter().filter_map(|name| find_event(line, name).map(|at| (at, *name))).max()
     else {
@@ -49,7 +49,7 @@ pub(super) fn parse(line: &str) -> Result<Line, &'static str> {
     let before = before.trim_end().strip_suffix(':').ok_or("there is no time before the event")?;
     let (before, time) =
         before.rsplit_once(char::is_whitespace).ok_or("there is no time before the event")?;
-    let at = time.parse().map_err(|_| "the time before the event is no number of seconds")?;
+    let at = time.parse().map_err(|_| "the time before the event is not a number of seconds")?;
     let cpu = cpu(before).ok_or("there is no CPU, as in [001], before the event")?;
     let timer = hexadecimal(fields, "timer=").ok_or("there is no address after timer=")?;
     Ok(Line::Event(Event { at, cpu, timer, kind: kind(name, fields)? }))
@@ -71,8 +71,8 @@ fn kind(name: &str, fields: &str) -> Result<Kind, &'static str> {
     }
 }
 
-/// Where the last event of a name begins. The name is a whole word, perhaps after the `timer:` of
-/// perf: `hrtimer_start` is the event of another kind of timer.
+/// The start of the last event with a name. The name must be a complete word, or follow the
+/// `timer:` of perf, since `hrtimer_start` is an event of another kind of timer.
 fn find_event(line: &str, name: &str) -> Option<usize> {
     line.rmatch_indices(name).map(|(at, _)| at).find(|at| {
         let before = &line[..*at];
@@ -81,8 +81,8 @@ fn find_event(line: &str, name: &str) -> Option<usize> {
     })
 }
 
-/// Lines without a timer event: comments, nothing, the head of `trace-cmd report`, stacks, and
-/// events that were recorded besides.
+/// Accepts lines without a timer event: comments, empty lines, the head of `trace-cmd report`,
+/// stacks, and other events.
 fn other(line: &str) -> Result<Line, &'static str> {
     let line = line.trim();
     let is_event = || line.contains('[') && line.contains(": ");
@@ -99,7 +99,7 @@ fn other(line: &str) -> Result<Line, &'static str> {
     {
         Ok(Line::Other)
     } else {
-        Err("this is no line of ftrace")
+        Err("this is not a line of ftrace")
     }
 }
 
@@ -110,12 +110,12 @@ fn lost(line: &str) -> Option<u64> {
     let lost = rest.strip_prefix("LOST ").and_then(|rest| rest.strip_suffix(" EVENTS]"));
     match lost.or(rest.strip_suffix(" EVENTS DROPPED]")) {
         Some(number) => number.parse().ok(),
-        // At least one.
+        // Without a number, at least one.
         None => (rest == "EVENTS DROPPED]").then_some(1),
     }
 }
 
-/// The last `[001]`.
+/// The CPU, from the last word of the form `[001]`.
 fn cpu(before: &str) -> Option<u32> {
     before
         .split_whitespace()

@@ -1,4 +1,4 @@
-//! Patterns made to hurt one structure or another.
+//! Patterns that are worst cases of particular structures.
 
 use super::Phases;
 use crate::Measure;
@@ -13,8 +13,8 @@ struct SameSlot {
     laps: u32,
 }
 
-/// Every deadline is `offset` modulo `modulus`, in one of `laps` laps; then the clock goes round
-/// tick by tick.
+/// Every deadline is `offset` modulo `modulus`, in one of `laps` laps. Then the clock passes the
+/// laps tick by tick.
 pub(crate) fn same_slot(offset: Tick, modulus: Tick, laps: u32, n: u32, random: Random) -> Phases {
     fn insert(state: &mut SameSlot, step: u64, sink: &mut Sink) {
         let lap = state.random.below(u64::from(state.laps));
@@ -31,8 +31,8 @@ pub(crate) fn same_slot(offset: Tick, modulus: Tick, laps: u32, n: u32, random: 
     Box::new(Script::new(state, stages))
 }
 
-/// Each insertion comes before all that are there, then each timer in turn from the latest moves
-/// before all others.
+/// Each inserted timer is due before all others. Then each timer, beginning with the latest, is
+/// moved before all others.
 pub(crate) fn descending(n: u32) -> Phases {
     fn insert(n: &mut u64, step: u64, sink: &mut Sink) {
         sink.insert(step as u32, 2 * *n - step);
@@ -58,8 +58,8 @@ struct CascadeStorm {
     width: Tick,
 }
 
-/// All deadlines within one slot of a high level; then the clock jumps to its edge and goes through
-/// it tick by tick.
+/// All deadlines are within one slot of a high level. The clock jumps to the edge of the slot and
+/// passes it tick by tick.
 pub(crate) fn cascade_storm(start: Tick, width: Tick, n: u32, random: Random) -> Phases {
     fn insert(state: &mut CascadeStorm, step: u64, sink: &mut Sink) {
         sink.insert(step as u32, state.start + state.random.below(state.width));
@@ -83,7 +83,7 @@ struct CancelStorm {
     order: Vec<u32>,
 }
 
-/// All timers far ahead are started and, before any is due, all cancelled; again and again.
+/// All timers are started far ahead, and all are cancelled before any is due. This is repeated.
 pub(crate) fn cancel_storm(
     far: Tick,
     pause: Tick,

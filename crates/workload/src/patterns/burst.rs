@@ -1,4 +1,4 @@
-//! All at once, all for the same time.
+//! All timers are started at once, with the same deadline.
 
 use super::Phases;
 use crate::Measure;
@@ -8,7 +8,7 @@ use wheelhouse_core::Tick;
 
 struct State {
     delay: Tick,
-    /// Cancelled before they are due, one every `gap` ticks.
+    /// Labels of the timers that are cancelled before they are due, at equal distances.
     cancelled: Vec<u32>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn phases(delay: Tick, cancelled: u32, n: u32, mut random: Random) ->
     let stages = vec![
         Stage::timer_ops(Measure::Mix, u64::from(n), insert),
         Stage::timer_ops(Measure::Mix, cancellations, cancel),
-        // The expiries are paid by the insertions, as in every mix.
+        // The cost of an expiry counts for its insertion, as in every mix.
         Stage::fire(Measure::Mix, 0, fire),
     ];
     Box::new(Script::new(state, stages))
@@ -30,7 +30,7 @@ fn insert(state: &mut State, step: u64, sink: &mut Sink) {
     sink.insert(step as u32, state.delay);
 }
 
-/// Evenly over the time until the deadline.
+/// Cancellations are evenly spread over the time until the deadline.
 fn cancel(state: &mut State, step: u64, sink: &mut Sink) {
     let so_far = u128::from(state.delay) * u128::from(step) / (state.cancelled.len() as u128 + 1);
     sink.advance(so_far as Tick);

@@ -1,4 +1,4 @@
-//! The timers of TCP connections, as a server's kernel keeps them.
+//! The timers of TCP connections in a server's kernel.
 
 use super::Phases;
 use crate::Measure;
@@ -8,39 +8,41 @@ use crate::random::Random;
 use crate::script::{Script, Sink, Stage};
 use wheelhouse_core::Tick;
 
-/// The timers of a TCP connection, in ticks, and what happens on it.
+/// The timers of a TCP connection, in ticks, and its events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Tcp {
-    /// Retransmission timeout; started with an answer, again with each acknowledgement, stopped by
-    /// the last.
+    /// Retransmission timeout. Started with an answer, restarted with each acknowledgement, stopped
+    /// by the last one.
     pub retransmission: Tick,
-    /// Delayed acknowledgement; stopped by an answer that comes before.
+    /// Delayed acknowledgement. Stopped by an answer that comes before it.
     pub delayed_ack: Tick,
-    /// TIME_WAIT after a connection was closed; always fires.
+    /// TIME_WAIT after a connection was closed. Always fires.
     pub time_wait: Tick,
-    /// Keepalive; hardly ever fires.
+    /// Keepalive. Rarely fires.
     pub keepalive: Tick,
-    /// Segments of an answer, each acknowledged.
+    /// The segments of an answer, each of which is acknowledged.
     pub segments: u32,
-    /// How many segments in 1,000 are lost: their retransmission timeout fires.
+    /// How many segments in 1,000 are lost, so that their retransmission timeout fires.
     pub lost: u32,
-    /// How many exchanges in 1,000 are the last: the connection is closed and another opened.
+    /// How many exchanges in 1,000 are the last, so that the connection is closed and another is
+    /// opened.
     pub closed: u32,
-    /// From an answer to the next request.
+    /// The time from an answer to the next request.
     pub think: Delay,
-    /// From a request to its answer.
+    /// The time from a request to its answer.
     pub service: Delay,
-    /// From a segment to its acknowledgement.
+    /// The time from a segment to its acknowledgement.
     pub round_trip: Delay,
 }
 
-/// Labels of a connection: one for each of its timers.
+/// Labels per connection, one for each of its timers.
 const TIMERS: u32 = 3;
-/// Closed connections that can be in TIME_WAIT at a time, for each open one.
+/// The number of closed connections that can be in TIME_WAIT at a time, per open one.
 const TIME_WAIT_LABELS: u32 = 2;
 
-/// A connection and its closed predecessor make two live timers and little more.
+/// The number of connections for about `n` live timers: a connection and its closed predecessor
+/// have little more than two.
 pub(crate) fn connections(n: u32) -> u32 {
     n.div_ceil(2)
 }
@@ -49,16 +51,16 @@ pub(crate) fn labels(n: u32) -> u64 {
     u64::from(connections(n)) * u64::from(TIMERS + TIME_WAIT_LABELS)
 }
 
-/// What a connection waits for.
+/// The event that a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// The next request of the client.
+    /// The client sends its next request.
     Request,
-    /// The program, to answer.
+    /// The server's program answers.
     Answer,
-    /// The acknowledgement of a segment; so many more are to come.
+    /// A segment is acknowledged. The value is the number of acknowledgements still to come.
     Acknowledged(u32),
-    /// The retransmission timeout: the segment was lost.
+    /// The retransmission timeout fires, since a segment was lost.
     TimedOut,
 }
 
@@ -81,7 +83,7 @@ pub(crate) fn phases(tcp: Tcp, laps: u32, n: u32, random: Random) -> Phases {
     Box::new(Script::new(state, stages))
 }
 
-/// An open connection, and one that was closed less than a TIME_WAIT ago.
+/// Starts the timers of an open connection, and of one that was closed less than a TIME_WAIT ago.
 fn resume(state: &mut State, step: u64, sink: &mut Sink) {
     let connection = step as u32;
     let keepalive = state.random.between(1, state.tcp.keepalive);
@@ -117,14 +119,15 @@ impl State {
         connection * TIMERS + 2
     }
 
-    /// TIME_WAIT outlives its connection; its labels go round.
+    /// TIME_WAIT outlives its connection, so it has separate labels, which are reused in turn.
     fn start_time_wait(&mut self, delay: u64, sink: &mut Sink) {
         let label = self.connections * TIMERS + self.time_waits;
         self.time_waits = (self.time_waits + 1) % (self.connections * TIME_WAIT_LABELS);
         sink.insert_after(label, delay);
     }
 
-    /// The receipt is acknowledged with the answer, if that comes soon enough; else by a timer.
+    /// The answer acknowledges the request if it comes soon enough. Otherwise the delayed
+    /// acknowledgement fires.
     fn on_request(&mut self, connection: u32, sink: &mut Sink) -> (u64, Event) {
         sink.insert_after(self.delayed_ack(connection), self.tcp.delayed_ack);
         (self.tcp.service.draw(&mut self.random), Event::Answer)
@@ -146,7 +149,7 @@ impl State {
         )
     }
 
-    /// Each acknowledgement starts the timer anew; the last stops it.
+    /// Each acknowledgement restarts the timer, and the last one stops it.
     fn on_acknowledged(&mut self, connection: u32, left: u32, sink: &mut Sink) -> (u64, Event) {
         if left > 0 {
             sink.reschedule_after(self.retransmission(connection), self.tcp.retransmission);
@@ -162,7 +165,7 @@ impl State {
         (self.tcp.think.draw(&mut self.random), Event::Request)
     }
 
-    /// The timer has fired. It is sent again, with twice the patience, and arrives.
+    /// The timer has fired. The segment is sent again with twice the timeout, and arrives.
     fn on_timed_out(&mut self, connection: u32, sink: &mut Sink) -> (u64, Event) {
         sink.insert_after(self.retransmission(connection), 2 * self.tcp.retransmission);
         (self.tcp.round_trip.draw(&mut self.random), Event::Acknowledged(0))

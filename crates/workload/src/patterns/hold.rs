@@ -1,4 +1,4 @@
-//! Jones' hold model: take the earliest, insert it again later.
+//! Jones' hold model: take the earliest timer, insert it again later.
 
 use super::Phases;
 use crate::Measure;
@@ -12,7 +12,7 @@ struct State {
     random: Random,
     increment: Delay,
     pending: Queue<u32>,
-    /// Labels of the timers that fired in the last wake-up and are not inserted again yet.
+    /// Labels of the timers that fired in the last wake-up and were not inserted again yet.
     fired: VecDeque<u32>,
 }
 
@@ -41,7 +41,7 @@ fn hold(state: &mut State, _: u64, sink: &mut Sink) {
 }
 
 impl State {
-    /// All that are due together fire together.
+    /// Fires all timers that are due together.
     fn wake(&mut self, sink: &mut Sink) {
         let Some(tick) = self.pending.next_tick() else { return };
         sink.wake(tick);

@@ -1,4 +1,4 @@
-//! Pairs of a client and a server with ten timers between them, after the benchmark of Ratas.
+//! Pairs of a client and a server with ten timers in total, after the benchmark of Ratas.
 
 use super::Phases;
 use crate::Measure;
@@ -11,24 +11,25 @@ use wheelhouse_core::Tick;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Messages {
-    /// Idle timeout of each end; moved by every message.
+    /// Idle timeout of each end. Moved by every message.
     pub idle: Tick,
-    /// How long a pair asks.
+    /// The time until a pair stops sending requests.
     pub close: Tick,
-    /// How long it stays after.
+    /// The time that it stays open after that.
     pub linger: Tick,
-    /// From message to message of a response.
+    /// The time between two messages of a response.
     pub pace: Tick,
-    /// From the end of a response to the next request.
+    /// The time from the end of a response to the next request.
     pub request: Tick,
-    /// Deadline of a response; halved once its first message has come; stopped by the last.
+    /// Timeout of a response. Moved to half of this when its first message comes, stopped by the
+    /// last.
     pub patience: Tick,
-    /// Messages of a response.
+    /// The number of messages of a response.
     pub per_response: u32,
 }
 
-/// Labels of a pair: of the ten timers, the server never starts its two for requests nor the client
-/// its pace.
+/// Labels per pair. Of the ten timers three are never started: the two for requests of the server,
+/// and the pace timer of the client.
 const TIMERS: u32 = 7;
 const CLIENT_IDLE: u32 = 0;
 const SERVER_IDLE: u32 = 1;
@@ -38,7 +39,7 @@ const PACE: u32 = 4;
 const REQUEST: u32 = 5;
 const DEADLINE: u32 = 6;
 
-/// Of the timers of a pair, about five are live at a time.
+/// The number of pairs for about `n` live timers: a pair has about five at a time.
 pub(crate) fn pairs(n: u32) -> u32 {
     n.div_ceil(5)
 }
@@ -47,7 +48,7 @@ pub(crate) fn labels(n: u32) -> u64 {
     u64::from(pairs(n)) * u64::from(TIMERS)
 }
 
-/// What fires next in a pair.
+/// The next timer of a pair that fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Request,
@@ -56,7 +57,7 @@ enum Event {
 }
 
 struct Pair {
-    /// Messages of the response that are still to be sent.
+    /// The messages of the response that are still to be sent.
     unsent: u32,
     closing: bool,
 }
@@ -78,7 +79,7 @@ pub(crate) fn phases(messages: Messages, laps: u32, n: u32, random: Random) -> P
     Box::new(Script::new(state, stages))
 }
 
-/// A pair between two requests, opened some time ago.
+/// Starts the timers of a pair that was opened some time ago and is between two requests.
 fn resume(state: &mut State, step: u64, sink: &mut Sink) {
     let pair = step as u32;
     let open = state.random.between(1, state.messages.close);
@@ -124,7 +125,7 @@ impl State {
         sink.insert_after(label(pair, DEADLINE), self.messages.patience);
         self.pairs[pair as usize].unsent = self.messages.per_response;
         self.send(pair, sink);
-        sink.reschedule_after(label(pair, DEADLINE), self.messages.patience / 2); // it has answered
+        sink.reschedule_after(label(pair, DEADLINE), self.messages.patience / 2); // answered
     }
 
     fn on_pace(&mut self, pair: u32, sink: &mut Sink) {
@@ -133,7 +134,7 @@ impl State {
         }
     }
 
-    /// One message: neither end is idle, and the next may follow after the pace.
+    /// Sends a message: it moves the idle timeouts of both ends and starts the pace timer.
     fn send(&mut self, pair: u32, sink: &mut Sink) {
         sink.reschedule_after(label(pair, SERVER_IDLE), self.messages.idle);
         sink.reschedule_after(label(pair, CLIENT_IDLE), self.messages.idle);
@@ -147,7 +148,8 @@ impl State {
         }
     }
 
-    /// The first time no more is asked; the second time it ends, and another pair takes its place.
+    /// At the first close timer the pair stops sending requests. At the second it ends, and another
+    /// pair replaces it.
     fn on_close(&mut self, pair: u32, sink: &mut Sink) {
         self.pairs[pair as usize].closing = !self.pairs[pair as usize].closing;
         if self.pairs[pair as usize].closing {

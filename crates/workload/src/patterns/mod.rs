@@ -1,8 +1,8 @@
-//! The patterns behind the workloads: each a few steps that write operations, repeated.
+//! The patterns of the workloads. Each repeats a few steps that write operations.
 //!
-//! All parameters come from the [catalogue](crate::all); the code here has only the mechanism.
-//! Every pattern follows the same shape: a state, the stages of the stream, and one function for a
-//! step of each stage.
+//! All parameters come from the [catalogue](crate::workloads); this code has only the mechanisms.
+//! Every pattern has the same form: a state, the stages of the stream, and a function for a step of
+//! each stage.
 
 pub(crate) mod adversarial;
 pub(crate) mod burst;

@@ -1,4 +1,4 @@
-//! Timers that start themselves again.
+//! Timers that restart when they fire.
 
 use super::Phases;
 use crate::Measure;
@@ -12,10 +12,10 @@ use wheelhouse_core::Tick;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Period {
-    /// Each timer draws its own, once.
+    /// The distribution of periods. Each timer draws its period once.
     pub period: Delay,
-    /// Whether the phases are aligned: all deadlines multiples of the period. Else each has a phase
-    /// of its own.
+    /// If `true`, the phases are aligned: all deadlines are multiples of the period. Otherwise each
+    /// timer has a random phase.
     pub aligned: bool,
 }
 
@@ -47,7 +47,7 @@ fn start(state: &mut State, step: u64, sink: &mut Sink) {
     sink.insert(step as u32, first);
 }
 
-/// From the deadline that was, not from the clock: a period that does not drift.
+/// Counts the period from the last deadline, not from the clock, so that it does not drift.
 fn restart(state: &mut State, _: u64, sink: &mut Sink) {
     let Some((deadline, label)) = state.pending.pop() else { return };
     sink.advance(deadline);

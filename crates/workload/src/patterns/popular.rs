@@ -10,7 +10,8 @@ struct State {
     random: Random,
     ttl: Tick,
     uses: u32,
-    /// The label of each rank, so that sessions that are used often lie anywhere in memory.
+    /// The label of each rank, in random order, so that sessions that are used often are scattered
+    /// in memory.
     label_of_rank: Vec<u32>,
     /// When each session expires.
     deadlines: Vec<Tick>,
@@ -27,7 +28,7 @@ pub(crate) fn phases(ttl: Tick, uses: u32, laps: u32, n: u32, mut random: Random
     Box::new(Script::new(state, stages))
 }
 
-/// A session that was last used some time ago.
+/// Starts the timer of a session that was last used some time ago.
 fn resume(state: &mut State, step: u64, sink: &mut Sink) {
     let deadline = state.random.between(1, state.ttl);
     state.deadlines.push(deadline);

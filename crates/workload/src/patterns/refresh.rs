@@ -1,4 +1,5 @@
-//! Sessions that live as long as they are used: each use moves the timer, a silence lets it fire.
+//! Sessions that live as long as they are used: each use moves the timer, and it fires after a
+//! silence.
 
 use super::Phases;
 use crate::Measure;
@@ -8,7 +9,7 @@ use crate::random::{PER_MILLE, Random};
 use crate::script::{Script, Sink, Stage};
 use wheelhouse_core::Tick;
 
-/// What happens to a session next.
+/// The next event of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Used(u32),
@@ -41,14 +42,14 @@ pub(crate) fn phases(
     Box::new(Script::new(state, stages))
 }
 
-/// A session that was last used some time ago.
+/// Starts the timer of a session that was last used some time ago.
 fn resume(state: &mut State, step: u64, sink: &mut Sink) {
     let label = step as u32;
     let ttl = state.ttl.draw(&mut state.random);
     state.ttls.push(ttl);
     let event = state.draw_next(label, 0);
-    // The last use was at a point anywhere between then and the next one: both ends move by the
-    // same age.
+    // The stream starts at a random point between the last use and the next event, so both times
+    // are earlier by the same age.
     let age = state.random.below(event.0);
     state.events.push(event.0 - age, event.1);
     sink.insert(label, ttl - age);
@@ -74,7 +75,7 @@ fn next_event(state: &mut State, _: u64, sink: &mut Sink) {
 }
 
 impl State {
-    /// What comes after a use at `now`: another use within the TTL, or the end.
+    /// Draws the event after a use at `now`: another use within the time to live, or the expiry.
     fn draw_next(&mut self, label: u32, now: Tick) -> (Tick, Event) {
         let ttl = self.ttls[label as usize];
         let share = self.gap.draw(&mut self.random);

@@ -1,4 +1,4 @@
-//! Requests with a timeout each: a queue without a limit on the servers (M/G/infinity).
+//! Requests with a timeout each: a queue with an unlimited number of servers (M/G/infinity).
 
 use super::Phases;
 use crate::Measure;
@@ -9,9 +9,9 @@ use crate::script::{Script, Sink, Stage};
 use std::cmp::Reverse;
 use wheelhouse_core::Tick;
 
-/// How many labels `n` requests on average can need at a time: their number varies by its square
-/// root, so that even the smallest streams stay well below. Should they not, a request waits for
-/// one to end.
+/// The number of labels for an average of `n` concurrent requests. The number of requests varies by
+/// its square root, so even small streams stay well below this. If no label is free, a request
+/// waits for another to end.
 pub(crate) fn labels(n: u32) -> u64 {
     u64::from(n) + u64::from(n) / 8 + 1024
 }
@@ -22,12 +22,14 @@ struct State {
     completion: Delay,
     /// Mean time between requests.
     gap: f64,
-    /// When the next request comes; finer than a tick, since there may be thousands in one.
+    /// When the next request comes. Finer than a tick, since thousands may come in one tick.
     clock: f64,
-    /// When each request ends, its label, and whether by an answer: then its timer is cancelled.
+    /// The end of each request, with its label, and `true` if an answer ends it and its timer is
+    /// cancelled.
     ends: Queue<(u32, bool)>,
     free: Vec<u32>,
-    /// Those under way at the start: what is left until the deadline, and until the answer.
+    /// The requests in progress at the start: the remaining times until the deadline and until the
+    /// answer.
     under_way: Vec<(Tick, Tick)>,
 }
 
@@ -75,8 +77,8 @@ fn request(state: &mut State, _: u64, sink: &mut Sink) {
 }
 
 impl State {
-    /// Draws the requests that are under way at a random moment: the chance to meet one is as its
-    /// wait is long, and the moment is anywhere within the wait.
+    /// Draws the requests that are in progress at a random time. The probability of each is
+    /// proportional to the length of its wait, and the time is uniform within the wait.
     fn begin_in_the_middle(&mut self, n: u32) {
         while self.under_way.len() < n as usize {
             let answer = self.completion.draw(&mut self.random);
@@ -86,7 +88,7 @@ impl State {
                 self.under_way.push((self.timeout - age, answer - age));
             }
         }
-        // The oldest is taken first, from the end.
+        // They are popped from the end, so the oldest is the last.
         self.under_way.sort_by_key(|&under_way| Reverse(under_way));
     }
 

@@ -1,4 +1,4 @@
-//! Each operation by itself, on timers that are all due at the same tick.
+//! Each operation separately, on timers that are all due at the same tick.
 
 use super::Phases;
 use crate::Measure;

@@ -1,4 +1,4 @@
-//! Next to nothing to do, for very long.
+//! Very few timers over a very long time.
 
 use super::Phases;
 use crate::Measure;
@@ -6,7 +6,7 @@ use crate::random::Random;
 use crate::script::{Script, Sink, Stage};
 use wheelhouse_core::Tick;
 
-/// Labels that are in use at a time.
+/// The number of labels.
 pub(crate) const LABELS: u32 = 2;
 
 struct State {

@@ -1,4 +1,4 @@
-//! Start a timer and stop it at once, beside many that wait.
+//! A timer is started and stopped at once, while many others wait.
 
 use super::Phases;
 use crate::Measure;

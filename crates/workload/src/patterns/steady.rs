@@ -15,9 +15,9 @@ struct State {
 
 pub(crate) fn phases(longest: Tick, churn: u32, laps: u32, n: u32, random: Random) -> Phases {
     let (count, steps) = (u64::from(n), u64::from(n) * u64::from(laps));
-    // The clock moves a tick after a whole number of steps. So that the same share fires at every
-    // n, the delays are made to fit: a little longer with many timers. With few timers the clock
-    // cannot go slower than a tick a step, and the delays are shorter.
+    // The clock moves one tick after a whole number of steps. The delays are adapted so that the
+    // same share of timers fires for every n: they are a little longer with many timers. With few
+    // timers they are shorter, since the clock moves by at most one tick per step.
     let steps_within = (count * u64::from(churn) / 100).max(1);
     let steps_per_tick = (steps_within / longest).max(1);
     let longest = steps_within / steps_per_tick;
@@ -32,7 +32,7 @@ fn insert(state: &mut State, step: u64, sink: &mut Sink) {
 
 fn replace(state: &mut State, step: u64, sink: &mut Sink) {
     let label = state.random.below(u64::from(state.n)) as u32;
-    sink.cancel(label); // of one that has fired: harmless, and part of the work
+    sink.cancel(label); // the timer may have fired: then the cancel has no effect, but is timed
     sink.insert_after(label, state.random.between(1, state.longest));
     if (step + 1) % state.steps_per_tick == 0 {
         sink.advance(sink.now() + 1);

@@ -1,4 +1,4 @@
-//! Each operation by itself, on all timers, in random order.
+//! Each operation separately, on all timers, in random order.
 
 use super::Phases;
 use crate::Measure;
@@ -6,21 +6,21 @@ use crate::random::Random;
 use crate::script::{Script, Sink, Stage};
 use wheelhouse_core::Tick;
 
-/// Fewest ticks of the tick-by-tick run.
+/// The smallest number of ticks of the tick-by-tick run.
 const MIN_TICKS: u32 = 1024;
 
-/// How often each timer is rescheduled. What a structure leaves behind when it reschedules lazily
-/// it must clear away now and then; once round would end before any of it was, and leave it to the
-/// expiries to pay.
+/// How many times each timer is rescheduled. A structure with lazy rescheduling has to remove its
+/// stale entries now and then. A single lap would end before that, and the expiries would pay for
+/// it.
 const RESCHEDULE_LAPS: u64 = 4;
 
 struct State {
     random: Random,
     n: u32,
     order: Vec<u32>,
-    /// Longest delay of the operations and the jump.
+    /// The longest delay of the operations and the jump.
     longest: Tick,
-    /// Longest delay of the tick-by-tick run, and its number of ticks.
+    /// The longest delay of the tick-by-tick run, and its number of ticks.
     ticks: u32,
 }
 
@@ -71,7 +71,7 @@ fn tick_by_tick(state: &mut State, _: u64, sink: &mut Sink) {
 }
 
 impl State {
-    /// All labels once, in an order drawn anew at step 0.
+    /// Returns every label once, in an order that is drawn at step 0.
     fn next_of_all(&mut self, step: u64) -> u32 {
         if step == 0 {
             self.order = self.random.permutation(self.n);

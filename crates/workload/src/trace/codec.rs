@@ -1,4 +1,4 @@
-//! Operations and numbers as bytes.
+//! Encodes and decodes operations and numbers.
 
 use crate::Op;
 use wheelhouse_core::Tick;
@@ -7,7 +7,7 @@ const INSERT: u64 = 0;
 const CANCEL: u64 = 1;
 const RESCHEDULE: u64 = 2;
 const CLOCK: u64 = 3;
-/// The kind is in so many of the lowest bits.
+/// The number of lowest bits that hold the kind.
 const KIND_BITS: u32 = 2;
 
 const ADVANCE: u64 = 0;
@@ -15,11 +15,11 @@ const TICKS: u64 = 1;
 const WAKE: u64 = 2;
 const POP: u64 = 3;
 
-/// Most bytes of an operation: three numbers of ten bytes.
+/// The most bytes of an operation: three numbers of ten bytes.
 pub(super) const MAX_OP: usize = 30;
 
-/// What an operation is written relative to. Both ends keep one and pass every operation through
-/// it.
+/// The label and clock that an operation is relative to. Writer and reader each keep one, and pass
+/// every operation through it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Context {
     label: u32,
@@ -28,7 +28,8 @@ pub(super) struct Context {
 
 impl Context {
     /// Puts an operation at the beginning of `out` and returns its length.
-    // Inlined for a recorder, which calls it with a known kind: only that arm is left.
+    // Inlined for a recorder, which calls it with a constant kind, so that only that arm is
+    // compiled.
     #[inline(always)]
     pub(super) fn encode(&mut self, op: Op, out: &mut [u8; MAX_OP]) -> usize {
         match op {
@@ -51,7 +52,7 @@ impl Context {
         }
     }
 
-    /// `None` if there is no operation in these bytes.
+    /// `None` if the bytes are not an operation.
     pub(super) fn decode(&mut self, fields: &mut Fields<'_>) -> Option<Op> {
         let first = fields.number()?;
         let (kind, rest) = (first & ((1 << KIND_BITS) - 1), first >> KIND_BITS);
@@ -73,7 +74,7 @@ impl Context {
                 let count = u32::try_from(fields.number()?).ok()?;
                 let to = self.tick(fields)?;
                 self.clock = to;
-                // Its first tick is not before 0.
+                // The first tick must not be before 0.
                 (to >= u64::from(count)).then_some(Op::Ticks { count, to })
             }
             WAKE => Some(Op::Wake),
@@ -85,7 +86,7 @@ impl Context {
         }
     }
 
-    /// The number that begins an operation on a label.
+    /// The first number of an operation on a label.
     #[inline]
     fn labelled(&mut self, kind: u64, label: u32) -> u64 {
         let difference = i64::from(label) - i64::from(self.label);
@@ -93,7 +94,7 @@ impl Context {
         zigzag(difference) << KIND_BITS | kind
     }
 
-    /// The way to a tick, to which the clock moves.
+    /// Moves the clock to a tick, and returns the encoded difference.
     #[inline]
     fn moved(&mut self, to: Tick) -> u64 {
         let way = self.relative(to);
@@ -117,7 +118,7 @@ impl Context {
     }
 }
 
-/// 0, -1, 1, -2, ... as 0, 1, 2, 3, ...: small either way from zero.
+/// Maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ..., so that small negative numbers are short too.
 #[inline]
 fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64
@@ -133,17 +134,17 @@ fn put_two(first: u64, second: u64, out: &mut [u8; MAX_OP]) -> usize {
     put_number(second, out, length)
 }
 
-/// Puts a number at a place, and returns the place behind it.
-// Numbers of random length, byte by byte, cost a branch that is predicted wrongly for each: more
-// than all else that a recorder does. So eight bytes are written whatever the length; those behind
-// the number are written over by what follows.
+/// Writes a number at an index, and returns the index after it.
+// Numbers have random lengths, so writing them byte by byte costs a mispredicted branch for each:
+// more than the rest of a recorder's work. So eight bytes are always written, and the next number
+// overwrites those after the end.
 #[inline]
 fn put_number(number: u64, out: &mut [u8; MAX_OP], at: usize) -> usize {
     if number >= 1 << 56 {
         return put_long_number(number, out, at);
     }
     let length = (70 - (number | 1).leading_zeros() as usize) / 7;
-    // Seven bits a byte, by halves: 28 bits into each half, 14 into each quarter, 7 into each byte.
+    // Spreads seven bits into each byte by halving: 28 bits per half, 14 per quarter, 7 per byte.
     let halves = (number & 0x00ff_ffff_f000_0000) << 4 | number & 0x0fff_ffff;
     let quarters = (halves & 0x0fff_c000_0fff_c000) << 2 | halves & 0x0000_3fff_0000_3fff;
     let bytes = (quarters & 0x3f80_3f80_3f80_3f80) << 1 | quarters & 0x007f_007f_007f_007f;
@@ -164,7 +165,7 @@ fn put_long_number(mut number: u64, out: &mut [u8; MAX_OP], mut at: usize) -> us
     at + 1
 }
 
-/// Takes numbers off the front of some bytes, and never reads past their end.
+/// Reads numbers from the front of a slice, and never past its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a>(&'a [u8]);
 
@@ -203,7 +204,7 @@ impl<'a> Fields<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// A variable-length number; `None` if it does not end or does not fit.
+    /// Reads a variable-length number; `None` if it does not end or does not fit into 64 bits.
     pub(super) fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {

@@ -1,59 +1,58 @@
-//! What can be wrong with a trace.
+//! Errors of traces.
 
 use std::{fmt, io};
 
-/// Why a trace could not be read or written. Shown, it says where and what to do about it.
+/// Why a trace could not be read or written. The message says where, and what to do.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TraceError {
     /// The file itself could not be read or written.
     Io(io::Error),
-    /// It does not begin as a trace does.
+    /// The first bytes are not those of a trace.
     NotATrace,
-    /// It was written by a later version of this crate.
+    /// The trace was written by a later version of this crate.
     Version {
         /// The version in the file.
         found: u16,
     },
-    /// It ends before its end.
+    /// The file ends before the end of the trace.
     Truncated {
-        /// The block in which it ends, counted from 1; 0 is the header.
+        /// The block in which the file ends, counted from 1; 0 is the header.
         block: u64,
     },
-    /// A checksum does not match, or what it covers is no trace.
+    /// A checksum does not match, or the bytes it covers are not a trace.
     Corrupt {
         /// The block, counted from 1; 0 is the header.
         block: u64,
-        /// What does not match.
+        /// What is wrong.
         what: &'static str,
     },
-    /// A length is beyond its bound; nothing was allocated for it.
+    /// A length is above its bound. Nothing was allocated for it.
     TooLong {
         /// The block, counted from 1; 0 is the header.
         block: u64,
-        /// Of what.
+        /// The name of the length.
         what: &'static str,
-        /// What the file claims.
+        /// The length in the file.
         found: u64,
         /// The bound.
         most: u64,
     },
-    /// To be written: a label that the header leaves no room for.
+    /// On writing: a label is not below the number of labels in the header.
     Label {
         /// The label.
         label: u32,
         /// The number of labels in the header.
         labels: u32,
     },
-    /// To be written: fewer or more operations than the header announces.
+    /// On writing: the number of operations differs from that in the header.
     Operations {
-        /// In the header.
+        /// The number in the header.
         announced: u64,
-        /// Written until now.
+        /// The number written.
         written: u64,
     },
-    /// To be written by a [`LiveWriter`](super::LiveWriter): an operation for which its limit
-    /// leaves no room.
+    /// On writing by a [`LiveWriter`](super::LiveWriter): the operation could exceed its limit.
     Full {
         /// The limit, in bytes.
         limit: u64,
@@ -65,12 +64,12 @@ impl fmt::Display for TraceError {
         match self {
             Self::Io(error) => write!(f, "the trace cannot be read or written: {error}"),
             Self::NotATrace => f.write_str(
-                "this is no wheelhouse trace: its first bytes are others. Give a file made by \
+                "this is not a wheelhouse trace: its first bytes differ. Use a file made by \
                  scripts/record-kernel-timers or trace::Writer, copied in binary mode",
             ),
             Self::Version { found } => write!(
                 f,
-                "the trace is of version {found}, and this reads versions {} to {}: use the \
+                "the trace has version {found}, and this program reads versions {} to {}: use the \
                  release of wheelhouse-workload that wrote it, or record it again",
                 super::FIRST_VERSION,
                 super::VERSION
@@ -91,8 +90,8 @@ impl fmt::Display for TraceError {
             }
             Self::TooLong { block, what, found, most } => write!(
                 f,
-                "the trace is corrupt in {}, or not made by this crate: {what} is given as \
-                 {found}, and {most} is the most there can be. Copy it again, or record it again",
+                "the trace is corrupt in {}, or not made by this crate: {what} is {found}, and the \
+                 maximum is {most}. Copy it again, or record it again",
                 Place(*block)
             ),
             Self::Label { label, labels } => write!(
@@ -102,13 +101,12 @@ impl fmt::Display for TraceError {
             ),
             Self::Operations { announced, written } => write!(
                 f,
-                "the trace's header announces {announced} operations, and {written} came: set \
-                 Header::operations to the number that is written"
+                "the trace's header announces {announced} operations, and {written} were written: \
+                 set Header::operations to the number that is written"
             ),
             Self::Full { limit } => write!(
                 f,
-                "the trace has reached its limit of {limit} bytes: finish it, or give it a \
-                 higher one"
+                "the trace has reached its limit of {limit} bytes: finish it, or set a higher limit"
             ),
         }
     }
@@ -129,7 +127,7 @@ impl From<io::Error> for TraceError {
     }
 }
 
-/// Names a part of the file.
+/// The name of a part of the file.
 struct Place(u64);
 
 impl fmt::Display for Place {

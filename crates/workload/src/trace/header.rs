@@ -1,26 +1,26 @@
-//! What a trace says about itself, first and last.
+//! The header of a trace, and the totals at its end.
 
 use super::codec::Fields;
 use super::{MAX_HEADER, TraceError};
 use crate::Op;
 
-/// Bytes of the header beside its two texts: two u64, one u32, and the lengths of the texts.
+/// Bytes of the header without its two texts: two u64, one u32, and the lengths of the texts.
 const FIXED: usize = 8 + 4 + 8 + 4 + 4;
 
-/// What a trace says about itself.
+/// The header of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Its name in tables.
     pub name: String,
-    /// Where it comes from: system, versions, command lines, date, counts. For people to read.
+    /// Its origin, as text: system, versions, command lines, date, counts.
     pub provenance: String,
-    /// How long a tick lasts, in nanoseconds; 0 if the trace does not say.
+    /// The length of a tick in nanoseconds; 0 if it is unknown.
     pub tick_ns: u64,
-    /// All labels are below this: what [`Player::new`](crate::Player::new) is to be given. A reader
-    /// holds the trace to it; whoever makes room for so many labels should first hold it against
-    /// what room there is.
+    /// All labels are below this: the argument of [`Player::new`](crate::Player::new). A reader
+    /// checks that they are. Before you allocate memory for this number of labels, compare it with
+    /// the memory that there is.
     pub labels: u32,
-    /// How many operations there are, movements of the clock included.
+    /// The number of operations, including movements of the clock.
     pub operations: u64,
 }
 
@@ -59,7 +59,7 @@ fn text(fields: &mut Fields<'_>) -> Option<String> {
     String::from_utf8(fields.bytes(length)?.to_vec()).ok()
 }
 
-/// How many operations of each kind a trace holds.
+/// The number of operations of each kind in a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Insertions.
@@ -75,16 +75,16 @@ pub struct Totals {
 impl Totals {
     /// All of them.
     pub fn operations(&self) -> u64 {
-        // A file may claim anything; a reader compares this with what it has counted.
+        // Wraps around: a file may claim any numbers. A reader compares this with its own count.
         self.timer_operations().wrapping_add(self.clock)
     }
 
-    /// All but those of the clock.
+    /// All operations except movements of the clock.
     pub fn timer_operations(&self) -> u64 {
         self.inserts.wrapping_add(self.cancels).wrapping_add(self.reschedules)
     }
 
-    /// Counts one more.
+    /// Counts an operation.
     #[inline]
     pub(crate) fn add(&mut self, op: Op) {
         let kind = match op {

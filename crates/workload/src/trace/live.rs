@@ -1,4 +1,4 @@
-//! Writes traces whose length is not known beforehand.
+//! Writes traces of unknown length.
 
 use super::codec::{Context, MAX_OP};
 use super::writer::{chained, end_of_file, start_of_file};
@@ -6,28 +6,28 @@ use super::{BLOCK, Header, Totals, TraceError};
 use crate::Op;
 use std::io::{Seek, SeekFrom, Write};
 
-/// Bytes that a [`LiveWriter`] keeps free in the provenance of its header, for a remark in the end.
+/// Bytes that a [`LiveWriter`] reserves in the provenance of its header for a remark at the end.
 pub const REMARK: usize = 64;
 const UNFINISHED: &str = "; not finished";
 
 /// Tag, lengths, two checksums.
 const FRAME: usize = 21;
-/// What the deflate format puts before bytes that are stored as they are: a tag, the length, and
-/// the length inverted.
+/// The bytes that the deflate format puts before stored bytes: a tag, the length, and the inverted
+/// length.
 const STORED: usize = 5;
-/// Most operations in one stretch of stored bytes.
+/// The most bytes in one stored part.
 const MAX_STORED: usize = u16::MAX as usize;
 const MAX_BLOCK: usize = FRAME + STORED + MAX_STORED;
 /// Tag, totals, checksum.
 const END_OF_FILE: u64 = 37;
 
-/// Writes a trace while the operations happen, when nobody knows yet how many there will be.
+/// Writes a trace while the operations happen, before their number is known.
 ///
-/// A [`Writer`](super::Writer) has to know the number of labels and of operations first. This one
-/// learns them as it goes, and in the end goes back and writes them into the header: so its output
-/// must seek, as a file does and a pipe does not. Nor does it deflate: it is made to be fast, and
-/// what is written takes four to six bytes for each operation. It holds one block of at most 64 KiB
-/// and hands it on in one piece, so that its output needs no buffer.
+/// A [`Writer`](super::Writer) must know the number of labels and operations in advance. A
+/// `LiveWriter` counts them, and at the end it goes back and writes them into the header. So its
+/// output must be able to seek: a file can, a pipe cannot. To be fast, it does not deflate, and an
+/// operation takes four to six bytes. It holds one block of at most 64 KiB and writes it in one
+/// call, so its output needs no buffer.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -48,47 +48,47 @@ const END_OF_FILE: u64 = 37;
 pub struct LiveWriter<W> {
     output: W,
     header: Header,
-    /// Where in the output the trace begins.
+    /// The position in the output at which the trace begins.
     start: u64,
     limit: u64,
     /// Bytes written of this trace.
     written: u64,
     context: Context,
     totals: Totals,
-    /// Room for the frame, then operations.
+    /// Space for the frame, then operations.
     block: Box<[u8]>,
-    /// How much of the block is taken.
+    /// The number of bytes in use of the block.
     length: usize,
-    /// The block is handed on before it grows beyond this, which is no more than its length.
+    /// The block is written before it grows beyond this, which is at most its length.
     room: usize,
-    /// Operations in the blocks before.
+    /// The number of operations in the blocks before.
     handed_on: u64,
     crc: u32,
 }
 
-/// What a [`LiveWriter`] gives back in the end.
+/// A trace that a [`LiveWriter`] has finished.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Finished<W> {
     /// The output, flushed, its position at the end of the trace.
     pub output: W,
-    /// The header as it was written in the end.
+    /// The final header.
     pub header: Header,
-    /// How many operations of each kind there are.
+    /// The number of operations of each kind.
     pub totals: Totals,
-    /// How long the trace is, in bytes.
+    /// The length of the trace in bytes.
     pub bytes: u64,
 }
 
 impl<W: Write + Seek> LiveWriter<W> {
-    /// Begins a trace, of `limit` bytes at most, at the output's position. The numbers of labels
-    /// and operations in `header` do not matter. Its provenance gets [`REMARK`] bytes longer.
+    /// Begins a trace of at most `limit` bytes at the output's position. The numbers of labels and
+    /// operations in `header` are ignored. Its provenance becomes [`REMARK`] bytes longer.
     ///
-    /// The limit holds for all but a trace without operations, which takes its header and 37 bytes.
+    /// The limit does not apply to a trace without operations, which takes its header and 37 bytes.
     ///
     /// # Errors
     ///
-    /// If the texts of the header are longer than 64 KiB together, the output cannot tell its
+    /// If the texts of the header are longer than 64 KiB together, the output cannot report its
     /// position, or writing fails.
     pub fn new(mut output: W, mut header: Header, limit: u64) -> Result<Self, TraceError> {
         header.provenance.push_str(&padded(UNFINISHED));
@@ -114,16 +114,17 @@ impl<W: Write + Seek> LiveWriter<W> {
         Ok(writer)
     }
 
-    /// Writes an operation. O(1): some bytes into a block in memory, and every 64 KiB the block
+    /// Writes an operation. O(1): a few bytes into a block in memory, and every 64 KiB the block
     /// into the output.
     ///
     /// # Errors
     ///
-    /// [`TraceError::Full`], and nothing done, where the operation could pass the limit: the trace
-    /// can still be [finished](Self::finish). [`TraceError::Label`], and nothing done, for the
-    /// label `u32::MAX`, which no header can announce. If writing fails; the trace then ends in its
-    /// last whole block.
-    // Where the kind is known, as in a recorder, inlining leaves a tenth of it.
+    /// * [`TraceError::Full`] if the operation could exceed the limit. Nothing is written, and the
+    ///   trace can still be [finished](Self::finish).
+    /// * [`TraceError::Label`] for the label `u32::MAX`, which no header can announce. Nothing is
+    ///   written.
+    /// * If writing fails. The trace then ends with its last complete block.
+    // If the kind is a constant, as in a recorder, inlining leaves a tenth of the code.
     #[inline(always)]
     pub fn write(&mut self, op: Op) -> Result<(), TraceError> {
         if self.length + MAX_OP > self.room {
@@ -135,19 +136,19 @@ impl<W: Write + Seek> LiveWriter<W> {
             }
         }
         if let Some(out) = self.block[self.length..].first_chunk_mut() {
-            self.length += self.context.encode(op, out); // always: there is room
+            self.length += self.context.encode(op, out); // `Some`: `MAX_OP` bytes are free
             self.totals.add(op);
         }
         Ok(())
     }
 
-    /// How many operations of each kind there were until now.
+    /// The number of operations of each kind so far.
     pub fn totals(&self) -> Totals {
         self.totals
     }
 
-    /// Writes the end and the numbers in the header, and gives the output back. The first
-    /// [`REMARK`] bytes of `remark` come to stand at the end of the header's provenance.
+    /// Writes the end and the numbers in the header, and returns the output. The first [`REMARK`]
+    /// bytes of `remark` are appended to the header's provenance.
     ///
     /// # Errors
     ///
@@ -190,7 +191,7 @@ impl<W: Write + Seek> LiveWriter<W> {
         Ok(())
     }
 
-    /// Operations in the block: fewer than it has bytes.
+    /// The number of operations in the block, which fits since each takes at least a byte.
     fn pending(&self) -> u32 {
         (self.totals.operations() - self.handed_on) as u32
     }
@@ -202,8 +203,8 @@ impl<W: Write + Seek> LiveWriter<W> {
         self.room = MAX_BLOCK.min(usize::try_from(left).unwrap_or(usize::MAX));
     }
 
-    /// Fills in the frame and hands the block on. After an error the block is gone: a second try
-    /// would put it behind a part of itself.
+    /// Fills in the frame and writes the block. After an error the block is dropped: a retry would
+    /// write it after a part of itself.
     fn write_block(&mut self) -> Result<(), TraceError> {
         let pending = self.pending();
         let block = &mut self.block[..self.length];
@@ -217,7 +218,7 @@ impl<W: Write + Seek> LiveWriter<W> {
         {
             place.copy_from_slice(&field.to_le_bytes());
         }
-        head[FRAME] = 1; // the last stretch, and stored
+        head[FRAME] = 1; // the last part, stored
         head[FRAME + 1..][..2].copy_from_slice(&length.to_le_bytes());
         head[FRAME + 3..].copy_from_slice(&(!length).to_le_bytes());
         block[..FRAME + STORED].copy_from_slice(&head);
@@ -231,7 +232,8 @@ impl<W: Write + Seek> LiveWriter<W> {
     }
 }
 
-/// A remark that takes exactly its room: the header is written twice, in the same length.
+/// Pads or cuts a remark to exactly `REMARK` bytes, since the header is written twice with the same
+/// length.
 fn padded(remark: &str) -> String {
     let mut length = REMARK.min(remark.len());
     while !remark.is_char_boundary(length) {

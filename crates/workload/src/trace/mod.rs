@@ -1,10 +1,10 @@
 //! Recorded streams: a compact file of operations, with a checksum on every byte.
 //!
-//! A trace is what really happened: each insertion, cancellation, reschedule and movement of the
-//! clock, in order. Two are [shipped](shipped()) with this crate, recorded from the timers of a
-//! Linux kernel under a server and its load; more come from `scripts/record-kernel-timers`, by way
-//! of [`kernel`](crate::kernel), or from your own program, by way of `wheelhouse-record` and a
-//! [`LiveWriter`].
+//! A trace has the operations of a real program: each insertion, cancellation, reschedule and
+//! movement of the clock, in order. Two are [shipped](shipped()) with this crate, recorded from the
+//! timers of a Linux kernel under a server and its load. `scripts/record-kernel-timers` records
+//! more of them, through [`kernel`](crate::kernel); `wheelhouse-record` records your own program,
+//! through a [`LiveWriter`].
 //!
 //! ```
 //! use wheelhouse_workload::{Op, trace};
@@ -29,22 +29,23 @@
 //!
 //! ```text
 //! file    = magic version:u16 length:u32 header:[u8; length] crc:u32  block*  end
-//! magic   = 89 'W' 'H' 'T' 0d 0a 1a 0a  (as PNG's: mangled line ends or a lost bit 7 show)
+//! magic   = 89 'W' 'H' 'T' 0d 0a 1a 0a  (as in PNG: detects changed line ends and a lost bit 7)
 //! header  = tick_ns:u64 labels:u32 operations:u64 length:u32 name length:u32 provenance  (UTF-8)
 //! block   = 'B' raw:u32 packed:u32 operations:u32 crc_raw:u32 crc:u32 [u8; packed]
 //! end     = 'E' inserts:u64 cancels:u64 reschedules:u64 clock:u64 crc:u32  and nothing after it
 //! ```
 //!
-//! A block holds up to 64 KiB of operations, deflated; `crc_raw` is the CRC-32 of what comes out.
-//! The `crc` of the header is over all before it. That of a block is over its tag, lengths,
-//! `crc_raw` and deflated bytes, continued from the `crc` of the block before, or from 0. That of
-//! the end is over its tag, its totals and the header's `crc`, continued from the last block's. So
-//! a block that is changed, missing, doubled or out of place shows, and corrupt bytes never reach
-//! the inflater. The totals show a file that is cut between two blocks.
+//! A block holds up to 64 KiB of operations, deflated; `crc_raw` is the CRC-32 of the inflated
+//! bytes. The `crc` of the header covers everything before it. The `crc` of a block covers its tag,
+//! lengths, `crc_raw` and deflated bytes, and continues the `crc` of the previous block, or 0. The
+//! `crc` of the end covers its tag, its totals and the header's `crc`, and continues that of the
+//! last block. So a reader detects blocks that are changed, missing, doubled or out of order, and
+//! corrupt bytes never reach the inflater. The totals detect a file that is cut between two blocks.
 //!
-//! No block depends on the header. So a [`LiveWriter`], which learns the numbers in the header
-//! last, goes back and writes the header again. Until then it claims the most that it can: a file
-//! whose program was killed reads up to its last whole block, and then as truncated.
+//! No block depends on the header, so a [`LiveWriter`], which knows the numbers in the header only
+//! at the end, can go back and write the header again. Until then the header claims the largest
+//! numbers: if the program is killed, the file can be read to its last complete block, and is then
+//! reported as truncated.
 //!
 //! Operations are sequences of variable-length numbers (seven bits a byte, lowest first). The first
 //! holds the kind in its lowest two bits:
@@ -57,20 +58,20 @@
 //!               3 pop: to - clock (zigzag)
 //! ```
 //!
-//! The previous label and the clock begin at 0 and run through all blocks; the clock is where the
-//! last advance, ticks or pop left it. Differences wrap around, so that every tick and label can be
-//! written.
+//! The previous label and the clock begin at 0 and continue from block to block; the clock is the
+//! tick of the last advance, ticks or pop. Differences wrap around, so that every tick and label
+//! can be written.
 //!
 //! # Bounds
 //!
-//! A reader holds one block: about 128 KiB, whatever the file claims. Every length is held against
-//! its bound before memory is asked for. Reading and writing stream: neither needs to seek, but a
-//! [`LiveWriter`] at its end.
+//! A reader holds one block: about 128 KiB, whatever the file claims. Every length is compared with
+//! its bound before memory is allocated. Reading and writing do not seek, except a [`LiveWriter`]
+//! at its end.
 //!
 //! # Version 1
 //!
-//! It is read as well: the two traces that are shipped are of this version. It has no pop, the
-//! first block continues the `crc` of the header, and the end is without it.
+//! Version 1 can be read too: the two shipped traces have this version. It has no pop. The first
+//! block continues the `crc` of the header, and the end does not cover it.
 
 mod codec;
 mod error;
@@ -89,7 +90,7 @@ pub use reader::Reader;
 pub use shipped::{Shipped, shipped};
 pub use writer::Writer;
 
-/// The version this crate writes. It reads those before, too.
+/// The version that this crate writes. It also reads earlier versions.
 pub const VERSION: u16 = 2;
 const FIRST_VERSION: u16 = 1;
 
@@ -97,10 +98,10 @@ const MAGIC: [u8; 8] = [0x89, b'W', b'H', b'T', 0x0d, 0x0a, 0x1a, 0x0a];
 const BLOCK: u8 = b'B';
 const END: u8 = b'E';
 
-/// Longest header, its two texts included.
+/// The longest header in bytes, including its two texts.
 const MAX_HEADER: usize = 64 << 10;
-/// Most bytes of operations in a block.
+/// The most bytes of operations in a block.
 const MAX_RAW: usize = 64 << 10;
-/// Most bytes of a deflated block: what cannot be compressed is stored, with a few bytes for every
-/// 16 KiB.
+/// The most bytes of a deflated block: bytes that cannot be compressed are stored, with a few more
+/// for every 16 KiB.
 const MAX_PACKED: usize = MAX_RAW + (1 << 10);

@@ -1,22 +1,22 @@
-//! A trace as phases.
+//! Reads a trace as phases.
 
 use super::{Reader, Totals, TraceError};
 use crate::{Measure, Phase};
 use std::io::Read;
 
-/// Most operations of a phase.
+/// The most operations of a phase.
 const OPS_PER_PHASE: usize = 1 << 22;
 
 /// The operations of a trace in phases of [`Measure::Mix`], each counted by its insertions,
-/// cancellations and reschedules. Made by [`Reader::phases`].
+/// cancellations and reschedules. Returned by [`Reader::phases`].
 #[derive(Debug)]
 pub struct Phases<R> {
     reader: Reader<R>,
 }
 
 impl<R: Read> Reader<R> {
-    /// The operations as phases of [`Measure::Mix`](crate::Measure::Mix), of 2^22 operations at
-    /// most, to be played like those of a workload.
+    /// The operations as phases of [`Measure::Mix`](crate::Measure::Mix), with at most 2^22
+    /// operations each. Play them like those of a workload.
     pub fn phases(self) -> Phases<R> {
         Phases { reader: self }
     }

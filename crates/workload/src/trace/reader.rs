@@ -10,12 +10,12 @@ use crate::Op;
 use flate2::{Decompress, FlushDecompress, Status};
 use std::io::{self, BufReader, Read};
 
-/// Reads a trace, operation by operation, without seeking: an iterator that ends after the last
-/// operation or the first error. It holds one block, about 128 KiB, whatever the file claims.
+/// Reads a trace, operation by operation, without seeking. It is an iterator that ends after the
+/// last operation or the first error. It holds one block, about 128 KiB, whatever the file claims.
 ///
-/// What it yields has passed two checksums, and has labels below [`Header::labels`]. Only when it
-/// has ended without an error is it certain that nothing is missing at the end;
-/// [`totals`](Self::totals) then says what there was.
+/// Every operation that it returns has passed two checksums, and its label is below
+/// [`Header::labels`]. Operations may still be missing at the end, until it has ended without an
+/// error; [`totals`](Self::totals) then returns their numbers.
 #[derive(Debug)]
 pub struct Reader<R> {
     input: BufReader<R>,
@@ -23,17 +23,17 @@ pub struct Reader<R> {
     context: Context,
     counted: Totals,
     raw: Vec<u8>,
-    /// How much of `raw` was decoded, and how many operations are left in it.
+    /// The decoded bytes of `raw`, and the number of operations left in it.
     decoded: usize,
     left: u32,
     packed: Vec<u8>,
     unpacker: Decompress,
-    /// The number of the block, and the last checksum read.
+    /// The number of the block, and the last checksum.
     block: u64,
     crc: u32,
     header_crc: u32,
-    /// Whether the checksums of the blocks continue that of the header, as in version 1. In a later
-    /// one the end covers it.
+    /// `true` if the checksums of the blocks continue that of the header, as in version 1. In later
+    /// versions the end covers it.
     chained_header: bool,
     ended: Ended,
 }
@@ -46,12 +46,11 @@ enum Ended {
 }
 
 impl<R: Read> Reader<R> {
-    /// Opens a trace and reads its header. `input` need not be buffered.
+    /// Opens a trace and reads its header. `input` needs no buffer.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is not the beginning of a trace of [version](super::VERSION) 1 or
-    /// 2.
+    /// If `input` cannot be read, or is not a trace of [version](super::VERSION) 1 or 2.
     pub fn new(input: R) -> Result<Self, TraceError> {
         let mut input = BufReader::new(input);
         let (header, version, header_crc) = read_header(&mut input)?;
@@ -73,13 +72,12 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    /// What the trace says about itself.
+    /// The header of the trace.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// How many operations of each kind there were; `None` until the end was reached without an
-    /// error.
+    /// The number of operations of each kind; `None` until the end was reached without an error.
     pub fn totals(&self) -> Option<Totals> {
         (self.ended == Ended::Well).then_some(self.counted)
     }
@@ -95,8 +93,10 @@ impl<R: Read> Reader<R> {
             }
         }
         let mut fields = Fields::new(&self.raw[self.decoded..]);
-        let op =
-            self.context.decode(&mut fields).ok_or_else(|| self.corrupt("an operation is none"))?;
+        let op = self
+            .context
+            .decode(&mut fields)
+            .ok_or_else(|| self.corrupt("its bytes are not an operation"))?;
         if let Op::Insert { label, .. } | Op::Cancel { label } | Op::Reschedule { label, .. } = op {
             if label >= self.header.labels {
                 return Err(self.corrupt("a label is beyond those of the header"));
@@ -114,18 +114,18 @@ impl<R: Read> Reader<R> {
         match read_array::<1>(&mut self.input, self.block)?[0] {
             BLOCK => self.read_operations().map(|()| true),
             END => self.read_end().map(|()| false),
-            _ => Err(self.corrupt("it begins with neither of the two tags")),
+            _ => Err(self.corrupt("it begins with an unknown tag")),
         }
     }
 
     fn read_operations(&mut self) -> Result<(), TraceError> {
         let frame: [u8; 20] = read_array(&mut self.input, self.block)?;
         let mut fields = Fields::new(&frame);
-        let mut field = || fields.u32().unwrap_or_default(); // five of them are there
+        let mut field = || fields.u32().unwrap_or_default(); // the frame has five
         let [raw, packed, operations, crc_raw, crc] = [field(), field(), field(), field(), field()];
         self.bounded("the length of its operations", raw.into(), MAX_RAW as u64)?;
         self.bounded("its deflated length", packed.into(), MAX_PACKED as u64)?;
-        // No operation takes less than a byte.
+        // An operation takes at least a byte.
         self.bounded("the number of its operations", operations.into(), raw.into())?;
         read_into(&mut self.input, &mut self.packed, packed as usize, self.block)?;
         self.crc = chained(self.crc, &[&[BLOCK], &frame[..16], &self.packed]);
@@ -140,7 +140,7 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    /// Inflates into a buffer of the length that was announced, and accepts no more and no less.
+    /// Inflates into a buffer of the announced length. Any other length is an error.
     fn unpack(&mut self, length: usize) -> Result<(), TraceError> {
         self.raw.clear();
         self.raw.resize(length, 0);
@@ -152,7 +152,7 @@ impl<R: Read> Reader<R> {
         if complete {
             Ok(())
         } else {
-            Err(self.corrupt("it does not inflate to the length it gives"))
+            Err(self.corrupt("it does not inflate to the announced length"))
         }
     }
 
@@ -167,7 +167,7 @@ impl<R: Read> Reader<R> {
         if Totals::decode(totals) != Some(self.counted)
             || self.counted.operations() != self.header.operations
         {
-            return Err(self.corrupt("the totals are not those of the operations"));
+            return Err(self.corrupt("the totals differ from the number of operations"));
         }
         match self.input.read(&mut [0]) {
             Ok(0) => Ok(()),

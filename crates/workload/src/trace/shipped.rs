@@ -6,14 +6,14 @@ use super::{Reader, TraceError};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Shipped {
-    /// Its name, that in its header.
+    /// The name, which is also in the header.
     pub name: &'static str,
     /// The file.
     pub bytes: &'static [u8],
 }
 
 impl Shipped {
-    /// Opens it.
+    /// Opens the trace.
     ///
     /// ```
     /// for trace in wheelhouse_workload::trace::shipped() {
@@ -25,14 +25,14 @@ impl Shipped {
     ///
     /// # Errors
     ///
-    /// None for the files as they were shipped; a test reads them to their ends.
+    /// None for the shipped files; a test reads them to their ends.
     pub fn open(&self) -> Result<Reader<&'static [u8]>, TraceError> {
         Reader::new(self.bytes)
     }
 }
 
 /// The traces that come with this crate: the kernel timers of a web server and of a key-value
-/// server, each under its load generator. `traces/README.md` has how they were made.
+/// server, each under its load generator. `traces/README.md` says how they were made.
 pub fn shipped() -> &'static [Shipped] {
     &[
         Shipped { name: "nginx", bytes: include_bytes!("../../traces/nginx.trace") },

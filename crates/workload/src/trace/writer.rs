@@ -8,10 +8,9 @@ use std::io::{self, Write};
 
 /// Writes a trace, operation by operation, without seeking. It holds one block of at most 64 KiB.
 ///
-/// The number of operations stands in the header, and so must be known first;
-/// [`finish`](Self::finish) sees to it that it was right. Where it is not known, take a
-/// [`LiveWriter`](super::LiveWriter). A writer that is dropped before leaves a file that a reader
-/// finds truncated.
+/// The number of operations is in the header, so it must be known in advance;
+/// [`finish`](Self::finish) checks it. If it is not known, use a [`LiveWriter`](super::LiveWriter).
+/// A writer that is dropped without `finish` leaves a file that readers report as truncated.
 #[derive(Debug)]
 pub struct Writer<W> {
     output: W,
@@ -24,7 +23,7 @@ pub struct Writer<W> {
     packer: Compress,
     packed: Vec<u8>,
     header_crc: u32,
-    /// The checksum of the block before, which the next one continues.
+    /// The checksum of the previous block, which the next one continues.
     crc: u32,
 }
 
@@ -51,12 +50,12 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Writes an operation. O(1) amortised; a full block is deflated and handed on.
+    /// Writes an operation. O(1) amortised; a full block is deflated and written.
     ///
     /// # Errors
     ///
-    /// If its label is not below [`Header::labels`], if there are more than [`Header::operations`],
-    /// or if writing fails. After a failure to write, the trace is of no use.
+    /// If its label is not below [`Header::labels`], if there are more operations than
+    /// [`Header::operations`], or if writing fails. After a failure to write, the trace is useless.
     pub fn write(&mut self, op: Op) -> Result<(), TraceError> {
         if let Op::Insert { label, .. } | Op::Cancel { label } | Op::Reschedule { label, .. } = op {
             let labels = self.header.labels;
@@ -78,7 +77,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes the end and gives the output back, flushed.
+    /// Writes the end, flushes the output and returns it.
     ///
     /// # Errors
     ///
@@ -102,7 +101,7 @@ impl<W: Write> Writer<W> {
     fn write_block(&mut self) -> Result<(), TraceError> {
         self.packer.reset();
         self.packed.clear();
-        // Room enough for the worst case, so that one call does it.
+        // The buffer has room for the worst case, so one call is enough.
         match self.packer.compress_vec(&self.raw, &mut self.packed, FlushCompress::Finish) {
             Ok(Status::StreamEnd) => {}
             _ => return Err(io::Error::other("a block could not be deflated").into()),
@@ -126,7 +125,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// What a file begins with, and the checksum in it.
+/// The first bytes of a file, and the checksum in them.
 pub(super) fn start_of_file(header: &Header) -> Result<(Vec<u8>, u32), TraceError> {
     let encoded = header.encode()?;
     let mut start = MAGIC.to_vec();
@@ -138,7 +137,7 @@ pub(super) fn start_of_file(header: &Header) -> Result<(Vec<u8>, u32), TraceErro
     Ok((start, crc))
 }
 
-/// What a file ends with, after a block with this checksum and a header with that one.
+/// The last bytes of a file, after a block with the checksum `crc` and a header with `header_crc`.
 pub(super) fn end_of_file(totals: Totals, crc: u32, header_crc: u32) -> Vec<u8> {
     let mut end = vec![END];
     end.extend(totals.encode());
@@ -147,8 +146,8 @@ pub(super) fn end_of_file(totals: Totals, crc: u32, header_crc: u32) -> Vec<u8> 
     end
 }
 
-/// The CRC-32 of some bytes, continued from the checksum before them, so that blocks keep their
-/// order.
+/// The CRC-32 of some bytes, continued from the previous checksum, so that a change of their order
+/// is detected.
 pub(super) fn chained(before: u32, parts: &[&[u8]]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&before.to_le_bytes());

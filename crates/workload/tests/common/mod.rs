@@ -1,11 +1,11 @@
-//! A timer facility that is right because it is obvious, to play streams on: a map ordered by
-//! (deadline, insertion).
+//! A timer structure that is simple enough to be obviously right: a map ordered by (deadline,
+//! insertion).
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// The map, and what it was asked for.
+/// The map, and counts of its calls.
 #[derive(Default)]
 pub(crate) struct Map {
     timers: BTreeMap<(Tick, u64), (TimerId, u64)>,
@@ -16,7 +16,7 @@ pub(crate) struct Map {
     pub(crate) cancelled: u64,
     /// Reschedules of a live timer.
     pub(crate) moved: u64,
-    /// Most timers live at a time.
+    /// The most timers that were live at a time.
     pub(crate) peak: usize,
 }
 

@@ -20,7 +20,7 @@ pub(super) fn restore(from: &Path, file: &Path) -> Result<()> {
         .map_err(|error| failure(&file.display().to_string(), error))?;
     say(format_args!("{}: restored from {}", file.display(), from.display()));
     if let Some(replaced) = replaced {
-        say(format_args!("the file that was there is {} now", replaced.display()));
+        say(format_args!("the previous file is now {}", replaced.display()));
     }
     Ok(())
 }

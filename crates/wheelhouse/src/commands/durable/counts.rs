@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use wheelhouse_durable::store::{Dead, Entry, Key, Kind, State, Timestamp};
 
-/// How far ahead is counted what is due: not at all, a minute, an hour, a day.
+/// Due jobs are counted now and this far ahead, in seconds: a minute, an hour, a day.
 const AHEAD: [u64; 4] = [0, 60, 3_600, 86_400];
 
 /// Jobs of one kind, or of all.
@@ -14,12 +14,11 @@ pub(super) struct Count {
     pub(super) leased: u64,
     pub(super) closed: u64,
     pub(super) replaced: u64,
-    /// Leases that have ended, and whose jobs nobody has claimed since.
+    /// Leases that have expired and whose jobs no worker has claimed since.
     pub(super) lost: u64,
-    /// Of those that wait, pending or replaced: visible already, and within each of the others of
-    /// `AHEAD`.
+    /// Waiting jobs (pending or replaced) that are visible within each distance of `AHEAD`.
     pub(super) due: [u64; AHEAD.len()],
-    /// Which of those that wait is visible first, and when.
+    /// The waiting job that is visible first, and when.
     pub(super) first: Option<(Timestamp, Key)>,
 }
 
@@ -29,9 +28,9 @@ pub(super) struct Counts {
     pub(super) now: Timestamp,
     pub(super) kinds: BTreeMap<Kind, Count>,
     pub(super) total: Count,
-    /// Which of several stores it is.
+    /// The name of the shard, if the store is one of several.
     pub(super) shard: Option<String>,
-    /// Kinds that are paused; an empty one if all are.
+    /// The kinds that are paused; an empty name if all are.
     pub(super) paused: Vec<String>,
 }
 
@@ -54,7 +53,7 @@ impl Counts {
         if let Some(kind) = job.paused() {
             return self.paused.push(kind.to_owned());
         }
-        // The name is copied once for each kind, and not for each job.
+        // The name is copied once for each kind instead of once for each job.
         if !self.kinds.contains_key(&job.kind) {
             self.kinds.insert(job.kind.clone(), Count::default());
         }
@@ -84,11 +83,11 @@ impl Count {
     }
 }
 
-/// Dead letters by kind: how many, and the newest.
+/// The number of dead letters of each kind, and the newest.
 #[derive(Debug, Default)]
 pub(super) struct Buried(pub(super) BTreeMap<Kind, (u64, Newest)>);
 
-/// What is told of a dead letter.
+/// The newest dead letter of a kind.
 #[derive(Debug)]
 pub(super) struct Newest {
     pub(super) at: Timestamp,

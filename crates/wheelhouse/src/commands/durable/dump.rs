@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use wheelhouse_durable::store::{Dead, Entry, State};
 
-/// Prints all jobs, or all dead letters. Whoever stops to read ends it.
+/// Prints all jobs, or all dead letters. Stops without an error if the reader of the pipe stops.
 pub(super) fn dump(opened: &mut Opened, dead: bool) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut line = |text: String| Ok(writeln!(out, "{text}")?);
@@ -23,7 +23,7 @@ pub(super) fn dump(opened: &mut Opened, dead: bool) -> Result<()> {
     }
 }
 
-/// An error of standard output is none if nobody reads on.
+/// A broken pipe is not an error: the reader has seen enough.
 fn unless_nobody_reads(error: anyhow::Error) -> Result<()> {
     let io = error.downcast::<io::Error>().map_err(|error| anyhow!(error))?;
     if io.kind() == ErrorKind::BrokenPipe {
@@ -40,7 +40,7 @@ pub(super) fn job_line(job: &Entry) -> String {
 /// A dead letter, without a line break.
 pub(super) fn letter_line(letter: &Dead) -> String {
     let mut all = described(&letter.job);
-    // It has no state: what it was is over.
+    // A dead letter has no state.
     all.remove("state");
     all.remove("visible_at");
     all.insert("died".to_owned(), date(letter.at));
@@ -48,7 +48,7 @@ pub(super) fn letter_line(letter: &Dead) -> String {
     with_payload(all, &letter.job.payload)
 }
 
-/// All but the payload.
+/// All fields except the payload.
 fn described(job: &Entry) -> Map<String, Value> {
     let mut all = Map::new();
     let mut set = |name: &str, value: Value| all.insert(name.to_owned(), value);
@@ -78,8 +78,8 @@ fn described(job: &Entry) -> Map<String, Value> {
     all
 }
 
-/// The object with the payload at its end. JSON is taken over as it is written, so that no number
-/// loses a digit; a line break in it can only stand between its tokens.
+/// The object with the payload as its last field. A JSON payload is copied verbatim, so no number
+/// loses a digit. Its line breaks can only be between tokens, so a space can replace them.
 fn with_payload(all: Map<String, Value>, payload: &[u8]) -> String {
     let (name, value) = match std::str::from_utf8(payload) {
         Ok(text) if serde_json::from_str::<Value>(text).is_ok() => {
@@ -96,7 +96,7 @@ fn with_payload(all: Map<String, Value>, payload: &[u8]) -> String {
 fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}"); // a String takes everything
+        let _ = write!(text, "{byte:02x}"); // writing to a String cannot fail
         text
     })
 }

@@ -14,7 +14,7 @@ pub(super) fn cancel(asked: &Jobs) -> Result<ExitCode> {
         |key| Change::Cancel { key },
         |outcome| match outcome {
             Outcome::Cancelled => Ok("is cancelled"),
-            Outcome::Running => Ok("is running: this run continues, and no other follows"),
+            Outcome::Running => Ok("is running: this run continues, and no further run follows"),
             _ => Err("no job has this key"),
         },
     )
@@ -23,12 +23,12 @@ pub(super) fn cancel(asked: &Jobs) -> Result<ExitCode> {
 pub(super) fn move_to(asked: &Jobs, time: &Time) -> Result<ExitCode> {
     let when = match (time.delay, time.at) {
         (Some(delay), _) => {
-            let delay = Duration::try_from(delay).context("--in: a time before now")?;
+            let delay = Duration::try_from(delay).context("--in: the time is in the past")?;
             When::After(delay)
         }
         (None, Some(at)) => {
             let millis = at.as_millisecond();
-            ensure!(millis >= 0, "--at: a time before 1970");
+            ensure!(millis >= 0, "--at: the time is before 1970");
             When::At(Timestamp::from_millis(millis.cast_unsigned()))
         }
         (None, None) => unreachable!("one of them is required"),
@@ -52,7 +52,7 @@ fn moves(asked: &Jobs, when: When, done: &'static str) -> Result<ExitCode> {
     )
 }
 
-/// Makes a change of each job, all in one commit, and says what was done.
+/// Makes a change to each job, all in one commit, and prints the outcomes.
 fn each(
     asked: &Jobs,
     change: impl Fn(Key) -> Change,
@@ -73,14 +73,14 @@ fn each(
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A key, unless it is that of a row by which the store itself is known: without the row of a
-/// shard, the next program would not start.
+/// Parses a key and refuses those reserved for the store's own rows: without the row of a shard,
+/// the next program would not start.
 fn key_of_a_job(text: &str) -> Result<Key> {
     let key = Key::new(text).with_context(|| format!("the key '{text}'"))?;
     ensure!(
         !key.is_reserved(),
-        "the key '{text}' is reserved: it is no job, and nothing was changed; to end a pause, use \
-         `wheelhouse durable resume`"
+        "the key '{text}' is reserved: it is not a job, and nothing was changed; to end a pause, \
+         use `wheelhouse durable resume`"
     );
     Ok(key)
 }
@@ -103,7 +103,7 @@ pub(super) fn resume(asked: &Paused) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The store is looked at first, so that none is made by a wrong name.
+/// Opens the store to read first, so that a wrong name creates no store.
 fn commit(place: &Place, changes: &[Change]) -> Result<Vec<Outcome>> {
     drop(Opened::to_read(place)?);
     let committed = open_to_write(place)?.commit(changes);

@@ -1,4 +1,4 @@
-//! `wheelhouse durable retry` and `forget`: dead letters become jobs again, or go.
+//! `wheelhouse durable retry` and `forget`: turn dead letters into jobs again, or delete them.
 
 use super::dump::letter_line;
 use super::place::{Opened, failure, open_to_write};
@@ -20,7 +20,7 @@ pub(super) fn retry(asked: &Letters) -> Result<ExitCode> {
             Outcome::Duplicate => {
                 say(format_args!(
                     "error: {generation}: a newer job has the key {key}; wait for its end, cancel \
-                     it, or forget this one"
+                     it, or forget this letter"
                 ));
                 good = false;
             }
@@ -32,7 +32,7 @@ pub(super) fn retry(asked: &Letters) -> Result<ExitCode> {
 
 pub(super) fn forget(asked: &Letters) -> Result<ExitCode> {
     let (letters, mut good) = find(asked)?;
-    // Before they go, so that nothing is lost if it cannot be printed.
+    // Printed before they are deleted, so that nothing is lost if printing fails.
     letters.iter().try_for_each(|letter| print(letter_line(letter)))?;
     let outcomes = commit(asked, &letters, |generation| Change::Forget { generation })?;
     for (letter, outcome) in letters.iter().zip(outcomes) {
@@ -43,7 +43,7 @@ pub(super) fn forget(asked: &Letters) -> Result<ExitCode> {
     Ok(ending(good))
 }
 
-/// The letters that are there, and whether all are.
+/// The letters that were found; `true` if all were.
 fn find(asked: &Letters) -> Result<(Vec<Dead>, bool)> {
     let mut opened = Opened::to_read(&asked.place)?;
     let mut letters = Vec::new();
@@ -57,7 +57,7 @@ fn find(asked: &Letters) -> Result<(Vec<Dead>, bool)> {
     Ok((letters, good))
 }
 
-/// Makes a change for each letter, all in one commit. Without letters nothing is opened.
+/// Makes a change for each letter, all in one commit. Without letters the store is not opened.
 fn commit(
     asked: &Letters,
     letters: &[Dead],
@@ -75,7 +75,7 @@ fn ending(good: bool) -> ExitCode {
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Says that there is no such letter; false.
+/// Prints that there is no such letter, and returns `false`.
 fn gone(generation: u64) -> bool {
     say(format_args!(
         "error: there is no dead letter {generation}: `wheelhouse durable dump --dead` lists them"

@@ -1,16 +1,16 @@
-//! Going through a store by pages, so that memory does not grow with its jobs.
+//! Reads a store in pages, so that memory does not grow with the number of jobs.
 //!
-//! The pages are not of one moment: programs that run on meanwhile may add and end jobs.
+//! The pages are not a snapshot: programs may add and finish jobs between two pages.
 
 use super::place::{Opened, failure};
 use anyhow::Result;
 use wheelhouse_durable::store::{Dead, Entry, Key};
 
-/// Rows at a time. A payload may have a megabyte or more.
+/// Rows per page. A payload may have a megabyte or more.
 const PAGE: usize = 128;
 
 impl Opened {
-    /// Hands over every job, in an order of the store's own; how many there were.
+    /// Calls `each` with every job, in the store's order; returns the number of jobs.
     pub(super) fn each_job(&mut self, mut each: impl FnMut(&Entry) -> Result<()>) -> Result<u64> {
         let mut total = 0;
         let mut after: Option<Key> = None;
@@ -37,7 +37,7 @@ impl Opened {
         }
     }
 
-    /// Hands over every dead letter, by generation; how many there were.
+    /// Calls `each` with every dead letter, by generation; returns their number.
     pub(super) fn each_letter(&mut self, mut each: impl FnMut(&Dead) -> Result<()>) -> Result<u64> {
         let mut total = 0;
         let mut after = None;

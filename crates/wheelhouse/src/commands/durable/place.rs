@@ -1,4 +1,4 @@
-//! Which store is meant, and how it is opened.
+//! Selects a store from the command line and opens it.
 
 use crate::cli::durable::Place;
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -8,21 +8,21 @@ use wheelhouse_store_postgres::PostgresStore;
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_store_sqlite::SqliteStore;
 
-/// A store that was opened.
+/// An open store.
 pub(super) struct Opened {
     pub(super) store: Box<dyn Store>,
-    /// File or server, without its password, and queue.
+    /// The file; or the server, without its password, and the queue.
     pub(super) name: String,
-    /// What kind of store it is.
+    /// The kind of store.
     pub(super) kind: &'static str,
     /// The format of its data.
     pub(super) format: u32,
-    /// The size of a file.
+    /// The size, if it is a file.
     pub(super) bytes: Option<u64>,
 }
 
 impl Opened {
-    /// To look at it: nothing is made and nothing is changed.
+    /// Opens it to read: nothing is created or changed.
     pub(super) fn to_read(place: &Place) -> Result<Self> {
         let name = place.name();
         let failed = |error| failure(&name, error);
@@ -48,25 +48,25 @@ impl Opened {
         Ok(Self { store, name, kind, format, bytes })
     }
 
-    /// The store's present.
+    /// The present time by the store's clock.
     pub(super) fn now(&mut self) -> Result<Timestamp> {
         self.store.now().map_err(|error| failure(&self.name, error))
     }
 }
 
-/// SQLite's own check, if it is a file.
+/// Runs SQLite's integrity check, if the store is a file.
 pub(super) fn check_integrity(place: &Place) -> Result<()> {
     let Whose::File(path) = place.whose()? else { return Ok(()) };
     let checked = SqliteStore::open_to_read(path).and_then(|file| file.verify());
     checked.map_err(|error| failure(&place.name(), error))
 }
 
-/// The store again, to change it: as a program opens it, but only after it was
-/// [looked at](Opened::to_read), so that none is made by a wrong name.
+/// Opens the store to change it, as a program does. Call [`Opened::to_read`] first, so that a wrong
+/// name creates no store.
 pub(super) fn open_to_write(place: &Place) -> Result<Box<dyn Store>> {
     let opened: Result<Box<dyn Store>, StoreError> = match place.whose()? {
         Whose::File(path) => SqliteStore::open(path).map(|store| Box::new(store) as _),
-        // Whether the server keeps what it is told is for the programs to decide.
+        // The durability of the server's settings is the programs' decision: it is not checked.
         Whose::Redis(url, queue) => {
             RedisStore::builder(url, queue).unchecked().connect().map(|store| Box::new(store) as _)
         }
@@ -77,12 +77,12 @@ pub(super) fn open_to_write(place: &Place) -> Result<Box<dyn Store>> {
     opened.map_err(|error| failure(&place.name(), error))
 }
 
-/// What went wrong with which store. The message of a store's error has that of its source.
+/// An error with the name of the store. A store's message includes that of its source.
 pub(super) fn failure(name: &str, error: StoreError) -> anyhow::Error {
     anyhow!("{name}: {error}")
 }
 
-/// Which store it is, and its queue.
+/// The kind of store, with its path or URL, and its queue.
 #[derive(Debug, PartialEq, Eq)]
 enum Whose<'a> {
     File(&'a Path),
@@ -101,7 +101,7 @@ impl Place {
             "redis" | "rediss" | "unix" | "valkey" | "valkeys" => Whose::Redis,
             "postgres" | "postgresql" => Whose::Postgres,
             _ => bail!(
-                "{scheme}:// is no store: name a SQLite file, redis://HOST/ or \
+                "{scheme}:// is not a store: name a SQLite file, redis://HOST/ or \
                  postgres://USER@HOST/DATABASE"
             ),
         };
@@ -109,7 +109,7 @@ impl Place {
         Ok(to(url, queue.context("which queue of the server? add --queue NAME")?))
     }
 
-    /// File, or server and queue, without what may be a password.
+    /// The file; or the server and the queue, without the parts that may contain a password.
     pub(super) fn name(&self) -> String {
         let Some((scheme, rest)) = self.store.split_once("://") else { return self.store.clone() };
         let rest = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
@@ -119,14 +119,14 @@ impl Place {
     }
 }
 
-/// The bytes of a file that is there, and of its journal.
+/// The size of a file and its journal, in bytes. It is an error if there is no file.
 fn bytes_of(path: &Path) -> Result<u64> {
     let shown = path.display();
     let meta = match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            bail!("there is no file {shown}: name the one that the program opens")
+            bail!("there is no file {shown}: name the file that the program opens")
         }
-        meta => meta.with_context(|| format!("cannot look at {shown}"))?,
+        meta => meta.with_context(|| format!("cannot read {shown}"))?,
     };
     ensure!(!meta.is_dir(), "{shown} is a folder: name the file in it");
     let mut journal = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();

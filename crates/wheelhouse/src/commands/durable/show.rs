@@ -1,4 +1,4 @@
-//! `wheelhouse durable inspect`: what was counted, as it is printed.
+//! `wheelhouse durable inspect`: prints the counts.
 
 use super::counts::{Buried, Count, Counts, Newest};
 use super::place::Opened;
@@ -9,7 +9,7 @@ use wheelhouse_durable::store::{Key, Timestamp};
 use wheelhouse_present::table::{Cell, Column, Format, Table};
 use wheelhouse_present::units;
 
-/// How much of a reason a table shows; JSON has all of it.
+/// The number of characters of a reason or key that a table shows; JSON has all of them.
 const REASON: usize = 60;
 
 pub(super) fn all(
@@ -42,7 +42,7 @@ pub(super) fn all(
             let size = bytes.map_or_else(String::new, |bytes| {
                 format!(", {} with its journal", units::bytes(bytes))
             });
-            let mut out = format!("{name}: {kind}, format {format}{size}; {now} by its clock\n");
+            let mut out = format!("{name}: {kind}, format {format}{size}; its clock: {now}\n");
             out += &summary(counts);
             if !counts.kinds.is_empty() {
                 out += &format!("\n{}", jobs.terminal());
@@ -55,14 +55,14 @@ pub(super) fn all(
     }
 }
 
-/// What a person wants to know first.
+/// The lines above the tables.
 fn summary(counts: &Counts) -> String {
     let Count { due, first, lost, .. } = &counts.total;
     let mut out = counts.shard.as_ref().map_or_else(String::new, |shard| format!("{shard}\n"));
     out += &match first {
-        None => "no job waits\n".to_owned(),
+        None => "no job is waiting\n".to_owned(),
         Some((at, key)) if *at <= counts.now => format!(
-            "{} overdue; the oldest, {key}, could have begun {}\n",
+            "{} overdue; the oldest, {key}, was due {}\n",
             due[0],
             distance(*at, counts.now)
         ),
@@ -72,10 +72,12 @@ fn summary(counts: &Counts) -> String {
     };
     for kind in &counts.paused {
         let what = if kind.is_empty() { "everything" } else { kind };
-        out += &format!("{what} is paused: `wheelhouse durable resume` ends that\n");
+        out += &format!("{what} is paused; to resume: `wheelhouse durable resume`\n");
     }
     if *lost > 0 {
-        out += &format!("{lost} leases have ended and wait for a claim: their workers are gone\n");
+        out += &format!(
+            "{lost} leases have expired: their workers are gone, their jobs can be claimed\n"
+        );
     }
     out
 }
@@ -112,9 +114,9 @@ fn jobs(counts: &Counts) -> Table {
         table.rows.push(row("(all)", &counts.total));
     }
     table.notes.push(
-        "Due, within a minute and so on: of those that wait, pending or replaced; each counts the \
-         one before, too. Closed: cancelled while a worker has it. Replaced: waits for the end of \
-         an older run."
+        "The columns from `due` count waiting jobs, pending or replaced; each includes the column \
+         before. Closed: cancelled while a worker has it. Replaced: waits for the end of an older \
+         run."
             .to_owned(),
     );
     table
@@ -150,14 +152,14 @@ fn dead(buried: &Buried, now: Timestamp) -> Table {
         })
         .collect();
     table.notes.push(
-        "`wheelhouse durable dump --dead` shows all of them, `retry` and `forget` take their \
+        "`wheelhouse durable dump --dead` shows all of them; `retry` and `forget` take their \
          generations."
             .to_owned(),
     );
     table
 }
 
-/// A time: how far from now for people, the date for programs.
+/// A time: the distance from now for people, the date for programs.
 fn moment(at: Timestamp, now: Timestamp) -> Cell {
     Cell { value: date(at), ..Cell::text(distance(at, now)) }
 }
@@ -167,7 +169,7 @@ fn key_cell(key: &Key) -> Cell {
     Cell { shown: short(&text), ..Cell::text(text) }
 }
 
-/// On one line, and not too long.
+/// The text on one line, cut to `REASON` characters.
 fn short(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     match line.char_indices().nth(REASON) {

@@ -1,16 +1,16 @@
-//! How times are written.
+//! Formats times.
 
 use serde_json::Value;
 use wheelhouse_durable::store::Timestamp;
 
-/// With a date, in UTC, to the millisecond; in milliseconds since 1970 after the year 9999.
+/// A date in UTC, to the millisecond; after the year 9999, milliseconds since 1970.
 pub(super) fn date(time: Timestamp) -> Value {
     let millis = time.as_millis();
     let date = i64::try_from(millis).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
     date.map_or(Value::from(millis), |date| Value::from(format!("{date:.3}")))
 }
 
-/// How far a time is from the present, in two units: `in 5 min 3 s`, `2 d 1 h ago`.
+/// The distance of a time from the present, in two units: `in 5 min 3 s`, `2 d 1 h ago`.
 pub(super) fn distance(time: Timestamp, now: Timestamp) -> String {
     if time > now {
         format!("in {}", long(time.as_millis() - now.as_millis()))

@@ -26,14 +26,14 @@ fn a_file_that_a_program_has_open_is_told_and_not_changed() {
     let path = scratch.path("a.timers");
     let mut store = SqliteStore::open(&path).unwrap();
     let generations = fill(&mut store);
-    let kept = |name: &str| !name.ends_with("-shm"); // who reads up to where
+    let kept = |name: &str| !name.ends_with("-shm"); // it has the marks of readers
     let before: Vec<_> = files(&scratch).into_iter().filter(|(name, _)| kept(name)).collect();
     is_counted(&[&path], "SQLite");
     is_dumped(&[&path], generations);
     succeeds(&["durable", "verify", &path]);
     let after: Vec<_> = files(&scratch).into_iter().filter(|(name, _)| kept(name)).collect();
     assert!(before == after, "a byte was changed, or a file made");
-    // The program goes on.
+    // The program continues.
     store.commit(&[put("more", "close/1", 9, b"3")]).unwrap();
     assert_eq!(dumped(&[&path]).len(), 6);
 }
@@ -100,7 +100,7 @@ fn an_empty_store_is_no_error() {
     let scratch = Scratch::new("durable-empty");
     let path = scratch.path("a.timers");
     drop(SqliteStore::open(&path).unwrap());
-    assert!(succeeds(&["durable", "inspect", &path]).contains("no job waits"));
+    assert!(succeeds(&["durable", "inspect", &path]).contains("no job is waiting"));
     assert_eq!(succeeds(&["durable", "dump", &path]), "");
     assert_eq!(succeeds(&["durable", "dump", &path, "--dead"]), "");
     succeeds(&["durable", "verify", &path]);
@@ -114,11 +114,11 @@ fn one_of_several_stores_says_which_it_is_and_counts_no_job_for_that() {
     drop(Durable::builder(Handlers::new()).start_shards(stores).unwrap());
     for (path, shard) in paths.iter().zip(["shard 1 of 2", "shard 2 of 2"]) {
         let told = succeeds(&["durable", "inspect", path]);
-        assert!(told.contains(shard) && told.contains("no job waits"), "{told}");
+        assert!(told.contains(shard) && told.contains("no job is waiting"), "{told}");
     }
 }
 
-/// Without the row of a shard the next program would not start.
+/// Without the row of a shard, the next program would not start.
 #[test]
 fn rows_of_the_store_itself_are_not_changed_as_jobs() {
     let scratch = Scratch::new("durable-reserved");
@@ -182,13 +182,13 @@ fn a_dead_letter_is_retried_or_forgotten() {
     let message = fails(&["durable", "retry", &path, "1"]);
     assert!(message.contains("no dead letter 1") && message.contains("dump --dead"), "{message}");
 
-    // The program has the file open, and is handed the job again.
+    // The program has the file open, and claims the job again.
     succeeds(&["durable", "retry", &path, first]);
     let again = claim(&mut store, "burial/1");
     assert_eq!((again.job.key.as_bytes(), again.job.attempt), (&b"first"[..], 1));
     assert_eq!(dumped(&[&path, "--dead"]).keys().collect::<Vec<_>>(), ["second", "third"]);
 
-    // What can be done is done, and the rest is said.
+    // Valid changes are made, and the others are reported.
     store.commit(&[put("second", "close/1", 60, b"9")]).unwrap();
     let message = fails(&["durable", "retry", &path, second, third, "5"]);
     assert!(message.contains("a newer job has the key second"), "{message}");
@@ -242,7 +242,7 @@ fn kinds_are_paused_and_resumed() {
         shown.contains("mail/1 is paused") && shown.contains("everything is paused"),
         "{shown}"
     );
-    assert!(shown.contains("no job waits"), "a pause is no job: {shown}");
+    assert!(shown.contains("no job is waiting"), "a pause is no job: {shown}");
     succeeds(&["durable", "resume", &path]);
     let shown = succeeds(&["durable", "inspect", &path]);
     assert!(shown.contains("mail/1 is paused") && !shown.contains("everything"), "{shown}");

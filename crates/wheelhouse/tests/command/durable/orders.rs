@@ -1,4 +1,4 @@
-//! The file of a program that is killed: the example `order_audit_durable`.
+//! The file of a killed program: the example `order_audit_durable`.
 
 #[path = "../../../../store-sqlite/examples/order_audit_durable.rs"]
 #[allow(dead_code)]
@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 
 const ORDERS: u64 = 100;
 
-/// In the process that is killed: the example itself. Not a test of its own.
+/// Not a test: the example, which runs in the process that is killed.
 #[test]
 #[ignore = "the child of the test below"]
 fn child() {
-    let folder = std::env::var("ORDER_AUDIT_FOLDER").expect("the parent says where");
+    let folder = std::env::var("ORDER_AUDIT_FOLDER").expect("the parent sets the folder");
     audit(Path::new(&folder), ORDERS).unwrap();
 }
 
@@ -33,7 +33,7 @@ fn start(folder: &Path) -> Child {
 /// The number at the beginning of each line.
 fn numbers(file: &Path) -> Vec<u64> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
-    // A line without its end is being written.
+    // A line without a line end is still being written.
     let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     whole.map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect()
 }
@@ -56,7 +56,7 @@ fn orders_of_a_killed_program_are_seen_and_close_when_it_is_back() {
     let closed = numbers(&ledger);
     let waits = |order: &u64| !order.is_multiple_of(20) && !closed.contains(order);
     let open: Vec<u64> = numbers(&placed).into_iter().filter(waits).collect();
-    assert!(!open.is_empty(), "it was killed before all was over");
+    assert!(!open.is_empty(), "it was killed before all orders were closed");
     for order in open {
         let job = seen.get(&format!("order-{order}")).unwrap_or_else(|| panic!("{order} is lost"));
         assert_eq!((&job["kind"], &job["payload"]), (&"close-order/1".into(), &order.into()));
@@ -66,10 +66,10 @@ fn orders_of_a_killed_program_are_seen_and_close_when_it_is_back() {
     let counted = |name: &str| json["jobs"][0][name].as_u64().unwrap() as usize;
     assert_eq!(counted("pending") + counted("leased"), seen.len());
 
-    assert!(start(&scratch.0).wait().unwrap().success(), "it comes to an end");
-    assert!(succeeds(&["durable", "inspect", &path]).contains("no job waits"));
+    assert!(start(&scratch.0).wait().unwrap().success(), "the second run ends");
+    assert!(succeeds(&["durable", "inspect", &path]).contains("no job is waiting"));
     let report = report(&scratch.0).unwrap();
     assert_eq!((report.placed, report.lost, report.twice), (ORDERS, 0, 0), "{report:?}");
-    // Each twentieth is paid.
+    // Every twentieth order is paid.
     assert!(report.closed >= ORDERS - ORDERS / 20, "{report:?}");
 }

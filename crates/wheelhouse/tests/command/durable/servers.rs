@@ -7,7 +7,7 @@ use wheelhouse_store_postgres::PostgresStore;
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::Server;
 
-/// On a server without any data: `none` is said, and still none is there.
+/// On a server without data, each command fails with the message `none` and creates nothing.
 fn is_refused(url: &str, none: &str) {
     for what in ["inspect", "dump", "verify"] {
         let message = fails(&["durable", what, url, "--queue", "orders"]);
@@ -34,7 +34,7 @@ fn is_told(url: &str, store: &mut dyn Store, name: &str) {
 
 #[test]
 fn a_queue_of_a_redis_is_told() {
-    // Programs may have chosen a server that forgets; to look at it needs no durability.
+    // Programs may have chosen a server without persistence; reading does not need it.
     let Some(server) = Server::redis(&["--appendonly", "no"]) else { return };
     let url = format!("redis://{}/", server.address());
     is_refused(&url, "the server has no queue `orders`");
@@ -53,7 +53,7 @@ fn a_queue_of_a_postgres_is_told() {
     let mut store = PostgresStore::connect(&url, "orders").unwrap();
     is_told(&url, &mut store, "PostgreSQL");
     let other = ["durable", "inspect", &url, "--queue", "others"];
-    assert!(succeeds(&other).contains("no job waits"), "another queue in the same tables");
+    assert!(succeeds(&other).contains("no job is waiting"), "another queue in the same tables");
     server.kill();
     let message = fails(&["durable", "inspect", &url, "--queue", "orders"]);
     assert!(message.contains("cannot be reached"), "{message}");
