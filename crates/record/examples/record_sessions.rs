@@ -6,7 +6,7 @@
 //!
 //! ```sh
 //! cargo run --release -p wheelhouse-record --example record_sessions -- sessions.trace
-//! cargo run --release -p wheelhouse -- replay sessions.trace
+//! cargo run --release -p wheelhouse-cli -- replay sessions.trace
 //! ```
 
 use std::path::Path;
