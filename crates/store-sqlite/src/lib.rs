@@ -53,7 +53,7 @@
 //! ```text
 //!  orders.timers   job   by key           -> the whole row         (a table without row numbers)
 //!                        by kind, visible_at, generation -> key    (the order; a claim reads it)
-//!                        by holder, if leased -> key               (to free leases of dead holders)
+//!                        by holder, if leased -> key               (leases of a dead holder)
 //!                  dead  by generation    -> the row, reason, time
 //!                  meta  epoch, last number drawn, latest time seen
 //!  orders.timers-wal, -shm                SQLite's journal; part of the store while it is open
