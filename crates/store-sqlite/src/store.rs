@@ -55,8 +55,8 @@ impl SqliteStore {
     }
 
     /// Opens an existing file to read it: calls that change something are refused, and no lease is
-    /// freed. If no program has the file open, SQLite leaves two empty files of its journal next to
-    /// it (`-wal`, `-shm`).
+    /// freed. A claim with a `max` of 0 works. If no program has the file open, SQLite leaves two
+    /// empty files of its journal next to it (`-wal`, `-shm`).
     ///
     /// # Errors
     ///
