@@ -26,7 +26,7 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
     }
     match error.kind() {
         ErrorKind::InvalidClientConfig | ErrorKind::AuthenticationFailed => {
-            StoreError::Refused(format!("{error}; look at the URL and its password"))
+            StoreError::Refused(format!("{error}; check the URL and its password"))
         }
         ErrorKind::UnexpectedReturnType | ErrorKind::Parse => {
             StoreError::Damaged(error.to_string())
@@ -72,7 +72,7 @@ fn by_code(error: &RedisError) -> StoreError {
         ))),
         Some("WRONGTYPE") => StoreError::Foreign(error.to_string()),
         Some("NOAUTH" | "WRONGPASS" | "NOPERM") => {
-            StoreError::Refused(format!("{error}; look at the URL, its user and password"))
+            StoreError::Refused(format!("{error}; check the URL, its user and password"))
         }
         _ => StoreError::Io(std::io::Error::other(error.to_string())),
     }

@@ -103,5 +103,5 @@ fn a_user_can_be_limited_to_a_queue() {
     let mut store = RedisStore::connect(&url, "orders").unwrap();
     assert_eq!(store.commit(&[put("a", "one")]).unwrap(), [Outcome::Done]);
     let error = RedisStore::connect(&url, "others").unwrap_err();
-    assert!(error.to_string().contains("look at the URL, its user"), "{error}");
+    assert!(error.to_string().contains("check the URL, its user"), "{error}");
 }
