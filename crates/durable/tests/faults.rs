@@ -1,5 +1,5 @@
 //! A store that fails: nothing is lost, only stored changes are acknowledged, and no caller waits
-//! for ever.
+//! forever.
 
 mod common;
 

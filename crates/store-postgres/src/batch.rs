@@ -41,7 +41,7 @@ pub(crate) struct Writes {
     pub(crate) set: Vec<(Key, Row)>,
     /// In the order of the puts. The rows have no generation yet.
     pub(crate) put: Vec<(Put, Row)>,
-    /// When the first row of each kind is visible, among rows whose `visible_at` has changed.
+    /// When the first row of each kind is visible, among new rows and rows with a new `visible_at`.
     pub(crate) first: BTreeMap<Kind, Timestamp>,
 }
 

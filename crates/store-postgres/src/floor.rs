@@ -12,8 +12,8 @@ use wheelhouse_durable::store::Kinds;
 /// A search that takes longer has walked over many dead entries.
 const LONG: Duration = Duration::from_millis(10);
 
-/// Claims from the beginning take at most one in this many parts of the time: after one, the next
-/// follows after its duration times this number.
+/// Claims from the beginning take at most `1 / PART` of the time: after one that took long, the
+/// next one follows after `PART` times its duration.
 const PART: u32 = 10;
 
 /// A commit usually becomes visible within this time after it has read the clock, in milliseconds.

@@ -36,7 +36,7 @@
 //!   are lost or restored from an old copy.
 //! * **The epoch** of the data is a random number that was drawn when the queue was created. Each
 //!   call names it. If the data were replaced, the next commit or claim of each connection fails
-//!   once with a message that says so. Reads, and all later calls, use the data that are there.
+//!   once, and its message names the cause. Reads and all later calls use the new data.
 //! * **A full server** (`maxmemory`) refuses new jobs. Stored jobs still begin and end.
 //! * **Waiting programs are woken** by a message when a job is visible earlier than before.
 //!

@@ -16,7 +16,8 @@ use wheelhouse_durable::store::StoreError;
 
 /// The servers of a queue, shared by the connections of a store.
 pub(crate) struct Servers {
-    /// Has the user, the password and the encryption of the URL. The address may be replaced.
+    /// A client with the user, the password and the encryption of the URL. The address may be
+    /// replaced.
     template: Client,
     /// The addresses of the servers, or of the Sentinels, that the caller gave.
     given: Vec<Client>,

@@ -37,7 +37,7 @@ pub enum Scheduled {
     Changed,
 }
 
-/// What to do if a job has the key already.
+/// The effect of a plan whose key a job has already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum IfTaken {
     Refuse,
@@ -138,7 +138,7 @@ impl<A> Plan<'_, A> {
     }
 
     /// Sets a time at and after which the job does not run: it becomes a dead letter instead. A
-    /// periodic job has no occurrence after this time, and ends.
+    /// periodic job has no occurrence at or after this time, and ends.
     pub fn expires(mut self, time: impl Into<Timestamp>) -> Self {
         self.policy.expires = Some(time.into());
         self

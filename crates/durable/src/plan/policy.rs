@@ -9,8 +9,8 @@ use crate::store::Timestamp;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// What happens to a late run, for example after downtime. Each attempt compares the time since
-/// this occurrence was due.
+/// The policy for late runs, for example after downtime. Each attempt compares the time since the
+/// occurrence was due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Late {
     /// Runs, however late.
@@ -24,7 +24,7 @@ pub enum Late {
     Skip(Duration),
 }
 
-/// What happens to missed occurrences of a periodic job.
+/// The policy for missed occurrences of a periodic job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missed {
     /// One run stands for all of them, and can ask for

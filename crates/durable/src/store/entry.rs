@@ -23,7 +23,7 @@ pub struct Entry {
     pub occurrence: u64,
     /// The number of runs of this occurrence that have begun.
     pub attempt: u32,
-    /// Whether a worker has the job.
+    /// The state, with the lease if a worker has the job.
     pub state: State,
 }
 

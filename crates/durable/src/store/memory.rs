@@ -45,7 +45,7 @@ struct Inner {
     dead: BTreeMap<u64, Dead>,
     /// The last generation or token that was drawn.
     last: u64,
-    /// A row became the first of its kind since the last claim, so waiting programs must be woken.
+    /// A row became the first of its kind, so waiting programs must be woken.
     earlier: bool,
     wakers: Vec<Waker>,
 }
@@ -120,7 +120,7 @@ impl Store for MemoryStore {
         }
         let next = inner.first(kinds).map(|(visible_at, ..)| visible_at);
         // A lease inserts its row at a later place than before, which may still be the first of its
-        // kind. The result of this claim says so: no program must be woken for it.
+        // kind. This claim returns that time, so no program must be woken for it.
         inner.earlier = false;
         Ok(Next { now, visible_at: next })
     }

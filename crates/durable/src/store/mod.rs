@@ -123,8 +123,8 @@ pub trait Store: Send + 'static {
     }
 
     /// Registers `waker`. The store calls it when a commit of any connection makes a job visible
-    /// earlier than the last [`Next`] said. Spurious calls are allowed. A store that cannot notify
-    /// does nothing: callers poll it once a second in any case.
+    /// earlier than the last [`Next`] said, or if that said `None`. Spurious calls are allowed. A
+    /// store that cannot notify does nothing: callers poll it once a second in any case.
     fn wake_by(&mut self, waker: Waker);
 
     /// The row of a key.

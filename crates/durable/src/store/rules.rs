@@ -20,7 +20,7 @@ pub struct Row {
     pub occurrence: u64,
     /// The number of runs of this occurrence that have begun.
     pub attempt: u32,
-    /// Whether a worker has the job.
+    /// The state, with the lease if a worker has the job.
     pub state: State,
 }
 
@@ -173,7 +173,7 @@ pub fn claim(row: &Row, lease: Lease) -> Option<Row> {
     (!matches!(row.state, State::Closed(_))).then_some(leased)
 }
 
-/// What a change does to a row.
+/// The effect of a change on a row.
 enum Step<'a> {
     Keep,
     Set(Row),

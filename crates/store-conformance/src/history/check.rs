@@ -21,7 +21,7 @@ pub struct Checked {
     pub begins: u64,
     /// Accepted acks.
     pub acked: u64,
-    /// Refused begins, acks and retries.
+    /// Refused acks and retries.
     pub refused: u64,
     /// Killed processes.
     pub killed: u64,
@@ -34,8 +34,8 @@ struct Facts {
     acknowledged: bool,
     /// When a cancel that was answered `Cancelled` returned.
     cancelled: Option<u64>,
-    /// The number of cancels that may have taken effect without an answer that says so. If a later
-    /// cancel is answered `Absent`, they still may have.
+    /// The number of cancels that may have taken effect, but were not answered `Cancelled`. If a
+    /// later cancel is answered `Absent`, they still may have.
     may_be_cancelled: u32,
     /// Begins that may have been carried out: token and time of the call.
     may_have_begun: BTreeMap<u64, u64>,
