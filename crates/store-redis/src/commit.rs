@@ -51,7 +51,7 @@ pub(crate) fn add(call: &mut Arguments, change: &Change) -> Result<(), StoreErro
         Change::Forget { generation } => {
             call.extend([b"F".to_vec(), generation.to_string().into_bytes()]);
         }
-        other => return Err(StoreError::Refused(format!("this version cannot do {other:?}"))),
+        other => return Err(StoreError::Refused(format!("unknown change {other:?}"))),
     }
     Ok(())
 }
@@ -93,6 +93,6 @@ pub(crate) fn outcome(letter: u8) -> Result<Outcome, StoreError> {
         b'S' => Outcome::Superseded,
         b'E' => Outcome::Duplicate,
         b'L' => Outcome::Closed,
-        other => return Err(StoreError::Damaged(format!("an answer {other}"))),
+        other => return Err(StoreError::Damaged(format!("unknown outcome {other}"))),
     })
 }

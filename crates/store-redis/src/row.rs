@@ -68,7 +68,7 @@ fn read_dead(letter: &[u8]) -> Option<Dead> {
 /// Policy and payload as one value: the policy's length in four bytes, the policy, the payload.
 pub(crate) fn body(policy: &str, payload: &[u8]) -> Result<Vec<u8>, StoreError> {
     let length = u32::try_from(policy.len())
-        .map_err(|_| StoreError::Refused("a policy is at most 4 GiB".into()))?;
+        .map_err(|_| StoreError::Refused("a policy has at most 4 GiB".into()))?;
     Ok([&length.to_be_bytes(), policy.as_bytes(), payload].concat())
 }
 
@@ -82,5 +82,5 @@ fn time(millis: u64) -> Timestamp {
 }
 
 fn damaged(name: &[u8]) -> StoreError {
-    StoreError::Damaged(format!("the row {}", name.escape_ascii()))
+    StoreError::Damaged(format!("unreadable row {}", name.escape_ascii()))
 }

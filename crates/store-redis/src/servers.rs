@@ -60,7 +60,7 @@ impl Servers {
         // The last server is tried first, and forgotten until it has shown that it still has the
         // queue.
         let last = self.lock().take();
-        let mut answer = Err(StoreError::Unavailable("no address of a server".into()));
+        let mut answer = Err(StoreError::Unavailable("no server address is known".into()));
         for client in last.into_iter().map(Ok).chain(self.candidates()) {
             answer = client.and_then(|client| Ok((self.try_one(&client)?, client)));
             match answer {
@@ -124,7 +124,7 @@ impl Servers {
                 "a Sentinel knows no primary `{name}`: write its name as the host of the URL"
             ))
         })?;
-        let unreadable = || StoreError::Damaged("an address of a Sentinel".into());
+        let unreadable = || StoreError::Damaged("unreadable address from a Sentinel".into());
         at(&self.template, &host, port).ok_or_else(unreadable)
     }
 

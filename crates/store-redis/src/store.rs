@@ -66,7 +66,7 @@ impl RedisStore {
                     command.arg(&**kind);
                 }
             })?;
-        let unreadable = || StoreError::Damaged("an answer of the claim script".into());
+        let unreadable = || StoreError::Damaged("unreadable answer of the claim script".into());
         let (head, jobs) = answer.split_first_chunk::<3>().ok_or_else(unreadable)?;
         let [now, next, removed] = head.each_ref().map(number);
         let now = Timestamp::from_millis(now.ok_or_else(unreadable)?);
