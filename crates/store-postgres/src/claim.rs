@@ -104,7 +104,7 @@ fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<i64, StoreError> {
 }
 
 fn course_of(rows: &[Row], floor: i64, more: bool) -> Result<Course, StoreError> {
-    let row = rows.first().ok_or_else(|| StoreError::Damaged("a statement returned no row".into()))?;
+    let row = rows.first().ok_or_else(|| StoreError::Damaged("a query returned no row".into()))?;
     let number = |column| row.try_get::<_, Option<i64>>(column).map_err(store_error);
     let took = Duration::from_millis(row::number(row, 3)?);
     let last = number(2)?.filter(|_| more);
@@ -112,7 +112,7 @@ fn course_of(rows: &[Row], floor: i64, more: bool) -> Result<Course, StoreError>
 }
 
 fn next_of(rows: &[Row]) -> Result<Next, StoreError> {
-    let row = rows.first().ok_or_else(|| StoreError::Damaged("a statement returned no row".into()))?;
+    let row = rows.first().ok_or_else(|| StoreError::Damaged("a query returned no row".into()))?;
     let visible_at: Option<i64> = row.try_get(1).map_err(store_error)?;
     let visible_at = visible_at.map(|at| Timestamp::from_millis(at.cast_unsigned()));
     Ok(Next { now: row::time(row, 0)?, visible_at })
