@@ -28,8 +28,8 @@
 //! * **Begun**: a worker runs the job, and the attempt is counted. If the lease runs out, a claim
 //!   hands the job out again, as above.
 //! * **Closed**: the job was cancelled while a worker runs it. The worker's ack counts, and the job
-//!   is not handed out again. The ack removes the row, or the first claim after the end of the
-//!   lease.
+//!   is not handed out again. The row is removed when the run ends, or by the first claim after the
+//!   end of the lease.
 //! * **Replaced**: a newer generation was put under the key while a worker runs the older one. The
 //!   row holds the newer one. It waits for its due time *and* for the end of the older run, which
 //!   is an ack, retry, release or bury of the older generation, or the end of its lease. So two
@@ -69,8 +69,8 @@ pub use memory::MemoryStore;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A callback: a job is visible earlier than the last [`Next`] of the store said. It must not
-/// block.
+/// A callback for when a job is visible earlier than the last [`Next`] of the store said. It must
+/// not block.
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
 /// A store of jobs. See the [module](self) for rows, states, numbers and time.
