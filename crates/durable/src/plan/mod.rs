@@ -37,7 +37,7 @@ pub enum Scheduled {
     Changed,
 }
 
-/// The effect of a plan whose key a job has already.
+/// The effect of a plan if a job has its key already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum IfTaken {
     Refuse,
