@@ -1,5 +1,5 @@
-//! Timers that survive a crash and a restart: a job has a key, a due time and the name of its
-//! handler, and lies in a store. At least once, with leases and fencing tokens.
+//! Timers that survive a crash and a restart. A job has a key, a due time and the name of its
+//! handler, and is kept in a store. Delivery is at least once, with leases and fencing tokens.
 //!
 //! ```
 //! use std::time::Duration;
@@ -8,10 +8,10 @@
 //!
 //! let (sender, closed) = std::sync::mpsc::channel();
 //! let handlers = Handlers::new().on_bytes("close-order/1", move |run: &DurableRun<'_>, order| {
-//!     sender.send((order.to_vec(), run.attempt()))?; // an error is tried again
+//!     sender.send((order.to_vec(), run.attempt()))?; // an error: the job is retried
 //!     Ok(Next::Done)
 //! });
-//! let timers = Durable::start(MemoryStore::new(), handlers)?; // or one that outlives the program
+//! let timers = Durable::start(MemoryStore::new(), handlers)?; // or a store that outlives it
 //! timers.after(Duration::from_millis(5)).key("order-17").schedule_bytes("close-order/1", "17")?;
 //! assert_eq!(closed.recv()?, (b"17".to_vec(), 1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -20,7 +20,7 @@
 //! # How it works
 //!
 //! ```text
-//!  schedule, cancel, refresh            when to ask
+//!  schedule, cancel, refresh            time of the next claim
 //!  ──────────────┐             ┌────────────────────── wheel (of the service)
 //!                ▼             ▼
 //!        ┌───────────────┐ ┌─────────┐   leased
@@ -31,31 +31,31 @@
 //!             trait Store  ◀────┘
 //! ```
 //!
-//! * A [store] holds a row for each key, in the order of when it is visible. A claim moves
-//!   that to the end of a lease and gives a token; an ack compares the token. So a job whose
-//!   program died comes back by itself.
-//! * A run **begins** by a separate change, when a worker is free for it: that counts the attempt.
-//!   Until then its job can be cancelled, moved and replaced.
-//! * The **committer** is one thread. While it commits, what arrives is the next batch; so one sync
-//!   serves many. A [`Commit`] is waited for by a thread or awaited.
-//! * The **claimer** is one thread. It leases what is due, no more than may be in flight, and
-//!   learns when to ask next. That moment is in the wheel of a [service](wheelhouse_service), with
-//!   the renewal of leases; the jobs are not.
-//! * With [several stores](Builder::start_shards) each has a committer and a claimer; the workers
-//!   are those of all.
-//! * The **store's clock** decides what is due. Programs send delays.
+//! * A [store] holds a row for each key, ordered by `visible_at`. A claim moves `visible_at` to the
+//!   end of a lease and returns a token; an ack compares the token. So if a program dies, its jobs
+//!   become visible again without further action.
+//! * A run **begins** by a separate change, when a worker is free for it. That change counts the
+//!   attempt. Until then the job can be cancelled, moved and replaced.
+//! * The **committer** is one thread. Changes that arrive while it commits form the next batch, so
+//!   one sync serves many callers. Wait for a [`Commit`] in a thread, or await it.
+//! * The **claimer** is one thread. It leases due jobs, no more than may be in flight, and learns
+//!   the time of the next claim. That time and the renewals of leases are in the wheel of a
+//!   [service](wheelhouse_service); the jobs are not.
+//! * With [several stores](Builder::start_shards) each store has a committer and a claimer. All
+//!   stores share the workers.
+//! * The **store's clock** decides which jobs are due. Programs send delays.
 //!
 //! # Costs
 //!
 //! | | |
 //! |---|---|
-//! | schedule, cancel, refresh | a place in a batch, and the store's commit, shared with all who wait |
-//! | a run | its part of a claim and of two commits, as it begins and ends; an allocation for each |
-//! | nothing due | a question to the store each second |
-//! | memory | what is in flight and not committed; not what is pending |
+//! | schedule, cancel, refresh | a place in a batch, and a commit shared by all waiting callers |
+//! | a run | its share of a claim and of two commits (begin and end), with an allocation for each |
+//! | nothing due | one query to the store a second |
+//! | memory | jobs in flight and changes not yet committed; not the pending jobs |
 //! | threads | workers and their driver, the driver of the wheel, committer and claimer of each store |
 //!
-//! What is promised and what not, and what to take instead, is in the README of the crate.
+//! The README of the crate lists guarantees, what is not guaranteed, and alternatives.
 
 mod claim;
 mod commit;
@@ -73,8 +73,8 @@ pub use handlers::{DurableRun, Failure, Handlers, Next, Stop};
 pub use observe::{Counts, Event, EventKind, JobName, KindSnapshot, Snapshot, Summary};
 pub use plan::{Late, Missed, Plan, Scheduled};
 
-/// The longest payload, in bytes: a mebibyte. What is longer is stored elsewhere, and its place is
-/// scheduled.
+/// The longest payload, in bytes: one mebibyte. Store a longer payload elsewhere, and schedule a
+/// reference to it.
 pub const MAX_PAYLOAD: usize = 1 << 20;
 
 /// Compiles and runs the program of the README.

@@ -1,5 +1,5 @@
-//! When a run begins: a job that waits for a worker is neither counted nor running, and is left to
-//! other programs where handlers take long.
+//! The begin of a run: a job that waits for a worker is not running, its attempt is not counted,
+//! and other programs take it if handlers take long.
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use wheelhouse_durable::store::{Change, Entry, Outcome, State, Store, When};
 use wheelhouse_durable::{Cancel, Handlers, MAX_PAYLOAD, Next};
 
-/// A handler that sends its key and waits.
+/// Adds a handler that sends its key and waits.
 fn waits(handlers: Handlers) -> (Handlers, Receiver<String>, Sender<()>) {
     let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
     let handlers = handlers.on_bytes(KIND, move |run, _| {
@@ -25,14 +25,14 @@ fn receive<T>(receiver: &Receiver<T>) -> T {
     receiver.recv_timeout(secs(20)).expect("a handler is called within 20 s")
 }
 
-/// A job that is leased and waits for a worker is cancelled, moved and replaced like a pending one,
-/// by this program and by another; it never begins.
+/// A leased job that waits for a worker is cancelled, moved and replaced like a pending job, by
+/// this program and by another. The leased run never begins.
 #[test]
 fn what_waits_for_a_worker_can_be_cancelled_and_moved() {
     let world = World::new();
     let (handlers, begun, go) = waits(world.with_a_pace(Handlers::new()));
     let timers = world.builder(handlers).workers(1).start(world.store.clone()).unwrap();
-    let go = go; // Dropped before the timers: a test that fails does not hang.
+    let go = go; // Dropped before the timers, so that a failing test does not hang.
     world.set_the_pace(&timers);
     for key in ["runs", "cancelled", "by another", "moved", "replaced", "waits"] {
         timers.after(secs(0)).key(key).schedule_bytes(KIND, "").unwrap();
@@ -51,7 +51,7 @@ fn what_waits_for_a_worker_can_be_cancelled_and_moved() {
     for _ in 0..2 {
         go.send(()).unwrap();
     }
-    assert_eq!(receive(&begun), "waits", "nothing else has begun");
+    assert_eq!(receive(&begun), "waits", "no other job has begun");
     wait_until("both are acked", || timers.snapshot().counts.acked == 3);
     world.clock.advance(MINUTE);
     assert_eq!(receive(&begun), "moved");
@@ -65,7 +65,7 @@ fn what_waits_for_a_worker_can_be_cancelled_and_moved() {
     assert_eq!(timers.snapshot().counts.leases_lost, 0);
 }
 
-/// If a program dies, jobs that it had leased are not charged; runs that had begun are.
+/// If a program dies, the attempts of its begun runs count, and those of its leased jobs do not.
 #[test]
 fn an_attempt_is_counted_of_what_has_begun() {
     let world = World::new();
@@ -87,8 +87,8 @@ fn an_attempt_is_counted_of_what_has_begun() {
     assert_eq!(timers.dead(None, 9).unwrap(), []);
 }
 
-/// Jobs that lost half of their attempts run one at a time; other jobs run at the same time, also
-/// those that failed as often.
+/// Jobs that lost half of their attempts with their leases run one at a time. Other jobs run at the
+/// same time, also jobs that failed as often.
 #[test]
 fn suspects_run_one_at_a_time() {
     let world = World::new();
@@ -118,8 +118,8 @@ fn suspects_run_one_at_a_time() {
         }
         Ok(Next::Done)
     }));
-    let go = go; // Dropped before the timers: a test that fails does not hang.
-    // The workers go by the clock when they help one another.
+    let go = go; // Dropped before the timers, so that a failing test does not hang.
+    // The test clock decides when workers begin the next jobs.
     let wait_for = |what: &str, is_so: &dyn Fn() -> bool| {
         wait_until(what, || {
             world.clock.advance(millis(1));
@@ -141,7 +141,8 @@ fn suspects_run_one_at_a_time() {
     wait_for("all are acked", &|| timers.snapshot().counts.acked == 5);
 }
 
-/// Where handlers take long, a program leases no more than it has workers: others may be free.
+/// If handlers take long, a program leases no more jobs than it has workers: the workers of other
+/// programs may be free.
 #[test]
 fn what_takes_long_is_left_to_others() {
     let world = World::new();
@@ -157,7 +158,7 @@ fn what_takes_long_is_left_to_others() {
         two.sort();
         assert_eq!(two, [format!("{}", 2 * round), format!("{}", 2 * round + 1)]);
         wait_until("ends are committed", || timers.snapshot().counts.acked == 2 * round);
-        assert_eq!(world.leased(), 2, "nothing is known of how long a run takes, or it is long");
+        assert_eq!(world.leased(), 2, "the duration of a run is unknown, or long");
         world.clock.advance(secs(5));
         go.send(()).unwrap();
         go.send(()).unwrap();
@@ -165,7 +166,7 @@ fn what_takes_long_is_left_to_others() {
     drop(go);
 }
 
-/// Payloads of a mebibyte: 16 of them are in memory at most, however many may be in flight.
+/// At most 16 payloads of a mebibyte are in memory, however many jobs may be in flight.
 #[test]
 fn payloads_in_flight_are_bounded() {
     let world = World::new();
@@ -191,7 +192,7 @@ fn payloads_in_flight_are_bounded() {
     assert!((2..=16).contains(&(most / MAX_PAYLOAD)), "{most} bytes");
 }
 
-/// Many small payloads say nothing of the next ones: what a claim brings beyond the bound is given
+/// After many small payloads a claim may return large ones: the jobs beyond the bound are given
 /// back.
 #[test]
 fn large_payloads_after_small_ones_are_given_back() {
@@ -224,8 +225,8 @@ fn large_payloads_after_small_ones_are_given_back() {
     wait_until("all are acked", || timers.snapshot().counts.acked == 60);
 }
 
-/// The commit that begins it took longer than the lease: its handler is not called, and the attempt
-/// is not counted.
+/// If the commit that begins a run takes longer than the lease, the handler is not called, and the
+/// attempt is not counted.
 #[test]
 fn a_run_does_not_begin_when_its_lease_has_run_out() {
     let world = World::new();
@@ -244,7 +245,7 @@ fn a_run_does_not_begin_when_its_lease_has_run_out() {
     wait_until("it is to begin", || faults.commits().len() > commits);
     world.clock.advance(secs(31));
     drop(closed);
-    // If the claimer is faster than the release, it takes the job over: then the attempt counts.
+    // If the claimer is faster than the release, the job is claimed again, and the attempt counts.
     let (attempt, is_superseded) = receive(&begun);
     assert!(attempt <= 2 && !is_superseded);
     wait_until("it is acked", || timers.snapshot().counts.acked == 1);
@@ -252,7 +253,7 @@ fn a_run_does_not_begin_when_its_lease_has_run_out() {
     assert!(world.store.is_empty());
 }
 
-/// While the store is away, runs that cannot begin do not all begin as soon as it is back.
+/// Runs that could not begin during an outage do not all begin when the store is back.
 #[test]
 fn no_more_begin_after_an_outage_than_there_are_workers() {
     let world = World::new();
@@ -269,7 +270,7 @@ fn no_more_begin_after_an_outage_than_there_are_workers() {
     let timers = world.builder(handlers).workers(1).start(store).unwrap();
     let go = go;
     world.set_the_pace(&timers);
-    // Fewer than half of what may be leased: the claimer does not wait for room.
+    // Fewer than half of the jobs that may be leased, so the claimer leases all of them.
     for n in 0..6 {
         timers.after(secs(0)).key(format!("{n:02}")).schedule_bytes(KIND, "").unwrap();
     }
@@ -286,7 +287,7 @@ fn no_more_begin_after_an_outage_than_there_are_workers() {
         count
     };
     for n in 1..=5 {
-        // The claimer tries again, after a pause of less than two seconds.
+        // The claimer retries after a pause of less than two seconds.
         wait_until("the next begins", || {
             world.pass(millis(100));
             !begun.is_empty()

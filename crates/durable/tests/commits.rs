@@ -1,4 +1,4 @@
-//! One commit serves many, whoever waits, and however.
+//! Commits: one commit serves many callers, which block or await.
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use wheelhouse_durable::{Durable, Error, Handlers, MAX_PAYLOAD};
 
-/// The smallest executor there is.
+/// A minimal executor.
 fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {
@@ -28,7 +28,6 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// What arrives while one commit runs is the next batch.
 /// A `main` that returns an error prints it by `Debug`.
 #[test]
 fn an_error_names_its_remedy_however_it_is_printed() {
@@ -42,6 +41,7 @@ fn an_error_names_its_remedy_however_it_is_printed() {
     assert!(format!("{:?}", none.unwrap_err()).contains("handlers need one at least"));
 }
 
+/// Changes that arrive during a commit are the next batch.
 #[test]
 fn one_commit_serves_many() {
     let world = World::new();
@@ -52,7 +52,7 @@ fn one_commit_serves_many() {
     let first = timers.after(MINUTE).submit_bytes(KIND, "");
     wait_until("the first commit begins", || faults.commits() == [1]);
     let commits: Vec<_> = (0..500).map(|_| timers.after(MINUTE).submit_bytes(KIND, "")).collect();
-    let Err(late) = first.wait_for(millis(20)) else { panic!("nothing is told before the commit") };
+    let Err(late) = first.wait_for(millis(20)) else { panic!("resolved before the commit") };
     assert_eq!(world.store.len(), 0);
     drop(closed);
     late.wait().unwrap();
@@ -98,7 +98,7 @@ fn what_cannot_be_stored_is_refused_at_once() {
     assert!(matches!(timers.cancel(""), Err(Error::Key(_))));
 }
 
-/// Many threads, each waiting for its own.
+/// Many threads wait, each for its own change.
 #[test]
 fn threads_share_commits() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Bounds, wake-ups, stopping, and what happens when timers come and go.
+//! Bounds, wake-ups, start and stop.
 
 mod common;
 
@@ -33,7 +33,7 @@ fn settings_that_cannot_be_are_refused() {
     assert!(matches!(start(world.builder(nobody)), Err(StartError::UnknownKind(_))));
 }
 
-/// However many are due: no more are leased than may be in flight.
+/// However many jobs are due, no more are leased than may be in flight.
 #[test]
 fn a_backlog_is_taken_in_portions() {
     let world = World::new();
@@ -61,8 +61,8 @@ fn a_backlog_is_taken_in_portions() {
     assert!(timers.snapshot().counts.claims >= 300 / 7);
 }
 
-/// However many are due at one instant, a claim takes 512 of them at most, and no more are in
-/// flight than may be: that bounds the memory.
+/// However many jobs are due at one instant, a claim takes at most 512 of them, and no more are in
+/// flight than allowed. That bounds the memory.
 #[test]
 fn a_crowd_that_is_due_at_one_instant_is_taken_in_portions() {
     takes_in_portions(50_000);
@@ -95,7 +95,7 @@ fn takes_in_portions(jobs: u64) {
     assert_eq!((counts.started, counts.leases_lost), (jobs, 0));
 }
 
-/// A backlog is worked off at a rate; the clock decides what a second is.
+/// A backlog is worked off at a rate, by the test clock.
 #[test]
 fn catching_up_has_a_rate() {
     let world = World::new();
@@ -119,7 +119,8 @@ fn catching_up_has_a_rate() {
     });
 }
 
-/// An earlier job wakes who waits for a later one: nothing advances the clock here.
+/// A new job that is earlier wakes programs that wait for a later one. The clock does not advance
+/// in this test.
 #[test]
 fn an_earlier_job_is_not_waited_for() {
     let world = World::new();
@@ -138,7 +139,7 @@ fn an_earlier_job_is_not_waited_for() {
     }
 }
 
-/// A stop waits for what has begun, commits its end, and gives back what has not.
+/// A stop waits for runs that have begun and commits their ends. It gives back the other leases.
 #[test]
 fn a_stop_gives_back_what_has_not_begun() {
     let world = World::new();
@@ -151,7 +152,7 @@ fn a_stop_gives_back_what_has_not_begun() {
     });
     let builder = world.builder(handlers).workers(1);
     let timers = builder.start(world.store.clone()).unwrap();
-    let go = go; // Dropped before the timers: a test that fails does not hang.
+    let go = go; // Dropped before the timers, so that a failing test does not hang.
     world.set_the_pace(&timers);
     for n in 0..5 {
         timers.after(secs(0)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
@@ -171,7 +172,7 @@ fn a_stop_gives_back_what_has_not_begun() {
     assert!(matches!(error, Error::Stopped), "{error}");
 }
 
-/// A stop that is not to wait for long leaves the run to its lease.
+/// `stop_within` leaves a run that does not end in time to its lease.
 #[test]
 fn a_stop_need_not_wait_for_ever() {
     let world = World::new();
@@ -183,17 +184,17 @@ fn a_stop_need_not_wait_for_ever() {
         Ok(Next::Done)
     });
     let timers = world.start(handlers);
-    let go = go; // Dropped before the timers: a test that fails does not hang.
+    let go = go; // Dropped before the timers, so that a failing test does not hang.
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
     begun.recv_timeout(secs(20)).unwrap();
     assert_eq!(timers.stop_within(std::time::Duration::from_millis(10)), 1);
     assert_eq!(world.leased(), 1);
     go.send(()).unwrap();
     world.clock.advance(secs(30));
-    assert_eq!(world.claim_and_die(secs(1))[0].job.attempt, 2, "it is repeated");
+    assert_eq!(world.claim_and_die(secs(1))[0].job.attempt, 2, "the run is repeated");
 }
 
-/// A store that is away does not keep a stop from ending.
+/// A stop ends although the store is unreachable.
 #[test]
 fn a_stop_ends_though_the_store_is_away() {
     let world = World::new();
@@ -210,7 +211,7 @@ fn a_stop_ends_though_the_store_is_away() {
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
     wait_until("it runs", || timers.snapshot().counts.started == 1);
     timers.stop();
-    assert_eq!(world.leased(), 1, "the ack was not taken, and the lease will run out");
+    assert_eq!(world.leased(), 1, "the ack was not committed, and the lease will run out");
 }
 
 /// A handler schedules another job, and waits until that is durable.

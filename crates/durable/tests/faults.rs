@@ -1,5 +1,5 @@
-//! A store that fails: nothing is lost, nothing is acknowledged that is not there, nobody waits for
-//! ever.
+//! A store that fails: nothing is lost, only stored changes are acknowledged, and no caller waits
+//! forever.
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use wheelhouse_durable::store::StoreError;
 use wheelhouse_durable::{Cancel, Error, EventKind, Handlers, Next};
 
-/// A commit that failed says so, whether or not it took effect, and may be repeated.
+/// A failed commit returns an error, whether or not it took effect, and may be repeated.
 #[test]
 fn a_failed_commit_is_told() {
     for (fault, is_there) in [(Fault::Before, false), (Fault::After, true)] {
@@ -35,7 +35,8 @@ fn a_failed_commit_is_told() {
     }
 }
 
-/// What runs in a world in which one call fails: jobs by key, and how often each has run.
+/// Runs jobs on a store whose call number `at` fails, and checks that each is done. Returns the
+/// number of calls of the store.
 fn work_with_a_fault(at: usize, fault: Fault) -> usize {
     let world = World::new();
     let store = FaultyStore::new(&world);
@@ -60,7 +61,7 @@ fn work_with_a_fault(at: usize, fault: Fault) -> usize {
 
     let names = ["a", "b", "c", "fails", "later"];
     for (n, name) in (0..).zip(names) {
-        // A caller that repeats what failed, as the documentation says.
+        // The caller repeats a failed call, as the documentation says.
         while let Err(error) = timers.after(secs(n)).key(name).schedule_bytes(KIND, "") {
             match error {
                 Error::Store(_) => {}
@@ -69,7 +70,7 @@ fn work_with_a_fault(at: usize, fault: Fault) -> usize {
             }
         }
     }
-    // Leases that were given and not told of run out.
+    // Leases of claims that failed after their effect run out.
     wait_until("each job is done", || {
         world.clock.advance(millis(500));
         world.store.is_empty() && timers.snapshot().in_flight == 0
@@ -81,18 +82,18 @@ fn work_with_a_fault(at: usize, fault: Fault) -> usize {
     faults.calls()
 }
 
-/// Each call of the store fails once, before and after its effect: each job is run, and acked.
+/// Each call of the store fails once, before or after its effect. Each job runs and is acked.
 #[test]
 fn each_call_fails_once() {
     for fault in [Fault::Before, Fault::After] {
-        // Until there are fewer calls than that.
+        // Until the planned call is beyond the last one.
         let calls = (0..).take_while(|at| work_with_a_fault(*at, fault) > *at).count();
         assert!(calls > 12, "five jobs are put, claimed and acked: {calls} calls");
     }
 }
 
-/// The end of a run is kept while the store is away, and the run is not repeated, not even if the
-/// failed commit had taken effect.
+/// If the commit of an ack fails, the ack is repeated and the run is not, also if the failed commit
+/// had taken effect.
 #[test]
 fn an_ack_is_repeated_until_it_is_taken() {
     for fault in [Fault::Before, Fault::After] {
@@ -103,7 +104,7 @@ fn an_ack_is_repeated_until_it_is_taken() {
             faults.plan([fault]);
             Ok(Next::Done)
         });
-        // One claim, and then the ack: the net does not ask meanwhile.
+        // One claim, and then the ack: the clock stops, so the poll makes no call in between.
         let timers = world.builder(handlers).start(store).unwrap();
         timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
         world.clock.advance(secs(1));
@@ -114,7 +115,8 @@ fn an_ack_is_repeated_until_it_is_taken() {
     }
 }
 
-/// The server is away for a while: callers hear of it at once, and all goes on when it is back.
+/// The server is unreachable for a while: callers get an error at once, and jobs continue when it
+/// is back.
 #[test]
 fn a_store_that_was_away_is_asked_again() {
     let world = World::new();
@@ -137,7 +139,7 @@ fn a_store_that_was_away_is_asked_again() {
     });
 }
 
-/// Of a batch, only what the store refuses fails.
+/// If the store refuses one change, only that change of the batch fails.
 #[test]
 fn one_that_is_refused_does_not_harm_others() {
     let world = World::new();

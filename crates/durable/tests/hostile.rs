@@ -1,4 +1,4 @@
-//! Handlers, callers and stores that do what they should not: the others do not suffer for it.
+//! Misbehaving handlers, callers and stores: other jobs are not affected.
 
 mod common;
 
@@ -26,7 +26,8 @@ impl fmt::Display for Unspeakable {
 
 impl std::error::Error for Unspeakable {}
 
-/// A failure counts as one, however it is worded: the job waits, and becomes a dead letter.
+/// An error whose `Display` panics counts as a failure: the job is retried, and becomes a dead
+/// letter.
 #[test]
 fn an_error_that_panics_when_it_is_shown_is_a_failure() {
     let world = World::new();
@@ -51,7 +52,7 @@ fn a_backoff_may_be_as_long_as_can_be() {
     assert_eq!(timers.snapshot().counts.started, 1);
 }
 
-/// Its lease runs out, and the attempt counts. Others share commits as before.
+/// The lease of that run ends, and its attempt counts. Other changes share commits as before.
 #[test]
 fn an_end_that_the_store_refuses_for_good_is_given_up() {
     let world = World::new();
@@ -71,18 +72,18 @@ fn an_end_that_the_store_refuses_for_good_is_given_up() {
         events.iter().filter(is_refused).count() == times && timers.snapshot().in_flight == 0
     };
     wait_until("it is given up", || refused(1));
-    // What is there while a commit goes on is the next, and none of it is committed alone.
+    // Changes that arrive during a commit are the next batch, and are not committed one by one.
     let far = || timers.after(1_000_000 * MINUTE).submit_bytes(KIND, "");
     let closed = gate.lock();
     let before = faults.commits().len();
     let first = far();
-    wait_until("a commit goes on", || faults.commits().len() > before);
+    wait_until("a commit is in progress", || faults.commits().len() > before);
     let commits: Vec<_> = (0..2_000).map(|_| far()).collect();
     drop(closed);
     first.wait().unwrap();
     commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
     assert!(faults.commits().len() - before < 10, "{:?}", faults.commits());
-    // Its lease ends, and later that of the second attempt.
+    // The lease of the first attempt ends, and later that of the second.
     world.clock.advance(secs(31));
     wait_until("it is given up again", || refused(2));
     world.clock.advance(secs(31));
@@ -111,7 +112,8 @@ fn a_waker_that_panics_ends_nothing() {
     assert_eq!(world.store.len(), 2);
 }
 
-/// A store might refuse it with the whole batch it is in, or each claim of a handler for it.
+/// Otherwise a store might refuse the whole batch with such a kind, or each claim of a program that
+/// has a handler for it.
 #[test]
 fn a_kind_that_no_store_should_have_to_take_is_refused() {
     let world = World::new();
@@ -128,7 +130,7 @@ fn a_kind_that_no_store_should_have_to_take_is_refused() {
     assert_eq!(world.store.len(), 1);
 }
 
-/// What waits for a worker may wait for long.
+/// A leased job may wait for a worker for long: it is judged when the worker is free.
 #[test]
 fn a_job_is_judged_when_a_worker_is_free_for_it() {
     for skip in [false, true] {
@@ -157,7 +159,7 @@ fn a_job_is_judged_when_a_worker_is_free_for_it() {
         };
         second.schedule_bytes(KIND, "").unwrap();
         wait_until("both are leased", || timers.snapshot().in_flight == 2);
-        // Within the leases of 30 s.
+        // Both leases, of 30 s, still last.
         world.clock.advance(secs(11));
         begin.send_timeout((), secs(20)).unwrap();
         let counts = || timers.snapshot().counts;
@@ -166,7 +168,7 @@ fn a_job_is_judged_when_a_worker_is_free_for_it() {
     }
 }
 
-/// A crowd of producers does not cost a job its lease whose end stands in line behind them.
+/// If the end of a run is queued behind many changes of producers, the run keeps its lease.
 #[test]
 fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
     let world = World::new();
@@ -183,11 +185,11 @@ fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
     let closed = gate.lock();
     let submit = || timers.after(60 * MINUTE).submit_bytes(KIND, "");
     let first = submit();
-    wait_until("a commit goes on", || faults.commits() == [1, 1]);
+    wait_until("a commit is in progress", || faults.commits() == [1, 1]);
     let others: Vec<_> = (0..1_500).map(|_| submit()).collect();
     end.send_timeout((), secs(20)).unwrap();
     wait_until("it has ended", || timers.snapshot().run_time.count == 1);
-    // What is asked after the renewal is due was told after it.
+    // A claim after the renewal was due shows that the renewal is queued.
     for time in [11, 1] {
         let claims = timers.snapshot().counts.claims;
         world.clock.advance(secs(time));
@@ -201,7 +203,7 @@ fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
     assert_eq!(timers.snapshot().counts.leases_lost, 0);
 }
 
-/// Or each deployment would have another machine do what is being done.
+/// Otherwise another machine would repeat the runs in progress at each deployment.
 #[test]
 fn leases_are_renewed_while_a_stop_waits() {
     let world = World::new();
@@ -218,7 +220,7 @@ fn leases_are_renewed_while_a_stop_waits() {
     wait_until("it runs", || timers.snapshot().counts.started == 1);
     let watch = timers.timers();
     let stop = thread::spawn(move || timers.stop());
-    // It is renewed each 10 s, for 30 s.
+    // The lease of 30 s is renewed every 10 s.
     let advance = |time| {
         world.clock.advance(secs(time));
         let end = world.clock.now().saturating_add(secs(19)).as_nanos() / 1_000_000;
@@ -227,23 +229,23 @@ fn leases_are_renewed_while_a_stop_waits() {
         });
     };
     wait_until("it stops", || watch.is_stopped());
-    // The claimer may finish what it was about to ask; then it asks no more.
+    // The claimer may finish one more claim; then it claims no more.
     let asks = || {
         let claims = watch.snapshot().counts.claims;
         advance(1);
         thread::sleep(Duration::from_millis(5));
         watch.snapshot().counts.claims > claims
     };
-    assert!((0..200).any(|_| !asks()), "it goes on asking");
+    assert!((0..200).any(|_| !asks()), "the claimer continues to claim");
     (0..6).for_each(|_| advance(8));
-    assert!(world.claim_and_die(secs(30)).is_empty(), "another machine has it");
+    assert!(world.claim_and_die(secs(30)).is_empty(), "another machine has the job");
     end.send_timeout((), secs(20)).unwrap();
     stop.join().unwrap();
     let counts = watch.snapshot().counts;
     assert_eq!((counts.acked, counts.superseded, world.find("a")), (1, 0, None));
 }
 
-/// The rate is for what is late.
+/// The rate applies to late jobs only.
 #[test]
 fn a_crowd_that_is_in_time_is_not_held_up_by_the_rate() {
     let world = World::new();
@@ -259,7 +261,7 @@ fn a_crowd_that_is_in_time_is_not_held_up_by_the_rate() {
     assert!(claims < 100, "{claims} claims");
 }
 
-/// As the clock of an embedded store does that was set back.
+/// The clock of an embedded store stands still after the wall clock was set back.
 #[test]
 fn a_store_whose_clock_stands_still_is_not_asked_all_the_time() {
     let (world, stands) = (World::new(), ManualClock::new());
@@ -276,14 +278,15 @@ fn a_store_whose_clock_stands_still_is_not_asked_all_the_time() {
     assert!(claims <= 50 + 25, "{claims} claims in a second");
 }
 
-/// Two claims within a millisecond see the same time: the clock goes on all the same.
+/// Two claims within a millisecond see the same time. Such a clock counts as running, and no claim
+/// is delayed.
 #[test]
 fn a_clock_that_shows_the_same_twice_puts_nothing_off() {
     let world = World::new();
     let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
     let timers = world.start(handlers);
     for n in 1..=100 {
-        // Each is earlier than all before, and wakes the claimer.
+        // Each job is earlier than all before it, and wakes the claimer.
         for delay in [3, 1] {
             let claims = timers.snapshot().counts.claims;
             timers.after(Duration::from_millis(delay)).schedule_bytes(KIND, "").unwrap();

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use wheelhouse_durable::{Cancel, Durable, EventKind, Handlers, Next};
 
-/// It is reported. From its limit on, its lease is not renewed, another program takes the job over,
-/// and the run sees that.
+/// The hanging run is reported. After its limit the lease is not renewed, another program takes the
+/// job over, and the run can see that.
 #[test]
 fn a_handler_that_hangs_loses_its_job() {
     let world = World::new();
@@ -27,7 +27,7 @@ fn a_handler_that_hangs_loses_its_job() {
     });
     let builder = world.builder(handlers).workers(1).slow_after(secs(15)).limit(secs(60));
     let timers = builder.start(world.store.clone()).unwrap();
-    let go = go; // Dropped before the timers: a test that fails does not hang.
+    let go = go; // Dropped before the timers, so that a failing test does not hang.
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
     assert_eq!(told.recv_timeout(secs(20)).unwrap(), 1);
     let until = |world: &World| world.find("k").map(|row| row.visible_at.as_millis() / 1_000);
@@ -61,7 +61,7 @@ fn a_handler_that_hangs_loses_its_job() {
     assert_eq!(events(|kind| matches!(kind, EventKind::Slow(_))), 1);
 }
 
-/// The limit of a job comes before that of the program; it is part of what is stored.
+/// The limit of a job overrides that of the program, and is stored with the job.
 #[test]
 fn a_job_may_have_a_limit_of_its_own() {
     let world = World::new();
@@ -79,10 +79,10 @@ fn a_job_may_have_a_limit_of_its_own() {
     world.clock.advance(secs(5));
     wait_until("it is reported", || timers.snapshot().counts.timed_out == 1);
     go.send(()).unwrap();
-    wait_until("its end counts, as no other has it", || timers.snapshot().counts.acked == 1);
+    wait_until("its ack counts: no other worker has it", || timers.snapshot().counts.acked == 1);
 }
 
-/// It is not waited for by itself, and is acked.
+/// The stop does not wait for the run that calls it, and the run is acked.
 #[test]
 fn a_run_may_stop_its_own_timers() {
     for drops in [false, true] {
@@ -110,7 +110,7 @@ fn a_run_may_stop_its_own_timers() {
     }
 }
 
-/// A job that hangs in each attempt takes one worker of a program and no more: others continue.
+/// A job that hangs in each attempt occupies one worker of a program. Other jobs continue.
 #[test]
 fn a_job_that_hangs_takes_one_worker() {
     let world = World::new();
@@ -124,7 +124,7 @@ fn a_job_that_hangs_takes_one_worker() {
     });
     let timers = world.builder(handlers).workers(2).limit(secs(10));
     let timers = timers.start(world.store.clone()).unwrap();
-    let go = go; // Dropped before the timers: a test that fails does not hang.
+    let go = go; // Dropped before the timers, so that a failing test does not hang.
     timers.after(secs(0)).key("hangs").schedule_bytes(KIND, "").unwrap();
     assert_eq!(begun.recv_timeout(secs(20)).unwrap(), "hangs");
     world.clock.advance(secs(10));
@@ -137,7 +137,7 @@ fn a_job_that_hangs_takes_one_worker() {
         wait_until("it is acked", || timers.snapshot().counts.acked == round);
     }
     wait_until("it is given back", || world.leased() == 0);
-    assert_eq!(world.find("hangs").unwrap().attempt, 1, "others are not counted");
+    assert_eq!(world.find("hangs").unwrap().attempt, 1, "other leases are no attempts");
     go.send(()).unwrap();
     go.send(()).unwrap();
     wait_until("the first is refused", || timers.snapshot().counts.superseded == 1);
@@ -149,7 +149,8 @@ fn a_job_that_hangs_takes_one_worker() {
     assert!(world.store.is_empty());
 }
 
-/// `Running` was answered of it: an ordinary stop waits for it, though no worker had come to it.
+/// A cancel was answered `Running`, so the run must take place: `stop` waits for it, although no
+/// worker has begun it.
 #[test]
 fn a_stop_calls_what_has_begun() {
     let world = World::new();
@@ -162,8 +163,8 @@ fn a_stop_calls_what_has_begun() {
         Ok(Next::Done)
     });
     let timers = world.builder(handlers).workers(1).start(world.store.clone()).unwrap();
-    let go = go; // Dropped before the timers: a test that fails does not hang.
-    // By this clock a run takes no time.
+    let go = go; // Dropped before the timers, so that a failing test does not hang.
+    // By the test clock a run takes no time.
     timers.after(secs(0)).key("fast").schedule_bytes(KIND, "").unwrap();
     wait_until("it is acked", || timers.snapshot().counts.acked == 1);
     for key in ["first", "second"] {

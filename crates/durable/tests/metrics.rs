@@ -1,11 +1,12 @@
-//! What the timers show of themselves.
+//! Snapshots and metrics.
 
 mod common;
 
 use common::{World, millis, secs, wait_until};
 use wheelhouse_durable::{Durable, Handlers, Next, Stop};
 
-/// Orders that are closed, invoices that fail at first, mails for another program.
+/// Runs jobs of three kinds: orders that succeed, an invoice that fails, and a mail for another
+/// program.
 fn play() -> (World, Durable) {
     let world = World::new();
     let handlers =
@@ -40,9 +41,9 @@ fn each_kind_is_counted_and_the_whole_is_their_sum() {
     assert_eq!((close.scheduled, close.started, close.acked, close.retried), (3, 2, 2, 0));
     assert_eq!((bill.scheduled, bill.started, bill.acked), (1, 2, 0));
     assert_eq!((bill.retried, bill.dead, bill.leased), (1, 1, 2));
-    assert_eq!(snapshot.kinds.len(), 2, "what another program runs has no row of its own");
+    assert_eq!(snapshot.kinds.len(), 2, "a kind without a handler here has no entry");
     let counts = snapshot.counts;
-    assert_eq!((counts.scheduled, counts.started, counts.acked), (5, 4, 2), "mail, too");
+    assert_eq!((counts.scheduled, counts.started, counts.acked), (5, 4, 2), "including mail");
     assert_eq!((counts.cancelled, counts.refreshed), (1, 1));
     let runs = |kind: &str| (snapshot.kinds[kind].run_time.count, snapshot.kinds[kind].lateness);
     assert_eq!((runs("close/1").0, runs("bill/1").0), (2, 2));
@@ -54,7 +55,8 @@ fn each_kind_is_counted_and_the_whole_is_their_sum() {
     assert!(snapshot.claim_time.count >= 2 && snapshot.claim_time.sum >= snapshot.claim_time.max);
 }
 
-/// The store's clock and the machine's are the same here; a store that goes by another shows it.
+/// The offset is 0 if store and machine have the same clock; a store with another clock shows its
+/// offset.
 #[test]
 fn the_offset_of_the_clocks_is_shown() {
     let (world, timers) = play();

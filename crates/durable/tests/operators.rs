@@ -1,4 +1,4 @@
-//! Operating a program: schedules that change, lists, pauses, bounds on dead letters.
+//! Operations: changed schedules, lists, pauses, bounds on dead letters.
 
 mod common;
 
@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, unbounded};
 use wheelhouse_durable::store::{Key, MemoryStore, StoreClock};
 use wheelhouse_durable::{Cancel, Durable, Handlers, JobState, Next, Scheduled, Stop};
 
-/// Key, and when it was due in seconds.
+/// Handlers that send the key and the due time in seconds.
 fn telling() -> (Handlers, Receiver<(String, u64)>) {
     let (sender, seen) = unbounded();
     let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
@@ -35,7 +35,7 @@ fn a_changed_schedule_takes_effect_and_forgets_nothing() {
     let kept = || first.every(2 * MINUTE).unwrap().keeping("k").schedule_bytes(KIND, "").unwrap();
     assert_eq!(kept(), Scheduled::Kept);
     assert_eq!(world.find("k").unwrap().policy, "every=60000");
-    // Nothing was missed: the next run comes by the new rule.
+    // No run was missed, so the next run follows the new rule.
     assert_eq!(plan(&first, 3 * MINUTE), Scheduled::Changed);
     assert_eq!(world.find("k").unwrap().due.as_millis(), 180_000);
     assert_eq!(plan(&first, MINUTE), Scheduled::Changed);
@@ -46,14 +46,14 @@ fn a_changed_schedule_takes_effect_and_forgets_nothing() {
     assert_eq!(plan(&second, 60 * MINUTE), Scheduled::Changed);
     assert_eq!(plan(&second, 60 * MINUTE), Scheduled::Kept);
     let timers = world.start(handlers);
-    assert_eq!(receive(&seen), ("k".to_owned(), 60), "what was missed");
+    assert_eq!(receive(&seen), ("k".to_owned(), 60), "the missed run");
     wait_until("it is acked", || timers.snapshot().counts.acked == 1);
     assert_eq!(world.find("k").unwrap().due.as_millis(), 60_000 + 3_600_000);
     timers.cancel(Key::new("k").unwrap()).unwrap();
     assert_eq!(kept_new(&timers), Scheduled::Created);
 }
 
-/// A cancelled run has no next occurrence: the program that updates it schedules it again.
+/// A job that was cancelled during its run has no next occurrence, so an update schedules it again.
 #[test]
 fn an_update_schedules_a_job_anew_that_was_cancelled_while_it_ran() {
     let world = World::new();
@@ -63,7 +63,7 @@ fn an_update_schedules_a_job_anew_that_was_cancelled_while_it_ran() {
         wait.recv()?;
         Ok(Next::Done)
     }));
-    let go = go; // Dropped before the timers: a test that fails does not hang.
+    let go = go; // Dropped before the timers, so that a failing test does not hang.
     let update = || timers.every(MINUTE).unwrap().updating("k").schedule_bytes(KIND, "").unwrap();
     assert_eq!(update(), Scheduled::Created);
     world.clock.advance(MINUTE);
@@ -78,8 +78,8 @@ fn an_update_schedules_a_job_anew_that_was_cancelled_while_it_ran() {
     assert_eq!(world.find("k").unwrap().due.as_millis(), 120_000);
 }
 
-/// A run that a crash interrupted was missed as well, and so was a newer schedule that waited for
-/// its end.
+/// A run that a crash interrupted counts as missed. So does the first run of a newer schedule that
+/// waited for the end of the interrupted one.
 #[test]
 fn an_update_repeats_an_interrupted_run() {
     let world = World::new();
@@ -94,7 +94,7 @@ fn an_update_repeats_an_interrupted_run() {
     assert_eq!(world.claim_and_die(secs(30)).len(), 1);
     world.clock.advance(secs(30));
     assert_eq!((update(60), due()), (Scheduled::Changed, 60));
-    // As long as its lease lasts, the run may succeed.
+    // While its lease lasts, the run may still succeed.
     assert_eq!(world.claim_and_die(secs(300)).len(), 1);
     assert_eq!((update(2), due()), (Scheduled::Changed, 90 + 120));
     world.clock.advance(secs(200));
@@ -106,7 +106,7 @@ fn an_update_repeats_an_interrupted_run() {
     wait_until("it is acked", || timers.snapshot().counts.acked == 1);
 }
 
-/// A list of all kinds may read many rows that are dead: it is asked for once a minute.
+/// Listing all kinds may read many dead rows, so it is done once a minute.
 #[test]
 fn pauses_are_looked_for_by_their_keys() {
     let world = World::new();
@@ -150,7 +150,7 @@ fn jobs_are_listed_by_prefix_kind_and_state() {
     timers.after(secs(0)).key("x-runs").schedule_bytes("runs/1", "").unwrap();
     wait_until("it runs", || timers.snapshot().counts.started == 1);
     timers.pause("a/1").unwrap();
-    assert_eq!(timers.jobs().count(), 301, "rows of the timers themselves are no jobs");
+    assert_eq!(timers.jobs().count(), 301, "reserved rows are not listed");
     assert_eq!(timers.jobs().prefix("x-").count(), 151);
     assert_eq!(timers.jobs().prefix("x-").kind("a/1").count(), 50);
     assert_eq!(timers.jobs().state(JobState::Pending).count(), 300);
@@ -161,7 +161,8 @@ fn jobs_are_listed_by_prefix_kind_and_state() {
     go.send(()).unwrap();
 }
 
-/// In this program and in others, also of jobs that are leased and wait. Other kinds continue.
+/// A pause applies to this program and to others, also to leased jobs that wait for a worker. Other
+/// kinds continue.
 #[test]
 fn a_kind_and_all_of_them_can_be_paused() {
     let world = World::new();
@@ -182,7 +183,7 @@ fn a_kind_and_all_of_them_can_be_paused() {
     wait_until("both are leased", || world.leased() == 2);
     let operator = world.start(Handlers::new());
     assert!(operator.pause(KIND).unwrap() && !operator.pause(KIND).unwrap());
-    // It is looked for once a second. Jobs that are scheduled before that may be leased.
+    // Programs look for pauses once a second. Jobs scheduled before that may be leased.
     wait_until("a job is due and not leased", || {
         timers.after(secs(0)).schedule_bytes(KIND, "").unwrap();
         world.clock.advance(secs(1));
@@ -199,7 +200,7 @@ fn a_kind_and_all_of_them_can_be_paused() {
     wait_until("it has run", || timers.snapshot().counts.acked == 3);
     assert!(operator.pause_all().unwrap());
     assert!(operator.resume(KIND).unwrap() && !operator.resume(KIND).unwrap());
-    // A program that starts sees it before it leases anything.
+    // A program that starts sees the pause before it leases any job.
     let (other, seen) = telling();
     let other = world.start(other);
     assert!(other.resume_all().unwrap());
@@ -208,7 +209,7 @@ fn a_kind_and_all_of_them_can_be_paused() {
     assert!(world.find("wheelhouse-pause:").is_none());
 }
 
-/// The oldest go, beyond a number or an age.
+/// Dead letters beyond a number or an age are removed, the oldest first.
 #[test]
 fn dead_letters_are_kept_by_age_and_number() {
     for by_age in [false, true] {

@@ -1,4 +1,4 @@
-//! Jobs that come again, and what becomes of those that are late.
+//! Periodic jobs, and late runs.
 
 mod common;
 
@@ -9,7 +9,7 @@ use wheelhouse_durable::{
     Cancel, Durable, Error, EventKind, Handlers, Late, Missed, Next, Scheduled,
 };
 
-/// Occurrence, missed, due in seconds.
+/// Occurrence, number of missed occurrences, due time in seconds.
 type Seen = (u64, u64, u64);
 
 fn telling() -> (Handlers, Receiver<Seen>) {
@@ -52,7 +52,7 @@ fn it_has_no_occurrence_after_it_expires() {
     let (handlers, seen) = telling();
     let timers = world.start(handlers);
     let expires = timers.now().unwrap().saturating_add(2 * MINUTE);
-    // The second occurrence would be at that very time; the first of the other is after it.
+    // The second occurrence of `k` would be at the expiry, the first of `l` after it.
     timers.every(MINUTE).unwrap().expires(expires).key("k").schedule_bytes(KIND, "").unwrap();
     timers.every(60 * MINUTE).unwrap().expires(expires).key("l").schedule_bytes(KIND, "").unwrap();
     world.clock.advance(MINUTE);
@@ -63,7 +63,7 @@ fn it_has_no_occurrence_after_it_expires() {
     assert_eq!((seen.try_iter().count(), timers.snapshot().counts.skipped), (0, 1));
 }
 
-/// What a program schedules at each start is scheduled once.
+/// A job that a program schedules at each start by `keeping` is scheduled once.
 #[test]
 fn the_job_that_is_there_is_kept() {
     let world = World::new();
@@ -81,7 +81,7 @@ fn the_job_that_is_there_is_kept() {
     assert_eq!(timers.snapshot().counts.scheduled, 0);
 }
 
-/// Not again with each attempt of the run that stands for them.
+/// Missed occurrences are counted once, not with each attempt of the run that stands for them.
 #[test]
 fn what_was_missed_is_counted_once() {
     let world = World::new();
@@ -102,7 +102,7 @@ fn what_was_missed_is_counted_once() {
     assert_eq!(timers.snapshot().counts.missed, 9);
 }
 
-/// After a day of downtime: one run, which is told how many it stands for.
+/// After a day of downtime one run catches up, and knows the number of missed occurrences.
 #[test]
 fn one_run_catches_up() {
     let world = World::new();
@@ -137,7 +137,7 @@ fn a_burst_must_be_asked_for() {
     assert_eq!(world.find("k").unwrap().due.as_millis(), 6 * 60_000);
 }
 
-/// A cron line and a zone are data: another program runs them.
+/// Cron line and time zone are stored as data: another program runs the job.
 #[test]
 fn cron_lines_are_stored() {
     let world = World::new();
@@ -157,11 +157,12 @@ fn cron_lines_are_stored() {
     assert_eq!(receive(&seen), (0, 0, 1_774_661_400)); // 02:30 CET
     settle(&timers, 1);
     world.clock.advance(Duration::from_secs(86_400));
-    // 02:30 does not exist on the 29th: the clock goes from 02:00 to 03:00 at 01:00 UTC.
+    // On the 29th 02:30 is skipped: the clock changes from 02:00 to 03:00 at 01:00 UTC.
     assert_eq!(receive(&seen), (1, 0, 1_774_746_000));
 }
 
-/// A program of another version reads the line too: it is stored as all of them read it.
+/// Programs of other versions read the line too, so it is stored in a form that all of them read
+/// alike.
 #[test]
 fn a_cron_line_is_stored_as_every_version_reads_it() {
     let world = World::new();
@@ -180,7 +181,7 @@ fn a_cron_line_is_stored_as_every_version_reads_it() {
     assert!(refused.contains("'Europe/Berlin' as the second argument"), "{refused}");
 }
 
-/// A handler that says when the same job is to come again.
+/// A handler can schedule the next occurrence of its job.
 #[test]
 fn a_handler_may_ask_for_another_run() {
     let world = World::new();
@@ -215,7 +216,7 @@ fn late_ones_are_dead_or_left_out_if_they_say_so() {
     timers.stop();
     world.clock.advance(MINUTE + secs(20));
     let timers = world.start(handlers);
-    assert_eq!(receive(&seen), (0, 0, 60), "the one that runs however late");
+    assert_eq!(receive(&seen), (0, 0, 60), "the job with `Late::Run`");
     wait_until("all are judged", || {
         let counts = timers.snapshot().counts;
         (counts.dead, counts.skipped, counts.given_up, counts.acked) == (2, 1, 1, 1)
@@ -228,10 +229,10 @@ fn late_ones_are_dead_or_left_out_if_they_say_so() {
     assert_eq!((reasons[1].0.as_str(), reasons[1].1.contains("late")), ("within", true));
     assert!(world.has_event(|kind| matches!(kind, EventKind::GaveUp(_))));
     world.clock.advance(secs(40));
-    assert_eq!(receive(&seen), (1, 0, 120), "the periodic one goes on");
+    assert_eq!(receive(&seen), (1, 0, 120), "the periodic job continues");
 }
 
-/// The same job on two machines with a failing handler: the series goes on after the last attempt.
+/// If an occurrence has used up its attempts, the job continues with the next occurrence.
 #[test]
 fn a_series_outlives_an_occurrence_that_fails() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! What is promised, one by one, on a store in memory and by a clock that the test sets.
+//! The guarantees of the README, on a store in memory and with a clock that the test sets.
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use wheelhouse_durable::store::{Key, Token};
 use wheelhouse_durable::{Cancel, Error, EventKind, Handlers, Next, Stop};
 
-/// A run as a handler has seen it.
+/// A run, as its handler has seen it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Seen {
     key: String,
@@ -19,7 +19,7 @@ struct Seen {
     idempotency_key: String,
 }
 
-/// Handlers that tell what they see and succeed.
+/// Handlers that send what they see and succeed.
 fn telling() -> (Handlers, Receiver<Seen>) {
     let (sender, seen) = unbounded();
     let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
@@ -34,7 +34,8 @@ fn receive<T>(receiver: &Receiver<T>) -> T {
     receiver.recv_timeout(secs(20)).expect("a handler is called within 20 s")
 }
 
-/// 1: what a call has returned for is in the store, as every other connection sees it.
+/// Durable on return: once a call has returned, its change is in the store, and every other
+/// connection sees it.
 #[test]
 fn what_was_told_is_durable() {
     let world = World::new();
@@ -52,7 +53,7 @@ fn what_was_told_is_durable() {
     assert_eq!(world.store.len(), 2, "jobs outlive the program");
 }
 
-/// 2: what an earlier program scheduled, and what another leased and died with, is run.
+/// At least once: jobs of an earlier program run, and so do jobs whose program died with them.
 #[test]
 fn jobs_outlive_programs() {
     let world = World::new();
@@ -74,8 +75,8 @@ fn jobs_outlive_programs() {
     assert!(world.store.is_empty(), "both are acked");
 }
 
-/// 3: two machines, of which one is cut off while its handler works. The other takes over; the ack
-/// of the first is refused, and it is told.
+/// One acknowledged attempt: a machine is cut off while its handler works, and another one takes
+/// the job over. The ack of the first is refused, and the run can see that.
 #[test]
 fn a_machine_that_was_cut_off_is_superseded() {
     let world = World::new();
@@ -90,7 +91,7 @@ fn a_machine_that_was_cut_off_is_superseded() {
     let store = FaultyStore::new(&world);
     let faults = store.faults.clone();
     let first = world.builder(handlers).start(store).unwrap();
-    let go = go; // Dropped before the timers: a test that fails does not hang.
+    let go = go; // Dropped before the timers, so that a failing test does not hang.
     first.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
     world.clock.advance(secs(1));
     let old = receive(&begun);
@@ -109,7 +110,8 @@ fn a_machine_that_was_cut_off_is_superseded() {
     assert_eq!(first.snapshot().counts.acked, 0);
 }
 
-/// 3, the other half: leases are renewed, so that a run may take longer than the timeout.
+/// One acknowledged attempt: leases are renewed, so a run may take longer than the visibility
+/// timeout.
 #[test]
 fn leases_are_renewed_while_a_handler_works() {
     let world = World::new();
@@ -122,7 +124,7 @@ fn leases_are_renewed_while_a_handler_works() {
         Ok(Next::Done)
     });
     let timers = world.start(handlers);
-    let go = go; // Dropped before the timers: a test that fails does not hang.
+    let go = go; // Dropped before the timers, so that a failing test does not hang.
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
     receive(&begun);
     for third in 1..=9 {
@@ -135,13 +137,13 @@ fn leases_are_renewed_while_a_handler_works() {
     assert_eq!((timers.snapshot().counts.started, timers.snapshot().counts.leases_lost), (1, 0));
 }
 
-/// 4 and 6: never before its time, and in the order of times, then of commits.
+/// Never early, and in the order of due times, then of commits.
 #[test]
 fn nothing_runs_early_and_all_in_order() {
     let world = World::new();
     let (handlers, seen) = telling();
     let timers = world.builder(handlers).workers(1).start(world.store.clone()).unwrap();
-    // All in one commit each, in an order that is not that of their times.
+    // Each job has its own commit, and the commits are not in the order of the due times.
     for n in 0..40_u64 {
         let delay = (n * 7) % 10 + 1;
         timers.after(secs(delay)).key(format!("{delay} {n:02}")).schedule_bytes(KIND, "").unwrap();
@@ -150,7 +152,7 @@ fn nothing_runs_early_and_all_in_order() {
     expected.sort_unstable();
     for second in 1..=10 {
         world.clock.advance(millis(999));
-        // What is due now comes after what was handed out before.
+        // A job that is due now runs after the jobs that were handed out before.
         timers.after(secs(0)).key("now").schedule_bytes(KIND, "").unwrap();
         assert_eq!(receive(&seen).key, "now", "nothing before second {second}");
         world.clock.advance(millis(1));
@@ -161,7 +163,7 @@ fn nothing_runs_early_and_all_in_order() {
     }
 }
 
-/// 5: the idempotency key is the same in all attempts and in nothing else; tokens grow.
+/// The idempotency key is the same in all attempts and differs in every other run. Tokens grow.
 #[test]
 fn attempts_share_an_idempotency_key() {
     let world = World::new();
@@ -192,7 +194,7 @@ fn attempts_share_an_idempotency_key() {
     assert!(keys[0].starts_with("orders/k/") && keys[0] != keys[1], "{keys:?}");
 }
 
-/// 5: a handler acks in its own transaction; nothing is acked twice, and nothing is repeated.
+/// A handler can ack in its own transaction. No run is acked twice, and none is repeated.
 #[test]
 fn a_handler_may_ack_itself() {
     let world = World::new();
@@ -213,7 +215,8 @@ fn a_handler_may_ack_itself() {
     assert!(world.events.lock().is_empty());
 }
 
-/// 7: cancelled, running, absent; a run that is cancelled and fails is not repeated.
+/// Cancel has one answer: `Cancelled`, `Running` or `Absent`. A run that is cancelled and fails is
+/// not repeated.
 #[test]
 fn cancel_has_one_answer() {
     let world = World::new();
@@ -226,7 +229,7 @@ fn cancel_has_one_answer() {
         Err("it fails".into())
     });
     let timers = world.start(handlers);
-    let go = go; // Dropped before the timers: a test that fails does not hang.
+    let go = go; // Dropped before the timers, so that a failing test does not hang.
     assert_eq!(timers.cancel("k").unwrap(), Cancel::Absent);
     assert!(matches!(timers.refresh("k", MINUTE), Err(Error::Absent(_))));
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
@@ -237,7 +240,7 @@ fn cancel_has_one_answer() {
         Err(Error::Duplicate(_))
     ));
     assert_eq!(timers.cancel("k").unwrap(), Cancel::Running);
-    // The renewal of the lease tells the run.
+    // The run learns of it by the renewal of its lease.
     world.clock.advance(secs(10));
     wait_until("renewal", || {
         world.find("k").is_some_and(|row| row.visible_at.as_millis() > 30_000)
@@ -248,7 +251,7 @@ fn cancel_has_one_answer() {
     assert_eq!(timers.dead(None, 9).unwrap(), []);
 }
 
-/// 7: what replaces a running job begins after that.
+/// A job that replaces a running one begins after that run.
 #[test]
 fn a_replacement_begins_after_the_run() {
     let world = World::new();
@@ -263,7 +266,7 @@ fn a_replacement_begins_after_the_run() {
         Ok(Next::Done)
     });
     let timers = world.start(handlers);
-    let go = go; // Dropped before the timers: a test that fails does not hang.
+    let go = go; // Dropped before the timers, so that a failing test does not hang.
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "old").unwrap();
     assert_eq!(receive(&begun), b"old");
     timers.after(secs(0)).replacing("k").schedule_bytes(KIND, "new").unwrap();
@@ -274,8 +277,8 @@ fn a_replacement_begins_after_the_run() {
     assert!(world.store.is_empty());
 }
 
-/// 8: errors and panics are tried again, later and later, and end as a dead letter, which can be
-/// revived.
+/// Poison jobs end: a job that returns errors or panics is retried with backoff, and becomes a dead
+/// letter, which can be revived.
 #[test]
 fn poison_ends() {
     let world = World::new();
@@ -312,7 +315,8 @@ fn poison_ends() {
     assert!(timers.dead(None, 9).unwrap().is_empty());
 }
 
-/// 8: a job that kills its process ends, too: an attempt counts before the handler is called.
+/// Poison jobs end: so does a job that kills its process, because an attempt counts before the
+/// handler is called.
 #[test]
 fn what_kills_its_process_ends() {
     let world = World::new();
@@ -331,7 +335,7 @@ fn what_kills_its_process_ends() {
     assert!(timers.forget(&dead[0]).unwrap() && !timers.forget(&dead[0]).unwrap());
 }
 
-/// 8: `Stop` is not tried again; nor is a payload that cannot be read.
+/// Poison jobs end: a `Stop` and a payload that cannot be read are not retried.
 #[test]
 fn what_says_stop_is_not_tried_again() {
     let world = World::new();
@@ -353,7 +357,8 @@ fn what_says_stop_is_not_tried_again() {
     assert!(reasons.iter().any(|why| why.contains("payload cannot be read")), "{reasons:?}");
 }
 
-/// 9: a kind without a handler is not claimed, and is reported; who has the handler runs it.
+/// Unknown kinds wait: jobs of a kind without a handler are not claimed, and are reported. A
+/// program with the handler runs them.
 #[test]
 fn unknown_kinds_wait() {
     let world = World::new();

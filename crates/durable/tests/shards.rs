@@ -1,4 +1,4 @@
-//! Timers over several stores: a key has its store, and each store knows which it is.
+//! Timers on several stores: each key belongs to one store, and each store keeps its shard number.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn three() -> (ManualClock, [MemoryStore; 3]) {
     (clock, stores)
 }
 
-/// Starts on stores, and notes the keys that run.
+/// Starts timers on these stores, and records the keys that run.
 fn start(clock: &ManualClock, stores: &[MemoryStore]) -> (Durable, Arc<Mutex<Vec<String>>>) {
     let ran = Arc::new(Mutex::new(Vec::new()));
     let note = Arc::clone(&ran);
@@ -46,7 +46,7 @@ fn a_key_is_found_in_its_store_and_all_stores_are_worked_off() {
     let plan = |name: &String| timers.after(secs(1)).key(name).submit_bytes(KIND, "");
     let commits: Vec<_> = names.iter().map(plan).collect();
     commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
-    // One more row each: which shard it is.
+    // Each store has one more row, with its shard number.
     let counts = stores.each_ref().map(|store| rows(store) - 1);
     assert!(counts.iter().all(|count| (50..150).contains(count)), "{counts:?}");
     assert_eq!(counts.iter().sum::<usize>(), 300);
@@ -60,7 +60,7 @@ fn a_key_is_found_in_its_store_and_all_stores_are_worked_off() {
     assert!(matches!(again, Error::Duplicate(_)), "{again}");
     assert_eq!(timers.cancel("order-7").unwrap(), Cancel::Cancelled);
     timers.refresh("order-8", secs(60)).unwrap();
-    // One without a key has one that leads to it, too.
+    // A job scheduled without a key is found by the key that it gets.
     let made = timers.after(secs(60)).schedule_bytes(KIND, "").unwrap();
     assert!(timers.find(made.as_bytes()).unwrap().is_some());
 
@@ -73,7 +73,7 @@ fn a_key_is_found_in_its_store_and_all_stores_are_worked_off() {
     assert_eq!(stores.iter().map(|store| rows(store) - 1).sum::<usize>(), 2);
 }
 
-/// A handler schedules what follows by the timers of its run, whichever store that belongs to.
+/// A handler can schedule jobs in every store by the timers of its run.
 #[test]
 fn a_handler_reaches_every_store() {
     let (clock, stores) = three();
@@ -132,7 +132,7 @@ fn dead_letter(store: &MemoryStore) {
     wait_until("it is dead", || timers.snapshot().counts.dead == 1);
 }
 
-/// The row that says which shard a store is can be neither cancelled nor replaced.
+/// The row with the shard number of a store can be neither cancelled nor replaced.
 #[test]
 fn the_key_of_that_row_is_not_for_jobs() {
     let (clock, stores) = three();
@@ -156,14 +156,14 @@ fn a_store_is_opened_as_the_shard_that_it_is() {
     refused(&[a.clone(), b.clone(), c.clone()], "shard 1 of 2 was opened as shard 1 of 3");
     refused(&[a.clone(), c.clone(), b], "shard 1 of 2 was opened as shard 1 of 3");
     refused(&[a], "shard 1 of 2 was opened as a store by itself");
-    // One that has jobs by keys that may belong elsewhere.
+    // A store with jobs whose keys may belong to another shard.
     let (alone, _) = start(&clock, std::slice::from_ref(&c));
     alone.after(secs(1)).key("order-17").schedule_bytes(KIND, "").unwrap();
     let fresh = MemoryStore::with_clock(StoreClock::new(clock));
     refused(&[fresh.clone(), c.clone()], "dead letters cannot become shard 2 of 2");
     alone.cancel("order-17").unwrap();
     alone.stop();
-    // One with a dead letter alone; and the other was not marked by the refusal before.
+    // A store with only a dead letter. The earlier refusal has not marked the fresh store.
     dead_letter(&c);
     refused(&[fresh.clone(), c], "dead letters cannot become shard 2 of 2");
     drop(Durable::start(fresh, Handlers::new()).unwrap());
@@ -192,7 +192,7 @@ fn a_store_that_is_away_holds_up_its_own_jobs_alone() {
         }
     }
     assert!(done > 5 && failed > 5, "{done} and {failed}");
-    assert!(timers.now().is_ok(), "another store tells the time");
+    assert!(timers.now().is_ok(), "the time is that of another store");
     assert!(world.has_event(
         |event| matches!(event, EventKind::StoreFailed(why) if why.starts_with("shard 1 of 2: "))
     ));
@@ -201,13 +201,13 @@ fn a_store_that_is_away_holds_up_its_own_jobs_alone() {
     for n in (0..40).filter(|n| timers.shard_of(format!("{n}")).unwrap() == 0) {
         schedule(n).unwrap();
     }
-    // The claimer tries again, after a pause of less than two seconds.
+    // The claimer retries after a pause of less than two seconds.
     world.clock.advance(secs(2));
     wait_until("all have run", || timers.snapshot().counts.acked == done + failed);
 }
 
-/// A program starts while one of its stores is away: the jobs of the others run, and those of this
-/// store when it is back.
+/// A program starts while one of its stores is unreachable: the jobs of the other store run, and
+/// its own jobs run when it is back.
 #[test]
 fn a_program_starts_while_one_of_its_stores_is_away() {
     let world = World::new();
@@ -240,7 +240,7 @@ fn a_program_starts_while_one_of_its_stores_is_away() {
     wait_until("all have run", || acked() == 40);
 }
 
-/// A store whose data are gone is not silently taken as a new one.
+/// A store that has lost its data is reported, not silently used as a new one.
 #[test]
 fn a_store_that_comes_back_empty_is_reported() {
     let world = World::new();
@@ -264,7 +264,7 @@ fn a_store_that_comes_back_empty_is_reported() {
     assert!(is_reported());
 }
 
-/// Every call can find it out, also one that looks for pauses.
+/// Any call can find that the store is empty, also the lookup of pauses.
 #[test]
 fn a_store_that_comes_back_empty_to_handlers_is_reported() {
     let world = World::new();

@@ -1,18 +1,18 @@
-//! Data that an older version wrote: every later one must read them.
+//! Golden data: every later version must read the data of an older one.
 //!
-//! A store keeps a file of each format that was ever written, made once by [`write_golden`] with
-//! the first version that wrote it. A test puts it back and asks [`read_golden`].
+//! A store keeps a file of each format that was ever written. [`write_golden`] made it once, with
+//! the first version of that format. A test restores it and calls [`read_golden`].
 
 use crate::rig::{KIND, LEASE, ack, begin, bury, job, millis};
 use wheelhouse_durable::store::{Change, Entry, Kinds, Leased, Outcome, Store};
 
-/// When the job that waits is due, after the one that is leased, in milliseconds.
+/// How much later the pending job is due than the leased one, in milliseconds.
 const LATER: u64 = 1_000_000;
 
 const REASON: &str = "it failed";
 
-/// Puts a dead letter, a job whose run has begun, and one that waits into an empty store, whose
-/// clock stands still.
+/// Puts a dead letter, a job whose run has begun, and a pending job into an empty store, whose
+/// clock must stand still.
 ///
 /// # Panics
 ///
@@ -26,11 +26,12 @@ pub fn write_golden(store: &mut dyn Store) {
     assert_eq!(commit(store, &[begin(&leased)]), [Outcome::Done]);
 }
 
-/// Reads what [`write_golden`] has written, and goes on with it; leases have ended since.
+/// Reads the data that [`write_golden`] has written, and runs the leased job again. The leases must
+/// have run out.
 ///
 /// # Panics
 ///
-/// If something else is read, or the store fails.
+/// If the data differ, or the store fails.
 pub fn read_golden(store: &mut dyn Store) {
     let mut rows: Vec<Entry> = Vec::new();
     store.scan(None, 9, &mut |row| rows.push(row.clone())).expect("a scan succeeds");

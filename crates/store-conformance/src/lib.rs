@@ -1,11 +1,12 @@
-//! The promises of [`Store`] as a test suite, for any store.
+//! A test suite for the contract of [`Store`], for any implementation.
 //!
-//! Each promise is a check: a function that is given a [`Bed`] and panics with what was promised
-//! and what was seen. [`random_changes`] compares a store with a model, call by call.
+//! Each guarantee is a check: a function that takes a [`Bed`] and panics with the expected and the
+//! observed behavior. [`random_changes`] compares a store with a model, call by call.
 //!
 //! # Use
 //!
-//! A store's `tests/conformance.rs` makes a bed and names it; each check becomes a `#[test]`:
+//! A store's `tests/conformance.rs` defines a bed and passes it to the macro, which makes a
+//! `#[test]` of each check:
 //!
 //! ```
 //! use std::time::Duration;
@@ -43,19 +44,18 @@
 //!
 //! # Processes
 //!
-//! What several processes do to one store while they are stopped, killed and cut off is no
-//! sequence of calls. [`history`] has each write down what it asked and what was answered, and a
-//! checker that reads all of it: who was acknowledged ran or was cancelled, acks are accepted once,
-//! nothing is early.
+//! [`history`] tests several processes on one store while they are stopped, killed and cut off.
+//! Each process logs its calls and the answers. A checker reads all logs: each acknowledged job ran
+//! or was cancelled, each occurrence has one accepted ack, no run is early.
 //!
 //! # Formats
 //!
-//! [`write_golden`] and [`read_golden`] hold a store to reading what older versions wrote.
+//! [`write_golden`] and [`read_golden`] test that a store reads data that older versions wrote.
 //!
-//! # What it cannot see
+//! # Limits
 //!
-//! That a commit survives a power cut, and that of a batch which fails nothing is done: a store
-//! shows that with its own loops.
+//! The suite cannot test that a commit survives a power cut, nor that a failed batch has no effect.
+//! A store needs its own tests for these.
 
 mod checks;
 mod golden;
@@ -75,30 +75,29 @@ pub use suite::{Check, checks};
 use std::time::Duration;
 use wheelhouse_durable::store::Store;
 
-/// An empty store to be tested, and its clock.
+/// A test bed: an empty store to test, and its clock.
 pub trait Bed {
-    /// Another connection to it. The data are those that other connections see, also if all of them
-    /// were dropped before.
+    /// Makes another connection to the store. It must see the data of all other connections, also
+    /// if all of them were dropped before.
     fn connect(&mut self) -> Box<dyn Store>;
 
-    /// Moves the store's clock on, by whole milliseconds; nothing else moves it.
+    /// Advances the store's clock by whole milliseconds. The clock must not advance otherwise.
     fn advance(&mut self, by: Duration);
 
-    /// Sets the clock back, by whole milliseconds, as an administrator does or a failover to
-    /// another server. By no more than it was moved on. A store may stand still instead until the
+    /// Sets the clock back by whole milliseconds, like an administrator or a failover to another
+    /// server, but by no more than it was advanced. The store's time may stop instead until the
     /// clock has caught up.
     fn set_back(&mut self, by: Duration);
 
-    /// Whether a waker is called also when another connection commits. False for a store whose
-    /// connections know nothing of each other, such as a file.
+    /// Returns `true` if a waker is called when another connection commits. It is `false` for a
+    /// store whose connections do not notify each other, such as a file.
     fn wakes_across_connections(&self) -> bool {
         true
     }
 }
 
-/// Makes a `#[test]` of each check, on a store of its own. Its argument is called for an
-/// `Option<impl Bed>`; if that is `None`, the test passes without having tested anything, so
-/// whoever says so says it aloud.
+/// Makes a `#[test]` of each check. The argument is a function that returns an `Option<impl Bed>`,
+/// called once for each test. If it returns `None`, the test prints "SKIPPED" and passes.
 #[macro_export]
 macro_rules! store_suite {
     ($bed:expr) => {

@@ -1,10 +1,10 @@
-//! What a store should do, said another way: each key has at most one job that waits or is to be
-//! repeated, and at most one run. All by linear search.
+//! The expected behavior of a store, implemented independently: each key has at most one job, and
+//! at most one run. The model finds everything by linear search.
 
 use std::collections::BTreeMap;
 use wheelhouse_durable::store::{Again, Change, Key, Kind, Outcome, Put, Timestamp, Token, When};
 
-/// A scheduling. The store draws generations; until the model has been told, it is `None`.
+/// A scheduled job. The store draws the generation, which is `None` until the model has learned it.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     pub(crate) number: u64,
@@ -12,7 +12,7 @@ pub(crate) struct Job {
     pub(crate) kind: Kind,
     pub(crate) payload: Vec<u8>,
     pub(crate) due: u64,
-    /// When it may begin, the runs of its key aside.
+    /// When it may begin, ignoring other runs of its key.
     pub(crate) begins: u64,
     pub(crate) occurrence: u64,
     pub(crate) attempt: u32,
@@ -22,9 +22,9 @@ pub(crate) struct Job {
 pub(crate) struct Run {
     pub(crate) token: Token,
     pub(crate) until: u64,
-    /// `true` if it is a run of the row's job.
+    /// `true` if it is a run of the row's job; `false` if the job has replaced that of the run.
     pub(crate) own: bool,
-    /// `true` if it has begun; `false` if it is leased only.
+    /// `true` if it has begun; `false` if it is only leased.
     pub(crate) begun: bool,
 }
 
@@ -131,7 +131,7 @@ impl Model {
         outcome
     }
 
-    /// What a worker does with its run.
+    /// Applies a change by token, with which a worker begins, extends or ends its run.
     fn end(&mut self, change: &Change) -> Outcome {
         let (Change::Begin { key, token }
         | Change::Ack { key, token, .. }
@@ -199,7 +199,7 @@ impl Model {
         visible.into_iter().take(max).map(|(.., key)| key).collect()
     }
 
-    /// When a job is visible next.
+    /// When the next job is visible.
     pub(crate) fn next(&self, kinds: &[&str]) -> Option<u64> {
         let of_kinds = |row: &&Row| row.job.as_ref().is_some_and(|job| kinds.contains(&&*job.kind));
         self.rows.values().filter(of_kinds).map(Row::visible_at).min()

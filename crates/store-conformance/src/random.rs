@@ -1,4 +1,4 @@
-//! Random changes, on a store and on the model.
+//! Random changes, applied to a store and to the model.
 
 use crate::Bed;
 use crate::model::{Model, Row, Run};
@@ -11,17 +11,18 @@ use wheelhouse_durable::store::{Again, Change, Entry, Key, Kinds, Put, State, To
 const KINDS: [&str; 3] = ["a/1", "b/1", "c/2"];
 const KEYS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
-/// How many steps [`random_changes`] takes.
+/// The number of steps of [`random_changes`].
 const STEPS: u32 = 1_500;
 
-/// A seed, and as many steps as take a store some seconds at most: see [`random_run`].
+/// A [`random_run`] with a fixed seed, which takes a store some seconds at most.
 pub fn random_changes(bed: &mut dyn Bed) {
     random_run(bed, 18, STEPS);
 }
 
-/// Batches of random changes, claims and steps of time, each compared with a model: every outcome,
-/// every job handed out, its order, token and attempt, when to ask next, and from time to time
-/// every row and dead letter. The same seed gives the same steps on every store.
+/// Makes random batches of changes, claims and steps of time, and compares each with a model: every
+/// outcome, every job handed out with its order, token and attempt, and the time of the next claim.
+/// From time to time it compares all rows and dead letters. The same seed gives the same steps on
+/// every store.
 pub fn random_run(bed: &mut dyn Bed, seed: u64, steps: u32) {
     let mut random = Pcg64::seed_from_u64(seed);
     let mut pair = Pair::new(bed);
@@ -40,11 +41,11 @@ pub fn random_run(bed: &mut dyn Bed, seed: u64, steps: u32) {
 struct Pair<'b> {
     rig: Rig<'b>,
     model: Model,
-    /// Of each key, those that were given out, the newest last.
+    /// The tokens that were given out for each key, the newest last.
     tokens: BTreeMap<Key, Vec<Token>>,
     last_token: Token,
     last_generation: u64,
-    /// Says what was done before, if a comparison fails.
+    /// The steps so far, for the message if a comparison fails.
     log: Vec<String>,
 }
 
@@ -59,7 +60,7 @@ impl<'b> Pair<'b> {
     fn said<T: std::fmt::Debug + PartialEq>(&self, what: &str, store: T, model: T) {
         let last = self.log.len().saturating_sub(12);
         let log = self.log[last..].join("\n");
-        assert_eq!(store, model, "{what}: left the store, right the model; after\n{log}");
+        assert_eq!(store, model, "{what}: left is the store, right is the model; after\n{log}");
     }
 
     fn advance(&mut self, by: u64) {
@@ -78,7 +79,8 @@ impl<'b> Pair<'b> {
         self.learn_generations();
     }
 
-    /// Tells the model what the store has drawn, which must have grown in the order of changes.
+    /// Gives the model the generations that the store has drawn. They must grow in the order of
+    /// changes.
     fn learn_generations(&mut self) {
         let mut new: Vec<_> = self.model.rows.iter_mut().collect();
         new.retain(|(_, row)| row.job.as_ref().is_some_and(|job| job.generation.is_none()));
@@ -122,7 +124,7 @@ impl<'b> Pair<'b> {
         }
     }
 
-    /// The newest token of a key, more often than not.
+    /// A token of a key, mostly the newest.
     fn token(&self, key: &Key, random: &mut Pcg64) -> Token {
         let tokens = self.tokens.get(key).map_or(&[][..], Vec::as_slice);
         let newest = tokens.last().copied().unwrap_or(Token(0));
@@ -162,16 +164,17 @@ impl<'b> Pair<'b> {
         }
         self.said("the store's clock", next.now.as_millis(), self.model.now);
         let (said, due) = (next.visible_at.map(|at| at.as_millis()), self.model.next(&kinds));
-        // What it says may be earlier than the truth, if a row is to be removed then.
+        // The answer may be too early, if a row is to be removed then, but not too late.
         let early = due.is_some_and(|due| said.is_none_or(|said| said > due));
-        assert!(!early, "to be asked at {said:?}, and a job is visible at {due:?}");
+        assert!(!early, "the next claim is at {said:?}, but a job is visible at {due:?}");
         if due.is_none_or(|due| due > self.model.now) {
             assert!(filled || said.is_none_or(|said| said > self.model.now), "{said:?} is past");
         }
         self.forget_rests();
     }
 
-    /// What was cancelled, and whose lease is over, goes with some claim: which one is not said.
+    /// Some claim removes the row of a cancelled job after its lease; the contract does not say
+    /// which one. Removes such rows from the model when the store has removed them.
     fn forget_rests(&mut self) {
         let now = self.model.now;
         let store = &mut self.rig.store;

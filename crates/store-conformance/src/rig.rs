@@ -1,4 +1,4 @@
-//! What makes checks short.
+//! Helpers of the checks.
 
 use crate::Bed;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use wheelhouse_durable::store::{
     Timestamp, Token, When,
 };
 
-/// The kind of all jobs that need no other.
+/// The default kind of jobs.
 pub(crate) const KIND: &str = "work/1";
 
-/// How long a lease lasts, in milliseconds.
+/// The duration of a lease, in milliseconds.
 pub(crate) const LEASE: u64 = 1_000;
 
 pub(crate) fn millis(millis: u64) -> Duration {
@@ -25,7 +25,7 @@ pub(crate) fn key(name: impl AsRef<[u8]>) -> Key {
     Key::new(name).expect("a key of the suite")
 }
 
-/// A job that is due after so many milliseconds.
+/// A job that is due after `delay` milliseconds.
 pub(crate) fn job(name: &str, delay: u64) -> Put {
     Put {
         key: key(name),
@@ -37,7 +37,7 @@ pub(crate) fn job(name: &str, delay: u64) -> Put {
     }
 }
 
-/// The same, in place of what has the key.
+/// The same, replacing a job that has the key.
 pub(crate) fn instead(name: &str, delay: u64) -> Put {
     Put { replace: true, ..job(name, delay) }
 }
@@ -46,7 +46,7 @@ pub(crate) fn begin(leased: &Leased) -> Change {
     Change::Begin { key: leased.job.key.clone(), token: leased.token }
 }
 
-/// Notes that it has begun.
+/// Updates `leased` after its run has begun.
 pub(crate) fn note_begun(leased: &mut Leased) {
     let Leased { job, token, until, .. } = leased;
     job.attempt += 1;
@@ -143,19 +143,19 @@ impl<'b> Rig<'b> {
         (leased, next)
     }
 
-    /// Leases all that is visible, for [`LEASE`].
+    /// Leases all visible jobs, for [`LEASE`].
     pub(crate) fn lease(&mut self) -> Vec<Leased> {
         self.claim_of(&Kinds::new([KIND]), 1_000, LEASE).0
     }
 
-    /// Leases the one job that is visible.
+    /// Leases the only visible job.
     pub(crate) fn lease_one(&mut self) -> Leased {
         let mut leased = self.lease();
         assert_eq!(leased.len(), 1, "one job is visible: {leased:?}");
         leased.remove(0)
     }
 
-    /// Leases all that is visible, for [`LEASE`], and begins it.
+    /// Leases all visible jobs, for [`LEASE`], and begins their runs.
     pub(crate) fn claim(&mut self) -> Vec<Leased> {
         let mut leased = self.lease();
         let begins: Vec<_> = leased.iter().map(begin).collect();
@@ -164,7 +164,7 @@ impl<'b> Rig<'b> {
         leased
     }
 
-    /// Leases the one job that is visible, and begins it.
+    /// Leases the only visible job, and begins its run.
     pub(crate) fn claim_one(&mut self) -> Leased {
         let mut leased = self.claim();
         assert_eq!(leased.len(), 1, "one job is visible: {leased:?}");
@@ -175,12 +175,12 @@ impl<'b> Rig<'b> {
         self.claim().iter().map(|leased| leased.job.key.to_string()).collect()
     }
 
-    /// When something is visible next.
+    /// When the next job is visible.
     pub(crate) fn next(&mut self) -> Next {
         self.claim_of(&Kinds::new([KIND]), 0, LEASE).1
     }
 
-    /// In how many milliseconds.
+    /// The time until the next job is visible, in milliseconds.
     pub(crate) fn next_in(&mut self) -> Option<u64> {
         let Next { now, visible_at } = self.next();
         visible_at.map(|at| at.as_millis() - now.as_millis())
@@ -209,5 +209,5 @@ impl<'b> Rig<'b> {
     }
 }
 
-/// A token that nobody has.
+/// A token that no worker has.
 pub(crate) const NO_TOKEN: Token = Token(0);

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, Outcome, Store, Timestamp};
 
-/// A clock that a connection goes by in place of the server's.
+/// A clock that a connection uses instead of the server's.
 pub type Now = Box<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// A queue on a server. Its connections go by a clock that the suite moves.
+/// A bed on a server: a queue whose connections use a clock that the suite moves.
 ///
 /// ```no_run
 /// # use wheelhouse_durable::store::MemoryStore as YourStore;
@@ -28,7 +28,7 @@ pub struct OnServer<C> {
 }
 
 impl<S: Store, C: FnMut(Now) -> S> OnServer<C> {
-    /// A bed whose connections `connect` makes: all to one queue, which has no jobs yet.
+    /// A bed whose connections are made by `connect`. All must be to one queue, without jobs.
     pub fn new(connect: C) -> Self {
         Self { connect, millis: Arc::new(AtomicU64::new(1_790_000_000_000)) }
     }
@@ -52,12 +52,12 @@ impl<S: Store, C: FnMut(Now) -> S> Bed for OnServer<C> {
     }
 }
 
-/// The server's clock is set back an hour, then ahead by two. What ran does not run again, nothing
-/// is early by that clock, a lease that is held stays held, and what is due then runs, in order.
+/// The server's clock is set back by an hour, then ahead of the original time by two. No job runs
+/// again, none is early by that clock, a lease stays held, and the due jobs then run in order.
 ///
 /// # Panics
 ///
-/// If the store does otherwise, or fails.
+/// If the store behaves differently, or fails.
 pub fn a_clock_that_jumps_does_no_harm<S: Store, C: FnMut(Now) -> S>(mut bed: OnServer<C>) {
     const HOUR: u64 = 3_600_000;
     let clock = Arc::clone(&bed.millis);
@@ -74,14 +74,14 @@ pub fn a_clock_that_jumps_does_no_harm<S: Store, C: FnMut(Now) -> S>(mut bed: On
     clock.store(noon - HOUR + 499, Ordering::SeqCst);
     assert_eq!(rig.claim_names(), [""; 0], "a millisecond early");
     clock.store(noon - HOUR + 500, Ordering::SeqCst);
-    assert_eq!(rig.claim_names(), ["new"], "due by the clock as it is now");
+    assert_eq!(rig.claim_names(), ["new"], "due by the current clock");
 
     clock.store(noon + 2 * HOUR, Ordering::SeqCst);
     let after = rig.claim();
     let found: Vec<_> =
         after.iter().map(|its| (its.job.payload.as_slice(), its.job.attempt)).collect();
     let expected: [(&[u8], u32); 3] = [(b"new", 2), (b"held", 2), (b"soon", 1)];
-    assert_eq!(found, expected, "in the order in which leases ended and jobs were due");
+    assert_eq!(found, expected, "in the order of ends of leases and due times");
     assert_eq!(rig.one(ack(&before[1])), Outcome::Superseded);
     assert_eq!(rig.one(ack(&after[1])), Outcome::Done);
 }

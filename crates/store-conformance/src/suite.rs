@@ -2,7 +2,7 @@
 
 use crate::Bed;
 
-/// Hands the names of all checks to a macro of this crate, behind other arguments.
+/// Passes the names of all checks to a macro of this crate, after other arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! for_each_check {
@@ -75,10 +75,10 @@ macro_rules! each_check_as_entry {
     };
 }
 
-/// A check: panics with what was promised and what was seen.
+/// A check. It panics with the expected and the observed behavior.
 pub type Check = fn(&mut dyn Bed);
 
-/// All checks with their names, for a program that chooses as it runs.
+/// All checks with their names, for a program that chooses checks at run time.
 pub fn checks() -> Vec<(&'static str, Check)> {
     use crate::checks::*;
     use crate::random_changes;

@@ -1,4 +1,4 @@
-//! The checker of histories finds what each of its rules is for, and stores that break them.
+//! The checker of histories finds violations of each rule, and faulty stores.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ fn answer(what: &str, token: u64, at: u64, outcome: &str) -> Event {
     Event::Answer(what.into(), "a".into(), token, at, outcome.into())
 }
 
-/// At so many milliseconds, leased for ten; due at 10.
+/// A run that was handed out at `now`, leased for ten milliseconds, and due at 10.
 fn begin(token: u64, now: u64) -> Event {
     Event::Begin(Begin {
         key: "a".into(),
@@ -34,7 +34,7 @@ fn begin(token: u64, now: u64) -> Event {
     })
 }
 
-/// Scheduled and acknowledged, then this, then the end.
+/// The log of a process that schedules the key, logs `then`, and ends.
 fn scheduled(then: &[Event]) -> Vec<Event> {
     let begun = [call("schedule", 0, 1_000), answer("schedule", 0, 2_000, "Done")];
     [&begun, then, &[Event::Over]].concat()
@@ -56,32 +56,33 @@ fn sound_histories_pass() {
     assert_eq!((checked.calls, checked.begins, checked.acked, checked.killed), (2, 1, 1, 0));
     let cancelled = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Cancelled")];
     assert_eq!(check(&[scheduled(&cancelled)], false).unwrap().cancelled, 1);
-    // Nobody knows whether it was scheduled, and whether this cancelled it.
+    // It is unknown whether this schedule took effect, and whether this cancel did.
     let killed = vec![call("schedule", 0, 1_000)];
     assert_eq!(check(&[killed], false).unwrap().unanswered, 1);
     check(&[scheduled(&[call("cancel", 0, 3_000)])], false).unwrap();
-    // The first may have cancelled it, and there was nothing left for the second.
+    // The first cancel may have taken effect, so the second found no job.
     let cancel = |at, outcome| [call("cancel", 0, at), answer("cancel", 0, at + 100, outcome)];
     let twice = [&[call("cancel", 0, 3_000)], &cancel(4_000, "Absent")[..]].concat();
     check(&[scheduled(&twice)], false).unwrap();
     check(&[scheduled(&twice)], true).unwrap();
-    // A process began it that was killed before it wrote so; it is not handed out again.
+    // A process began the run and was killed before it logged that; the job is not handed out
+    // again.
     let begun = [&[call("begin", 1, 2_500)], &cancel(3_000, "Running")[..]].concat();
     check(&[scheduled(&begun)], false).unwrap();
-    // The run ended while the cancellation was under way; or another one began.
+    // The run ended during the cancel; or another run began.
     let retry = |at| [call("retry", 1, at), answer("retry", 1, at + 100, "Done")];
     let overlaps = [&begun[..2], &retry(3_020)[..], &begun[2..]].concat();
     check(&[scheduled(&overlaps)], false).unwrap();
     let another = [&begun[..1], &retry(2_600)[..], &[call("begin", 2, 2_900)], &begun[1..]];
     check(&[scheduled(&another.concat())], false).unwrap();
-    // A lease that ran out, and one of a process that was killed.
+    // A lease that ran out, and a lease of a killed process.
     let again = [&[begin(1, 10), begin(2, 20)], &acked(2, 21_000)[..]].concat();
     check(&[scheduled(&again)], false).unwrap();
     let mut killed = scheduled(&[begin(1, 10)]);
     killed.pop();
     let other = [&[begin(2, 15)], &acked(2, 16_000)[..], &[Event::Over]].concat();
     check(&[killed, other], false).unwrap();
-    // An ack that was accepted without an answer, and whose repetition finds nothing.
+    // An ack that was accepted without an answer; its repetition finds no job.
     let unanswered = [begin(1, 10), call("ack", 1, 11_000)];
     check(&[scheduled(&unanswered)], false).unwrap();
     let repeated = [&unanswered[..], &[answer("ack", 1, 12_000, "Absent")]].concat();
@@ -92,37 +93,37 @@ fn sound_histories_pass() {
 #[test]
 fn each_rule_is_checked() {
     let absent = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Absent")];
-    refused(&[scheduled(&absent)], "neither run nor been cancelled");
-    refused(&[scheduled(&[])], "neither run nor been cancelled");
+    refused(&[scheduled(&absent)], "neither ran nor was cancelled");
+    refused(&[scheduled(&[])], "neither ran nor was cancelled");
     refused(&[scheduled(&[begin(1, 10)])], "was not acked");
     let retry = [begin(1, 10), call("retry", 1, 11_000), answer("retry", 1, 12_000, "Done")];
     refused(&[scheduled(&retry)], "was not acked");
-    refused(&[vec![begin(1, 10), Event::Over]], "nobody scheduled it");
+    refused(&[vec![begin(1, 10), Event::Over]], "never scheduled");
     refused(&[scheduled(&[begin(1, 9)])], "began at 9, due at 10");
     let cancelled = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Cancelled")];
-    refused(&[scheduled(&[&cancelled[..], &[begin(1, 10)]].concat())], "after a cancellation");
+    refused(&[scheduled(&[&cancelled[..], &[begin(1, 10)]].concat())], "after a cancel was");
     let running = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Running")];
-    refused(&[scheduled(&running)], "nothing had begun");
+    refused(&[scheduled(&running)], "no run was in progress");
     let late = [&running[..], &[call("begin", 1, 5_000)]].concat();
-    refused(&[scheduled(&late)], "nothing had begun");
+    refused(&[scheduled(&late)], "no run was in progress");
     let refusal = [call("begin", 1, 2_000), answer("begin", 1, 2_500, "Superseded")];
-    refused(&[scheduled(&[&refusal, &running[..]].concat())], "nothing had begun");
-    // Only an earlier run had begun, and its end was answered before the cancellation was called.
+    refused(&[scheduled(&[&refusal, &running[..]].concat())], "no run was in progress");
+    // Only an earlier run had begun, and its end was answered before the cancel was called.
     let began = |token, at| [call("begin", token, at), answer("begin", token, at + 100, "Done")];
     let retried = [call("retry", 1, 2_300), answer("retry", 1, 2_400, "Done")];
     let ended = [&began(1, 2_100)[..], &retried, &running].concat();
-    refused(&[scheduled(&ended)], "nothing had begun");
+    refused(&[scheduled(&ended)], "no run was in progress");
     let late = [&ended[..], &began(2, 5_000)].concat();
-    refused(&[scheduled(&late)], "nothing had begun");
+    refused(&[scheduled(&late)], "no run was in progress");
     refused(&[scheduled(&[begin(1, 10), begin(2, 19)])], "leased until 20");
     refused(&[scheduled(&[begin(1, 10), begin(1, 20)])], "handed out twice");
     let other = vec![begin(2, 20), Event::Over];
     let twice = [&[begin(1, 10)][..], &acked(1, 11_000), &acked(2, 21_000)].concat();
     refused(&[scheduled(&twice), other.clone()], "acked twice");
     let late = [&[begin(1, 10)][..], &acked(1, 21_000)].concat();
-    refused(&[scheduled(&late), other], "a newer one was out");
+    refused(&[scheduled(&late), other], "after a newer token");
     let unknown = [&[begin(1, 10)][..], &acked(7, 11_000)].concat();
-    refused(&[scheduled(&unknown)], "nobody had it");
+    refused(&[scheduled(&unknown)], "never handed out");
     // The first occurrence is acked by a newer token than the second.
     let Event::Begin(second) = begin(1, 40) else { unreachable!() };
     let second = Event::Begin(Begin { occurrence: 1, ..second });
@@ -238,7 +239,7 @@ impl Store for Faulty {
     }
 }
 
-/// Four threads that play processes on one store.
+/// Runs four threads as processes on one store, and checks their logs.
 fn played(fault: Fault) -> Result<Checked, String> {
     let folder = tempfile::tempdir().unwrap();
     let store = Faulty { store: MemoryStore::new(), fault, lost: Arc::default() };
@@ -262,7 +263,8 @@ fn a_sound_store_passes() {
     assert!(checked.acked > 100 && checked.cancelled > 0 && checked.refused > 0, "{checked:?}");
 }
 
-/// By one of these rules: which consequence comes first, the threads decide.
+/// Checks that the fault is found by one of these rules. The threads decide which rule is broken
+/// first.
 fn is_found(fault: Fault, by: &[&str]) {
     let error = played(fault).expect_err("it is found");
     assert!(by.iter().any(|why| error.contains(why)), "{error}");
@@ -270,9 +272,9 @@ fn is_found(fault: Fault, by: &[&str]) {
 
 #[test]
 fn an_ack_that_compares_no_tokens_is_found() {
-    // It is accepted beside the newer token, whose own ack finds nothing then; or it ends the lease
-    // of another, and the next occurrence begins within that.
-    let by = ["a newer one was out", "was not acked", "leased until", "acked twice", "do not grow"];
+    // An old ack is accepted, so the ack of the newer token finds no job. Or it ends the lease of
+    // another process, and the next occurrence begins during that lease.
+    let by = ["after a newer token", "was not acked", "leased until", "acked twice", "do not grow"];
     is_found(Fault::AckComparesNoTokens, &by);
 }
 
@@ -283,7 +285,7 @@ fn a_claim_that_moves_no_visibility_is_found() {
 
 #[test]
 fn jobs_that_are_lost_are_found() {
-    is_found(Fault::LosesJobs, &["neither run nor been cancelled"]);
+    is_found(Fault::LosesJobs, &["neither ran nor was cancelled"]);
 }
 
 #[test]
@@ -296,10 +298,11 @@ fn occurrences_that_are_lost_are_found() {
     is_found(Fault::LosesOccurrences, &["ended at occurrence 0 of 2"]);
 }
 
-/// As claims did once: a cancellation says that a job is running which is leased only.
+/// A claim that begins runs, as in an older version: then a cancel of a leased job is answered
+/// `Running`.
 #[test]
 fn a_claim_that_begins_is_found() {
-    is_found(Fault::ClaimBegins, &["nothing had begun"]);
+    is_found(Fault::ClaimBegins, &["no run was in progress"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The store in memory, by the suite.
+//! The suite on the in-memory store.
 
 use std::time::Duration;
 use wheelhouse_durable::store::{MemoryStore, Store, StoreClock};

@@ -1,4 +1,4 @@
-//! Stores that break a promise each: the suite finds all of them.
+//! Stores with a planted fault each: the suite finds all of them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -12,17 +12,17 @@ use wheelhouse_store_conformance::{Bed, checks};
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     None,
-    /// What a batch asks for is done with the next call, and is lost if none comes.
+    /// A batch is carried out with the next call, and is lost if there is none.
     AcknowledgedBeforeTheCommit,
-    /// Whoever acks ends the run, by whatever token.
+    /// An ack with any token ends the run.
     AckComparesNoTokens,
-    /// A job that was handed out is handed out again.
+    /// A leased job is handed out again at once.
     ClaimMovesNoVisibility,
     /// Delays are added to the clock of the caller, which is ahead.
     ClockOfTheClient,
-    /// The order of claims is that of keys.
+    /// Claims hand jobs out in the order of keys.
     OrderOfKeys,
-    /// Half of a batch is left out.
+    /// The second half of a large batch is not carried out.
     HalfABatch,
 }
 
@@ -31,7 +31,7 @@ struct Faulty {
     store: MemoryStore,
     fault: Fault,
     clock: ManualClock,
-    /// What was acknowledged and not done.
+    /// Changes that were acknowledged and not carried out.
     pending: Vec<Change>,
 }
 
@@ -163,7 +163,7 @@ impl Bed for FaultyBed {
     }
 }
 
-/// The checks that fail.
+/// The names of the checks that find the fault.
 fn found(fault: Fault) -> Vec<&'static str> {
     let fails = |check: fn(&mut dyn Bed)| {
         let clock = ManualClock::new();
@@ -171,7 +171,7 @@ fn found(fault: Fault) -> Vec<&'static str> {
         let mut bed = FaultyBed { store, clock, fault };
         catch_unwind(AssertUnwindSafe(|| check(&mut bed))).is_err()
     };
-    // The one that waits for five seconds until it fails says nothing of these.
+    // `an_earlier_job_wakes` takes five seconds to fail, and finds none of these faults.
     let checks = checks().into_iter().filter(|(name, _)| *name != "an_earlier_job_wakes");
     checks.filter(|(_, check)| fails(*check)).map(|(name, _)| name).collect()
 }

@@ -1,4 +1,4 @@
-//! The promises of a store whose claims all begin where the last one ended.
+//! The conformance suite on a store whose claims all begin where the last one ended.
 
 use crate::PostgresStore;
 use std::sync::OnceLock;
@@ -28,7 +28,7 @@ fn bed() -> Option<impl Bed> {
 
 store_suite!(bed);
 
-/// Between, before and after those that are claimed, each kind is found.
+/// Each kind is found: before, between and after the claimed kinds.
 #[test]
 fn kinds_are_listed_whichever_are_claimed() {
     let Some(mut bed) = on_server() else { return };

@@ -1,20 +1,20 @@
-//! Rows that are being changed, in memory: read at once, decided about one by one, written at once.
+//! The rows of a commit, in memory. They are read at once, changed one by one, and written at once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use wheelhouse_durable::store::rules::{Row, Table, apply};
 use wheelhouse_durable::store::{Change, Key, Kind, Outcome, Put, Timestamp};
 
-/// What was read, and what has become of it.
+/// The rows of a commit: as they were read, and as the changes have left them.
 #[derive(Default)]
 pub(crate) struct Batch {
     /// The server's present in microseconds.
     pub(crate) micros: u64,
-    /// The encoding of the database has each character.
+    /// `true` if the encoding of the database has all characters.
     pub(crate) holds_all: bool,
     rows: HashMap<Key, Held>,
     puts: usize,
-    /// Keys and reasons, of rows as they were read.
+    /// Keys and reasons of new dead letters. Their rows are copied as they are in the table.
     pub(crate) burials: Vec<(Key, String)>,
     /// Dead letters that the changes name.
     pub(crate) dead: HashMap<u64, (Put, u64)>,
@@ -24,29 +24,29 @@ pub(crate) struct Batch {
 /// A row, if there is one.
 #[derive(Default)]
 struct Held {
-    /// Whether the server has a row of this key, and its kind.
+    /// The kind of the server's row; `None` if the server has no row of this key.
     stored: Option<Kind>,
     row: Option<Row>,
-    /// When the server's row is visible, which claimers know.
+    /// When the server's row is visible, which waiting programs know.
     known: Option<Timestamp>,
-    /// A job that was put, and how many were put before it.
+    /// A job that was put, and its number among the puts.
     job: Option<(usize, Put)>,
     changed: bool,
 }
 
-/// What is to be written.
+/// The writes of a commit.
 #[derive(Default)]
 pub(crate) struct Writes {
     pub(crate) removed: Vec<Key>,
     pub(crate) set: Vec<(Key, Row)>,
-    /// In the order in which they were put. The rows have no generation yet.
+    /// In the order of the puts. The rows have no generation yet.
     pub(crate) put: Vec<(Put, Row)>,
-    /// When the first written row of each kind is visible.
+    /// When the first row of each kind is visible, among new rows and rows with a new `visible_at`.
     pub(crate) first: BTreeMap<Kind, Timestamp>,
 }
 
 impl Batch {
-    /// The server's row of a key.
+    /// Adds a row that was read from the server.
     pub(crate) fn holds(&mut self, key: Key, kind: Kind, row: Row) {
         let known = Some(row.visible_at);
         let held = Held { stored: Some(kind), row: Some(row), known, ..Held::default() };
@@ -64,7 +64,7 @@ impl Batch {
         outcome
     }
 
-    /// What has to be written, after which nothing is held.
+    /// Takes all writes. The batch is empty afterwards.
     pub(crate) fn take_writes(&mut self) -> Writes {
         let mut writes = Writes::default();
         let mut put = Vec::new();
@@ -104,7 +104,7 @@ impl Table for Batch {
     }
 
     fn draw(&mut self) -> u64 {
-        // The server draws it when the row is written.
+        // The server draws the generation when the row is written.
         0
     }
 

@@ -19,9 +19,9 @@ pub(crate) type Claimed = (Vec<Leased>, Option<Course>, Next);
 pub(crate) struct Claim<'c> {
     pub(crate) kinds: &'c [&'c str],
     pub(crate) max: usize,
-    /// How long the leases are, in milliseconds.
+    /// The duration of the leases, in milliseconds.
     pub(crate) visibility: i64,
-    /// Where to begin.
+    /// The `visible_at` where the search begins.
     pub(crate) floor: i64,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Statements {
 }
 
 impl Statements {
-    /// For the index that there is.
+    /// The statements for the existing index.
     pub(crate) fn of(index: &Index) -> Self {
         let claim = index.statement(include_str!("sql/claim.sql"));
         Self { claim, next: index.statement(include_str!("sql/next.sql")) }
@@ -40,8 +40,8 @@ impl Statements {
 }
 
 impl Claim<'_> {
-    /// Leases jobs, and looks when the next is visible, in a transaction: if the second fails, the
-    /// first is undone.
+    /// Leases jobs, and finds when the next one is visible. Must run in a transaction, so that the
+    /// leases are undone if the second statement fails.
     pub(crate) async fn run(
         &self,
         client: &Client,
@@ -65,15 +65,15 @@ impl Claim<'_> {
             let rows = rows.map_err(store_error)?;
             let found = leased(&rows, &mut all)?;
             let its = course_of(&rows, floor, found == want)?;
-            // That of the first says how long it takes to come to the first job.
+            // The duration of the first search is the time to reach the first job.
             let Course { took, .. } = *course.get_or_insert(its);
             course = Some(Course { took, ..its });
-            // A row that was removed made room for another.
+            // If rows were removed instead of leased, there may be more visible rows.
             if found < want {
                 break;
             }
         }
-        // All before is leased; a job that is committed later notifies.
+        // All jobs before this time are leased; a job that is committed later notifies.
         let from = course.map_or(floor, Course::end);
         let parameters: [Parameter<'_>; 4] = [
             (&queue, Type::TEXT),
@@ -86,12 +86,12 @@ impl Claim<'_> {
     }
 }
 
-/// Appends what `claim.sql` has leased; how many rows it found.
+/// Appends the jobs that `claim.sql` has leased. Returns the number of rows that it found.
 fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<i64, StoreError> {
     let mut found = 0;
     for row in rows {
         found = row.try_get(1).map_err(store_error)?;
-        // Without any job there is one row, of nothing.
+        // Without a leased job there is one row, whose job columns are null.
         if row.try_get::<_, Option<i64>>(4).map_err(store_error)?.is_some() {
             let job = row::entry(row, 4)?;
             if let State::Leased(lease) = job.state {
@@ -104,7 +104,7 @@ fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<i64, StoreError> {
 }
 
 fn course_of(rows: &[Row], floor: i64, more: bool) -> Result<Course, StoreError> {
-    let row = rows.first().ok_or_else(|| StoreError::Damaged("no answer".into()))?;
+    let row = rows.first().ok_or_else(|| StoreError::Damaged("a query returned no row".into()))?;
     let number = |column| row.try_get::<_, Option<i64>>(column).map_err(store_error);
     let took = Duration::from_millis(row::number(row, 3)?);
     let last = number(2)?.filter(|_| more);
@@ -112,7 +112,7 @@ fn course_of(rows: &[Row], floor: i64, more: bool) -> Result<Course, StoreError>
 }
 
 fn next_of(rows: &[Row]) -> Result<Next, StoreError> {
-    let row = rows.first().ok_or_else(|| StoreError::Damaged("no answer".into()))?;
+    let row = rows.first().ok_or_else(|| StoreError::Damaged("a query returned no row".into()))?;
     let visible_at: Option<i64> = row.try_get(1).map_err(store_error)?;
     let visible_at = visible_at.map(|at| Timestamp::from_millis(at.cast_unsigned()));
     Ok(Next { now: row::time(row, 0)?, visible_at })

@@ -10,17 +10,17 @@ use wheelhouse_durable::store::{
     Change, Dead, Entry, Key, Outcome, Put, StoreError, Timestamp, Token, When,
 };
 
-/// Carries out changes in a transaction of yours, so that they and your own effects are durable
-/// together or not at all: schedules the job that cancels an order as the order is written, say.
-/// The queue is made by [`PostgresStore::connect`](crate::PostgresStore::connect).
+/// Carries out changes in your transaction: they and your own writes become durable together or not
+/// at all. For example, schedule the job that cancels an order when you write the order. The tables
+/// must exist: [`PostgresStore::connect`](crate::PostgresStore::connect) creates them.
 ///
-/// O(log n) for each change, in four round trips or so for all. Keep the transaction short: others
-/// who put jobs under the same keys wait for its end, and who was beaten to a key holds off the
-/// whole queue meanwhile.
+/// O(log n) for each change, and about four round trips for all. Keep the transaction short: other
+/// transactions that put jobs under the same keys wait for its end. If one of them had a conflict
+/// about a key, it blocks the whole queue while it waits.
 ///
 /// # Errors
 ///
-/// Then roll the transaction back, and try again if the error
+/// After an error, roll the transaction back. Retry if the error
 /// [is transient](StoreError::is_transient).
 pub async fn commit_in(
     transaction: &Transaction<'_>,
@@ -31,15 +31,15 @@ pub async fn commit_in(
     call.carry_out(changes).await.map(|(outcomes, _)| outcomes)
 }
 
-/// Acknowledges a run in a transaction of yours: the effect of the handler and the end of the job
-/// are durable together, so that the effect happens once. See [`commit_in`].
+/// Acknowledges a run in your transaction: the effect of the handler and the end of the job become
+/// durable together, so the effect takes place once. See [`commit_in`].
 ///
-/// [`Superseded`](Outcome::Superseded) and [`Absent`](Outcome::Absent) mean that somebody else has
-/// the job or has ended it: roll back.
+/// [`Superseded`](Outcome::Superseded) and [`Absent`](Outcome::Absent) mean that another worker has
+/// the job or has ended it: roll the transaction back.
 ///
 /// # Errors
 ///
-/// Then roll the transaction back.
+/// Those of [`commit_in`]. After an error, roll the transaction back.
 pub async fn ack_in(
     transaction: &Transaction<'_>,
     queue: &str,
@@ -51,28 +51,30 @@ pub async fn ack_in(
     Ok(outcomes.into_iter().next().unwrap_or(Outcome::Absent))
 }
 
-/// Where changes are carried out.
+/// The transaction in which changes are carried out.
 pub(crate) struct Call<'c, C> {
-    /// In a transaction.
+    /// Must be in a transaction.
     pub(crate) client: &'c C,
     pub(crate) queue: &'c str,
-    /// Milliseconds in place of the server's clock.
+    /// Milliseconds to use instead of the server's clock.
     pub(crate) clock: Option<i64>,
-    /// Others may claim what is seen here before what is written here is seen.
+    /// The transaction may stay open. Other programs may then claim the rows that it has seen
+    /// before its own rows are visible, so it must notify in any case.
     pub(crate) takes_long: bool,
-    /// [`NOTIFY`], for the index that there is.
+    /// [`NOTIFY`], for the existing index.
     pub(crate) notify: &'c str,
 }
 
 /// The statement that notifies waiting programs.
 pub(crate) const NOTIFY: &str = include_str!("sql/notify.sql");
 
-/// A parameter of a statement. Its type is given, so that the server is not asked for it: that
-/// would take a statement with a name, which a pooler may not find again.
+/// A parameter of a statement, with its type. Without types, the client would ask the server for
+/// them by a named statement, which may be missing in the next session that a pooler lends.
 pub(crate) type Parameter<'p> = (&'p (dyn ToSql + Sync), Type);
 
 impl<C: GenericClient> Call<'_, C> {
-    /// Waits until no other transaction writes jobs, so that no other transaction comes first.
+    /// Waits until no other transaction writes jobs of the queue, and blocks others until the end
+    /// of this transaction.
     pub(crate) async fn hold_off_others(&self) -> Result<(), StoreError> {
         let queue = self.queue;
         self.query(include_str!("sql/alone.sql"), &[(&queue, Type::TEXT)]).await.map(drop)
@@ -84,7 +86,8 @@ impl<C: GenericClient> Call<'_, C> {
         changes: &[Change],
     ) -> Result<(Vec<Outcome>, Option<Timestamp>), StoreError> {
         let (mut outcomes, mut first) = (Vec::with_capacity(changes.len()), None);
-        // A change of a dead letter sees those that were buried before: they must be written.
+        // A change of a dead letter must see the letters that earlier changes made, so these must
+        // be written first.
         let together = |a: &Change, b: &Change| letter(a).is_none() && letter(b).is_none();
         for some in changes.chunk_by(together) {
             let mut batch = Batch::default();
@@ -96,7 +99,7 @@ impl<C: GenericClient> Call<'_, C> {
         Ok((outcomes, first))
     }
 
-    /// Reads the rows that the changes are about, and locks them.
+    /// Reads and locks the rows of the changes.
     async fn load(&self, batch: &mut Batch, changes: &[Change]) -> Result<(), StoreError> {
         let (queue, clock) = (self.queue, self.clock);
         let mut keys: Vec<Key> = changes.iter().filter_map(key).cloned().collect();
@@ -113,7 +116,7 @@ impl<C: GenericClient> Call<'_, C> {
                 batch.dead.insert(generation, (put, occurrence));
             }
         }
-        // Locked in this order: two transactions never wait for each other.
+        // All transactions lock rows in this order, so no two wait for each other.
         keys.sort_unstable();
         keys.dedup();
         let keys: Vec<&[u8]> = keys.iter().map(Key::as_bytes).collect();
@@ -123,8 +126,8 @@ impl<C: GenericClient> Call<'_, C> {
         for sql in self.query(load, &parameters).await? {
             batch.micros = row::number(&sql, 0)?;
             batch.holds_all = sql.try_get(1).map_err(store_error)?;
-            // A key without a row has no line here; without any row there is one line, of the
-            // present alone.
+            // A key without a row has no line in the result. Without any row, there is one line
+            // with only the present.
             if sql.try_get::<_, Option<i64>>(2).is_ok_and(|due| due.is_some()) {
                 let kind: &str = sql.try_get(11).map_err(store_error)?;
                 batch.holds(row::key(&sql, 10)?, kind.into(), row::row(&sql, 2)?);
@@ -133,7 +136,7 @@ impl<C: GenericClient> Call<'_, C> {
         Ok(())
     }
 
-    /// Returns when the first written row is visible.
+    /// Writes the changed rows. Returns when the first of them is visible.
     async fn write(&self, mut batch: Batch) -> Result<Option<Timestamp>, StoreError> {
         let queue = self.queue;
         let Writes { removed, set, put, first } = batch.take_writes();
@@ -279,7 +282,7 @@ impl Columns {
     }
 }
 
-/// The key whose row a change is about.
+/// The key of the row that a change reads.
 fn key(change: &Change) -> Option<&Key> {
     match change {
         Change::Put(Put { key, .. })
@@ -295,7 +298,7 @@ fn key(change: &Change) -> Option<&Key> {
     }
 }
 
-/// The dead letter that a change is about.
+/// The generation of the dead letter that a change names.
 fn letter(change: &Change) -> Option<u64> {
     match change {
         Change::Revive { generation, .. } | Change::Forget { generation } => Some(*generation),
@@ -303,8 +306,8 @@ fn letter(change: &Change) -> Option<u64> {
     }
 }
 
-/// A reason as the database can hold it: its text has no zero bytes, and in few encodings each
-/// character.
+/// A reason in a form that the database can store: without zero bytes, and with escapes if the
+/// encoding lacks characters.
 fn text(reason: &str, holds_all: bool) -> String {
     let reason = reason.replace('\0', "\u{fffd}");
     if holds_all {

@@ -1,4 +1,4 @@
-//! What the errors of a server and of the way there mean for a store.
+//! Errors of a server and of its connections, as errors of the store.
 
 use crate::tls::is_untrusted;
 use std::error::Error;
@@ -10,7 +10,7 @@ use wheelhouse_durable::store::StoreError;
 pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
     if is_untrusted(&error) {
         let why = whole(&error);
-        return StoreError::Refused(format!("{why}: see to the server's certificate, or its root"));
+        return StoreError::Refused(format!("{why}: check the server's certificate, or its root"));
     }
     let Some(server) = error.as_db_error() else {
         let why = whole(&error);
@@ -22,7 +22,7 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
     let (code, said) = (server.code(), server.message().to_owned());
     let io = |kind, remedy| StoreError::Io(io::Error::new(kind, format!("{said}: {remedy}")));
     match (code.code().get(..2), code.code()) {
-        // Other transactions are in the way, or this one has failed before.
+        // A conflict with another transaction, or an earlier statement has failed.
         (Some("40"), _) | (_, "25P02" | "55P03") => Conflict(said).into(),
         (_, "25006") => OnlyReads(said).into(),
         (_, "08P01") if said.contains("statement pooling") => StoreError::Refused(format!(
@@ -36,24 +36,24 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
         (_, "0A000") if said.contains("cached plan") => StoreError::Unavailable(Box::new(error)),
         (_, "53100") => io(
             io::ErrorKind::StorageFull,
-            "free space on the server's disk; what was acknowledged is kept",
+            "free space on the server's disk; no acknowledged change is lost",
         ),
         (Some("53" | "55"), _) => StoreError::Unavailable(Box::new(error)),
-        // Another transaction has put the same in meanwhile.
+        // Another transaction has inserted the same key.
         (_, "23505") => Conflict(said).into(),
         (_, "22P05") => StoreError::Refused(format!(
             "{said}: keep timers in a database whose encoding is UTF8, or name queues and kinds \
              in ASCII"
         )),
-        // Something in the data: it will never be taken.
+        // The data cannot be stored: a retry would fail too.
         (Some("0A" | "22" | "23" | "54"), _) => StoreError::Refused(said),
-        (Some("28" | "3D"), _) => StoreError::Refused(format!("{said}; look at the URL")),
+        (Some("28" | "3D"), _) => StoreError::Refused(format!("{said}; check the URL")),
         (_, "42501") => StoreError::Refused(format!(
             "{said}: let this user create and use the schema `wheelhouse`"
         )),
-        // Tables and columns that are not there, or are of another type.
+        // Tables and columns that are missing, or have another type.
         (_, "42P01" | "42703" | "42804" | "42883" | "3F000") => {
-            StoreError::Foreign(format!("its schema `wheelhouse` is another's: {said}"))
+            StoreError::Foreign(format!("its schema `wheelhouse` is another program's: {said}"))
         }
         (Some("XX"), _) => StoreError::Damaged(said),
         _ => StoreError::Io(io::Error::other(error)),
@@ -78,22 +78,21 @@ impl From<Late> for StoreError {
     }
 }
 
-/// Returns `true` if a statement was given up because of the time that it took: here, or by the
-/// server.
+/// Returns `true` if a statement exceeded its timeout, here or on the server.
 pub(crate) fn took_too_long(error: &StoreError) -> bool {
     let StoreError::Unavailable(error) = error else { return false };
     let code = error.downcast_ref().and_then(tokio_postgres::Error::code);
     error.is::<Late>() || code == Some(&SqlState::QUERY_CANCELED)
 }
 
-/// How a transaction that has changed nothing is repeated.
+/// How to repeat a transaction that has changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Again {
-    /// It would fail again.
+    /// Not at all: it would fail again.
     Never,
     /// On the same connection.
     Here,
-    /// On a new connection: this one is broken, or leads to a server that does not write.
+    /// On a new connection: this one is broken, or leads to a read-only server.
     Elsewhere,
 }
 
@@ -109,13 +108,13 @@ pub(crate) fn again(error: &StoreError) -> Again {
     }
 }
 
-/// The server was the primary, or never has been.
+/// The server is read-only: it is not the primary, or no longer.
 #[derive(Debug)]
 struct OnlyReads(String);
 
 impl fmt::Display for OnlyReads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: the server only reads; connect to the primary", self.0)
+        write!(f, "{}: the server is read-only; connect to the primary", self.0)
     }
 }
 
@@ -127,7 +126,7 @@ impl From<OnlyReads> for StoreError {
     }
 }
 
-/// Another transaction was in the way: it locked or inserted the same rows.
+/// A conflict with another transaction, which locked or inserted the same rows.
 #[derive(Debug)]
 pub(crate) struct Conflict(String);
 
@@ -151,7 +150,7 @@ impl From<Conflict> for StoreError {
     }
 }
 
-/// An error and what it was caused by, which it does not say itself.
+/// The message of an error with those of its sources, which the error itself does not show.
 pub(crate) fn whole(error: &tokio_postgres::Error) -> String {
     let first = error.source();
     let sources = std::iter::successors(first, |error| (*error).source());

@@ -1,24 +1,26 @@
-//! Where a claim begins to read, so that it does not walk over what earlier ones have left behind.
+//! The floor: the time in the index where a claim begins to search, so that it does not walk over
+//! the dead entries of earlier claims.
 //!
 //! A claimed row leaves a dead entry in the index. PostgreSQL removes it soon, unless a transaction
-//! that stays open somewhere in the database could still see it. Then a claim that reads from the
-//! beginning walks over all of them.
+//! that stays open somewhere in the database could still see it. Then a claim from the beginning of
+//! the index walks over all of these entries.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::Kinds;
 
-/// A claim that takes longer to find its jobs has walked over many dead entries.
+/// A search that takes longer has walked over many dead entries.
 const LONG: Duration = Duration::from_millis(10);
 
-/// A claim from the beginning takes at most this part of the time.
+/// Claims from the beginning take at most `1 / PART` of the time: after one that took long, the
+/// next one follows after `PART` times its duration.
 const PART: u32 = 10;
 
-/// A commit is seen this long at most after it has read the clock, usually. A job that is seen
-/// later is found by the next claim from the beginning.
+/// A commit usually becomes visible within this time after it has read the clock, in milliseconds.
+/// The next claim from the beginning finds jobs that become visible later.
 const SLACK: i64 = 200;
 
-/// Reads all.
+/// The floor of a claim from the beginning.
 pub(crate) const NONE: i64 = -1;
 
 /// Where the next claim begins. The two sessions of a store share it.
@@ -37,14 +39,15 @@ impl Shared {
 
 /// Where the next claim begins.
 pub(crate) struct Floor {
+    /// Where the last claim ended, in milliseconds; [`NONE`] before that.
     at: i64,
-    /// When a claim reads from the beginning again; `None` if each does.
+    /// When a claim begins from the beginning again; `None` if every claim does.
     full: Option<Instant>,
-    /// The earliest row that this store has written since the last claim began.
+    /// The earliest `visible_at` that this store has written since the last claim began.
     written: Option<i64>,
-    /// When a claim may begin at such a row again, after one for which that took long.
+    /// When a claim may begin at `written` again, after such a claim took long.
     back: Option<Instant>,
-    /// The kinds of the last claim. Jobs of other kinds were not searched for.
+    /// The kinds of the last claim. It has not searched for jobs of other kinds.
     kinds: Kinds,
     /// [`LONG`].
     long: Duration,
@@ -52,21 +55,21 @@ pub(crate) struct Floor {
     part: u32,
 }
 
-/// How a claim went.
+/// The course of a claim.
 #[derive(Clone, Copy)]
 pub(crate) struct Course {
     /// Where it began.
     pub(crate) floor: i64,
     /// How long the server took to find the jobs.
     pub(crate) took: Duration,
-    /// Its present, in milliseconds.
+    /// The present of the claim, in milliseconds.
     pub(crate) now: i64,
-    /// The last time that it found, if more may be due after that.
+    /// The `visible_at` of the last job that it found, if more jobs may be due after it.
     pub(crate) last: Option<i64>,
 }
 
 impl Course {
-    /// Jobs that are visible earlier have been found.
+    /// The claim has found all jobs that are visible before this time.
     pub(crate) fn end(self) -> i64 {
         self.last.unwrap_or(self.now).min(self.now) - SLACK
     }
@@ -78,13 +81,13 @@ impl Floor {
         Self { at: NONE, full: None, written: None, back: None, kinds, long: LONG, part: PART }
     }
 
-    /// Only the first claim reads from the beginning, even if that is fast.
+    /// Lets only the first claim begin from the beginning, even if that is fast.
     #[cfg(test)]
     pub(crate) fn always(&mut self) {
         (self.long, self.part) = (Duration::ZERO, 1_000_000);
     }
 
-    /// Where a claim begins: milliseconds.
+    /// Where the next claim begins, in milliseconds.
     pub(crate) fn next(&mut self, kinds: &Kinds, now: Instant) -> i64 {
         if self.kinds != *kinds {
             (self.kinds, self.full) = (kinds.clone(), None);
@@ -96,12 +99,12 @@ impl Floor {
         if self.back.is_some_and(|back| now < back) {
             return self.at;
         }
-        // The row is committed, so the claim sees it. One that is written from here on may be
-        // missed, and stays for the next claim.
+        // The row in `written` is committed, so the claim sees it. The claim may miss a row that is
+        // written from here on, so that row stays for the next claim.
         self.written.take().unwrap_or(self.at).min(self.at)
     }
 
-    /// Where to begin to look for rows of these kinds, without a claim.
+    /// Where a search for rows of the returned kinds can begin, without a claim.
     pub(crate) fn standing(&self, now: Instant) -> (i64, Kinds) {
         match self.full {
             Some(full) if now < full => {
@@ -111,23 +114,26 @@ impl Floor {
         }
     }
 
-    /// This store has committed a row that is visible from this time on.
+    /// Records that this store has committed a row with this `visible_at`.
     pub(crate) fn wrote(&mut self, visible_at: i64) {
         self.written = Some(self.written.unwrap_or(visible_at).min(visible_at));
     }
 
+    /// Records a claim that has succeeded.
     pub(crate) fn went(&mut self, course: Course, now: Instant) {
         self.took(course.floor, course.took, now);
         self.at = course.end();
     }
 
-    /// A claim that began at `floor` was given up after this long. The next ones begin where the
-    /// last one ended, so that not every claim is one from the beginning that is given up.
+    /// Records a claim that began at `floor` and exceeded the timeout after `took`. If it was from
+    /// the beginning, the next claims begin where the last successful one ended: otherwise every
+    /// claim would be from the beginning, and fail.
     pub(crate) fn gave_up(&mut self, floor: i64, took: Duration, now: Instant) {
         self.took(floor, took.max(LONG * 2), now);
     }
 
-    /// Claims that begin before the end of the last one take at most a part of the time.
+    /// Sets the pause after a claim that began before the end of the last one and took long, so
+    /// that such claims take at most a part of the time.
     fn took(&mut self, floor: i64, took: Duration, now: Instant) {
         let took = took.max(Duration::from_millis(1));
         let pause = (took > self.long).then(|| now + took * self.part);
@@ -138,12 +144,13 @@ impl Floor {
         }
     }
 
-    /// Returns `true` if a claim must not read from the beginning, and none has ended before.
+    /// Returns `true` if the next claim must not begin from the beginning, but no claim has ended
+    /// before, so there is no other place to begin.
     pub(crate) fn is_unknown(&self, now: Instant) -> bool {
         self.at == NONE && self.full.is_some_and(|full| now < full)
     }
 
-    /// Begins at the present, in milliseconds.
+    /// Lets the next claim begin at the present, in milliseconds.
     pub(crate) const fn begin_at(&mut self, present: i64) {
         self.at = present - SLACK;
     }
@@ -161,15 +168,15 @@ mod tests {
         let course = |floor, took| Course { floor, took, now: 5_000, last: None };
         assert_eq!(floor.next(&Kinds::default(), begun), NONE);
         floor.went(course(NONE, LONG), begun);
-        assert_eq!(floor.next(&Kinds::default(), begun), NONE, "it was fast");
+        assert_eq!(floor.next(&Kinds::default(), begun), NONE, "the claim was fast");
         let took = LONG * 2;
         floor.went(course(NONE, took), begun);
         assert_eq!(floor.next(&Kinds::default(), begun), 5_000 - SLACK);
-        // One that is fast because it began there says nothing of one from the beginning.
+        // This claim is fast because it began at the floor, so the next does not begin earlier.
         floor.went(course(5_000 - SLACK, Duration::ZERO), begun);
         assert_eq!(floor.next(&Kinds::default(), begun + took * PART - LONG), 5_000 - SLACK);
         assert_eq!(floor.next(&Kinds::default(), begun + took * PART), NONE);
-        // More is due: it continues where it ended.
+        // More jobs are due: the next claim continues where this one ended.
         floor.went(Course { last: Some(4_000), ..course(NONE, took) }, begun);
         assert_eq!(floor.next(&Kinds::default(), begun), 4_000 - SLACK);
     }
@@ -178,11 +185,11 @@ mod tests {
     fn a_claim_from_the_beginning_that_was_given_up_is_put_off() {
         let (mut floor, begun) = (Floor::new(), Instant::now());
         floor.went(Course { floor: NONE, took: LONG, now: 5_000, last: None }, begun);
-        assert_eq!(floor.next(&Kinds::default(), begun), NONE, "it was fast");
+        assert_eq!(floor.next(&Kinds::default(), begun), NONE, "the claim was fast");
         let took = Duration::from_secs(10);
         floor.gave_up(NONE, took, begun);
         assert_eq!(floor.next(&Kinds::default(), begun), 5_000 - SLACK);
-        // One that began there changes nothing: the next from the beginning is as far away.
+        // A claim that began at the floor does not delay the next one from the beginning.
         floor.gave_up(5_000 - SLACK, took, begun + took);
         assert_eq!(floor.next(&Kinds::default(), begun + took * PART - LONG), 5_000 - SLACK);
         assert_eq!(floor.next(&Kinds::default(), begun + took * PART), NONE);
@@ -192,7 +199,7 @@ mod tests {
     #[test]
     fn a_first_claim_that_was_given_up_lets_the_next_begin_at_the_present() {
         let (mut floor, begun) = (Floor::new(), Instant::now());
-        assert!(!floor.is_unknown(begun), "all is read");
+        assert!(!floor.is_unknown(begun), "the claim is from the beginning");
         floor.gave_up(NONE, Duration::ZERO, begun);
         assert!(floor.is_unknown(begun));
         floor.begin_at(7_000);
@@ -225,11 +232,11 @@ mod tests {
         [3_000, 2_000, 9_000].into_iter().for_each(|at| floor.wrote(at));
         assert_eq!(floor.standing(begun).0, 2_000);
         assert_eq!(floor.next(&kinds, begun), 2_000);
-        // Written while that claim runs, which may miss it.
+        // Written during that claim, which may miss it.
         floor.wrote(4_000);
         let took = LONG * 2;
         floor.went(Course { floor: 2_000, took, now: 5_100, last: None }, begun);
-        // It took long, so the next one does not go back, and the one after a pause does.
+        // That claim took long, so the next one does not begin earlier; one after a pause does.
         assert_eq!(floor.next(&kinds, begun), 4_900);
         floor.full = Some(begun + took * PART * 2);
         assert_eq!(floor.next(&kinds, begun + took * PART), 4_000);

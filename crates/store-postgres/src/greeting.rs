@@ -1,4 +1,4 @@
-//! Tells a direct connection to the server from one to a pooler, which lends sessions.
+//! Distinguishes a direct connection to the server from one to a pooler, which lends sessions.
 
 use crate::error::store_error;
 use std::future::{Ready, ready};
@@ -11,27 +11,27 @@ use tokio_postgres::Client;
 use tokio_postgres::tls::{ChannelBinding, TlsConnect, TlsStream};
 use wheelhouse_durable::store::StoreError;
 
-/// Returns `true` if the server process that answers is the one that greeted us. A pooler greets
-/// with a number that it makes up, since it lends the processes that it has.
+/// Returns `true` if the server process that answers is the one in the greeting. A pooler greets
+/// with an invented process number, because it lends different processes.
 pub(crate) async fn is_direct(client: &Client) -> Result<bool, StoreError> {
     let row = client.query_typed_one("SELECT pg_catalog.pg_backend_pid()", &[]).await;
     let answers: i32 = row.and_then(|row| row.try_get(0)).map_err(store_error)?;
     Ok(greeted(client).await? == Some(answers))
 }
 
-/// The process that greeted us. The client keeps its number for requests to cancel, and shows it
-/// there alone: one is written, and goes nowhere.
+/// The process number in the greeting. The client keeps it only for cancel requests. So this writes
+/// a cancel request, which is not sent, and reads the number from it.
 async fn greeted(client: &Client) -> Result<Option<i32>, StoreError> {
     let record = Record::default();
     let token = client.cancel_token();
     token.cancel_query_raw(record.clone(), Plain).await.map_err(store_error)?;
     let written = record.0.lock().unwrap_or_else(PoisonError::into_inner);
-    // It ends with the process's number and a secret, of four bytes each.
+    // The request ends with the process number and a secret, of four bytes each.
     let number = written.last_chunk::<8>().and_then(|end| end.first_chunk::<4>());
     Ok(number.map(|number| i32::from_be_bytes(*number)))
 }
 
-/// A connection that keeps what is written, and agrees to encrypt if it is asked.
+/// A connection that records all written bytes. If it is asked to encrypt, it agrees.
 #[derive(Clone, Default)]
 struct Record(Arc<Mutex<Vec<u8>>>);
 
@@ -71,7 +71,7 @@ impl TlsStream for Record {
     }
 }
 
-/// Encrypts nothing.
+/// A TLS connector that does not encrypt.
 struct Plain;
 
 impl TlsConnect<Record> for Plain {

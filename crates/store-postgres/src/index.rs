@@ -1,8 +1,8 @@
-//! The index by which jobs are claimed, where the first version has made the tables.
+//! The index by which jobs are claimed, in a database of the first version.
 //!
-//! That version has the index `job_order`, which its programs use: they may still run. A claim
-//! builds the new one in the background, while both versions read and write. Until it is there,
-//! statements use the old one.
+//! That version has the index `job_order`, and its programs may still run and use it. A claim
+//! builds the new index `job_turn` in the background, while both versions read and write. Until it
+//! is complete, statements use the old one.
 
 use crate::error::store_error;
 use crate::settings::Builder;
@@ -15,16 +15,16 @@ use tokio_postgres::Client;
 use tokio_postgres::SimpleQueryMessage::Row;
 use wheelhouse_durable::store::StoreError;
 
-/// Makes the index, in a transaction of its table.
+/// Creates the index, in the transaction that creates the table.
 pub(crate) const CREATE: &str = include_str!("sql/index.sql");
 
 const IS_THERE: &str = "SELECT EXISTS (SELECT FROM pg_catalog.pg_index
     WHERE indexrelid = pg_catalog.to_regclass('wheelhouse.job_turn') AND indisvalid)";
 
-/// A build is given up after this long. It waits for each transaction that is older.
+/// The timeout of a build. A build waits for each older transaction.
 const LONGEST: Duration = Duration::from_secs(6 * 3_600);
 
-/// The pause after a build that has failed, and how often a program looks for that of another.
+/// The pause after a failed build, and how often a program checks the build of another program.
 const PAUSE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -34,17 +34,17 @@ pub(crate) struct Index {
     /// Shared by the sessions of a store.
     is_there: Arc<AtomicBool>,
     building: Option<Task<Result<(), StoreError>>>,
-    /// When a build may begin, after one that has failed.
+    /// When the next build may begin, after a failed one.
     again: Option<Instant>,
 }
 
 impl Index {
-    /// Notes whether the database has the index.
+    /// Records whether the database has the index.
     pub(crate) fn found(&self, is_there: bool) {
         self.is_there.fetch_or(is_there, Ordering::Relaxed);
     }
 
-    /// That of another session, for one that builds nothing.
+    /// The state for another session of the store, which builds nothing.
     pub(crate) fn shared(&self) -> Self {
         Self { is_there: Arc::clone(&self.is_there), ..Self::default() }
     }
@@ -53,7 +53,7 @@ impl Index {
         self.is_there.load(Ordering::Relaxed)
     }
 
-    /// A statement that reads jobs in their order, for the index that there is.
+    /// A statement that reads jobs in order, adapted to the existing index.
     pub(crate) fn statement(&self, sql: &'static str) -> Cow<'static, str> {
         match self.is_there() {
             true => sql.into(),
@@ -61,7 +61,7 @@ impl Index {
         }
     }
 
-    /// Begins to build the index if it is missing, and notices when it is there.
+    /// Starts a build of the index if it is missing, and checks whether that is complete.
     pub(crate) fn see_to_it(&mut self, sockets: &Sockets, settings: &Builder) {
         let now = Instant::now();
         if self.is_there() || self.again.is_some_and(|again| now < again) {
@@ -69,7 +69,7 @@ impl Index {
         }
         let begin = || sockets.spawn(build(settings.clone()));
         let task = self.building.get_or_insert_with(begin);
-        // Not waited for: a deadline of now looks once.
+        // A deadline of now polls the task once, without waiting.
         let Some(built) = wait(now, &mut task.0) else { return };
         self.building = None;
         match built {
@@ -88,10 +88,10 @@ async fn build(settings: Builder) -> Result<(), StoreError> {
 async fn build_alone(settings: &Builder) -> Result<(), StoreError> {
     let (client, _task) = connect(settings, "").await?;
     while !is_there(&client).await? {
-        // A transaction holds the lock, since a pooler lends sessions. It has its own connection,
-        // since `CONCURRENTLY` is refused in a transaction. The build waits for every snapshot that
-        // is older, so this transaction must have none: it does not wait for the lock, and its
-        // query is a simple one, since the portal of another would keep its snapshot.
+        // A transaction holds the lock, because a pooler lends sessions. It has its own connection,
+        // because `CONCURRENTLY` is refused in a transaction. The build waits for every older
+        // snapshot, so this transaction must have none. Therefore it does not wait for the lock,
+        // and uses the simple query protocol: the portal of an extended query keeps its snapshot.
         let lock = "SELECT pg_catalog.pg_try_advisory_xact_lock(7527324912357204589)";
         let begin = "BEGIN ISOLATION LEVEL READ COMMITTED;
             SET LOCAL idle_in_transaction_session_timeout TO 0";
@@ -108,13 +108,13 @@ async fn build_alone(settings: &Builder) -> Result<(), StoreError> {
 }
 
 async fn build_now(settings: &Builder) -> Result<(), StoreError> {
-    // Most poolers refuse `options`. Then the server's own timeout applies, which is none unless
-    // it was set.
+    // Most poolers refuse `options`. Then the server's `statement_timeout` applies, which is off by
+    // default.
     let (client, _task) = match connect(settings, " -c statement_timeout=0").await {
         Ok(connected) => connected,
         Err(_) => connect(settings, "").await?,
     };
-    // The server may still be building for a program that has ended: its lock is waited for.
+    // The server may still be building for a program that has ended. This waits for its lock.
     let wait = "BEGIN; LOCK TABLE wheelhouse.job IN SHARE UPDATE EXCLUSIVE MODE; COMMIT";
     client.batch_execute(wait).await.map_err(store_error)?;
     if is_there(&client).await? {
@@ -122,7 +122,7 @@ async fn build_now(settings: &Builder) -> Result<(), StoreError> {
     }
     // An interrupted build leaves an invalid index.
     let remove = "DROP INDEX CONCURRENTLY IF EXISTS wheelhouse.job_turn";
-    // While others read and write.
+    // `CONCURRENTLY` lets others read and write.
     let create = CREATE.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY");
     for sql in [remove, &create] {
         client.batch_execute(sql).await.map_err(store_error)?;
@@ -130,7 +130,7 @@ async fn build_now(settings: &Builder) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Returns `true` if the index is there and complete.
+/// Returns `true` if the index exists and is complete.
 pub(crate) async fn is_there(client: &Client) -> Result<bool, StoreError> {
     let row = client.query_typed_one(IS_THERE, &[]).await.map_err(store_error)?;
     row.try_get(0).map_err(store_error)

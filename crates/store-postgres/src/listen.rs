@@ -1,4 +1,4 @@
-//! Listening for jobs that are visible earlier than a claim has answered.
+//! Listening for notifications that a job is visible earlier than the last claim said.
 
 use crate::error::store_error;
 use crate::greeting::is_direct;
@@ -21,20 +21,21 @@ pub(crate) struct Listener {
     task: Task<()>,
 }
 
-/// Calls the waker at each notification of the queue, and after each new connection, before which
-/// one may have been missed. Returns when it listens, or when that has failed once.
+/// Starts a task that calls the waker at each notification of the queue. It also calls the waker
+/// after each new connection, because a notification may have been missed before. Returns when the
+/// task listens, or when its first attempt has failed.
 pub(crate) fn listen(sockets: &Arc<Sockets>, settings: &Builder, waker: Waker) -> Listener {
     let ear = Ear { settings: settings.clone(), waker };
     let (begun, listens) = mpsc::channel();
     let task = sockets.spawn(ear.clone().run(Some(begun)));
-    // If it does not, the store is asked once a second.
+    // If it does not listen, the store is polled once a second.
     let _ = listens.recv_timeout(settings.timeout);
     Listener { ear, task }
 }
 
 impl Listener {
-    /// Connects again, at the address that the name has now: the server that it listens to may be
-    /// the primary no more, which nothing tells it.
+    /// Connects again, to the address that the host name has now: the server that it listens to may
+    /// no longer be the primary, without a notice on that connection.
     pub(crate) fn again(&mut self, sockets: &Sockets) {
         self.task = sockets.spawn(self.ear.clone().run(None));
     }
@@ -48,14 +49,14 @@ struct Ear {
 
 impl Ear {
     async fn run(self, mut begun: Option<mpsc::Sender<()>>) {
-        // Callers of the store get the error from their own connection.
+        // Callers of the store get errors from their own connection.
         while self.hear(&mut begun).await.map_or_else(|error| error.is_transient(), |()| true) {
             begun = None;
             tokio::time::sleep(PAUSE).await;
         }
     }
 
-    /// Listens until the connection ends. The sender is dropped when that has begun.
+    /// Listens until the connection ends. Drops the sender when it listens.
     async fn hear(&self, begun: &mut Option<mpsc::Sender<()>>) -> Result<(), StoreError> {
         let late = |_| StoreError::Unavailable("no answer".into());
         let connect = self.settings.config.connect(connector(&self.settings)?);
@@ -71,7 +72,7 @@ impl Ear {
             }
         }));
         if !is_direct(&client).await? {
-            let why = "a pooler lends sessions, in which `LISTEN` would be left behind";
+            let why = "a pooler lends sessions, and `LISTEN` would stay in one of them";
             return Err(StoreError::Refused(why.into()));
         }
         client.batch_execute("LISTEN wheelhouse").await.map_err(store_error)?;

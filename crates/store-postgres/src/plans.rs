@@ -1,4 +1,4 @@
-//! The plan of each statement, under statistics that say nothing, too little, or what is wrong.
+//! The plan of each statement, under missing, stale and wrong statistics.
 
 use crate::settings::Builder;
 use crate::transaction::begin;
@@ -24,7 +24,7 @@ const FILL: &str = "
     SELECT 'NAME', ('key ' || n)::bytea, n, n, 0, 0, 0, 'work/1', '', '', n
     FROM generate_series(1, 30000) AS n";
 
-/// Statistics, and the steps to them and to 30,000 jobs in the queue `orders`.
+/// Kinds of statistics, and the steps that lead to them and to 30,000 jobs in the queue `orders`.
 const STATISTICS: [(&str, &[&str]); 4] = [
     ("missing", &["orders"]),
     ("stale: of an empty table", &["ANALYZE wheelhouse.job, wheelhouse.dead", "orders"]),
@@ -45,7 +45,8 @@ async fn plan(client: &Client, sql: &str, parameters: &[Parameter<'_>]) -> Strin
     rows.iter().map(|row| row.get::<_, &str>(0).to_owned() + "\n").collect()
 }
 
-/// Each statement and how it must be planned: the index, and a condition of it.
+/// Checks the plans of statements: each names the index that it must use, and a condition in the
+/// plan.
 async fn check(client: &Client, statistics: &str) {
     let keys: Vec<&[u8]> = vec![b"key 7"; 256];
     let (texts, numbers) = (vec![""; 256], vec![7_i64; 256]);
@@ -103,7 +104,7 @@ async fn check(client: &Client, statistics: &str) {
     check_each(client, statistics, &statements).await;
 }
 
-/// The same, of statements about a single row or a page of rows, of new rows, and of dead letters.
+/// The same for statements about a single row, a page of rows, new rows, and dead letters.
 async fn check_others(client: &Client, statistics: &str) {
     let keys: Vec<&[u8]> = vec![b"key 7"; 256];
     let (texts, numbers) = (vec![""; 256], vec![7_i64; 256]);
@@ -148,27 +149,27 @@ async fn check_others(client: &Client, statistics: &str) {
     check_each(client, statistics, &statements).await;
 }
 
-/// A statement, its parameters, and its index, if it reads rows, with a part of its plan.
+/// A statement, its parameters, and its index (empty if it reads no rows) with a part of its plan.
 type Statement<'p> = (&'p str, Vec<Parameter<'p>>, (&'p str, &'p str));
 
 async fn check_each(client: &Client, statistics: &str, statements: &[Statement<'_>]) {
     for (sql, parameters, (index, condition)) in statements {
         let plan = plan(client, sql, parameters).await;
         let bad = ["Seq Scan on job", "Seq Scan on dead", "Bitmap"];
-        // Each scan is one of this index, and none reads all of a table.
+        // Each scan must use this index, and none may read a whole table.
         let scans = plan.matches(" using ").count();
         let own = plan.matches(&format!("Index Scan using {index} on ")).count();
         let good = (own == scans)
             && (scans > 0 || index.is_empty())
             && plan.contains(condition)
             && bad.iter().all(|bad| !plan.contains(bad))
-            // Pages are read in the order of the index.
+            // Pages must be read in the order of the index, without a sort.
             && !(sql.contains("> $2 ORDER BY") && plan.contains("Sort"));
         assert!(good, "statistics {statistics}, the statement\n{sql}\nhas the plan\n{plan}");
     }
 }
 
-/// Where nothing but the statement says how it is to be planned.
+/// In a user's transaction, which does not have the planner settings of [`begin`].
 async fn check_in_a_users_transaction(client: &Client, statistics: &str) {
     let keys: Vec<&[u8]> = vec![b"key 7"; 256];
     let load = include_str!("sql/load.sql");
@@ -210,7 +211,8 @@ fn plans_are_good_whatever_the_statistics() {
     });
 }
 
-/// How many pages a list of the kinds reads, of which some are claimed from a floor.
+/// The number of pages that a list of the kinds reads. The kinds in `claimed` are claimed from
+/// `floor`.
 async fn pages(client: &Client, claimed: &[&str], floor: i64) -> u64 {
     let sql = include_str!("sql/kinds.sql");
     let explain = format!("EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) {sql}");
@@ -218,7 +220,7 @@ async fn pages(client: &Client, claimed: &[&str], floor: i64) -> u64 {
         [(&"orders", Type::TEXT), (&claimed, Type::TEXT_ARRAY), (&floor, Type::INT8)];
     let rows = client.query_typed(&explain, &parameters).await.unwrap();
     let lines = rows.iter().map(|row| row.get::<_, &str>(0).trim_start());
-    // The first line of these is that of the whole plan.
+    // The first of these lines is that of the whole plan.
     let all = lines.filter_map(|line| line.strip_prefix("Buffers: shared ")).next().unwrap();
     let numbers = all.split(' ').filter_map(|part| part.split_once('='));
     numbers

@@ -1,4 +1,4 @@
-//! Rows of the tables as values, and back.
+//! Conversions between table rows and values.
 
 use tokio_postgres::Row as SqlRow;
 use wheelhouse_durable::store::rules::Row;
@@ -6,12 +6,12 @@ use wheelhouse_durable::store::{
     Dead, Entry, Key, Kind, Lease, State, StoreError, Timestamp, Token,
 };
 
-/// What went wrong, if a column has another type or another value than this crate writes.
+/// The error for a column with a type or a value that this crate does not write.
 fn damaged(what: impl std::fmt::Display) -> StoreError {
     StoreError::Damaged(what.to_string())
 }
 
-/// The part of a row that changes go by: eight columns, from `from` on.
+/// The part of a row that changes depend on: eight columns, from the column `from` on.
 pub(crate) fn row(sql: &SqlRow, from: usize) -> Result<Row, StoreError> {
     let number = |column| number(sql, from + column);
     let lease = || {
@@ -33,7 +33,7 @@ pub(crate) fn row(sql: &SqlRow, from: usize) -> Result<Row, StoreError> {
     })
 }
 
-/// A row of `job`: those eight columns, and key, kind, payload, policy.
+/// A complete row of `job`: these eight columns, then key, kind, payload, policy.
 pub(crate) fn entry(sql: &SqlRow, from: usize) -> Result<Entry, StoreError> {
     let kind: &str = sql.try_get(from + 9).map_err(damaged)?;
     let payload = sql.try_get(from + 10).map_err(damaged)?;
@@ -67,7 +67,7 @@ pub(crate) fn columns(state: State) -> (i16, Option<i64>, Option<i64>) {
     (state.number().into(), token, lease.map(|lease| millis(lease.until)))
 }
 
-/// The milliseconds of a time, of which there are at most 2^53.
+/// The milliseconds of a time, which are less than 2^53.
 pub(crate) fn millis(time: Timestamp) -> i64 {
     time.as_millis().cast_signed()
 }

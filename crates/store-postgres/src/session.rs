@@ -1,4 +1,4 @@
-//! A connection that is made again when it breaks, and transactions that are repeated on it.
+//! A connection that reconnects after an error, and transactions that are repeated on it.
 
 use crate::error::{Again, Late, again};
 use crate::index::Index;
@@ -15,34 +15,34 @@ use std::time::{Duration, Instant};
 use tokio_postgres::Client;
 use wheelhouse_durable::store::{StoreError, Waker};
 
-/// The pause before a second try to connect; it doubles with each, up to the longest.
+/// The pause before the second attempt to connect. It doubles with each attempt, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A queue on a server.
 pub(crate) struct Session {
     pub(crate) settings: Builder,
-    /// In which the tables are; `None` until the database was checked.
+    /// The format of the tables; `None` until the database was checked.
     pub(crate) format: Option<u32>,
     /// `None` after an error, until the next call.
     open: Option<Open>,
     listener: Option<Listener>,
     pub(crate) index: Index,
-    /// The last: the connections end before the thread that moves them.
+    /// The last field, so that the connections end before the thread that does their I/O.
     sockets: Arc<Sockets>,
 }
 
 /// A connection.
 struct Open {
     client: Client,
-    #[expect(dead_code, reason = "moves the socket until it is dropped")]
+    #[expect(dead_code, reason = "does the socket I/O until it is dropped")]
     task: Task<()>,
 }
 
 impl Session {
     pub(crate) fn open(settings: Builder) -> Result<Self, StoreError> {
         let mut new = Self::later(settings)?;
-        // Not repeated, so that a program that starts with a wrong URL hears of it at once.
+        // Not retried, so that a program with a wrong URL fails at once.
         new.open = Some(new.connect(deadline(new.settings.timeout))?);
         Ok(new)
     }
@@ -50,16 +50,16 @@ impl Session {
     /// Connects at the first call.
     pub(crate) fn later(settings: Builder) -> Result<Self, StoreError> {
         let sockets = Sockets::shared()?;
-        // A wrong setting is refused here, not at the first call.
+        // Refuses a wrong setting here, not at the first call.
         connector(&settings)?;
         let index = Index::default();
         Ok(Self { settings, format: None, open: None, listener: None, index, sockets })
     }
 
-    /// Carries out a transaction. A failure before its commit was sent has changed nothing, and the
-    /// call is repeated until the timeout if that may help: on the same connection if another
-    /// transaction was in the way, which the last argument of the call says then; else on a new
-    /// one, to the address that the name has by then.
+    /// Carries out a transaction. If it fails before its commit was sent, it has changed nothing.
+    /// Then the call is repeated until the timeout, if that may help. After a conflict with another
+    /// transaction it is repeated on the same connection, with `true` as its last argument.
+    /// Otherwise it is repeated on a new connection, to the address that the host name has then.
     pub(crate) fn run<T>(
         &mut self,
         call: impl AsyncFn(&Client, &Builder, bool) -> Result<T, StoreError>,
@@ -80,7 +80,7 @@ impl Session {
                 Err(Failed::Undone(error)) => error,
             };
             let how = again(&error);
-            // Alone, it waits for others by a lock.
+            // After the first conflict there is no pause: the repeated call waits by a lock.
             let first_conflict = how == Again::Here && !std::mem::replace(&mut alone, true);
             let pause = if first_conflict { Duration::ZERO } else { jitter(longest) };
             if how == Again::Never || Instant::now() + pause > until {
@@ -93,21 +93,21 @@ impl Session {
         }
     }
 
-    /// Calls the waker when a job is visible earlier than a claim has answered, if this connection
-    /// can have notifications.
+    /// Calls the waker when a job is visible earlier than the last claim said, if the server can
+    /// notify.
     pub(crate) fn wake_by(&mut self, waker: Waker) {
         self.listener = Some(listen(&self.sockets, &self.settings, waker));
     }
 
     /// Builds the index by which jobs are claimed, in the background, if it is missing.
     pub(crate) fn see_to_the_index(&mut self) {
-        // Until the database was checked, nothing is known of its index.
+        // Before the check of the database it is not known whether the index exists.
         if self.format.is_some() {
             self.index.see_to_it(&self.sockets, &self.settings);
         }
     }
 
-    /// Carries out a transaction on a connection, which is kept if it can be used again.
+    /// Carries out a transaction on a connection. Keeps the connection if it is still usable.
     fn once<T>(
         &mut self,
         open: Open,
@@ -127,7 +127,8 @@ impl Session {
             };
             (answer, usable)
         })
-        // A server that was given up may still answer, to the wrong question.
+        // After a timeout the connection is dropped: a late answer would be taken for that of the
+        // next statement.
         .unwrap_or_else(|| (Err(Failed::Unknown(late(settings))), false));
         self.open = usable.then_some(open);
         answer
@@ -166,12 +167,12 @@ fn connect(sockets: &Sockets, settings: &Builder, until: Instant) -> Result<Open
     let its = settings.clone();
     let mut connected = sockets.spawn(async move { sockets::connect(&its, "").await });
     let connected = wait(until, &mut connected.0).ok_or_else(|| late(settings))?;
-    let ended = |_| StoreError::Unavailable("the thread of the connections has ended".into());
+    let ended = |_| StoreError::Unavailable("the socket thread has ended".into());
     let (client, task) = connected.map_err(ended)??;
     Ok(Open { client, task })
 }
 
-/// A random part, half at least, of a pause.
+/// A random time between half of a pause and all of it.
 fn jitter(pause: Duration) -> Duration {
     let random = RandomState::new().build_hasher().finish();
     let half = pause / 2;

@@ -1,4 +1,4 @@
-//! How a store is reached.
+//! Settings of a store.
 
 use crate::session::Session;
 use crate::store::PostgresStore;
@@ -11,7 +11,7 @@ use wheelhouse_durable::store::{StoreError, Timestamp};
 
 type Now = dyn Fn() -> Timestamp + Send + Sync;
 
-/// Says how a [`PostgresStore`] is to be connected: [`PostgresStore::builder`].
+/// Configures and connects a [`PostgresStore`]: see [`PostgresStore::builder`].
 #[derive(Clone)]
 #[must_use = "nothing is connected before `connect`"]
 pub struct Builder {
@@ -20,7 +20,7 @@ pub struct Builder {
     pub(crate) timeout: Duration,
     pub(crate) unchecked: bool,
     pub(crate) only_reads: bool,
-    /// As PEM; if there are none, those of the machine.
+    /// As PEM; `None` for the machine's roots.
     #[cfg(feature = "tls")]
     pub(crate) roots: Option<Arc<[u8]>>,
     clock: Option<Arc<Now>>,
@@ -29,7 +29,7 @@ pub struct Builder {
 impl Builder {
     pub(crate) fn new(mut config: Config, queue: &str) -> Self {
         if config.get_ssl_mode() != SslMode::Require {
-            // To prefer TLS would refuse a server whose certificate nobody knows, as Debian's.
+            // `prefer` would refuse a server with a self-signed certificate, as on Debian.
             config.ssl_mode(SslMode::Disable);
         }
         Self {
@@ -44,7 +44,7 @@ impl Builder {
         }
     }
 
-    /// How long a call waits for the server before it fails; 10 seconds if it is not said.
+    /// Sets how long a call waits for the server before it fails: 10 seconds by default.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
@@ -57,15 +57,15 @@ impl Builder {
         self
     }
 
-    /// Trusts a server whose certificate one of these has signed, in place of the machine's roots:
-    /// PEM, one or several. For `sslmode=require`.
+    /// Trusts a server whose certificate one of these roots has signed, instead of the machine's
+    /// roots: PEM, one or several. For `sslmode=require`.
     #[cfg(feature = "tls")]
     pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.roots = Some(pem.into().into());
         self
     }
 
-    /// Goes by this clock instead of the server's: for tests.
+    /// Sets a clock to use instead of the server's: for tests.
     pub fn clock(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
         self
@@ -80,10 +80,10 @@ impl Builder {
         Ok(PostgresStore::new(Session::open(self.checked()?)?))
     }
 
-    /// Connects at the first call, so that a program can start on several stores
-    /// ([`start_shards`](wheelhouse_durable::Builder::start_shards)) while this one is away. The
-    /// first call that reaches the server checks it, and makes the tables if there are none, as
-    /// [`connect`](Self::connect) does.
+    /// Connects at the first call. So a program can start on several stores
+    /// ([`start_shards`](wheelhouse_durable::Builder::start_shards)) while this one is unreachable.
+    /// The first call that reaches the server checks it, and creates the tables if there are none,
+    /// like [`connect`](Self::connect).
     ///
     /// ```no_run
     /// use wheelhouse_durable::{Durable, Handlers};
@@ -106,20 +106,20 @@ impl Builder {
 
     fn checked(self) -> Result<Self, StoreError> {
         if self.queue.is_empty() || self.queue.len() > 512 || self.queue.contains('\0') {
-            let why = "a queue's name has 1 to 512 bytes, none of them zero";
+            let why = "the name of a queue must have 1 to 512 bytes, none of them zero";
             return Err(StoreError::Refused(why.into()));
         }
         #[cfg(feature = "tls")]
         if self.roots.is_some() && self.config.get_ssl_mode() != SslMode::Require {
-            let why = "root certificates, and no encryption: add `sslmode=require` to the URL";
+            let why = "root certificates need encryption: add `sslmode=require` to the URL";
             return Err(StoreError::Refused(why.into()));
         }
         Ok(self)
     }
 
-    /// Connects to tables that are there, to look at them: nothing is made, no call that changes
-    /// something is carried out, and the settings of the server are not checked. A claim of no jobs
-    /// (`max` is 0) tells the time.
+    /// Connects to existing tables to read them: nothing is created, calls that change something
+    /// are refused, and the settings of the server are not checked. A claim with a `max` of 0
+    /// works.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl Builder {
         Self { only_reads: true, unchecked: true, ..self }.connect()
     }
 
-    /// Refuses what changes something, if this is to look only.
+    /// Fails if the store is connected to read.
     pub(crate) fn may_write(&self) -> Result<(), StoreError> {
         if self.only_reads {
             return Err(StoreError::Refused("connected to read: connect to write".into()));
@@ -136,7 +136,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The clock in place of the server's, as the statements are told.
+    /// The time of the clock that replaces the server's, as a parameter of statements.
     pub(crate) fn now(&self) -> Option<i64> {
         self.clock.as_ref().map(|now| now().as_millis().cast_signed())
     }

@@ -1,4 +1,4 @@
-//! Checks of a database when a program connects, and its tables.
+//! Checks of a database when a program connects, and creation of its tables.
 
 use crate::error::store_error;
 use crate::index;
@@ -9,11 +9,12 @@ use wheelhouse_durable::store::StoreError;
 /// The format that this version writes.
 pub(crate) const FORMAT: u32 = 1;
 
-/// Programs that start or connect again do that one after the other.
+/// A lock: programs that connect check the database and move the numbers one after the other.
 const ONE_AFTER_THE_OTHER: &str = "SELECT pg_catalog.pg_advisory_xact_lock(7527324912357204588)";
 
-/// Checks the server, makes the tables if there are none, and moves the numbers on; or, to read
-/// only, finds the tables. Returns their format, and `true` if they have the index `job_turn`.
+/// Checks the server, creates the tables if there are none, and moves the numbers on. A store that
+/// only reads needs existing tables. Returns the format of the tables, and `true` if they have the
+/// index `job_turn`.
 pub(crate) async fn check_and_make(
     client: &Client,
     settings: &Builder,
@@ -40,10 +41,10 @@ pub(crate) async fn check_and_make(
     Ok((format, index::is_there(client).await?))
 }
 
-/// Lets numbers continue from the server's microseconds, so that tokens grow even if the database
-/// was restored from an old copy: also while programs run, which connect again then. One after the
-/// other: of two at once, the one that read the clock first would else set the numbers back behind
-/// what the other has drawn.
+/// Moves the numbers on to the server's microseconds, so that tokens grow even if the database was
+/// restored from an old copy. That also holds for a restore while programs run, because they then
+/// connect again. The lock is needed: otherwise, of two connections at once, the one that read the
+/// clock first could set the numbers back below those that the other has drawn.
 pub(crate) async fn move_numbers(client: &Client) -> Result<(), StoreError> {
     one(client, ONE_AFTER_THE_OTHER).await?;
     set_numbers(client).await
@@ -57,7 +58,7 @@ async fn set_numbers(client: &Client) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The format of the tables, if it is known.
+/// The format of the tables. Fails if this version does not know it.
 async fn format(client: &Client) -> Result<u32, StoreError> {
     let row = one(client, "SELECT format FROM wheelhouse.meta").await?;
     let found = row.try_get::<_, i32>(0).map_err(store_error)?.cast_unsigned();

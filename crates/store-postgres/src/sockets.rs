@@ -1,4 +1,4 @@
-//! The thread that moves the sockets of all stores, and how any thread waits for it.
+//! The thread that does the socket I/O of all stores, and how any other thread waits for it.
 
 use crate::error::store_error;
 use crate::settings::Builder;
@@ -19,12 +19,12 @@ use wheelhouse_durable::store::StoreError;
 pub(crate) struct Sockets {
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
-    /// A child that was forked has this value, and not its thread.
+    /// The process that started the thread. A forked child has this value, but not the thread.
     process: u32,
 }
 
 impl Sockets {
-    /// Starts the thread for the first store; it ends with the last one.
+    /// Returns the shared thread, which starts with the first store and ends with the last one.
     pub(crate) fn shared() -> Result<Arc<Self>, StoreError> {
         static SHARED: Mutex<Weak<Sockets>> = Mutex::new(Weak::new());
         let process = std::process::id();
@@ -39,7 +39,7 @@ impl Sockets {
         Ok(sockets)
     }
 
-    /// Runs a task on the thread, until it ends or the answer is dropped.
+    /// Runs a task on the thread, until it ends or the returned value is dropped.
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
@@ -51,7 +51,7 @@ impl Sockets {
 
 impl Drop for Sockets {
     fn drop(&mut self) {
-        // A plain drop of a runtime waits, which panics in the async code of another runtime.
+        // Dropping a runtime blocks, which panics in the async code of another runtime.
         self.runtime.take().into_iter().for_each(Runtime::shutdown_background);
     }
 }
@@ -65,8 +65,8 @@ impl<T> Drop for Task<T> {
     }
 }
 
-/// Connects, with more options of the server's. To be called on the thread of the sockets: a socket
-/// belongs to the runtime in which it is made.
+/// Connects, with further command-line options for the server. Must be called on the socket thread:
+/// a socket belongs to the runtime in which it was created.
 pub(crate) async fn connect(
     settings: &Builder,
     options: &str,
@@ -78,21 +78,21 @@ pub(crate) async fn connect(
     let connected = config.connect(connector(settings)?).await.map_err(store_error)?;
     let (client, connection) = connected;
     let task = Task(tokio::spawn(async {
-        // The statement that waits for an answer gets the error.
+        // The waiting statement gets the error.
         let _ = connection.await;
     }));
     Ok((client, task))
 }
 
-/// Waits for an answer, on any thread, also one that runs async code, which is blocked meanwhile;
-/// `None` after the deadline. `Runtime::block_on` would panic there.
+/// Blocks this thread until `call` has completed; `None` after the deadline. It works on any
+/// thread, also on one that runs async code, where `Runtime::block_on` would panic.
 ///
-/// No task of this thread can hold up the answer: it comes from the thread of [`Sockets`].
+/// The tasks of this thread cannot delay the answer: it comes from the thread of [`Sockets`].
 pub(crate) fn wait<T>(until: Instant, call: impl Future<Output = T>) -> Option<T> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
-    // Inside a tokio task, what is tokio's own would else pause for other tasks, which never run
-    // while this thread is blocked.
+    // In a tokio task, tokio's types yield to other tasks when the task's budget is used up. Those
+    // never run while this thread is blocked, so the budget must not apply.
     let mut call = pin!(tokio::task::unconstrained(call));
     loop {
         if let Poll::Ready(answer) = call.as_mut().poll(&mut context) {
@@ -106,13 +106,14 @@ pub(crate) fn wait<T>(until: Instant, call: impl Future<Output = T>) -> Option<T
     }
 }
 
-/// When a call that begins now is over. A timeout may be longer than the clock can count.
+/// The deadline of a call that begins now. The timeout is bounded, because it may be longer than an
+/// `Instant` can represent.
 pub(crate) fn deadline(timeout: Duration) -> Instant {
     const LONGEST: Duration = Duration::from_secs(30 * 365 * 86_400);
     Instant::now() + timeout.min(LONGEST)
 }
 
-/// Continues a thread that is parked.
+/// Unparks a parked thread.
 struct Unpark(Thread);
 
 impl Wake for Unpark {

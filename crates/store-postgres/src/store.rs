@@ -17,15 +17,15 @@ use wheelhouse_durable::store::{
     Waker,
 };
 
-/// Jobs in a PostgreSQL database. See the [crate](crate) for how they lie there.
+/// A store in a PostgreSQL database. See the [crate](crate) for its tables.
 pub struct PostgresStore {
     session: Session,
     pub(crate) floor: Shared,
 }
 
 impl PostgresStore {
-    /// Connects to a queue in a database, and makes the tables if there are none:
-    /// `postgres://user:password@localhost/shop`, or `host=/run/postgresql user=shop`.
+    /// Connects to a queue in a database, and creates the tables if there are none. Examples of
+    /// URLs: `postgres://user:password@localhost/shop`, `host=/run/postgresql user=shop`.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl PostgresStore {
         Self::builder(url, queue)?.connect()
     }
 
-    /// The same, with more to be said.
+    /// Returns a builder, to change settings before connecting.
     ///
     /// # Errors
     ///
@@ -52,8 +52,8 @@ impl PostgresStore {
         Ok(Builder::new(config?, queue))
     }
 
-    /// The format that the tables are in. Until a store of
-    /// [`connect_later`](Builder::connect_later) has connected: the one that this version writes.
+    /// The format of the tables. Until a store of [`connect_later`](Builder::connect_later) has
+    /// connected, it is the format that this version writes.
     pub fn format(&self) -> u32 {
         self.session.format.unwrap_or(FORMAT)
     }
@@ -92,8 +92,8 @@ impl Store for PostgresStore {
         let (outcomes, first) = self.session.run(async |client, settings, alone| {
             let (queue, clock) = (settings.queue.as_str(), settings.now());
             let call = Call { client, queue, clock, takes_long: false, notify };
-            // Others put jobs under the same keys meanwhile, or a deadlock with a user's
-            // transaction was broken.
+            // After a conflict: another transaction put jobs under the same keys, or the server
+            // ended a deadlock with a user's transaction.
             if alone {
                 call.hold_off_others().await?;
             }
@@ -122,7 +122,7 @@ impl Store for PostgresStore {
             let present = self.present()?;
             self.floor.lock().begin_at(present);
         }
-        // A claim of nothing only looks when the first of these kinds is visible.
+        // With a `max` of 0, the claim only finds when the first job of these kinds is visible.
         let floor = if max == 0 { NONE } else { self.floor.lock().next(kinds, begun) };
         let claim = Claim { kinds: &names, max, visibility, floor };
         let claimed = self.claim_by(&claim);
@@ -182,8 +182,8 @@ impl Store for PostgresStore {
         Ok(())
     }
 
-    /// While claims begin at a floor, the first row of a kind that is claimed is looked for there
-    /// too: a job before it, which the next claim of all finds, is left out.
+    /// While claims begin at a floor, the search for the first row of a claimed kind begins there
+    /// too. It misses an earlier job, which the next claim from the beginning finds.
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
         let (floor, claimed) = self.floor.lock().standing(Instant::now());
         let claimed: Vec<&str> = claimed.iter().map(|kind| &**kind).collect();
@@ -198,9 +198,9 @@ impl Store for PostgresStore {
         Ok(())
     }
 
-    /// `dead_rows`: what autovacuum has not removed yet, as the server's statistics know it. It
-    /// grows while a transaction anywhere in the database stays open. `missing_indexes`: 1 until
-    /// `job_turn` is built in a database of the first version.
+    /// `dead_rows`: the rows that autovacuum has not removed yet, by the server's statistics. The
+    /// number grows while a transaction anywhere in the database stays open. `missing_indexes`: 1
+    /// until `job_turn` is built in a database of the first version.
     fn gauges(&mut self, each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
         const DEAD_ROWS: &str = "SELECT n_dead_tup FROM pg_stat_user_tables
             WHERE schemaname = 'wheelhouse' AND relname = 'job'";

@@ -1,4 +1,4 @@
-//! How a connection is encrypted: not at all, or with the feature `tls` if `sslmode=require`.
+//! Encryption of connections: with the feature `tls`, if the URL has `sslmode=require`.
 
 use crate::settings::Builder;
 use tokio_postgres::Error;
@@ -21,8 +21,8 @@ pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
     Ok(tokio_postgres::NoTls)
 }
 
-/// Trusts the roots that were given, or else those of the machine, which are read at each
-/// connection, so that new ones are seen.
+/// Trusts the given roots, or otherwise those of the machine. The latter are read at each
+/// connection, so that changes take effect.
 #[cfg(feature = "tls")]
 pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
     use rustls::pki_types::{CertificateDer, pem::PemObject};
@@ -45,7 +45,7 @@ pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
         None if settings.config.get_ssl_mode() == SslMode::Require => {
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }
-        // Nobody is asked for a certificate.
+        // Without encryption no certificate is checked.
         None => {}
     }
     let unusable = |error| StoreError::Refused(format!("TLS: {error}"));
@@ -57,7 +57,7 @@ pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
     Ok(Tls::new(config))
 }
 
-/// Whether the other side could not show that it is the server: trying again does not help.
+/// Returns `true` if the server's certificate was not accepted. A retry does not help.
 pub(crate) fn is_untrusted(error: &Error) -> bool {
     #[cfg(feature = "tls")]
     {

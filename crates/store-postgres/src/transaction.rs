@@ -1,5 +1,5 @@
-//! Transactions that bring their settings with them, so that neither the server's defaults nor
-//! another program's session matter, and no session is changed.
+//! Transactions that bring their own settings: the server's defaults and the sessions of other
+//! programs do not matter, and no session is changed.
 
 use crate::error::{Again, again, store_error};
 use crate::settings::Builder;
@@ -7,11 +7,11 @@ use std::future::Future;
 use tokio_postgres::Client;
 use wheelhouse_durable::store::StoreError;
 
-/// A transaction that has failed.
+/// A failed transaction.
 pub(crate) enum Failed {
     /// It has changed nothing.
     Undone(StoreError),
-    /// The commit was under way.
+    /// Its commit was sent, and may have been carried out.
     Unknown(StoreError),
 }
 
@@ -28,13 +28,13 @@ pub(crate) async fn transact<T>(
     settings: &Builder,
     call: impl Future<Output = Result<T, StoreError>>,
 ) -> Result<T, Failed> {
-    // Not sent together with the first statement: where a proxy holds back small packets until the
-    // one before is acknowledged, that takes 40 ms.
+    // Not sent together with the first statement: behind a proxy that delays small packets until
+    // the previous one is acknowledged, that would take 40 ms.
     let begun = client.batch_execute(&begin(settings)).await.map_err(store_error);
     begun.map_err(Failed::Undone)?;
     let answer = call.await.map_err(Failed::Undone)?;
     client.batch_execute("COMMIT").await.map_err(store_error).map_err(|error| {
-        // A conflict is the answer to a commit that was not carried out.
+        // If the answer is a conflict, the commit was not carried out.
         match again(&error) {
             Again::Here => Failed::Undone(error),
             _ => Failed::Unknown(error),
@@ -43,16 +43,17 @@ pub(crate) async fn transact<T>(
     Ok(answer)
 }
 
-/// How a transaction begins: with all settings that its statements rely on.
+/// The statements that begin a transaction, with all settings that the later ones rely on.
 pub(crate) fn begin(settings: &Builder) -> String {
-    // `READ WRITE` would write to a primary that was demoted by its default.
+    // An explicit `READ WRITE` would override the default of a primary that was demoted by it.
     let access = if settings.only_reads { "READ ONLY" } else { "" };
-    // Zero would be no limit, and more than this is refused.
+    // Zero would mean no limit, and the server refuses a value above `i32::MAX`.
     let millis = settings.timeout.as_millis().clamp(1, i32::MAX as u128);
-    // A commit is durable when it returns. The server gives up statements for which nothing waits
-    // any more, and the locks of a client whose network is gone. Each statement names what it
-    // needs by schema, so nothing else on a path is called. Each table has an index for each
-    // statement: a plan that reads all of it is chosen only where statistics are wrong.
+    // `synchronous_commit`: a commit is durable when it returns. The timeouts: the server ends
+    // statements that no caller waits for any more, and releases the locks of a client that it
+    // cannot reach. `search_path`: only functions of `pg_catalog` are called, and statements name
+    // tables with their schema. `enable_*`: each statement has an index, so the planner would read
+    // a whole table only because of wrong statistics.
     format!(
         "BEGIN ISOLATION LEVEL READ COMMITTED {access};
          SET LOCAL synchronous_commit TO on; SET LOCAL statement_timeout TO {millis};

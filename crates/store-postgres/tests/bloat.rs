@@ -1,4 +1,4 @@
-//! Claims while a transaction that stays open keeps dead rows.
+//! Claims while an open transaction keeps dead rows.
 
 mod common;
 
@@ -13,7 +13,7 @@ use wheelhouse_test_servers::Server;
 const ROUNDS: usize = 24;
 const JOBS: usize = 5_000;
 
-/// Puts, claims and acknowledges jobs, and returns how long the claims of each round took.
+/// Puts, claims and acknowledges jobs. Returns the duration of the claims of each round.
 fn rounds(store: &mut PostgresStore) -> Vec<Duration> {
     let round = |round| {
         for batch in 0..JOBS / 500 {
@@ -68,7 +68,8 @@ fn claims_under_an_old_snapshot() {
     }
 }
 
-/// Something that takes longer than the timeout, here a lock, and what walks over dead rows else.
+/// A claim from the beginning exceeds the timeout: here because of a lock, in practice because it
+/// walks over dead rows.
 #[test]
 fn a_search_that_was_given_up_is_not_begun_again_at_once() {
     const TIMEOUT: Duration = Duration::from_secs(3);
@@ -98,6 +99,6 @@ fn a_search_that_was_given_up_is_not_begun_again_at_once() {
     let old = put("old", When::At(Timestamp::from_millis(1)));
     other.commit(&[old, put("new", When::After(Duration::ZERO))]).unwrap();
     std::thread::sleep(Duration::from_millis(2));
-    // It begins at the present, since no claim has ended before.
+    // This claim begins at the present, because no claim has ended before.
     assert_eq!(claim().unwrap(), [Key::new("new").unwrap()]);
 }

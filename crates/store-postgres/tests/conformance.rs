@@ -1,4 +1,4 @@
-//! The promises of a store, kept by a PostgreSQL.
+//! The conformance suite, on a PostgreSQL.
 
 mod common;
 

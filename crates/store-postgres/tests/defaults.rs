@@ -46,7 +46,8 @@ fn claim(store: &mut PostgresStore, max: usize) -> Vec<Leased> {
     leased
 }
 
-/// Defaults that an operator may set for a database, and functions that hide the system's.
+/// A program works with unusual defaults of the database, and with functions that hide system
+/// functions.
 #[test]
 fn a_programs_transactions_rely_on_no_default() {
     let Some(server) = Server::postgres() else { return };
@@ -80,7 +81,8 @@ fn a_programs_transactions_rely_on_no_default() {
     timers.stop();
 }
 
-/// Four connections put, claim and acknowledge: no call fails, and each job is handed out once.
+/// Four connections put, claim and acknowledge jobs: no call fails, and each job is handed out
+/// once.
 #[test]
 fn a_serializable_default_loses_and_repeats_nothing() {
     let Some(server) = Server::postgres() else { return };
@@ -116,10 +118,10 @@ fn a_serializable_default_loses_and_repeats_nothing() {
     };
     store.scan(None, 1_000, &mut count).unwrap();
     assert!(handed_out.values().all(|times| *times == 1), "{handed_out:?}");
-    assert_eq!((handed_out.len() + left, leased), (4 * 30 * 5, 0), "none is leased and forgotten");
+    assert_eq!((handed_out.len() + left, leased), (4 * 30 * 5, 0), "no job is left leased");
 }
 
-/// A reason is what a handler's error says, which no database may refuse.
+/// A reason is the text of a handler's error, so no database may refuse it.
 #[test]
 fn a_reason_survives_in_each_encoding() {
     let reason = "Zahlung abgelehnt: Bank von 東京";

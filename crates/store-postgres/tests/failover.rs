@@ -1,4 +1,4 @@
-//! Programs while another server becomes the primary.
+//! Programs during a failover.
 
 mod common;
 
@@ -45,7 +45,7 @@ fn start(url: &str) -> (Durable, Receiver<u64>) {
     (Durable::start(store.expect("it connects"), handlers).expect("it starts"), ran)
 }
 
-/// Waits until this many jobs have run, stops, and counts the runs of each.
+/// Waits until `want` jobs have run, stops the timers, and counts the runs of each job.
 fn runs(timers: Durable, ran: &Receiver<u64>, want: usize) -> BTreeMap<u64, u32> {
     let mut runs = BTreeMap::new();
     let begun = Instant::now();
@@ -59,12 +59,12 @@ fn runs(timers: Durable, ran: &Receiver<u64>, want: usize) -> BTreeMap<u64, u32>
     runs
 }
 
-/// The old primary only reads, and keeps its connections.
+/// The old primary becomes read-only, and keeps its connections.
 #[test]
 fn a_failover_that_leaves_connections_open_loses_and_repeats_nothing() {
     let Some(primary) = Server::postgres() else { return };
     let Some(standby) = Server::postgres_standby(&primary) else { return };
-    // An acknowledged job is on the standby.
+    // Synchronous replication: an acknowledged job is on the standby.
     execute(
         &primary,
         &["ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"],
@@ -80,8 +80,8 @@ fn a_failover_that_leaves_connections_open_loses_and_repeats_nothing() {
         &["ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()"],
     );
     std::thread::scope(|scope| {
-        // It waits for a server that writes; or behind a commit for which the old primary waits, as
-        // it is not on the standby, and which is given up when its time is over.
+        // This call waits for a server that accepts writes. Or it waits for the old primary to
+        // commit, which waits for the standby; then it fails after its timeout.
         let waits = scope.spawn(|| {
             loop {
                 let plan = timers.after(Duration::ZERO).key("20");
@@ -103,7 +103,8 @@ fn a_failover_that_leaves_connections_open_loses_and_repeats_nothing() {
     assert_eq!(ran, (0..30).map(|n| (n, 1)).collect(), "each runs once");
 }
 
-/// By hand, or by a server that shuts down: each call finds its connection broken.
+/// An operator, or a server that shuts down, ends the connections: each call finds its connection
+/// broken.
 #[test]
 fn connections_that_the_server_ends_are_replaced() {
     let Some(server) = Server::postgres() else { return };
@@ -117,7 +118,7 @@ fn connections_that_the_server_ends_are_replaced() {
     }
 }
 
-/// A program that starts with the address of a standby does not wait for it to be promoted.
+/// A program that starts with the address of a standby fails, and does not wait for a promotion.
 #[test]
 fn a_standby_is_refused_with_a_remedy() {
     let Some(primary) = Server::postgres() else { return };
@@ -127,5 +128,5 @@ fn a_standby_is_refused_with_a_remedy() {
     let error = PostgresStore::connect(&common::url(&standby), "orders").unwrap_err();
     assert!(matches!(error, StoreError::Io(_)), "{error:?}");
     assert!(error.to_string().contains("connect to the primary"), "{error}");
-    assert!(begun.elapsed() < LONG / 10, "it waited for {:?}", begun.elapsed());
+    assert!(begun.elapsed() < LONG / 10, "failed only after {:?}", begun.elapsed());
 }

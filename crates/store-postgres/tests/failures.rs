@@ -1,4 +1,4 @@
-//! What a store on a PostgreSQL survives.
+//! Failures that a store on a PostgreSQL must survive.
 
 use std::net::SocketAddr;
 use std::sync::Mutex;
@@ -34,7 +34,7 @@ fn plays() {
     history::child(|address| connect(address.parse().unwrap(), "history", TIMEOUT));
 }
 
-/// Of processes that are stopped and killed, on a network that is cut.
+/// The history of processes that are stopped and killed, on a network that is cut.
 #[test]
 fn a_history_of_three_processes_is_sound() {
     let Some(trial) = trial() else { return };

@@ -1,4 +1,4 @@
-//! A database of format 1, as the first version wrote it: every later one must read it.
+//! A database of format 1, as the first version wrote it. Every later version must read it.
 
 mod common;
 
@@ -13,7 +13,7 @@ use wheelhouse_store_conformance::{read_golden, write_golden};
 use wheelhouse_store_postgres::{PostgresStore, tokio_postgres};
 use wheelhouse_test_servers::Server;
 
-/// When it was written, in milliseconds since 1970.
+/// When the data were written, in milliseconds since 1970.
 const WRITTEN: u64 = 1_790_000_000_000;
 
 fn file() -> PathBuf {
@@ -45,7 +45,7 @@ fn a_database_of_format_1_can_be_read() {
     read_golden(&mut store);
 }
 
-/// Makes a database of format 1 on a server.
+/// Creates a database of format 1 on a server.
 fn database_of_format_1(url: &str, name: &str) -> String {
     let database = format!("{}{name}", url.strip_suffix("postgres").unwrap());
     run(async {
@@ -62,7 +62,7 @@ fn claim(store: &mut PostgresStore) -> usize {
     leased.len()
 }
 
-/// Claims until the index is there, and returns the names of all indexes of jobs.
+/// Claims until `job_turn` is built, and returns the names of all indexes of jobs.
 fn indexes(database: &str, store: &mut PostgresStore) -> String {
     let valid = "SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_index
                  JOIN pg_class ON pg_class.oid = indexrelid
@@ -80,8 +80,7 @@ fn indexes(database: &str, store: &mut PostgresStore) -> String {
     }
 }
 
-/// A transaction that has written jobs keeps the new index from being built, as a large table does
-/// for long.
+/// A transaction that has written jobs delays the build of the new index, as a large table would.
 #[test]
 fn jobs_run_by_the_old_index_until_the_new_one_is_built() {
     let Some(url) = shared() else { return };
@@ -103,7 +102,7 @@ fn an_index_whose_build_was_interrupted_is_built_again() {
     let break_off = "CREATE INDEX job_turn ON wheelhouse.job (kind);
         UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'wheelhouse.job_turn'::regclass";
     run(async { connect(&database).await.batch_execute(break_off).await.unwrap() });
-    // Several programs begin at once, and one of them builds it.
+    // Several programs start at once, and one of them builds the index.
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -125,7 +124,7 @@ fn a_pooler_lends_the_sessions_to_build_the_index() {
     assert_eq!(indexes(&direct, &mut store), "job_order job_pkey job_turn");
 }
 
-/// Commands that look at jobs or cancel one migrate nothing.
+/// Commands that list jobs or cancel one do not build the index.
 #[test]
 fn who_claims_nothing_builds_no_index() {
     let Some(url) = shared() else { return };

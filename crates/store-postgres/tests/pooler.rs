@@ -25,7 +25,7 @@ async fn connect(url: &str) -> Client {
     client
 }
 
-/// A program on the queue, and what its handler is called with.
+/// Starts a program on the queue. Also returns the payloads that its handler is called with.
 fn start(url: &str) -> (Durable, Receiver<u64>) {
     let (sender, ran) = channel();
     let handlers = Handlers::new().on("work/1", move |_, n: u64| {
@@ -58,7 +58,7 @@ fn traces(pooler: &str, server: &str) -> Vec<String> {
             held.push(client);
         }
         let fresh: String = connect(server).await.query_typed_one(all, &[]).await.unwrap().get(0);
-        // The statement of the last query has no name.
+        // `query_typed` leaves no named statement.
         seen.retain(|session| *session != fresh);
         seen
     })
@@ -66,12 +66,12 @@ fn traces(pooler: &str, server: &str) -> Vec<String> {
 
 fn a_pooler_in_the_mode(mode: &str) {
     let Some(server) = Server::postgres() else { return };
-    // Each program has two connections and tries a third; in session mode each keeps its session.
+    // Each program has two connections and tries a third. In session mode each keeps a session.
     let sessions = if mode == "transaction" { SESSIONS } else { 10 };
     let Some(pooler) = Server::pgbouncer(&server, mode, sessions) else { return };
     let (pooled, direct) = (common::url(&pooler), common::url(&server));
     let (one, ran_by_one) = start(&pooled);
-    // A second program, whose tables are there.
+    // A second program, which finds the tables.
     let (two, ran_by_two) = start(&pooled);
     for n in 0..60_u64 {
         one.after(Duration::from_millis(n)).key(format!("{n}")).schedule("work/1", &n).unwrap();
@@ -90,7 +90,7 @@ fn a_pooler_in_the_mode(mode: &str) {
     store.scan(None, 99, &mut |job| panic!("{job:?} has ended")).unwrap();
     drop(store);
     if mode == "transaction" {
-        assert_eq!(traces(&pooled, &direct), [""; 0], "sessions of others are as they were");
+        assert_eq!(traces(&pooled, &direct), [""; 0], "no session is changed");
     }
 }
 
@@ -129,7 +129,8 @@ fn jobs_are_scheduled_in_a_transaction_behind_a_pooler() {
         })
     };
     run(async {
-        // Two transactions at a time, so that each is in another session than the one before.
+        // Two transactions at a time, in changing order, so that each gets another session than the
+        // one before.
         let (mut shop, mut other) = (connect(&url).await, connect(&url).await);
         for n in 0..6 {
             let first = shop.transaction().await.unwrap();

@@ -1,5 +1,5 @@
-//! Transactions of the user's, several writers of one key, and databases that are newer, foreign,
-//! or not durable.
+//! Transactions of the user, several writers of one key, and databases that are newer, foreign, or
+//! not durable.
 
 mod common;
 
@@ -42,7 +42,7 @@ fn rows(store: &mut PostgresStore) -> usize {
     rows
 }
 
-/// Runs a user's own asynchronous code.
+/// Runs async code of a user.
 fn run<T>(call: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(call)
@@ -73,7 +73,8 @@ fn who_connects_to_read_changes_nothing() {
     assert_eq!(rows(&mut store), 1);
 }
 
-/// The job, its effect and its end are there with what they belong to, or not at all.
+/// A job is committed together with the user's row, and an ack together with the effect, or not at
+/// all.
 #[test]
 fn jobs_and_acks_share_transactions_with_the_users_tables() {
     let Some(url) = shared() else { return };
@@ -109,8 +110,8 @@ fn jobs_and_acks_share_transactions_with_the_users_tables() {
     assert_eq!(ack(true), Outcome::Absent);
 }
 
-/// Eight connections put and cancel the same few keys in batches, in whatever order: no deadlock,
-/// no error, and of each key at most one job.
+/// Eight connections put and cancel the same few keys in batches, in different orders: no deadlock,
+/// no error, and at most one job for each key.
 #[test]
 fn many_may_write_the_same_keys() {
     let Some(url) = shared() else { return };
@@ -138,7 +139,8 @@ fn many_may_write_the_same_keys() {
     assert!(rows(&mut store) <= 10);
 }
 
-/// Whoever has claimed what the transaction took for the first does not see what it wrote.
+/// Another program claims the job that the transaction saw as the first, and does not see the job
+/// that the transaction has written. So the transaction must notify.
 #[test]
 fn who_waits_is_told_of_a_job_in_a_transaction_that_stays_open() {
     let Some(url) = shared() else { return };
@@ -147,9 +149,9 @@ fn who_waits_is_told_of_a_job_in_a_transaction_that_stays_open() {
     let (sender, woken) = mpsc::channel();
     store.wake_by(Arc::new(move || sender.send(()).unwrap_or_default()));
     let is_told = |what| woken.recv_timeout(Duration::from_secs(10)).expect(what);
-    is_told("that it listens");
+    is_told("woken when it listens");
     store.commit(&[put("first", 0)]).unwrap();
-    is_told("of the first");
+    is_told("woken for the first");
     std::thread::sleep(Duration::from_millis(2));
     run(async {
         let mut client = connect(&url).await;
@@ -159,10 +161,10 @@ fn who_waits_is_told_of_a_job_in_a_transaction_that_stays_open() {
         assert_eq!(claimed.len(), 1);
         transaction.commit().await.unwrap();
     });
-    is_told("of the second");
+    is_told("woken for the second");
 }
 
-/// As by a restore from an old copy, which programs survive that run.
+/// Running programs survive a restore from an old copy, which sets the sequence back.
 #[test]
 fn tokens_grow_also_if_the_database_is_set_back_while_programs_run() {
     let Some(server) = Server::postgres() else { return };
@@ -184,7 +186,8 @@ fn tokens_grow_also_if_the_database_is_set_back_while_programs_run() {
     assert!(!tokens.is_empty() && tokens.iter().all(|token| *token > before), "{tokens:?}");
 }
 
-/// One of a batch, which the others need not suffer for: it is not tried again as it is.
+/// A change that can never be stored is refused for good, so that the committer can commit the
+/// others of its batch one by one.
 #[test]
 fn what_the_server_will_never_take_is_refused_with_its_reason() {
     let Some(url) = shared() else { return };
@@ -196,8 +199,8 @@ fn what_the_server_will_never_take_is_refused_with_its_reason() {
     assert_eq!(rows(&mut store), 0);
 }
 
-/// Two transactions hold a row each and want the other's. The server ends one of them: the store's
-/// call succeeds in any case, and the user's is worth a retry.
+/// Two transactions hold a row each and want the other's. The server ends one of them. The store's
+/// call succeeds in any case, and the user's can be retried.
 #[test]
 fn a_deadlock_with_a_users_transaction_is_no_error() {
     const LONG: Duration = Duration::from_secs(60);
@@ -208,7 +211,7 @@ fn a_deadlock_with_a_users_transaction_is_no_error() {
     let later = |name| Change::Move { key: key(name), when: When::After(LONG * 30) };
     let refused = run(async {
         let mut shop = connect(&url).await;
-        // The store is to find the deadlock first, if the machine is fast.
+        // On a fast machine the store finds the deadlock first.
         shop.batch_execute("SET deadlock_timeout = '5s'").await.unwrap();
         let transaction = shop.transaction().await.unwrap();
         commit_in(&transaction, &queue, &[later("b")]).await.unwrap();
@@ -219,7 +222,7 @@ fn a_deadlock_with_a_users_transaction_is_no_error() {
         let refused = commit_in(&transaction, &queue, &[later("a")]).await.err();
         if refused.is_some() { transaction.rollback().await } else { transaction.commit().await }
             .unwrap();
-        let outcomes = others.join().unwrap().expect("it is repeated");
+        let outcomes = others.join().unwrap().expect("the call is repeated");
         assert_eq!(outcomes, [Outcome::Done; 2]);
         refused
     });
@@ -262,7 +265,7 @@ fn newer_and_foreign_databases_are_not_touched() {
     execute("ALTER SYSTEM SET full_page_writes = off");
     execute("SELECT pg_reload_conf()");
     let error = loop {
-        // The server reads its configuration when it comes to it.
+        // The server reads its configuration some time after the call.
         if let Err(error) = PostgresStore::connect(&url, "a") {
             break error;
         }
@@ -272,7 +275,7 @@ fn newer_and_foreign_databases_are_not_touched() {
     assert!(matches!(PostgresStore::connect("no url", "a"), Err(StoreError::Refused(_))));
 }
 
-/// For people who watch it.
+/// For monitoring.
 #[test]
 fn dead_rows_are_shown() {
     let Some(url) = shared() else { return };

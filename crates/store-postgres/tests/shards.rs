@@ -1,4 +1,4 @@
-//! Timers over two servers, one of which is away.
+//! Timers on two servers, one of which is unreachable.
 
 mod common;
 

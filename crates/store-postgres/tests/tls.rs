@@ -40,7 +40,7 @@ mod encrypted {
         let _stores = encryption::a_store_works_encrypted(|| {
             PostgresStore::builder(&encrypted, "q")?.root_certificates(root.clone()).connect()
         });
-        assert_eq!(how_many_are_encrypted(&plain), 3, "two stores, and who listens");
+        assert_eq!(how_many_are_encrypted(&plain), 3, "two stores, and the listener");
     }
 
     #[test]
@@ -70,7 +70,7 @@ mod encrypted {
         encryption::an_unknown_server_is_refused_at_once(|| {
             PostgresStore::connect(&encrypted, "q")
         });
-        // Who does not ask for it is not encrypted, and asks for no certificate.
+        // Without `sslmode=require` nothing is encrypted, and no certificate is checked.
         let _store = PostgresStore::connect(&plain, "q").unwrap();
         assert_eq!(how_many_are_encrypted(&plain), 0);
     }

@@ -1,15 +1,15 @@
-//! Two worker processes on one Redis, of which one is killed while it works. Nothing is lost: what
-//! it had begun is begun again by the other when its leases have ended.
+//! Two worker processes on one Redis. One is killed while it works, and no job is lost: when its
+//! leases have run out, the other worker runs its jobs again.
 //!
 //! ```sh
 //! apt-get install redis-server
 //! cargo run --release -p wheelhouse-store-redis --example two_workers [redis://127.0.0.1/]
 //! ```
 //!
-//! The program schedules some orders, starts itself twice as a worker, and kills one. A worker says
-//! when it begins and ends an order; the end is the effect. An order of the killed worker ends
-//! under the *idempotency key* of its first attempt, so whoever receives the effect can tell a
-//! repetition from another order.
+//! The program schedules some orders, starts itself twice as a worker, and kills one worker. A
+//! worker prints when it begins and ends an order; the end is the effect. An order of the killed
+//! worker ends under the *idempotency key* of its first attempt. So the receiver of the effect can
+//! distinguish a repetition from another order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -26,16 +26,16 @@ pub(crate) const ORDERS: u64 = 16;
 const QUEUE: &str = "two-workers";
 const KIND: &str = "close-order/1";
 
-/// How long an order takes.
+/// The duration of an order.
 const WORK: Duration = Duration::from_millis(500);
 
-/// How long a job of a worker that is gone waits for another. 30 s if it is not said.
+/// How long a job of a dead worker waits for another worker. The default is 30 s.
 const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long all of it may take.
+/// The longest time for the whole example.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a worker says of an order.
+/// A line of a worker about an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Said {
     pub(crate) worker: String,
@@ -45,8 +45,8 @@ pub(crate) struct Said {
     pub(crate) idempotency_key: String,
 }
 
-/// A trial needs no server that keeps what it acknowledges. Yours does: `RedisStore::connect`
-/// refuses one that does not.
+/// Connects unchecked, because this example may lose data. In production use `RedisStore::connect`,
+/// which refuses a server that would lose acknowledged jobs.
 fn connect(url: &str) -> Result<RedisStore, Box<dyn Error>> {
     RedisStore::builder(url, QUEUE).unchecked().connect().map_err(|error| match error {
         StoreError::Unavailable(why) => format!(
@@ -58,7 +58,7 @@ fn connect(url: &str) -> Result<RedisStore, Box<dyn Error>> {
     })
 }
 
-/// A worker: runs jobs until its standard input ends, which it does with whoever started it.
+/// Runs jobs until standard input ends. It ends with the parent process at the latest.
 pub(crate) fn work(url: &str, name: &str) -> Result<(), Box<dyn Error>> {
     let worker = name.to_owned();
     let close = move |run: &DurableRun<'_>, order: u64| {
@@ -72,17 +72,17 @@ pub(crate) fn work(url: &str, name: &str) -> Result<(), Box<dyn Error>> {
         Ok(Next::Done)
     };
     let timers = Durable::builder(Handlers::new().on(KIND, close))
-        .queue(QUEUE) // in front of each idempotency key
+        .queue(QUEUE) // the prefix of each idempotency key
         .visibility_timeout(VISIBILITY_TIMEOUT)
         .workers(2)
-        .max_in_flight(2) // what it has leased, the other cannot have
+        .max_in_flight(2) // leaves jobs for the other worker
         .start(connect(url)?)?;
     std::io::stdin().read_to_end(&mut Vec::new())?;
     timers.stop();
     Ok(())
 }
 
-/// What a worker has written in a line, if it is that.
+/// Parses a line of a worker; `None` for other output.
 fn read(line: &str) -> Option<Said> {
     let (_, said) = line.split_once("said\t")?;
     let mut parts = said.splitn(5, '\t');
@@ -96,7 +96,7 @@ fn read(line: &str) -> Option<Said> {
     })
 }
 
-/// A worker process that is killed when this ends, however it ends.
+/// A worker process, which is killed when this value is dropped.
 struct Worker(Child);
 
 impl Worker {
@@ -105,7 +105,7 @@ impl Worker {
         let said = child.stdout.take();
         std::thread::spawn(move || {
             let lines = said.into_iter().flat_map(|out| BufReader::new(out).lines()).flatten();
-            // Who no longer listens has ended.
+            // Ends when the receiver is dropped.
             lines.filter_map(|line| read(&line)).try_for_each(|said| to.send(said))
         });
         Ok(Self(child))
@@ -119,14 +119,14 @@ impl Drop for Worker {
     }
 }
 
-/// Schedules orders, all due in a second; removes first what a run that was broken off has left.
+/// Schedules the orders, all due in a second. First removes jobs that an interrupted run has left.
 fn schedule(url: &str) -> Result<(), Box<dyn Error>> {
     let mut store = connect(url)?;
     let mut left = Vec::new();
     store.scan(None, usize::MAX, &mut |job| left.push(job.key.clone()))?;
     let cancel = |key| Change::Cancel { key };
     store.commit(&left.into_iter().map(cancel).collect::<Vec<_>>())?;
-    // Without a handler: this process runs none.
+    // Without handlers, so this process runs no jobs.
     let timers = Durable::start(store, Handlers::new())?;
     let order = |n: u64| {
         let plan = timers.after(Duration::from_secs(1)).replacing(format!("order-{n}"));
@@ -140,8 +140,8 @@ fn schedule(url: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Plays it; `start` gives the command of a worker of this name. Everything that was said, in its
-/// order.
+/// Runs the example. `start` returns the command of a worker with the given name. Returns all lines
+/// of the workers, in order.
 pub(crate) fn play(
     url: &str,
     start: impl Fn(&str) -> Command,
@@ -161,22 +161,22 @@ pub(crate) fn play(
         let begins = said.worker == "A" && !said.ended;
         all.push(said);
         if !killed && begins && all.iter().any(|said| said.worker == "A" && said.ended) {
-            // As a crash would: it says nothing to the server.
+            // Like a crash: the worker tells the server nothing.
             a.0.kill()?;
             a.0.wait()?;
             killed = true;
             writeln!(out, "        A IS KILLED; its leases last {VISIBILITY_TIMEOUT:?} at most")?;
         }
     }
-    // A may have been killed between the end of an order and its ack: B closes that once more.
+    // A may have been killed between the end of an order and its ack: then B closes it again.
     let mut store = connect(url)?;
     while is_pending(&mut store)? {
         if begun.elapsed() > PATIENCE {
-            return Err("a job stays".into());
+            return Err("a job is left after 60 s".into());
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    // Its input ends, and it stops in order.
+    // B's input ends, and B stops.
     drop(b.0.stdin.take());
     b.0.wait()?;
     all.extend(from.try_iter());
@@ -201,7 +201,7 @@ fn is_pending(store: &mut RedisStore) -> Result<bool, StoreError> {
 
 fn next(from: &Receiver<Said>, begun: Instant) -> Result<Said, Box<dyn Error>> {
     let left = PATIENCE.saturating_sub(begun.elapsed());
-    Ok(from.recv_timeout(left).map_err(|_| "the workers do not come to an end")?)
+    Ok(from.recv_timeout(left).map_err(|_| "the workers have not finished after 60 s")?)
 }
 
 /// The orders that were closed.
@@ -242,7 +242,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     println!("\n{} of {ORDERS} orders are closed, none is lost", ended(&all).len());
     for (order, keys) in taken_over(&all) {
         let keys: Vec<&str> = keys.into_iter().collect();
-        println!("order {order}: A had begun it, B has closed it, as {}", keys.join(" and "));
+        println!("order {order}: begun by A, closed by B, key {}", keys.join(" and "));
     }
     Ok(())
 }

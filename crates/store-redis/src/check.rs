@@ -1,14 +1,14 @@
-//! Whether a server keeps what it acknowledges.
+//! Checks that a server keeps what it acknowledges.
 
 use crate::error::store_error;
 use std::collections::HashMap;
 use wheelhouse_durable::store::StoreError;
 
-/// What is said of a server that does not answer the question.
-const NO_ANSWER: &str = "the server does not let CONFIG GET tell whether it keeps what it \
-    acknowledges; see to `appendonly yes` and `maxmemory-policy noeviction`, and connect unchecked";
+/// The message for a server that refuses `CONFIG GET`.
+const NO_ANSWER: &str = "the server refuses CONFIG GET, so it is not known whether it keeps what \
+    it acknowledges; set `appendonly yes` and `maxmemory-policy noeviction`, and connect unchecked";
 
-/// Refuses a server without an append-only file, or one that evicts what it cannot hold.
+/// Refuses a server that has no append-only file, or that evicts data when memory is short.
 pub(crate) fn is_durable(connection: &mut redis::Connection) -> Result<(), StoreError> {
     let mut command = redis::cmd("CONFIG");
     command.arg("GET").arg("appendonly").arg("maxmemory").arg("maxmemory-policy");
@@ -20,7 +20,7 @@ pub(crate) fn is_durable(connection: &mut redis::Connection) -> Result<(), Store
     let setting = |name| settings.get(name).map_or("", String::as_str);
     if setting("appendonly") != "yes" {
         return Err(StoreError::Refused(
-            "the server keeps no append-only file and would lose jobs in a crash: set `appendonly \
+            "the server has no append-only file and would lose jobs in a crash: set `appendonly \
              yes` (CONFIG SET appendonly yes), or connect unchecked"
                 .into(),
         ));
@@ -28,7 +28,7 @@ pub(crate) fn is_durable(connection: &mut redis::Connection) -> Result<(), Store
     let policy = setting("maxmemory-policy");
     if setting("maxmemory") != "0" && policy != "noeviction" {
         return Err(StoreError::Refused(format!(
-            "the server throws data away when it is full (maxmemory-policy {policy}), jobs too: \
+            "the server evicts data, including jobs, when it is full (maxmemory-policy {policy}): \
              set `maxmemory-policy noeviction`, or connect unchecked"
         )));
     }

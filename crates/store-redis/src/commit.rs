@@ -1,4 +1,4 @@
-//! Changes as the arguments of `commit.lua`, and its answers.
+//! The arguments and answers of `commit.lua`.
 
 use crate::row::body;
 use std::time::Duration;
@@ -6,8 +6,7 @@ use wheelhouse_durable::store::{
     Again, Change, Key, Outcome, Put, StoreError, Timestamp, Token, When,
 };
 
-/// The most changes in one call of the script: about five milliseconds, in which the server does
-/// nothing else.
+/// The most changes in one call of the script. They block the server for about five milliseconds.
 pub(crate) const AT_ONCE: usize = 512;
 
 /// The arguments of a call.
@@ -52,7 +51,7 @@ pub(crate) fn add(call: &mut Arguments, change: &Change) -> Result<(), StoreErro
         Change::Forget { generation } => {
             call.extend([b"F".to_vec(), generation.to_string().into_bytes()]);
         }
-        other => return Err(StoreError::Refused(format!("this version cannot do {other:?}"))),
+        other => return Err(StoreError::Refused(format!("unknown change {other:?}"))),
     }
     Ok(())
 }
@@ -62,13 +61,13 @@ fn begin(call: &mut Arguments, letter: &[u8], key: &Key, token: Option<Token>) {
     call.extend(token.map(|token| token.0.to_be_bytes().to_vec()));
 }
 
-/// `back`: the attempts that are taken back.
+/// `back`: the number of attempts to subtract.
 fn retry(call: &mut Arguments, key: &Key, token: Token, when: When, back: &[u8]) {
     begin(call, b"r", key, Some(token));
     call.extend([time(Some(when)), back.to_vec()]);
 }
 
-/// A time as the script reads it.
+/// A time in the script's format.
 fn time(when: Option<When>) -> Vec<u8> {
     let text = match when {
         None => String::new(),
@@ -78,12 +77,12 @@ fn time(when: Option<When>) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Whole milliseconds, rounded up, and not more than a double holds exactly.
+/// Whole milliseconds, rounded up, and at most the largest number that a double holds exactly.
 pub(crate) fn millis(duration: Duration) -> u64 {
     Timestamp::default().saturating_add(duration).as_millis()
 }
 
-/// What the script's letter means.
+/// The outcome for a letter of the script's answer.
 pub(crate) fn outcome(letter: u8) -> Result<Outcome, StoreError> {
     Ok(match letter {
         b'D' => Outcome::Done,
@@ -94,6 +93,6 @@ pub(crate) fn outcome(letter: u8) -> Result<Outcome, StoreError> {
         b'S' => Outcome::Superseded,
         b'E' => Outcome::Duplicate,
         b'L' => Outcome::Closed,
-        other => return Err(StoreError::Damaged(format!("an answer {other}"))),
+        other => return Err(StoreError::Damaged(format!("unknown outcome {other}"))),
     })
 }

@@ -1,4 +1,4 @@
-//! A connection that is made again when it breaks, and the scripts that run on it.
+//! A connection that reconnects after an error, and the scripts that run on it.
 
 use crate::error::{is_elsewhere, store_error};
 use crate::servers::Servers;
@@ -17,11 +17,11 @@ use wheelhouse_durable::store::{Kinds, StoreError};
 /// The format that this version writes.
 const FORMAT: u32 = 1;
 
-/// The pause before a second try to connect; it doubles with each, up to the longest.
+/// The pause before the second attempt to connect. It doubles with each attempt, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// A script with what all of them begin with.
+/// A script, after the common beginning of all scripts.
 macro_rules! script {
     ($file:literal) => {
         Script::new(concat!(include_str!("scripts/common.lua"), include_str!($file)))
@@ -46,7 +46,7 @@ impl Scripts {
     }
 }
 
-/// How often a server is asked whether it still keeps what it acknowledges.
+/// How often the server's settings are checked.
 const CHECK: Duration = Duration::from_secs(60);
 
 /// A queue on a server.
@@ -56,17 +56,17 @@ pub(crate) struct Connection {
     pub(crate) servers: Arc<Servers>,
     /// `None` after an error, until the next call.
     open: Option<redis::Connection>,
-    /// When the server was last found to keep its data; `None` if it is to be asked again.
+    /// When the server's settings were last found durable; `None` if the next call must check them.
     checked: Option<Instant>,
-    /// The epoch of the data when this value connected first, or found them replaced.
+    /// The epoch of the data when this value first connected, or last found them replaced.
     epoch: String,
-    /// `true` if the data were found replaced, and neither a commit nor a claim has failed for it.
+    /// `true` if the data were found replaced, and neither a commit nor a claim has reported it.
     unreported: bool,
-    /// In which the data are.
+    /// The format of the data.
     pub(crate) format: u32,
-    /// How long to wait before the next try to connect.
+    /// The pause before the next attempt to connect.
     pause: Duration,
-    /// The kinds of the queue, as far as they are known. A kind that has no jobs does no harm.
+    /// The known kinds of the queue. A kind without jobs does no harm.
     pub(crate) kinds: BTreeSet<String>,
 }
 
@@ -89,13 +89,13 @@ impl Connection {
         Ok(Self { settings, keys, servers, open, checked, epoch, unreported, format, pause, kinds })
     }
 
-    /// Runs a command. If the connection breaks, it fails: the server may have carried it out.
+    /// Runs a command. Fails if the connection breaks: the server may have carried it out.
     pub(crate) fn query<T: FromRedisValue>(&mut self, command: &Cmd) -> Result<T, StoreError> {
         self.ready()?;
         self.with(|connection| command.query(connection))
     }
 
-    /// Connects, if that has not succeeded before.
+    /// Connects and opens the queue, if that has not succeeded before.
     fn ready(&mut self) -> Result<(), StoreError> {
         if self.is_new() { self.begin() } else { Ok(()) }
     }
@@ -105,8 +105,8 @@ impl Connection {
         self.epoch.is_empty()
     }
 
-    /// Runs a script that a commit or a claim is. If the data were replaced since the last one, it
-    /// fails once, and does nothing.
+    /// Runs the script of a commit or a claim. If the data were replaced since the last one, this
+    /// fails once, without any effect.
     pub(crate) fn change<T: FromRedisValue>(
         &mut self,
         script: &Script,
@@ -122,8 +122,8 @@ impl Connection {
         self.unreported = false;
         Err(StoreError::Unavailable(
             format!(
-                "the data of queue {} were emptied or replaced; jobs may be missing, and leases of \
-                 before are void",
+                "the data of queue {} were emptied or replaced; jobs may be missing, and earlier \
+                 leases are void",
                 self.settings.queue
             )
             .into(),
@@ -145,9 +145,8 @@ impl Connection {
         self.run(script, kinds, &arguments)
     }
 
-    /// Runs a script with its keys, the epoch, the clock, and what `arguments` adds; loads it where
-    /// the server does not know it, or no longer. The script is given the orders of `kinds`, or
-    /// of all kinds that are known.
+    /// Runs a script with its keys, the epoch, the clock, and further `arguments`. Loads it if the
+    /// server does not have it. The keys include the orders of `kinds`, or of all known kinds.
     fn run<T: FromRedisValue>(
         &mut self,
         script: &Script,
@@ -166,7 +165,7 @@ impl Connection {
             arguments(&mut command);
             let of_queue = &self.keys.kinds.clone();
             let answer = self.with(|connection| match run_once(&command, script, connection) {
-                // Another program has scheduled jobs of kinds that this one has not heard of.
+                // Another program has scheduled jobs of kinds that this one does not know.
                 Err(error) if error.code() == Some("KINDS") => {
                     redis::cmd("SMEMBERS").arg(of_queue).query(connection).map(Err)
                 }
@@ -180,8 +179,8 @@ impl Connection {
         }
     }
 
-    /// Runs a call. If the server has the queue no longer, looks for the one that has it, with
-    /// growing pauses, and runs the call there, for as long as the timeout.
+    /// Runs a call. If the server no longer has the queue, looks for the server that has it, with
+    /// growing pauses until the timeout, and runs the call there.
     fn with<T>(
         &mut self,
         call: impl Fn(&mut redis::Connection) -> redis::RedisResult<T>,
@@ -201,7 +200,8 @@ impl Connection {
                 }
                 Err(error) => error,
             };
-            // After a timeout the answer may still come, to the wrong question.
+            // The connection is dropped. After a timeout the answer may still arrive, and would be
+            // taken for that of the next call.
             if error.is_io_error() || error.is_timeout() {
                 return Err(store_error(error));
             }
@@ -215,8 +215,8 @@ impl Connection {
         }
     }
 
-    /// Connects; waits before that if the last try failed, so that a caller who tries again at once
-    /// does not keep a server busy that is about to start.
+    /// Connects, with pauses between failed attempts. The pause stays between calls, so a caller
+    /// that retries at once does not overload a server that is about to start.
     fn connect_again(&mut self, begun: Instant) -> Result<redis::Connection, StoreError> {
         loop {
             match self.servers.connect() {
@@ -229,8 +229,8 @@ impl Connection {
         }
     }
 
-    /// Waits before the next try of a call that began then; the error, if that would be too late
-    /// or does not help.
+    /// Waits before the next attempt of a call that began at `begun`. Returns `error` if that would
+    /// be after the timeout, or if a retry does not help.
     fn wait(&mut self, begun: Instant, error: StoreError) -> Result<(), StoreError> {
         let pause = jitter(self.pause);
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
@@ -243,14 +243,14 @@ impl Connection {
         Ok(())
     }
 
-    /// Asks the server whether it keeps what it acknowledges, at each new connection and once a
-    /// minute: `appendonly` can be switched off while it runs.
+    /// Checks the server's settings at each new connection and once a minute: `appendonly` can be
+    /// switched off while the server runs.
     fn check(&mut self, connection: &mut redis::Connection) -> Result<(), StoreError> {
         let fresh = self.checked.is_some_and(|at| at.elapsed() < CHECK);
         if !self.settings.unchecked && !fresh {
             match check::is_durable(connection) {
-                // The queue has been in use: an error that passes, so that the ends of runs are
-                // kept until the server is set as it was.
+                // The queue has been in use. The error is transient, so that the ends of runs are
+                // retried until the server is set as before.
                 Err(StoreError::Refused(why)) if !self.is_new() => {
                     return Err(StoreError::Io(io::Error::other(why)));
                 }
@@ -261,8 +261,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Checks the server, makes the queue if there is none and this may write, and takes its
-    /// format and epoch.
+    /// Creates the queue if there is none and this connection may write, and reads its format and
+    /// epoch.
     fn begin(&mut self) -> Result<(), StoreError> {
         if !self.settings.only_reads {
             let script = Script::new(include_str!("scripts/open.lua"));
@@ -278,7 +278,7 @@ impl Connection {
             self.with(|connection| command.query(connection))?;
         let (Some(found), Some(epoch)) = found else {
             let queue = &self.settings.queue;
-            let why = format!("the server has no queue `{queue}`: name the one of the programs");
+            let why = format!("the server has no queue `{queue}`: name the queue of the programs");
             return Err(StoreError::Refused(why));
         };
         if found > FORMAT {
@@ -288,8 +288,8 @@ impl Connection {
         Ok(())
     }
 
-    /// The data may not be those that this value connected to: then takes them. If they are, and
-    /// another program has written to them, the error.
+    /// Reads the epoch after a script found other data than expected. If the epoch has changed,
+    /// takes the new data. Otherwise returns `error`: another program has written to the data.
     fn take_replaced(&mut self, error: StoreError) -> Result<(), StoreError> {
         let before = self.epoch.clone();
         self.checked = None;
@@ -302,7 +302,7 @@ impl Connection {
     }
 }
 
-/// Runs a script; loads it first, if the server does not have it.
+/// Runs a script. Loads it first if the server does not have it.
 fn run_once<T: FromRedisValue>(
     command: &Cmd,
     script: &Script,
@@ -317,13 +317,13 @@ fn run_once<T: FromRedisValue>(
     }
 }
 
-/// A random part, half at least, of a pause.
+/// A random time between half of a pause and all of it.
 fn jitter(pause: Duration) -> Duration {
     let half = pause / 2;
     half + half.mul_f64((random() >> 11) as f64 / (1_u64 << 53) as f64)
 }
 
-/// A number that nobody can foresee, from the standard library's random keys.
+/// An unpredictable number, from the standard library's random keys.
 fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }

@@ -1,4 +1,4 @@
-//! What the errors of a server and of the way there mean for a store.
+//! Errors of a server and of its connections, as errors of the store.
 
 use crate::tls::is_untrusted;
 use redis::{ErrorKind, RedisError};
@@ -7,12 +7,12 @@ use wheelhouse_durable::store::StoreError;
 pub(crate) fn store_error(error: RedisError) -> StoreError {
     if is_untrusted(&error) {
         return StoreError::Refused(format!(
-            "{error}: see to the server's certificate, or its root"
+            "{error}: check the server's certificate, or its root"
         ));
     }
     if error.is_timeout() {
-        let why = "no answer in time; a server that encrypts and a URL that does not say so \
-                   (rediss://), or the reverse, do not understand each other either";
+        let why = "no answer in time; the server may be down, or only one of the server and the \
+                   URL (rediss://) may use encryption";
         return StoreError::Unavailable(why.into());
     }
     if error.is_io_error() {
@@ -26,7 +26,7 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
     }
     match error.kind() {
         ErrorKind::InvalidClientConfig | ErrorKind::AuthenticationFailed => {
-            StoreError::Refused(format!("{error}; look at the URL and its password"))
+            StoreError::Refused(format!("{error}; check the URL and its password"))
         }
         ErrorKind::UnexpectedReturnType | ErrorKind::Parse => {
             StoreError::Damaged(error.to_string())
@@ -35,9 +35,9 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
     }
 }
 
-/// The first words of answers that say that this server does not have the queue now: it is a
-/// replica, it still reads its files, it is no part of its cluster, or the slot has moved. Nothing
-/// was carried out. Another server has the queue, or will have it soon.
+/// The error codes of a server that does not have the queue now: it is a replica, it still loads
+/// its files, it is not part of its cluster, or the slot has moved. Nothing was carried out.
+/// Another server has the queue, or will have it soon.
 const ELSEWHERE: [&str; 10] = [
     "READONLY",
     "LOADING",
@@ -54,25 +54,25 @@ const ELSEWHERE: [&str; 10] = [
 /// Returns `true` if the queue is, or will be, on another server, and the call was not carried out.
 pub(crate) fn is_elsewhere(error: &RedisError) -> bool {
     let Some(code) = error.code() else { return false };
-    // Up to version 6, an error within a script has it in its text.
+    // Up to Redis 6, an error within a script has the code in its text.
     let quoted =
         |code: &&str| error.detail().is_some_and(|text| text.contains(&format!("-{code} ")));
     ELSEWHERE.contains(&code) || ELSEWHERE.iter().any(quoted)
 }
 
-/// By the first word of the server's answer.
+/// Converts an error by its code, the first word of the server's answer.
 fn by_code(error: &RedisError) -> StoreError {
     match error.code() {
         Some("OOM") => StoreError::Io(std::io::Error::new(
             std::io::ErrorKind::StorageFull,
-            format!("{error}: raise maxmemory; what was acknowledged is kept"),
+            format!("{error}: raise maxmemory; no acknowledged change is lost"),
         )),
         Some("MISCONF") => StoreError::Io(std::io::Error::other(format!(
-            "{error}: the server cannot write its files, look at its disk and log"
+            "{error}: the server cannot write its files; check its disk and log"
         ))),
         Some("WRONGTYPE") => StoreError::Foreign(error.to_string()),
         Some("NOAUTH" | "WRONGPASS" | "NOPERM") => {
-            StoreError::Refused(format!("{error}; look at the URL, its user and password"))
+            StoreError::Refused(format!("{error}; check the URL, its user and password"))
         }
         _ => StoreError::Io(std::io::Error::other(error.to_string())),
     }

@@ -1,8 +1,9 @@
-//! The names of a queue's data.
+//! The names of a queue's keys.
 
 use redis::Cmd;
 
-/// All have the queue as their hash tag, so that a cluster keeps them in one slot.
+/// The names of the keys. All have the queue as their hash tag, so that a cluster keeps them in one
+/// slot.
 pub(crate) struct Keys {
     /// Hash: format, epoch, last number drawn.
     pub(crate) meta: String,
@@ -12,12 +13,13 @@ pub(crate) struct Keys {
     pub(crate) bodies: String,
     /// Hash: generation -> dead letter.
     pub(crate) dead: String,
-    /// Sorted set: generation by itself.
+    /// Sorted set: the generations of dead letters, with themselves as scores.
     pub(crate) dead_order: String,
-    /// Set: kinds of which there are, or were, rows.
+    /// Set: kinds that have rows, or had rows.
     pub(crate) kinds: String,
-    /// Sorted set for each kind, whose name is added: generation and key by `visible_at`. Without a
-    /// kind it is the channel on which is told that something is visible earlier.
+    /// The prefix of a sorted set for each kind, to which the kind is appended: generation and key
+    /// by `visible_at`. Without a kind, it is the channel of messages that a job is visible
+    /// earlier.
     pub(crate) order: String,
 }
 
@@ -35,7 +37,8 @@ impl Keys {
         }
     }
 
-    /// Adds them, how many they are, and the orders of kinds, as the scripts expect them.
+    /// Adds the number of keys, the keys, and the orders of the kinds `of`, as the scripts expect
+    /// them.
     pub(crate) fn add_to<'k>(&self, command: &mut Cmd, of: impl Iterator<Item = &'k str>) {
         let Self { meta, states, bodies, dead, dead_order, kinds, order } = self;
         let orders: Vec<String> = of.map(|kind| format!("{order}{kind}")).collect();

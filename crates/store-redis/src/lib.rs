@@ -1,4 +1,4 @@
-//! Durable timers on Redis or Valkey, for many machines: a store of [`wheelhouse_durable`].
+//! Durable timers on Redis or Valkey, for several machines: a store for [`wheelhouse_durable`].
 //!
 //! ```no_run
 //! use wheelhouse_store_redis::RedisStore;
@@ -7,8 +7,8 @@
 //! # Ok::<(), wheelhouse_durable::store::StoreError>(())
 //! ```
 //!
-//! A server for a trial: `apt-get install redis-server && redis-server --appendonly yes`. Tested
-//! with Redis 7.0.15.
+//! To try it: `apt-get install redis-server && redis-server --appendonly yes`. Tested with Redis
+//! 7.0.15.
 //!
 //! # How it works
 //!
@@ -20,71 +20,71 @@
 //!  wh:{orders}:meta            hash         format, epoch, last number drawn
 //! ```
 //!
-//! * **One script call for a batch**, of at most 512 changes, so that the server is not held up for
-//!   more than some milliseconds. A call is carried out as a whole or not at all, also if the
-//!   server is killed: it is one entry of the append-only file. A batch of more than 512 is not, if
-//!   it fails midway.
-//! * **The server's clock** decides what is due and which lease has ended. Clients send delays.
-//! * **All data of a queue are in one slot** of a cluster, since their names have it as their hash
-//!   tag. To spread jobs over several slots or servers, start on [several
+//! * **One script call for a batch** of at most 512 changes, so a call blocks the server for some
+//!   milliseconds at most. A call is carried out completely or not at all, also if the server is
+//!   killed: it is one entry of the append-only file. A batch of more than 512 changes can be
+//!   carried out in part if it fails midway.
+//! * **The server's clock** decides which jobs are due and which leases have ended. Clients send
+//!   delays.
+//! * **All data of a queue are in one slot** of a cluster, because the queue is the hash tag of
+//!   their names. To spread jobs over several slots or servers, start on [several
 //!   stores](wheelhouse_durable::Builder::start_shards).
-//! * **Scripts name every key** that they touch, also the order of each kind: a commit names those
-//!   of all kinds of the queue. So a user can be limited to `~wh:{orders}:*` and the channel
-//!   `&wh:{orders}:order:`.
-//! * **Tokens and generations** begin with the server's microseconds, so that they grow even if the
-//!   data are lost or restored from an old copy. Each call names the *epoch* of the data, a random
-//!   number that was drawn when the queue was made. If the data are no longer those, the next
-//!   commit or claim of each connection fails once with a message that says it. Reads, and the
-//!   calls after that, work on the data that are there.
-//! * **A full server** (`maxmemory`) refuses new jobs; those that are there still begin and end.
-//! * **Programs that wait are woken** by a message when a job is visible earlier than before.
+//! * **Scripts name every key** that they touch, including the order of each kind. A commit names
+//!   the orders of all kinds of the queue. So a user can be limited to `~wh:{orders}:*` and the
+//!   channel `&wh:{orders}:order:`.
+//! * **Tokens and generations** begin with the server's microseconds, so they grow even if the data
+//!   are lost or restored from an old copy.
+//! * **The epoch** of the data is a random number that was drawn when the queue was created. Each
+//!   call names it. If the data were replaced, the next commit or claim of each connection fails
+//!   once, and its message names the cause. Reads and all later calls use the new data.
+//! * **A full server** (`maxmemory`) refuses new jobs. Stored jobs still begin and end.
+//! * **Waiting programs are woken** by a message when a job is visible earlier than before.
 //!
-//! # What the server has to be set to
+//! # Server settings
 //!
-//! | | | |
+//! | setting | | reason |
 //! |---|---|---|
-//! | `appendonly yes` | checked | without it a crash loses what was acknowledged |
-//! | `maxmemory-policy noeviction`, if there is a `maxmemory` | checked | jobs would be thrown away when memory is short |
-//! | `appendfsync` | yours to choose | `everysec`: a power cut may lose the last two seconds, and so may a crash of the server's process while the disk is busy: Redis then keeps back what it would write. `always`: neither loses anything; about a third of the speed in batches, a tenth singly |
+//! | `appendonly yes` | checked | without it a crash loses acknowledged jobs |
+//! | `maxmemory-policy noeviction`, if there is a `maxmemory` | checked | otherwise the server evicts jobs when memory is short |
+//! | `appendfsync` | your choice | `everysec`: a power cut may lose the last two seconds. So may a crash of the server's process while the disk is busy, because Redis then delays its writes. `always`: neither loses anything; about a third of the speed in batches, a tenth for single changes |
 //!
-//! The server is asked at each new connection and once a minute. If the answer has changed, calls
-//! fail ([`Io`](StoreError::Io)) until it is set as before.
+//! The settings are checked at each new connection and once a minute. If a server that was accepted
+//! has changed them, calls fail ([`Io`](StoreError::Io)) until it is set as before.
 //!
 //! # Replicas, Sentinel, clusters
 //!
 //! A failover moves the queue to another server, and may leave connections to the old one open. An
-//! answer by which a server says that it does not have the queue now (`READONLY`, `LOADING`,
+//! answer which says that a server does not have the queue now (`READONLY`, `LOADING`,
 //! `MASTERDOWN`, `CLUSTERDOWN`, `TRYAGAIN`, `MOVED`, `ASK`, `NOREPLICAS`) closes the connection.
-//! The store then looks for the server that has it, with growing pauses, and repeats the call
-//! there, for at most its [timeout](Builder::timeout): such a call was not carried out.
+//! Such a call was not carried out. So the store looks for the server that has the queue, with
+//! growing pauses, and repeats the call there, for at most its [timeout](Builder::timeout).
 //!
 //! | you have | give the store |
 //! |---|---|
-//! | a name that leads to the primary, as hosted servers do | that name; it is resolved again for each connection |
-//! | a primary and replicas | all addresses: [`also`](Builder::also). The first that says it is a primary is taken |
+//! | a host name that leads to the primary, as with hosted servers | that name; it is resolved again for each connection |
+//! | a primary and replicas | all addresses: [`also`](Builder::also). The store uses the first that says it is a primary |
 //! | Sentinels | their addresses, and the name of the primary: [`sentinels`](Builder::sentinels) |
-//! | a cluster | any node, or several by `also`. `MOVED` is followed to the node that has the queue. While its slot is being moved, calls wait |
+//! | a cluster | any node, or several by `also`. The store follows `MOVED` to the node that has the queue. While its slot is being moved, calls wait |
 //!
-//! A failover may lose what the old primary had acknowledged and not yet replicated. Redis
+//! A failover may lose changes that the old primary had acknowledged and not yet replicated. Redis
 //! documents this, and a client cannot prevent it. (`min-replicas-to-write` makes it less likely.)
 //!
 //! # Encrypted connections
 //!
-//! With `rediss://` in the URL and the feature `tls` of this crate. The server's certificate is
-//! checked, against the machine's roots or those that `Builder::root_certificates` is given. The
-//! first connection makes `ring` the default provider of rustls in this process, if there is none.
+//! Use `rediss://` in the URL and the feature `tls` of this crate. The server's certificate is
+//! checked against the machine's roots, or against those of `Builder::root_certificates`. The first
+//! connection makes `ring` the default provider of rustls in this process, if there is none.
 //!
-//! # If the server is gone
+//! # Outages
 //!
-//! A call tries to connect again, with growing pauses, for as long as its
-//! [timeout](Builder::timeout), and then fails ([`Unavailable`](StoreError::Unavailable)). A call
-//! whose connection breaks while it waits for the answer fails at once: it may have been carried
-//! out or not.
+//! If a call cannot connect, it retries with growing pauses until its [timeout](Builder::timeout),
+//! and then fails ([`Unavailable`](StoreError::Unavailable)). A call whose connection breaks while
+//! it waits for the answer fails at once: it may have been carried out or not.
 //!
 //! # Costs
 //!
-//! About 10 us of the server's one core for a change, less in batches; about 350 bytes of memory
-//! for a job with a payload of 64 bytes. Listing all jobs takes memory for a page.
+//! A change takes about 10 us of the server's one core, less in batches. A job with a payload of 64
+//! bytes takes about 350 bytes of memory. Listing all jobs takes memory for one page.
 
 mod check;
 mod commit;

@@ -1,4 +1,4 @@
-//! Listening for jobs that are visible earlier than was said.
+//! Listening for messages that a job is visible earlier than expected.
 
 use crate::connection::Connection;
 use crate::servers::Servers;
@@ -8,14 +8,15 @@ use std::thread;
 use std::time::Duration;
 use wheelhouse_durable::store::Waker;
 
-/// How often the thread looks whether its store is still there, and the pause after an error.
+/// How often the thread checks that its store still exists, and the pause after an error.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Keeps the listening thread, which ends within half a second after this value.
-pub(crate) struct Listener(#[expect(dead_code, reason = "that it ends is what matters")] Arc<()>);
+/// Keeps the listening thread alive. The thread ends within half a second after this value.
+pub(crate) struct Listener(#[expect(dead_code, reason = "only its lifetime matters")] Arc<()>);
 
-/// Calls the waker at each message of the queue's channel, and after each new connection, before
-/// which a message may have been missed. Returns when it listens, or when that has failed once.
+/// Starts a thread that calls the waker at each message of the queue's channel. It also calls the
+/// waker after each new connection, because a message may have been missed before. Returns when the
+/// thread listens, or when its first attempt has failed.
 pub(crate) fn listen(connection: &Connection, waker: Waker) -> Listener {
     let alive = Arc::new(());
     let ear = Ear {
@@ -26,7 +27,7 @@ pub(crate) fn listen(connection: &Connection, waker: Waker) -> Listener {
         waker,
     };
     let (begun, listens) = mpsc::channel();
-    // Without a thread nobody is woken; the store is asked once a second anyhow.
+    // Without the thread, programs are not woken, but they poll the store once a second.
     let thread = thread::Builder::new().name("wheelhouse-redis".into());
     if thread.spawn(move || ear.run(&begun)).is_ok() {
         let _ = listens.recv();
@@ -45,15 +46,15 @@ struct Ear {
 impl Ear {
     fn run(&self, begun: &mpsc::Sender<()>) {
         while self.alive.strong_count() > 0 {
-            // An error has been told to whoever commits and claims.
+            // Commits and claims report the error to their callers.
             let _ = self.hear(begun);
             let _ = begun.send(());
             thread::sleep(LOOK);
         }
     }
 
-    /// Listens until an error, a new connection of the store, which may be to another server, or
-    /// the end of the store.
+    /// Listens until an error, the end of the store, or a new connection of the store, which may be
+    /// to another server.
     fn hear(&self, begun: &mpsc::Sender<()>) -> RedisResult<()> {
         let changes = self.servers.changes();
         let Some(client) = self.servers.last() else { return Ok(()) };

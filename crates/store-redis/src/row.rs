@@ -1,16 +1,16 @@
-//! Rows as the scripts keep them.
+//! Conversion of rows from the scripts' format.
 
 use wheelhouse_durable::store::{
     Dead, Entry, Key, Kind, Lease, State, StoreError, Timestamp, Token,
 };
 
-/// That of a row without a lease.
+/// The token of a row without a lease.
 const NO_TOKEN: Token = Token(0);
 
-/// Bytes of a state before its kind.
+/// The number of bytes of a state before its kind.
 const HEAD: usize = 45;
 
-/// A row of its key, state and body.
+/// Reads a row from its key, state and body.
 pub(crate) fn entry(key: &[u8], state: &[u8], body: &[u8]) -> Result<Entry, StoreError> {
     read(key, state, body).ok_or_else(|| damaged(key))
 }
@@ -43,7 +43,7 @@ fn read(key: &[u8], state: &[u8], body: &[u8]) -> Option<Entry> {
     })
 }
 
-/// A dead letter, as `commit.lua` packs it.
+/// Reads a dead letter, as `commit.lua` packs it.
 pub(crate) fn dead(letter: &[u8]) -> Result<Dead, StoreError> {
     read_dead(letter).ok_or_else(|| damaged(letter))
 }
@@ -65,10 +65,10 @@ fn read_dead(letter: &[u8]) -> Option<Dead> {
     })
 }
 
-/// Policy and payload as one value: the policy's length in four bytes, both.
+/// Policy and payload as one value: the policy's length in four bytes, the policy, the payload.
 pub(crate) fn body(policy: &str, payload: &[u8]) -> Result<Vec<u8>, StoreError> {
     let length = u32::try_from(policy.len())
-        .map_err(|_| StoreError::Refused("a policy is at most 4 GiB".into()))?;
+        .map_err(|_| StoreError::Refused("a policy has at most 4 GiB".into()))?;
     Ok([&length.to_be_bytes(), policy.as_bytes(), payload].concat())
 }
 
@@ -82,5 +82,5 @@ fn time(millis: u64) -> Timestamp {
 }
 
 fn damaged(name: &[u8]) -> StoreError {
-    StoreError::Damaged(format!("the row {}", name.escape_ascii()))
+    StoreError::Damaged(format!("unreadable row {}", name.escape_ascii()))
 }

@@ -1,25 +1,26 @@
-//! Going through the keys by pages.
+//! Listing the keys page by page.
 
 use crate::connection::Connection;
 use std::collections::VecDeque;
 use wheelhouse_durable::store::{Key, StoreError};
 
-/// How many keys the server is asked for at a time, about.
+/// About how many keys the server is asked for at a time.
 const COUNT: usize = 512;
 
-/// Where the last page ended. Redis has no order of the keys of a hash, but a cursor through it,
-/// which gives some more keys at a time than were asked for; those wait here.
+/// The end of the last page. Redis has no order of the keys of a hash, only a cursor through it. It
+/// may return more keys than were asked for; the excess waits here for the next page.
 #[derive(Default)]
 pub(crate) struct Scan {
     last: Option<Key>,
     cursor: u64,
     waiting: VecDeque<Key>,
-    /// Whether the cursor has come round.
+    /// `true` if the cursor has wrapped: all keys were read.
     ended: bool,
 }
 
 impl Scan {
-    /// Makes the next page begin after this key: where the last page ended, or wherever it is.
+    /// Makes the next page begin after this key. O(1) if the last page ended there; otherwise it
+    /// searches from the beginning, O(n).
     pub(crate) fn begin_after(
         &mut self,
         connection: &mut Connection,
@@ -37,7 +38,7 @@ impl Scan {
         Ok(())
     }
 
-    /// The next keys: as many, or fewer where no more are left.
+    /// The next `max` keys, or fewer if no more are left.
     pub(crate) fn page(
         &mut self,
         connection: &mut Connection,
@@ -46,7 +47,7 @@ impl Scan {
         while self.waiting.len() < max && !self.ended {
             let mut command = redis::cmd("HSCAN");
             command.arg(&connection.keys.states).arg(self.cursor).arg("COUNT").arg(COUNT);
-            // Keys and states, one after the other.
+            // Keys and states alternate.
             let (cursor, found): (u64, Vec<Vec<u8>>) = connection.query(&command)?;
             self.cursor = cursor;
             self.ended = cursor == 0;

@@ -1,9 +1,9 @@
-//! The server that has the queue: found by the addresses of the caller, and the answers of servers.
+//! Finding the server that has the queue.
 //!
 //! A queue moves to another server when a replica is promoted, or a slot of a cluster moves. The
-//! connections to the old server stay open, and it refuses what they ask for. So each new
-//! connection looks for the server again: it resolves the names, asks the Sentinels, and asks each
-//! server for its role.
+//! connections to the old server stay open, and it refuses their calls. So each new connection
+//! looks for the server again: it resolves the names, asks the Sentinels, and asks each server for
+//! its role.
 
 use crate::error::store_error;
 use crate::settings::Builder;
@@ -16,17 +16,18 @@ use wheelhouse_durable::store::StoreError;
 
 /// The servers of a queue, shared by the connections of a store.
 pub(crate) struct Servers {
-    /// With the user, the password and the encryption of the URL; the address may be another's.
+    /// A client with the user, the password and the encryption of the URL. The address may be
+    /// replaced.
     template: Client,
-    /// The addresses that the caller gave, or of the Sentinels.
+    /// The addresses of the servers, or of the Sentinels, that the caller gave.
     given: Vec<Client>,
     /// The name by which Sentinels know the primary.
     watched: Option<String>,
     timeout: Duration,
     only_reads: bool,
-    /// The server that had the queue last, or that another one has named.
+    /// The server that had the queue last, or that another server has named.
     last: Mutex<Option<Client>>,
-    /// How many connections were made.
+    /// The number of connections made.
     changes: AtomicU64,
 }
 
@@ -43,8 +44,8 @@ impl Servers {
                 ConnectionAddr::Tcp(name, _) => Some(name.clone()),
                 ConnectionAddr::TcpTls { host, .. } => Some(host.clone()),
                 _ => {
-                    let why = "Sentinels, and a URL of a socket: write redis://NAME/ with the \
-                               name by which they know the primary";
+                    let why = "Sentinels need no socket URL: write redis://NAME/ with the name \
+                               by which they know the primary";
                     return Err(StoreError::Refused(why.into()));
                 }
             };
@@ -54,11 +55,12 @@ impl Servers {
         Ok(Self { template, given, watched, timeout, only_reads, last, changes })
     }
 
-    /// Connects to the server that has the queue; the error of the last that was tried.
+    /// Connects to the server that has the queue. Otherwise returns the error of the last attempt.
     pub(crate) fn connect(&self) -> Result<redis::Connection, StoreError> {
-        // A server that was right once is forgotten until it has shown that it still is.
+        // The last server is tried first, and forgotten until it has shown that it still has the
+        // queue.
         let last = self.lock().take();
-        let mut answer = Err(StoreError::Unavailable("no address of a server".into()));
+        let mut answer = Err(StoreError::Unavailable("no server address is known".into()));
         for client in last.into_iter().map(Ok).chain(self.candidates()) {
             answer = client.and_then(|client| Ok((self.try_one(&client)?, client)));
             match answer {
@@ -67,8 +69,8 @@ impl Servers {
                     self.changes.fetch_add(1, Ordering::Release);
                     return Ok(connection);
                 }
-                // The next address may have another password or certificate. But a wrong one is an
-                // error of the caller, and is reported.
+                // A wrong password or certificate is an error of the caller, and is reported, even
+                // if the next address might accept it.
                 Err(error) if !error.is_transient() => return Err(error),
                 Err(_) => {}
             }
@@ -76,24 +78,24 @@ impl Servers {
         answer.map(|(connection, _)| connection)
     }
 
-    /// How many connections were made.
+    /// The number of connections made.
     pub(crate) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
     }
 
-    /// The server that had the queue last; `None` while it is looked for.
+    /// The server that had the queue last; `None` during a search for it.
     pub(crate) fn last(&self) -> Option<Client> {
         self.lock().clone()
     }
 
-    /// Takes the address that a server of a cluster named: `MOVED 3999 127.0.0.1:6381`.
+    /// Takes the address that a server of a cluster has named: `MOVED 3999 127.0.0.1:6381`.
     pub(crate) fn redirect(&self, error: &RedisError) {
         let named = match error.kind() {
             ErrorKind::Server(ServerErrorKind::Moved) => error.redirect_node(),
             _ => None,
         };
         let mut last = self.lock();
-        // No name of a host means the host that has answered.
+        // Without a host name, it is the host that has answered.
         let from = last.as_ref().unwrap_or(&self.template);
         let named = named.and_then(|(address, _)| address.rsplit_once(':'));
         *last = named.and_then(|(host, port)| at(from, host, port.parse().ok()?));
@@ -103,7 +105,7 @@ impl Servers {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The addresses that may have the queue, each asked for when the one before has failed.
+    /// The servers that may have the queue. Each is determined only when the one before has failed.
     fn candidates(&self) -> impl Iterator<Item = Result<Client, StoreError>> {
         self.given.iter().map(|given| match &self.watched {
             None => Ok(given.clone()),
@@ -111,7 +113,7 @@ impl Servers {
         })
     }
 
-    /// The primary as a Sentinel knows it.
+    /// The primary, according to a Sentinel.
     fn ask_sentinel(&self, sentinel: &Client, name: &str) -> Result<Client, StoreError> {
         let mut connection = self.open(sentinel)?;
         let mut command = redis::cmd("SENTINEL");
@@ -122,12 +124,12 @@ impl Servers {
                 "a Sentinel knows no primary `{name}`: write its name as the host of the URL"
             ))
         })?;
-        let unreadable = || StoreError::Damaged("an address of a Sentinel".into());
+        let unreadable = || StoreError::Damaged("unreadable address from a Sentinel".into());
         at(&self.template, &host, port).ok_or_else(unreadable)
     }
 
-    /// Opens a connection on which each answer may take this server's part of the timeout, so that
-    /// servers that are silent do not use up the time for those that answer.
+    /// Opens a connection on which each answer may take this server's share of the timeout, so that
+    /// silent servers do not use up the time of the others.
     fn open(&self, client: &Client) -> Result<redis::Connection, StoreError> {
         let servers = u32::try_from(self.given.len()).unwrap_or(u32::MAX);
         let part = (self.timeout / servers.max(1)).max(Duration::from_millis(1));
@@ -138,12 +140,12 @@ impl Servers {
 
     fn try_one(&self, client: &Client) -> Result<redis::Connection, StoreError> {
         let mut connection = self.open(client)?;
-        // A server that still reads its files takes connections, and refuses all else.
+        // A server that still loads its files accepts connections, and refuses all commands.
         redis::cmd("PING").exec(&mut connection).map_err(store_error)?;
         if !self.only_reads && is_replica(&mut connection) {
             return Err(StoreError::Unavailable(
                 "the server is a replica, which takes no jobs: name the primary, or several \
-                 addresses of which it is one (`Builder::also`, `Builder::sentinels`)"
+                 addresses that include it (`Builder::also`, `Builder::sentinels`)"
                     .into(),
             ));
         }
@@ -157,7 +159,7 @@ fn wait_at_most(connection: &redis::Connection, timeout: Duration) -> Result<(),
     connection.set_write_timeout(Some(timeout)).map_err(store_error)
 }
 
-/// The same client for another address.
+/// The same client with another address.
 fn at(client: &Client, host: &str, port: u16) -> Option<Client> {
     let info = client.get_connection_info().clone();
     let address = match info.addr().clone() {
@@ -175,10 +177,10 @@ fn named(new: &str, old: String) -> String {
     if new.is_empty() { old } else { new.trim_matches(['[', ']']).to_owned() }
 }
 
-/// Returns `true` for a replica outside of a cluster. In a cluster a replica names the server that
-/// has the queue.
+/// Returns `true` for a replica outside of a cluster. In a cluster, a replica names the server that
+/// has the queue, which the store follows.
 fn is_replica(connection: &mut redis::Connection) -> bool {
-    // A server that does not tell is taken for a primary: it refuses what it cannot do.
+    // A server that does not answer `ROLE` is taken for a primary: a replica would refuse writes.
     let role: Vec<redis::Value> = redis::cmd("ROLE").query(connection).unwrap_or_default();
     let role = role.first().and_then(|role| redis::from_redis_value_ref::<String>(role).ok());
     role.as_deref() == Some("slave")

@@ -1,24 +1,24 @@
-//! How a store is reached.
+//! Settings of a store.
 
 use crate::connection::Connection;
 use crate::store::RedisStore;
 use std::time::Duration;
 use wheelhouse_durable::store::{StoreError, Timestamp};
 
-/// Says how a [`RedisStore`] is to be connected: [`RedisStore::builder`].
+/// Configures and connects a [`RedisStore`]: see [`RedisStore::builder`].
 #[derive(Clone)]
 #[must_use = "nothing is connected before `connect`"]
 pub struct Builder {
     pub(crate) url: String,
     /// Further addresses of the same data.
     pub(crate) more: Vec<String>,
-    /// Where Sentinels listen.
+    /// The addresses of Sentinels.
     pub(crate) sentinels: Vec<String>,
     pub(crate) queue: String,
     pub(crate) timeout: Duration,
     pub(crate) unchecked: bool,
     pub(crate) only_reads: bool,
-    /// As PEM; if there are none, those of the machine.
+    /// As PEM; `None` for the machine's roots.
     #[cfg(feature = "tls")]
     pub(crate) roots: Option<std::sync::Arc<[u8]>>,
     pub(crate) clock: Clock,
@@ -40,15 +40,15 @@ impl Builder {
         }
     }
 
-    /// How long a call waits for the server before it fails; 10 seconds if it is not said.
+    /// Sets how long a call waits for the server before it fails: 10 seconds by default.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Further addresses of the same data, as URLs: a primary and its replicas, or nodes of a
-    /// cluster. Each new connection takes the first that answers and is a primary (`ROLE`), so that
-    /// the store follows when a replica is promoted.
+    /// Adds addresses of the same data, as URLs: a primary and its replicas, or nodes of a cluster.
+    /// Each new connection uses the first server that answers and is a primary (`ROLE`), so the
+    /// store follows when a replica is promoted.
     ///
     /// ```no_run
     /// use wheelhouse_store_redis::RedisStore;
@@ -63,9 +63,9 @@ impl Builder {
         self
     }
 
-    /// Asks these Sentinels, in order, where the primary is, at each new connection. The host of
-    /// the store's URL is then the name by which they know it; user, password, database and
-    /// encryption are for the servers.
+    /// Adds Sentinels. Each new connection asks them, in order, for the primary. The host of the
+    /// store's URL is then the name by which they know the primary. User, password, database and
+    /// encryption of that URL are for the servers.
     ///
     /// ```no_run
     /// use wheelhouse_store_redis::RedisStore;
@@ -80,22 +80,22 @@ impl Builder {
         self
     }
 
-    /// Connects even if the server may forget what it has acknowledged, or does not tell: for
-    /// trials, and for managed servers that forbid `CONFIG`.
+    /// Connects even if the server may lose what it has acknowledged, or does not say whether it
+    /// may: for trials, and for managed servers that forbid `CONFIG`.
     pub fn unchecked(mut self) -> Self {
         self.unchecked = true;
         self
     }
 
-    /// Trusts a server whose certificate one of these has signed, in place of the machine's roots:
-    /// PEM, one or several. For `rediss://`.
+    /// Trusts a server whose certificate one of these roots has signed, instead of the machine's
+    /// roots: PEM, one or several. For `rediss://`.
     #[cfg(feature = "tls")]
     pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.roots = Some(pem.into().into());
         self
     }
 
-    /// Goes by this clock instead of the server's: for tests.
+    /// Sets a clock to use instead of the server's: for tests.
     pub fn clock(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.clock = Clock(Some(std::sync::Arc::new(clock)));
         self
@@ -112,20 +112,20 @@ impl Builder {
 
     fn checked(self) -> Result<Self, StoreError> {
         if self.queue.is_empty() || self.queue.contains(['{', '}']) {
-            let why = "a queue's name is not empty and has no braces, which Redis reads itself";
+            let why = "the name of a queue must not be empty or have braces, which Redis parses";
             return Err(StoreError::Refused(why.into()));
         }
         #[cfg(feature = "tls")]
         if self.roots.is_some() && !crate::tls::is_asked_for(&self.url) {
-            let why = "root certificates, and no encryption: write rediss:// in the URL";
+            let why = "root certificates need encryption: write rediss:// in the URL";
             return Err(StoreError::Refused(why.into()));
         }
         Ok(self)
     }
 
-    /// Connects at the first call, so that a program can start on several stores
-    /// ([`start_shards`](wheelhouse_durable::Builder::start_shards)) while this one is away. The
-    /// first call that reaches the server checks it as [`connect`](Self::connect) does.
+    /// Connects at the first call. So a program can start on several stores
+    /// ([`start_shards`](wheelhouse_durable::Builder::start_shards)) while this one is unreachable.
+    /// The first call that reaches the server checks it like [`connect`](Self::connect).
     ///
     /// # Errors
     ///
@@ -134,9 +134,9 @@ impl Builder {
         Ok(RedisStore::new(Connection::later(self.checked()?)?))
     }
 
-    /// Connects to a queue that is there, to look at it: it is not made, no call that changes
-    /// something is carried out, and the settings of the server are not checked. A claim of no jobs
-    /// (`max` is 0) tells the time. (`kinds` still forgets names of kinds that have no job.)
+    /// Connects to an existing queue to read it: the queue is not created, calls that change
+    /// something are refused, and the settings of the server are not checked. A claim with a `max`
+    /// of 0 works. (`kinds` still removes names of kinds that have no job.)
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ impl Builder {
         Self { only_reads: true, unchecked: true, ..self }.connect()
     }
 
-    /// Refuses what changes something, if this is to look only.
+    /// Fails if the store is connected to read.
     pub(crate) fn may_write(&self) -> Result<(), StoreError> {
         if self.only_reads {
             return Err(StoreError::Refused("connected to read: connect to write".into()));
@@ -166,12 +166,12 @@ impl std::fmt::Debug for Builder {
 
 type Now = dyn Fn() -> Timestamp + Send + Sync;
 
-/// A clock in place of the server's, if any.
+/// A clock to use instead of the server's, if any.
 #[derive(Clone, Default)]
 pub(crate) struct Clock(Option<std::sync::Arc<Now>>);
 
 impl Clock {
-    /// As the scripts are told.
+    /// The argument for the scripts: the time in milliseconds, or empty for the server's clock.
     pub(crate) fn argument(&self) -> String {
         self.0.as_ref().map_or_else(String::new, |now| now().as_millis().to_string())
     }
@@ -179,6 +179,6 @@ impl Clock {
 
 impl std::fmt::Debug for Clock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "a clock of the caller's" } else { "the server's" })
+        f.write_str(if self.0.is_some() { "the caller's" } else { "the server's" })
     }
 }

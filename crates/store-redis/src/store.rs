@@ -14,8 +14,8 @@ use wheelhouse_durable::store::{
     Timestamp, Waker,
 };
 
-/// Jobs on a Redis or Valkey server. See the [crate](crate) for how they lie there, and what the
-/// server has to be set to.
+/// A store on a Redis or Valkey server. See the [crate](crate) for its data and the server
+/// settings.
 pub struct RedisStore {
     connection: Connection,
     scripts: Scripts,
@@ -24,7 +24,7 @@ pub struct RedisStore {
 }
 
 impl RedisStore {
-    /// Connects to a queue of a server, and makes the queue if there is none:
+    /// Connects to a queue of a server, and creates the queue if there is none. Examples of URLs:
     /// `redis://user:password@127.0.0.1:6379/0`, `unix:///run/redis.sock`.
     ///
     /// # Errors
@@ -36,12 +36,12 @@ impl RedisStore {
         Self::builder(url, queue).connect()
     }
 
-    /// The same, with more to be said.
+    /// Returns a builder, to change settings before connecting.
     pub fn builder(url: &str, queue: &str) -> Builder {
         Builder::new(url, queue)
     }
 
-    /// The format that the queue is in.
+    /// The format of the queue.
     pub fn format(&self) -> u32 {
         self.connection.format
     }
@@ -50,7 +50,8 @@ impl RedisStore {
         Self { connection, scripts: Scripts::new(), listener: None, scan: Scan::default() }
     }
 
-    /// A step of at most [`AT_ONCE`] jobs; how many were leased or removed, and what comes next.
+    /// One step of a claim, of at most [`AT_ONCE`] jobs. Returns the number of rows that were
+    /// leased or removed, and when to claim next.
     fn claim_some(
         &mut self,
         kinds: &Kinds,
@@ -65,7 +66,7 @@ impl RedisStore {
                     command.arg(&**kind);
                 }
             })?;
-        let unreadable = || StoreError::Damaged("an answer of the claim script".into());
+        let unreadable = || StoreError::Damaged("unreadable answer of the claim script".into());
         let (head, jobs) = answer.split_first_chunk::<3>().ok_or_else(unreadable)?;
         let [now, next, removed] = head.each_ref().map(number);
         let now = Timestamp::from_millis(now.ok_or_else(unreadable)?);
@@ -89,8 +90,8 @@ impl RedisStore {
         Ok((removed + jobs.len() / 4, Next { now, visible_at }))
     }
 
-    /// Takes the kinds of new jobs, and of dead letters that become jobs, so that the script is
-    /// given their orders. The kinds of jobs that are stored are in the queue's set of kinds.
+    /// Learns the kinds of new jobs, and of dead letters to be revived, so that the call names
+    /// their orders. The kinds of stored jobs are in the queue's set of kinds.
     fn learn_kinds(&mut self, changes: &[Change]) -> Result<(), StoreError> {
         let mut revived = redis::cmd("HMGET");
         revived.arg(&self.connection.keys.dead);
@@ -114,7 +115,7 @@ impl RedisStore {
         Ok(())
     }
 
-    /// The rows of keys, where there are any.
+    /// The rows of these keys. Keys without a row are left out.
     fn rows(&mut self, keys: &[Key]) -> Result<Vec<Entry>, StoreError> {
         type Parts = Vec<Option<Vec<u8>>>;
         let mut rows = Vec::with_capacity(keys.len());
@@ -136,8 +137,8 @@ impl RedisStore {
 }
 
 impl Store for RedisStore {
-    /// In steps of 512 changes. Each step is carried out as a whole or not at all; if a later one
-    /// fails, those before it stay.
+    /// In steps of 512 changes. Each step is carried out completely or not at all. If a later step
+    /// fails, the earlier ones stay.
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         self.connection.settings.may_write()?;
         let mut outcomes = Vec::with_capacity(changes.len());
@@ -189,9 +190,9 @@ impl Store for RedisStore {
         Ok(self.rows(std::slice::from_ref(key))?.pop())
     }
 
-    /// In the order of the server's hash table. From one page to the next, each row that stays is
-    /// seen once, or, while the table grows or shrinks, more often. O(page) where `after` is the
-    /// last row of the page before, and else O(n).
+    /// In the order of the server's hash table. Over all pages, each row that stays is seen once;
+    /// while the table grows or shrinks, possibly more often. O(page) if `after` is the last row of
+    /// the page before, otherwise O(n).
     fn scan(
         &mut self,
         after: Option<&Key>,

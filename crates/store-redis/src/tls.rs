@@ -1,11 +1,11 @@
-//! How a connection is encrypted: not at all, or with the feature `tls` if the URL says `rediss`.
+//! Encryption of connections: with the feature `tls`, if the URL has the scheme `rediss`.
 
 use crate::error::store_error;
 use crate::settings::Builder;
 use redis::{Client, RedisError};
 use wheelhouse_durable::store::StoreError;
 
-/// Whether the URL says that connections are to be encrypted.
+/// Returns `true` if the URL asks for encryption.
 pub(crate) fn is_asked_for(url: &str) -> bool {
     ["rediss://", "valkeys://"].iter().any(|scheme| url.starts_with(scheme))
 }
@@ -22,7 +22,7 @@ pub(crate) fn client(_: &Builder, url: &str) -> Result<Client, StoreError> {
 
 #[cfg(feature = "tls")]
 pub(crate) fn client(settings: &Builder, url: &str) -> Result<Client, StoreError> {
-    // Who has installed another has chosen.
+    // Fails if the program has installed another provider, which is then used.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = match &settings.roots {
         Some(roots) if is_asked_for(url) => {
@@ -34,7 +34,7 @@ pub(crate) fn client(settings: &Builder, url: &str) -> Result<Client, StoreError
     client.map_err(store_error)
 }
 
-/// Whether the other side could not show that it is the server: trying again does not help.
+/// Returns `true` if the server's certificate was not accepted. A retry does not help.
 pub(crate) fn is_untrusted(error: &RedisError) -> bool {
     #[cfg(feature = "tls")]
     {

@@ -1,4 +1,4 @@
-//! The promises of a store, kept by a Redis.
+//! The conformance suite, on a Redis.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! A queue that moves to another server: a replica that is promoted, a cluster, Sentinels.
+//! A queue that moves to another server: promoted replicas, clusters, Sentinels.
 
 mod common;
 
@@ -29,7 +29,7 @@ fn ask<T: redis::FromRedisValue>(server: &Server, words: &[&str]) -> T {
     try_ask(server, words).unwrap()
 }
 
-/// A server that changes its role cuts connections.
+/// Fails if the connection breaks: a server that changes its role cuts connections.
 fn try_ask<T: redis::FromRedisValue>(server: &Server, words: &[&str]) -> redis::RedisResult<T> {
     let mut connection = redis::Client::open(url(server))?.get_connection()?;
     redis::cmd(words[0]).arg(&words[1..]).query(&mut connection)
@@ -72,7 +72,7 @@ fn fail_over(primary: &Server, replica: &Server) {
 }
 
 /// Jobs that were acknowledged and replicated before a failover run once after it, and so do jobs
-/// that are scheduled after it. The connections stay open, and the server behind them only reads.
+/// scheduled after it. The connections stay open, and the server behind them is read-only.
 #[test]
 fn jobs_run_after_a_failover_that_cuts_no_connection() {
     let Some((primary, replica)) = pair() else { return };
@@ -103,7 +103,7 @@ fn jobs_run_after_a_failover_that_cuts_no_connection() {
     assert!(runs.len() == 100 && runs.values().all(|count| *count == 1), "{runs:?}");
 }
 
-/// A store with several addresses uses that of the primary, also after it has changed.
+/// A store with several addresses uses the primary, also after a failover.
 #[test]
 fn the_primary_is_found_among_several_addresses() {
     let Some((primary, replica)) = pair() else { return };
@@ -121,8 +121,8 @@ fn the_primary_is_found_among_several_addresses() {
     assert!(matches!(error.unwrap_err(), StoreError::Unavailable(_)));
 }
 
-/// A server that is asked to become a replica refuses writes by one of its errors; without another
-/// server the call fails when its time is over, and says why.
+/// A server that becomes a replica refuses writes. Without another server, a call fails after its
+/// timeout, and says why.
 #[test]
 fn a_server_that_only_reads_is_an_error_in_time() {
     let Some(server) = Server::redis(&[]) else { return };
@@ -133,7 +133,7 @@ fn a_server_that_only_reads_is_an_error_in_time() {
     let error = store.commit(&[put("a")]).unwrap_err();
     assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
     assert!(error.to_string().contains("is a replica"), "{error}");
-    assert!(begun.elapsed() >= Duration::from_millis(100), "it was looked for");
+    assert!(begun.elapsed() >= Duration::from_millis(100), "the call retried");
     let () = ask(&server, &["REPLICAOF", "NO", "ONE"]);
     assert_eq!(store.commit(&[put("a")]).unwrap(), [Outcome::Done]);
 }
@@ -150,7 +150,7 @@ fn the_primary_is_found_by_a_sentinel() {
     assert!(error.to_string().contains("knows no primary `other`"), "{error}");
     let mut store = open("shop").unwrap();
     assert_eq!(store.commit(&[put("before")]).unwrap(), [Outcome::Done]);
-    // A Sentinel promotes no replica before it has asked it some times.
+    // A Sentinel promotes a replica only after it has polled it some times.
     let mut asked = redis::Client::open(url(&sentinel)).unwrap().get_connection().unwrap();
     wait_until("the Sentinel knows the replica", || {
         redis::cmd("SENTINEL").arg("FAILOVER").arg("shop").exec(&mut asked).is_ok()
@@ -159,19 +159,19 @@ fn the_primary_is_found_by_a_sentinel() {
         let words = ["SENTINEL", "GET-MASTER-ADDR-BY-NAME", "shop"];
         ask::<(String, u16)>(&sentinel, &words).1 == replica.address().port()
     });
-    // The old primary learns of it some seconds later; a write that it takes until then is lost.
+    // The old primary learns of it some seconds later. Writes to it until then are lost.
     wait_until("the old primary is a replica", || {
         try_ask(&primary, &["INFO", "replication"])
             .is_ok_and(|info: String| info.contains("role:slave"))
     });
-    // Sentinels cut the connections to the old primary: a call on such a one fails.
+    // Sentinels cut the connections to the old primary, so the first call may fail.
     let _ = store.find(&Key::new("before").unwrap());
     assert_eq!(store.commit(&[put("after")]).unwrap(), [Outcome::Done]);
     assert_eq!(store.commit(&[put("before")]).unwrap(), [Outcome::Duplicate]);
 }
 
-/// Each queue is on the node that has its slot, whichever node is named, and is followed when the
-/// slot moves.
+/// A queue is found from any node, on the node that has its slot, and is followed when the slot
+/// moves.
 #[test]
 fn a_queue_is_found_in_a_cluster_and_followed() {
     let Some(nodes) = Server::redis_cluster() else { return };
@@ -196,12 +196,12 @@ fn a_queue_is_found_in_a_cluster_and_followed() {
         std::thread::spawn(move || (store.commit(&[put("before")]), store))
     });
     let (outcome, mut store) = waits.join().unwrap();
-    assert_eq!(outcome.unwrap(), [Outcome::Duplicate], "it waits while the slot moves");
+    assert_eq!(outcome.unwrap(), [Outcome::Duplicate], "the call waits while the slot moves");
     assert_eq!(store.commit(&[put("after")]).unwrap(), [Outcome::Done]);
 }
 
-/// Moves the slot of a key to another node, as `redis-cli --cluster reshard` does. When the keys
-/// have been moved, and the slot has not, does something for a while.
+/// Moves the slot of a key to another node, like `redis-cli --cluster reshard`. Runs `meanwhile`
+/// when the keys have been moved and the slot has not.
 fn move_slot<T>(nodes: &[Server; 3], key: &str, meanwhile: impl FnOnce() -> T) -> T {
     let slot = ask::<u32>(&nodes[0], &["CLUSTER", "KEYSLOT", key]).to_string();
     let ids = nodes.each_ref().map(|node| ask::<String>(node, &["CLUSTER", "MYID"]));
@@ -223,7 +223,7 @@ fn move_slot<T>(nodes: &[Server; 3], key: &str, meanwhile: impl FnOnce() -> T) -
     done
 }
 
-/// The server kept its data when it was connected to, and does so no longer.
+/// The server's settings were durable when the store connected, and no longer are.
 #[test]
 fn a_server_that_forgets_from_now_on_is_noticed() {
     let Some(server) = Server::redis(&[]) else { return };
@@ -236,7 +236,7 @@ fn a_server_that_forgets_from_now_on_is_noticed() {
     proxy.set(wheelhouse_test_servers::Network::Sound);
     let mut errors = (0..2).filter_map(|n| store.commit(&[put(&format!("b{n}"))]).err());
     let error = errors.find(|error| error.to_string().contains("appendonly yes"));
-    assert!(error.expect("it is refused").is_transient(), "the ends of runs are kept");
+    assert!(error.expect("it is refused").is_transient(), "the ends of runs are retried");
     let () = ask(&server, &["CONFIG", "SET", "appendonly", "yes"]);
     assert_eq!(store.commit(&[put("c")]).unwrap(), [Outcome::Done]);
 }

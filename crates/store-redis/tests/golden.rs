@@ -1,4 +1,4 @@
-//! Data of format 1, as the first version wrote them: every later one must read them.
+//! Data of format 1, as the first version wrote them. Every later version must read them.
 
 mod common;
 
@@ -11,7 +11,7 @@ use wheelhouse_store_conformance::{read_golden, write_golden};
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::Server;
 
-/// When it was written, in milliseconds since 1970.
+/// When the data were written, in milliseconds since 1970.
 const WRITTEN: u64 = 1_790_000_000_000;
 
 fn file() -> PathBuf {
@@ -41,8 +41,8 @@ fn data_of_format_1_can_be_read() {
     read_golden(&mut store);
 }
 
-/// Run by hand, once for each format: `cargo test --test golden -- --ignored`. A command a line,
-/// its words after the name in hexadecimal.
+/// Run by hand, once for each format: `cargo test --test golden -- --ignored`. Each line of the
+/// file is a command, with its arguments in hexadecimal.
 #[test]
 #[ignore = "writes tests/golden"]
 fn write_the_golden_file() {
@@ -65,7 +65,7 @@ fn write_the_golden_file() {
         let mut command = redis::cmd(read);
         let mut words: Vec<Vec<u8>> = command.arg(&key).arg(more).query(&mut server).unwrap();
         if read == "ZRANGE" {
-            // Read as member and score, written the other way round.
+            // Read as member and score, written as score and member.
             words.chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
         }
         words.insert(0, key);

@@ -1,5 +1,5 @@
-//! Scripts name every key that they touch: servers that spread keys over threads or machines, and
-//! rules that allow a user some keys, go by the names in the call.
+//! Scripts name every key that they touch. Servers that spread keys over threads or machines rely
+//! on these names, and so do rules that limit a user to some keys.
 
 mod common;
 
@@ -22,13 +22,14 @@ fn put(name: &str, kind: &str) -> Change {
     })
 }
 
-/// The words of a line of `MONITOR`, of which none has a quote in it; and whether a script said it.
+/// Returns `true` if a script ran the command in this line of `MONITOR`, and the words of the
+/// command. No word may contain a quote.
 fn words(line: &str) -> (bool, Vec<String>) {
     let words = line.split('"').skip(1).step_by(2).map(str::to_owned).collect();
     (line.contains(" lua] "), words)
 }
 
-/// All that a store does, of kinds that another one has made.
+/// Makes all calls of a store, with kinds that another store has created.
 fn exercise(server: &Server) {
     let connect = || RedisStore::connect(&common::url(server), "orders").unwrap();
     let (mut store, mut other) = (connect(), connect());
@@ -81,7 +82,7 @@ fn scripts_name_every_key_that_they_touch() {
     assert!(touched > 30, "{touched}");
 }
 
-/// A user who may use the keys and the channel of one queue can do all that a program does.
+/// A user limited to the keys and the channel of one queue can run a program on it.
 #[test]
 fn a_user_can_be_limited_to_a_queue() {
     let Some(server) = Server::redis(&[]) else { return };
@@ -102,5 +103,5 @@ fn a_user_can_be_limited_to_a_queue() {
     let mut store = RedisStore::connect(&url, "orders").unwrap();
     assert_eq!(store.commit(&[put("a", "one")]).unwrap(), [Outcome::Done]);
     let error = RedisStore::connect(&url, "others").unwrap_err();
-    assert!(error.to_string().contains("look at the URL, its user"), "{error}");
+    assert!(error.to_string().contains("check the URL, its user"), "{error}");
 }

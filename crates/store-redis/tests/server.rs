@@ -1,4 +1,4 @@
-//! How a Redis must be set, and data that are lost, newer, or somebody else's.
+//! Settings of a Redis, and data that are lost, newer, or another program's.
 
 mod common;
 
@@ -57,7 +57,7 @@ fn a_server_that_throws_away_is_refused_with_a_remedy() {
     assert!(matches!(&error, StoreError::Refused(why) if why.contains("noeviction")), "{error}");
 }
 
-/// A server without room refuses what is new and keeps what it has.
+/// A full server refuses new jobs and keeps those that it has.
 #[test]
 fn a_full_server_loses_nothing_that_was_acknowledged() {
     let full = ["--maxmemory", "4mb", "--maxmemory-policy", "noeviction"];
@@ -78,12 +78,12 @@ fn a_full_server_loses_nothing_that_was_acknowledged() {
     std::thread::sleep(Duration::from_millis(2));
     let Leased { job, token, .. } = claim(&mut store).remove(0);
     let ack = Change::Ack { key: job.key, token, again: None };
-    assert_eq!(store.commit(&[ack]).unwrap(), [Outcome::Done], "what makes room goes on");
+    assert_eq!(store.commit(&[ack]).unwrap(), [Outcome::Done], "an ack frees memory");
     store.scan(None, 1_000, &mut |row| rows += usize::from(row.payload.len() == 50_000)).unwrap();
     assert_eq!(rows, acknowledged - 1);
 }
 
-/// The data are gone: that is said once, then the store goes on, and its numbers grow.
+/// Lost data are reported once. Then the store continues, and its numbers grow.
 #[test]
 fn emptied_data_are_told_of_and_tokens_grow() {
     let Some(server) = Server::redis(&[]) else { return };
@@ -102,7 +102,8 @@ fn emptied_data_are_told_of_and_tokens_grow() {
     assert!(after.job.generation > before.job.generation);
 }
 
-/// A program may ignore the error of a read, such as a list for people.
+/// Reads do not report lost data, because a program may ignore the error of a read, for example of
+/// a list.
 #[test]
 fn emptied_data_are_reported_to_a_commit_or_claim_alone() {
     let Some(server) = Server::redis(&[]) else { return };
@@ -124,7 +125,8 @@ fn emptied_data_are_reported_to_a_commit_or_claim_alone() {
     }
 }
 
-/// Another program's value under a key of the queue is not what a new epoch is.
+/// If another program has written to a key of the queue, the error is not that the data were
+/// emptied.
 #[test]
 fn data_of_another_program_are_not_taken_for_emptied_ones() {
     let (Some(url), queue) = (shared(), queue()) else { return };
@@ -137,8 +139,8 @@ fn data_of_another_program_are_not_taken_for_emptied_ones() {
     }
 }
 
-/// A copy that is older than an ack brings the job back: it runs again, in the same generation, by
-/// which its effects are known, and with a newer token.
+/// A copy from before an ack brings the job back. It runs again with a newer token and the same
+/// generation, and so with the same idempotency key.
 #[test]
 fn what_an_old_copy_brings_back_has_newer_tokens() {
     let Some(server) = Server::redis(&[]) else { return };
@@ -164,7 +166,7 @@ fn what_an_old_copy_brings_back_has_newer_tokens() {
     assert_eq!(store.commit(&[ack]).unwrap(), [Outcome::Superseded]);
 }
 
-/// Older versions know nothing of leases whose run has not begun: if they move such a job, they set
+/// Older versions do not know leases whose run has not begun: if they move such a job, they set
 /// both times, and leave the token.
 #[test]
 fn a_lease_ends_when_an_older_version_moves_the_job() {
@@ -177,7 +179,7 @@ fn a_lease_ends_when_an_older_version_moves_the_job() {
     let mut server = connection(&url);
     let name = |name: &str| format!("wh:{{{queue}}}:{name}");
     let mut state: Vec<u8> = server.hget(name("states"), "a").unwrap();
-    // State and token; then the time at which it is visible, and that at which it is due.
+    // After state and token: the time when the job is visible, and the due time.
     for at in [9, 17] {
         state[at..at + 8].copy_from_slice(&due.to_be_bytes());
     }
@@ -189,7 +191,7 @@ fn a_lease_ends_when_an_older_version_moves_the_job() {
     let extend = Change::Extend { key: key.clone(), token, visibility: Duration::from_secs(30) };
     let begin = Change::Begin { key: key.clone(), token };
     let answers = store.commit(&[begin.clone(), extend, begin]).unwrap();
-    assert_eq!(answers, [Outcome::Superseded; 3], "it would run before its time");
+    assert_eq!(answers, [Outcome::Superseded; 3], "otherwise it would run early");
     let row = store.find(&key).unwrap().unwrap();
     assert_eq!((row.visible_at.as_millis(), row.attempt), (due, 0));
 }
@@ -201,7 +203,7 @@ fn who_connects_to_read_changes_nothing() {
     let to_read = |queue| RedisStore::builder(&url, queue).connect_to_read();
     assert!(matches!(to_read("a").unwrap_err(), StoreError::Refused(why) if why.contains("name")));
     let keys = || connection(&url).keys::<_, Vec<String>>("*").unwrap();
-    assert_eq!(keys(), [""; 0], "no queue is made");
+    assert_eq!(keys(), [""; 0], "no queue is created");
     let mut store = RedisStore::builder(&url, "a").unchecked().connect().unwrap();
     store.commit(&[put("a", 0)]).unwrap();
     let mut reader = to_read("a").unwrap();
@@ -239,7 +241,7 @@ fn newer_and_foreign_data_are_not_touched() {
     assert_eq!(server.get::<_, String>(format!("wh:{{{foreign}}}:meta")).unwrap(), "mine");
 }
 
-/// All keys of a queue have its hash tag, so that a cluster keeps them in one slot.
+/// All keys of a queue have the queue as their hash tag, so that a cluster keeps them in one slot.
 #[test]
 fn all_data_of_a_queue_are_in_one_slot() {
     let Some(server) = Server::redis(&[]) else { return };
@@ -255,8 +257,8 @@ fn all_data_of_a_queue_are_in_one_slot() {
     assert!(keys.iter().all(|key| key.starts_with("wh:{orders}:")), "{keys:?}");
 }
 
-/// Orders of kinds that have no row are forgotten, so that kinds are listed in time to their
-/// number.
+/// Kinds without rows are removed, so that the time to list kinds is proportional to the kinds in
+/// use.
 #[test]
 fn a_kind_without_jobs_is_not_listed() {
     let Some(url) = shared() else { return };

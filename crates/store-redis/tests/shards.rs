@@ -1,4 +1,4 @@
-//! Timers over two servers: what one has goes on while the other is away.
+//! Timers on two servers: the jobs of one continue while the other is unreachable.
 
 mod common;
 
@@ -29,7 +29,7 @@ fn a_server_that_is_killed_holds_up_its_own_jobs_alone() {
     for (server, jobs) in [(&first, &on_first), (&second, &on_second)] {
         let mut rows = 0;
         connect(server).scan(None, 1_000, &mut |_| rows += 1).unwrap();
-        assert_eq!(rows, jobs.len() + 1, "one row says which shard it is");
+        assert_eq!(rows, jobs.len() + 1, "one row has the shard number");
     }
 
     second.kill();

@@ -26,7 +26,7 @@ mod encrypted {
         });
         let plain = format!("redis://{}/", server.address());
         let hasty = RedisStore::builder(&plain, "q").timeout(Duration::from_millis(300));
-        assert!(hasty.connect().is_err(), "it takes what is not encrypted");
+        assert!(hasty.connect().is_err(), "the server accepts unencrypted connections");
     }
 
     #[test]

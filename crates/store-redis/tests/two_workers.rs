@@ -1,4 +1,4 @@
-//! The example: one of two workers is killed, and nothing is lost.
+//! The example: one of two workers is killed, and no job is lost.
 
 #[path = "../examples/two_workers.rs"]
 #[allow(dead_code)]
@@ -11,11 +11,11 @@ use wheelhouse_durable::store::Store;
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::Server;
 
-/// In the processes of the workers: the example itself. Not a test of its own.
+/// Runs the example in the processes of the workers. Not a test by itself.
 #[test]
 #[ignore = "the child of the test below"]
 fn child() {
-    let of = |name: &str| std::env::var(name).expect("the parent says it");
+    let of = |name: &str| std::env::var(name).expect("the parent sets it");
     work(&of("TWO_WORKERS_URL"), &of("TWO_WORKERS_NAME")).unwrap();
 }
 

@@ -1,13 +1,13 @@
-//! An order that is not paid in time is closed, even if the program is killed meanwhile: the jobs
-//! lie in a file. Run it, kill it with ctrl-C in the middle, run it again: it goes on.
+//! Closes orders that are not paid in time, even if the program is killed: the jobs are in a file.
+//! Run it, kill it with ctrl-C, and run it again: it continues.
 //!
 //! ```sh
 //! cargo run --release -p wheelhouse-store-sqlite --example order_audit_durable
 //! ```
 //!
-//! What was closed is written to a ledger, a line for each order. A line may be there twice, since
-//! a program may be killed after it wrote it and before that was acknowledged: at least once. Both
-//! lines have the same idempotency key, so whoever reads the ledger counts one.
+//! A ledger gets a line for each closed order. An order may have two lines, because the program may
+//! be killed after it wrote the line and before the run was acknowledged: jobs run at least once.
+//! Both lines have the same idempotency key, so a reader of the ledger counts one.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime};
 use wheelhouse_durable::{Durable, DurableRun, Handlers, Next};
 use wheelhouse_store_sqlite::{DurableExt, SqliteStore};
 
-/// Half an hour, in a shop that is in more of a hurry.
+/// The time to pay an order. A real shop would use half an hour.
 const TIME_TO_PAY: Duration = Duration::from_secs(3);
 
 /// Milliseconds since 1970.
@@ -26,12 +26,12 @@ fn now() -> Result<u128, Box<dyn Error + Send + Sync>> {
     Ok(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_millis())
 }
 
-/// Places orders that are not there yet, and closes what is not paid, until nothing is left.
+/// Places the orders that are missing, and closes unpaid orders until no job is left.
 pub(crate) fn audit(folder: &Path, orders: u64) -> Result<(), Box<dyn Error>> {
     let ledger = folder.join("ledger.txt");
     let close = move |run: &DurableRun<'_>, order: u64| {
         let mut file = OpenOptions::new().create(true).append(true).open(&ledger)?;
-        // In one write, so that a line is there or not.
+        // One write, so that a line is written completely or not at all.
         let (due, now, key) = (run.due().as_millis(), now()?, run.idempotency_key());
         file.write_all(format!("{order} {due} {now} {key}\n").as_bytes())?;
         file.sync_data()?;
@@ -40,17 +40,17 @@ pub(crate) fn audit(folder: &Path, orders: u64) -> Result<(), Box<dyn Error>> {
     let handlers = Handlers::new().on("close-order/1", close);
     let timers = Durable::open(folder.join("orders.timers"), handlers)?;
 
-    // The shop's own record of what it has ordered; a job is durable before its order is placed.
+    // The shop's record of its orders. The job is durable before the order is placed.
     let placed = folder.join("placed.txt");
     let mut shop = OpenOptions::new().create(true).append(true).open(&placed)?;
     for order in count(&placed)?..orders {
         let key = format!("order-{order}");
-        // If the program was killed between both, the job is there already, and is replaced.
+        // If the program was killed in between, the job exists already, and is replaced.
         timers.after(TIME_TO_PAY).replacing(&key).schedule("close-order/1", &order)?;
         shop.write_all(
             format!("{order} {}\n", now().map_err(|error| error.to_string())?).as_bytes(),
         )?;
-        // Each twentieth is paid.
+        // Every twentieth order is paid.
         if order % 20 == 0 {
             timers.cancel(&key)?;
         }
@@ -74,7 +74,7 @@ fn count(lines: &Path) -> Result<u64, Box<dyn Error>> {
     Ok(BufReader::new(File::open(lines)?).lines().count().try_into()?)
 }
 
-/// What the ledger says when all is over.
+/// The contents of the ledger, compared with the orders.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Report {
     /// Orders placed.
@@ -85,9 +85,9 @@ pub(crate) struct Report {
     pub(crate) lost: u64,
     /// Orders closed before their time.
     pub(crate) early: u64,
-    /// Lines that stand for an order that another line stands for.
+    /// Further lines of orders that have a line already.
     pub(crate) repeated: u64,
-    /// Orders that were closed under two idempotency keys.
+    /// Orders closed under two idempotency keys.
     pub(crate) twice: u64,
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn report(folder: &Path) -> Result<Report, Box<dyn Error>> {
     let mut placed = BTreeMap::new();
     for line in BufReader::new(File::open(folder.join("placed.txt"))?).lines() {
         let line = line?;
-        let (order, time) = line.split_once(' ').ok_or("a line of two")?;
+        let (order, time) = line.split_once(' ').ok_or("a line without two fields")?;
         placed.insert(order.parse::<u64>()?, time.parse::<u128>()?);
     }
     let mut keys: BTreeMap<u64, Vec<String>> = BTreeMap::new();
@@ -103,7 +103,7 @@ pub(crate) fn report(folder: &Path) -> Result<Report, Box<dyn Error>> {
     for line in BufReader::new(File::open(folder.join("ledger.txt"))?).lines() {
         let line = line?;
         let [order, due, closed, key] = line.split(' ').collect::<Vec<_>>()[..] else {
-            return Err("a line of four".into());
+            return Err("a line without four fields".into());
         };
         early += u64::from(closed.parse::<u128>()? < due.parse()?);
         keys.entry(order.parse()?).or_default().push(key.to_owned());
@@ -128,7 +128,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let folder =
         arguments.next().map_or_else(|| std::env::temp_dir().join("order_audit"), Into::into);
     std::fs::create_dir_all(&folder)?;
-    println!("{orders} orders, jobs in {}: kill me, and start me again", folder.display());
+    println!("{orders} orders, jobs in {}: kill this program, and restart it", folder.display());
     audit(&folder, orders)?;
     println!("{:?}", report(&folder)?);
     Ok(())

@@ -1,4 +1,4 @@
-//! Copies of a store, and a store from a copy.
+//! Backup and restore of a store.
 
 use crate::error::store_error;
 use crate::files::{beside, check_journal, real};
@@ -12,16 +12,17 @@ use std::path::{Path, PathBuf};
 use wheelhouse_durable::store::{StoreClock, StoreError};
 
 impl SqliteStore {
-    /// Writes a copy of the store to the file `to`, while programs use it. The copy is the
-    /// state after one commit, whole and synced when this returns, and needs no journal. Also for a
-    /// store that is opened [to read](Self::open_to_read).
+    /// Writes a copy of the store to the file `to`, while programs use it. The copy is the state
+    /// after one commit. When this returns, it is complete and synced, and needs no journal. Works
+    /// also for a store that is opened [to read](Self::open_to_read).
     ///
-    /// O(bytes of the store). Programs can write meanwhile; the journal grows by what they write.
+    /// O(bytes of the store). Programs can write during the copy; the journal grows by their
+    /// writes.
     ///
     /// # Errors
     ///
     /// [`Refused`](StoreError::Refused) if `to` exists, or the store's file was deleted, renamed or
-    /// replaced; those of the storage, and then `to` does not exist.
+    /// replaced. After an error of the storage, `to` does not exist.
     ///
     /// ```
     /// # use wheelhouse_store_sqlite::SqliteStore;
@@ -44,17 +45,17 @@ impl SqliteStore {
         sync_folder(&to)
     }
 
-    /// Puts a copy that [`backup`](Self::backup) made in the place of the store `file`. The store
-    /// that was there is kept as `FILE.replaced`, and returned as this path; `None` if there was
-    /// none. Jobs that were leased when the copy was made wait for the end of the lease.
+    /// Replaces the store `file` by a copy that [`backup`](Self::backup) made. Keeps the old store
+    /// as `FILE.replaced`, and returns this path; `None` if there was no store. Jobs that were
+    /// leased when the copy was made wait for the end of the lease.
     ///
-    /// `file` is the old store or the new one at each moment, also if the machine loses power.
+    /// At each moment `file` is the old store or the new one, also if the machine loses power.
     ///
     /// # Errors
     ///
     /// [`Refused`](StoreError::Refused) if a program has the store open, or `FILE.replaced` exists;
-    /// [`Damaged`](StoreError::Damaged) or [`Foreign`](StoreError::Foreign) if the copy is. Then
-    /// nothing is changed.
+    /// [`Damaged`](StoreError::Damaged) or [`Foreign`](StoreError::Foreign) if the copy is damaged
+    /// or no store. Nothing is changed then.
     pub fn restore(
         from: impl AsRef<Path>,
         file: impl AsRef<Path>,
@@ -72,8 +73,8 @@ impl SqliteStore {
     }
 }
 
-/// Copies all that a connection sees into a new file: synced, and without a journal, so that the
-/// copy is one file.
+/// Copies all pages that a connection sees into a new file, and syncs it. The copy has no journal,
+/// so it is one file.
 fn copy(source: &Connection, to: &Path) -> Result<(), StoreError> {
     remove(to)?;
     let copied = copy_pages(source, to);
@@ -87,8 +88,8 @@ fn copy_pages(source: &Connection, to: &Path) -> Result<(), StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let mut copy = Connection::open_with_flags(to, flags).map_err(store_error)?;
     let backup = Backup::new(source, &mut copy).map_err(store_error)?;
-    // All pages in one step, and so in one read transaction: after a commit in between the
-    // copy would start again.
+    // All pages in one step, and so in one read transaction: in several steps, a commit in between
+    // would restart the copy.
     match backup.step(-1).map_err(store_error)? {
         StepResult::Done => drop(backup),
         busy => {
@@ -103,7 +104,7 @@ fn copy_pages(source: &Connection, to: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Moves the new file to where the old one is.
+/// Moves the new file to the path of the old one, and returns where the old one is kept.
 fn replace(file: &Path, new: &Path) -> Result<Option<PathBuf>, StoreError> {
     let aside = beside(file, ".replaced");
     if !file.exists() {
@@ -117,7 +118,7 @@ fn replace(file: &Path, new: &Path) -> Result<Option<PathBuf>, StoreError> {
         if kept.exists() {
             let kept = kept.display();
             return Err(StoreError::Refused(format!(
-                "{kept} is left of an earlier restore: move it away, or remove it"
+                "{kept} is left from an earlier restore: move it away, or remove it"
             )));
         }
     }
@@ -129,7 +130,7 @@ fn replace(file: &Path, new: &Path) -> Result<Option<PathBuf>, StoreError> {
     Ok(Some(aside))
 }
 
-/// The old file with no journal, and locked; `None` if it cannot be read as a store at all.
+/// Opens and locks the old file; `None` if it cannot be read as a store.
 fn lock(file: &Path) -> Result<Option<Connection>, StoreError> {
     let old = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     match schema::owner(&old) {
@@ -152,10 +153,11 @@ fn refuse_if_open(file: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Between the two names of the old file and the new one's first, every program refuses to open it.
+/// Moves the old file to `aside`, with its journal, and the new file to its path. While the old
+/// file has two names, every program refuses to open it, because of the hard link.
 fn set_aside(file: &Path, aside: &Path, new: &Path) -> Result<(), StoreError> {
     fs::hard_link(file, aside)?;
-    // The commits in the journal that are not yet copied go with the old file.
+    // The journal stays with the old file: it may have commits that are not copied yet.
     match fs::rename(beside(file, "-wal"), beside(aside, "-wal")) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
         _ => remove(&beside(file, "-shm"))?,
@@ -175,7 +177,7 @@ fn remove(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Makes the names in the folder of a file durable.
+/// Syncs the folder of a file, which makes the names in it durable.
 fn sync_folder(file: &Path) -> Result<(), StoreError> {
     #[cfg(unix)]
     if let Some(folder) = file.parent() {

@@ -1,4 +1,4 @@
-//! Leases, within a transaction.
+//! Claims, within a transaction.
 
 use crate::commit::Batch;
 use crate::row::{self, columns, entry_columns, millis, number, time};
@@ -20,7 +20,7 @@ pub(crate) fn first_visible(connection: &Connection, kinds: &Kinds) -> Result<Op
     Ok(first)
 }
 
-/// Who claims, and for how long.
+/// A claim: the holder of its leases, their duration and their number.
 pub(crate) struct Claim {
     pub(crate) holder: i64,
     pub(crate) visibility: Duration,
@@ -28,7 +28,7 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Leases what is visible, in order.
+    /// Leases the visible jobs, in order.
     pub(crate) fn run(&self, batch: &mut Batch<'_>, kinds: &Kinds) -> Result<Vec<Leased>> {
         let mut leased = Vec::new();
         loop {
@@ -38,14 +38,14 @@ impl Claim {
             for key in keys {
                 leased.extend(self.lease(batch, &key)?);
             }
-            // A row that was removed made room for another.
+            // If rows were removed instead of leased, there may be more visible rows.
             if !full || leased.len() == self.max {
                 return Ok(leased);
             }
         }
     }
 
-    /// Hands a visible row out, or removes it if it was cancelled.
+    /// Leases a visible row, or removes it if it was cancelled.
     fn lease(&self, batch: &mut Batch<'_>, key: &Key) -> Result<Option<Leased>> {
         let select = concat!("SELECT ", entry_columns!(), " FROM job WHERE key = ?1");
         let mut select = batch.connection.prepare_cached(select)?;
@@ -82,8 +82,8 @@ impl Claim {
     }
 }
 
-/// The keys of the rows that are visible, of all these kinds, in order. O(k x max + log n): it
-/// reads the index alone.
+/// The keys of the visible rows of these kinds, in order. O(k x max + log n): it reads only the
+/// index.
 fn visible(batch: &Batch<'_>, kinds: &Kinds, max: usize) -> Result<Vec<Key>> {
     let mut select = batch.connection.prepare_cached(
         "SELECT visible_at, generation, key FROM job

@@ -8,21 +8,22 @@ use wheelhouse_durable::store::{
     Change, Dead, Entry, Key, Outcome, Put, StoreClock, StoreError, Timestamp, Token, When,
 };
 
-/// Carries out changes in a transaction of yours, so that they and your own effects are durable
-/// together or not at all: schedules the job that cancels an order as the order is written, say.
+/// Carries out changes in your transaction: they and your own writes become durable together or not
+/// at all. For example, schedule the job that cancels an order when you write the order.
 ///
-/// The transaction must be of a connection to the store's own file, in which you may have tables of
-/// your own beside `job`, `dead` and `meta`. (SQLite does not keep two files in step over a power
-/// cut.) It should be immediate: one that has read before another process wrote cannot write.
+/// The transaction must be of a connection to the store's own file. You may have more tables there,
+/// next to `job`, `dead` and `meta`. (After a power cut, SQLite does not keep two files
+/// consistent.) The transaction should be immediate: a transaction that has read before another
+/// process wrote cannot write.
 ///
-/// O(log n) for each change. The machine's wall clock is the present. Who waits for the store's
-/// next job learns of an earlier one within a second.
+/// O(log n) for each change. The present is the machine's wall clock. A program that waits for the
+/// store's next job learns of an earlier one within a second.
 ///
 /// # Errors
 ///
-/// [`Refused`](StoreError::Refused) if the file of the connection has no longer its name. A file
-/// that was moved to its place is noticed only by the calls of
-/// [`SqliteStore`](crate::SqliteStore). After an error, roll the transaction back.
+/// [`Refused`](StoreError::Refused) if the file of the connection was deleted or renamed. Only the
+/// calls of [`SqliteStore`](crate::SqliteStore) notice that another file was moved to its place.
+/// After an error, roll the transaction back.
 ///
 /// ```
 /// use rusqlite::{Connection, TransactionBehavior::Immediate};
@@ -53,7 +54,7 @@ use wheelhouse_durable::store::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn commit_in(transaction: &Connection, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
-    // SQLite shows the path of a connection, and not which file it has open.
+    // SQLite gives the path of a connection, but not the file that it has open.
     if let Some(path) = transaction.path().filter(|path| !path.is_empty() && !exists(path)) {
         return Err(StoreError::Refused(format!(
             "{path} was deleted or renamed while it was open: roll back, and open it again"
@@ -70,42 +71,42 @@ fn exists(path: &str) -> bool {
     std::path::Path::new(path).exists()
 }
 
-/// Acknowledges a run in a transaction of yours: the effect of the handler and the end of the job
-/// are durable together, so that the effect happens once. See [`commit_in`].
+/// Acknowledges a run in your transaction: the effect of the handler and the end of the job become
+/// durable together, so the effect takes place once. See [`commit_in`].
 ///
-/// [`Superseded`](Outcome::Superseded) and [`Absent`](Outcome::Absent) mean that somebody else has
-/// the job or has ended it: roll back.
+/// [`Superseded`](Outcome::Superseded) and [`Absent`](Outcome::Absent) mean that another worker has
+/// the job or has ended it: roll the transaction back.
 ///
 /// # Errors
 ///
-/// Then roll the transaction back.
+/// Those of [`commit_in`]. After an error, roll the transaction back.
 pub fn ack_in(transaction: &Connection, key: &Key, token: Token) -> Result<Outcome, StoreError> {
     let ack = Change::Ack { key: key.clone(), token, again: None };
     Ok(commit_in(transaction, &[ack])?.into_iter().next().unwrap_or(Outcome::Absent))
 }
 
-/// Changes that are being carried out.
+/// The changes of one transaction.
 pub(crate) struct Batch<'a> {
     pub(crate) connection: &'a Connection,
     /// The present, rounded down and up.
     pub(crate) now: (Timestamp, Timestamp),
-    /// The generation or token that was drawn last.
+    /// The last generation or token that was drawn.
     last: u64,
-    /// Whether anything was written.
+    /// `true` if a table was written to.
     wrote: bool,
-    /// When the first of the rows that were written is visible.
+    /// The earliest `visible_at` of the rows that were written.
     pub(crate) earliest: Option<Timestamp>,
 }
 
 impl<'a> Batch<'a> {
-    /// Within a writing transaction of this connection, if anything is to be written.
+    /// Begins a batch. If it is to write, the connection must be in a writing transaction.
     pub(crate) fn begin(connection: &'a Connection, clock: &StoreClock) -> Result<Self> {
         let mut meta = connection.prepare_cached("SELECT last, high_water FROM meta")?;
         let (last, high) = meta.query_row((), |row| Ok((number(row, 0)?, row::time(row, 1)?)))?;
         // Another process may have seen a later time.
         clock.at_least(high);
         let now = clock.now();
-        // Grows even if the file is restored from an old copy.
+        // From the clock's microseconds, so that numbers grow even after a restore of an old copy.
         let micros = now.0.as_millis().saturating_mul(1000);
         Ok(Self { connection, now, last: last.max(micros), wrote: false, earliest: None })
     }
@@ -116,7 +117,7 @@ impl<'a> Batch<'a> {
         changes.iter().map(|change| apply(self, change, now)).collect()
     }
 
-    /// Writes down what holds for all of them, if anything was changed.
+    /// Writes the last number and the latest time to `meta`, if a table was written to.
     pub(crate) fn finish(&self, clock: &StoreClock) -> Result<()> {
         if self.wrote {
             let mut meta =
@@ -126,7 +127,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Something was written: a row, if it was not removed.
+    /// Records that a table was written to: `row`, or `None` if a row was removed.
     pub(crate) fn wrote(&mut self, row: Option<&Row>) {
         self.wrote = true;
         let visible_at = row.map(|row| row.visible_at);
@@ -150,7 +151,7 @@ impl Table for Batch<'_> {
     }
 
     fn put(&mut self, row: &Row, job: &Put) -> Result<()> {
-        // Where a lease goes on, its holder stays the same.
+        // If the row keeps its lease, it keeps its holder.
         let put = "
             INSERT INTO job (due, visible_at, generation, occurrence, attempt, state, token, until,
                 key, kind, payload, policy)

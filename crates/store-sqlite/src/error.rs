@@ -1,30 +1,30 @@
-//! What SQLite's errors mean for a store, and what helps.
+//! Errors of SQLite as errors of the store, with their remedies.
 
 use rusqlite::{Error, ErrorCode, ffi};
 use std::io::{self, ErrorKind};
 use wheelhouse_durable::store::StoreError;
 
-/// What became of a call to SQLite, as an error of the store.
+/// Converts an error of SQLite.
 pub(crate) fn store_error(error: Error) -> StoreError {
     let io = |kind, remedy| StoreError::Io(io::Error::new(kind, format!("{error}: {remedy}")));
-    // The index of the journal grows on the disk, too.
+    // SQLite reports a full disk as an I/O error when it grows the index of the journal.
     let extended = error.sqlite_error().map(|error| error.extended_code);
     match error.sqlite_error_code() {
         Some(ErrorCode::SystemIoFailure) if extended == Some(ffi::SQLITE_IOERR_SHMSIZE) => {
-            io(ErrorKind::StorageFull, "free space on its disk; what was acknowledged is kept")
+            io(ErrorKind::StorageFull, "free space on its disk; no acknowledged change is lost")
         }
         Some(ErrorCode::DiskFull) => {
-            io(ErrorKind::StorageFull, "free space on its disk; what was acknowledged is kept")
+            io(ErrorKind::StorageFull, "free space on its disk; no acknowledged change is lost")
         }
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => io(
             ErrorKind::PermissionDenied,
             "let this user write the file and its folder, on a disk that is not mounted read-only",
         ),
         Some(ErrorCode::CannotOpen) => {
-            io(ErrorKind::NotFound, "does the folder exist, and may this user write to it?")
+            io(ErrorKind::NotFound, "check that the folder exists and this user may write to it")
         }
         Some(ErrorCode::SystemIoFailure) => {
-            io(ErrorKind::Other, "look for errors of the disk in the system's log; try again")
+            io(ErrorKind::Other, "look for disk errors in the system's log, and try again")
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Unavailable(Box::new(error))
@@ -35,8 +35,8 @@ pub(crate) fn store_error(error: Error) -> StoreError {
     }
 }
 
-/// What has no code of SQLite's: a value that our own statements cannot have written, or else
-/// something that nobody expects.
+/// Converts an error without a code of SQLite: a value that the statements of this crate cannot
+/// have written, or an unexpected error.
 fn not_sqlite(error: Error) -> StoreError {
     match error {
         Error::FromSqlConversionFailure(..)

@@ -4,15 +4,15 @@ use crate::SqliteStore;
 use std::path::Path;
 use wheelhouse_durable::{Durable, Handlers, StartError};
 
-/// Opens durable timers on a file. A trait of this crate, so that those who keep their jobs
-/// elsewhere need not compile SQLite.
+/// Opens durable timers on a file. It is a trait of this crate, so that programs with other stores
+/// need not compile SQLite.
 pub trait DurableExt: Sized {
-    /// Opens the file, or makes it, and starts with the defaults of a
-    /// [`Builder`](wheelhouse_durable::Builder). What is due since before runs now.
+    /// Opens or creates the file, and starts the timers with the defaults of a
+    /// [`Builder`](wheelhouse_durable::Builder). Overdue jobs run now.
     ///
     /// # Errors
     ///
-    /// Those of [`SqliteStore::open`] and of [`Durable::start`].
+    /// The errors of [`SqliteStore::open`] and [`Durable::start`].
     fn open(path: impl AsRef<Path>, handlers: Handlers) -> Result<Self, StartError>;
 }
 

@@ -1,9 +1,9 @@
 //! Checks that the files of a store are still the ones that were opened.
 //!
-//! A program keeps its handles when its file is deleted, renamed or replaced. Its later commits
-//! are in a file that no other program finds. So each call compares the device and inode of each
-//! path with those at opening: before it reads or writes, and again before a commit is
-//! acknowledged. A call costs three `stat`, some microseconds next to the sync of a commit.
+//! A program keeps its file handles when its file is deleted, renamed or replaced. Later commits
+//! would go to a file that no other program finds. So each call compares the device and inode of
+//! each path with those at opening: before it reads or writes, and again before it acknowledges a
+//! commit. That costs three `stat` calls, some microseconds compared with the sync of a commit.
 
 use crate::holder;
 use rusqlite::Connection;
@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 use wheelhouse_durable::store::StoreError;
 
-/// Tells a file that is open from any other: device and inode. No other file gets the inode before
-/// it is closed.
+/// The identity of an open file: device and inode. No other file gets the inode before the file is
+/// closed.
 #[cfg(unix)]
 type Identity = (u64, u64);
-/// Elsewhere an open file cannot be deleted or renamed.
+/// On other systems an open file cannot be deleted or renamed.
 #[cfg(not(unix))]
 type Identity = ();
 
@@ -31,16 +31,16 @@ fn of(meta: &Metadata) -> Identity {
 #[cfg(not(unix))]
 fn of(_: &Metadata) -> Identity {}
 
-/// Tells a store's file from another that has its name later, also after the machine has started
-/// again: so without the number of the device, which may change then.
+/// The identity of a store's file, to recognize another file that later has its name. It must hold
+/// across a restart of the machine, so it has no device number, which may change then.
 ///
-/// The inode alone is not enough once no program has the file open: file systems give the number of
-/// a deleted file to the next one.
+/// The inode alone is not enough once no program has the file open: file systems reuse the inode of
+/// a deleted file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {
-    /// 0 where files have no such number.
+    /// 0 on systems without inodes.
     inode: u64,
-    /// When the file was created, in nanoseconds since 1970, where the file system knows it.
+    /// The creation time in nanoseconds since 1970, if the file system records it.
     created: Option<u128>,
 }
 
@@ -56,7 +56,7 @@ impl FileId {
         Some(Self { inode, created: created.map(|at| at.as_nanos()) })
     }
 
-    /// Reads what [`Display`](fmt::Display) has written. Older versions wrote the inode alone.
+    /// Parses the output of [`Display`](fmt::Display). Older versions wrote only the inode.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let mut numbers = text.split_whitespace();
         let inode = numbers.next()?.parse().ok()?;
@@ -64,7 +64,7 @@ impl FileId {
         Some(Self { inode, created })
     }
 
-    /// Returns `false` if they are two files for certain.
+    /// Returns `false` if these are certainly two different files.
     fn may_be(self, other: Self) -> bool {
         let differ = self.created.zip(other.created).is_some_and(|(one, other)| one != other);
         self.inode == other.inode && !differ
@@ -82,15 +82,15 @@ pub(crate) fn identity(path: &Path) -> Option<Identity> {
     fs::metadata(path).ok().as_ref().map(of)
 }
 
-/// The name of a file next to the store's.
+/// The path of a file next to the store's file: its path with a suffix.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     name.into()
 }
 
-/// The path without symbolic links, also if the last part of it does not exist: SQLite names its
-/// journal after this one.
+/// The path without symbolic links, also if its last part does not exist. SQLite derives the name
+/// of the journal from this path.
 pub(crate) fn real(path: &Path) -> PathBuf {
     if let Ok(real) = fs::canonicalize(path) {
         return real;
@@ -130,19 +130,19 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// As they are now, for an open connection that has read.
+    /// Records the files as they are now, for an open connection that has read.
     pub(crate) fn now(path: &Path) -> Self {
         let known = |suffix| Known::new(beside(path, suffix));
         Self { main: known(""), journal: known("-wal"), index: known("-shm") }
     }
 
-    /// Checks that each path still leads to the file that is open.
+    /// Checks that each path still leads to the open file.
     ///
     /// # Errors
     ///
-    /// `Refused`, with the remedy. The journal is then copied into the file that it belongs to, if
-    /// no other program has that open, and removed, so that it is never read as the journal of a
-    /// file that was moved here.
+    /// `Refused`, with the remedy. If no other program has the file open, the journal is then
+    /// copied into the file that it belongs to, and removed. So it is never read as the journal of
+    /// a file that was moved here.
     pub(crate) fn check(&self, connection: &Connection) -> Result<(), StoreError> {
         let all = [&self.main, &self.journal, &self.index];
         let Some(changed) = all.into_iter().find(|file| !file.is_the_same()) else {
@@ -153,7 +153,7 @@ impl Files {
         let main = self.main.0.display();
         let what = if changed.is_missing() { "was deleted or renamed" } else { "was replaced" };
         let kept = if saved {
-            " The open file has all that was acknowledged."
+            " The open file has all acknowledged changes."
         } else {
             " Its journal could not be copied."
         };
@@ -166,17 +166,17 @@ impl Files {
             "stop every program that has it open, and start again".to_owned()
         };
         Err(StoreError::Refused(format!(
-            "{shown} {what} while it was open, and this call is not carried out:{kept} To \
+            "{shown} {what} while it was open, so this call was not carried out.{kept} To \
              continue, {remedy}"
         )))
     }
 
-    /// Copies the journal into the open file and removes it, if it is still ours and no other
-    /// program has the file open: to leave the mode `wal` takes an exclusive lock. Returns `true`
-    /// if that was done.
+    /// Copies the journal into the open file and removes it. That needs the journal of the open
+    /// file, and no other program that has the file open, because leaving the mode `wal` takes an
+    /// exclusive lock. Returns `true` if it was done.
     ///
-    /// If the path leads to another journal, another program has begun that one, and may have
-    /// written to the file: then nothing is touched.
+    /// If the path leads to another journal, another program has created that journal, and may have
+    /// written to the file. Then nothing is changed.
     fn part_with_journal(&self, connection: &Connection) -> bool {
         if !self.journal.is_the_same() && !self.journal.is_missing() {
             return false;
@@ -202,17 +202,17 @@ pub(crate) fn check_journal(path: &Path) -> Result<(), StoreError> {
         }
         if found.lives()? {
             return Err(StoreError::Refused(format!(
-                "a program still has the file open that was {main} before: stop it, and open \
+                "a program still has the earlier file {main} open: stop it, and open the new file \
                  again"
             )));
         }
         if has_journal {
             let holder = found.path.display();
             return Err(StoreError::Refused(format!(
-                "{wal} is the journal of another file than the one that is {main} now, and would \
-                 damage it: move that file back if you have it, or move the journal and \
-                 {main}-shm away to use this one. If all of them were copied together, remove \
-                 {holder}"
+                "{wal} is the journal of another file that was {main} before, and would damage the \
+                 current file: move the earlier file back if you have it, or move the journal and \
+                 {main}-shm away to use the current one. If all of them were copied together, \
+                 remove {holder}"
             )));
         }
     }
@@ -228,9 +228,9 @@ mod tests {
         let read = |text: &str| FileId::read(text).unwrap();
         let (file, other) = (read("17 1790000000000000000"), read("17 1790000000000000001"));
         assert_eq!(read(&file.to_string()), file);
-        assert!(file.may_be(file) && !file.may_be(other), "another with the same inode");
+        assert!(file.may_be(file) && !file.may_be(other), "another file with the same inode");
         assert!(!file.may_be(read("18 1790000000000000000")));
-        // An older version wrote the inode alone, and so does a file system without the time.
+        // Without creation times, and in older versions, only the inode is written.
         assert_eq!(read("17").to_string(), "17");
         assert!(file.may_be(read("17")) && read("17").may_be(file) && !file.may_be(read("18")));
         for text in ["", "x", "17 x"] {

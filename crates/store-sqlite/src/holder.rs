@@ -1,18 +1,18 @@
-//! The processes that hold leases, and those of them that are gone.
+//! Holders: the processes that hold leases, and whether they still live.
 //!
-//! Each value that opens a file takes an *epoch*, a number that was never used before, and locks a
-//! file next to the store, `orders.timers-holder-7`. (The first part is the name of the store
-//! itself, not of a symbolic link to it.) Its leases have the epoch in their rows. The operating
-//! system drops the lock when the process ends, in whatever way. So a process that gets the lock of
-//! another epoch's file knows that its holder is gone; no process identifier, start time or name of
-//! a machine has to be trusted.
+//! Each value that opens a store takes an *epoch*, a number that was never used before, and locks a
+//! holder file next to the store, `orders.timers-holder-7`. (The first part is the name of the
+//! store itself, not of a symbolic link to it.) The rows of its leases have the epoch. The
+//! operating system drops the lock when the process ends, however it ends. So a process that gets
+//! the lock of another epoch's file knows that its holder is dead. No process identifier, start
+//! time or machine name has to be trusted.
 //!
-//! A file that is missing proves nothing: anyone can remove it while its holder lives. Leases of
-//! such an epoch last until their end. A holder that closes removes its file if it has no lease;
-//! otherwise it leaves the file, without its lock.
+//! A missing file proves nothing: it can be removed while its holder lives. Leases of such an epoch
+//! last until their end. A holder that closes removes its file if it has no lease. Otherwise it
+//! leaves the file, without the lock.
 //!
-//! The file says which file its holder has open as the store: the inode and the time of creation in
-//! nanoseconds, in decimal digits.
+//! A holder file names the store's file that its holder has open: the inode and the creation time
+//! in nanoseconds, in decimal digits.
 
 use crate::error::store_error;
 use crate::files::{FileId, beside};
@@ -24,25 +24,26 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use wheelhouse_durable::store::{StoreError, Timestamp};
 
-/// An epoch, for as long as this value lives.
+/// An epoch and its lock, for as long as this value lives.
 #[derive(Debug)]
 pub(crate) struct Holder {
     pub(crate) epoch: i64,
     path: PathBuf,
-    /// Locked.
+    /// The holder file, locked.
     _file: File,
 }
 
 impl Holder {
-    /// Takes the next epoch of the store at `path`. Within a writing transaction: of two processes
-    /// that open the file, one would else remove the other's file before it is locked.
+    /// Takes the next epoch of the store at `path`. The connection must be in a writing
+    /// transaction: otherwise another process that opens the store could remove the holder file
+    /// before it is locked.
     pub(crate) fn next(connection: &Connection, path: &Path) -> Result<Self, StoreError> {
         let next = "UPDATE meta SET epoch = epoch + 1 RETURNING epoch";
         let epoch = connection.query_row(next, (), |row| row.get::<_, i64>(0));
         let epoch = epoch.map_err(store_error)?;
         let store = FileId::of(path);
         let (new, path) = (beside(path, "-holder.new"), beside(path, &format!("{SUFFIX}{epoch}")));
-        // Under its name once it is locked and whole.
+        // The file gets its name once it is locked and complete.
         let mut file = File::create(&new)?;
         if !try_lock(&file)? {
             let why = format!("{} is locked by another process", new.display());
@@ -50,21 +51,22 @@ impl Holder {
         }
         if let Some(store) = store {
             write!(file, "{store}")?;
-            // After a loss of power, an empty file would not tell whose the journal is.
+            // Without a sync the file may be empty after a loss of power. Then it would not say
+            // which file the journal belongs to.
             file.sync_all()?;
         }
         fs::rename(&new, &path)?;
         Ok(Self { epoch, path, _file: file })
     }
 
-    /// Removes the file, when no row has this epoch any more. A value that is dropped leaves an
-    /// unlocked file, which says that its holder is gone.
+    /// Removes the holder file. No row may have this epoch any more. A value that is dropped
+    /// instead leaves an unlocked file, which shows that its holder is dead.
     pub(crate) fn release(self) {
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// A holder's file.
+/// A holder file that was found next to a store.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
@@ -75,15 +77,15 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Returns `true` if the holder still has its file locked. If not, this value has the lock
-    /// then, and another caller would take it for the holder. So the caller is in a writing
-    /// transaction, or has found that the file is of another store.
+    /// Returns `true` if the holder still has its file locked. Otherwise this value now has the
+    /// lock, and other processes would take it for the holder. So the caller must be in a writing
+    /// transaction, or have found that the holder had another store's file open.
     pub(crate) fn lives(&self) -> io::Result<bool> {
         Ok(!try_lock(&self.file)?)
     }
 }
 
-/// The files of all holders of the store at `path`. O(files in the folder).
+/// All holder files of the store at `path`. O(files in the folder).
 pub(crate) fn all(path: &Path) -> io::Result<Vec<Found>> {
     let Some(name) = path.file_name() else { return Ok(Vec::new()) };
     let mut prefix = name.to_owned();
@@ -101,20 +103,20 @@ pub(crate) fn all(path: &Path) -> io::Result<Vec<Found>> {
     Ok(found)
 }
 
-/// `None` if the file was removed a moment ago, by a holder that closed.
+/// Opens and reads a holder file; `None` if a holder that closed has just removed it.
 fn look_at(path: PathBuf, epoch: Option<i64>) -> io::Result<Option<Found>> {
     let mut file = match File::open(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file?,
     };
     let mut text = String::new();
-    // Where locks are mandatory it cannot be read while its holder lives.
+    // On systems with mandatory locks it cannot be read while its holder lives.
     let store = file.read_to_string(&mut text).ok().and_then(|_| FileId::read(&text));
     Ok(Some(Found { path, epoch, store, file }))
 }
 
-/// Frees the leases of holders that are gone, and removes their files. Within a writing
-/// transaction. If the transaction is not committed, their leases last until their end.
+/// Frees the leases of dead holders, and removes their files. The connection must be in a writing
+/// transaction. If that is not committed, the leases last until their end.
 pub(crate) fn clear(
     connection: &Connection,
     path: &Path,
@@ -132,7 +134,7 @@ pub(crate) fn clear(
     Ok(())
 }
 
-/// Removes a file. It may be gone: a holder that closes removes its own.
+/// Removes a file. It may be missing: a holder that closes removes its own file.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -140,15 +142,15 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Ends the leases of an epoch, so that a claim hands them out at once, in the order in which they
-/// were due. O(k log n) for k leases.
+/// Ends the leases of an epoch: a claim hands their jobs out at once, in the order of their due
+/// times. O(k log n) for k leases.
 pub(crate) fn free_leases(
     connection: &Connection,
     epoch: i64,
     now: Timestamp,
 ) -> rusqlite::Result<()> {
     connection.execute(
-        // 3 is replaced: the newer generation waits for its own due time.
+        // State 3 is `Replaced`: the newer generation waits for its own due time.
         "UPDATE job SET until = min(until, due, ?2), holder = NULL,
              visible_at = iif(state = 3, due, min(until, due, ?2))
          WHERE holder = ?1",

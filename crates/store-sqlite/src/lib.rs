@@ -1,5 +1,5 @@
-//! Durable timers in one SQLite file: jobs of [`wheelhouse_durable`] that survive a crash and a
-//! restart, without a server.
+//! Durable timers in one SQLite file: a store for [`wheelhouse_durable`] that needs no server.
+//! Jobs survive a crash and a restart.
 //!
 //! ```
 //! use std::time::Duration;
@@ -12,13 +12,13 @@
 //!     println!("{} expires", run.key());
 //!     Ok(Next::Done)
 //! });
-//! let timers = Durable::open("orders.timers", handlers)?; // what is due since before runs now
-//! // A job that is there, since a start before, stays as it is.
+//! let timers = Durable::open("orders.timers", handlers)?; // overdue jobs run now
+//! // A job that an earlier start has scheduled stays as it is.
 //! timers.after(Duration::from_secs(1_800)).keeping("order-17").schedule_bytes("expire/1", "")?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The file by itself, as `Durable` uses it:
+//! The store alone, as `Durable` uses it:
 //!
 //! ```
 //! use std::time::Duration;
@@ -53,95 +53,95 @@
 //! ```text
 //!  orders.timers   job   by key           -> the whole row         (a table without row numbers)
 //!                        by kind, visible_at, generation -> key    (the order; a claim reads it)
-//!                        by holder, if leased -> key               (freed when the holder is gone)
+//!                        by holder, if leased -> key               (leases of a dead holder)
 //!                  dead  by generation    -> the row, reason, time
 //!                  meta  epoch, last number drawn, latest time seen
 //!  orders.timers-wal, -shm                SQLite's journal; part of the store while it is open
 //!  orders.timers-holder-7                 locked by the process that has epoch 7
-//!  orders.timers-reserve                  4 MiB of the disk, given back when it is full
+//!  orders.timers-reserve                  up to 4 MiB, removed when the disk is full
 //! ```
 //!
-//! * **A batch is a transaction with one sync** of the journal (`synchronous = FULL`). It survives
-//!   a crash of the process and of the machine once `commit` has returned. A batch of nothing but
-//!   [`Begin`](Change::Begin) is written without a sync (`NORMAL`): it survives a crash of the
-//!   process. If the machine loses power before the next synced transaction, those attempts are not
-//!   counted. That sync covers the whole journal, also what was written before.
-//! * **Memory** does not grow with the jobs: a page cache of at most 32 MiB.
-//! * **Leases of a process that is gone** are free as soon as the file is opened again, without
-//!   waiting for their end. A process that has the file open holds a lock of the operating system
-//!   on a small file next to it, which ends with the process. If
-//!   that file is removed, the leases last until their end.
-//! * **Two processes on one file** work as two machines do: leases and tokens decide, and SQLite
-//!   lets one write at a time. One that has to wait for more than ten seconds gets
+//! * **A batch is a transaction with one sync** of the journal (`synchronous = FULL`). Once
+//!   `commit` has returned, it survives a crash of the process and of the machine. A batch of
+//!   [`Begin`](Change::Begin) alone is written without a sync (`NORMAL`): it survives a crash of
+//!   the process. If the machine loses power before the next synced transaction, those attempts are
+//!   not counted. That sync covers the whole journal, including all earlier writes.
+//! * **Memory** does not grow with the jobs: the page cache has at most 32 MiB.
+//! * **Leases of a dead process** are freed as soon as the file is opened again, before their end.
+//!   A process that has the file open holds a lock of the operating system on a small file next to
+//!   it. The lock ends with the process. If that file is removed, the leases last until their end.
+//! * **Two processes on one file** work like two machines: leases and tokens decide, and SQLite
+//!   lets one process write at a time. A call that waits for more than ten seconds fails with
 //!   [`Unavailable`](StoreError::Unavailable).
-//! * **The clock** is the machine's wall clock. The latest time that a commit has seen is in the
-//!   file; if the clock is set back, this store's stands still until it has caught up.
-//! * **Your tables** may be in the same file, under other names. A handler's effect on
-//!   them and its acknowledgement are one transaction by [`ack_in`], a job and what it belongs to
-//!   by [`commit_in`].
-//! * **To look at it**: `wheelhouse durable inspect orders.timers`, or
-//!   [`open_to_read`](SqliteStore::open_to_read) here.
+//! * **The clock** is the machine's wall clock. The file keeps the latest time that a commit has
+//!   seen. If the wall clock is set back, the store's time stops until the clock has caught up.
+//! * **Your tables** may be in the same file, under other names. [`ack_in`] puts a handler's effect
+//!   on them and its acknowledgement in one transaction, and [`commit_in`] a job and your own rows.
+//! * **To inspect a file**: `wheelhouse durable inspect orders.timers`, or
+//!   [`open_to_read`](SqliteStore::open_to_read).
 //!
 //! # Costs
 //!
 //! | | |
 //! |---|---|
-//! | a change | a search and a write in each of two B-trees; a batch one sync, or none if it only begins runs |
-//! | a claim | the same for each job that is leased, and one sync; nothing is written if none is |
-//! | opening | a few pages, however many jobs there are; files up to 16 MB are checked as a whole; 4 MiB are written for the reserve the first time |
+//! | a change | a search and a write in each of two B-trees; one sync for a batch, none if it only begins runs |
+//! | a claim | the same for each leased job, and one sync; no write if no job is leased |
+//! | opening | a few pages, however many jobs there are; files up to 16 MB are checked completely; the first time, up to 4 MiB are written for the reserve |
 //! | disk | about 200 bytes a job with a payload of 64 bytes, and the reserve |
-//! | any call | three `stat`, to see that the files are still there |
+//! | any call | three `stat` calls, to check that the files are still there |
 //!
-//! The journal is copied into the file by the commit that makes it long: longer than half a
-//! megabyte where callers wait for one change or for few, up to 16 MB in large commits and in those
-//! that only claim jobs and end runs. So a caller waits some milliseconds more, and not some tens.
-//! It grows beyond that only while another program reads the file in one long transaction. Its file
-//! is cut to at most 64 MiB.
+//! A commit that makes the journal too long copies it into the file. The bound is half a megabyte
+//! if callers wait for one change or a few, and up to 16 MB in large commits and in commits that
+//! only claim jobs or end runs. So copying delays a caller by some milliseconds, not by some tens.
+//! The journal grows beyond that only while another program reads the file in one long transaction.
+//! Its file is then truncated to at most 64 MiB.
 //!
 //! # Files that are refused
 //!
-//! | | error |
+//! | file | error |
 //! |---|---|
-//! | another program's database, or no database | [`Foreign`](StoreError::Foreign); not touched |
-//! | written by a newer version of this crate | [`Format`](StoreError::Format); not touched |
-//! | damaged | [`Damaged`](StoreError::Damaged): at opening, or, in a large one, when it is read |
+//! | another program's database, or no database | [`Foreign`](StoreError::Foreign); not changed |
+//! | written by a newer version of this crate | [`Format`](StoreError::Format); not changed |
+//! | damaged | [`Damaged`](StoreError::Damaged): at opening, or in a large file when it is read |
 //! | read-only, a folder, or with a hard link to it | [`Refused`](StoreError::Refused) |
-//! | next to the journal of another file | [`Refused`](StoreError::Refused); not touched |
+//! | next to the journal of another file | [`Refused`](StoreError::Refused); not changed |
 //!
 //! # Backup and restore
 //!
 //! [`SqliteStore::backup`] and `wheelhouse durable backup` copy a store while programs use it.
-//! [`SqliteStore::restore`] and `wheelhouse durable restore` put a copy in its place when no
-//! program has it open, and keep the file that was there. A job that was acknowledged after the
-//! copy was made is missing after a restore; one that ended after it runs again, with the same
-//! idempotency key. So back up as often as that matters.
+//! [`SqliteStore::restore`] and `wheelhouse durable restore` replace a store by a copy while no
+//! program has it open, and keep the old file. After a restore, jobs acknowledged since the backup
+//! are missing, and jobs that ended since then run again, with the same idempotency key. Back up
+//! accordingly often.
 //!
-//! **Other tools** must copy the file and its `-wal` as of one moment (a snapshot of the file
-//! system), or copy them while no program runs. `cp` of an open file is no backup.
+//! **Other tools** must copy the file and its `-wal` at one moment (by a snapshot of the file
+//! system), or while no program runs. `cp` of an open file is no backup.
 //!
 //! **If the file or its journal is deleted, renamed or replaced** while a program has it open, each
-//! later call fails ([`Refused`](StoreError::Refused)), also a commit that was under way: nothing
-//! is acknowledged that other programs would not find. All that was acknowledged before is in the
-//! file that was open; the store removes the journal, so that it cannot damage a file that was
-//! moved to its place. A file that is overwritten in place (`cp copy orders.timers`) keeps its
-//! identity, and this is not noticed: use `restore`.
+//! later call fails ([`Refused`](StoreError::Refused)), also a commit in progress. So nothing is
+//! acknowledged that other programs would not find. All that was acknowledged before is in the file
+//! that was open. The store removes the journal, so that it cannot damage a file that was moved to
+//! its place. A file that is overwritten in place (`cp copy orders.timers`) keeps its identity, and
+//! the store does not notice: use `restore`.
 //!
-//! **After a crash** the journal belongs to the file that was open. If another file has its name by
-//! then, opening it is refused, with both remedies, and neither file is changed. Files are
-//! identified by inode and time of creation. A file system without times of creation may give a
-//! copy the inode of a file that was removed, and then this is not noticed: use `restore`.
+//! **After a crash** the journal belongs to the file that was open. If another file has that name
+//! now, opening it is refused with both remedies, and neither file is changed. Files are identified
+//! by inode and creation time. Without creation times, a file system may give a copy the inode of a
+//! removed file, and the store does not notice: use `restore`.
 //!
 //! # A full disk
 //!
-//! A commit that does not fit is an error ([`Io`](StoreError::Io)); nothing that was acknowledged
-//! is lost, and the store continues when there is space. Jobs that are stored run even if another
-//! program has filled the disk to the last byte: to begin and end them needs space for the journal,
-//! and `orders.timers-reserve` keeps a sixteenth of the disk for that, at least 256 KiB and at most
-//! 4 MiB. New jobs are refused until there is space for the reserve again. A program that starts
-//! when the reserve is used up needs free space to open the file.
+//! A commit that does not fit is an error ([`Io`](StoreError::Io)). Nothing acknowledged is lost,
+//! and the store continues when there is space. Stored jobs run even if another program has filled
+//! the disk to the last byte. To begin and end them needs space for the journal: for that,
+//! `orders.timers-reserve` keeps a sixteenth of the disk, at least 256 KiB and at most 4 MiB. New
+//! jobs are refused until there is space for the reserve again. A program that starts when the
+//! reserve is used up needs free space to open the file.
 //!
-//! SQLite has no checksums of its pages, so damage within a payload is not found. A network file
-//! system is no place for the file.
+//! # Limitations
+//!
+//! SQLite has no checksums of its pages, so damage within a payload is not found. Do not put the
+//! file on a network file system.
 
 mod backup;
 mod claim;

@@ -1,4 +1,5 @@
-//! Opening a file: whose it is, how it is to be written, and who held leases in it.
+//! Opening a file: checks its owner and journal, sets the durability, and frees leases of dead
+//! holders.
 
 use crate::commit::Batch;
 use crate::error::store_error;
@@ -18,33 +19,33 @@ use wheelhouse_durable::store::{StoreClock, StoreError};
 /// How long a call waits for another process that writes.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// The journal is copied into the file when it has so many pages of 4 KiB, by the commit that makes
-/// it as long. All who wait for that commit wait for the copying too: about 5 ms for the fewest
+/// The bounds of the journal's length, in pages of 4 KiB, at which a commit copies it into the
+/// file. All callers that wait for that commit wait for the copying too: about 5 ms for the fewest
 /// pages, 40 ms for the most.
 const JOURNAL_PAGES: RangeInclusive<usize> = 128..=4_096;
 
-/// So many pages for each change of a commit: a large commit takes long by itself, and to copy the
-/// journal after each would cost a third of the speed.
+/// Pages of journal for each change of a commit. A large commit takes long in any case, and copying
+/// the journal after each would cost a third of the speed.
 const PAGES_FOR_A_CHANGE: usize = 2;
 
 /// The journal is not copied into the file when the last connection is closed.
 const KEEPS_JOURNAL: DbConfig = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
 
-/// A file of at most this many pages is checked entirely when it is opened, in some milliseconds.
+/// A file of at most this many pages is checked completely when it is opened, in some milliseconds.
 const CHECKED_PAGES: u32 = 4_000;
 
-/// How often a file is opened again that another one replaces while it is opened.
+/// The number of attempts to open a file that is replaced while it is opened.
 const TRIES: u32 = 3;
 
 /// An open store.
 pub(crate) struct Opened {
     pub(crate) connection: Connection,
     pub(crate) files: Files,
-    /// If it may write.
+    /// `None` if the store is opened to read.
     pub(crate) writer: Option<(Holder, Reserve)>,
 }
 
-/// A connection that reads and writes, and its epoch.
+/// Opens a store to read and write, and takes an epoch.
 pub(crate) fn open(path: &Path, clock: &StoreClock) -> Result<Opened, StoreError> {
     let path = files::real(path);
     let reserve = Reserve::of(&path);
@@ -54,12 +55,13 @@ pub(crate) fn open(path: &Path, clock: &StoreClock) -> Result<Opened, StoreError
             Err(error) if is_full(&error) && reserve.release() => continue,
             opened => opened?,
         };
-        // The connection has the file of before or of after: the same one, if they agree.
+        // The connection has opened the file from before or from after. If both are the same, it
+        // has opened that file.
         if before.is_none() || before == files::identity(&path) {
             return Ok(opened);
         }
     }
-    let why = format!("{} is replaced again and again while it is opened", path.display());
+    let why = format!("{} was replaced each time it was opened", path.display());
     Err(StoreError::Unavailable(why.into()))
 }
 
@@ -71,24 +73,25 @@ fn open_once(path: &Path, clock: &StoreClock) -> Result<Opened, StoreError> {
     if !writable {
         let path = path.display();
         return Err(StoreError::Refused(format!(
-            "{path} can only be read: let this user write the file and its folder"
+            "{path} is read-only: let this user write the file and its folder"
         )));
     }
-    // Before anything is written, and so that somebody else's file is not touched.
+    // Before the first write, so that another program's file is not changed.
     schema::owner(&connection)?;
     write_ahead(&connection, path)?;
     let reserve = Reserve::of(path);
     let holder = begin(&mut connection, path, clock)?;
     check(&connection)?;
-    // Copying a journal of another file would damage this one, whose check has succeeded now.
+    // Copying the journal of another file would damage this one. The checks have succeeded, so the
+    // journal may now be copied on close.
     connection.set_db_config(KEEPS_JOURNAL, false).map_err(store_error)?;
-    // Without space for it, jobs run, and new ones are refused.
+    // Without space for the reserve, stored jobs run, and new ones are refused.
     let _ = reserve.keep();
     let files = Files::now(path);
     Ok(Opened { connection, files, writer: Some((holder, reserve)) })
 }
 
-/// A connection that only reads. The clock does not show less than the file has seen.
+/// Opens a store to read. The clock shows at least the latest time in the file.
 pub(crate) fn open_to_read(path: &Path, clock: &StoreClock) -> Result<Opened, StoreError> {
     let path = &files::real(path);
     files::check_journal(path)?;
@@ -111,22 +114,24 @@ pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Store
     #[cfg(unix)]
     if is.is_ok_and(|is| std::os::unix::fs::MetadataExt::nlink(&is) > 1) {
         return Err(StoreError::Refused(format!(
-            "{shown} has another name (a hard link), under which a program would find neither its \
-             journal nor its leases: remove one of the two, or make it a symbolic link"
+            "{shown} has another name (a hard link), and a program that opens it by that name \
+             would find neither its journal nor its leases: remove one of the two names, or make \
+             it a symbolic link"
         )));
     }
-    // One thread at a time uses it: the borrow checker sees to it, and no lock is needed.
+    // The borrow checker ensures that one thread at a time uses it, so SQLite needs no lock.
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(store_error)?;
     connection.busy_timeout(BUSY).map_err(store_error)?;
-    // Until the file is found to be whole.
+    // `open_once` turns this off when all checks have succeeded.
     connection.set_db_config(KEEPS_JOURNAL, true).map_err(store_error)?;
-    // All statements of this crate, kept prepared.
+    // More than the statements of this crate, so that all stay prepared.
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
 }
 
-/// A commit is durable when its frames are in the journal beside the file (`-wal`) and synced.
+/// Sets the write-ahead journal: a commit is durable when its frames are in the journal next to the
+/// file (`-wal`) and synced.
 fn write_ahead(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let mode = journal_mode(connection)?;
     if mode != "wal" {
@@ -136,15 +141,15 @@ fn write_ahead(connection: &Connection, path: &Path) -> Result<(), StoreError> {
              {mode}); use a local disk"
         )));
     }
-    // `fullfsync` is for macOS, where a plain sync stops at the disk's cache.
+    // `fullfsync` is for macOS, where a plain sync does not flush the disk's cache.
     let settings =
         "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
          PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -32768;";
     connection.execute_batch(settings).map_err(store_error)
 }
 
-/// After how many pages the journal is to be copied, by a commit of so many changes for which
-/// somebody waits. For the ends of runs nobody does.
+/// The length of the journal, in pages, at which a commit copies it. `waited_for` is the number of
+/// its changes that callers wait for; no caller waits for the end of a run.
 pub(crate) fn journal_pages(waited_for: usize) -> usize {
     if waited_for == 0 {
         return *JOURNAL_PAGES.end();
@@ -153,7 +158,8 @@ pub(crate) fn journal_pages(waited_for: usize) -> usize {
     pages.unwrap_or(usize::MAX).clamp(*JOURNAL_PAGES.start(), *JOURNAL_PAGES.end())
 }
 
-/// Sets the mode of the journal. SQLite does not wait here if another process does the same.
+/// Sets the mode of the journal. If another process does the same, SQLite does not wait for it, so
+/// this retries.
 fn journal_mode(connection: &Connection) -> Result<String, StoreError> {
     let begun = Instant::now();
     loop {
@@ -169,7 +175,7 @@ fn journal_mode(connection: &Connection) -> Result<String, StoreError> {
     }
 }
 
-/// Makes the tables if there are none, takes an epoch, and frees the leases of who is gone.
+/// Creates the tables if there are none, takes an epoch, and frees the leases of dead holders.
 fn begin(
     connection: &mut Connection,
     path: &Path,
@@ -188,14 +194,14 @@ fn begin(
     Ok(holder)
 }
 
-/// Refuses a small file that is damaged. A large one is found to be so where it is read.
+/// Refuses a small file that is damaged. Damage of a large file is found when it is read.
 fn check(connection: &Connection) -> Result<(), StoreError> {
     let pages: u32 =
         connection.query_row("PRAGMA page_count", (), |row| row.get(0)).map_err(store_error)?;
     if pages <= CHECKED_PAGES { verify(connection, "PRAGMA quick_check(1)") } else { Ok(()) }
 }
 
-/// Runs a check of SQLite's, which answers `ok` or what is wrong.
+/// Runs a check of SQLite, which returns `ok` or the first error.
 pub(crate) fn verify(connection: &Connection, check: &str) -> Result<(), StoreError> {
     let answer: String = connection.query_row(check, (), |row| row.get(0)).map_err(store_error)?;
     if answer == "ok" { Ok(()) } else { Err(StoreError::Damaged(answer)) }
@@ -205,7 +211,8 @@ pub(crate) fn verify(connection: &Connection, check: &str) -> Result<(), StoreEr
 mod tests {
     use super::*;
 
-    /// What a power cut would show is not seen by a killed process: that each commit is synced.
+    /// Tests that kill a process do not show whether commits are synced; only a power cut would. So
+    /// this checks the settings.
     #[test]
     fn commits_are_synced() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,9 +1,9 @@
-//! Space that is kept for the time when the disk is full.
+//! Disk space in reserve, for when the disk is full.
 //!
-//! To begin and to end a job needs space too: each writes pages to the journal. So a file next
-//! to the store, `orders.timers-reserve`, occupies space until the disk is full. Then it is
-//! removed, and jobs run on the space that this gives back. New jobs are refused until the reserve
-//! can be made again: otherwise they would use it up.
+//! To begin and end a job needs space, because each writes pages to the journal. So a file next to
+//! the store, `orders.timers-reserve`, occupies space until the disk is full. Then it is removed,
+//! and jobs run on the freed space. New jobs are refused until the reserve can be created again:
+//! otherwise they would use up the space.
 
 use crate::files::beside;
 use rusqlite::Connection;
@@ -13,8 +13,9 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use wheelhouse_durable::store::StoreError;
 
-/// A sixteenth of the disk, within these bounds. The journal is copied into the store's file at 16
-/// MiB at the latest, and most of that overwrites pages that the file has.
+/// The bounds of the reserve, which is a sixteenth of the disk. It can be smaller than the journal:
+/// the journal is copied into the store's file at 16 MiB at the latest, and most of that overwrites
+/// pages that the file has.
 const BYTES: RangeInclusive<u64> = 256 << 10..=4 << 20;
 
 /// The file that occupies the space.
@@ -30,19 +31,19 @@ impl Reserve {
         self.0.exists()
     }
 
-    /// Makes the file if it is missing.
+    /// Creates the file if it is missing.
     ///
     /// # Errors
     ///
-    /// `StorageFull` if the disk has no space for it; then nothing is left of it.
+    /// `StorageFull` if the disk has no space for it. Nothing is left of it then.
     pub(crate) fn keep(&self) -> io::Result<()> {
         if self.is_there() {
             return Ok(());
         }
         let folder = self.0.parent().unwrap_or(Path::new("."));
         let bytes = (fs4::total_space(folder)? / 16).clamp(*BYTES.start(), *BYTES.end());
-        // Asked first, so that a program that schedules on a full disk does not write and remove
-        // megabytes each time. Others may write in between: then the write fails.
+        // This check comes first, so that a program that schedules on a full disk does not write
+        // and remove megabytes each time. If another program writes in between, the write fails.
         let made = match fs4::available_space(folder)? {
             available if available < bytes => Err(ErrorKind::StorageFull.into()),
             _ => self.fill(bytes),
@@ -50,14 +51,14 @@ impl Reserve {
         made.map_err(|error: io::Error| {
             let (kind, path) = (error.kind(), self.0.display());
             let why = format!(
-                "{error}: free {bytes} bytes and more on the disk of {path}; jobs that are stored \
-                 run, and what was acknowledged is kept"
+                "{error}: free at least {bytes} bytes on the disk of {path}; stored jobs run, and \
+                 no acknowledged change is lost"
             );
             io::Error::new(kind, why)
         })
     }
 
-    /// Writes the file under another name first: half of it is no reserve.
+    /// Writes the file under another name first, so that an incomplete file is never the reserve.
     fn fill(&self, bytes: u64) -> io::Result<()> {
         let part = beside(&self.0, ".part");
         let mut file = File::create(&part)?;
@@ -67,14 +68,13 @@ impl Reserve {
         })
     }
 
-    /// Gives the space back; whether there was a reserve.
+    /// Removes the reserve. Returns `true` if there was one.
     pub(crate) fn release(&self) -> bool {
         fs::remove_file(&self.0).is_ok()
     }
 
-    /// Carries out what jobs need to begin or end. If the disk is full, gives the reserve back,
-    /// copies the journal into the store's file so that its space is used again, and tries a
-    /// second time.
+    /// Runs `attempt`, which begins or ends jobs. If the disk is full, removes the reserve, copies
+    /// the journal into the store's file so that its space can be reused, and runs `attempt` again.
     pub(crate) fn lend<T>(
         &self,
         connection: &mut Connection,
@@ -83,7 +83,7 @@ impl Reserve {
         match attempt(connection) {
             Err(error) if is_full(&error) => {
                 self.release();
-                // Copies what it can without waiting for readers.
+                // `PASSIVE` copies as much as possible without waiting for readers.
                 let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()));
                 attempt(connection)
             }
@@ -92,15 +92,14 @@ impl Reserve {
     }
 }
 
-/// Returns `true` if the disk had no space.
+/// Returns `true` if the error is a full disk.
 pub(crate) fn is_full(error: &StoreError) -> bool {
     matches!(error, StoreError::Io(error) if error.kind() == ErrorKind::StorageFull)
 }
 
 const BLOCK: usize = 4096;
 
-/// Bytes that a file system cannot compress to nothing: the output of a linear congruential
-/// generator.
+/// Bytes that a file system cannot compress: the output of a linear congruential generator.
 fn block(seed: u64) -> [u8; BLOCK] {
     let mut state = seed;
     std::array::from_fn(|_| {

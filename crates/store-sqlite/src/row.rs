@@ -1,4 +1,4 @@
-//! Rows of the tables as values, and back.
+//! Conversions between table rows and values.
 
 use rusqlite::types::Type;
 use rusqlite::{Error, Result, Row as SqlRow};
@@ -21,11 +21,11 @@ macro_rules! entry_columns {
 
 pub(crate) use {entry_columns, row_columns};
 
-/// The columns of `dead` that [`dead`] reads: those of an entry that waits, and two more.
+/// The columns of `dead` that [`dead`] reads: those of a pending entry, and two more.
 pub(crate) const DEAD: &str = "due, due, generation, occurrence, attempt, 0, NULL, NULL, \
                                key, kind, payload, policy, reason, at";
 
-/// The part of a row that changes go by.
+/// The part of a row of `job` that changes depend on.
 pub(crate) fn row(row: &SqlRow<'_>) -> Result<Row> {
     let lease = || {
         let Some(token) = row.get::<_, Option<i64>>(6)? else { return Ok(None) };
@@ -43,7 +43,7 @@ pub(crate) fn row(row: &SqlRow<'_>) -> Result<Row> {
     })
 }
 
-/// A whole row of `job`.
+/// A complete row of `job`.
 pub(crate) fn entry(sql: &SqlRow<'_>) -> Result<Entry> {
     let kind = sql.get_ref(9)?.as_str()?.into();
     Ok(row(sql)?.of(key(sql, 8)?, kind, sql.get(10)?, sql.get(11)?))
@@ -67,13 +67,12 @@ pub(crate) fn columns(state: State) -> (i64, Option<i64>, Option<i64>) {
     (state.number().into(), token, lease.map(|lease| millis(lease.until)))
 }
 
-/// SQLite's integers are signed. Numbers that only have to be equal, or that stay far below 2^63,
-/// may be turned there and back.
+/// Converts to a signed integer, as SQLite stores them. The order is kept only below 2^63.
 pub(crate) fn signed(number: u64) -> i64 {
     number.cast_signed()
 }
 
-/// The milliseconds of a time, of which there are at most 2^53.
+/// The milliseconds of a time, which are less than 2^53.
 pub(crate) fn millis(time: Timestamp) -> i64 {
     signed(time.as_millis())
 }

@@ -1,18 +1,18 @@
-//! The tables of format 1, and whose file a file is.
+//! The tables of format 1, and the check whether a file has them.
 
 use crate::error::store_error;
 use rusqlite::Connection;
 use wheelhouse_durable::store::StoreError;
 
-/// The newest format that is known, in `user_version`.
+/// The newest known format, in `user_version`.
 pub(crate) const FORMAT: u32 = 1;
 
-/// Says in `application_id` that the file is ours: `whel` as `file` and SQLite's tools read it.
+/// The `application_id` of a store's file: `whel`, as `file` and SQLite's tools show it.
 const APPLICATION: u32 = u32::from_be_bytes(*b"whel");
 
-/// A row of `job` is read and written whole by key, hence `WITHOUT ROWID`: one search instead of
-/// two. The index has the order in which jobs are handed out. `held` has only rows that a worker
-/// has, so that those of a process that is gone are found without a walk over all.
+/// `job` is `WITHOUT ROWID`, because rows are read and written as a whole by key: one search
+/// instead of two. `job_order` has the order in which jobs are handed out. `job_held` has only
+/// leased rows, so that the leases of a dead process are found without a walk over all rows.
 const TABLES: &str = "
     CREATE TABLE job (
         key BLOB PRIMARY KEY NOT NULL,
@@ -53,28 +53,28 @@ const TABLES: &str = "
     INSERT INTO meta VALUES (1, 0, 0, 0);
 ";
 
-/// Whose file it is.
+/// The owner of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// Nobody's: it has nothing in it.
+    /// None: the file is empty.
     Nobody,
-    /// Ours, in a format that we know.
+    /// This crate, in a known format.
     Us,
 }
 
-/// The format that a file of ours is in.
+/// The format of a store's file.
 pub(crate) fn format(connection: &Connection) -> Result<u32, StoreError> {
     let query = "SELECT user_version FROM pragma_user_version";
     connection.query_row(query, (), |row| row.get(0)).map_err(store_error)
 }
 
-/// Whose file it is; reads only.
+/// The owner of a file. Only reads.
 ///
 /// # Errors
 ///
-/// `Foreign`, if somebody else's; `Format`, if of a newer version of ours.
+/// `Foreign` if it is another program's file; `Format` if a newer version of this crate wrote it.
 pub(crate) fn owner(connection: &Connection) -> Result<Owner, StoreError> {
-    // One statement, and so one state of the file: another process may be making the tables.
+    // One statement sees one state of the file: another process may be creating the tables.
     let query = "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
                  FROM pragma_application_id, pragma_user_version";
     let marks = connection.query_row(query, (), |row| {
@@ -90,7 +90,7 @@ pub(crate) fn owner(connection: &Connection) -> Result<Owner, StoreError> {
     }
 }
 
-/// Makes the tables in a file that is nobody's; within a transaction of the caller's.
+/// Creates the tables in an empty file. The connection must be in a writing transaction.
 pub(crate) fn create(connection: &Connection) -> Result<(), StoreError> {
     let ours = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT};");
     connection.execute_batch(&ours).map_err(store_error)?;

@@ -18,24 +18,24 @@ use wheelhouse_durable::store::{
     Timestamp, Waker,
 };
 
-/// Jobs in a SQLite file. See the [crate](crate) for the tables, and for files that are refused.
+/// A store in a SQLite file. See the [crate](crate) for the tables, and for files that are refused.
 pub struct SqliteStore {
     connection: Connection,
     files: Files,
     clock: StoreClock,
-    /// `None` if it may only read.
+    /// `None` if the store is opened to read.
     writer: Option<(Holder, Reserve)>,
     waker: Option<Waker>,
-    /// When a job is visible next, as the last claim said.
+    /// The `visible_at` that the last claim returned, or an earlier one for which it was woken.
     said: Option<Timestamp>,
-    /// After how many pages SQLite copies the journal; 0 before the first commit.
+    /// The number of pages at which SQLite copies the journal; 0 before the first commit.
     journal_pages: usize,
-    /// `true` if commits are synced, as they are when the file is opened.
+    /// `true` if commits are synced. They are when the file is opened.
     syncs: bool,
 }
 
 impl SqliteStore {
-    /// Opens a file, or makes it. By the machine's wall clock.
+    /// Opens or creates a file, with the machine's wall clock.
     ///
     /// # Errors
     ///
@@ -45,7 +45,7 @@ impl SqliteStore {
         Self::with_clock(path, StoreClock::default())
     }
 
-    /// Opens a file, or makes it. By a clock of the caller's.
+    /// Opens or creates a file, with the given clock.
     ///
     /// # Errors
     ///
@@ -54,9 +54,9 @@ impl SqliteStore {
         Ok(Self::new(open(path.as_ref(), &clock)?, clock))
     }
 
-    /// Opens a file that is there, to look at it: no call that changes something is carried out,
-    /// and no lease is freed. A claim of no jobs (`max` is 0) tells the time. If no program has the
-    /// file open, SQLite leaves two empty files of its journal beside it (`-wal`, `-shm`).
+    /// Opens an existing file to read it: calls that change something are refused, and no lease is
+    /// freed. A claim with a `max` of 0 works. If no program has the file open, SQLite leaves two
+    /// empty files of its journal next to it (`-wal`, `-shm`).
     ///
     /// # Errors
     ///
@@ -72,17 +72,17 @@ impl SqliteStore {
         Self { connection, files, clock, writer, waker, said, journal_pages, syncs }
     }
 
-    /// Reads all of the file and checks that the tables, their order and their indexes agree. Takes
-    /// seconds for a million jobs.
+    /// Reads the whole file and checks that the tables, their order and their indexes are
+    /// consistent. Takes seconds for a million jobs.
     ///
     /// # Errors
     ///
-    /// [`Damaged`](StoreError::Damaged) if they do not.
+    /// [`Damaged`](StoreError::Damaged) if they are not.
     pub fn verify(&self) -> Result<(), StoreError> {
         verify(&self.connection, "PRAGMA integrity_check(1)")
     }
 
-    /// The format that the file is in.
+    /// The format of the file.
     ///
     /// # Errors
     ///
@@ -91,16 +91,16 @@ impl SqliteStore {
         schema::format(&self.connection)
     }
 
-    /// The connection, if its file still has its name.
+    /// The connection. Fails if its file was deleted, renamed or replaced.
     pub(crate) fn reader(&self) -> Result<&Connection, StoreError> {
         self.files.check(&self.connection)?;
         Ok(&self.connection)
     }
 
-    /// Says when the journal is to be copied, before a commit with this number of changes for which
-    /// callers wait.
+    /// Sets the journal's length at which SQLite copies it, before a commit with `waited_for`
+    /// changes that callers wait for.
     fn copy_journal_for(&mut self, waited_for: usize) -> Result<(), StoreError> {
-        // On a full disk the journal stays short, so that it fits into the space that it has.
+        // On a full disk the journal is kept short, so that it fits into the space of the reserve.
         let is_full = self.writer.as_ref().is_some_and(|(_, reserve)| !reserve.is_there());
         let pages = journal_pages(if is_full { 1 } else { waited_for });
         if pages != self.journal_pages {
@@ -111,10 +111,10 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Makes the next commit survive a loss of power, or only the death of the process. Without a
-    /// sync the journal is written only. The next commit with one syncs the journal's file, and so
-    /// all that was written to it before. SQLite syncs the journal before it copies it, and each
-    /// frame has a checksum over all before it, so the file is whole in any case.
+    /// Sets whether the next commit survives a loss of power, or only a crash of the process.
+    /// Without a sync the journal is only written. The next synced commit syncs the journal's file,
+    /// and so all earlier writes to it. SQLite syncs the journal before it copies it, and the
+    /// checksum of each frame covers all frames before it. So the file is consistent in any case.
     fn sync(&mut self, syncs: bool) -> Result<(), StoreError> {
         if syncs != self.syncs {
             let set = if syncs { "FULL" } else { "NORMAL" };
@@ -125,7 +125,8 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Carries changes out in one transaction; when the earliest row is visible that they wrote.
+    /// Carries out changes in one transaction. Also returns the earliest `visible_at` of the rows
+    /// that they wrote.
     fn try_commit(
         (connection, clock): (&mut Connection, &StoreClock),
         changes: &[Change],
@@ -139,7 +140,7 @@ impl SqliteStore {
         Ok((outcomes, earliest))
     }
 
-    /// Leases what is visible, in one transaction.
+    /// Leases visible jobs, in one transaction.
     fn try_claim(
         (connection, clock): (&mut Connection, &StoreClock),
         kinds: &Kinds,
@@ -156,8 +157,8 @@ impl SqliteStore {
     }
 }
 
-/// A transaction that may write from the beginning, so that it never has to be given up because
-/// another process wrote in the meantime.
+/// A transaction that takes the write lock at its beginning. Otherwise it would fail if another
+/// process wrote between its first read and its first write.
 fn transaction(connection: &mut Connection) -> Result<Transaction<'_>, StoreError> {
     let behavior = TransactionBehavior::Immediate;
     connection.transaction_with_behavior(behavior).map_err(store_error)
@@ -167,13 +168,14 @@ fn only_to_read() -> StoreError {
     StoreError::Refused("opened to read: open it to write".into())
 }
 
-/// The answer of a commit on a full disk. A batch with more than new jobs is refused for good, so
-/// that its parts are committed one by one, and those that need no room succeed.
+/// The error of a commit on a full disk. If the batch has other changes than new jobs, the error is
+/// final (`Refused`): then the caller commits the changes one by one, and those that need no space
+/// succeed.
 fn full(error: StoreError, mixed: bool) -> StoreError {
     if mixed && is_full(&error) { StoreError::Refused(error.to_string()) } else { error }
 }
 
-/// Whether a caller waits for a change, and not only the end of a run.
+/// Returns `true` if a caller waits for this change. No caller waits for the begin and end of runs.
 fn is_waited_for(change: &Change) -> bool {
     use Change::{Cancel, Forget, Move, Put, Revive};
     matches!(change, Put(_) | Move { .. } | Cancel { .. } | Revive { .. } | Forget { .. })
@@ -195,7 +197,7 @@ impl Store for SqliteStore {
             committed.map_err(|error| full(error, new < changes.len()))
         };
         let (outcomes, earliest) = committed?;
-        // Other programs must find what was written.
+        // Other programs must find the changes before they are acknowledged.
         files.check(connection)?;
         if let Some(earliest) = earliest.filter(|at| self.said.is_none_or(|said| *at < said)) {
             self.said = Some(earliest);
@@ -214,7 +216,7 @@ impl Store for SqliteStore {
         if max > 0 && self.writer.is_none() {
             return Err(only_to_read());
         }
-        // Nothing is written if nothing is visible.
+        // If nothing is visible, only read: a claim writes nothing then.
         let (now, _) = self.clock.now();
         let visible_at = first_visible(self.reader()?, kinds).map_err(store_error)?;
         let mut next = Next { now, visible_at };
@@ -230,7 +232,7 @@ impl Store for SqliteStore {
                     Self::try_claim((connection, clock), kinds, &claim)
                 });
                 match claimed {
-                    // A full disk may have space for fewer.
+                    // A full disk may have space for fewer leases.
                     Err(error) if is_full(&error) && max > 1 => max /= 2,
                     claimed => break claimed?,
                 }
@@ -289,7 +291,7 @@ impl Store for SqliteStore {
     }
 
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
-        // One search for each kind, and not a walk over all rows.
+        // One search for each kind instead of a walk over all rows.
         const SELECT: &str = "
             WITH RECURSIVE kinds (kind) AS (
                 SELECT min(kind) FROM job
@@ -309,7 +311,7 @@ impl Store for SqliteStore {
         Ok(())
     }
 
-    /// `wal_bytes`: the length of the journal, which grows while another program reads for long.
+    /// `wal_bytes`: the length of the journal. It grows during long reads of another program.
     fn gauges(&mut self, each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
         let Some(path) = self.connection.path() else { return Ok(()) };
         if let Ok(journal) = std::fs::metadata(format!("{path}-wal")) {
@@ -320,8 +322,8 @@ impl Store for SqliteStore {
 }
 
 impl Drop for SqliteStore {
-    /// Removes the holder's file, if nothing is leased. Otherwise the file stays, without its lock,
-    /// and the next program that opens the store frees the leases.
+    /// Removes the holder file if no job is leased. Otherwise the file stays without its lock, and
+    /// the next program that opens the store frees the leases.
     fn drop(&mut self) {
         let Some((holder, _)) = self.writer.take() else { return };
         let leases = self.reader().map(|connection| holder::has_leases(connection, holder.epoch));
@@ -331,7 +333,7 @@ impl Drop for SqliteStore {
     }
 }
 
-/// A `LIMIT` of so many.
+/// The value of a `LIMIT`.
 fn limit(max: usize) -> i64 {
     i64::try_from(max).unwrap_or(i64::MAX)
 }
@@ -368,13 +370,13 @@ mod tests {
         }
     }
 
-    /// Somebody who keeps the file locked for too long is an error that may pass, not a panic.
+    /// If another program keeps the file locked for too long, the error is transient.
     #[test]
     fn a_file_that_is_busy_for_too_long_is_unavailable() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.timers");
         let mut store = SqliteStore::open(&path).unwrap();
-        // Ten seconds are set for programs.
+        // Programs wait for ten seconds.
         store.connection.busy_timeout(Duration::from_millis(10)).unwrap();
         let other = Connection::open(&path).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();

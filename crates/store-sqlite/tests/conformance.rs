@@ -1,4 +1,4 @@
-//! The promises of a store, kept by a file.
+//! The conformance suite, on a file.
 
 use std::time::Duration;
 use tempfile::TempDir;
@@ -15,7 +15,7 @@ struct InFile {
 impl Bed for InFile {
     fn connect(&mut self) -> Box<dyn Store> {
         let path = self.folder.path().join("a.timers");
-        // A clock of its own, as another process has.
+        // A separate clock, as in another process.
         let clock = StoreClock::new(self.clock.clone());
         Box::new(SqliteStore::with_clock(path, clock).expect("it opens"))
     }

@@ -1,9 +1,8 @@
-//! Crashes: what was acknowledged is there, and nothing is there by half.
+//! Crashes: acknowledged batches are stored, and no batch is stored in part.
 //!
-//! A child commits batches for ever until it is killed, or its machine loses power. Then the file
-//! has the state after a whole number of batches: at least those that the child has told of, and at
-//! most one more. So nothing that was acknowledged is missing, nothing is half there, and nothing
-//! that was cancelled comes back.
+//! A child commits batches until it is killed, or its machine loses power. Then the file must have
+//! the state after a whole number of batches: all batches that the child has acknowledged, and at
+//! most one more. So no acknowledged change is missing, and no cancelled job comes back.
 
 mod common;
 
@@ -44,7 +43,7 @@ fn batch(round: u64, n: u64) -> Vec<Change> {
     (0..size).map(|_| change()).collect()
 }
 
-/// Key -> payload. What each change does to it is what the store must have done.
+/// The expected contents of the store: key -> payload.
 type Model = BTreeMap<Key, Vec<u8>>;
 
 fn apply(model: &mut Model, changes: Vec<Change>) {
@@ -65,7 +64,7 @@ const ROUND: &str = "WHEELHOUSE_TEST_ROUND";
 #[ignore = "a child"]
 fn commits_for_ever() {
     let round: u64 = std::env::var(ROUND).unwrap().parse().unwrap();
-    // Never synced, for who looks whether a power cut was one.
+    // This file is never synced: if a copy of the disk has it, the power cut lost nothing.
     let mut unsynced = file();
     unsynced.push(".unsynced");
     std::fs::write(unsynced, [1; 100]).unwrap();
@@ -77,7 +76,7 @@ fn commits_for_ever() {
     }
 }
 
-/// A child that has opened the file and commits.
+/// Starts a child that has opened the file and commits.
 fn committing(path: &Path, round: u64) -> (Child, BufReader<ChildStdout>) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "commits_for_ever", "--ignored", "--nocapture"]);
@@ -88,7 +87,7 @@ fn committing(path: &Path, round: u64) -> (Child, BufReader<ChildStdout>) {
     (child, lines)
 }
 
-/// Kills it; how many batches it has told of.
+/// Kills the child, and returns the number of batches that it has acknowledged.
 fn kill(mut child: Child, lines: BufReader<ChildStdout>) -> u64 {
     child.kill().unwrap();
     child.wait().unwrap();
@@ -96,7 +95,7 @@ fn kill(mut child: Child, lines: BufReader<ChildStdout>) -> u64 {
     told.count() as u64
 }
 
-/// Looks whether the file has what it must, and returns that.
+/// Checks that the file has the expected contents, and returns them.
 fn check(path: &Path, mut model: Model, round: u64, acknowledged: u64) -> Model {
     let mut store = SqliteStore::open(path).unwrap();
     store.verify().unwrap();
@@ -117,7 +116,7 @@ fn a_killed_process_loses_nothing_and_leaves_nothing_half() {
     let path = folder.path().join("a.timers");
     let mut random = Pcg64::seed_from_u64(18);
     let (mut model, mut batches) = (Model::new(), 0);
-    // A slow disk needs more rounds for as many batches.
+    // On a slow disk, the same number of batches needs more rounds.
     let mut round = 0;
     while round < 50 || batches <= 100 {
         let (child, lines) = committing(&path, round);
@@ -143,7 +142,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Lazily, as a child may still have files open when a test fails.
+        // Lazily, because a child may still have files open when a test fails.
         let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
     }
 }
@@ -154,9 +153,9 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?}: {said}");
 }
 
-/// The file lies on a file system in an image, which is copied while the child is stopped. What was
-/// written and not synced is in the memory of the system above the image, and so it is not in the
-/// copy. (What a disk itself forgets is not shown by this.)
+/// The store is on a file system in an image, which is copied while the child is stopped. Unsynced
+/// writes are in the page cache above the image, so the copy does not have them. (This does not
+/// test a disk that loses synced writes.)
 #[test]
 #[ignore = "by hand, as root: it mounts file systems (mkfs.ext4, mount -o loop)"]
 fn a_power_cut_loses_nothing_that_was_acknowledged() {
@@ -184,8 +183,8 @@ fn a_power_cut_loses_nothing_that_was_acknowledged() {
         batches += acknowledged;
     }
     assert!(batches > 100, "only {batches} batches were acknowledged");
-    assert!(lost > 0, "no cut lost even what was never synced: they were none");
+    assert!(lost > 0, "no cut lost the file that is never synced: these were no power cuts");
     eprintln!(
-        "20 cuts, {batches} acknowledged batches, none missing; {lost} lost what was unsynced"
+        "20 cuts, {batches} acknowledged batches, none missing; {lost} cuts lost unsynced data"
     );
 }

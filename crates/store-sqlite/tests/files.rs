@@ -1,4 +1,4 @@
-//! Files that are no store, of a newer version, damaged, read-only, or on a full disk.
+//! Files that are no store, have a newer format, are damaged or read-only, or are on a full disk.
 
 mod common;
 
@@ -11,7 +11,7 @@ use wheelhouse_durable::store::{Change, Kinds, Outcome, Put, Store, StoreError};
 use wheelhouse_store_conformance::{read_golden, write_golden};
 use wheelhouse_store_sqlite::SqliteStore;
 
-/// A closed file with some jobs; its bytes.
+/// Creates a closed store with some jobs, and returns its bytes.
 fn some_jobs(path: &Path, jobs: u32) -> Vec<u8> {
     let mut store = SqliteStore::open(path).unwrap();
     let puts: Vec<_> = (0..jobs).map(|n| put(&format!("job {n}"), 1_000_000)).collect();
@@ -51,9 +51,8 @@ fn a_newer_format_is_not_touched() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
-/// Bytes are turned in every page, in its head and in its middle. Whatever of it is noticed is an
-/// error; if it opens, no job is half there, and damage of the order or the tables is found by
-/// `verify` at the latest.
+/// Bytes are inverted in every page, in its header and in its middle. If the store opens, no job is
+/// missing or damaged, unless `verify` finds an error.
 #[test]
 fn a_damaged_file_is_refused_or_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -64,7 +63,7 @@ fn a_damaged_file_is_refused_or_whole() {
         for at in [0, 3, 8, 2048] {
             let mut bytes = whole.clone();
             bytes[page * 4096 + at] ^= 0xff;
-            // A journal that an attempt has left must not be taken for the next one's.
+            // A new path each time, so that no journal of an earlier attempt is next to the file.
             let path = folder.path().join(format!("{page}-{at}.timers"));
             fs::write(&path, &bytes).unwrap();
             match SqliteStore::open(&path) {
@@ -84,7 +83,8 @@ fn a_damaged_file_is_refused_or_whole() {
     assert!(refused > pages, "{refused} of {} were refused", pages * 4);
 }
 
-/// Whoever wants to know why no program starts is not told that all is well.
+/// Opening a damaged file to read it fails too: an operator who looks why no program starts must
+/// see the damage.
 #[test]
 fn a_damaged_file_is_not_shown_as_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -99,7 +99,7 @@ fn a_damaged_file_is_not_shown_as_whole() {
     assert!(error.to_string().contains("is a folder"), "{error}");
 }
 
-/// By whichever name a program opens it: what another has leased is not freed.
+/// A program that opens the file by another name does not free live leases.
 #[cfg(unix)]
 #[test]
 fn a_file_has_one_name() {
@@ -132,7 +132,7 @@ fn a_file_that_is_cut_short_is_refused() {
     assert!(error.to_string().contains("restore it from a copy"), "{error}");
 }
 
-/// Root may write everything, so a folder is mounted read-only where that is possible.
+/// Root may write every file, so the folder is mounted read-only, if this process may mount.
 #[test]
 fn a_read_only_file_can_be_looked_at_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
@@ -144,7 +144,7 @@ fn a_read_only_file_can_be_looked_at_and_nothing_else() {
     let claim = store.claim(&Kinds::new([KIND]), 9, LEASE, &mut Vec::new());
     assert!(matches!(claim, Err(StoreError::Refused(_))));
     let next = store.claim(&Kinds::new([KIND]), 0, LEASE, &mut Vec::new()).unwrap();
-    assert!(next.visible_at.is_some(), "when something is due can be read");
+    assert!(next.visible_at.is_some(), "the time of the next job can be read");
     assert_eq!(store.format().unwrap(), 1);
     drop(store);
     assert!(SqliteStore::open_to_read(folder.path().join("none")).is_err());
@@ -157,8 +157,8 @@ fn a_read_only_file_can_be_looked_at_and_nothing_else() {
     assert!(remedy, "{error}");
 }
 
-/// A commit that does not fit fails with a remedy, all before it is there, and the store goes on
-/// when there is room.
+/// A commit that does not fit fails with a remedy. All earlier commits are stored, and the store
+/// continues when there is space.
 #[test]
 fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
@@ -186,18 +186,18 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     assert!(matches!(&error, StoreError::Io(_)) && error.is_transient(), "{error:?}");
     assert!(error.to_string().contains("free space"), "{error}");
     assert!(acknowledged >= 5, "{acknowledged}");
-    assert_eq!(rows(&mut store).len(), acknowledged as usize, "reading goes on");
+    assert_eq!(rows(&mut store).len(), acknowledged as usize, "reads continue");
 
     fs::remove_file(&spare).unwrap();
-    assert_eq!(one(&mut store, put("small", 0)), Outcome::Done, "there is room again");
+    assert_eq!(one(&mut store, put("small", 0)), Outcome::Done, "there is space again");
     drop(store);
     let mut store = SqliteStore::open(&path).unwrap();
     store.verify().unwrap();
     assert_eq!(rows(&mut store).len(), acknowledged as usize + 1);
 }
 
-/// Another program has filled the disk to its last byte: what is due runs, new jobs are refused,
-/// and they are accepted again when there is space. Also for a program that starts then.
+/// Another program has filled the disk to its last byte: due jobs run, and new jobs are refused
+/// until there is space. The same for a program that starts on the full disk.
 #[test]
 fn jobs_run_on_a_disk_that_is_full_to_the_last_byte() {
     for starts_then in [false, true] {
@@ -235,20 +235,20 @@ fn run_on_a_full_disk(folder: &Path, starts_then: bool) {
         assert!(!error.is_transient(), "a mixed batch is committed one by one: {error:?}");
     }
     fs::remove_file(&filler).unwrap();
-    assert_eq!(one(&mut store, put("new", 0)), Outcome::Done, "there is room again");
+    assert_eq!(one(&mut store, put("new", 0)), Outcome::Done, "there is space again");
     assert!(folder.join("a.timers-reserve").exists());
     store.verify().unwrap();
 }
 
-/// The file of format 1 as the first version wrote it: every later one must read it. Made by
-/// `write_the_golden_file`.
+/// The file of format 1, as the first version wrote it. Every later version must read it. Written
+/// by `write_the_golden_file`.
 #[test]
 fn the_golden_file_of_format_1_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.timers");
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/format-1.timers");
     fs::copy(golden, &path).unwrap();
-    // As the program that wrote it left it.
+    // The program that wrote the file left this holder file.
     fs::write(folder.path().join("a.timers-holder-1"), "").unwrap();
     let (_, clock) = manual();
     let mut store = SqliteStore::with_clock(&path, clock).unwrap();
@@ -267,7 +267,7 @@ fn write_the_golden_file() {
     write_golden(&mut store);
 }
 
-/// Something that is mounted, for as long as this value lives.
+/// A mount, until this value is dropped.
 struct Mounted<'p>(&'p Path);
 
 impl<'p> Mounted<'p> {

@@ -1,4 +1,4 @@
-//! A file that is deleted, renamed or replaced while a program has it open, and what is left of it.
+//! Files that are deleted, renamed or replaced while a program has them open.
 
 mod common;
 
@@ -10,7 +10,7 @@ use wheelhouse_durable::store::{Outcome, Store, StoreError};
 use wheelhouse_store_sqlite::rusqlite::Connection;
 use wheelhouse_store_sqlite::{SqliteStore, commit_in};
 
-/// An open store with jobs `old 0` to `old 9`, of which a part is in the journal alone.
+/// An open store with jobs `old 0` to `old 9`. Some of them are only in the journal.
 fn begun(path: &Path) -> SqliteStore {
     let mut store = SqliteStore::open(path).unwrap();
     for n in 0..10 {
@@ -28,7 +28,7 @@ fn backup(folder: &Path) -> PathBuf {
     path
 }
 
-/// Every call is refused: none reads or writes what no other program finds.
+/// Checks that every call is refused, so that none uses a file that no other program finds.
 fn is_refused(store: &mut SqliteStore, why: &str) {
     let put = store.commit(&[put("lost", 0)]).map(|_| ());
     let found = store.find(&common::key("old 1")).map(|_| ());
@@ -61,7 +61,7 @@ fn a_deleted_file_acknowledges_nothing() {
     drop(shop);
     is_refused(&mut store, "was deleted or renamed");
     drop(store);
-    assert_eq!(count(&path), 0, "a new file begins, and no old journal is in it");
+    assert_eq!(count(&path), 0, "the new file is empty: the old journal is not in it");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_renamed_file_has_all_that_was_acknowledged() {
     assert_eq!(count(&path), 0);
 }
 
-/// Also if the program makes no call between the replacement and its end.
+/// The same if the program makes no call between the replacement and its end.
 #[test]
 fn a_file_that_was_moved_over_a_live_one_is_not_damaged() {
     for calls in [true, false] {
@@ -85,7 +85,7 @@ fn a_file_that_was_moved_over_a_live_one_is_not_damaged() {
         let path = folder.path().join("a.timers");
         let mut store = begun(&path);
         fs::rename(backup(folder.path()), &path).unwrap();
-        // A program that starts now is not let near the old journal.
+        // A program that starts now is refused: the old journal is still there.
         let error = SqliteStore::open(&path).expect_err("the old file is open");
         assert!(error.to_string().contains("stop it"), "{error}");
         if calls {
@@ -140,7 +140,7 @@ fn the_journal_of_a_killed_program_is_not_replayed_into_another_file() {
     program.wait().unwrap();
     let old = folder.path().join("old.timers");
     fs::rename(&path, &old).unwrap();
-    // A new file would begin with the old journal removed, and what is in it lost.
+    // Creating a new file would remove the old journal and lose its commits.
     for open in [SqliteStore::open, SqliteStore::open_to_read] {
         let error = open(path.clone()).expect_err("the journal is another file's");
         assert!(error.to_string().contains("journal of another file"), "{error}");
@@ -152,7 +152,7 @@ fn the_journal_of_a_killed_program_is_not_replayed_into_another_file() {
     assert!(error.to_string().contains("move the journal"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 
-    // Either remedy: the new file alone, or the old one with its journal.
+    // Both remedies work: the new file without the journal, and the old file with its journal.
     for suffix in ["-wal", "-shm"] {
         let journal = folder.path().join(format!("a.timers{suffix}"));
         fs::rename(&journal, folder.path().join(format!("old.timers{suffix}"))).unwrap();
@@ -161,7 +161,7 @@ fn the_journal_of_a_killed_program_is_not_replayed_into_another_file() {
     assert_eq!(count(&old), 10);
 }
 
-/// A new file may get the inode of the deleted one, as ext4 gives it at once.
+/// A new file may get the inode of the deleted one: ext4 reuses it at once.
 #[test]
 fn a_journal_is_not_replayed_into_a_copy_with_the_same_inode() {
     let folder = tempfile::tempdir().unwrap();
@@ -172,7 +172,7 @@ fn a_journal_is_not_replayed_into_a_copy_with_the_same_inode() {
     program.kill().unwrap();
     program.wait().unwrap();
     if fs::metadata(&path).unwrap().created().is_err() {
-        eprintln!("SKIPPED: this file system does not tell when a file was created");
+        eprintln!("SKIPPED: this file system records no creation times");
         return;
     }
     fs::remove_file(&path).unwrap();
@@ -189,7 +189,8 @@ fn a_journal_is_not_replayed_into_a_copy_with_the_same_inode() {
     assert_eq!(count(&path), 300);
 }
 
-/// A lease ends with the lock of its holder, or at its time; not because a file is missing.
+/// A lease ends with the lock of its holder, or when it runs out, but not because the holder file
+/// is missing.
 #[test]
 fn removing_a_holders_file_frees_no_lease() {
     let folder = tempfile::tempdir().unwrap();
@@ -203,10 +204,10 @@ fn removing_a_holders_file_frees_no_lease() {
     assert_eq!(claim(&mut second).len(), 0, "leases of a live process were freed");
     drop((first, second));
     let mut third = SqliteStore::open(&path).unwrap();
-    assert_eq!(claim(&mut third).len(), 0, "without its file, whether it is gone is not known");
+    assert_eq!(claim(&mut third).len(), 0, "without the file, the holder may still live");
 }
 
-/// A copy of a store that is open is whole, and takes the place of one that no program has open.
+/// A backup of an open store is complete. A restore needs a store that no program has open.
 #[test]
 fn a_backup_is_restored_when_no_program_has_the_file_open() {
     let folder = tempfile::tempdir().unwrap();
@@ -228,7 +229,7 @@ fn a_backup_is_restored_when_no_program_has_the_file_open() {
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
     assert!(!left.iter().any(|path| path.to_string_lossy().contains(".part")), "{left:?}");
 
-    // Where no file is, and where a damaged one is.
+    // To a path without a file, and to a path with a damaged one.
     assert_eq!(SqliteStore::restore(&copy, folder.path().join("b.timers")).unwrap(), None);
     assert_eq!(count(&folder.path().join("b.timers")), 10);
     let damaged = folder.path().join("damaged.timers");

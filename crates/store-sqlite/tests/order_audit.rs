@@ -1,4 +1,4 @@
-//! The example, killed again and again: nothing is lost, nothing is early.
+//! The example, killed repeatedly: no order is lost, and none is closed early.
 
 #[path = "../examples/order_audit_durable.rs"]
 #[allow(dead_code)]
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 const ORDERS: u64 = 400;
 
-/// In the process that is killed: the example itself. Not a test of its own.
+/// Runs the example in the process that is killed. Not a test by itself.
 #[test]
 #[ignore = "the child of the test below"]
 fn child() {
@@ -28,7 +28,8 @@ fn start(folder: &Path) -> Child {
         .unwrap()
 }
 
-/// Killed six times, while orders are placed and while they are closed; then left alone.
+/// The example is killed six times, while it places orders and while it closes them. Then it runs
+/// to its end.
 #[test]
 fn orders_survive_kills() {
     let folder = tempfile::tempdir().unwrap();
@@ -42,7 +43,7 @@ fn orders_survive_kills() {
         child.wait().unwrap();
     }
     let mut last = start(folder.path());
-    assert!(last.wait().unwrap().success(), "the last one comes to an end");
+    assert!(last.wait().unwrap().success(), "the last process succeeds");
     let report = report(folder.path()).unwrap();
     println!("{kills} kills, {:?}: {report:?}", begin.elapsed());
     assert!(kills >= 3, "{kills} kills met a running program");

@@ -1,6 +1,6 @@
-//! Processes that are killed, stopped, or two on one file.
+//! Processes that are killed or stopped, and two processes on one file.
 //!
-//! Children are this very program: a test of which only the child's part runs.
+//! A child process is this program, which runs one ignored test.
 
 mod common;
 
@@ -26,8 +26,8 @@ fn claims_and_waits() {
     std::thread::sleep(Duration::from_secs(60));
 }
 
-/// A lease of a killed process is free as soon as the file is opened again, long before its end,
-/// and the attempt counts. That of one that lives is not.
+/// The leases of a killed process are freed as soon as the file is opened again, long before their
+/// end, and the attempts count. The leases of a live process are not freed.
 #[test]
 fn leases_of_a_killed_process_are_free_at_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -47,15 +47,15 @@ fn leases_of_a_killed_process_are_free_at_once() {
     holder.wait().unwrap();
     let mut store = SqliteStore::open(&path).unwrap();
     let leased = claim(&mut store);
-    assert_eq!(names(&leased), ["b", "a"], "in the order in which they were due");
+    assert_eq!(names(&leased), ["b", "a"], "in the order of their due times");
     assert!(leased.iter().all(|leased| leased.job.attempt == 2));
     let left = std::fs::read_dir(folder.path()).unwrap();
     let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
     let holders = left.iter().filter(|name| name.to_string_lossy().contains("holder")).count();
-    assert_eq!(holders, 1, "the files of those that are gone are removed: {left:?}");
+    assert_eq!(holders, 1, "the files of dead holders are removed: {left:?}");
 }
 
-/// So too within one process, and a run that was cancelled or replaced meanwhile ends as it should.
+/// The same within one process. A run whose job was cancelled or replaced is not repeated.
 #[test]
 fn leases_of_a_dropped_store_are_free_at_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -73,7 +73,7 @@ fn leases_of_a_dropped_store_are_free_at_once() {
     let mut store = SqliteStore::with_clock(&path, clock).unwrap();
     let again = claim(&mut store);
     assert_eq!(names(&again), ["runs"]);
-    assert_eq!(rows(&mut store).len(), 2, "what was cancelled is gone");
+    assert_eq!(rows(&mut store).len(), 2, "the cancelled job is gone");
     time.advance(Duration::from_millis(100));
     assert_eq!(names(&claim(&mut store)), ["replaced"]);
     assert_eq!(one(&mut store, ack(&leased[2])), Outcome::Superseded);
@@ -97,8 +97,8 @@ fn dies_in_its_handler() {
     }
 }
 
-/// A handler that takes its process with it is called again as soon as the program is started
-/// again, with the next attempt, until those are used up.
+/// A handler that kills its process is called again when the program restarts, with the next
+/// attempt, until the attempts are used up.
 #[test]
 fn a_job_that_kills_its_process_becomes_a_dead_letter() {
     let folder = tempfile::tempdir().unwrap();
@@ -118,7 +118,7 @@ fn a_job_that_kills_its_process_becomes_a_dead_letter() {
 /// The kind of jobs that abort the process.
 const KILLER: &str = "killer/1";
 
-/// Where a handler writes down that it was called.
+/// The file in which a handler records its calls.
 fn called(path: &Path) -> PathBuf {
     path.with_extension("called")
 }
@@ -146,8 +146,8 @@ fn works_beside_a_killer() {
     println!("dead {}", names.join(" "));
 }
 
-/// A job that kills its process each time, and two hundred that are due with it: the program is
-/// started again until the killer is a dead letter. It is the only one.
+/// One job kills its process each time, and two hundred other jobs are due with it. The program is
+/// restarted until the killer is a dead letter, and no other job becomes one.
 #[test]
 fn a_job_that_kills_its_process_dies_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -166,7 +166,7 @@ fn a_job_that_kills_its_process_dies_alone() {
     }
     let called = std::fs::read_to_string(called(&path)).unwrap();
     let called: BTreeSet<&str> = called.lines().collect();
-    assert_eq!(called.len(), 200, "each innocent one has run");
+    assert_eq!(called.len(), 200, "each innocent job has run");
 }
 
 #[test]
@@ -183,8 +183,8 @@ fn works_until_it_is_killed() {
     std::thread::sleep(Duration::from_secs(60));
 }
 
-/// All jobs are cancelled, and the program whose handlers take long is killed. `Running` was
-/// answered for exactly the jobs whose handler was called.
+/// All jobs are cancelled, and the program, whose handlers take long, is killed. The answer was
+/// `Running` for exactly the jobs whose handler was called.
 #[test]
 fn a_cancellation_tells_the_truth() {
     let folder = tempfile::tempdir().unwrap();
@@ -223,13 +223,13 @@ fn claims_and_acks_when_told() {
     let mut store = SqliteStore::open(file()).unwrap();
     let leased = claim(&mut store).remove(0);
     println!("claimed {}", leased.token);
-    // Stopped here, past the end of the lease that its parent shortens.
+    // The parent stops this process here, past the end of the lease, which it shortens.
     std::thread::sleep(Duration::from_millis(300));
     println!("answered {:?}", one(&mut store, ack(&leased)));
 }
 
-/// A process is stopped (SIGSTOP) until its lease is over and another has the job. Its ack is
-/// refused then.
+/// A process is stopped (SIGSTOP) until its lease has run out and another process has the job. Then
+/// its ack is refused.
 #[test]
 fn a_process_that_was_stopped_past_its_lease_is_superseded() {
     let folder = tempfile::tempdir().unwrap();
@@ -240,7 +240,7 @@ fn a_process_that_was_stopped_past_its_lease_is_superseded() {
     let (mut holder, mut lines) = child("claims_and_acks_when_told", &path);
     let token = Token(wait_for(&mut lines, "claimed").parse().unwrap());
     signal(&holder, "STOP");
-    // As if thirty seconds went by.
+    // Shortens the lease of thirty seconds, so that the test need not wait.
     let key = common::key("a");
     let visibility = Duration::from_millis(1);
     one(&mut store, Change::Extend { key: key.clone(), token, visibility });
@@ -297,8 +297,8 @@ fn two_processes_share_the_jobs() {
     assert_eq!(rows(&mut store).len(), 0);
 }
 
-/// Many that open a file that is not there yet, at once: whoever looks at it while another makes
-/// the tables sees all of them or none. Forty files, since one in ten shows it where that is wrong.
+/// Many threads open a new file at once: while one creates the tables, the others see all of them
+/// or none. Forty files, because a mistake would show in about one of ten.
 #[test]
 fn who_opens_a_new_file_first_does_not_matter() {
     let folder = tempfile::tempdir().unwrap();
@@ -323,7 +323,7 @@ fn plays() {
     history::child(|path| Ok(Box::new(SqliteStore::open(path)?)));
 }
 
-/// Of processes that are stopped and killed.
+/// The history of processes that are stopped and killed.
 #[test]
 fn a_history_of_three_processes_is_sound() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Transactions of the user's, the clock, the journal.
+//! Transactions of the caller, the clock, the journal.
 
 mod common;
 
@@ -10,7 +10,7 @@ use wheelhouse_durable::store::{Outcome, Store, StoreClock, Timestamp};
 use wheelhouse_service::ManualClock;
 use wheelhouse_store_sqlite::{SqliteStore, ack_in, commit_in};
 
-/// The effect and the ack are there together, or neither is.
+/// The effect and the ack are committed together or not at all.
 #[test]
 fn an_ack_shares_the_transaction_of_its_effect() {
     let folder = tempfile::tempdir().unwrap();
@@ -37,7 +37,7 @@ fn an_ack_shares_the_transaction_of_its_effect() {
     assert_eq!(begin(|its| its.commit(), leased.token), (Outcome::Done, 1));
     assert_eq!(rows(&mut store).len(), 0);
     let again = begin(|its| its.rollback(), leased.token);
-    assert_eq!(again, (Outcome::Absent, 1), "it was ended before");
+    assert_eq!(again, (Outcome::Absent, 1), "the job has ended before");
     assert_eq!(one(&mut store, ack(&leased)), Outcome::Absent);
 }
 
@@ -59,11 +59,11 @@ fn a_job_shares_the_transaction_of_what_it_belongs_to() {
     let generation = rows(&mut store)[0].generation;
     store.commit(&[put("later", 9)]).unwrap();
     let rows = rows(&mut store);
-    assert!(rows.iter().any(|row| row.generation > generation), "one counter for all: {rows:?}");
+    assert!(rows.iter().any(|row| row.generation > generation), "one shared counter: {rows:?}");
 }
 
-/// The wall clock is set back an hour while the program is down: what ran does not run again, and
-/// nothing is early. It is set ahead: what is due runs.
+/// The wall clock is set back by an hour while the program is down: no job runs again, and none is
+/// early. When the clock is set ahead, the due jobs run.
 #[test]
 fn a_wall_clock_that_is_set_back_or_ahead_does_no_harm() {
     const NOW: u64 = 1_790_000_000_000;
@@ -84,15 +84,14 @@ fn a_wall_clock_that_is_set_back_or_ahead_does_no_harm() {
     assert_eq!(names(&claim(&mut store)), [""; 0]);
     store.commit(&[put("new", 500)]).unwrap();
     let due = store.find(&key("new")).unwrap().unwrap().due;
-    assert_eq!(due, Timestamp::from_millis(NOW + 500), "the clock stands still meanwhile");
+    assert_eq!(due, Timestamp::from_millis(NOW + 500), "the store's clock stands still");
     wall.set_wall(at(NOW + 499));
     assert_eq!(names(&claim(&mut store)), [""; 0], "nothing is early");
     wall.set_wall(at(NOW + 7_200_000));
     assert_eq!(names(&claim(&mut store)), ["new", "soon"], "in order");
 }
 
-/// Two values of one process, or two processes, whose clocks differ: what one has seen holds for
-/// the other.
+/// If two connections have different clocks, the latest time that one has seen holds for the other.
 #[test]
 fn the_latest_time_seen_is_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -108,8 +107,8 @@ fn the_latest_time_seen_is_in_the_file() {
     assert_eq!(due(&mut behind, "b"), due(&mut ahead, "a"));
 }
 
-/// The journal is copied back and used again; memory does not grow with the jobs either, which
-/// `cargo bench --bench durable` measures.
+/// The journal is copied into the file and reused. (`cargo bench --bench durable` measures that
+/// memory does not grow with the jobs either.)
 #[test]
 fn the_journal_stays_small() {
     let folder = tempfile::tempdir().unwrap();
@@ -129,7 +128,7 @@ fn the_journal_stays_small() {
     store.verify().unwrap();
 }
 
-/// The more often it is copied, the less a commit copies that somebody waits for.
+/// A short journal is copied often, and each copy delays the waiting caller little.
 #[test]
 fn small_commits_keep_the_journal_short() {
     let folder = tempfile::tempdir().unwrap();
@@ -141,7 +140,7 @@ fn small_commits_keep_the_journal_short() {
     assert!(journal < 1 << 20, "a journal of {journal} bytes");
 }
 
-/// For people who watch it.
+/// For monitoring.
 #[test]
 fn the_length_of_the_journal_is_shown() {
     let folder = tempfile::tempdir().unwrap();

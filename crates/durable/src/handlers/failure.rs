@@ -1,24 +1,24 @@
-//! How a handler says that it failed.
+//! The errors of a handler.
 
 use std::error::Error;
 use std::fmt;
 
-/// Any error of a handler: `?` makes one of whatever is an error. The job is tried again, later and
-/// later, [so many times](crate::Builder::max_attempts); an error that is a [`Stop`] makes it a
-/// dead letter at once.
+/// Any error of a handler: `?` converts every error type. The job is retried with backoff, up to
+/// [`max_attempts`](crate::Builder::max_attempts) attempts. A [`Stop`] makes it a dead letter at
+/// once.
 pub struct Failure {
     error: Box<dyn Error + Send + Sync>,
 }
 
 impl Failure {
-    /// Whether another attempt is not worth while.
+    /// Returns `true` if the job must not be retried.
     pub(crate) fn is_final(&self) -> bool {
         self.error.is::<Stop>()
     }
 }
 
 impl fmt::Display for Failure {
-    /// The error and what it was caused by.
+    /// The error and its chain of sources.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.error.fmt(f)?;
         let mut source = self.error.source();
@@ -36,14 +36,15 @@ impl fmt::Debug for Failure {
     }
 }
 
-/// Not for `Failure` itself, which is no [`Error`], so that this can be for all that are.
+/// For every error type. `Failure` itself must not implement [`Error`]: this would overlap with
+/// `From<T> for T`.
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Failure {
     fn from(error: E) -> Self {
         Self { error: error.into() }
     }
 }
 
-/// An error after which a job is not tried again: it becomes a dead letter with this reason.
+/// An error after which a job is not retried: it becomes a dead letter with this reason.
 ///
 /// ```
 /// use wheelhouse_durable::{Failure, Next, Stop};
@@ -61,7 +62,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// With a reason, which the dead letter keeps.
+    /// Creates the error. The dead letter keeps `reason`.
     pub fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
     }

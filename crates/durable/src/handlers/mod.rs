@@ -1,4 +1,4 @@
-//! What runs jobs: a handler for each kind. A closure cannot be stored, so a job names its handler.
+//! Handlers, one for each kind of job. A closure cannot be stored, so a job names its handler.
 
 mod failure;
 mod run;
@@ -15,32 +15,32 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What becomes of a job whose handler has succeeded.
+/// The next step of a job whose handler has succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// It is over; a periodic job waits for its next occurrence.
+    /// The job ends; a periodic job waits for its next occurrence.
     Done,
-    /// The same job again, so long from now: the next occurrence, with no attempts.
+    /// The same job again after this delay: the next occurrence, with no attempts.
     After(Duration),
     /// The handler has committed [`DurableRun::ack`] itself, in one transaction with its effects.
     Acked,
 }
 
-/// What a handler is, once it takes bytes.
+/// A handler that takes the payload as bytes.
 pub(crate) type Handler = dyn Fn(&DurableRun<'_>, &[u8]) -> Result<Next, Failure> + Send + Sync;
 
 /// The handlers of a program, by kind.
 ///
-/// A kind is a name with a version, such as `close-order/2`. Where the payload changes, the version
-/// does; a handler may take [several](Self::alias).
+/// A kind is a name with a version, such as `close-order/2`. If the format of the payload changes,
+/// change the version too. One handler may run [several kinds](Self::alias).
 ///
 /// ```
 /// use wheelhouse_durable::{DurableRun, Handlers, Next, Stop};
 ///
 /// let handlers = Handlers::new().on_bytes("close-order/1", |run: &DurableRun<'_>, order: &[u8]| {
-///     let order = str::from_utf8(order)?; // any error: tried again, later and later
+///     let order = str::from_utf8(order)?; // any error: retried with backoff
 ///     if order.is_empty() {
-///         return Err(Stop::new("no order is named").into()); // not tried again
+///         return Err(Stop::new("no order is named").into()); // not retried
 ///     }
 ///     println!("close {order}, once for {}", run.idempotency_key());
 ///     Ok(Next::Done)
@@ -51,18 +51,18 @@ pub(crate) type Handler = dyn Fn(&DurableRun<'_>, &[u8]) -> Result<Next, Failure
 #[must_use = "handlers do nothing until timers are started with them"]
 pub struct Handlers {
     handlers: BTreeMap<Kind, Arc<Handler>>,
-    /// The first that went wrong; told at the start.
+    /// The first error of a call here. Timers that are started with these handlers return it.
     wrong: Option<StartError>,
 }
 
 impl Handlers {
-    /// None yet. Timers without handlers schedule jobs for other programs and run none.
+    /// No handlers. Timers without handlers schedule jobs for other programs and run none.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Has jobs of a kind run by a function of the payload's bytes. Two handlers for one kind are
-    /// refused at the start.
+    /// Runs jobs of a kind by a function of the payload's bytes. With two handlers for one kind the
+    /// timers do not start.
     pub fn on_bytes<F>(mut self, kind: impl Into<Kind>, handler: F) -> Self
     where
         F: Fn(&DurableRun<'_>, &[u8]) -> Result<Next, Failure> + Send + Sync + 'static,
@@ -71,8 +71,8 @@ impl Handlers {
         self
     }
 
-    /// Has jobs of a kind run by a function of the payload, read from JSON (feature `serde`). A
-    /// payload that cannot be read makes the job a dead letter.
+    /// Runs jobs of a kind by a function of the payload, which is read from JSON (feature `serde`).
+    /// If the payload cannot be read, the job becomes a dead letter.
     #[cfg(feature = "serde")]
     pub fn on<T, F>(self, kind: impl Into<Kind>, handler: F) -> Self
     where
@@ -85,8 +85,9 @@ impl Handlers {
         })
     }
 
-    /// Has jobs of the kind `other` run by the handler of `kind`, which was given before: for those
-    /// that an older version of the program has scheduled. [`DurableRun::kind`] says which it is.
+    /// Runs jobs of the kind `other` by the handler of `kind`, which must have been added before:
+    /// for jobs that an older version of the program has scheduled. [`DurableRun::kind`] returns
+    /// the kind of the job.
     pub fn alias(mut self, other: impl Into<Kind>, kind: &str) -> Self {
         match self.handlers.get(kind).cloned() {
             Some(handler) => self.insert(other.into(), handler),

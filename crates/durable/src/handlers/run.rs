@@ -1,4 +1,4 @@
-//! What a handler is told of the run it is in.
+//! The run that a handler is called for.
 
 use crate::Timers;
 use crate::observe::JobName;
@@ -8,22 +8,23 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use wheelhouse_service::Moment;
 
-/// A job that this program has leased: what its run, the claimer and the committer share of it.
+/// A job that this program has leased: the state that its run, the claimer and the committer share.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) name: JobName,
     pub(crate) token: Token,
-    /// When the lease ends by the clock of this program, counted from before the store was asked.
+    /// When the lease ends, by this program's clock. It is computed from the time before the claim
+    /// or renewal was sent, so it is never later than the end by the store's clock.
     until: AtomicU64,
     superseded: AtomicBool,
     closed: AtomicBool,
     /// The run has begun.
     begun: AtomicBool,
-    /// How long it may take.
+    /// The longest time that the handler may take.
     limit: Option<Duration>,
-    /// When its handler was called, by the clock of this program and with 1 added; 0 before.
+    /// When its handler was called, by this program's clock, plus 1. 0: not called yet.
     called: AtomicU64,
-    /// Reported: the run takes long; it takes too long.
+    /// Already reported: the run is slow; the run has reached its limit.
     told: [AtomicBool; 2],
     /// The run has ended; its end may not be committed yet.
     ended: AtomicBool,
@@ -49,21 +50,22 @@ impl Held {
         self.ended.store(true, Ordering::Relaxed);
     }
 
-    /// The store has counted the attempt. `is_closed`: the job was cancelled since.
+    /// Records that the store has counted the attempt. `is_closed`: the job was cancelled or
+    /// replaced before.
     pub(crate) fn begin(&self, is_closed: bool) {
         self.closed.fetch_or(is_closed, Ordering::Relaxed);
         let before = self.begun.swap(true, Ordering::Relaxed);
         debug_assert!(!before && !self.ended.load(Ordering::Relaxed), "leased, and not begun");
     }
 
-    /// Its handler is called.
+    /// Records that the handler is called.
     pub(crate) fn call(&self, now: Moment) {
         debug_assert!(self.begun.load(Ordering::Relaxed), "it is called once it has begun");
         self.called.store(now.as_nanos().saturating_add(1), Ordering::Relaxed);
     }
 
-    /// How long the handler has been working, if it takes longer than `slow_after`, and its limit,
-    /// if it has reached that: each is returned once.
+    /// Returns the time that the handler has worked, if it is longer than `slow_after`, and its
+    /// limit, if it has reached that. Each is returned once for a run.
     pub(crate) fn takes_long(
         &self,
         now: Moment,
@@ -79,7 +81,7 @@ impl Held {
         (slow, self.limit.filter(|limit| took >= *limit && is_new(1)))
     }
 
-    /// Returns `true` if the run has reached its limit: its lease is not renewed.
+    /// Returns `true` if the run has reached its limit, so that its lease is not renewed.
     pub(crate) fn has_timed_out(&self) -> bool {
         self.told[1].load(Ordering::Relaxed)
     }
@@ -98,7 +100,7 @@ impl Held {
         self.until.fetch_max(until.as_nanos(), Ordering::Relaxed);
     }
 
-    /// Remembers that somebody else has the job; true if that is new.
+    /// Records that another worker has the job. Returns `true` the first time.
     pub(crate) fn supersede(&self) -> bool {
         !self.superseded.swap(true, Ordering::Relaxed)
     }
@@ -107,26 +109,26 @@ impl Held {
         self.closed.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody else has it, or may have it.
+    /// Returns `true` if another worker has the job, or may have it.
     pub(crate) fn is_lost(&self, now: Moment) -> bool {
         self.superseded.load(Ordering::Relaxed)
             || self.until.load(Ordering::Relaxed) <= now.as_nanos()
     }
 }
 
-/// What a handler is told about the run it is in.
+/// The run that a handler is called for: its job, its attempt, and the state of its lease.
 pub struct DurableRun<'a> {
     pub(crate) timers: &'a Timers,
     pub(crate) leased: &'a Leased,
     pub(crate) held: &'a Held,
     pub(crate) missed: u64,
-    /// What the ack of this run says of the next occurrence.
+    /// The next occurrence, for the ack of this run.
     pub(crate) again: Option<Again>,
     pub(crate) started: Timestamp,
 }
 
 impl DurableRun<'_> {
-    /// The name of the job.
+    /// The key of the job.
     pub fn key(&self) -> &Key {
         &self.leased.job.key
     }
@@ -136,31 +138,32 @@ impl DurableRun<'_> {
         &self.leased.job.kind
     }
 
-    /// Which scheduling this is: no two of a store have the same.
+    /// The generation of the job: each scheduling in a store has a different number.
     pub fn generation(&self) -> u64 {
         self.leased.job.generation
     }
 
-    /// Which occurrence of a periodic job, from 0.
+    /// The number of this occurrence of a periodic job, from 0.
     pub fn occurrence(&self) -> u64 {
         self.leased.job.occurrence
     }
 
-    /// The number of the attempt at this occurrence, from 1. An attempt counts just before the
-    /// handler is called, so that one whose process was killed counts too.
+    /// The number of the attempt at this occurrence, from 1. An attempt is counted just before the
+    /// handler is called, so an attempt whose process was killed counts too.
     pub fn attempt(&self) -> u32 {
         self.leased.job.attempt
     }
 
-    /// The fencing token: a resource that refuses tokens lower than the highest it has seen is
-    /// touched by the newest run alone. Tokens of one store can be compared, and those of one key;
-    /// each of [several stores](crate::Builder::start_shards) has its own.
+    /// The fencing token. If a resource refuses tokens lower than the highest it has seen, only the
+    /// newest run can change it. Tokens of one key can be compared, and tokens of one store;
+    /// [several stores](crate::Builder::start_shards) number their tokens separately.
     pub fn token(&self) -> Token {
         self.leased.token
     }
 
-    /// The same in all attempts at this occurrence, and in nothing else: queue, key, generation and
-    /// occurrence. An effect that is made once for each of these is made once.
+    /// The queue, key, generation and occurrence: the same in all attempts at this occurrence, and
+    /// different in any other. An effect that takes place once for each of these strings takes
+    /// place once for each occurrence.
     pub fn idempotency_key(&self) -> String {
         let queue = &self.timers.shared().queue;
         format!("{queue}/{}/{}/{}", self.key(), self.generation(), self.occurrence())
@@ -171,28 +174,30 @@ impl DurableRun<'_> {
         self.leased.job.due
     }
 
-    /// How long after that the run was handed out, by the store's clock.
+    /// The time from when this occurrence was due to when the run was handed out, by the store's
+    /// clock.
     pub fn lateness(&self) -> Duration {
         self.started.saturating_since(self.due())
     }
 
-    /// How many occurrences were left out because this run is late: it stands for them too. 0 with
-    /// [`Missed::Burst`](crate::Missed::Burst).
+    /// The number of occurrences that were skipped because this run is late: it stands for them
+    /// too. 0 with [`Missed::Burst`](crate::Missed::Burst).
     pub fn missed(&self) -> u64 {
         self.missed
     }
 
-    /// Returns `true` if another worker has the job now, or may have: the lease has run out, since
-    /// it could not be renewed, or was not because the run took longer than its
-    /// [limit](crate::Builder::limit). The effects of this run from here on are made twice; its ack
-    /// is refused. O(1).
+    /// Returns `true` if another worker has the job now, or may have it: the lease has run out,
+    /// because it could not be renewed, or because the run took longer than its
+    /// [limit](crate::Builder::limit). Effects of this run from here on may take place twice; its
+    /// ack is refused if another worker has claimed the job. O(1).
     pub fn is_superseded(&self) -> bool {
         self.held.is_lost(self.timers.shared().clock.now())
     }
 
-    /// Whether the job was cancelled or replaced since this run began, as far as it is known: at
-    /// the latest a third of the [visibility timeout](crate::Builder::visibility_timeout) after.
-    /// The run may end as it likes; it is not repeated.
+    /// Returns `true` if the job was cancelled or replaced since this run began. This program
+    /// learns of that within a third of the
+    /// [visibility timeout](crate::Builder::visibility_timeout). The run is not repeated, whether
+    /// it succeeds or fails.
     pub fn is_cancelled(&self) -> bool {
         self.held.closed.load(Ordering::Relaxed)
     }
@@ -202,10 +207,11 @@ impl DurableRun<'_> {
         self.timers
     }
 
-    /// What ends this run as a success. A handler whose effects lie in the store's own database
-    /// commits it in one transaction with them, and returns [`Next::Acked`](super::Next::Acked):
-    /// then the effects are made once. If the answer is not `Done`, somebody else has the job: it
-    /// rolls the transaction back.
+    /// The change that ends this run as a success. If the effects of a handler are in the store's
+    /// own database, the handler commits this change in one transaction with them, and returns
+    /// [`Next::Acked`](super::Next::Acked). Then the effects take place once. If the outcome of the
+    /// change is not `Done`, another worker has the job, and the handler must roll the transaction
+    /// back.
     pub fn ack(&self) -> Change {
         let (key, token) = (self.key().clone(), self.token());
         Change::Ack { key, token, again: self.again }

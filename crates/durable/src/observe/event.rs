@@ -1,34 +1,34 @@
-//! What a program should hear of that no call could tell it.
+//! Events: failures that no call can return.
 
 use crate::store::{Entry, Key, Kind};
 use std::fmt;
 use std::time::Duration;
 
-/// Something that went wrong, reported to the callback of [`Builder::on_event`], counted, and with
-/// the feature `tracing` emitted as a warning.
+/// A failure. It is reported to the callback of [`Builder::on_event`], counted, and with the
+/// feature `tracing` emitted as a warning.
 ///
 /// [`Builder::on_event`]: crate::Builder::on_event
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
-    /// The job, if it is about one.
+    /// The job, if the event is about a job.
     pub job: Option<JobName>,
     /// What happened.
     pub kind: EventKind,
 }
 
-/// Which attempt at which job.
+/// One attempt at one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobName {
-    /// Its key.
+    /// The key of the job.
     pub key: Key,
-    /// Which handler runs it.
+    /// The kind of the job, which names its handler.
     pub kind: Kind,
-    /// Which scheduling.
+    /// The number of this scheduling.
     pub generation: u64,
-    /// Which occurrence.
+    /// The number of the occurrence, from 0.
     pub occurrence: u64,
-    /// Which attempt.
+    /// The number of the attempt.
     pub attempt: u32,
 }
 
@@ -51,39 +51,40 @@ impl fmt::Display for JobName {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// The handler failed or panicked, with this message; the job is tried again after this time.
+    /// The handler failed or panicked, with this message; the job is retried after this time.
     Failed(String, Duration),
     /// The job is a dead letter now, for this reason.
     Dead(String),
-    /// An occurrence of a periodic job was given up, for this reason; the job goes on with the
+    /// An occurrence of a periodic job was given up, for this reason; the job continues with the
     /// next.
     GaveUp(String),
-    /// The run came too late and was left out, by [`Late::Skip`](crate::Late::Skip).
+    /// The run was too late and was skipped, by [`Late::Skip`](crate::Late::Skip).
     Skipped,
     /// The ack of a run that succeeded was refused: another program has the job, or has ended
     /// it. The effects of the run take place twice, unless they are idempotent.
     Superseded,
     /// The lease has run out and another program has the job, while the run continues or waits.
     LeaseLost,
-    /// The handler has been working for that time: longer than
-    /// [`Builder::slow_after`](crate::Builder::slow_after), and it continues. Reported once for a
-    /// run.
+    /// The handler has been working for this time, which is longer than
+    /// [`Builder::slow_after`](crate::Builder::slow_after), and has not returned. Reported once for
+    /// a run.
     StillRunning(Duration),
-    /// The handler took that long: longer than [`Builder::slow_after`](crate::Builder::slow_after).
-    /// Reported when it ends.
+    /// The handler returned after this time, which is longer than
+    /// [`Builder::slow_after`](crate::Builder::slow_after).
     Slow(Duration),
-    /// The handler has been working for as long as its [limit](crate::Builder::limit), and
-    /// continues: its lease is not renewed, so that another worker takes the job over.
+    /// The handler has reached its [limit](crate::Builder::limit), this time, and has not returned.
+    /// Its lease is not renewed, so another worker takes the job over.
     TimedOut(Duration),
-    /// The job's policy has something that this program does not know, which a newer version has
-    /// written, or a time zone that this machine does not have: it waits for who knows it.
+    /// The job's policy has a part that this program does not know, because a newer version has
+    /// written it, or a time zone that this machine does not have. The job waits for a program
+    /// that knows it.
     NotUnderstood,
-    /// The store refused the end of the run for good, with this message: when the lease has run
+    /// The store refused the end of the run for good, with this message. When the lease has run
     /// out, there is another attempt.
     EndRefused(String),
     /// Jobs of this kind are due, and this program has no handler for it.
     UnknownKind(Kind),
-    /// The store failed, with this message; it is asked again.
+    /// The store failed, with this message; the call is repeated.
     StoreFailed(String),
 }
 
@@ -92,45 +93,44 @@ impl fmt::Display for Event {
         self.job.iter().try_for_each(|job| write!(f, "{job} "))?;
         match &self.kind {
             EventKind::Failed(why, wait) => {
-                write!(f, "failed and is tried again after {wait:?}: {why}")
+                write!(f, "failed and is retried after {wait:?}: {why}")
             }
             EventKind::Dead(why) => write!(f, "is a dead letter: {why}"),
             EventKind::GaveUp(why) => {
-                write!(f, "was given up for this time and goes on with the next: {why}")
+                write!(f, "was given up for this occurrence and continues with the next: {why}")
             }
-            EventKind::Skipped => f.write_str("came too late and was left out"),
+            EventKind::Skipped => f.write_str("was too late and was skipped"),
             EventKind::Superseded => f.write_str(
-                "ended after somebody else had taken the job over: raise `visibility_timeout` if \
-                 machines stall for so long",
+                "ended after another worker had taken the job over: if the machine stalled, raise \
+                 `visibility_timeout`",
             ),
-            EventKind::LeaseLost => f.write_str("has lost its lease; another program has the job"),
+            EventKind::LeaseLost => f.write_str("lost its lease to another worker"),
             EventKind::StillRunning(time) => write!(
                 f,
-                "has been running for {time:?}, and occupies a worker: set a `limit`, or raise \
+                "has been running for {time:?} and occupies a worker: set a `limit`, or raise \
                  `slow_after`"
             ),
-            EventKind::Slow(took) => write!(
-                f,
-                "took {took:?}: have more workers by `Builder::workers`, or raise `slow_after`"
-            ),
+            EventKind::Slow(took) => {
+                write!(f, "took {took:?}: add workers by `Builder::workers`, or raise `slow_after`")
+            }
             EventKind::TimedOut(limit) => write!(
                 f,
                 "has reached its limit of {limit:?} and occupies a worker; its lease is not \
                  renewed, and another worker takes the job over"
             ),
             EventKind::NotUnderstood => f.write_str(
-                "has a policy that is not known here, of a newer version or with a time zone that \
-                 this machine does not have: it waits",
+                "waits: its policy was written by a newer version, or names a time zone that this \
+                 machine does not have",
             ),
             EventKind::UnknownKind(kind) => {
                 write!(
                     f,
-                    "jobs of the kind '{kind}' are due and wait, as this program has no handler \
-                     for it: add one by `Handlers::on`, or leave them to another program"
+                    "jobs of the kind '{kind}' are due, and this program has no handler for it: \
+                     add one by `Handlers::on`, or leave the jobs to another program"
                 )
             }
             EventKind::EndRefused(why) => {
-                write!(f, "has ended, which the store refuses, and is attempted again: {why}")
+                write!(f, "has ended, but the store refuses its end, so it will run again: {why}")
             }
             EventKind::StoreFailed(why) => write!(f, "the store failed: {why}"),
         }

@@ -1,4 +1,4 @@
-//! What is counted, and what is reported that no call could tell.
+//! Counters, distributions and events.
 
 mod event;
 mod prometheus;

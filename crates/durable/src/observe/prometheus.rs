@@ -3,32 +3,34 @@
 use super::{Counts, KindSnapshot, Snapshot, Summary};
 use wheelhouse_service::Exposition;
 
-/// A counter: its name, its help, where it is.
+/// A counter: its name, its help text, its value.
 type Counter = (&'static str, &'static str, fn(&Counts) -> u64);
 
-/// Those of each kind.
+/// Counters that have a value for each kind.
 const OF_KINDS: [Counter; 16] = [
     ("jobs_scheduled", "Jobs scheduled.", |counts| counts.scheduled),
     ("jobs_leased", "Jobs leased by this program.", |counts| counts.leased),
     ("jobs_dead", "Jobs that became dead letters.", |counts| counts.dead),
     ("runs", "Runs begun.", |counts| counts.started),
     ("runs_acked", "Runs acked.", |counts| counts.acked),
-    ("runs_retried", "Runs that failed and are tried again.", |counts| counts.retried),
+    ("runs_retried", "Runs that failed and are retried.", |counts| counts.retried),
     ("runs_panicked", "Runs that panicked.", |counts| counts.panicked),
     ("runs_given_up", "Occurrences of periodic jobs given up.", |counts| counts.given_up),
-    ("runs_skipped", "Runs left out because they came too late.", |counts| counts.skipped),
+    ("runs_skipped", "Runs skipped because they were too late.", |counts| counts.skipped),
     ("runs_missed", "Occurrences that a late run stood for.", |counts| counts.missed),
-    ("acks_superseded", "Acks refused: somebody else had the job.", |counts| counts.superseded),
-    ("runs_closed", "Runs of jobs that were cancelled or replaced meanwhile.", |counts| {
+    ("acks_superseded", "Acks refused: another worker had the job.", |counts| counts.superseded),
+    ("runs_closed", "Failed runs of jobs cancelled or replaced during the run.", |counts| {
         counts.closed
     }),
-    ("leases_lost", "Leases that ran out in this program's hands.", |counts| counts.leases_lost),
+    ("leases_lost", "Leases that ran out before this program ended them.", |counts| {
+        counts.leases_lost
+    }),
     ("leases_released", "Leases given back.", |counts| counts.released),
     ("runs_slow", "Runs that took longer than `slow_after`.", |counts| counts.slow),
     ("runs_timed_out", "Runs that reached their limit.", |counts| counts.timed_out),
 ];
 
-/// Those of no kind.
+/// Counters that do not depend on the kind.
 const OF_NONE: [Counter; 6] = [
     ("jobs_cancelled", "Jobs cancelled, also while they ran.", |counts| counts.cancelled),
     ("jobs_refreshed", "Jobs moved.", |counts| counts.refreshed),
@@ -41,11 +43,11 @@ const OF_NONE: [Counter; 6] = [
 ];
 
 impl Snapshot {
-    /// The snapshot in the text format of Prometheus (version 0.0.4), to be served with the content
-    /// type `text/plain; version=0.0.4`. What concerns a job has the label `kind`: a sample for
-    /// each kind that has a handler, and one for the kind `""`, which is all others, that this
-    /// program schedules for other programs. Times are in seconds, quantiles over all since the
-    /// start.
+    /// The snapshot in the text format of Prometheus (version 0.0.4). Serve it with the content
+    /// type `text/plain; version=0.0.4`. Counters of jobs have the label `kind`: one sample for
+    /// each kind that has a handler, and one for the kind `""`, which stands for all kinds that
+    /// this program schedules for other programs. Times are in seconds. Quantiles cover all values
+    /// since the start.
     ///
     /// ```
     /// use wheelhouse_durable::store::MemoryStore;
@@ -66,7 +68,8 @@ impl Snapshot {
                 text.sample(&name, &[("kind", kind)], its(&of_kind.counts));
             }
             let known: u64 = self.kinds.values().map(|of_kind| its(&of_kind.counts)).sum();
-            // Read one after the other, while they grow.
+            // The counters grow while they are read one after the other, so the sum of the kinds
+            // may exceed the total.
             text.sample(&name, &[("kind", "")], its(&self.counts).saturating_sub(known));
         }
         for (name, help, its) in OF_NONE {
@@ -85,13 +88,13 @@ impl Snapshot {
         text.gauge(name, "Jobs leased and not ended.");
         text.sample(name, &[], self.in_flight);
         let name = "wheelhouse_durable_overdue_seconds";
-        text.gauge(name, "How long ago the oldest job that waits could have begun.");
+        text.gauge(name, "For how long the oldest waiting job could have begun.");
         for (kind, of_kind) in &self.kinds {
             text.sample(name, &[("kind", kind)], of_kind.overdue.as_secs_f64());
         }
         for (what, value) in &self.store {
             let name = format!("wheelhouse_durable_store_{what}");
-            text.gauge(&name, "As the storage tells it of itself.");
+            text.gauge(&name, "A figure of the storage.");
             text.sample(&name, &[], value);
         }
         let name = "wheelhouse_durable_clock_offset_seconds";
@@ -127,7 +130,8 @@ impl Snapshot {
     }
 }
 
-/// The quantiles of a distribution, divided by how many of its numbers are one.
+/// Appends the quantiles, sum and count of a distribution. `unit`: how many units of the recorded
+/// numbers make one unit of the metric.
 #[expect(clippy::cast_precision_loss, reason = "53 bits are enough to be shown")]
 fn put(text: &mut Exposition, name: &str, labels: &[(&str, &str)], its: &Summary, unit: f64) {
     let quantiles = [its.p50, its.p90, its.p99, its.p999, its.max].map(|it| it as f64 / unit);

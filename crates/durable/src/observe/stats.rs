@@ -1,4 +1,4 @@
-//! Counters and distributions, of each kind and of the whole.
+//! Counters and distributions, for each kind and in total.
 
 use crate::store::{Kind, Kinds};
 use hdrhistogram::Histogram;
@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Declares the counters once, for those that threads add to and for those that are shown.
+/// Declares the counters once, for the atomics that threads add to and for the numbers in a
+/// snapshot.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)+) => {
-        /// Counters since the start of this program. In those of a kind, what concerns no kind is
-        /// zero: cancellations and moves, which name a key; commits, claims and errors of the
-        /// store.
+        /// Counters since the start of this program. In the counters of one kind, those that do
+        /// not depend on the kind are zero: cancellations and moves, which name a key; commits,
+        /// claims and errors of the store.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counts {
@@ -31,7 +32,7 @@ macro_rules! counters {
         }
 
         impl Counts {
-            /// Adds those of another kind.
+            /// Adds the counters of another kind.
             fn add(&mut self, other: &Self) {
                 $(self.$name += other.$name;)+
             }
@@ -40,7 +41,7 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Jobs scheduled, those in place of others among them.
+    /// Jobs scheduled, including those that replaced another job.
     scheduled,
     /// Jobs cancelled, also while they ran.
     cancelled,
@@ -52,25 +53,25 @@ counters! {
     started,
     /// Runs acked.
     acked,
-    /// Runs that failed and are tried again.
+    /// Runs that failed and are retried.
     retried,
-    /// Runs that panicked: among the retried or the dead.
+    /// Runs that panicked. They also count as retried or dead.
     panicked,
     /// Jobs that became dead letters.
     dead,
     /// Occurrences of periodic jobs given up.
     given_up,
-    /// Runs left out because they came too late.
+    /// Runs skipped because they were too late.
     skipped,
-    /// Occurrences that a late run stands for, beside its own.
+    /// Further occurrences that a late run stands for, in addition to its own.
     missed,
     /// Leases given back because the program stopped or could not understand the job.
     released,
-    /// Runs of jobs that had been cancelled or replaced meanwhile and failed: not repeated.
+    /// Failed runs of jobs that were cancelled or replaced during the run: not repeated.
     closed,
-    /// Acks refused because somebody else had the job.
+    /// Acks refused because another worker had the job.
     superseded,
-    /// Leases that ran out in this program's hands.
+    /// Leases that ran out before this program ended them.
     leases_lost,
     /// Runs that took longer than `slow_after`.
     slow,
@@ -86,27 +87,27 @@ counters! {
     forgotten,
 }
 
-/// What is shown of a distribution: quantiles within 1 %; count, sum and maximum are exact.
+/// A summary of a distribution. Quantiles are exact to 1 %; count, sum and maximum are exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// How many were recorded.
+    /// The number of recorded values.
     pub count: u64,
-    /// All of them together.
+    /// The sum of all values.
     pub sum: u64,
     /// The median.
     pub p50: u64,
-    /// One of ten is larger.
+    /// One value in ten is larger.
     pub p90: u64,
-    /// One of a hundred is larger.
+    /// One value in a hundred is larger.
     pub p99: u64,
-    /// One of a thousand is larger.
+    /// One value in a thousand is larger.
     pub p999: u64,
-    /// The largest.
+    /// The largest value.
     pub max: u64,
 }
 
-/// A distribution of whole numbers.
+/// A distribution of integers.
 #[derive(Clone)]
 pub(crate) struct Numbers {
     histogram: Histogram<u64>,
@@ -137,7 +138,7 @@ impl Numbers {
     }
 }
 
-/// Numbers that several threads record.
+/// A distribution that several threads record values in.
 #[derive(Default)]
 pub(crate) struct Distribution(Mutex<Numbers>);
 
@@ -153,7 +154,7 @@ impl Distribution {
         self.record(u64::try_from(time.as_micros()).unwrap_or(u64::MAX));
     }
 
-    /// A copy: working out quantiles takes longer than a run can wait.
+    /// A copy, so that the lock is not held while quantiles are computed: runs wait for it.
     fn read(&self) -> Numbers {
         self.0.lock().clone()
     }
@@ -163,7 +164,7 @@ impl Distribution {
     }
 }
 
-/// What is counted of a kind.
+/// Counters and distributions of a kind.
 #[derive(Default)]
 pub(crate) struct OfKind {
     pub(crate) counts: Atomics,
@@ -182,10 +183,11 @@ impl OfKind {
     }
 }
 
-/// What is counted. Bounded: a kind has its own only if it has a handler.
+/// All counters and distributions. Their number is bounded: only kinds with a handler have an
+/// entry.
 pub(crate) struct Counters {
     kinds: BTreeMap<Kind, OfKind>,
-    /// What concerns no kind, or one that has no handler.
+    /// Values that do not depend on the kind, and those of kinds without a handler.
     pub(crate) others: OfKind,
     pub(crate) commit_time: Distribution,
     pub(crate) claim_time: Distribution,
@@ -211,7 +213,7 @@ impl Counters {
         }
     }
 
-    /// Those of a kind.
+    /// The counters of a kind, or [`others`](Self::others) if it has no handler.
     pub(crate) fn of(&self, kind: &str) -> &OfKind {
         self.kinds.get(kind).unwrap_or(&self.others)
     }
@@ -240,8 +242,8 @@ impl Counters {
     }
 }
 
-/// The timers of this program at a moment. See [`prometheus`](Self::prometheus) for a text that
-/// monitoring can read.
+/// The timers of this program at one moment. [`prometheus`](Self::prometheus) formats it for
+/// monitoring.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Snapshot {
@@ -249,39 +251,39 @@ pub struct Snapshot {
     pub counts: Counts,
     /// Jobs leased and not ended.
     pub in_flight: usize,
-    /// How long ago the oldest job that waits could have begun, of the kinds that have a handler,
-    /// at most a minute old.
+    /// For how long the oldest waiting job could have begun, among the kinds that have a handler.
+    /// The value is at most a minute old.
     pub overdue: Duration,
-    /// Figures of the storage, at most a minute old, such as `wal_bytes` of a SQLite file and
-    /// `dead_rows` of PostgreSQL; the sum for several stores.
+    /// Figures of the storage, such as `wal_bytes` of a SQLite file and `dead_rows` of PostgreSQL.
+    /// They are at most a minute old, and summed over several stores.
     pub store: BTreeMap<&'static str, u64>,
-    /// How late runs were handed out, by the store's clock, in microseconds.
+    /// From when a job was due to when it was handed out, by the store's clock, in microseconds.
     pub lateness: Summary,
-    /// How long handlers took, in microseconds.
+    /// Durations of handlers, in microseconds.
     pub run_time: Summary,
-    /// The same of each kind that has a handler.
+    /// Each kind that has a handler.
     pub kinds: BTreeMap<Kind, KindSnapshot>,
-    /// How long commits took, in microseconds.
+    /// Durations of commits, in microseconds.
     pub commit_time: Summary,
-    /// How long claims took, in microseconds: with a server, a round trip and its work.
+    /// Durations of claims, in microseconds: with a server, a round trip and the server's work.
     pub claim_time: Summary,
-    /// How many changes were in one commit.
+    /// Numbers of changes in a commit.
     pub batch: Summary,
-    /// How far the store's clock is ahead of this machine's, in milliseconds, as the last claim
-    /// found it, rounded down. Jobs follow the store's.
+    /// How far the store's clock was ahead of this machine's at the last claim, in milliseconds,
+    /// rounded down. Jobs follow the store's clock.
     pub clock_offset: i64,
 }
 
-/// The jobs of one kind at a moment.
+/// The jobs of one kind at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KindSnapshot {
     /// Counters of this kind.
     pub counts: Counts,
-    /// How late its runs were handed out, by the store's clock, in microseconds.
+    /// From when a job was due to when it was handed out, by the store's clock, in microseconds.
     pub lateness: Summary,
-    /// How long its handler took, in microseconds.
+    /// Durations of its handler, in microseconds.
     pub run_time: Summary,
-    /// How long ago its oldest job that waits could have begun.
+    /// For how long its oldest waiting job could have begun.
     pub overdue: Duration,
 }

@@ -1,4 +1,4 @@
-//! Plans: when a job is to run, under which key, and what becomes of it if it is late.
+//! Plans: when a job runs, under which key, and what happens if it is late.
 
 mod policy;
 
@@ -12,9 +12,9 @@ use crate::{MAX_PAYLOAD, Timers};
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
-/// A job that is to be scheduled: from [`Timers::after`] and its like. Nothing is scheduled until
-/// one of the methods is called that take a kind. `A` is what those answer: the job's key, or for
-/// [`keeping`](Self::keeping) and [`updating`](Self::updating) what was done.
+/// A job to schedule, made by [`Timers::after`] and similar methods. Call one of the methods that
+/// take a kind to schedule it. `A` is their result: the job's key, or after
+/// [`keeping`](Self::keeping) and [`updating`](Self::updating) a [`Scheduled`].
 #[must_use = "nothing is scheduled until `schedule` or `submit` is called"]
 #[derive(Clone, Debug)]
 pub struct Plan<'t, A = Key> {
@@ -26,7 +26,7 @@ pub struct Plan<'t, A = Key> {
     answer: fn(Outcome, &Key) -> Result<A, Error>,
 }
 
-/// The result of a plan that is made at each start of a program.
+/// The result of scheduling by [`keeping`](Plan::keeping) or [`updating`](Plan::updating).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheduled {
     /// No job had the key: this one was scheduled.
@@ -37,7 +37,7 @@ pub enum Scheduled {
     Changed,
 }
 
-/// What becomes of a plan under whose key there is a job.
+/// The effect of a plan if a job has its key already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum IfTaken {
     Refuse,
@@ -61,8 +61,8 @@ impl<'t> Plan<'t> {
         self
     }
 
-    /// Gives the job a key, by which it can be cancelled and moved; without one it gets 128 random
-    /// bits. If a job has the key, this one is refused: [`Error::Duplicate`].
+    /// Sets the key, by which the job can be cancelled and moved. If a job has the key already, the
+    /// plan is refused with [`Error::Duplicate`]. A job without a key gets one of 128 random bits.
     pub fn key(self, key: impl AsRef<[u8]>) -> Self {
         self.named(key, IfTaken::Refuse)
     }
@@ -81,29 +81,35 @@ impl<'t> Plan<'t> {
         Plan { timers, when, key: Key::new(key).map(Some), if_taken, policy, answer }
     }
 
-    /// Gives the job a key; if a job has it, this one takes its place. If that one is running, its
-    /// run goes on and is not repeated, and this one begins after it. A periodic job starts anew:
-    /// occurrences that were due and had not begun are dropped with the old one.
+    /// Sets the key, and replaces the job that has it, if there is one. If that job is running, its
+    /// run continues and is not repeated, and the new job begins after it. If that job is periodic,
+    /// its occurrences that were due and had not begun are dropped.
     pub fn replacing(self, key: impl AsRef<[u8]>) -> Self {
         self.named(key, IfTaken::Replace)
     }
 
-    /// Gives the job a key; if a job has it, that one stays as it is, and this plan is dropped. For
-    /// what a program schedules at each start: it is scheduled by the first, and what was missed
-    /// while no program ran is not forgotten. Returns which of the two was done.
+    /// Sets the key. If a job has it already, that job stays as it is, and this plan is dropped.
+    /// For jobs that a program schedules at each start: the first start creates the job, and an
+    /// occurrence that was missed while no program ran still takes place. The result is
+    /// [`Created`](Scheduled::Created) or [`Kept`](Scheduled::Kept).
     pub fn keeping(self, key: impl AsRef<[u8]>) -> Plan<'t, Scheduled> {
         self.standing(key, IfTaken::Keep)
     }
 
-    /// Gives the job a key, and says that this is its schedule now. If a job has the key with the
-    /// same kind, payload, rule and limits, it stays as it is; if one of them differs, the job is
-    /// changed: a changed cron line takes effect, and an occurrence that was missed while no
-    /// program ran still takes place, and so does a run that a crash interrupted, if its lease has
-    /// run out. If the job is running, that run continues and the new schedule begins after it. A
-    /// job that was cancelled while it runs is scheduled again. Returns what was done.
+    /// Sets the key, and makes this plan the schedule of the job that has it. If that job has the
+    /// same kind, payload, rule and limits, it stays as it is. Otherwise it is changed:
     ///
-    /// Reads the job from the store first. If an overdue occurrence is handed out in that moment,
-    /// it may run twice. A change during a run replaces the job, so that run is not repeated: if it
+    /// * A changed cron line takes effect.
+    /// * An occurrence that was missed while no program ran still takes place. So does a run that a
+    ///   crash interrupted, if its lease has run out.
+    /// * If the job is running, that run continues, and the new schedule begins after it.
+    /// * A job that was cancelled while it runs is scheduled again.
+    ///
+    /// The result is [`Created`](Scheduled::Created), [`Kept`](Scheduled::Kept) or
+    /// [`Changed`](Scheduled::Changed).
+    ///
+    /// Reads the job from the store first. If an overdue occurrence is handed out at that moment,
+    /// it may run twice. A change during a run replaces the job, so that run is not repeated. If it
     /// fails, or its program was killed and the lease still lasts, the next run is the first of the
     /// new schedule.
     ///
@@ -125,20 +131,20 @@ impl<'t> Plan<'t> {
 }
 
 impl<A> Plan<'_, A> {
-    /// What becomes of it if it is late: [`Late::Run`] by default.
+    /// Sets what happens to a late run: [`Late::Run`] by default.
     pub fn late(mut self, late: Late) -> Self {
         self.policy.late = late;
         self
     }
 
-    /// Does not run at or after this time: it is a dead letter then. A periodic job has no
-    /// occurrence after it.
+    /// Sets a time at and after which the job does not run: it becomes a dead letter instead. A
+    /// periodic job has no occurrence at or after this time, and ends.
     pub fn expires(mut self, time: impl Into<Timestamp>) -> Self {
         self.policy.expires = Some(time.into());
         self
     }
 
-    /// How many attempts there are, in place of [`Builder::max_attempts`].
+    /// Sets the number of attempts, instead of [`Builder::max_attempts`].
     ///
     /// [`Builder::max_attempts`]: crate::Builder::max_attempts
     pub fn max_attempts(mut self, attempts: u32) -> Self {
@@ -146,8 +152,8 @@ impl<A> Plan<'_, A> {
         self
     }
 
-    /// How long a run may take, instead of [`Builder::limit`], rounded up to a millisecond. A
-    /// program of an older version leaves the job alone.
+    /// Sets how long a run may take, instead of [`Builder::limit`], rounded up to a millisecond.
+    /// Programs of versions without this limit do not run the job.
     ///
     /// [`Builder::limit`]: crate::Builder::limit
     pub fn limit(mut self, limit: Duration) -> Self {
@@ -155,19 +161,18 @@ impl<A> Plan<'_, A> {
         self
     }
 
-    /// What becomes of the occurrences of a periodic job that were missed: [`Missed::Once`] by
-    /// default.
+    /// Sets what happens to missed occurrences of a periodic job: [`Missed::Once`] by default.
     pub fn missed(mut self, missed: Missed) -> Self {
         self.policy.missed = missed;
         self
     }
 
-    /// What schedules it, as a [`Change::Put`], for a store that commits it in a transaction of
-    /// yours.
+    /// Returns the plan as a [`Put`], the content of a [`Change::Put`]: for a store that commits it
+    /// in your transaction.
     ///
     /// # Errors
     ///
-    /// If key, kind or payload are refused.
+    /// If the key, kind or payload is refused.
     pub fn put(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Result<Put, Error> {
         let (kind, payload) = (kind.into(), payload.into());
         if !is_kind(&kind) {
@@ -175,8 +180,8 @@ impl<A> Plan<'_, A> {
         }
         if payload.len() > MAX_PAYLOAD {
             return Err(Error::Payload(format!(
-                "a payload of {} bytes, and at most {MAX_PAYLOAD} are allowed: store it elsewhere \
-                 and schedule where it is",
+                "a payload of {} bytes is too long, at most {MAX_PAYLOAD} are allowed: store it \
+                 elsewhere and schedule a reference to it",
                 payload.len()
             )));
         }
@@ -194,12 +199,12 @@ impl<A> Plan<'_, A> {
         })
     }
 
-    /// Schedules it with bytes as its payload, and waits until that is durable. Its key comes back.
-    /// In an async task, [`submit_bytes`](Self::submit_bytes) and await.
+    /// Schedules the job with bytes as its payload, and blocks until that is durable. In an async
+    /// task, await [`submit_bytes`](Self::submit_bytes) instead.
     ///
     /// # Errors
     ///
-    /// [`Error::Duplicate`]; if key, kind or payload are refused; [`Error::Store`];
+    /// [`Error::Duplicate`]; if the key, kind or payload is refused; [`Error::Store`];
     /// [`Error::Stopped`].
     pub fn schedule_bytes(
         self,
@@ -209,8 +214,9 @@ impl<A> Plan<'_, A> {
         self.submit_bytes(kind, payload).wait()
     }
 
-    /// The same without waiting: the answer is to be waited for or awaited. Those submitted
-    /// together are committed together. Waits where 65,536 changes are not committed yet.
+    /// Like [`schedule_bytes`](Self::schedule_bytes), but returns a [`Commit`] to wait for or to
+    /// await. Plans submitted together are committed together. Blocks only while 65,536 changes are
+    /// not committed yet.
     pub fn submit_bytes(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Commit<A> {
         let (timers, answer, updates) =
             (self.timers, self.answer, self.if_taken == IfTaken::Update);
@@ -224,12 +230,11 @@ impl<A> Plan<'_, A> {
         }
     }
 
-    /// Schedules it with a payload that is stored as JSON, and waits until that is durable. Its key
-    /// comes back.
+    /// Schedules the job with a payload that is stored as JSON, and blocks until that is durable.
     ///
     /// # Errors
     ///
-    /// Those of [`schedule_bytes`](Self::schedule_bytes); a payload that JSON cannot express.
+    /// The errors of [`schedule_bytes`](Self::schedule_bytes); a payload that JSON cannot express.
     #[cfg(feature = "serde")]
     pub fn schedule<T: serde::Serialize + ?Sized>(
         self,
@@ -239,7 +244,8 @@ impl<A> Plan<'_, A> {
         self.submit(kind, payload).wait()
     }
 
-    /// The same without waiting, see [`submit_bytes`](Self::submit_bytes).
+    /// Like [`schedule`](Self::schedule), but returns a [`Commit`]: see
+    /// [`submit_bytes`](Self::submit_bytes).
     #[cfg(feature = "serde")]
     pub fn submit<T: serde::Serialize + ?Sized>(
         self,
@@ -257,7 +263,7 @@ impl<A> Plan<'_, A> {
     }
 }
 
-/// A key that nobody else has: 128 bits of the hasher that the standard library seeds at random.
+/// A unique key: 128 bits of the hasher that the standard library seeds at random.
 fn made_key() -> Key {
     let (high, low) = (random(), random());
     Key::new(format!("{high:016x}{low:016x}")).expect("32 bytes")

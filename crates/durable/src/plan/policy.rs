@@ -1,45 +1,46 @@
-//! The policy of a job as text: how late it may be, when it expires, when it comes again.
+//! The policy of a job as text: how late it may be, when it expires, when it repeats.
 //!
-//! The text is `name=value`, separated by `;`, empty for most jobs:
+//! The text is a list of `name=value`, separated by `;`, and empty for most jobs:
 //! `late=within:3600000;expires=1790000000000;attempts=5;limit=1000;missed=burst;every=60000`, with
-//! times in milliseconds. A cron line comes last: `zone=Europe/Berlin;cron=0 9 * * MON-FRI`. A name
-//! that is not known here was written by a newer version: the job is left to that.
+//! times in milliseconds. A cron line comes last: `zone=Europe/Berlin;cron=0 9 * * MON-FRI`. An
+//! unknown name was written by a newer version: this version does not run the job.
 
 use crate::store::Timestamp;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// What becomes of a run that comes late, after downtime say. Late is counted from when this
-/// occurrence was due, for each attempt.
+/// The policy for late runs, for example after downtime. Each attempt compares the time since the
+/// occurrence was due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Late {
-    /// It runs, however late.
+    /// Runs, however late.
     #[default]
     Run,
-    /// It runs if it is not later than this; otherwise the job is a dead letter. A periodic job
-    /// goes on with its next occurrence instead.
+    /// Runs if it is not later than this. Otherwise the job becomes a dead letter; a periodic job
+    /// continues with its next occurrence instead.
     Within(Duration),
-    /// It runs if it is not later than this; otherwise it is left out: the job is over, or goes on
-    /// with its next occurrence.
+    /// Runs if it is not later than this. Otherwise the run is skipped, and the job ends; a
+    /// periodic job continues with its next occurrence.
     Skip(Duration),
 }
 
-/// What becomes of occurrences of a periodic job that were missed.
+/// The policy for missed occurrences of a periodic job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missed {
-    /// One run catches up for all of them, and is told [how many](crate::DurableRun::missed).
+    /// One run stands for all of them, and can ask for
+    /// [their number](crate::DurableRun::missed).
     #[default]
     Once,
-    /// Each has its run, one after the other.
+    /// Each occurrence runs, one after the other.
     Burst,
 }
 
-/// When a periodic job is due again, as data.
+/// The rule by which a job repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Repeat {
-    /// In whole multiples of a period from the first due time, in milliseconds, at least 1.
+    /// At whole multiples of a period after the first due time, in milliseconds, at least 1.
     Every(u64),
-    /// Whenever a cron line says so, in a time zone by its name.
+    /// At the times of a cron line, in a time zone given by its IANA name.
     Cron { line: String, zone: String },
 }
 
@@ -88,7 +89,7 @@ impl Policy {
         text
     }
 
-    /// `None` if it says something that is not known here.
+    /// Returns `None` if the text has a name or value that this version does not know.
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         let mut policy = Self::default();
         let (mut rest, mut zone) = (text, None);
@@ -173,7 +174,7 @@ mod tests {
         }
     }
 
-    /// The golden text: what was stored once is read for ever.
+    /// The golden text: every later version must read what this one stores.
     #[test]
     fn the_format_stays() {
         let text = "late=within:3600000;expires=1790000000000;attempts=5;missed=burst;every=60000";

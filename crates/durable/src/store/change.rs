@@ -1,19 +1,19 @@
-//! The changes of a store, and its answers.
+//! The changes to a store, and their outcomes.
 
 use super::{InvalidKey, Key, Kind, PAUSE, Timestamp, Token};
 use std::time::Duration;
 
-/// A time as a caller says it: by a delay, which is added to the store's clock, or a date.
+/// A time: a delay from the store's present, or a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// So long from the store's present, rounded up to a millisecond.
+    /// After this delay from the store's present, rounded up to a millisecond.
     After(Duration),
-    /// At a time. One that is past is due at once.
+    /// At this time. A past time is due at once.
     At(Timestamp),
 }
 
 impl When {
-    /// The time, for a store whose present, rounded up, is `now`.
+    /// The time, given the store's present `now`, rounded up.
     pub fn from(self, now: Timestamp) -> Timestamp {
         match self {
             Self::After(delay) => now.saturating_add(delay),
@@ -22,24 +22,24 @@ impl When {
     }
 }
 
-/// A job that is put into a store.
+/// A job to put into a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Put {
-    /// Under which name.
+    /// The name of the job.
     pub key: Key,
-    /// Which handler runs it.
+    /// The name of its handler.
     pub kind: Kind,
-    /// What the handler is given: bytes that mean nothing to a store.
+    /// The bytes for the handler. A store does not interpret them.
     pub payload: Vec<u8>,
-    /// Late policy, expiry, rule of repetition: text that means nothing to a store; often empty.
+    /// Late policy, expiry and rule of repetition, often empty. A store does not interpret them.
     pub policy: String,
     /// When it is due.
     pub when: When,
-    /// Whether a job that has the key is to be replaced.
+    /// `true` to replace a job that has the key, `false` to refuse this one.
     pub replace: bool,
 }
 
-/// The next occurrence of a job whose present one is acked.
+/// The next occurrence of a job whose current occurrence is acked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Again {
     /// When it is due.
@@ -48,144 +48,157 @@ pub struct Again {
     pub occurrence: u64,
 }
 
-/// A change of a store. Beside each: what it does in which [`State`](super::State), and the
-/// [`Outcome`] it is answered with. Where there is no row: nothing, and `Absent`.
+/// A change to a store. Each variant lists its effect in each [`State`](super::State) of the row,
+/// and its [`Outcome`]. If there is no row, a change has no effect, and its outcome is `Absent`.
 ///
-/// "By token" means: if the row is `Leased`, `Begun`, `Closed` or `Replaced` and its lease has this
-/// token, whether or not the lease has run out by the clock. Otherwise nothing is done, and the
-/// answer is `Superseded`.
+/// "By token" means: the change takes effect if the row is `Leased`, `Begun`, `Closed` or
+/// `Replaced` and its lease has this token, even if the lease has run out by the clock. Otherwise
+/// it has no effect, and its outcome is `Superseded`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Change {
     /// Schedules a job, with a new generation, no attempt and the occurrence 0.
     ///
     /// * No row: `Done`.
-    /// * `Pending`, `Leased`, `Begun`, `Replaced`: `Duplicate` and nothing done, unless it is to
-    ///   replace. If so: `Replaced`; the row becomes `Pending`, or `Replaced` during a run.
+    /// * `Pending`, `Leased`, `Begun`, `Replaced`, without `replace`: no effect; `Duplicate`.
+    /// * `Pending`, `Leased`, with `replace`: becomes `Pending`; `Replaced`.
+    /// * `Begun`, `Replaced`, with `replace`: becomes `Replaced`; `Replaced`.
     /// * `Closed`: becomes `Replaced`; `Done`.
     Put(Put),
-    /// Moves a job to another time; `due` and `visible_at` become this. The attempts stay.
+    /// Moves a job to another time: sets `due` and `visible_at`. The attempts stay.
     ///
-    /// * `Pending`, `Leased`: becomes `Pending`; `Done`. So too for the newer generation in
-    ///   `Replaced`, which is visible at the later of this and the end of the lease.
-    /// * `Begun`, `Closed`: nothing done; `Running`.
+    /// * `Pending`, `Leased`: becomes `Pending`; `Done`.
+    /// * `Replaced`: moves the newer generation, which is visible at the later of its new time and
+    ///   the end of the lease; `Done`.
+    /// * `Begun`, `Closed`: no effect; `Running`.
     Move {
-        /// Which job.
+        /// The key of the job.
         key: Key,
-        /// When it is to be due.
+        /// The new due time.
         when: When,
     },
     /// Cancels a job.
     ///
-    /// * `Pending`, `Leased`: the row goes; `Cancelled`.
+    /// * `Pending`, `Leased`: removes the row; `Cancelled`.
     /// * `Begun`, `Replaced`: becomes `Closed`; `Running`.
     /// * `Closed`: `Running`.
     Cancel {
-        /// Which job.
+        /// The key of the job.
         key: Key,
     },
-    /// Begins a run, just before its handler is called: counts the attempt. From here on a
-    /// cancellation answers `Running`.
+    /// Begins a run, just before its handler is called: counts the attempt. From here on the
+    /// outcome of a `Cancel` is `Running`.
     ///
-    /// * By token; `Leased`: becomes `Begun`, with one attempt more; `Done`.
-    /// * `Begun`: was carried out before, by a commit whose answer was lost; `Done`.
-    /// * `Closed`, `Replaced`: so too, and was cancelled or replaced since; `Closed`.
+    /// By token.
     ///
-    /// It has to survive the death of the process. It need not survive a loss of power, if all of
-    /// the batch are such: then at most an attempt is not counted.
+    /// * `Leased`: becomes `Begun`, with one more attempt; `Done`.
+    /// * `Begun`: no effect, because an earlier commit whose answer was lost has begun the run;
+    ///   `Done`.
+    /// * `Closed`, `Replaced`: no effect: the run has begun, and the job was cancelled or replaced
+    ///   since; `Closed`.
+    ///
+    /// It must survive a crash of the process. In a batch of nothing else, it need not survive a
+    /// loss of power: then at most an attempt is not counted.
     Begin {
-        /// Which job.
+        /// The key of the job.
         key: Key,
         /// The token of the lease.
         token: Token,
     },
     /// Ends a run that succeeded. By token: `Done`.
     ///
-    /// * `Leased`, `Begun`: the row goes; or, if there is to be another occurrence, becomes
-    ///   `Pending` with that, no attempts, and the same generation.
-    /// * `Closed`: the row goes.
+    /// * `Leased`, `Begun`: removes the row. With a next occurrence, the row becomes `Pending` with
+    ///   that occurrence, no attempts, and the same generation.
+    /// * `Closed`: removes the row.
     /// * `Replaced`: becomes `Pending`; the newer generation is visible at its due time.
     Ack {
-        /// Which job.
+        /// The key of the job.
         key: Key,
         /// The token of the lease.
         token: Token,
-        /// The next occurrence.
+        /// The next occurrence, if there is one.
         again: Option<Again>,
     },
-    /// Ends a run that failed and is to be retried.
+    /// Ends a run that failed, and retries it later.
     ///
-    /// By token; `Leased`, `Begun`: becomes `Pending`, visible then, `due` and attempts stay;
-    /// `Done`.
-    /// `Closed` and `Replaced`: as an ack; `Closed`.
+    /// By token.
+    ///
+    /// * `Leased`, `Begun`: becomes `Pending` and visible at the given time; `due` and attempts
+    ///   stay; `Done`.
+    /// * `Closed`, `Replaced`: as an ack; `Closed`.
     Retry {
-        /// Which job.
+        /// The key of the job.
         key: Key,
         /// The token of the lease.
         token: Token,
-        /// When it is to be tried again.
+        /// The time of the retry.
         when: When,
     },
-    /// Ends a lease whose handler was not called: as `Retry`, and the attempt of one that is
-    /// `Begun` is not counted.
+    /// Ends a lease whose handler was not called: like `Retry`, but the attempt of a `Begun` row is
+    /// subtracted again.
     Release {
-        /// Which job.
+        /// The key of the job.
         key: Key,
         /// The token of the lease.
         token: Token,
-        /// When it is to be visible again.
+        /// When the job is visible again.
         when: When,
     },
-    /// Lets a lease end so long after the store's present, whether that is earlier or later.
+    /// Sets the end of a lease to `visibility` after the store's present, earlier or later than
+    /// before.
     ///
-    /// By token: `Done`; `Closed` where the row is `Closed` or `Replaced`: extended too, but
-    /// nothing follows this run.
+    /// By token: `Done`. If the row is `Closed` or `Replaced`, the lease is extended too, and the
+    /// outcome is `Closed`: the run is not repeated.
     Extend {
-        /// Which job.
+        /// The key of the job.
         key: Key,
         /// The token of the lease.
         token: Token,
-        /// For how long.
+        /// The time from the store's present to the end of the lease.
         visibility: Duration,
     },
     /// Ends a run and the job, and keeps it as a dead letter.
     ///
-    /// By token; `Leased`, `Begun`: the row goes, and a [`Dead`](super::Dead) is made of it;
-    /// `Done`.
-    /// `Closed` and `Replaced`: as an ack, no dead letter; `Closed`.
+    /// By token.
+    ///
+    /// * `Leased`, `Begun`: the row becomes a [`Dead`](super::Dead); `Done`.
+    /// * `Closed`, `Replaced`: as an ack, without a dead letter; `Closed`.
     Bury {
-        /// Which job.
+        /// The key of the job.
         key: Key,
         /// The token of the lease.
         token: Token,
-        /// Why.
+        /// Why the job ends.
         reason: String,
     },
-    /// Makes a job of a dead letter again: as a `Put` that does not replace, with its kind,
-    /// payload, policy and occurrence, and a new generation. `Done`, and the dead letter goes;
-    /// `Duplicate` and nothing done, if a job has the key and is not `Closed`; `Absent`, if there
-    /// is no such dead letter.
+    /// Makes a job of a dead letter again: like a `Put` without `replace`, with its kind, payload,
+    /// policy and occurrence, and a new generation.
+    ///
+    /// * `Done`: the dead letter is removed.
+    /// * `Duplicate`: no effect, because a job has the key and is not `Closed`.
+    /// * `Absent`: there is no such dead letter.
     Revive {
-        /// The generation it died in.
+        /// The generation of the dead letter.
         generation: u64,
-        /// When it is due.
+        /// When the job is due.
         when: When,
     },
     /// Removes a dead letter: `Done`, or `Absent`.
     Forget {
-        /// The generation it died in.
+        /// The generation of the dead letter.
         generation: u64,
     },
 }
 
 impl Change {
-    /// Keeps jobs of a kind from being leased and from beginning, or all jobs if no kind is given:
-    /// `Done`, or `Duplicate` if it is paused already. It is a row, which programs look for as
-    /// often as they [ask](crate::Builder::poll). Programs of older versions ignore it.
+    /// The change that pauses a kind, or all kinds if `kind` is `None`: its jobs are not leased and
+    /// do not begin. Its outcome is `Done`, or `Duplicate` if the kind is paused already. The pause
+    /// is a row, which programs read at each [poll](crate::Builder::poll). Programs of older
+    /// versions ignore it.
     ///
     /// # Errors
     ///
-    /// A kind that is too long.
+    /// If the kind is too long.
     pub fn pause(kind: Option<&str>) -> Result<Self, InvalidKey> {
         let name = format!("{PAUSE}{}", kind.unwrap_or_default());
         Ok(Self::Put(Put {
@@ -198,37 +211,38 @@ impl Change {
         }))
     }
 
-    /// Ends a [pause](Self::pause): `Cancelled`, or `Absent` if there is none.
+    /// The change that ends a [pause](Self::pause). Its outcome is `Cancelled`, or `Absent` if
+    /// there is no pause.
     ///
     /// # Errors
     ///
-    /// A kind that is too long.
+    /// If the kind is too long.
     pub fn resume(kind: Option<&str>) -> Result<Self, InvalidKey> {
         let name = format!("{PAUSE}{}", kind.unwrap_or_default());
         Ok(Self::Cancel { key: Key::new(name)? })
     }
 }
 
-/// The answer to a [`Change`].
+/// The outcome of a [`Change`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It was done.
+    /// The change was carried out.
     Done,
-    /// It was put in place of another job with its key.
+    /// The job was put, and replaced another job with its key.
     Replaced,
-    /// It was cancelled and will not begin.
+    /// The job was cancelled and will not begin.
     Cancelled,
-    /// Its run has begun. In answer to a cancellation: this run continues and its ack counts; no
-    /// other follows.
+    /// The run of the job has begun. A `Cancel` lets this run continue: its ack counts, and no
+    /// other run follows.
     Running,
     /// There is no such job or dead letter.
     Absent,
-    /// Somebody else has the job, or the run was ended before: the token is not the newest, or the
+    /// Another worker has the job, or the run was ended before: the token is not the newest, or the
     /// job has no lease.
     Superseded,
-    /// A job has the key, and was not to be replaced.
+    /// A job has the key, and the `Put` does not replace.
     Duplicate,
-    /// The job was cancelled or replaced while the worker had it: nothing follows this run.
+    /// The job was cancelled or replaced while the worker had it: the run is not repeated.
     Closed,
 }

@@ -1,4 +1,4 @@
-//! The clock of a store that has no server: the machine's wall clock, which never runs back here.
+//! The clock of a store without a server: the machine's wall clock, made monotonic.
 
 use super::Timestamp;
 use std::fmt;
@@ -7,25 +7,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 use wheelhouse_service::{Clock, MonotonicClock};
 
-/// The wall clock, for a store within the program: if that is set back, this one stands still until
-/// it has caught up, so that nothing runs twice or early. Clones are one clock.
+/// The wall clock, for a store within the program. If the wall clock is set back, this clock stops
+/// until the wall clock has caught up, so nothing runs twice or early. Clones share one clock.
 ///
-/// A store that outlives the program keeps [`high_water`](Self::high_water) and gives it back at
-/// the next start.
+/// A store that outlives the program keeps [`high_water`](Self::high_water) and passes it to
+/// [`at_least`](Self::at_least) at the next start.
 #[derive(Clone)]
 pub struct StoreClock {
     clock: Arc<dyn Clock>,
-    /// In milliseconds, rounded down.
+    /// The latest time shown, in milliseconds, rounded down.
     high: Arc<AtomicU64>,
 }
 
 impl StoreClock {
-    /// The wall clock that `clock` shows: that of the machine, or one that a test sets.
+    /// The wall clock of `clock`: the machine's, or one that a test sets.
     pub fn new(clock: impl Clock + 'static) -> Self {
         Self { clock: Arc::new(clock), high: Arc::default() }
     }
 
-    /// Does not show less than this from now on.
+    /// Shows `high_water` or a later time from now on.
     pub fn at_least(&self, high_water: Timestamp) {
         self.high.fetch_max(high_water.as_millis(), Ordering::SeqCst);
     }
@@ -35,8 +35,7 @@ impl StoreClock {
         Timestamp::from_millis(self.high.load(Ordering::SeqCst))
     }
 
-    /// The present: rounded down, which `visible_at` is compared with, and rounded up, which delays
-    /// are added to.
+    /// The present, rounded down to be compared with `visible_at`, and rounded up to add delays to.
     pub fn now(&self) -> (Timestamp, Timestamp) {
         let wall: SystemTime = self.clock.wall();
         let down = Timestamp::at_or_before(wall);

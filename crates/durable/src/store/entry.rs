@@ -1,57 +1,57 @@
-//! What a store holds and hands out.
+//! The rows of a store, and leased jobs.
 
 use super::{Key, Kind, Timestamp, Token};
 
 /// A row of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name.
+    /// The name of the job.
     pub key: Key,
-    /// Which handler runs it.
+    /// The name of its handler.
     pub kind: Kind,
-    /// What the handler is given.
+    /// The bytes for the handler.
     pub payload: Vec<u8>,
-    /// Late policy, expiry, rule of repetition, as the scheduling program wrote it.
+    /// Late policy, expiry and rule of repetition, as the scheduling program wrote them.
     pub policy: String,
-    /// When this occurrence was to begin.
+    /// When this occurrence is due.
     pub due: Timestamp,
     /// When a claim may hand it out; see the [module](super).
     pub visible_at: Timestamp,
-    /// Which scheduling this is; grows.
+    /// The number of this scheduling; it grows.
     pub generation: u64,
     /// The number of the occurrence of a periodic job, from 0.
     pub occurrence: u64,
-    /// How many runs of this occurrence have begun.
+    /// The number of runs of this occurrence that have begun.
     pub attempt: u32,
-    /// Whether a worker has it.
+    /// The state, with the lease if a worker has the job.
     pub state: State,
 }
 
-/// The kind of the row by which a store says that it is one of several.
+/// The kind of the row that holds the shard number of a store.
 pub(crate) const SHARD: &str = "wheelhouse-shard/1";
 
-/// Its key. It is never due.
+/// The key of that row. It is never due.
 pub(crate) const SHARD_KEY: &str = "wheelhouse-shard";
 
-/// The beginning of the kind and of the key of a row that pauses a kind. The paused kind follows,
-/// or nothing if all are paused.
+/// The prefix of the kind and of the key of a row that pauses a kind. The paused kind follows, or
+/// nothing if all kinds are paused.
 pub(crate) const PAUSE: &str = "wheelhouse-pause:";
 
 impl Entry {
-    /// If this is no job, but the row that says that a kind is [paused](crate::Timers::pause): that
-    /// kind; an empty one if all are.
+    /// The [paused](crate::Timers::pause) kind, if this row is a pause and not a job; empty if all
+    /// kinds are paused.
     pub fn paused(&self) -> Option<&str> {
         self.kind.strip_prefix(PAUSE)
     }
 
-    /// If this is no job, but the row by which a store of
-    /// [several](crate::Builder::start_shards) says which one it is: `shard 1 of 2`.
+    /// The shard number, such as `shard 1 of 2`, if this row holds it and is not a job: each of
+    /// [several stores](crate::Builder::start_shards) has such a row.
     pub fn shard(&self) -> Option<String> {
         (&*self.kind == SHARD).then(|| String::from_utf8_lossy(&self.payload).into_owned())
     }
 }
 
-/// A worker's hold of a job.
+/// The lease of a job by a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The worker's token.
@@ -60,16 +60,16 @@ pub struct Lease {
     pub until: Timestamp,
 }
 
-/// What a row is, see the [module](super).
+/// The state of a row, see the [module](super).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It waits.
+    /// The job waits.
     Pending,
-    /// A program has it, and its run has not begun.
+    /// A program has the job, and its run has not begun.
     Leased(Lease),
-    /// A worker runs it.
+    /// A worker runs the job.
     Begun(Lease),
-    /// A worker runs it, and it was cancelled.
+    /// A worker runs the job, and it was cancelled.
     Closed(Lease),
     /// A worker runs an older generation; the row is the newer one.
     Replaced(Lease),
@@ -98,9 +98,9 @@ impl State {
         matches!(self, Self::Leased(_) | Self::Begun(_))
     }
 
-    /// The number under which stores keep it, its lease beside. A job that is leased and has not
-    /// begun has that of one that waits: to cancel, move, replace or claim it is the same. So a
-    /// program of an older version, which knows only leases that have begun, does the right thing.
+    /// The number by which stores keep the state, next to the lease. `Leased` has the number of
+    /// `Pending`: cancels, moves, replacements and claims treat both alike. So programs of older
+    /// versions, which know only leases that have begun, handle such a row correctly.
     pub fn number(&self) -> u8 {
         match self {
             Self::Pending | Self::Leased(_) => 0,
@@ -110,12 +110,12 @@ impl State {
         }
     }
 
-    /// The state of a [number](Self::number), with its lease if it has one; `None` if there is no
+    /// The state with a [number](Self::number), and its lease if it has one; `None` if there is no
     /// such state.
     ///
     /// # Errors
     ///
-    /// Those of reading the lease.
+    /// The errors of reading the lease.
     pub fn of_number<E>(
         number: i64,
         lease: impl FnOnce() -> Result<Option<Lease>, E>,
@@ -131,38 +131,39 @@ impl State {
     }
 }
 
-/// A job that was handed out.
+/// A job that a claim has handed out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leased {
-    /// The row as it is now: [`Leased`](State::Leased). Its `attempt` counts the runs before.
+    /// The row after the claim: [`Leased`](State::Leased). Its `attempt` counts the earlier runs.
     pub job: Entry,
-    /// The token with which the run is ended.
+    /// The token, by which the run is ended.
     pub token: Token,
     /// When the lease ends.
     pub until: Timestamp,
-    /// `true` if the job had a lease before that was [lost](State::is_held): its holder was killed,
-    /// cut off or stopped.
+    /// `true` if the job had an earlier lease that was [lost](State::is_held): its holder was
+    /// killed, cut off or stopped.
     pub was_lost: bool,
 }
 
-/// When to ask a store again.
+/// When to claim from a store next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next {
     /// The store's present, rounded down.
     pub now: Timestamp,
-    /// When a job of the kinds that were asked for is visible next, as things are after the claim;
-    /// `None` if there is none. May be earlier than that (a row that is to be removed, say), but
-    /// not past unless `max` jobs were leased, and never later.
+    /// When the next job of the claimed kinds is visible, after this claim; `None` if there is
+    /// none. It may be too early, for example because of a row that is to be removed, but never too
+    /// late. It is in the future unless `max` jobs were leased.
     pub visible_at: Option<Timestamp>,
 }
 
-/// A job that is not tried again, and why. Its generation names it: a key may have several.
+/// A dead letter: a job that is not retried. It is named by its generation, because a key may have
+/// several dead letters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dead {
-    /// The row as it was last, without its lease: `Pending`, and `visible_at` is `due`.
+    /// The last row of the job, without its lease: `Pending`, and `visible_at` is `due`.
     pub job: Entry,
-    /// Why.
+    /// Why the job ended.
     pub reason: String,
-    /// When it died.
+    /// When the job ended.
     pub at: Timestamp,
 }

@@ -1,36 +1,36 @@
-//! What can go wrong in a store.
+//! The errors of a store.
 
 use std::error::Error;
 use std::{fmt, io};
 
-/// A store that could not do what it was asked for.
+/// Why a call of a store failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The storage refused: disk full, read-only, a failed write or sync. The message of the error
-    /// names the remedy where the store knows one.
+    /// The storage failed: disk full, read-only, a failed write or sync. The message of the error
+    /// names the remedy if the store knows one.
     Io(io::Error),
-    /// The server or file cannot be reached at the moment, or is busy for too long: worth trying
-    /// again.
+    /// The server or file cannot be reached at the moment, or is busy for too long. A retry may
+    /// succeed.
     Unavailable(Box<dyn Error + Send + Sync>),
-    /// Written by a newer version, which is not touched.
+    /// The data were written by a newer version. They were not changed.
     Format {
         /// The format that was found.
         found: u32,
-        /// The newest that this version knows.
+        /// The newest format that this version knows.
         known: u32,
     },
-    /// Something else than a store of this kind; it is not touched.
+    /// The data are not those of such a store. They were not changed.
     Foreign(String),
-    /// What is stored contradicts itself, or cannot be read.
+    /// The stored data are inconsistent or cannot be read.
     Damaged(String),
-    /// The store refuses as configured, or is not set up as durability needs. The text names the
-    /// remedy.
+    /// The store refuses the call by its configuration, or its settings do not ensure durability.
+    /// The text names the remedy.
     Refused(String),
 }
 
 impl StoreError {
-    /// Whether the same call may succeed later without anybody's doing.
+    /// Returns `true` if the same call may succeed later without human action.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Io(_) | Self::Unavailable(_))
     }
@@ -49,8 +49,8 @@ impl fmt::Display for StoreError {
             }
             Self::Format { found, known } => write!(
                 f,
-                "written in format {found} by a newer version, and this one knows formats up to \
-                 {known}: run the newer version"
+                "written in format {found} by a newer version, but this version knows formats up \
+                 to {known}: run the newer version"
             ),
             Self::Foreign(what) => write!(f, "not a store of timers: {what}; name another one"),
             Self::Damaged(what) => write!(f, "damaged: {what}; restore it from a copy"),
@@ -59,7 +59,7 @@ impl fmt::Display for StoreError {
     }
 }
 
-/// What an error was caused by: clients of databases tell it only there.
+/// Appends the sources of an error: clients of databases give the details only there.
 fn sources(f: &mut fmt::Formatter<'_>, error: &dyn Error) -> fmt::Result {
     let mut sources = std::iter::successors(error.source(), |error| (*error).source());
     sources.try_for_each(|source| write!(f, ": {source}"))

@@ -1,12 +1,12 @@
-//! Names, numbers and times of jobs.
+//! Keys, kinds, tokens and times.
 
 use super::entry::{PAUSE, SHARD_KEY};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// The name under which a job is found: 1 to 512 bytes, text or not. At most one job has it at a
-/// time. Cheap to clone.
+/// The name of a job: 1 to 512 bytes, text or binary. At most one job has a key at a time. Cheap to
+/// clone.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(Arc<[u8]>);
 
@@ -14,11 +14,11 @@ impl Key {
     /// The longest key, in bytes.
     pub const LONGEST: usize = 512;
 
-    /// Takes a key over.
+    /// Makes a key of these bytes.
     ///
     /// # Errors
     ///
-    /// [`InvalidKey`], if it is empty or longer than [`LONGEST`](Self::LONGEST).
+    /// [`InvalidKey`] if `bytes` is empty or longer than [`LONGEST`](Self::LONGEST).
     ///
     /// ```
     /// use wheelhouse_durable::store::Key;
@@ -35,14 +35,13 @@ impl Key {
         }
     }
 
-    /// Its bytes.
+    /// The bytes of the key.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Returns `true` if this key is not for jobs: a store has its own rows under such keys. One
-    /// says which of [several stores](crate::Builder::start_shards) it is; others are
-    /// [pauses](crate::Timers::pause).
+    /// Returns `true` if this key is reserved for rows that are not jobs: the shard number of one
+    /// of [several stores](crate::Builder::start_shards), and [pauses](crate::Timers::pause).
     ///
     /// ```
     /// use wheelhouse_durable::store::Key;
@@ -56,14 +55,14 @@ impl Key {
     }
 }
 
-/// So that a key is taken where bytes or text are.
+/// Lets a key be passed to parameters that take bytes or text.
 impl AsRef<[u8]> for Key {
     fn as_ref(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// As text, with what is no text in hexadecimal.
+/// As text. A key that is not UTF-8, or has control characters, is shown in hexadecimal.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match std::str::from_utf8(&self.0) {
@@ -82,14 +81,14 @@ impl fmt::Debug for Key {
 /// A key that is empty or too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidKey {
-    /// Its length in bytes.
+    /// The length of the key in bytes.
     pub length: usize,
 }
 
 impl fmt::Display for InvalidKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { length } = self;
-        write!(f, "a key of {length} bytes: keys have 1 to {} bytes", Key::LONGEST)
+        write!(f, "invalid key of {length} bytes: keys have 1 to {} bytes", Key::LONGEST)
     }
 }
 
@@ -99,17 +98,17 @@ impl std::error::Error for InvalidKey {}
 /// characters.
 pub type Kind = Arc<str>;
 
-/// Whether stores take this kind: 1 to 255 bytes, and no control characters.
+/// Returns `true` if `kind` is valid: 1 to 255 bytes without control characters.
 pub(crate) fn is_kind(kind: &str) -> bool {
     (1..=255).contains(&kind.len()) && !kind.contains(char::is_control)
 }
 
-/// The kinds that a program has handlers for: sorted, each once.
+/// The kinds that a program has handlers for: sorted, without duplicates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kinds(Arc<[Kind]>);
 
 impl Kinds {
-    /// These kinds, in whatever order.
+    /// Makes a set of these kinds, given in any order.
     pub fn new<K: Into<Kind>>(kinds: impl IntoIterator<Item = K>) -> Self {
         let mut kinds: Vec<Kind> = kinds.into_iter().map(Into::into).collect();
         kinds.sort_unstable();
@@ -117,29 +116,29 @@ impl Kinds {
         Self(kinds.into())
     }
 
-    /// Whether this kind is among them. O(log k).
+    /// Returns `true` if `kind` is among them. O(log k).
     pub fn contains(&self, kind: &str) -> bool {
         self.0.binary_search_by(|its| (**its).cmp(kind)).is_ok()
     }
 
-    /// All of them, sorted.
+    /// All kinds, sorted.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Kind> {
         self.0.iter()
     }
 
-    /// How many there are.
+    /// The number of kinds.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there are no kinds.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// A fencing token: who holds the newest one holds the job. They grow, so that a resource that
-/// remembers the highest can refuse who comes late with a lower one.
+/// A fencing token: the worker with the newest token of a job holds the job. Tokens grow, so a
+/// resource that remembers the highest one can refuse a late worker with a lower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Token(pub u64);
 
@@ -154,11 +153,11 @@ impl fmt::Display for Token {
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// The last time that can be named: 2^53 - 1 milliseconds, which a double holds exactly. The
-    /// year is about 287396.
+    /// The latest time: 2^53 - 1 milliseconds, which a double holds exactly. It is in about the
+    /// year 287396.
     pub const MAX: Self = Self((1 << 53) - 1);
 
-    /// So many milliseconds after 1970, or [`MAX`](Self::MAX).
+    /// The time `millis` milliseconds after 1970, at most [`MAX`](Self::MAX).
     pub const fn from_millis(millis: u64) -> Self {
         if millis > Self::MAX.0 { Self::MAX } else { Self(millis) }
     }
@@ -168,29 +167,29 @@ impl Timestamp {
         self.0
     }
 
-    /// A time of the wall clock, rounded up to a millisecond; 1970 if it is before that.
+    /// Rounds a time of the wall clock up to a millisecond; 1970 if it is before that.
     pub fn at_or_after(time: SystemTime) -> Self {
         let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self::from_millis(millis_up(since))
     }
 
-    /// A time of the wall clock, rounded down to a millisecond; 1970 if it is before that.
+    /// Rounds a time of the wall clock down to a millisecond; 1970 if it is before that.
     pub fn at_or_before(time: SystemTime) -> Self {
         let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
     }
 
-    /// So much later, rounded up, or [`MAX`](Self::MAX).
+    /// Adds `delay`, rounded up to a millisecond. The result is at most [`MAX`](Self::MAX).
     pub fn saturating_add(self, delay: Duration) -> Self {
         Self::from_millis(self.0.saturating_add(millis_up(delay)))
     }
 
-    /// Time since `earlier`; zero if that is later.
+    /// The time since `earlier`; zero if that is later.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
 
-    /// The same for the wall clock; `None` if the platform's reaches less far.
+    /// As a time of the wall clock; `None` if the platform cannot represent it.
     pub fn to_system_time(self) -> Option<SystemTime> {
         SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(self.0))
     }

@@ -1,4 +1,4 @@
-//! A store that lasts as long as the program: for tests, and the plainest table for the rules.
+//! A store in memory: for tests, and the simplest implementation of the rules' table.
 //!
 //! ```text
 //!  rows    key  -> Entry
@@ -20,9 +20,9 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Jobs in memory. Clones are connections to the same jobs, as two machines have them to one
-/// server; what was told to be durable lasts as long as one of them. All calls are O(log n) for
-/// each job they touch.
+/// Jobs in memory. Clones are connections to the same jobs, like those of two machines to one
+/// server. The jobs last until the last clone is dropped. All calls are O(log n) for each job they
+/// touch.
 ///
 /// ```
 /// use wheelhouse_durable::store::{Change, Key, MemoryStore, Outcome, Store};
@@ -45,28 +45,28 @@ struct Inner {
     dead: BTreeMap<u64, Dead>,
     /// The last generation or token that was drawn.
     last: u64,
-    /// Whether a row became the first of its kind, so that whoever waits may wait too long.
+    /// A row became the first of its kind, so waiting programs must be woken.
     earlier: bool,
     wakers: Vec<Waker>,
 }
 
 impl MemoryStore {
-    /// An empty one, by the machine's wall clock.
+    /// An empty store with the machine's wall clock.
     pub fn new() -> Self {
         Self::with_clock(StoreClock::default())
     }
 
-    /// An empty one with a clock of its own.
+    /// An empty store with the given clock.
     pub fn with_clock(clock: StoreClock) -> Self {
         Self { clock, inner: Arc::default() }
     }
 
-    /// How many rows there are. O(1).
+    /// The number of rows. O(1).
     pub fn len(&self) -> usize {
         self.inner.lock().rows.len()
     }
 
-    /// Whether there is no row.
+    /// Returns `true` if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -119,7 +119,8 @@ impl Store for MemoryStore {
             into.extend(inner.lease(&key, until));
         }
         let next = inner.first(kinds).map(|(visible_at, ..)| visible_at);
-        // Leases end later than what they were made of was due.
+        // A lease inserts its row at a later place than before, which may still be the first of its
+        // kind. This claim returns that time, so no program must be woken for it.
         inner.earlier = false;
         Ok(Next { now, visible_at: next })
     }
@@ -170,18 +171,18 @@ impl Store for MemoryStore {
 }
 
 impl Inner {
-    /// A number that was never drawn before.
+    /// Draws a number that was never drawn before.
     fn draw(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
 
-    /// The first row of these kinds. O(k log n).
+    /// The place of the first row of these kinds. O(k log n).
     fn first(&self, kinds: &Kinds) -> Option<(Timestamp, u64, Key)> {
         kinds.iter().filter_map(|kind| self.order.get(kind)?.first()).min().cloned()
     }
 
-    /// Takes a row out, with its place in the order.
+    /// Removes a row and its place in the order.
     fn take(&mut self, key: &Key) -> Option<Entry> {
         let row = self.rows.remove(key)?;
         if let Some(order) = self.order.get_mut(&row.kind) {
@@ -201,7 +202,7 @@ impl Inner {
         self.rows.insert(row.key.clone(), row);
     }
 
-    /// Hands a visible row out, or removes it if it was cancelled.
+    /// Leases a visible row, or removes it if it was cancelled.
     fn lease(&mut self, key: &Key, until: Timestamp) -> Option<Leased> {
         let row = self.take(key)?;
         let was_lost = row.state.is_held();
@@ -212,10 +213,10 @@ impl Inner {
     }
 }
 
-/// The rows within a call.
+/// The rows, during one commit.
 struct Rows<'a> {
     inner: &'a mut Inner,
-    /// Its present, rounded down.
+    /// The present of the commit, rounded down.
     now: Timestamp,
 }
 
@@ -239,7 +240,7 @@ impl Table for Rows<'_> {
 
     fn set(&mut self, key: &Key, row: &Row) -> Result<(), Infallible> {
         if let Some(before) = self.inner.take(key) {
-            // A row that stays at its place, as when a run begins, wakes no claimer.
+            // A row that keeps its place, for example when a run begins, wakes no program.
             let earlier = self.inner.earlier || row.visible_at < before.visible_at;
             self.inner.insert(row.with(before));
             self.inner.earlier &= earlier;

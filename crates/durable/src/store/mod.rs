@@ -1,10 +1,10 @@
-//! What a store has to do, and the types in which it is told so.
+//! The contract of a store, and its types.
 //!
 //! # One row for each key
 //!
 //! A store holds a row for each key, and one index by `(visible_at, generation)` for each kind.
-//! `visible_at` is the due time at first. A claim moves it to the end of the lease, so a job whose
-//! holder died becomes visible again by itself: nothing searches for abandoned leases.
+//! `visible_at` is the due time at first. A claim moves it to the end of the lease. So a job whose
+//! holder died becomes visible again without any search for abandoned leases.
 //!
 //! ```text
 //!            Put            claim           Begin            Ack
@@ -20,32 +20,34 @@
 //!                   └─────────────────────────────────────────────────┘
 //! ```
 //!
-//! * **Pending**: waits for `visible_at`, which is its due time, or when it is tried again.
-//! * **Leased**: a program has it until `visible_at`, and its run has not begun. If the lease is
-//!   not extended or ended by then, a claim hands it out again with a newer token. A cancellation,
-//!   move or replacement treats it as if it were pending: the lease is over, and the run that was
-//!   to begin is refused.
-//! * **Begun**: a worker runs it; the attempt is counted. If the lease ends, as above.
-//! * **Closed**: cancelled while a worker runs it. The worker's ack counts; it is not handed out
-//!   again. The row goes with the ack, or with the first claim after the end of the lease.
+//! * **Pending**: the job waits for `visible_at`, which is its due time or the time of its retry.
+//! * **Leased**: a program has the job until `visible_at`, and its run has not begun. If the lease
+//!   is not extended or ended by then, a claim hands the job out again with a newer token. A
+//!   cancel, move or replacement treats the job as pending: it ends the lease, and the `Begin` of
+//!   the leased run is refused.
+//! * **Begun**: a worker runs the job, and the attempt is counted. If the lease runs out, a claim
+//!   hands the job out again, as above.
+//! * **Closed**: the job was cancelled while a worker runs it. The worker's ack counts, and the job
+//!   is not handed out again. The row is removed when the run ends, or by the first claim after the
+//!   end of the lease.
 //! * **Replaced**: a newer generation was put under the key while a worker runs the older one. The
-//!   row holds the newer one, which waits for its due time *and* for the end of the older run:
-//!   until the older is acked, retried, released or buried, or its lease ends. So two generations
-//!   of a key never run at a time, unless a lease was lost.
+//!   row holds the newer one. It waits for its due time *and* for the end of the older run, which
+//!   is an ack, retry, release or bury of the older generation, or the end of its lease. So two
+//!   generations of a key never run at the same time, unless a lease was lost.
 //!
 //! # Numbers
 //!
-//! `generation` and [`Token`] are drawn from counters of the store (one or two) that only grow. A
-//! generation is drawn by each `Put` and each `Revive`: no two schedulings under a key have the
-//! same, however long ago the first was, so that idempotency keys made of it are unique. A token is
-//! drawn by each claim of a job. To let them grow even if a server is emptied or restored from an
-//! old copy, start from the microseconds of the store's clock: `max(last + 1, clock)`.
+//! `generation` and [`Token`] are drawn from one or two counters of the store that only grow. Each
+//! `Put` and each `Revive` draws a generation. So no two schedulings under a key have the same
+//! generation, however far apart, and idempotency keys made of it are unique. Each claim of a job
+//! draws a token. Both must grow even if a server is emptied or restored from an old copy: start
+//! from the microseconds of the store's clock, `max(last + 1, clock)`.
 //!
 //! # Time
 //!
-//! The store's clock alone decides. It is read once for each call: rounded up to a millisecond
-//! where a delay is added to it, rounded down where it is compared with `visible_at`. So nothing is
-//! handed out early. A test replaces the clock: the store takes time through one function.
+//! The store's clock alone decides. A call reads it once. It is rounded up to a millisecond where a
+//! delay is added to it, and rounded down where it is compared with `visible_at`, so nothing is
+//! handed out early. A store reads the time through one function, which a test can replace.
 
 mod change;
 mod clock;
@@ -67,39 +69,40 @@ pub use memory::MemoryStore;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Something to be called when a store has something visible earlier than it said. It must not
-/// block.
+/// A callback for when a job is visible earlier than the last [`Next`] of the store said. It must
+/// not block.
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
-/// What keeps jobs. See the [module](self) for rows, states, numbers and time.
+/// A store of jobs. See the [module](self) for rows, states, numbers and time.
 ///
-/// All calls are synchronous and in batches. One value is used by one thread at a time; a store
-/// whose server can serve two connections at once gives a second by [`beside`](Self::beside).
+/// All calls are synchronous and take batches. One thread at a time uses a value. If a store can
+/// serve two connections at once, [`beside`](Self::beside) returns a second one.
 pub trait Store: Send + 'static {
-    /// Carries out all changes or none, in order: each sees what the one before has done. There is
-    /// an [`Outcome`] for each.
+    /// Carries out all changes or none, in order: each change sees the effect of the one before.
+    /// Returns an [`Outcome`] for each.
     ///
     /// The changes are durable when it returns: they survive a crash of the process and a loss of
-    /// power. A batch of nothing but [`Begin`](Change::Begin) need only survive the crash of the
-    /// process. A store that leaves out the sync of such a batch syncs it with the next one.
+    /// power. A batch of [`Begin`](Change::Begin) alone need only survive a crash of the process. A
+    /// store that skips the sync of such a batch must sync it with the next one.
     ///
     /// # Errors
     ///
-    /// Then all of it has been done or nothing, and which one need not be known.
+    /// After an error either all changes were carried out or none. The store need not know which.
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError>;
 
     /// Leases up to `max` jobs of these kinds that are visible by the store's clock, in the order
-    /// of `(visible_at, generation)`: each for as long as `visibility` says, which is at least a
-    /// millisecond, with a fresh token. They are appended to `into`. The leases are durable when it
-    /// returns. An attempt is counted by [`Change::Begin`], not here.
+    /// of `(visible_at, generation)`, and appends them to `into`. Each lease has a new token and
+    /// lasts for `visibility`, which is at least a millisecond. The leases are durable when it
+    /// returns. [`Change::Begin`] counts an attempt, not the claim.
     ///
-    /// Rows that are [closed](State::Closed) and whose lease has ended are removed on the way.
+    /// Removes the [closed](State::Closed) rows that it meets whose lease has ended.
     ///
-    /// The answer tells when to ask next. With a `max` of 0 nothing is leased.
+    /// Returns when to claim next. With a `max` of 0 nothing is leased.
     ///
     /// # Errors
     ///
-    /// Then `into` is as it was. Jobs may have been leased; they become visible again.
+    /// After an error `into` is unchanged. Jobs may have been leased; they become visible again at
+    /// the end of the lease.
     fn claim(
         &mut self,
         kinds: &Kinds,
@@ -119,9 +122,9 @@ pub trait Store: Send + 'static {
         Ok(none.now)
     }
 
-    /// Has `waker` called when a commit, of whomever, makes a job visible earlier than the last
-    /// [`Next`] said, if it said something and the store can tell. It may be called too often. A
-    /// store that cannot tell does nothing: it is asked once a second anyhow.
+    /// Registers `waker`. The store calls it when a commit of any connection makes a job visible
+    /// earlier than the last [`Next`] said, or if that said `None`. Spurious calls are allowed. A
+    /// store that cannot notify does nothing: callers poll it once a second in any case.
     fn wake_by(&mut self, waker: Waker);
 
     /// The row of a key.
@@ -131,8 +134,8 @@ pub trait Store: Send + 'static {
     /// Those of the storage.
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError>;
 
-    /// Rows in an order of the store's own that does not change, at most `max`, beginning after the
-    /// row of `after`. For lists, counts and tests.
+    /// Passes at most `max` rows to `each`, beginning after the row of `after`. The store chooses
+    /// the order, which must not change between calls. For lists, counts and tests.
     ///
     /// # Errors
     ///
@@ -144,7 +147,8 @@ pub trait Store: Send + 'static {
         each: &mut dyn FnMut(&Entry),
     ) -> Result<(), StoreError>;
 
-    /// Dead letters by generation, at most `max`, beginning after that of the generation `after`.
+    /// Passes at most `max` dead letters to `each`, ordered by generation, beginning after the
+    /// generation `after`.
     ///
     /// # Errors
     ///
@@ -156,16 +160,16 @@ pub trait Store: Send + 'static {
         each: &mut dyn FnMut(&Dead),
     ) -> Result<(), StoreError>;
 
-    /// Each kind of which there is a row, and when the first of it is visible, in any order. It
-    /// must not take time in proportion to the rows. Asked once a minute.
+    /// Passes each kind that has a row to `each`, with the earliest `visible_at` of its rows, in
+    /// any order. It must not take time in proportion to the rows. Called once a minute.
     ///
     /// # Errors
     ///
     /// Those of the storage.
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError>;
 
-    /// Figures of the storage for people who watch it, by names such as `wal_bytes`; none by
-    /// default. Asked once a minute; must not take time in proportion to the rows.
+    /// Passes figures of the storage to `each`, for monitoring, with names such as `wal_bytes`; no
+    /// figures by default. It must not take time in proportion to the rows. Called once a minute.
     ///
     /// # Errors
     ///
@@ -174,8 +178,8 @@ pub trait Store: Send + 'static {
         Ok(())
     }
 
-    /// A second connection to the same data, with which jobs are claimed while this one commits;
-    /// `None` where there is one writer at a time anyhow, which is the default.
+    /// A second connection to the same data, to claim jobs while this one commits. `None`, the
+    /// default, if the store allows only one writer at a time.
     ///
     /// # Errors
     ///

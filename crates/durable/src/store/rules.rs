@@ -1,31 +1,31 @@
-//! The rules of [`Change`], without a storage: what an answer is, and what becomes of the row.
+//! The rules of [`Change`], without a storage: the outcome of a change, and the row after it.
 //!
-//! For stores that read rows, decide, and write them back. A store whose server decides says the
-//! same in the server's language; the model of the conformance suite says it another way, and both
-//! are held against it.
+//! For stores that read rows, decide, and write them back. A store whose server decides implements
+//! the same rules in the server's language. The conformance suite compares both with its model,
+//! which implements the rules independently.
 
 use super::{Again, Change, Entry, Key, Kind, Lease, Outcome, Put, State, Timestamp, When};
 
-/// The part of a row that changes go by and alter. The rest is the job itself: key, kind, payload
-/// and policy.
+/// The part of a row that changes depend on and modify. The rest is the job itself: key, kind,
+/// payload and policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// When this occurrence was to begin.
+    /// When this occurrence is due.
     pub due: Timestamp,
-    /// When a claim may hand it out.
+    /// When a claim may hand the job out.
     pub visible_at: Timestamp,
-    /// Which scheduling this is.
+    /// The number of this scheduling.
     pub generation: u64,
-    /// Which occurrence of a periodic job.
+    /// The number of the occurrence of a periodic job, from 0.
     pub occurrence: u64,
-    /// How many runs of this occurrence have begun.
+    /// The number of runs of this occurrence that have begun.
     pub attempt: u32,
-    /// Whether a worker has it.
+    /// The state, with the lease if a worker has the job.
     pub state: State,
 }
 
 impl Row {
-    /// The row, with its job.
+    /// Combines the row with its job.
     pub fn of(self, key: Key, kind: Kind, payload: Vec<u8>, policy: String) -> Entry {
         let Self { due, visible_at, generation, occurrence, attempt, state } = self;
         #[rustfmt::skip]
@@ -35,13 +35,13 @@ impl Row {
         entry
     }
 
-    /// The row, with the job of another.
+    /// Combines the row with the job of `entry`.
     pub fn with(self, entry: Entry) -> Entry {
         self.of(entry.key, entry.kind, entry.payload, entry.policy)
     }
 
-    /// Returns `true` if `visible_at` is as the state says: the end of the lease, if there is one,
-    /// and of a replaced row not before the newer generation is due.
+    /// Returns `true` if `visible_at` agrees with the state: it is the end of the lease, if there
+    /// is one, and in a replaced row not before the newer generation is due.
     fn is_sound(&self) -> bool {
         self.visible_at
             == match self.state {
@@ -51,7 +51,7 @@ impl Row {
             }
     }
 
-    /// Returns `true` if a change that sets a row may make `after` of this one: the generation
+    /// Returns `true` if a change that sets a row may turn this one into `after`: the generation
     /// stays, only a claim gives a token, and at most one attempt begins. A row that was read from
     /// a damaged file may be unsound, and stay so.
     fn may_become(&self, after: &Self) -> bool {
@@ -63,58 +63,58 @@ impl Row {
     }
 }
 
-/// The rows of a store, within a transaction of its own.
+/// The rows of a store, within one transaction.
 pub trait Table {
-    /// What can go wrong in it.
+    /// The errors of the storage.
     type Error;
 
     /// The row of a key.
     ///
     /// # Errors
     ///
-    /// Those of the storage; so too below.
+    /// Those of the storage.
     fn row(&mut self, key: &Key) -> Result<Option<Row>, Self::Error>;
 
-    /// A generation that was never drawn before.
+    /// Draws a generation that was never drawn before.
     fn draw(&mut self) -> u64;
 
-    /// The row of the job's key is this now, with this job.
+    /// Writes the row and the job under the job's key. A row that is there is replaced.
     ///
     /// # Errors
     ///
     /// Those of the storage.
     fn put(&mut self, row: &Row, job: &Put) -> Result<(), Self::Error>;
 
-    /// The row of the key is this now, with the job it had.
+    /// Updates the row of the key, which keeps its job.
     ///
     /// # Errors
     ///
     /// Those of the storage.
     fn set(&mut self, key: &Key, row: &Row) -> Result<(), Self::Error>;
 
-    /// The row of the key goes.
+    /// Removes the row of the key.
     ///
     /// # Errors
     ///
     /// Those of the storage.
     fn remove(&mut self, key: &Key) -> Result<(), Self::Error>;
 
-    /// The row of the key goes and becomes a dead letter.
+    /// Turns the row of the key into a dead letter.
     ///
     /// # Errors
     ///
     /// Those of the storage.
     fn bury(&mut self, key: &Key, reason: &str) -> Result<(), Self::Error>;
 
-    /// The dead letter of a generation: its job, with `when` and `replace` of no meaning, and its
-    /// occurrence.
+    /// The job and the occurrence of the dead letter of a generation. `when` and `replace` of the
+    /// job have no meaning.
     ///
     /// # Errors
     ///
     /// Those of the storage.
     fn dead(&mut self, generation: u64) -> Result<Option<(Put, u64)>, Self::Error>;
 
-    /// The dead letter of a generation goes; whether there was one.
+    /// Removes the dead letter of a generation. Returns `true` if there was one.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ pub trait Table {
     fn forget(&mut self, generation: u64) -> Result<bool, Self::Error>;
 }
 
-/// Carries out one change; `now` is the store's present, rounded up.
+/// Carries out one change. `now` is the store's present, rounded up.
 ///
 /// # Errors
 ///
@@ -162,8 +162,8 @@ pub fn apply<T: Table>(
     Ok(outcome)
 }
 
-/// The row after a claim that hands it out until then, with this token; `None` if it is to go
-/// instead, because it was cancelled.
+/// The row after a claim that hands it out with this lease; `None` if the claim must remove the
+/// row, because it was cancelled.
 pub fn claim(row: &Row, lease: Lease) -> Option<Row> {
     debug_assert!(
         row.state.lease().is_none_or(|before| before.token < lease.token),
@@ -173,7 +173,7 @@ pub fn claim(row: &Row, lease: Lease) -> Option<Row> {
     (!matches!(row.state, State::Closed(_))).then_some(leased)
 }
 
-/// What is to be done to a row.
+/// The effect of a change on a row.
 enum Step<'a> {
     Keep,
     Set(Row),
@@ -193,7 +193,8 @@ fn put<T: Table>(
         Some(_) if new.replace => Outcome::Replaced,
         Some(_) => return Ok(Outcome::Duplicate),
     };
-    // A lease that has not begun ends here: its `Begin` finds another row, and is refused.
+    // A lease that has not begun ends here: its `Begin` finds no lease with its token, and is
+    // refused.
     let lease = state.and_then(|state| state.run());
     let due = new.when.from(now);
     let row = Row {
@@ -222,10 +223,11 @@ fn revive<T: Table>(
     Ok(outcome)
 }
 
-/// Why a change by token never meets a row that waits: it was compared with the token of the lease.
-const NO_LEASE: &str = "a row that waits has no token";
+/// Why a change by token never reaches a pending row: `decide` has compared the token with that of
+/// the lease.
+const NO_LEASE: &str = "a pending row has no token";
 
-/// Decides about a change of a row that is there.
+/// The outcome of a change to a row, and the step that carries it out.
 fn decide<'a>(change: &'a Change, row: &Row, now: Timestamp) -> (Outcome, Step<'a>) {
     let token = match change {
         Change::Begin { token, .. }
@@ -292,7 +294,7 @@ fn cancel(row: &Row) -> (Outcome, Step<'static>) {
     (Outcome::Running, Step::Set(Row { state, visible_at: lease.until, ..*row }))
 }
 
-/// Ends the run of a generation that was cancelled or replaced; of any other the row goes.
+/// Ends a run. A replaced row becomes pending with the newer generation; any other row is removed.
 fn end(row: &Row) -> Step<'static> {
     match row.state {
         State::Replaced(_) => Step::Set(Row { visible_at: row.due, state: State::Pending, ..*row }),
@@ -313,7 +315,7 @@ fn ack(row: &Row, again: Option<Again>, now: Timestamp) -> (Outcome, Step<'stati
     (Outcome::Done, step)
 }
 
-/// `back`: the attempts that are taken back.
+/// `back`: the number of attempts to subtract.
 fn retry(row: &Row, visible_at: Timestamp, back: u32) -> (Outcome, Step<'static>) {
     debug_assert!(row.state != State::Pending, "{NO_LEASE}");
     if !row.state.is_held() {

@@ -1,4 +1,4 @@
-//! A store in memory, a clock that a test sets, and a store that fails when it is told to.
+//! An in-memory store, a clock that a test sets, and a store that fails as planned.
 #![allow(dead_code)]
 
 use parking_lot::Mutex;
@@ -12,10 +12,10 @@ use wheelhouse_durable::store::{
 use wheelhouse_durable::{Builder, Durable, Event, EventKind, Handlers};
 use wheelhouse_service::ManualClock;
 
-/// The kind of all jobs that need no other.
+/// The default kind of jobs.
 pub(crate) const KIND: &str = "work/1";
 
-/// That of [`World::with_a_pace`].
+/// The kind of [`World::with_a_pace`].
 pub(crate) const PACE: &str = "pace/1";
 
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
@@ -28,7 +28,7 @@ pub(crate) fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Waits for what other threads do; no test depends on how long it takes.
+/// Waits until other threads have reached a state. No test depends on the duration.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
@@ -38,7 +38,7 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// One store, one clock, and what was reported.
+/// One store, one clock, and the reported events.
 pub(crate) struct World {
     pub(crate) clock: ManualClock,
     pub(crate) store: MemoryStore,
@@ -73,22 +73,23 @@ impl World {
         leased
     }
 
-    /// Lets time pass, unless a job is leased: a test that does so again and again would run out
-    /// its lease on a machine that is busy.
+    /// Advances the clock, unless a job is leased: otherwise a test that advances it in a loop
+    /// would outlast the lease on a busy machine.
     pub(crate) fn pass(&self, time: Duration) {
         if self.leased() == 0 {
             self.clock.advance(time);
         }
     }
 
-    /// Leases as a machine does that dies before a handler is called.
+    /// Leases the due jobs, like a machine that dies before it calls a handler.
     pub(crate) fn lease_and_die(&self, visibility: Duration) -> Vec<Leased> {
         let mut leased = Vec::new();
         self.store.clone().claim(&Kinds::new([KIND]), 100, visibility, &mut leased).unwrap();
         leased
     }
 
-    /// The same in the handlers: of each, the attempt counts.
+    /// Leases and begins the due jobs, like a machine that dies in their handlers: the attempts
+    /// count.
     pub(crate) fn claim_and_die(&self, visibility: Duration) -> Vec<Leased> {
         let mut leased = self.lease_and_die(visibility);
         for leased in &mut leased {
@@ -100,7 +101,7 @@ impl World {
         leased
     }
 
-    /// With a handler for [`PACE`], of which a run takes ten milliseconds.
+    /// Adds a handler for [`PACE`], whose runs take ten milliseconds.
     pub(crate) fn with_a_pace(&self, handlers: Handlers) -> Handlers {
         let clock = self.clock.clone();
         handlers.on_bytes(PACE, move |_, _| {
@@ -109,8 +110,8 @@ impl World {
         })
     }
 
-    /// Runs a job that takes ten milliseconds: then eleven jobs are leased for each worker, and
-    /// none begins before a worker is free for it.
+    /// Runs a job that takes ten milliseconds. From then on the timers lease eleven jobs for each
+    /// worker, and begin none before a worker is free for it.
     pub(crate) fn set_the_pace(&self, timers: &Durable) {
         timers.after(secs(0)).schedule_bytes(PACE, "").unwrap();
         wait_until("it has run", || timers.snapshot().counts.acked == 1);
@@ -121,18 +122,18 @@ impl World {
     }
 }
 
-/// What a store does with its next calls.
+/// The fault of one call of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Works.
+    /// The call works.
     None,
-    /// Fails without having done anything.
+    /// The call fails without any effect.
     Before,
-    /// Does what it was asked for, and fails.
+    /// The call takes effect, and fails.
     After,
 }
 
-/// How a [`FaultyStore`] is told what to do. Clones are one.
+/// Controls a [`FaultyStore`]. Clones share their state.
 #[derive(Clone, Default)]
 pub(crate) struct Faults {
     inner: Arc<Mutex<Plan>>,
@@ -152,22 +153,22 @@ struct Plan {
 }
 
 impl Faults {
-    /// For the calls that follow, in order.
+    /// Plans the faults of the following calls, in order.
     pub(crate) fn plan(&self, faults: impl IntoIterator<Item = Fault>) {
         self.inner.lock().next.extend(faults);
     }
 
-    /// Whether the server cannot be reached at all.
+    /// With `true` all calls fail, as if the server could not be reached.
     pub(crate) fn down(&self, down: bool) {
         self.inner.lock().down = down;
     }
 
-    /// A payload that the store refuses.
+    /// Lets the store refuse this payload.
     pub(crate) fn refuse(&self, payload: &[u8]) {
         self.inner.lock().refused = Some(payload.to_vec());
     }
 
-    /// The key of a job of which the store refuses each ack, and says that it is damaged.
+    /// Lets the store refuse each ack of this job, with the error that it is damaged.
     pub(crate) fn refuse_acks_of(&self, key: &'static str) {
         self.inner.lock().never_acked = Some(key);
     }
@@ -177,7 +178,7 @@ impl Faults {
         self.inner.lock().commits.clone()
     }
 
-    /// How many renewals of leases there are in each.
+    /// The numbers of lease renewals in all commits.
     pub(crate) fn renewals(&self) -> Vec<usize> {
         self.inner.lock().renewals.clone()
     }
@@ -186,17 +187,17 @@ impl Faults {
         self.inner.lock().calls
     }
 
-    /// How many rows were looked for by their keys.
+    /// The number of lookups by key.
     pub(crate) fn finds(&self) -> usize {
         self.inner.lock().finds
     }
 
-    /// How often it was asked for all kinds.
+    /// The number of calls that listed all kinds.
     pub(crate) fn lists_of_kinds(&self) -> usize {
         self.inner.lock().lists_of_kinds
     }
 
-    /// For calls that only read: they fail if the server cannot be reached, and are not planned.
+    /// Fails if the store is down: for calls that only read, which take no planned fault.
     fn reach(&self) -> Result<(), StoreError> {
         if self.inner.lock().down { Err(unavailable()) } else { Ok(()) }
     }
@@ -212,13 +213,13 @@ fn unavailable() -> StoreError {
     StoreError::Unavailable("planned".into())
 }
 
-/// A store that fails when it is told to.
+/// A store that fails as planned.
 pub(crate) struct FaultyStore {
     pub(crate) store: MemoryStore,
     pub(crate) faults: Faults,
-    /// Held while a commit goes on, so that a test can stop it there.
+    /// Locked during each commit, so that a test can delay a commit by holding the lock.
     pub(crate) gate: Arc<Mutex<()>>,
-    /// Claims have a connection of their own, which works.
+    /// Claims have a separate connection, which always works.
     pub(crate) has_beside: bool,
 }
 

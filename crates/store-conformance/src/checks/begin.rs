@@ -1,4 +1,4 @@
-//! Leases before their runs begin, and how those begin.
+//! Leases whose run has not begun, and the begin of runs.
 
 use crate::Bed;
 use crate::rig::{
@@ -7,7 +7,7 @@ use crate::rig::{
 };
 use wheelhouse_durable::store::{Change, Leased, Outcome, State};
 
-/// It is cancelled by any connection, and never begins.
+/// Any connection can cancel a leased job. It never begins.
 pub fn a_leased_job_can_be_cancelled(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
@@ -23,7 +23,7 @@ pub fn a_leased_job_can_be_cancelled(bed: &mut dyn Bed) {
     assert_eq!((rig.claim_names().len(), rig.next_in()), (0, Some(5)));
 }
 
-/// As a job that waits: the lease ends.
+/// A leased job is moved and replaced like a pending one, and its lease ends.
 pub fn a_leased_job_can_be_moved_and_replaced(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
@@ -37,13 +37,13 @@ pub fn a_leased_job_can_be_moved_and_replaced(bed: &mut dyn Bed) {
     let leased = rig.lease_one();
     assert_eq!(rig.put(job("k", 0)), Outcome::Duplicate);
     assert_eq!(rig.put(instead("k", 30)), Outcome::Replaced);
-    assert_eq!(rig.find("k").map(|row| row.state), Some(State::Pending), "no run goes on");
+    assert_eq!(rig.find("k").map(|row| row.state), Some(State::Pending), "no run has begun");
     assert_eq!((rig.one(begin(&leased)), rig.next_in()), (Outcome::Superseded, Some(30)));
     rig.advance(30);
     assert!(rig.claim_one().job.generation > leased.job.generation);
 }
 
-/// Not before; once for each token; not if the run is given back.
+/// An attempt counts when its run begins, once for each token. A release subtracts it again.
 pub fn an_attempt_counts_when_it_begins(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
@@ -55,7 +55,7 @@ pub fn an_attempt_counts_when_it_begins(bed: &mut dyn Bed) {
     assert_eq!(rig.one(release(&leased, 0)), Outcome::Done);
     let leased = rig.lease_one();
     assert_eq!(rig.commit(&[begin(&leased), begin(&leased)]), [Outcome::Done; 2]);
-    assert_eq!(rig.one(begin(&leased)), Outcome::Done, "repeated, as its answer was lost");
+    assert_eq!(rig.one(begin(&leased)), Outcome::Done, "repeated after a lost answer");
     let row = rig.find("k").expect("it runs");
     assert!(matches!(row.state, State::Begun(lease) if lease.token == leased.token), "{row:?}");
     assert_eq!((row.attempt, row.visible_at), (1, leased.until));
@@ -66,7 +66,8 @@ pub fn an_attempt_counts_when_it_begins(bed: &mut dyn Bed) {
     assert_eq!(rig.lease_one().job.attempt, 1);
 }
 
-/// By the newest token. A run that was cancelled or replaced since it began answers `Closed`.
+/// A run begins by the newest token. If the job was cancelled or replaced since the run began, a
+/// repeated begin is answered `Closed`.
 pub fn a_run_begins_by_its_token(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let nobody = Change::Begin { key: key("k"), token: NO_TOKEN };
@@ -83,14 +84,14 @@ pub fn a_run_begins_by_its_token(bed: &mut dyn Bed) {
     assert_eq!(rig.one(begin(&new)), Outcome::Closed, "replaced");
     assert_eq!(rig.one(ack(&new)), Outcome::Done);
     assert_eq!(rig.one(begin(&new)), Outcome::Superseded);
-    // Late, and not claimed since.
+    // The lease has run out, but the job was not claimed since.
     let late = rig.lease_one();
     rig.advance(3 * LEASE);
     assert_eq!(rig.one(begin(&late)), Outcome::Done);
 }
 
-/// A lease is known by its token. The job may be due by the clock that leased it, and not yet by
-/// the clock as it is now.
+/// A lease is identified by its token. If the clock steps back after the claim, the leased job is
+/// not due by the current clock, and its run still begins.
 pub fn a_run_begins_after_the_clock_steps_back(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.advance(LEASE);
@@ -100,7 +101,7 @@ pub fn a_run_begins_after_the_clock_steps_back(bed: &mut dyn Bed) {
         rig.put(job("k", 0));
         let leased = rig.lease_one();
         rig.bed.set_back(millis(LEASE / 2));
-        assert_eq!(rig.one(begin(&leased)), Outcome::Done, "its lease is as it was");
+        assert_eq!(rig.one(begin(&leased)), Outcome::Done, "the lease is unchanged");
         let row = rig.find("k").expect("it runs");
         assert!(matches!(row.state, State::Begun(lease) if lease.token == leased.token), "{row:?}");
         assert_eq!(row.attempt, 1);
@@ -109,7 +110,7 @@ pub fn a_run_begins_after_the_clock_steps_back(bed: &mut dyn Bed) {
         for again in rig.lease() {
             assert_eq!(rig.one(ack(&again)), Outcome::Done);
         }
-        // The same where no run begins.
+        // The same without a begin.
         rig.put(job("k", 0));
         let leased = rig.lease_one();
         rig.bed.set_back(millis(LEASE / 2));
@@ -121,7 +122,8 @@ pub fn a_run_begins_after_the_clock_steps_back(bed: &mut dyn Bed) {
     }
 }
 
-/// `was_lost` is set if no one ended the lease; not if the job failed, was given back, or is new.
+/// `was_lost` is `true` if the holder did not end its lease. It is `false` if the job failed, was
+/// released, or is new.
 pub fn a_lost_lease_is_told(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
@@ -138,14 +140,14 @@ pub fn a_lost_lease_is_told(bed: &mut dyn Bed) {
     assert!(!leased.was_lost, "it failed");
     rig.one(release(&leased, 0));
     let leased = rig.lease_one();
-    assert!(!leased.was_lost, "it was given back");
+    assert!(!leased.was_lost, "it was released");
     rig.one(begin(&leased));
     rig.put(instead("k", 0));
     rig.advance(LEASE);
     assert!(!rig.lease_one().was_lost, "the newer one had no lease");
 }
 
-/// It may be left out or buried because it is late.
+/// A late job may be skipped or buried before its run begins.
 pub fn a_leased_job_may_end_before_it_begins(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));

@@ -1,4 +1,4 @@
-//! What a claim hands out, how much of it, in which order, and what it says of the future.
+//! Claims: which jobs they hand out, how many, in which order, and when to claim next.
 
 use crate::Bed;
 use crate::rig::{KIND, LEASE, Rig, ack, cancel, job, millis, move_to};
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use wheelhouse_durable::store::{Change, Kinds, Outcome, Put};
 
-/// First by time, then by the order of commits, whatever the keys; a move keeps the place among
-/// equals.
+/// Jobs are handed out by time, then in the order of commits, whatever their keys. A moved job
+/// keeps its place among jobs of equal time.
 pub fn order_is_that_of_time_then_of_commit(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let jobs = [("z", 5), ("b", 4), ("y", 5), ("a", 5), ("c", 4), ("x", 9)];
@@ -18,7 +18,7 @@ pub fn order_is_that_of_time_then_of_commit(bed: &mut dyn Bed) {
     assert_eq!(rig.claim_names(), ["b", "c", "x", "m", "z", "y", "a"]);
 }
 
-/// Never more than asked for; the rest is there for the next claim.
+/// A claim never leases more than `max` jobs. The next claim leases the others.
 pub fn a_claim_is_bounded_by_max(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let puts: Vec<_> = (0..10).map(|n| Change::Put(job(&format!("{n}"), n))).collect();
@@ -30,13 +30,13 @@ pub fn a_claim_is_bounded_by_max(bed: &mut dyn Bed) {
         let names: String = leased.iter().map(|leased| leased.job.key.to_string()).collect();
         (names, next.visible_at.is_some_and(|at| at <= next.now))
     };
-    assert_eq!(names(&mut rig, 0), (String::new(), true), "none is asked for, and more is visible");
+    assert_eq!(names(&mut rig, 0), (String::new(), true), "jobs are visible, none is claimed");
     assert_eq!(names(&mut rig, 4), ("0123".to_owned(), true));
     assert_eq!(names(&mut rig, 6), ("456789".to_owned(), false));
     assert_eq!(names(&mut rig, 6), (String::new(), false));
 }
 
-/// Kinds that are not asked for stay untouched, and are not waited for.
+/// A claim does not lease jobs of other kinds, and its answer ignores them.
 pub fn a_claim_is_bounded_by_kinds(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let of = |name: &str, kind: &str, delay| Put { kind: kind.into(), ..job(name, delay) };
@@ -55,7 +55,7 @@ pub fn a_claim_is_bounded_by_kinds(bed: &mut dyn Bed) {
     assert_eq!(rig.find("4").map(|row| row.attempt), Some(0));
 }
 
-/// Kinds are listed each once, with the time of the first row.
+/// Each kind is listed once, with the time of its first row.
 pub fn kinds_are_listed_with_their_first(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let of = |name: &str, kind: &str, delay| Put { kind: kind.into(), ..job(name, delay) };
@@ -76,7 +76,7 @@ pub fn kinds_are_listed_with_their_first(bed: &mut dyn Bed) {
     assert_eq!(list(&mut rig), [("a/1".to_owned(), 5)]);
 }
 
-/// The next due time, or the end of a lease; nothing if there is nothing.
+/// A claim returns the next due time or end of a lease; `None` if there is no job.
 pub fn the_answer_to_a_claim_says_when_to_ask(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     assert_eq!(rig.next_in(), None);
@@ -85,12 +85,12 @@ pub fn the_answer_to_a_claim_says_when_to_ask(bed: &mut dyn Bed) {
     rig.one(cancel("b"));
     assert_eq!(rig.next_in(), Some(30));
     rig.advance(30);
-    assert_eq!(rig.next_in(), Some(0), "visible, and nobody took it");
+    assert_eq!(rig.next_in(), Some(0), "visible, and not leased");
     let leased = rig.claim_one();
     assert_eq!(rig.next_in(), Some(LEASE), "when the lease ends");
     assert_eq!(rig.one(ack(&leased)), Outcome::Done);
     assert_eq!(rig.next_in(), None);
-    // Whoever asks when he is told to comes to an end, also where a row was cancelled.
+    // A program that claims at the returned times comes to an end, also if a row was cancelled.
     rig.put(job("c", 0));
     rig.claim_one();
     assert_eq!(rig.one(cancel("c")), Outcome::Running);
@@ -99,11 +99,11 @@ pub fn the_answer_to_a_claim_says_when_to_ask(bed: &mut dyn Bed) {
         rig.advance(wait);
         assert_eq!(rig.claim_names(), [""; 0], "it was cancelled");
     }
-    panic!("nothing is left, and a claim says that there is");
+    panic!("no job is left, but a claim returns a time for the next");
 }
 
-/// Whoever waits for a later job, or for none, is woken by an earlier one, of another connection
-/// too.
+/// A program that waits for a later job, or for none, is woken by an earlier job, also from another
+/// connection.
 pub fn an_earlier_job_wakes(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let calls = Arc::new(AtomicU32::new(0));
@@ -119,7 +119,7 @@ pub fn an_earlier_job_wakes(bed: &mut dyn Bed) {
         let before = calls.load(Ordering::SeqCst);
         let store = if here { &mut rig.store } else { &mut other };
         store.commit(&[change]).expect("a commit succeeds");
-        // A server's message takes its way.
+        // A server's message takes some time.
         let patience = std::time::Instant::now();
         while calls.load(Ordering::SeqCst) == before {
             if patience.elapsed() > millis(5_000) {
@@ -129,23 +129,23 @@ pub fn an_earlier_job_wakes(bed: &mut dyn Bed) {
         }
         true
     };
-    assert!(wakes(&mut rig, Change::Put(job("a", 500)), true), "there was none");
-    assert!(wakes(&mut rig, Change::Put(job("b", 300)), true), "an earlier one");
-    assert!(wakes(&mut rig, move_to("a", 100), true), "one that was moved");
+    assert!(wakes(&mut rig, Change::Put(job("a", 500)), true), "the first job");
+    assert!(wakes(&mut rig, Change::Put(job("b", 300)), true), "an earlier job");
+    assert!(wakes(&mut rig, move_to("a", 100), true), "a moved job");
     if rig.bed.wakes_across_connections() {
-        assert!(wakes(&mut rig, Change::Put(job("c", 50)), false), "one of another connection");
+        assert!(wakes(&mut rig, Change::Put(job("c", 50)), false), "a job of another connection");
     }
 }
 
-/// Whoever does not end his lease in time loses the job to the next, with a newer token; his own
-/// ack is refused then.
+/// If a worker does not end its lease in time, the next claim gets the job, with a newer token, and
+/// the ack of the first worker is refused.
 pub fn a_lease_hides_and_comes_back(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
     let first = rig.claim_one();
     let due = first.job.due;
     rig.advance(LEASE - 1);
-    assert_eq!(rig.claim_names(), [""; 0], "the lease is not over");
+    assert_eq!(rig.claim_names(), [""; 0], "the lease still lasts");
     rig.advance(1);
     let second = rig.claim_one();
     assert!(second.token > first.token, "{:?} after {:?}", second.token, first.token);
@@ -157,7 +157,7 @@ pub fn a_lease_hides_and_comes_back(bed: &mut dyn Bed) {
     assert_eq!(rig.find("k"), None);
 }
 
-/// The end of a lease alone takes nothing away.
+/// After the end of its lease, an ack counts until the job is claimed again.
 pub fn a_late_ack_counts_until_somebody_claims(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));

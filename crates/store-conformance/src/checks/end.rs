@@ -1,4 +1,4 @@
-//! How a run ends: ack, retry, release, extension, dead letter.
+//! Ends of runs: ack, retry, release, extension, dead letter.
 
 use crate::Bed;
 use crate::rig::{
@@ -6,7 +6,7 @@ use crate::rig::{
 };
 use wheelhouse_durable::store::{Change, Leased, Outcome, Put, State};
 
-/// A second ack of a run is none, and harms nobody who has the key since.
+/// A second ack of a run is refused, and has no effect on a later job with the key.
 pub fn an_ack_ends_the_job_once(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
@@ -16,7 +16,7 @@ pub fn an_ack_ends_the_job_once(bed: &mut dyn Bed) {
     assert_eq!(rig.one(nobody), Outcome::Superseded, "not this token");
     assert_eq!(rig.commit(&[ack(&leased), ack(&leased)]), [Outcome::Done, Outcome::Absent]);
     rig.put(job("k", 0));
-    assert_eq!(rig.one(ack(&leased)), Outcome::Superseded, "the job of somebody else");
+    assert_eq!(rig.one(ack(&leased)), Outcome::Superseded, "another job has the key");
     let next = rig.claim_one();
     for late in [
         ack(&leased),
@@ -30,14 +30,14 @@ pub fn an_ack_ends_the_job_once(bed: &mut dyn Bed) {
     assert_eq!(rig.one(ack(&next)), Outcome::Done);
 }
 
-/// A periodic job: the same generation, the next occurrence, no attempt.
+/// An ack with a next occurrence keeps the generation, and resets the attempts.
 pub fn an_ack_may_name_the_next_occurrence(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
     let first = rig.claim_one();
     assert_eq!(rig.one(ack_again(&first, 20, 4)), Outcome::Done);
     assert_eq!(rig.one(ack_again(&first, 40, 5)), Outcome::Superseded, "once");
-    let row = rig.find("k").expect("it goes on");
+    let row = rig.find("k").expect("it continues");
     assert_eq!((row.occurrence, row.attempt, row.state), (4, 0, State::Pending));
     assert_eq!(rig.next_in(), Some(20));
     rig.advance(20);
@@ -50,7 +50,7 @@ pub fn an_ack_may_name_the_next_occurrence(bed: &mut dyn Bed) {
     assert_eq!(rig.find("k"), None);
 }
 
-/// Visible after the delay, with the attempts counted on; its due time stays.
+/// A retried job is visible after the delay. Its attempts add up, and its due time stays.
 pub fn a_retry_waits(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
@@ -68,7 +68,7 @@ pub fn a_retry_waits(bed: &mut dyn Bed) {
     }
 }
 
-/// What was leased and not begun has made no attempt.
+/// A release subtracts the attempt, because the handler was not called.
 pub fn a_release_takes_the_attempt_back(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
@@ -78,10 +78,11 @@ pub fn a_release_takes_the_attempt_back(bed: &mut dyn Bed) {
     rig.advance(5);
     let again = rig.claim_one();
     assert_eq!(again.job.attempt, 1);
-    assert!(again.token > leased.token, "the attempt is taken back, the token is not");
+    assert!(again.token > leased.token, "tokens grow in any case");
 }
 
-/// From the present on, longer or shorter, also if it has run out and nobody came.
+/// An extension counts from the present, and may be longer or shorter. It works also after the end
+/// of the lease, if the job was not claimed since.
 pub fn an_extension_moves_the_end_of_the_lease(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
@@ -91,13 +92,13 @@ pub fn an_extension_moves_the_end_of_the_lease(bed: &mut dyn Bed) {
     rig.advance(LEASE - 1);
     assert_eq!((rig.claim_names().len(), rig.next_in()), (0, Some(1)));
     rig.advance(5);
-    assert_eq!(rig.one(extend(&leased, 7)), Outcome::Done, "late, and before anybody else");
+    assert_eq!(rig.one(extend(&leased, 7)), Outcome::Done, "late, but before another claim");
     assert_eq!((rig.claim_names().len(), rig.next_in()), (0, Some(7)));
     rig.advance(7);
     let second = rig.claim_one();
     assert_eq!((second.job.attempt, rig.one(extend(&leased, LEASE))), (2, Outcome::Superseded));
     assert_eq!(rig.one(extend(&second, 3)), Outcome::Done);
-    assert_eq!(rig.next_in(), Some(3), "shorter, too");
+    assert_eq!(rig.next_in(), Some(3), "shorter");
 }
 
 fn dies(rig: &mut Rig<'_>, name: &str) -> Leased {
@@ -107,7 +108,7 @@ fn dies(rig: &mut Rig<'_>, name: &str) -> Leased {
     leased
 }
 
-/// A dead letter keeps all of the job, leaves the key free, and comes back once.
+/// A dead letter keeps the whole job, does not occupy the key, and can be revived once.
 pub fn dead_letters_are_kept_and_revived(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let (first, other) = (dies(&mut rig, "k"), dies(&mut rig, "l"));
@@ -143,6 +144,6 @@ pub fn dead_letters_are_kept_and_revived(bed: &mut dyn Bed) {
     rig.advance(3);
     let again = rig.claim_one();
     assert_eq!((&*again.job.policy, &again.job.payload), ("p", &job_of.payload));
-    assert_eq!(again.job.attempt, 1, "from the beginning");
+    assert_eq!(again.job.attempt, 1, "attempts begin again");
     assert!(again.job.generation > generations[2], "a new generation");
 }

@@ -1,4 +1,4 @@
-//! The checks, by what they are about.
+//! The checks, grouped by subject.
 
 mod begin;
 mod claim;

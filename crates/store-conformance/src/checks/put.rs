@@ -1,10 +1,10 @@
-//! What is put in, replaced, moved and cancelled while nobody has it.
+//! Putting, replacing, moving and cancelling pending jobs.
 
 use crate::Bed;
 use crate::rig::{KIND, NO_TOKEN, Rig, ack, after, cancel, instead, job, key, millis, move_to};
 use wheelhouse_durable::store::{Change, Key, Outcome, Put, State, Timestamp, When};
 
-/// Each byte of key, kind, payload and policy, and every number, is as it was.
+/// Key, kind, payload and policy come back byte for byte, and every number is correct.
 pub fn a_job_comes_back_as_it_was_put(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let keys =
@@ -32,12 +32,12 @@ pub fn a_job_comes_back_as_it_was_put(bed: &mut dyn Bed) {
     let leased = rig.claim();
     assert_eq!(leased.len(), keys.len());
     for (leased, (key, payload)) in leased.iter().zip(keys.iter().zip(&payloads)) {
-        assert_eq!((&leased.job.key, &leased.job.payload), (key, payload), "what a claim gives");
-        assert_eq!(leased.job.attempt, 1, "a claim counts the attempt before it begins");
+        assert_eq!((&leased.job.key, &leased.job.payload), (key, payload), "the leased job");
+        assert_eq!(leased.job.attempt, 1, "the begin counts the attempt");
     }
 }
 
-/// Asked at each millisecond, a store hands out at the due time and not before.
+/// With a claim at each millisecond, a job is handed out at its due time and not before.
 pub fn nothing_is_handed_out_before_its_time(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let start = rig.now();
@@ -49,7 +49,7 @@ pub fn nothing_is_handed_out_before_its_time(bed: &mut dyn Bed) {
     }
 }
 
-/// A date that is past is due at once; one that is far is kept exactly.
+/// A past date is due at once. A far date is kept exactly.
 pub fn dates_and_delays_name_times(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.advance(50);
@@ -76,12 +76,12 @@ pub fn a_key_has_one_job(bed: &mut dyn Bed) {
     assert_eq!(rig.find("k"), first);
     rig.advance(10);
     let leased = rig.claim_one();
-    assert_eq!(rig.put(job("k", 0)), Outcome::Duplicate, "so too while it runs");
+    assert_eq!(rig.put(job("k", 0)), Outcome::Duplicate, "also while it runs");
     assert_eq!(rig.one(ack(&leased)), Outcome::Done);
     assert_eq!(rig.put(job("k", 0)), Outcome::Done, "the key is free");
 }
 
-/// What replaces a job has its own kind, payload and time; the former never runs.
+/// A replacing job has its own kind, payload and time. The replaced job never runs.
 pub fn a_replaced_job_is_gone(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     assert_eq!(rig.put(instead("k", 5)), Outcome::Done, "there was none");
@@ -94,12 +94,12 @@ pub fn a_replaced_job_is_gone(bed: &mut dyn Bed) {
     rig.advance(10);
     assert_eq!(rig.claim_names(), [""; 0], "the old time has come");
     rig.advance(10);
-    assert_eq!(rig.claim_names(), [""; 0], "its kind is another");
+    assert_eq!(rig.claim_names(), [""; 0], "it has another kind");
     assert_eq!(rig.put(instead("k", 0)), Outcome::Replaced);
     assert_eq!(rig.claim_one().job.payload, b"k");
 }
 
-/// No two schedulings under a key have the same generation, however the first ended.
+/// Each scheduling under a key has a new generation, however the one before ended.
 pub fn generations_never_repeat(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let mut last = 0;
@@ -117,7 +117,7 @@ pub fn generations_never_repeat(bed: &mut dyn Bed) {
     }
 }
 
-/// Cancelled: will not begin. Running: has begun. Absent: there is none.
+/// `Cancelled`: the job will not begin. `Running`: it has begun. `Absent`: there is no job.
 pub fn cancel_has_three_answers(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     assert_eq!(rig.one(cancel("k")), Outcome::Absent);
@@ -128,12 +128,12 @@ pub fn cancel_has_three_answers(bed: &mut dyn Bed) {
     rig.put(job("k", 0));
     let leased = rig.claim_one();
     assert_eq!(rig.one(cancel("k")), Outcome::Running);
-    assert_eq!(rig.one(cancel("k")), Outcome::Running, "as often as it is asked");
+    assert_eq!(rig.one(cancel("k")), Outcome::Running, "the same answer again");
     assert_eq!(rig.one(ack(&leased)), Outcome::Done);
     assert_eq!(rig.one(cancel("k")), Outcome::Absent);
 }
 
-/// Earlier or later; only while nobody has it.
+/// A move to an earlier or later time works while no run has begun.
 pub fn a_move_changes_the_time(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     assert_eq!(rig.one(move_to("k", 5)), Outcome::Absent);
@@ -149,7 +149,7 @@ pub fn a_move_changes_the_time(bed: &mut dyn Bed) {
     assert_eq!((leased.job.due, leased.job.generation), (now, generation));
     assert_eq!(rig.one(move_to("k", 5)), Outcome::Running);
     let Some(State::Begun(lease)) = rig.find("k").map(|row| row.state) else {
-        panic!("a move of what runs changes nothing")
+        panic!("a move of a running job changes nothing")
     };
     assert_eq!((lease.token, lease.until), (leased.token, leased.until));
     assert_ne!(lease.token, NO_TOKEN);

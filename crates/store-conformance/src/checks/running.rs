@@ -1,4 +1,4 @@
-//! What becomes of a run whose job is cancelled or replaced meanwhile.
+//! Runs whose job is cancelled or replaced during the run.
 
 use crate::Bed;
 use crate::rig::{
@@ -6,7 +6,7 @@ use crate::rig::{
 };
 use wheelhouse_durable::store::{Outcome, State};
 
-/// Its ack counts, also one that names a next occurrence; that does not follow.
+/// The ack of a cancelled run counts. If it names a next occurrence, that is ignored.
 pub fn a_run_that_is_cancelled_may_end(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     for again in [false, true] {
@@ -15,14 +15,14 @@ pub fn a_run_that_is_cancelled_may_end(bed: &mut dyn Bed) {
         assert_eq!(rig.one(cancel("k")), Outcome::Running);
         assert!(matches!(rig.find("k").map(|row| row.state), Some(State::Closed(_))));
         assert_eq!(rig.one(move_to("k", 5)), Outcome::Running);
-        assert_eq!(rig.one(extend(&leased, LEASE)), Outcome::Closed, "it may go on");
+        assert_eq!(rig.one(extend(&leased, LEASE)), Outcome::Closed, "it may continue");
         let end = if again { ack_again(&leased, 0, 1) } else { ack(&leased) };
         assert_eq!(rig.commit(&[end.clone(), end]), [Outcome::Done, Outcome::Absent]);
         assert_eq!((rig.find("k"), rig.claim_names().len()), (None, 0));
     }
 }
 
-/// Neither by an error, nor by a lost lease; and it is no dead letter.
+/// A cancelled run is not repeated after an error or a lost lease, and becomes no dead letter.
 pub fn a_run_that_is_cancelled_is_not_repeated(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     for ending in [retry, release] {
@@ -42,12 +42,12 @@ pub fn a_run_that_is_cancelled_is_not_repeated(bed: &mut dyn Bed) {
     let leased = rig.claim_one();
     assert_eq!(rig.one(cancel("k")), Outcome::Running);
     rig.advance(LEASE);
-    assert_eq!(rig.claim_names(), [""; 0], "the lease is over, and the job was cancelled");
+    assert_eq!(rig.claim_names(), [""; 0], "the lease has run out, but the job was cancelled");
     assert_eq!((rig.find("k"), rig.next_in()), (None, None), "a claim removes it");
     assert_eq!(rig.one(ack(&leased)), Outcome::Absent);
 }
 
-/// The newer one begins when it is due and the older has ended; not while that runs.
+/// The newer generation begins when it is due and the run of the older one has ended.
 pub fn a_new_generation_waits_beside_the_old(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
@@ -56,13 +56,13 @@ pub fn a_new_generation_waits_beside_the_old(bed: &mut dyn Bed) {
     let row = rig.find("k").expect("it was put");
     assert!(matches!(row.state, State::Replaced(lease) if lease.token == old.token), "{row:?}");
     assert!(row.generation > old.job.generation && row.attempt == 0);
-    assert_eq!(row.visible_at, old.until, "when the lease of the older one ends");
+    assert_eq!(row.visible_at, old.until, "at the end of the older one's lease");
     rig.advance(10);
-    assert_eq!(rig.claim_names(), [""; 0], "due, and the older one runs");
+    assert_eq!(rig.claim_names(), [""; 0], "due, but the older one runs");
     assert_eq!(rig.one(extend(&old, LEASE)), Outcome::Closed);
     rig.advance(LEASE - 1);
-    assert_eq!(rig.claim_names(), [""; 0], "it runs on");
-    assert_eq!(rig.one(ack_again(&old, 0, 1)), Outcome::Done, "ends the older one, and only that");
+    assert_eq!(rig.claim_names(), [""; 0], "the older one still runs");
+    assert_eq!(rig.one(ack_again(&old, 0, 1)), Outcome::Done, "ends only the older one");
     assert_eq!(rig.one(ack(&old)), Outcome::Superseded);
     let new = rig.claim_one();
     assert_eq!((new.job.generation, new.job.attempt), (row.generation, 1));
@@ -70,8 +70,8 @@ pub fn a_new_generation_waits_beside_the_old(bed: &mut dyn Bed) {
     assert_eq!(rig.find("k"), None);
 }
 
-/// If the worker of the older one is gone, the newer begins after that lease; a due time beyond it
-/// is waited for.
+/// If the worker of the older generation is dead, the newer one begins after the lease of the
+/// older, but not before its own due time.
 pub fn a_new_generation_outlives_a_lost_lease(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     for delay in [10, LEASE + 10] {
@@ -88,7 +88,8 @@ pub fn a_new_generation_outlives_a_lost_lease(bed: &mut dyn Bed) {
     }
 }
 
-/// However the older one ends: the newer is as it was, and visible at its due time.
+/// However the run of the older generation ends, the newer one is unchanged, and visible at its due
+/// time.
 pub fn a_replaced_run_does_not_harm_its_successor(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     for ending in
@@ -105,18 +106,18 @@ pub fn a_replaced_run_does_not_harm_its_successor(bed: &mut dyn Bed) {
         let new = rig.claim_one();
         assert_eq!((new.job.attempt, rig.one(ack(&new))), (1, Outcome::Done));
     }
-    // Cancelled, then scheduled anew, while it runs.
+    // Cancelled, then scheduled again, while it runs.
     rig.put(job("k", 0));
     let old = rig.claim_one();
     assert_eq!(rig.one(cancel("k")), Outcome::Running);
-    assert_eq!(rig.put(job("k", 5)), Outcome::Done, "the key is free for a job to come");
+    assert_eq!(rig.put(job("k", 5)), Outcome::Done, "the key is free for a new job");
     assert_eq!(rig.put(job("k", 5)), Outcome::Duplicate);
-    assert_eq!(rig.one(cancel("k")), Outcome::Running, "both, the waiting and the running one");
+    assert_eq!(rig.one(cancel("k")), Outcome::Running, "cancels the waiting job too");
     assert_eq!(rig.one(ack(&old)), Outcome::Done);
     assert_eq!(rig.find("k"), None);
 }
 
-/// A move of a key under which one runs and one waits moves the one that waits.
+/// If one generation runs and a newer one waits, a move applies to the waiting one.
 pub fn a_move_reaches_the_waiting_generation(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::thread;
 use wheelhouse_durable::store::{Change, Kinds, Outcome, Put, State};
 
-/// Each row once, whatever the size of the pages.
+/// A scan gives each row once, for any page size.
 pub fn scans_go_by_pages(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let names: BTreeSet<String> = (0..23).map(|n| format!("key {n}")).collect();
@@ -30,7 +30,7 @@ pub fn scans_go_by_pages(bed: &mut dyn Bed) {
     assert_eq!(rig.find("key 99"), None);
 }
 
-/// Each change sees what those before it have done.
+/// Each change of a batch sees the effects of those before it.
 pub fn a_batch_is_carried_out_in_order(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let put = |name, delay| Change::Put(job(name, delay));
@@ -60,7 +60,7 @@ pub fn a_batch_is_carried_out_in_order(bed: &mut dyn Bed) {
     assert_eq!(rows, [("a".to_owned(), now + 8), ("b".to_owned(), now + 9)]);
 }
 
-/// Rows, leases, tokens and dead letters are those of before.
+/// Rows, leases, tokens and dead letters survive a restart.
 pub fn what_was_committed_is_there_after_a_restart(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("dead", 0));
@@ -75,7 +75,7 @@ pub fn what_was_committed_is_there_after_a_restart(bed: &mut dyn Bed) {
 
     let mut rig = Rig::new(bed);
     assert_eq!(rig.dead(), letters);
-    // Whoever knows that all holders are gone may let leases end at once.
+    // A store that knows that all holders are dead may end their leases at once.
     let pending = |rows: Vec<_>| {
         let rows = rows
             .into_iter()
@@ -91,10 +91,10 @@ pub fn what_was_committed_is_there_after_a_restart(bed: &mut dyn Bed) {
     assert_eq!(rig.one(ack(&leased)), Outcome::Superseded);
     rig.put(job("new", 0));
     let new = rig.find("new").expect("it was put").generation;
-    assert!(again.iter().all(|leased| leased.job.generation < new), "generations grow on");
+    assert!(again.iter().all(|leased| leased.job.generation < new), "generations still grow");
 }
 
-/// A thousand jobs in a batch, a payload of a mebibyte.
+/// A batch of a thousand jobs, and a payload of a mebibyte.
 pub fn large_batches_and_payloads(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let puts: Vec<_> = (0..1_000).map(|n| Change::Put(job(&format!("{n}"), n % 7))).collect();
@@ -103,16 +103,16 @@ pub fn large_batches_and_payloads(bed: &mut dyn Bed) {
     let leased = rig.claim();
     assert_eq!(leased.len(), 1_000);
     let tokens: BTreeSet<_> = leased.iter().map(|leased| leased.token).collect();
-    assert_eq!(tokens.len(), 1_000, "each has a token of its own");
+    assert_eq!(tokens.len(), 1_000, "each job has its own token");
     let acks: Vec<_> = leased.iter().map(ack).collect();
     assert_eq!(rig.commit(&acks), vec![Outcome::Done; 1_000]);
     assert!(rig.rows().is_empty());
     let payload: Vec<u8> = (0..1 << 20).map(|n: u32| n.to_le_bytes()[1]).collect();
     rig.put(Put { payload: payload.clone(), ..job("large", 0) });
-    assert!(rig.claim_one().job.payload == payload, "a mebibyte comes back");
+    assert!(rig.claim_one().job.payload == payload, "the payload differs");
 }
 
-/// Each job is handed out once while leases last, whoever asks, and one ack of it is taken.
+/// While leases last, each job is handed out to one connection only, and its ack is accepted once.
 pub fn connections_do_not_claim_the_same(bed: &mut dyn Bed) {
     const JOBS: usize = 400;
     let mut rig = Rig::new(bed);

@@ -1,70 +1,72 @@
-//! The checker.
+//! The checker of histories.
 
 use super::log::{Begin, Event};
 use super::play::occurrences;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a checker has seen.
+/// The numbers of events in checked logs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Calls of all processes.
     pub calls: u64,
-    /// Of those, without an answer.
+    /// Calls without an answer.
     pub unanswered: u64,
-    /// Schedules that were answered.
+    /// Answered schedules.
     pub scheduled: u64,
-    /// Cancellations that were answered `Cancelled`.
+    /// Cancels answered `Cancelled`.
     pub cancelled: u64,
-    /// Cancellations that were answered `Running`.
+    /// Cancels answered `Running`.
     pub running: u64,
-    /// Beginnings of runs.
+    /// Runs begun.
     pub begins: u64,
-    /// Acks that were accepted.
+    /// Accepted acks.
     pub acked: u64,
-    /// Acks and retries that were refused.
+    /// Refused acks and retries.
     pub refused: u64,
-    /// Processes that were killed.
+    /// Killed processes.
     pub killed: u64,
 }
 
-/// What is known of a key.
+/// The events of a key.
 #[derive(Default)]
 struct Facts {
     called: bool,
     acknowledged: bool,
-    /// When the first cancellation that was answered `Cancelled` returned.
+    /// When a cancel that was answered `Cancelled` returned.
     cancelled: Option<u64>,
-    /// Cancellations that may have taken effect without an answer that says so. The answer to a
-    /// later one, that there is no such job, changes nothing about that.
+    /// The number of cancels that may have taken effect, but were not answered `Cancelled`. If a
+    /// later cancel is answered `Absent`, they still may have.
     may_be_cancelled: u32,
-    /// When the beginning of a run was called that may have been carried out, by its token.
+    /// Begins that may have been carried out: token and time of the call.
     may_have_begun: BTreeMap<u64, u64>,
-    /// When the last cancellation of each process was called.
+    /// When the last cancel of each process was called.
     cancelling: BTreeMap<usize, u64>,
-    /// Cancellations that were answered `Running`: when they were called, and answered.
+    /// Cancels answered `Running`: when they were called, and answered.
     running: Vec<(u64, u64)>,
-    /// With the process that has it.
+    /// Runs, with their process.
     begins: Vec<(usize, Begin)>,
-    /// When the end of a run was called, by its token.
+    /// Ends of runs: token and time of the call.
     ends: BTreeMap<u64, u64>,
-    /// When that was answered: from then on this run has ended, whatever the answer was.
+    /// Answered ends: token and time of the answer. From then on the run has ended, whatever the
+    /// answer was.
     ended: BTreeMap<u64, u64>,
     /// Tokens of acks that may have been accepted.
     may_be_acked: BTreeSet<u64>,
-    /// Tokens of acks that were accepted.
+    /// Tokens of accepted acks.
     acked: Vec<u64>,
 }
 
-/// Checks the logs of all processes, from an empty store to one that was drained. `repeats`: the
-/// store repeats a call whose answer was lost, so that a cancellation may be answered `Absent`.
+/// Checks the logs of all processes. The store must be empty before and drained afterwards.
+/// `repeats`: the store repeats a call whose answer was lost. Then a cancel that took effect may be
+/// answered `Absent`.
 ///
 /// # Errors
 ///
-/// The rule that was broken first, and by which key.
+/// The first broken rule, with its key.
 pub fn check(logs: &[Vec<Event>], repeats: bool) -> Result<Checked, String> {
     let mut checked = Checked::default();
     let mut keys = BTreeMap::<&str, Facts>::new();
-    // Until when those that were killed are known to have lived.
+    // For each killed process, the last time at which it is known to have lived.
     let mut killed = BTreeMap::new();
     for (process, log) in logs.iter().enumerate() {
         if log.last() != Some(&Event::Over) {
@@ -119,14 +121,14 @@ fn take<'e>(
             }
         }
         Event::Answer(what, key, token, at, outcome) => {
-            // Turned into the number without one in the end.
+            // Counts the answered calls here; `check` subtracts them from all calls.
             checked.unanswered += 1;
             let facts = keys.entry(key).or_default();
             if matches!(what.as_str(), "ack" | "retry") {
                 facts.ended.insert(*token, *at);
             }
             match (what.as_str(), outcome.as_str()) {
-                // Nobody else schedules this key: it was this call, repeated.
+                // No other call schedules this key, so a duplicate is this call, repeated.
                 ("schedule", "Done" | "Duplicate") => {
                     facts.acknowledged = true;
                     checked.scheduled += 1;
@@ -141,7 +143,8 @@ fn take<'e>(
                     checked.running += 1;
                 }
                 ("cancel", _) => facts.may_be_cancelled -= 1,
-                // Or it was carried out, and its repetition found the job taken over.
+                // If the store repeats calls, the begin may have been carried out, and its
+                // repetition found that another process had the job.
                 ("begin", "Superseded" | "Absent") if !repeats => {
                     facts.may_have_begun.remove(token);
                 }
@@ -152,7 +155,8 @@ fn take<'e>(
                 }
                 (_, "Superseded" | "Absent") => {
                     checked.refused += 1;
-                    // Or it was accepted, and its repetition found nothing.
+                    // If the store repeats calls, the ack may have been accepted, and its
+                    // repetition found no job.
                     if !repeats {
                         facts.may_be_acked.remove(token);
                     }
@@ -168,35 +172,35 @@ fn take<'e>(
     }
 }
 
-/// All rules, of one key. Beginnings are in the order of occurrences, and of tokens in each.
+/// Checks all rules for one key. Its runs must be sorted by occurrence, then by token.
 fn judge(facts: &Facts, killed: &BTreeMap<usize, u64>) -> Result<(), String> {
     let Facts { begins, .. } = facts;
     if !begins.is_empty() && !facts.called {
-        return Err("ran, and nobody scheduled it".into());
+        return Err("ran, but was never scheduled".into());
     }
     if facts.acknowledged
         && begins.is_empty()
         && facts.cancelled.is_none()
         && facts.may_be_cancelled == 0
     {
-        return Err("was acknowledged, and has neither run nor been cancelled".into());
+        return Err("was acknowledged, but neither ran nor was cancelled".into());
     }
     for (_, begin) in begins {
         if begin.now < begin.due {
             return Err(format!("began at {}, due at {}", begin.now, begin.due));
         }
         if facts.cancelled.is_some_and(|cancelled| begin.called > cancelled) {
-            return Err("began after a cancellation was answered `Cancelled`".into());
+            return Err("began after a cancel was answered `Cancelled`".into());
         }
     }
-    // Its process may have been killed before it wrote that the run had begun, not before it asked.
+    // If a process was killed before it logged that a run had begun, its log still has the call.
     let may_run = |(called, said): &(u64, u64)| {
         facts.may_have_begun.iter().any(|(token, begun)| {
             begun <= said && facts.ended.get(token).is_none_or(|ended| ended >= called)
         })
     };
     if !facts.running.iter().all(may_run) {
-        let why = "a cancellation was answered `Running`, and nothing had begun that had not ended";
+        let why = "a cancel was answered `Running`, but no run was in progress";
         return Err(why.into());
     }
     for pair in begins.windows(2) {
@@ -205,7 +209,7 @@ fn judge(facts: &Facts, killed: &BTreeMap<usize, u64>) -> Result<(), String> {
             return Err(format!("token {} was handed out twice", before.token));
         }
         let was_ended = facts.ends.get(&before.token).is_some_and(|at| *at < after.returned);
-        // A store may free the leases of a process that is gone.
+        // A store may free the leases of a dead process.
         let is_gone = killed.get(process).is_some_and(|lived| *lived < after.returned);
         if after.now < before.until && !was_ended && !is_gone {
             return Err(format!("began at {}, leased until {}", after.now, before.until));
@@ -214,15 +218,15 @@ fn judge(facts: &Facts, killed: &BTreeMap<usize, u64>) -> Result<(), String> {
     acks(facts)
 }
 
-/// All was drained: what has begun and was not cancelled was acked in the end, in its last
-/// occurrence.
+/// Checks that a key ended, because the store was drained: if it has begun and was not cancelled,
+/// its last run was acked, in its last occurrence.
 fn came_to_its_end(key: &str, facts: &Facts) -> Result<(), String> {
     let Some((_, last)) = facts.begins.last() else { return Ok(()) };
     if facts.cancelled.is_some() || facts.may_be_cancelled > 0 {
         return Ok(());
     }
     if !facts.may_be_acked.contains(&last.token) {
-        return Err(format!("the run with token {} was the last, and was not acked", last.token));
+        return Err(format!("the last run, with token {}, was not acked", last.token));
     }
     match occurrences(key) - 1 {
         expected if last.occurrence == expected => Ok(()),
@@ -235,7 +239,7 @@ fn acks(facts: &Facts) -> Result<(), String> {
     for token in &facts.acked {
         let found = facts.begins.iter().find(|(_, begin)| begin.token == *token);
         let Some((_, begin)) = found else {
-            return Err(format!("token {token} was acked, and nobody had it"));
+            return Err(format!("token {token} was acked, but never handed out"));
         };
         if accepted.insert(begin.idempotency(), *token).is_some() {
             return Err(format!("{:?} was acked twice", begin.idempotency()));
@@ -247,7 +251,9 @@ fn acks(facts: &Facts) -> Result<(), String> {
                 && other.returned < called
         };
         if facts.begins.iter().any(|(_, other)| newer(other)) {
-            return Err(format!("the ack of token {token} was accepted, and a newer one was out"));
+            return Err(format!(
+                "the ack of token {token} was accepted after a newer token was handed out"
+            ));
         }
     }
     let tokens: Vec<u64> = accepted.into_values().collect();

@@ -1,4 +1,4 @@
-//! The log of a process: a line for each event.
+//! The log of a process, with a line for each event.
 
 use std::fs::File;
 use std::io::Write;
@@ -6,41 +6,42 @@ use std::path::Path;
 use std::time::SystemTime;
 use wheelhouse_durable::store::{Leased, Outcome, Timestamp};
 
-/// What happened, with times in microseconds of the machine's clock.
+/// An event, with times in microseconds of the machine's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A call: `schedule`, `cancel`, `begin`, `ack` or `retry`; the last three by a token.
+    /// A call: its name (`schedule`, `cancel`, `begin`, `ack` or `retry`), the key, the token (0
+    /// for the first two), and the time.
     Call(String, String, u64, u64),
-    /// Its answer, of the same key and token; the name of the outcome.
+    /// The answer to a call: its name, key, token, the time, and the name of the outcome.
     Answer(String, String, u64, u64, String),
     /// A run has begun.
     Begin(Begin),
-    /// The process ended by itself. Where this is missing, it was killed.
+    /// The process ended normally. If this is missing, it was killed.
     Over,
 }
 
-/// A beginning of a run.
+/// The begin of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Begin {
-    /// Of which job.
+    /// The key of the job.
     pub key: String,
-    /// Which scheduling.
+    /// The number of the scheduling.
     pub generation: u64,
-    /// Which occurrence.
+    /// The number of the occurrence.
     pub occurrence: u64,
     /// The number of the run of this occurrence, from 1.
     pub attempt: u64,
-    /// Of the lease.
+    /// The token of the lease.
     pub token: u64,
-    /// By the store's clock: due, handed out, end of the lease.
+    /// When the occurrence was due, by the store's clock.
     pub due: u64,
-    /// When it was handed out.
+    /// When the job was handed out, by the store's clock.
     pub now: u64,
-    /// When the lease ends.
+    /// When the lease ends, by the store's clock.
     pub until: u64,
-    /// When the beginning was committed: called.
+    /// When the commit of the begin was called.
     pub called: u64,
-    /// And returned.
+    /// When that commit returned.
     pub returned: u64,
 }
 
@@ -61,39 +62,39 @@ impl Begin {
         }
     }
 
-    /// The same in all attempts at an occurrence.
+    /// Generation and occurrence: the same in all attempts at an occurrence.
     pub(crate) fn idempotency(&self) -> (u64, u64) {
         (self.generation, self.occurrence)
     }
 }
 
-/// The present, for calls and answers.
+/// The present in microseconds, for calls and answers.
 pub(crate) fn micros() -> u64 {
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     u64::try_from(now.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The log that this process appends to. A line is with the operating system when its call returns,
-/// so that a kill loses none.
+/// The log that this process appends to. When a call returns, the operating system has its line, so
+/// a kill loses none.
 #[derive(Debug)]
 pub struct Log(File);
 
 impl Log {
-    /// A new log.
+    /// Creates a log.
     ///
     /// # Panics
     ///
-    /// If it cannot be made.
+    /// If the file cannot be created.
     #[must_use]
     pub fn create(path: &Path) -> Self {
         Self(File::create(path).expect("a log"))
     }
 
-    /// Appends.
+    /// Appends an event.
     ///
     /// # Panics
     ///
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn write(&mut self, event: &Event) {
         let line = match event {
             Event::Call(what, key, token, at) => format!("call {what} {key} {token} {at}\n"),
@@ -128,7 +129,7 @@ impl Log {
     }
 }
 
-/// The events of a log. The last line may be half, where a kill met it, and is left out then.
+/// Reads the events of a log. Ignores an incomplete last line, which a kill may leave.
 ///
 /// # Panics
 ///

@@ -1,5 +1,4 @@
-//! Histories: what several processes asked of one store and were answered, and a checker that
-//! reads them.
+//! Histories: the logged calls of several processes on one store, and a checker that reads them.
 //!
 //! ```text
 //!  process 1 ── calls ──▶ store ◀── calls ── process 2        stopped, killed, cut off
@@ -7,13 +6,13 @@
 //!                  └────▶ checker ◀────┘
 //! ```
 //!
-//! Each process ([`play`]) appends a line before each call and one after it, so that a log is whole
-//! up to the moment of a kill. Keys are independent, and each is scheduled once, by one process; so
-//! the [checker](check) is linear in the length of the logs, but for sorting the few events of a
-//! key.
+//! Each process ([`play`]) appends a line before each call and a line after it, so a log is
+//! complete up to the moment of a kill. Keys are independent, and each key is scheduled once, by
+//! one process. So the [checker](check) is linear in the length of the logs, except for sorting the
+//! few events of a key.
 //!
-//! Times of calls are the machine's wall clock; whether something is early is judged by the store's
-//! clock alone.
+//! Times of calls are by the machine's wall clock. Only the store's clock decides whether a run is
+//! early.
 
 mod check;
 mod log;

@@ -1,4 +1,4 @@
-//! What a process does: schedules, cancels, claims, ends runs; and writes all of it down.
+//! The work of a process: it schedules, cancels, claims and ends runs, and logs all of it.
 
 use super::log::{Begin, Event, Log, micros};
 use rand::{RngExt, SeedableRng};
@@ -11,13 +11,13 @@ use wheelhouse_durable::store::{
 
 const KIND: &str = "history/1";
 
-/// Short, so that a process that is stopped loses its leases.
+/// Short, so that a stopped process loses its leases.
 const LEASE: Duration = Duration::from_millis(150);
 
-/// How many occurrences a job that repeats has.
+/// The number of occurrences of a repeating job.
 const OCCURRENCES: u64 = 3;
 
-/// How many occurrences the job of this name has.
+/// The number of occurrences of the job with this name.
 pub(super) fn occurrences(name: &str) -> u64 {
     if name.ends_with("-repeats") { OCCURRENCES } else { 1 }
 }
@@ -30,8 +30,8 @@ fn key(name: &str) -> Key {
     Key::new(name).expect("a short key")
 }
 
-/// Works on the store for so long. `name` is that of the process, and of no other; an error of the
-/// store leaves a call without an answer.
+/// Works on the store for `time`. No other process may have the same `name`. An error of the store
+/// leaves a call without an answer in the log.
 pub fn play(store: &mut dyn Store, log: &mut Log, name: &str, time: Duration) {
     let mut random = Pcg64::seed_from_u64(micros());
     let (begun, mut mine) = (Instant::now(), Vec::new());
@@ -41,12 +41,12 @@ pub fn play(store: &mut dyn Store, log: &mut Log, name: &str, time: Duration) {
         schedule(store, log, &new, &mut random);
         mine.extend(new);
         for _ in 0..random.random_range(0..4) {
-            // One of the last, which may wait, be leased or run.
+            // One of the latest jobs, which may be pending, leased or running.
             let which = mine.len() - 1 - random.random_range(0..mine.len().min(12));
             one(store, log, "cancel", &mine[which], 0, Change::Cancel { key: key(&mine[which]) });
         }
         let (leased, now) = claim(store, 8);
-        // Time for others to cancel what is leased.
+        // Time for other processes to cancel the leased jobs.
         thread::sleep(Duration::from_millis(random.random_range(0..12)));
         let leased = begin(store, log, leased, now);
         // Some runs take longer than their lease.
@@ -64,7 +64,7 @@ fn repeats(n: usize) -> &'static str {
     if n % 4 == 3 { "-repeats" } else { "" }
 }
 
-/// All of them in one commit.
+/// Schedules jobs in one commit.
 fn schedule(store: &mut dyn Store, log: &mut Log, names: &[String], random: &mut Pcg64) {
     let mut put = |name: &String| {
         log.call("schedule", name, 0);
@@ -99,7 +99,7 @@ fn one(
     Some(outcome)
 }
 
-/// Leases the jobs that are due; with the store's clock.
+/// Leases the due jobs. Also returns the store's clock.
 fn claim(store: &mut dyn Store, max: usize) -> (Vec<Leased>, Timestamp) {
     let mut leased = Vec::new();
     match store.claim(&Kinds::new([KIND]), max, LEASE, &mut leased) {
@@ -109,7 +109,7 @@ fn claim(store: &mut dyn Store, max: usize) -> (Vec<Leased>, Timestamp) {
     (leased, Timestamp::default())
 }
 
-/// Begins the runs of all that was leased, in one commit; those that have begun come back.
+/// Begins the runs of all leased jobs in one commit. Returns the jobs whose runs have begun.
 fn begin(store: &mut dyn Store, log: &mut Log, leased: Vec<Leased>, now: Timestamp) -> Vec<Leased> {
     let called = micros();
     let mut begin = |leased: &Leased| {
@@ -121,7 +121,8 @@ fn begin(store: &mut dyn Store, log: &mut Log, leased: Vec<Leased>, now: Timesta
     let mut begun = Vec::new();
     for (leased, outcome) in leased.into_iter().zip(outcomes) {
         log.answer("begin", &leased.job.key.to_string(), leased.token.0, outcome);
-        // `Closed`: it had begun, by a call whose answer was lost, and was cancelled since.
+        // `Closed`: an earlier call whose answer was lost has begun the run, and the job was
+        // cancelled since.
         if matches!(outcome, Outcome::Done | Outcome::Closed) {
             log.write(&Event::Begin(Begin::of(&leased, now, called)));
             begun.push(leased);
@@ -130,7 +131,7 @@ fn begin(store: &mut dyn Store, log: &mut Log, leased: Vec<Leased>, now: Timesta
     begun
 }
 
-/// Acks, or has it tried again.
+/// Acks a run, or retries it if it `fails`.
 fn end(store: &mut dyn Store, log: &mut Log, leased: &Leased, fails: bool) {
     let (job, token) = (&leased.job, leased.token);
     let (name, key) = (job.key.to_string(), job.key.clone());
@@ -144,11 +145,11 @@ fn end(store: &mut dyn Store, log: &mut Log, leased: &Leased, fails: bool) {
     one(store, log, what, &name, token.0, change);
 }
 
-/// Runs all that is left, at the end of a history.
+/// Runs all jobs that are left, at the end of a history.
 ///
 /// # Panics
 ///
-/// If there is something left after a minute.
+/// If a job is left after a minute.
 pub fn drain(store: &mut dyn Store, log: &mut Log) {
     let begun = Instant::now();
     loop {
@@ -161,7 +162,7 @@ pub fn drain(store: &mut dyn Store, log: &mut Log) {
         if left == 0 {
             return log.write(&Event::Over);
         }
-        assert!(begun.elapsed() < Duration::from_secs(60), "something is never handed out");
+        assert!(begun.elapsed() < Duration::from_secs(60), "a job is never handed out");
         thread::sleep(Duration::from_millis(2));
     }
 }

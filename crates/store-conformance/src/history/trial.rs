@@ -1,7 +1,7 @@
-//! Processes on one store that are stopped and killed, and the check of what they wrote.
+//! Processes on one store that are stopped and killed, and the check of their logs.
 //!
-//! The processes run the test program itself: its ignored test `plays`, which calls [`child`]. What
-//! they are told is in their environment.
+//! The processes run the test program itself: its ignored test `plays`, which calls [`child`]. They
+//! get their arguments by environment variables.
 
 use super::{Checked, Log, check, drain, play, read};
 use rand::{RngExt, SeedableRng};
@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{Store, StoreError};
 
-/// How long a trial takes.
+/// The duration of a trial.
 const TIME: Duration = Duration::from_secs(4);
 const PROCESSES: usize = 3;
 
@@ -21,14 +21,14 @@ const PLACE: &str = "WHEELHOUSE_TEST_PLACE";
 const NAME: &str = "WHEELHOUSE_TEST_NAME";
 const LOG: &str = "WHEELHOUSE_TEST_LOG";
 
-/// What a process of a trial does until it is killed: plays on the store that is opened at the
-/// trial's place, which is tried until it succeeds.
+/// The work of a process of a trial, until it is killed. It opens the store at the trial's place,
+/// retrying until that succeeds, and calls `play` on it.
 ///
 /// # Panics
 ///
-/// If it was not started by a trial, or cannot write its log.
+/// If this process was not started by a trial, or cannot write its log.
 pub fn child(open: impl Fn(&str) -> Result<Box<dyn Store>, StoreError>) {
-    let told = |name| env::var(name).expect("run by its parent");
+    let told = |name| env::var(name).expect("the parent sets it");
     let mut log = Log::create(Path::new(&told(LOG)));
     let mut store = loop {
         match open(&told(PLACE)) {
@@ -45,13 +45,14 @@ fn start(place: &str, name: &str, log: &Path) -> Child {
     command.env(PLACE, place).env(NAME, name).env(LOG, log).spawn().expect("a child")
 }
 
-/// Starts three processes that are to open the store at `place`; stops, continues, kills and starts
-/// them again at random for four seconds, and calls `disturb` while one is stopped. Then drains the
-/// store and checks. `repeats`: whether the store repeats calls whose answer was lost.
+/// Starts three processes that open the store at `place`. For four seconds it stops and continues,
+/// or kills and restarts one of them at random, and calls `disturb` while a process is stopped.
+/// Then it drains the store and checks the logs. `repeats`: `true` if the store repeats calls whose
+/// answer was lost.
 ///
 /// # Panics
 ///
-/// If a rule is broken, or hardly anything was done.
+/// If a rule is broken, or too few calls were made.
 pub fn trial(
     place: &str,
     logs: &Path,
@@ -69,7 +70,7 @@ pub fn trial(
     let mut children: Vec<Child> = (0..PROCESSES).map(|_| next()).collect();
     let (begun, mut stops, mut kills) = (Instant::now(), 0, 0);
     while begun.elapsed() < TIME {
-        // Longer than the lease: the stopped one comes back superseded.
+        // The stop below is longer than the lease, so the stopped process is superseded.
         thread::sleep(Duration::from_millis(random.random_range(50..150)));
         let which = random.random_range(0..children.len());
         if random.random_ratio(2, 3) {

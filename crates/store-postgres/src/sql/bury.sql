@@ -1,4 +1,4 @@
--- $1 queue, $2 keys, $3 reasons, $4 the present. By the whole key, as in set.sql.
+-- $1 queue, $2 keys, $3 reasons, $4 the present. Rows are looked up one by one, as in set.sql.
 INSERT INTO wheelhouse.dead (queue, generation, key, kind, due, occurrence, attempt, policy,
     payload, reason, at)
 SELECT found.queue, generation, found.key, kind, due, occurrence, attempt, policy, payload,

@@ -1,10 +1,10 @@
--- $1 queue, $2 kinds, $3 how many at most, $4 length of the lease, $5 a clock or null, $6 where to
--- begin.
--- Rows that another connection is leasing at the moment are passed over. Tokens are drawn in the
--- order in which jobs are handed out. Rows are changed by their place, where `found` has locked
--- them: by key, wrong statistics can make a join of it that reads the whole queue for each. A row
--- that was changed since the statement began has moved, and is left to the next claim. `drawn`
--- reads `walked`, so that its clock is read before any row is changed.
+-- $1 queue, $2 kinds, $3 the most jobs, $4 duration of the lease, $5 a clock or null, $6 the
+-- visible_at where the search begins.
+-- Rows that another connection is leasing at the moment are skipped. Tokens are drawn in the order
+-- in which jobs are handed out. Rows are changed by their place (ctid), where `found` has locked
+-- them: with a join by key, wrong statistics can lead to a plan that reads the whole queue for each
+-- row. A row that was changed since the statement began has moved, and is left to the next claim.
+-- `drawn` reads `walked`, so that the clock of `walked` is read before any row is changed.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($5::bigint * 1000,
         floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros

@@ -1,6 +1,6 @@
--- $1 queue, $2 kinds that are claimed from a floor, $3 the floor. One search for each kind, and not
--- a walk over all rows. Earlier entries of the kinds in $2 are likely to be dead: the search for
--- the next kind ends before them, and that for the first row begins after them.
+-- $1 queue, $2 kinds that are claimed from a floor, $3 the floor. One search for each kind instead
+-- of a walk over all rows. Entries of the kinds in $2 before the floor are probably dead. So the
+-- search for the next kind ends before them, and the search for the first row begins after them.
 WITH RECURSIVE kinds (kind, has_floor) AS (
     SELECT '' COLLATE "C", false
     UNION ALL

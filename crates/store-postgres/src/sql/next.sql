@@ -1,5 +1,5 @@
--- $1 queue, $2 kinds, $3 a clock or null, $4 where to begin. The present, and when the first of the
--- kinds is visible.
+-- $1 queue, $2 kinds, $3 a clock or null, $4 the visible_at where the search begins. Returns the
+-- present, and when the first job of the kinds is visible.
 SELECT coalesce($3::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint),
     (SELECT min(first.visible_at) FROM unnest($2::text[]) AS its (kind), LATERAL (
         SELECT visible_at FROM wheelhouse.job

@@ -1,7 +1,8 @@
--- $1 queue, $2 kinds, $3 when the first written row of each is visible, $4 the present, $5 whether
--- in any case. Notifies waiting programs if one of them is the first of its kind that is not due:
--- they wait for the first, or for an earlier. One that is due may be claimed before this is seen.
--- The search is a value, since a condition may become a join with the whole queue.
+-- $1 queue, $2 kinds, $3 when the first written row of each is visible, $4 the present, $5 true to
+-- notify in any case. Otherwise notifies if one of the rows is the first of its kind that is not
+-- due: waiting programs wait for the first such row, or for an earlier one. Due rows do not count,
+-- because they may be claimed before this commit is visible. The search is a scalar subquery,
+-- because EXISTS could become a join with the whole queue.
 SELECT pg_notify('wheelhouse', $1)
 FROM unnest($2::text[], $3::bigint[]) AS its (kind, at)
 WHERE $5 OR (

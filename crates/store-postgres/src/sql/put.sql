@@ -1,6 +1,7 @@
--- $1 queue, $2 keys, and of each the rest. Generations are drawn in the order of the changes, rows
--- inserted in that of keys, as they are locked: two transactions never wait for each other. A row
--- that another transaction has inserted since stays, and the count is short of one.
+-- $1 queue, $2 keys, then the other columns of each. Generations are drawn in the order of the
+-- changes. Rows are inserted in the order of keys, in which they are locked too, so no two
+-- transactions wait for each other. A row that another transaction has inserted since then stays,
+-- and is missing in the count of inserted rows.
 INSERT INTO wheelhouse.job (queue, key, due, visible_at, occurrence, attempt, state, token, until,
     kind, policy, payload, generation)
 SELECT $1::text, its.* FROM (

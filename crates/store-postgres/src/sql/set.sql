@@ -1,6 +1,6 @@
--- $1 queue, $2 keys, and of each what changes. A row is looked up by its whole key, once for each:
--- the limit keeps the planner from reading a queue at once, which wrong statistics call short.
--- Then it is found by its place, which does not change, since load.sql has locked it.
+-- $1 queue, $2 keys, then the changed columns of each. Each row is looked up by its key: without
+-- the limit the planner could read the whole queue, if wrong statistics say that it is short. Then
+-- the row is updated by its place (ctid), which cannot change, because load.sql has locked the row.
 UPDATE wheelhouse.job SET due = its.due, visible_at = its.visible_at, occurrence = its.occurrence,
     attempt = its.attempt, state = its.state, token = its.token, until = its.until
 FROM unnest($2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::integer[], $7::smallint[],

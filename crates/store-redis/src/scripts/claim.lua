@@ -1,10 +1,11 @@
--- Leases what is visible, in order. ARGV from 3 on: length of the lease in milliseconds, how many
--- jobs at most, the kinds. Answers: the present, when the first is visible then or nothing, how
--- many rows were removed, and of each job key, state, body, and whether a lease of it was lost.
+-- Leases the visible jobs, in order. ARGV from 3 on: duration of the lease in milliseconds, the
+-- most jobs, the kinds. Returns the present, when the next job is visible (or an empty string), the
+-- number of removed rows, and for each job its key, state, body, and 1 if its earlier lease was
+-- lost, else 0.
 
 local until_time, max = later(tonumber(ARGV[3])), tonumber(ARGV[4])
 
--- Candidates of all kinds: each kind's come in order, several kinds' are sorted.
+-- Candidates of all kinds. Those of one kind are in order; those of several kinds are sorted.
 local found = {}
 if max > 0 then
     for i = 5, #ARGV do
@@ -12,7 +13,7 @@ if max > 0 then
         local members =
             redis.call('ZRANGEBYSCORE', kind, '-inf', text(now), 'WITHSCORES', 'LIMIT', 0, max)
         for j = 1, #members, 2 do
-            -- The generation as a number: Lua compares strings as the locale does.
+            -- The generation as a number, because Lua compares strings by the locale.
             local generation = struct.unpack('>I8', members[j])
             found[#found + 1] = {tonumber(members[j + 1]), generation, members[j], kind}
         end
@@ -25,8 +26,8 @@ if max > 0 then
     end
 end
 
--- A call costs as much as what it does: rows are read and written a thousand at a time, which
--- `unpack` can take.
+-- Each `redis.call` has an overhead as large as its work, so rows are read and written up to a
+-- thousand at a time, which is few enough for `unpack`.
 local PART = 1000
 local function read(hash, fields)
     local values = {}

@@ -1,5 +1,5 @@
--- Carries out changes, in order, in one step of the server. ARGV from 3 on: a letter for each
--- change, its key, and what else it has. Answers a letter for each.
+-- Carries out changes, in order and atomically. ARGV from 3 on, for each change: a letter, its key,
+-- and its other arguments. Returns a letter for each.
 
 local DONE, REPLACES, CANCELLED, RUNNING = 'D', 'R', 'C', 'U'
 local ABSENT, SUPERSEDED, DUPLICATE, ENDED = 'A', 'S', 'E', 'L'
@@ -11,8 +11,8 @@ local function find(key)
     return packed and unpack_row(packed)
 end
 
--- When the first of a kind was visible before this script, or -1 if there was none. Who waits knows
--- of that one, or of an earlier.
+-- When the first row of a kind was visible before this script, or -1 if there was none. Waiting
+-- programs know this time or an earlier one.
 local firsts, earlier = {}, false
 local function first_of(kind)
     if not firsts[kind] then
@@ -85,16 +85,16 @@ local function start(key, row)
     return row.state == BEGUN and DONE or ENDED
 end
 
--- Returns true if the token is that of the row's lease. A program of an older version that moves a
--- leased row leaves the token and sets both times alike: then the lease is over. The due time alone
--- does not tell, as a leased row is not due yet if the clock has stepped back since. If a lease
--- happens to end at a due time ahead of the clock, the job waits for that time.
+-- Returns true if the token is that of the row's lease. If a program of an older version moves a
+-- leased row, it leaves the token and sets both times to the same value: then the lease is over.
+-- The due time alone is not enough: if the clock has stepped back, a leased row is not due yet. If
+-- a lease happens to end exactly at a due time in the future, the job waits for that time.
 local function has_lease(row, token)
     local is_moved = row.state == PENDING and row.ends == row.due and row.due > now
     return row.token ~= NO_TOKEN and row.token == token and not is_moved
 end
 
--- Ends the run of a generation that was cancelled or replaced; of any other the row goes.
+-- Ends a run. A replaced row becomes pending with the newer generation; any other row is removed.
 local function finish(key, row)
     if row.state == REPLACED then
         row.state, row.token, row.ends = PENDING, NO_TOKEN, row.due
@@ -132,7 +132,7 @@ local function extend(key, row, visibility)
     return (row.state == BEGUN or row.state == PENDING) and DONE or ENDED
 end
 
--- A dead letter: lengths of state, key and reason, the time, and these and the body.
+-- A dead letter: the lengths of state, key and reason, the time, then state, key, reason and body.
 local DEAD = '>I4I4I4I8'
 local DEAD_BYTES = 20
 
@@ -170,13 +170,13 @@ local function revive(generation, due)
     return answer
 end
 
--- Arguments, one after the other.
+-- Reads the arguments one by one.
 local at = 2
 local function next_argument()
     at = at + 1
     return ARGV[at]
 end
--- A time: `+` and a delay, `@` and a date, or nothing.
+-- A time: `+` and a delay, `@` and a date, or an empty string.
 local function next_time()
     local time = next_argument()
     local number = tonumber(string.sub(time, 2))
@@ -184,8 +184,8 @@ local function next_time()
     return number
 end
 
--- What a change of a row that is there does, after its arguments. Those whose letter is small go by
--- token, which is their first argument.
+-- Changes of an existing row. Each entry reads the arguments and returns a function that carries
+-- out the change. Changes with a lowercase letter are by token, which is their first argument.
 local changes = {
     M = function() local due = next_time()
         return function(key, row) return move(key, row, due) end end,

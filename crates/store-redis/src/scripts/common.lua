@@ -1,9 +1,9 @@
--- The common beginning of all scripts. Numbers of 2^53 and less are exact in Lua; tokens and
--- occurrences are only compared or passed on, and stay strings of eight bytes.
+-- The common beginning of all scripts. Lua's numbers are exact up to 2^53. Tokens and occurrences
+-- are only compared or passed on, so they stay strings of eight bytes.
 --
 -- KEYS: 1 meta, 2 states, 3 bodies, 4 dead letters, 5 their order, 6 kinds, 7 prefix of the orders
 -- (the channel), then the orders of the kinds that the script may touch
--- ARGV: 1 epoch, 2 a clock in milliseconds instead of the server's, or nothing
+-- ARGV: 1 epoch, 2 time in milliseconds to use instead of the server's clock, or an empty string
 local meta, states, bodies, dead, dead_order, kinds, order = unpack(KEYS)
 
 if redis.call('HGET', meta, 'epoch') ~= ARGV[1] then
@@ -14,8 +14,8 @@ end
 local order_of = {}
 for i = 8, #KEYS do order_of[string.sub(KEYS[i], #order + 1)] = KEYS[i] end
 
--- Returns true if KEYS has the order of each kind that has rows. A script asks this before its
--- first write; a caller that does not have a kind repeats the call with all of them.
+-- Returns true if KEYS has the order of each kind that has rows. A script checks this before its
+-- first write. If it is false, the caller reads all kinds and repeats the call.
 local function knows_all_kinds()
     for _, kind in ipairs(redis.call('SMEMBERS', kinds)) do
         if not order_of[kind] then return false end
@@ -35,10 +35,11 @@ else
     now_up, micros = now, now * 1000
 end
 
--- As Redis reads numbers: Lua would write large ones with an exponent.
+-- A number as Redis reads it: Lua would write a large number with an exponent.
 local function text(number) return string.format('%.0f', number) end
 
--- A number that was never drawn before, even if the data were lost or restored from an old copy.
+-- Draws a number that was never drawn before, even if the data were lost or restored from an old
+-- copy.
 local last
 local function draw()
     if not last then
@@ -54,17 +55,18 @@ end
 local LAST_TIME = 9007199254740991
 local function later(delay) return math.min(now_up + delay, LAST_TIME) end
 
--- A server without room refuses a script whose first write needs some, and none after that. What
--- lets jobs begin and end must go on, or the server stays full: it writes nothing first.
+-- A full server refuses a script only at its first write, and only if that write needs memory. Jobs
+-- must be able to begin and end, or the server stays full. So their first write is one that needs
+-- no memory and changes nothing.
 local has_written = false
 local function needs_no_room()
     if not has_written then redis.call('HDEL', meta, '') end
     has_written = true
 end
 
--- A row's state: one of these, token, end of the lease (or, of one that is pending, when it is
--- visible), due, generation, occurrence, attempt, kind. One that is pending and has a token is
--- leased, and its run has not begun.
+-- A row's state: one of these numbers, token, end of the lease (in a pending row, when it is
+-- visible), due, generation, occurrence, attempt, kind. A pending row with a token is leased, and
+-- its run has not begun.
 local PENDING, BEGUN, CLOSED, REPLACED = 0, 1, 2, 3
 local NO_TOKEN = string.rep('\0', 8)
 local HEAD = '>Bc8I8I8I8c8I4'
@@ -86,5 +88,5 @@ local function visible_at(row)
     return row.ends
 end
 
--- Members of an order with the same score are sorted as bytes: by generation.
+-- Redis sorts members with the same score as bytes, so they begin with the generation.
 local function member(row, key) return struct.pack('>I8', row.generation) .. key end

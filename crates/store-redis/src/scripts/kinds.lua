@@ -1,4 +1,4 @@
--- The name of each kind, and when its first row is visible. Forgets kinds that have no row.
+-- Returns the name of each kind, and when its first row is visible. Removes kinds without rows.
 if not knows_all_kinds() then return redis.error_reply(UNKNOWN_KINDS) end
 local answer = {}
 for _, kind in ipairs(redis.call('SMEMBERS', kinds)) do

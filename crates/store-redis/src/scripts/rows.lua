@@ -1,4 +1,4 @@
--- ARGV from 3 on: keys. Answers their states and their bodies; nothing for each that is not there.
+-- Returns the states and the bodies of keys; nil for a missing row. ARGV from 3 on: keys.
 return {
     redis.call('HMGET', states, unpack(ARGV, 3)),
     redis.call('HMGET', bodies, unpack(ARGV, 3)),

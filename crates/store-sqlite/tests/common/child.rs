@@ -1,13 +1,14 @@
-//! Children: this very program, of which one ignored test runs that is the child's part.
+//! Child processes: this test program again, running one ignored test.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// Where a child finds the file.
+/// The environment variable with the path of the store.
 pub(crate) const FILE: &str = "WHEELHOUSE_TEST_FILE";
 
-/// This program as a child that runs one part on the file; what it says, line by line.
+/// Starts this program as a child that runs the test `part` on the store at `path`. Also returns
+/// the child's output.
 pub(crate) fn child(part: &str, path: &Path) -> (Child, BufReader<ChildStdout>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", part, "--ignored", "--nocapture", "--test-threads=1"])
@@ -19,7 +20,7 @@ pub(crate) fn child(part: &str, path: &Path) -> (Child, BufReader<ChildStdout>) 
     (child, lines)
 }
 
-/// The rest of the first line that begins with this word.
+/// Waits for a line with this word, and returns the rest of the line.
 pub(crate) fn wait_for(lines: &mut BufReader<ChildStdout>, word: &str) -> String {
     let mut line = String::new();
     while lines.read_line(&mut line).unwrap() > 0 {
@@ -29,9 +30,9 @@ pub(crate) fn wait_for(lines: &mut BufReader<ChildStdout>, word: &str) -> String
         }
         line.clear();
     }
-    panic!("the child ended without saying {word}");
+    panic!("the child ended without printing {word}");
 }
 
 pub(crate) fn file() -> std::ffi::OsString {
-    std::env::var_os(FILE).expect("run by its parent")
+    std::env::var_os(FILE).expect("the parent sets the path")
 }

@@ -1,4 +1,4 @@
-//! What makes these tests short.
+//! Helpers of the tests.
 #![allow(dead_code, reason = "each test program uses some of it")]
 
 pub(crate) mod child;
@@ -16,7 +16,7 @@ pub(crate) fn key(name: &str) -> Key {
     Key::new(name).expect("a short key")
 }
 
-/// A job that is due after so many milliseconds.
+/// A job that is due after `delay` milliseconds.
 pub(crate) fn put(name: &str, delay: u64) -> Change {
     Change::Put(Put {
         key: key(name),
@@ -44,7 +44,7 @@ pub(crate) fn one(store: &mut impl Store, change: Change) -> Outcome {
     store.commit(&[change]).expect("a commit succeeds")[0]
 }
 
-/// All that is visible; the runs have begun.
+/// Claims all visible jobs, and begins their runs.
 pub(crate) fn claim(store: &mut impl Store) -> Vec<Leased> {
     let mut leased = Vec::new();
     store.claim(&Kinds::new([KIND]), 1_000, LEASE, &mut leased).expect("a claim succeeds");
@@ -66,7 +66,7 @@ pub(crate) fn rows(store: &mut impl Store) -> Vec<Entry> {
     rows
 }
 
-/// A clock that stands still, and the store's clock that shows it.
+/// A clock that advances only by hand, and a store's clock that shows it.
 pub(crate) fn manual() -> (ManualClock, StoreClock) {
     let clock = ManualClock::new();
     (clock.clone(), StoreClock::new(clock))
