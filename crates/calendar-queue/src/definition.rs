@@ -1,4 +1,4 @@
-//! How this backend introduces itself to the suite and the comparison.
+//! The description of this backend for the conformance suite and the benchmark.
 
 use crate::CalendarQueue;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
@@ -21,8 +21,8 @@ impl Backend for Definition {
             reschedule: "O(1) average, worst O(n)",
             fire: "O(1) average, worst O(n)",
         },
-        // Some comparisons on a day of two timers, and the move to a new calendar, twice for each
-        // timer while they grow.
+        // Some comparisons on a day with two timers, and the moves to new calendars: two for each
+        // timer while the calendar grows.
         bounds: |_| Bounds {
             insert: 20.0,
             cancel: 8.0,

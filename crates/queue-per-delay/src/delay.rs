@@ -24,8 +24,8 @@ impl Delay {
     }
 }
 
-/// Equal delays have equal hashes. An overdue delay has the hash of the same distance ahead, which
-/// is a collision of two at most.
+/// Equal delays have equal hashes. An overdue delay has the same hash as a delay of the same
+/// distance ahead, so at most two delays collide.
 impl Hash for Delay {
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
