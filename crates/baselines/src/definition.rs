@@ -62,7 +62,7 @@ definition! {
     /// Varghese and Lauck's scheme 1.
     UnorderedListDefinition, UnorderedList, Info {
         name: "unordered-list",
-        structure: "timers side by side, all looked at when one may be due",
+        structure: "unordered array, all timers read when one may be due",
         source: "Varghese & Lauck scheme 1",
         precision: Precision::Exact,
         vain_wakeups: 1,
@@ -81,8 +81,8 @@ definition! {
     /// A hash map without order.
     HashedMapDefinition, HashedMap, Info {
         name: "hash-map",
-        structure: "hash map by handle, all looked at when one may be due",
-        source: "session stores; ZooKeeper's expiry queue is a cousin",
+        structure: "hash map by handle, all timers read when one may be due",
+        source: "session stores; similar: ZooKeeper's expiry queue",
         precision: Precision::Exact,
         vain_wakeups: 1,
         costs: Costs {
@@ -100,7 +100,7 @@ definition! {
     /// Varghese and Lauck's scheme 2, searched from the head.
     SortedListDefinition, SortedList<Head>, Info {
         name: "sorted-list",
-        structure: "doubly linked list in order, searched from the head",
+        structure: "sorted doubly linked list, searched from the head",
         source: "Varghese & Lauck scheme 2; BSD callouts before 1995",
         precision: Precision::Exact,
         vain_wakeups: 0,
@@ -126,12 +126,12 @@ definition! {
     /// Varghese and Lauck's scheme 2, searched from the rear.
     SortedListFromRearDefinition, SortedList<Rear>, Info {
         name: "sorted-list-rear",
-        structure: "doubly linked list in order, searched from the rear",
-        source: "Varghese & Lauck scheme 2, as they recommend it for timeouts of one length",
+        structure: "sorted doubly linked list, searched from the rear",
+        source: "Varghese & Lauck scheme 2, recommended for equal delays",
         precision: Precision::Exact,
         vain_wakeups: 0,
         costs: Costs {
-            insert: "O(n), O(1) behind all",
+            insert: "O(n), O(1) if due last",
             cancel: "O(1)",
             reschedule: "O(n)",
             fire: "O(1)",
@@ -145,7 +145,7 @@ definition! {
     /// A sorted array.
     SortedSliceDefinition, SortedSlice, Info {
         name: "sorted-slice",
-        structure: "array in order, found by bisection, moved to make room",
+        structure: "sorted array, binary search, elements move to make room",
         source: "the slice of alex023/clock's comparison",
         precision: Precision::Exact,
         vain_wakeups: 0,
@@ -169,7 +169,7 @@ definition! {
     /// Varghese and Lauck's scheme 3, balanced.
     RedBlackTreeDefinition, RedBlackTree, Info {
         name: "red-black-tree",
-        structure: "red-black tree, its nodes reached by handle",
+        structure: "red-black tree, nodes reached by handle",
         source: "Varghese & Lauck scheme 3; alex023/clock, Linux hrtimers",
         precision: Precision::Exact,
         vain_wakeups: 0,
@@ -201,7 +201,7 @@ definition! {
     OrderedMapDefinition, OrderedMap, Info {
         name: "btree-map",
         structure: "B-tree by (deadline, insertion)",
-        source: "Varghese & Lauck scheme 3; std's BTreeMap as programs use it",
+        source: "Varghese & Lauck scheme 3; std's BTreeMap",
         precision: Precision::Exact,
         vain_wakeups: 0,
         costs: Costs {

@@ -73,8 +73,8 @@ fn lazy_bounds(n: u64) -> Bounds {
 impl Backend for LazyDefinition {
     const INFO: Info = Info {
         name: "lazy-heap",
-        structure: "heap of four children, the cancelled stay until they outnumber the living",
-        source: "std and dary_heap as programs use them; ScheduledThreadPoolExecutor",
+        structure: "4-ary heap, cancelled nodes stay until they outnumber live ones",
+        source: "std and dary_heap with lazy deletion; ScheduledThreadPoolExecutor",
         precision: Precision::Exact,
         vain_wakeups: 2,
         most: u32::MAX,

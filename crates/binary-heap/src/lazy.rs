@@ -196,8 +196,8 @@ impl<T, M: Meter> LazyHeap<T, M> {
         self.moved = false;
     }
 
-    /// Fires all that is due. Out of line, so that a tick at which nothing is due is a comparison
-    /// wherever it stands.
+    /// Fires all timers that are due. Never inlined, so that inlining `advance` adds only a
+    /// comparison for a tick at which nothing is due.
     #[inline(never)]
     fn advance_due(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
         let mut fired = 0;

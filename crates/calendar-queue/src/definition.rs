@@ -11,7 +11,7 @@ pub struct Definition;
 impl Backend for Definition {
     const INFO: Info = Info {
         name: "calendar-queue",
-        structure: "days of a year, each a sorted list; length and number follow the timers",
+        structure: "days of a year as sorted lists; their number and length follow the timers",
         source: "Brown 1988; event simulators",
         precision: Precision::Exact,
         vain_wakeups: 0,

@@ -15,7 +15,7 @@ const SEED: u64 = 1987;
 ///
 /// # Panics
 ///
-/// If the backend does not do what the oracle does; the message is the shortest sequence found.
+/// If the backend differs from the oracle. The message contains the shortest sequence found.
 pub fn property_any_sequence<B: Backend>() {
     hold(steps(200).boxed(), run::<B>);
 }
@@ -25,7 +25,7 @@ pub fn property_any_sequence<B: Backend>() {
 ///
 /// # Panics
 ///
-/// If the backend does not do what the oracle does; the message is the shortest sequence found.
+/// If the backend differs from the oracle. The message contains the shortest sequence found.
 pub fn property_many_ties<B: Backend>() {
     hold(tied(), run::<B>);
 }
@@ -34,7 +34,7 @@ pub fn property_many_ties<B: Backend>() {
 ///
 /// # Panics
 ///
-/// If the backend does not do what the oracle does; the message is the shortest sequence found.
+/// If the backend differs from the oracle. The message contains the shortest sequence found.
 pub fn property_end_of_time<B: Backend>() {
     hold(at_the_end(), run::<B>);
 }

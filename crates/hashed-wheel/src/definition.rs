@@ -20,7 +20,7 @@ impl Backend for Definition {
             insert: "O(n / M + 1), worst O(n)",
             cancel: "O(1)",
             reschedule: "O(n / M + 1), worst O(n)",
-            fire: "O(1) where ticks are dense, worst O(M)",
+            fire: "O(1) if ticks are dense, worst O(M)",
         },
         // An insertion passes half of the timers of its slot; a timer that is moved may pass more.
         // The hand passes the occupied slots in which nothing is due in this turn. With n timers

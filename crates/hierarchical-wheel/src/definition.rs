@@ -11,7 +11,7 @@ pub struct Definition;
 impl Backend for Definition {
     const INFO: Info = Info {
         name: "hierarchical-wheel",
-        structure: "levels of wheels, lists whose slots open ahead",
+        structure: "levels of wheels, lists, slots that open early",
         source: "Varghese & Lauck scheme 7; Kafka, tokio, Linux before 4.8",
         precision: Precision::Exact,
         // One for each level above the lowest. In unit tests a large wheel has more levels.

@@ -115,7 +115,7 @@
 //! let mut closed = Vec::new();
 //! timeouts.advance(30_000, |expired| closed.push(expired.value));
 //! assert_eq!(closed, ["connection 1"]);
-//! assert_eq!(timeouts.cancel(idle), None); // too late, and harmless
+//! assert_eq!(timeouts.cancel(idle), None); // too late: the handle is stale
 //! assert_eq!(timeouts.cancel(busy), Some("connection 2"));
 //! ```
 #![no_std]

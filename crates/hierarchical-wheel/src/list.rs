@@ -71,7 +71,7 @@ impl Backend for Definition {
     const INFO: Info = Info {
         name: "list-wheel",
         structure: "levels of wheels, doubly linked lists",
-        source: "Varghese & Lauck scheme 7, as the textbooks have it",
+        source: "Varghese & Lauck scheme 7, as in textbooks",
         precision: Precision::Exact,
         vain_wakeups: 7,
         most: u32::MAX,

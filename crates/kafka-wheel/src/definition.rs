@@ -11,16 +11,16 @@ pub struct Definition;
 impl Backend for Definition {
     const INFO: Info = Info {
         name: "kafka-wheel",
-        structure: "wheels made on demand, a delay queue of slots",
+        structure: "wheels created on demand, a delay queue of slots",
         source: "Kafka's purgatory; Varghese & Lauck scheme 7",
         precision: Precision::Exact,
         // At most 15 levels, because 20^15 is larger than `u64::MAX`.
         vain_wakeups: 14,
         costs: Costs {
             insert: "O(m + log b) for b slots in use, mostly O(m)",
-            cancel: "O(1), O(log b) for the last of a slot",
-            reschedule: "as both",
-            fire: "O(m) amortised, worst all of a slot",
+            cancel: "O(1), O(log b) for the last timer of a slot",
+            reschedule: "cancel plus insert",
+            fire: "O(m) amortised, worst O(m k)",
         },
         // Delays up to 2^20 go to the fifth level at most, which is searched from the lowest up. On
         // the way down a timer moves up to four times, with a search each time. Slots have many

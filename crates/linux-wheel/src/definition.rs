@@ -11,7 +11,7 @@ pub struct Definition;
 impl Backend for Definition {
     const INFO: Info = Info {
         name: "linux-wheel",
-        structure: "levels of wheels that nothing cascades through",
+        structure: "levels of wheels without cascades",
         source: "Linux since 4.8, kernel/time/timer.c",
         precision: Precision::Late(LinuxWheel::<()>::lateness),
         // It wakes the program only when a slot ends, and then all timers of the slot fire.

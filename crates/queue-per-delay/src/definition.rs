@@ -35,9 +35,9 @@ impl Backend for Definition {
         vain_wakeups: 0,
         most: u32::MAX,
         costs: Costs {
-            insert: "O(1), O(log d) in a new queue of d",
+            insert: "O(1), O(log d) to a new queue",
             cancel: "O(1), O(log d) for the first of a queue",
-            reschedule: "as both",
+            reschedule: "cancel plus insert",
             fire: "O(log d)",
         },
         bounds,

@@ -12,7 +12,7 @@ pub struct Definition;
 impl Backend for Definition {
     const INFO: Info = Info {
         name: "single-wheel",
-        structure: "one wheel of a tick a slot, and overflow lists",
+        structure: "one wheel with a slot per tick, overflow lists",
         source: "Varghese & Lauck scheme 4; logic simulators",
         precision: Precision::Exact,
         vain_wakeups: 1,
@@ -20,7 +20,7 @@ impl Backend for Definition {
             insert: "O(1), past the range O(log t)",
             cancel: "O(1), past the range O(log t)",
             reschedule: "O(1), past the range O(log t)",
-            fire: "O(1), and a move past the range",
+            fire: "O(1), plus a move past the range",
         },
         // With delays up to 2^20 nearly all timers are past the range, in up to 256 turns with a
         // list each. With a thousand timers one slot in some hundreds is occupied, and up to 64

@@ -287,9 +287,9 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
 
     /// The number of older timers of a slot that move in this call. For each tick since the last
     /// call, or since the slot opened if that was later, it is the pace, and at least `least`. If
-    /// timers are left in the reserve, the pace was too low: the program has cancelled the timers
-    /// that were remembered. Then any timer may be in this slot, so the number is at least the
-    /// share of all timers that has to move to be done in time.
+    /// older timers are left in the reserve, the pace may be too low, because the program has
+    /// cancelled exactly the timers that were remembered. Then any timer may be in this slot, so at
+    /// least `ticks / left` of all timers of the wheel move.
     fn portion(&self, open: Slot, least: u64) -> usize {
         let Level { opened, pace, .. } = self.large.levels[open.level as usize];
         let since = self.large.moved.max(opened.saturating_sub(1));
