@@ -4,7 +4,7 @@
 use crate::node::{HeapNode, Places};
 use wheelhouse_core::meter::{Meter, Work};
 
-/// Nodes before this position are in the first-level and second-level caches: reading them ahead
+/// Nodes before this position are in the first-level or second-level cache: reading them ahead
 /// gains nothing.
 const NEAR: usize = 1 << 12;
 

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use wheelhouse_core::{Tick, Timer};
 
 /// Plays every sequence of up to `calls` calls on a structure and on the [`Oracle`], and compares
-/// all answers. Returns the number of sequences played.
+/// all results. Returns the number of sequences played.
 ///
 /// `make` returns an empty structure. Its clock may start at any tick. The borders below are those
 /// of wheels with 2, 4 and 16 slots, so configure a wheel with 2 or 4 slots: then a sequence of a

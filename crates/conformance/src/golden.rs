@@ -58,7 +58,7 @@ pub fn golden_e01_five_seconds_from_pointer_three<B: Backend>() {
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e02_delays_beyond_one_turn<B: Backend>() {
     let mut timer = fresh::<B, _>();
     for delay in [16, 15, 12, 24] {
@@ -78,7 +78,7 @@ pub fn golden_e02_delays_beyond_one_turn<B: Backend>() {
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e03_four_timers_in_one_slot<B: Backend>() {
     let mut timer = fresh::<B, _>();
     insert(&mut timer, ["a", "b", "c", "d"].map(|name| (3, name)));
@@ -116,7 +116,7 @@ pub fn golden_e04_deadlines_past_the_range_of_the_wheel<B: Backend>() {
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e05_daily_and_weekly<B: Backend>() {
     let mut timer = fresh::<B, _>();
     insert(&mut timer, [(9, "C"), (3, "A"), (4, "B")]);
@@ -153,7 +153,7 @@ pub fn golden_e05_daily_and_weekly<B: Backend>() {
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e06_three_timers_at_nine_oclock<B: Backend>() {
     let now = 24 + 10;
     let mut timer = fresh_at::<B, _>(now);
@@ -229,7 +229,7 @@ pub fn golden_e08_sessions_that_are_refreshed<B: Backend>() {
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e09_demoted_to_the_lower_wheel<B: Backend>() {
     let mut timer = fresh::<B, _>();
     timer.insert(2, "2 s");
@@ -245,7 +245,7 @@ pub fn golden_e09_demoted_to_the_lower_wheel<B: Backend>() {
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e10_fifty_ticks_on_eight_slots<B: Backend>() {
     let mut timer = fresh::<B, _>();
     timer.insert(5, "5");
@@ -303,7 +303,7 @@ pub fn golden_e12_no_useless_ticks<B: Backend>() {
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e13_fractions_of_a_tick_are_not_early<B: Backend>() {
     let mut timer = fresh::<B, _>();
     insert(&mut timer, [1_200, 1_500].map(|millisecond| (millisecond, millisecond)));
@@ -330,7 +330,7 @@ pub fn golden_e13_fractions_of_a_tick_are_not_early<B: Backend>() {
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e14_varghese_and_lauck<B: Backend>() {
     for rounds in [0, 1, 7, 1_000] {
         let mut timer = fresh_at::<B, _>(10);

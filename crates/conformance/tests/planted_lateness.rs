@@ -19,7 +19,7 @@ enum Fault {
     BeyondTheBound,
     /// One call fires at most ten timers.
     Capped,
-    /// A timer that is moved gets a slot as wide as that of any delay.
+    /// A timer that is moved gets a wide slot, whatever its delay is.
     KeepsWideSlots,
     /// Returns and reports the end of the slot instead of the deadline.
     ForgetsDeadlines,

@@ -60,7 +60,7 @@ pub enum SlotCountError {
     TooFew(usize),
     /// More than [`SlotCount::MAX`].
     TooMany(usize),
-    /// Between the bounds, but no power of two.
+    /// Within the bounds, but not a power of two.
     NotPowerOfTwo(usize),
 }
 

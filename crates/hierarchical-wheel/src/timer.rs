@@ -84,7 +84,7 @@ impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
         self.now = self.now.max(now);
         self.meter.tally(Work::Comparison, 1);
         if self.now < self.due {
-            // No occupied slot starts at or before `now`: the hand may follow.
+            // No occupied slot starts at or before `now`, so the hand may move there.
             self.hand = self.now;
             return None;
         }

@@ -78,7 +78,7 @@ fn a_jump_past_everything_sorts_instead_of_sinking() {
     }
     counted.meter().reset();
     counted.advance(500, |_| ());
-    // One by one, each would move a node on nearly every one of 14 levels.
+    // Removed one by one, each timer would move a node on nearly all of 14 levels.
     assert!(counted.meter().count(Work::ElementMove) < 4 * due);
 }
 

@@ -74,7 +74,8 @@ fn takes_its_place_by_deadline<B: Backend>() {
     );
     assert_eq!(fired(&mut timer, 1_001), [(1_001, 'z')], "contract 4: a timer not due stays");
 
-    // Overdue by insertion and due by a jump of the clock, mixed, over several levels of a wheel.
+    // Timers that are overdue when they are inserted, and timers that become due later, mixed, on
+    // several levels of a wheel.
     let mut timer = fresh_at::<B, u64>(100_000);
     for value in 0..400 {
         let deadline = (value * 7_919) % 200_000;

@@ -301,7 +301,7 @@ impl<T, M: Meter> Timer<T> for Faulty<T, M> {
         let key = self.key(id)?;
         let Entry { deadline, value, .. } = self.take(key)?;
         if has(Fault::LostOnCancel) {
-            // Unlinks its neighbour as well.
+            // Removes its neighbour too.
             let neighbour =
                 self.timers.range(key..).next().map(|(key, _)| *key).filter(|next| next.0 == key.0);
             neighbour.and_then(|neighbour| self.take(neighbour));

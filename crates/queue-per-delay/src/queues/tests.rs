@@ -152,7 +152,7 @@ fn overdue_timers_fire_by_deadline_then_insertion_among_those_that_are_due() {
     assert_eq!(fired(&mut timer, 0), order);
 }
 
-/// The same distance ahead and behind are two queues, over the whole range.
+/// A distance after `now` and the same distance before `now` have two queues, over the whole range.
 #[test]
 fn the_longest_delays_ahead_and_behind_do_not_meet() {
     let mut timer = QueuePerDelay::new();
@@ -200,7 +200,7 @@ fn only_the_first_of_a_queue_is_cancelled_through_the_heads() {
     check(&timer);
 }
 
-/// The first of two with the same delay and deadline leaves, and the other takes its place.
+/// The first of two timers with the same delay and deadline is removed, and the other replaces it.
 #[test]
 fn a_head_of_the_same_deadline_needs_no_search() {
     let mut timer = counted();
