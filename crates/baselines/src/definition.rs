@@ -1,4 +1,4 @@
-//! How these structures introduce themselves to the suite and the comparison.
+//! The descriptions of these structures for the conformance suite and the benchmark.
 
 use crate::{
     HashedMap, Head, OrderedMap, Rear, RedBlackTree, SortedList, SortedSlice, UnorderedList,
@@ -6,10 +6,10 @@ use crate::{
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 
-/// Where an operation passes all timers, more of them than this are not worth waiting for.
+/// The most timers to measure if an operation visits all timers.
 const LINEAR: u32 = 10_000;
 
-/// Says how a structure introduces itself: a type, its structure, and what is known of it.
+/// Defines the description of a structure from a type name, the structure, and its [`Info`].
 macro_rules! definition {
     ($(#[$doc:meta])* $name:ident, $timer:ident $(<$from:ident>)?, $info:expr) => {
         $(#[$doc])*
@@ -32,9 +32,9 @@ macro_rules! definition {
     };
 }
 
-/// A step to start, to stop and to move; every timer is looked at when one may be due, which a
-/// timer that has left can make it seem. What a jump finds due is put in order, and taken out one
-/// by one.
+/// Starting and stopping take a step each, moving takes two. All timers are read when one may be
+/// due, which a cancelled timer can make it seem. The timers that are due are sorted and removed
+/// one by one.
 fn unordered(n: u64) -> Bounds {
     let look = n as f64;
     Bounds {
@@ -47,13 +47,13 @@ fn unordered(n: u64) -> Bounds {
     }
 }
 
-/// The comparisons of a bisection.
+/// The number of comparisons of a binary search.
 fn bisection(n: u64) -> f64 {
     f64::from(n.max(1).ilog2() + 1)
 }
 
-/// The comparisons of a search in a B-tree. A node has five to eleven keys, about eight, and half
-/// of them are compared one by one: four or so on each level of lg n / lg 8.
+/// The number of comparisons of a search in a B-tree. A node has five to eleven keys, about eight,
+/// and half of them are compared one by one: some four on each of the lg n / lg 8 levels.
 fn in_b_tree(n: u64) -> f64 {
     1.5 * bisection(n)
 }
@@ -62,7 +62,7 @@ definition! {
     /// Varghese and Lauck's scheme 1.
     UnorderedListDefinition, UnorderedList, Info {
         name: "unordered-list",
-        structure: "timers side by side, all looked at when one may be due",
+        structure: "unordered array, all timers read when one may be due",
         source: "Varghese & Lauck scheme 1",
         precision: Precision::Exact,
         vain_wakeups: 1,
@@ -81,8 +81,8 @@ definition! {
     /// A hash map without order.
     HashedMapDefinition, HashedMap, Info {
         name: "hash-map",
-        structure: "hash map by handle, all looked at when one may be due",
-        source: "session stores; ZooKeeper's expiry queue is a cousin",
+        structure: "hash map by handle, all timers read when one may be due",
+        source: "session stores; similar: ZooKeeper's expiry queue",
         precision: Precision::Exact,
         vain_wakeups: 1,
         costs: Costs {
@@ -100,13 +100,13 @@ definition! {
     /// Varghese and Lauck's scheme 2, searched from the head.
     SortedListDefinition, SortedList<Head>, Info {
         name: "sorted-list",
-        structure: "doubly linked list in order, searched from the head",
+        structure: "sorted doubly linked list, searched from the head",
         source: "Varghese & Lauck scheme 2; BSD callouts before 1995",
         precision: Precision::Exact,
         vain_wakeups: 0,
         costs: Costs { insert: "O(n)", cancel: "O(1)", reschedule: "O(n)", fire: "O(1)" },
-        // Two steps for each timer passed: of uniform delays, half of those that were started
-        // together, two thirds where old and new are mixed.
+        // Two steps for each timer passed. With uniform delays an insertion passes half of the
+        // timers if all were started together, two thirds if old and new timers are mixed.
         bounds: |n| {
             let search = 6.0 + 2.0 * 0.75 * n as f64;
             Bounds {
@@ -123,15 +123,15 @@ definition! {
 }
 
 definition! {
-    /// The same, searched from the rear.
+    /// Varghese and Lauck's scheme 2, searched from the rear.
     SortedListFromRearDefinition, SortedList<Rear>, Info {
         name: "sorted-list-rear",
-        structure: "doubly linked list in order, searched from the rear",
-        source: "Varghese & Lauck scheme 2, as they recommend it for timeouts of one length",
+        structure: "sorted doubly linked list, searched from the rear",
+        source: "Varghese & Lauck scheme 2, recommended for equal delays",
         precision: Precision::Exact,
         vain_wakeups: 0,
         costs: Costs {
-            insert: "O(n), O(1) behind all",
+            insert: "O(n), O(1) if due last",
             cancel: "O(1)",
             reschedule: "O(n)",
             fire: "O(1)",
@@ -145,7 +145,7 @@ definition! {
     /// A sorted array.
     SortedSliceDefinition, SortedSlice, Info {
         name: "sorted-slice",
-        structure: "array in order, found by bisection, moved to make room",
+        structure: "sorted array, binary search, elements move to make room",
         source: "the slice of alex023/clock's comparison",
         precision: Precision::Exact,
         vain_wakeups: 0,
@@ -169,7 +169,7 @@ definition! {
     /// Varghese and Lauck's scheme 3, balanced.
     RedBlackTreeDefinition, RedBlackTree, Info {
         name: "red-black-tree",
-        structure: "red-black tree, its nodes reached by handle",
+        structure: "red-black tree, nodes reached by handle",
         source: "Varghese & Lauck scheme 3; alex023/clock, Linux hrtimers",
         precision: Precision::Exact,
         vain_wakeups: 0,
@@ -179,8 +179,8 @@ definition! {
             reschedule: "O(log n)",
             fire: "O(1) amortised",
         },
-        // An insertion compares and goes on, on each level, a tree is a tenth higher than the best
-        // one; a rotation or so, of six links, mends what it breaks.
+        // An insertion makes a comparison and follows a link on each level, and a tree is a tenth
+        // higher than an optimal one. About one rotation, with six links, rebalances the tree.
         bounds: |n| {
             let search = 2.3 * bisection(n) + 6.0;
             Bounds {
@@ -201,7 +201,7 @@ definition! {
     OrderedMapDefinition, OrderedMap, Info {
         name: "btree-map",
         structure: "B-tree by (deadline, insertion)",
-        source: "Varghese & Lauck scheme 3; std's BTreeMap as programs use it",
+        source: "Varghese & Lauck scheme 3; std's BTreeMap",
         precision: Precision::Exact,
         vain_wakeups: 0,
         costs: Costs {
@@ -210,7 +210,7 @@ definition! {
             reschedule: "O(log n)",
             fire: "O(log n)",
         },
-        // To find the first, and to take it out, nothing is compared but with the clock.
+        // Finding and removing the first timer takes only the comparison with the clock.
         bounds: |n| {
             let search = in_b_tree(n);
             Bounds {

@@ -1,23 +1,22 @@
-//! The plain structures that timer facilities are measured against: what a program has before it
-//! looks for a better one.
+//! Simple timer structures to compare other timer facilities with.
 //!
-//! Each of them is right, keeps the whole contract of [`Timer`], and is slow somewhere on purpose:
-//! they show what the others are for. Varghese and Lauck call the first [`UnorderedList`] scheme 1,
-//! the [`SortedList`] scheme 2, and a tree such as [`OrderedMap`] scheme 3.
+//! Each of them keeps the whole contract of [`Timer`], and each is slow in some operation. Varghese
+//! and Lauck call the [`UnorderedList`] scheme 1, the [`SortedList`] scheme 2, and a tree such as
+//! [`OrderedMap`] scheme 3.
 //!
-//! | structure | insert | cancel | per tick, nothing due | fire, per call in which something is due |
+//! | structure | insert | cancel | per tick, nothing due | fire |
 //! |---|---|---|---|---|
-//! | [`UnorderedList`] | O(1) | O(1) | O(1) | O(n), and O(log k) each of k |
-//! | [`HashedMap`] | O(1) expected | O(1) expected | O(1) | O(n) |
+//! | [`UnorderedList`] | O(1) | O(1) | O(1) | O(n) per call, plus O(log k) for each of k timers |
+//! | [`HashedMap`] | O(1) expected | O(1) expected | O(1) | O(n) per call, plus O(log k) for each of k timers |
 //! | [`SortedList`] | O(n) | O(1) | O(1) | O(1) per timer |
 //! | [`SortedSlice`] | O(n) | O(n) | O(1) | O(1) per timer |
-//! | [`RedBlackTree`] | O(log n) | O(log n), no search | O(1) | O(log n) per timer |
+//! | [`RedBlackTree`] | O(log n) | O(1) amortised, worst O(log n) | O(1) | O(1) amortised per timer |
 //! | [`OrderedMap`] | O(log n) | O(log n) | O(1) | O(log n) per timer |
 //!
-//! What has no order, [`Unordered`], looks at every timer when one may be due; it remembers a tick
-//! before which none is, so that other ticks cost a comparison. (The paper's scheme 1 looks at each
-//! tick: it decrements a count in every timer.) What has an order, [`Ordered`], keeps (deadline,
-//! insertion) as its key and looks at its first.
+//! A structure without order, [`Unordered`], reads all timers when one may be due. It remembers a
+//! tick before which none is due, so earlier ticks cost one comparison. (The paper's scheme 1 reads
+//! all timers at each tick, because it decrements a counter in each.) A structure with an order,
+//! [`Ordered`], uses (deadline, insertion) as its key and reads only its first timer.
 //!
 //! ```
 //! use wheelhouse_baselines::{OrderedMap, Timer};
@@ -32,9 +31,8 @@
 //!
 //! # Source
 //!
-//! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, section 3. Above a
-//! few hundred timers pick another crate: `wheelhouse-hierarchical-wheel` or
-//! `wheelhouse-binary-heap`.
+//! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, section 3. With
+//! more than a few hundred timers, use `wheelhouse-hierarchical-wheel` or `wheelhouse-binary-heap`.
 #![no_std]
 
 extern crate alloc;
@@ -63,27 +61,27 @@ pub use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 use wheelhouse_core::arena::Arena;
 use wheelhouse_core::meter::NoMeter;
 
-/// Varghese and Lauck's scheme 1: all timers side by side in the order of their places, as a
-/// program has them in a slice or a list.
+/// Varghese and Lauck's scheme 1: all timers side by side, unordered, as in a slice.
 pub type UnorderedList<T, M = NoMeter> = Unordered<T, Arena<Entry<T>>, M>;
 
-/// A hash map from handle to timer: what the order of time costs where there is none.
+/// A hash map from handle to timer, without an order by deadline.
 pub type HashedMap<T, M = NoMeter> = Unordered<T, Hashed<T>, M>;
 
-/// Scheme 2: a doubly linked list in order, searched from the head, or from the rear:
+/// Scheme 2: a sorted, doubly linked list. It is searched from the head, or from the rear with
 /// `SortedList<T, Rear>`.
 pub type SortedList<T, From = Head, M = NoMeter> = Ordered<T, List<From>, M>;
 
-/// A sorted array: found by bisection, and all behind a timer move when it comes or goes.
+/// A sorted array with binary search. Inserting or removing a timer moves all timers that are due
+/// before it.
 pub type SortedSlice<T, M = NoMeter> = Ordered<T, Slice, M>;
 
-/// Scheme 3: a red-black tree, whose handles lead to its nodes.
+/// Scheme 3: a red-black tree whose handles lead to its nodes.
 pub type RedBlackTree<T, M = NoMeter> = Ordered<T, Tree, M>;
 
-/// Scheme 3 once more: the standard library's B-tree, which has no handles.
+/// Scheme 3 again: the standard library's B-tree, which has no handles.
 pub type OrderedMap<T, M = NoMeter> = Ordered<T, Map<M>, M>;
 
-/// Compiles the program of the README.
+/// Compiles the README's code as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! A doubly linked list in order.
+//! A sorted, doubly linked list.
 
 use core::fmt::Debug;
 use core::marker::PhantomData;
@@ -8,18 +8,18 @@ use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::ordered::{Key, Queue};
 use wheelhouse_core::segments::Segments;
 
-/// Where a search in a list begins.
+/// The end of a list at which searches begin.
 pub trait SearchFrom: Debug + 'static {
-    /// Whether it is the rear.
+    /// `true` if searches begin at the rear.
     const REAR: bool;
 }
 
-/// Searches begin at the earliest timer. With uniform delays two thirds of the timers are passed,
-/// with exponential ones half of them.
+/// Searches begin at the earliest timer. They pass two thirds of the timers with uniform delays,
+/// half of them with exponential delays.
 #[derive(Clone, Copy, Debug)]
 pub struct Head;
 
-/// Searches begin at the latest timer. Timeouts of one length pass none.
+/// Searches begin at the latest timer. They pass no timer if all delays are equal.
 #[derive(Clone, Copy, Debug)]
 pub struct Rear;
 
@@ -31,8 +31,8 @@ impl SearchFrom for Rear {
     const REAR: bool = true;
 }
 
-/// Timers linked in the order of their keys. To put one in is to pass those before it, or behind
-/// it; to take one out is to link its neighbours.
+/// Timers linked in order of their keys. An insertion passes the timers before the new one, or
+/// those behind it. A removal links the neighbours.
 #[derive(Clone, Debug)]
 pub struct List<F = Head> {
     lists: Lists,
@@ -43,7 +43,7 @@ pub struct List<F = Head> {
 }
 
 impl<F: SearchFrom> List<F> {
-    /// The timer that a key belongs behind.
+    /// The last timer before a key.
     fn search(&self, key: Key, meter: &impl Meter) -> Option<u32> {
         let is_less = |place: u32| {
             meter.tally(Work::Comparison, 1);

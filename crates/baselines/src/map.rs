@@ -5,8 +5,8 @@ use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, Metered, NoMeter};
 use wheelhouse_core::ordered::{Key, Queue};
 
-/// An ordered map from key to place. The keys tell the meter of each comparison that the map makes;
-/// it makes none to find its first entry or to take that out.
+/// An ordered map from key to place. The keys report each comparison of the map to the meter.
+/// Finding and removing the first entry makes none.
 #[derive(Clone, Debug)]
 pub struct Map<M = NoMeter> {
     places: BTreeMap<Metered<Key, M>, u32>,

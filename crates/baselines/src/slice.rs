@@ -5,16 +5,16 @@ use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::ordered::{Key, Queue};
 
-/// Keys and places side by side, the last first, so that what fires is taken off the end. A timer
-/// that comes or goes moves all that are due before it: nothing for one that is due first, O(n) for
-/// a timeout that is due after all others.
+/// Keys and places in one array, the latest first, so that a timer that fires is popped off the
+/// end. Inserting or removing a timer moves all timers that are due before it: none if it is due
+/// first, all if it is due last.
 #[derive(Clone, Debug)]
 pub struct Slice {
     timers: Vec<(Key, u32)>,
 }
 
 impl Slice {
-    /// Where a key is, or where it would be.
+    /// The index of a key, or the index where it would be inserted.
     fn find(&self, key: Key, meter: &impl Meter) -> usize {
         self.timers.partition_point(|(other, _)| {
             meter.tally(Work::Comparison, 1);
@@ -29,7 +29,7 @@ impl<M: Meter> Queue<M> for Slice {
     fn insert(&mut self, key: Key, place: u32, meter: &M) {
         let at = self.find(key, meter);
         self.timers.insert(at, (key, place));
-        // Its own place, and those of all behind it.
+        // The new element and all elements behind it.
         meter.tally(Work::ElementMove, (self.timers.len() - at) as u64);
     }
 

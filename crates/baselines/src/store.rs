@@ -1,4 +1,4 @@
-//! Where timers are without an order.
+//! Storage of timers without an order.
 
 use core::hash::{BuildHasher, Hasher};
 use core::num::NonZeroU32;
@@ -15,35 +15,36 @@ pub struct Entry<T> {
     pub(crate) value: T,
 }
 
-/// Timers by handle, in no order.
+/// Unordered storage of timers by handle.
 pub trait Store<T> {
-    /// A store without timers.
+    /// An empty store.
     const EMPTY: Self;
 
-    /// How many timers there are.
+    /// The number of timers.
     fn len(&self) -> usize;
 
-    /// Whether there is none.
+    /// Returns `true` if there are no timers.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many places a look at every timer reads: more than there are timers, if some are free.
+    /// The number of places that [`for_each`](Self::for_each) reads: the number of timers, plus
+    /// that of free places.
     fn places(&self) -> usize;
 
-    /// Puts a timer in.
+    /// Inserts a timer.
     fn insert(&mut self, entry: Entry<T>) -> TimerId;
 
-    /// The timer of a handle, if it is in.
+    /// The timer of a handle; `None` if it is not in the store.
     fn get(&self, id: TimerId) -> Option<&Entry<T>>;
 
-    /// The timer of a handle, to be changed, if it is in.
+    /// The mutable timer of a handle; `None` if it is not in the store.
     fn get_mut(&mut self, id: TimerId) -> Option<&mut Entry<T>>;
 
-    /// Takes out the timer of a handle, if it is in.
+    /// Removes the timer of a handle and returns it; `None` if it is not in the store.
     fn remove(&mut self, id: TimerId) -> Option<Entry<T>>;
 
-    /// Looks at every timer.
+    /// Calls `look` for every timer.
     fn for_each(&self, look: impl FnMut(TimerId, &Entry<T>));
 }
 
@@ -79,7 +80,7 @@ impl<T> Store<T> for Arena<Entry<T>> {
     }
 }
 
-/// A hash map from handle to timer. Handles are numbered through and never given out again.
+/// A hash map from handle to timer. Handles are numbered consecutively and never reused.
 #[derive(Clone, Debug)]
 pub struct Hashed<T> {
     timers: IndexMap<TimerId, Entry<T>, Mix>,
@@ -122,9 +123,9 @@ impl<T> Store<T> for Hashed<T> {
     }
 }
 
-/// A hash function for handles, which nobody chooses: each half is multiplied by an odd number that
-/// mixes its bits into the high ones (Knuth's multiplicative hashing), which are then folded into
-/// the low ones.
+/// A hash function for handles. It needs no random key, because no caller chooses handles. Each
+/// half is multiplied by an odd number, which mixes its bits into the high bits (Knuth's
+/// multiplicative hashing). Then the high bits are folded into the low bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mix(u64);
 

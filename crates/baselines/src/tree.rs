@@ -5,15 +5,15 @@ use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::ordered::{Key, Queue};
 use wheelhouse_core::segments::Segments;
 
-/// No timer. It is black.
+/// The place of no timer. It counts as a black node.
 const NONE: u32 = u32::MAX;
 
-/// Which child: the one of lesser keys, or of greater.
+/// The index of a child: the one with lesser keys or the one with greater keys.
 type Side = usize;
 const LESS: Side = 0;
 const MORE: Side = 1;
 
-/// The node of the timer at a place is at that place.
+/// A node of the tree. It has the same index as the place of its timer.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     key: Key,
@@ -22,9 +22,10 @@ struct Node {
     is_red: bool,
 }
 
-/// A binary search tree in which no path from the root is more than twice as long as another: no
-/// red node has a red child, and all paths pass as many black ones. A timer's handle leads to its
-/// node, so that none is searched for when it leaves; the first is remembered.
+/// A red-black tree: a binary search tree in which no red node has a red child, and all paths from
+/// the root pass the same number of black nodes. So no path is more than twice as long as another.
+/// The handle of a timer leads to its node, so removing it needs no search. The first timer is
+/// remembered.
 #[derive(Clone, Debug)]
 pub struct Tree {
     nodes: Segments<Node>,
@@ -33,7 +34,8 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Bytes of a node, of which there is one for each timer, beside its place in the arena.
+    /// The size of a node in bytes. There is one node for each timer, in addition to its place in
+    /// the arena.
     pub const NODE_BYTES: usize = size_of::<Node>();
 
     fn node(&mut self, at: u32) -> &mut Node {
@@ -52,12 +54,13 @@ impl Tree {
         self.nodes[at as usize].children[side]
     }
 
-    /// Which child of its parent a node is. The parent is told, because the node may be none.
+    /// The side of a node under its parent. The parent is an argument because the node may be
+    /// `NONE`.
     fn side(&self, at: u32, parent: u32) -> Side {
         if self.child(parent, LESS) == at { LESS } else { MORE }
     }
 
-    /// The last node on the way from one to a side.
+    /// The last node if the child on one side is followed as far as possible.
     fn outermost(&self, mut at: u32, side: Side, meter: &impl Meter) -> u32 {
         while self.child(at, side) != NONE {
             meter.tally(Work::Link, 1);
@@ -66,7 +69,7 @@ impl Tree {
         at
     }
 
-    /// The node of the next greater key.
+    /// The node with the next greater key.
     fn next(&self, mut at: u32, meter: &impl Meter) -> u32 {
         meter.tally(Work::Link, 1);
         if self.child(at, MORE) != NONE {
@@ -80,8 +83,8 @@ impl Tree {
         parent
     }
 
-    /// Puts a node, or none, where a child of a parent was, or where the root was. The link down,
-    /// and the one back.
+    /// Makes a node, or `NONE`, the child of a parent on a side, or the root. Writes the links in
+    /// both directions.
     fn replace(&mut self, parent: u32, side: Side, by: u32, meter: &impl Meter) {
         meter.tally(Work::Link, if by == NONE { 1 } else { 2 });
         if parent == NONE {
@@ -94,13 +97,13 @@ impl Tree {
         }
     }
 
-    /// The side of a node under its parent; any, if it is the root.
+    /// The side of a node under its parent, which is looked up; arbitrary if the node is the root.
     fn side_of(&self, at: u32) -> Side {
         let parent = self.parent(at);
         if parent == NONE { LESS } else { self.side(at, parent) }
     }
 
-    /// Turns a node down to a side; its child of the other side takes its place.
+    /// Rotates a node down to a side. Its child on the other side replaces it.
     fn rotate(&mut self, at: u32, side: Side, meter: &impl Meter) {
         let up = self.child(at, 1 - side);
         let middle = self.child(up, side);
@@ -110,7 +113,7 @@ impl Tree {
         self.replace(at, 1 - side, middle, meter);
     }
 
-    /// Mends what a new red node under a red parent breaks.
+    /// Restores the invariants if the red node `at` has a red parent.
     fn mend_red(&mut self, mut at: u32, meter: &impl Meter) {
         while self.is_red(self.parent(at)) {
             let mut parent = self.parent(at);
@@ -140,8 +143,8 @@ impl Tree {
         self.node(root).is_red = false;
     }
 
-    /// Mends what a black node that left breaks: the paths through `at`, which may be none, under
-    /// `parent` pass one too few.
+    /// Restores the invariants after a black node was removed: the paths through `at`, which may be
+    /// `NONE`, under `parent` pass one black node too few.
     fn mend_black(&mut self, mut at: u32, mut parent: u32, meter: &impl Meter) {
         while parent != NONE && !self.is_red(at) {
             let side = self.side(at, parent);
@@ -177,8 +180,8 @@ impl Tree {
         }
     }
 
-    /// Takes a node out that has no child of lesser keys, or none of greater: the other child takes
-    /// its place.
+    /// Removes a node that has at most one child. The child replaces it. Returns the child and the
+    /// parent.
     fn splice(&mut self, at: u32, meter: &impl Meter) -> (u32, u32) {
         let Node { parent, children: [less, more], .. } = *self.node(at);
         let child = if less == NONE { more } else { less };
@@ -230,8 +233,8 @@ impl<M: Meter> Queue<M> for Tree {
             }
             return;
         }
-        // The next greater node, which has no lesser child, is taken out instead, and then put
-        // where this one is.
+        // The next greater node, which has no lesser child, is removed from its position instead,
+        // and then replaces this node.
         let next = self.outermost(more, LESS, meter);
         let was_red = self.is_red(next);
         let (child, mut parent) = self.splice(next, meter);
@@ -275,7 +278,8 @@ mod tests {
     const EMPTY: Tree = <Tree as Queue<NoMeter>>::EMPTY;
 
     impl Tree {
-        /// The black nodes on each path down from a node, and how many nodes there are.
+        /// Checks the subtree of a node. Returns the number of black nodes on each path and the
+        /// number of nodes.
         fn check(&self, at: u32, parent: u32) -> (u32, usize) {
             if at == NONE {
                 return (1, 0);
@@ -290,11 +294,11 @@ mod tests {
             assert!(less == NONE || self.nodes[less as usize].key < node.key);
             assert!(more == NONE || self.nodes[more as usize].key > node.key);
             let ((blacks, left), (others, right)) = (self.check(less, at), self.check(more, at));
-            assert_eq!(blacks, others, "as many black nodes on each path");
+            assert_eq!(blacks, others, "the same number of black nodes on each path");
             (blacks + u32::from(!node.is_red), left + right + 1)
         }
 
-        /// How many nodes a key passes on its way down.
+        /// The number of nodes on the search path of a key.
         fn way(&self, key: Key) -> u64 {
             let (mut at, mut passed) = (self.root, 0);
             while at != NONE {
@@ -310,7 +314,7 @@ mod tests {
             self.nodes.iter().map(links).collect()
         }
 
-        /// The links that were others before, but for those of one node.
+        /// The number of links that have changed, except those of the node `but`.
         fn changed(&self, before: &[[u32; 3]], but: usize) -> u64 {
             let links = self.links();
             let pairs = before.iter().zip(&links).enumerate().filter(|(at, _)| *at != but);
@@ -344,8 +348,8 @@ mod tests {
                 let key = Key { deadline: random() % 100, order };
                 let way = tree.way(key);
                 tree.insert(key, place as u32, &meter);
-                // An independent count: a comparison and a link down for each node on the way, and
-                // then no link that is another now has not been told of.
+                // An independent count: one comparison and one link for each node on the path. In
+                // addition, every link that has changed must have been counted.
                 assert_eq!(told(Work::Comparison), way);
                 assert!(tree.changed(&before, place) <= told(Work::Link) - way);
                 expected.insert(key, place as u32);

@@ -1,4 +1,4 @@
-//! What all structures without order share: they look at every timer when one may be due.
+//! The code that all structures without an order share: they read all timers when one may be due.
 
 use crate::store::{Entry, Store};
 use alloc::collections::BTreeMap;
@@ -7,21 +7,21 @@ use wheelhouse_core::meter::{Meter, Metered, NoMeter, Work};
 use wheelhouse_core::ordered::Key;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// A timer facility on a [`Store`]. See [`UnorderedList`](crate::UnorderedList) and
-/// [`HashedMap`](crate::HashedMap) for the stores there are, and the [crate's page](crate) for what
-/// they cost.
+/// A timer facility on a [`Store`]. [`UnorderedList`](crate::UnorderedList) and
+/// [`HashedMap`](crate::HashedMap) use the two stores of this crate. The [crate
+/// documentation](crate) lists their costs.
 ///
-/// What a look at all timers finds due is put in order, and fires from there: so a call that fires
-/// k timers takes O(n + k log k), however it is made. The order of expiries is (deadline,
-/// insertion). Handles are safe to keep for ever: see [`TimerId`].
+/// The timers that are due are put into an ordered map and fire from there. So firing k timers
+/// takes O(n + k log k), by `advance` or by `pop_expired`. Timers fire in order of (deadline,
+/// insertion). A handle may be kept for ever: see [`TimerId`].
 #[derive(Clone, Debug)]
 pub struct Unordered<T, S, M = NoMeter> {
     timers: S,
-    /// The timers of the store whose deadline is not after `now`.
+    /// The timers whose deadline is not after `now`.
     due: BTreeMap<Metered<Key, M>, TimerId>,
     /// No other timer is due before this tick.
     earliest: Tick,
-    /// How many insertions and reschedules there were.
+    /// The number of insertions and reschedules.
     orders: u64,
     now: Tick,
     meter: M,
@@ -42,7 +42,7 @@ impl<T, S: Store<T>> Default for Unordered<T, S> {
 }
 
 impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
-    /// An empty structure that tells a meter of its work.
+    /// An empty structure that reports its work to a meter.
     pub const fn with_meter(meter: M) -> Self {
         Self {
             timers: S::EMPTY,
@@ -55,18 +55,18 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
         }
     }
 
-    /// What counts the work.
+    /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter
     }
 
-    /// The key of a timer that is inserted now, or moved.
+    /// The key of a timer that is inserted or moved now.
     fn key(&mut self, deadline: Tick) -> Key {
         self.orders += 1;
         Key { deadline, order: self.orders }
     }
 
-    /// Notes a timer that is in the store.
+    /// Adds a timer, which is in the store, to `due` or to `earliest`.
     fn note(&mut self, key: Key, id: TimerId) {
         self.meter.tally(Work::ElementMove, 1);
         if key.deadline > self.now {
@@ -76,7 +76,7 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
         }
     }
 
-    /// Forgets a timer, if it is due.
+    /// Removes a timer from `due`, if it is due.
     fn forget(&mut self, key: Key) {
         self.meter.tally(Work::ElementMove, 1);
         if key.deadline <= self.now {
@@ -84,7 +84,7 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
         }
     }
 
-    /// Moves the clock, and looks for what is due if anything may be.
+    /// Moves the clock. If a timer may be due, searches all timers.
     fn turn(&mut self, now: Tick) {
         self.meter.tally(Work::Comparison, 1);
         if now <= self.now {
@@ -107,7 +107,7 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
     }
 }
 
-/// What the methods cost is told on the [crate's page](crate).
+/// The [crate documentation](crate) lists the costs of the methods.
 impl<T, S: Store<T>, M: Meter> Timer<T> for Unordered<T, S, M> {
     fn now(&self) -> Tick {
         self.now
@@ -144,8 +144,8 @@ impl<T, S: Store<T>, M: Meter> Timer<T> for Unordered<T, S, M> {
         self.timers.get(id).map(|entry| entry.deadline)
     }
 
-    /// Exact, but for the first after the earliest timer was cancelled or moved: that is the tick
-    /// at which it would have been due.
+    /// Exact, unless the earliest timer was cancelled or moved: then it is the former deadline of
+    /// that timer, until a call with that tick or a later one.
     fn next_wakeup(&self) -> Option<Tick> {
         let waiting = (self.timers.len() > self.due.len()).then_some(self.earliest);
         self.due.first_key_value().map(|(first, _)| first.key.deadline).or(waiting)

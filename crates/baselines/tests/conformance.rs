@@ -1,4 +1,4 @@
-//! The contract, on each of the structures.
+//! Tests the contract on each of the structures.
 
 macro_rules! suites {
     ($($name:ident: $definition:ident,)+) => {

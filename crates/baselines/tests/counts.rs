@@ -1,11 +1,11 @@
-//! What the textbooks say of these structures, on operation counts.
+//! Checks the textbook properties of these structures by operation counts.
 
 use wheelhouse_baselines::{Head, Rear, SortedList, SortedSlice, Timer, UnorderedList};
 use wheelhouse_core::meter::{CountingMeter, Work};
 
 const N: u64 = 1_000;
 
-/// Timers passed by each of n insertions of growing deadlines, and of falling ones.
+/// The number of timers passed per insertion, with ascending and with descending deadlines.
 fn passed<F: wheelhouse_baselines::SearchFrom>() -> [f64; 2] {
     [false, true].map(|falling| {
         let mut list = SortedList::<u64, F, CountingMeter>::with_meter(CountingMeter::default());
@@ -27,7 +27,7 @@ fn a_sorted_list_passes_all_timers_or_none() {
 fn a_sorted_slice_moves_all_that_is_due_before() {
     let mut slice = SortedSlice::<u64, CountingMeter>::with_meter(CountingMeter::default());
     let ids: Vec<_> = (1..=N).map(|n| slice.insert(n, n)).collect();
-    // Those behind it, and its own.
+    // The elements behind it, and its own.
     assert_eq!(slice.meter().count(Work::ElementMove), N * (N - 1) / 2 + N);
     slice.meter().reset();
     assert_eq!(slice.cancel(ids[N as usize - 1]), Some(N));
@@ -42,7 +42,7 @@ fn without_order_a_tick_with_something_due_looks_at_every_timer_and_no_other_doe
         list.meter().reset();
         let fired = list.advance(tick, |_| ());
         assert_eq!(fired, usize::from(tick % 10 == 0));
-        // The places of those that have fired are read, too.
+        // The places of timers that have fired are read too.
         assert_eq!(list.meter().count(Work::EntryScan), N * fired as u64);
     }
 }

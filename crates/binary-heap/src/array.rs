@@ -1,5 +1,4 @@
-//! The heap as an array, which keeps account of where each timer is if there is somewhere to keep
-//! it.
+//! The heap as an array. If `P` stores positions, the array updates the position of each timer.
 
 use crate::node::{HeapNode, Node, Places};
 use crate::sift;
@@ -8,14 +7,15 @@ use core::cmp::Ordering;
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, Work};
 
-/// Where more than one timer in so many is due, sorting them is faster than taking one after the
-/// other off the root.
+/// If more than one timer in this many is due, sorting is faster than removing them from the root
+/// one by one.
 const BULK_SHARE: usize = 4;
 
-/// Enough to tell a tenth from a quarter mostly; what is at stake is time only.
+/// The number of nodes in a sample: mostly enough to distinguish a tenth from a quarter. A wrong
+/// sample only costs time.
 const SAMPLE: usize = 64;
 
-/// An array of nodes, none of which is before its parent, and the place of each timer in it.
+/// An array of nodes, none of which is before its parent, and the position of each timer in it.
 #[derive(Clone, Debug)]
 pub(crate) struct HeapArray<const ARITY: usize, N = Node, P = Vec<u32>> {
     nodes: Vec<N>,
@@ -29,13 +29,13 @@ impl<const ARITY: usize> HeapArray<ARITY> {
         self.nodes.get(*self.places.get(index as usize)? as usize)
     }
 
-    /// Takes a timer in the heap out.
+    /// Removes a timer that is in the heap.
     #[inline]
     pub(crate) fn remove(&mut self, index: u32, meter: &impl Meter) {
         self.remove_at(self.places[index as usize] as usize, meter);
     }
 
-    /// Gives a timer in the heap another deadline and order.
+    /// Replaces the node of a timer that is in the heap, and moves it to its new position.
     #[inline]
     pub(crate) fn change(&mut self, node: Node, meter: &impl Meter) {
         let place = self.places[node.index as usize] as usize;
@@ -47,7 +47,7 @@ impl<const ARITY: usize> HeapArray<ARITY> {
         }
     }
 
-    /// Checks that each node is where its timer believes it to be, and none before its parent.
+    /// Checks the stored position of each node, and that no node is before its parent.
     #[cfg(test)]
     pub(crate) fn check(&self) {
         for (place, node) in self.nodes.iter().enumerate() {
@@ -88,21 +88,21 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
         sift::rise::<ARITY, _>(&mut self.nodes, &mut self.places, place, node, meter);
     }
 
-    /// Puts a node that is not before it in the place of the first.
+    /// Replaces the first node by one that is not before it.
     #[inline]
     pub(crate) fn replace_first(&mut self, node: N, meter: &impl Meter) {
         sift::sink::<ARITY, _>(&mut self.nodes, &mut self.places, 0, node, meter);
     }
 
-    /// Takes the first node out.
+    /// Removes the first node.
     #[inline]
     pub(crate) fn remove_first(&mut self, meter: &impl Meter) {
         self.remove_at(0, meter);
     }
 
-    /// Fills the place with the last node. That one mostly belongs near the leaves again, so the
-    /// hole sinks all the way before the node is put into it and rises: this saves the comparison
-    /// with it on each level.
+    /// Removes the node at a position and fills the hole with the last node. The last node usually
+    /// belongs near the leaves, so the hole first sinks to a leaf, and then the last node rises
+    /// from there. This saves a comparison with the last node on each level.
     #[inline]
     fn remove_at(&mut self, place: usize, meter: &impl Meter) {
         let Some(last) = self.nodes.pop() else { return };
@@ -112,22 +112,23 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
         }
     }
 
-    /// So many timers must have fired in one call before it looks how many more are due: their cost
-    /// pays for that.
+    /// The number of timers that must have fired in one call before the heap counts how many more
+    /// are due. Their cost pays for the count.
     #[inline]
     pub(crate) fn enough_to_look(&self) -> usize {
         self.nodes.len() / 32 + 32
     }
 
-    /// Whether so many timers are due at `now` that sorting them is faster than taking one after
-    /// the other off the root. A sample says whether it is worth counting; it can be wrong, and
-    /// then counting, O(n) in the order of memory, saves the heap from being torn down for little.
+    /// Returns `true` if enough timers are due at `now` that sorting them is faster than removing
+    /// them from the root one by one. A sample decides if it is worth counting. The sample can be
+    /// wrong. Then the count, which is O(n) but reads memory in order, avoids rebuilding the heap
+    /// for few timers.
     pub(crate) fn is_worth_sorting(&self, now: Tick, meter: &impl Meter) -> bool {
         let sample = self.nodes.iter().step_by((self.nodes.len() / SAMPLE).max(1));
         many_due(sample, now, meter) && many_due(self.nodes.iter(), now, meter)
     }
 
-    /// Sets aside what is due at `now`: O(n) for n timers and a sort of those due.
+    /// Separates the timers that are due at `now` and sorts them. O(n) for n timers, plus the sort.
     pub(crate) fn set_aside_due<'a, M: Meter>(
         &'a mut self,
         now: Tick,
@@ -143,28 +144,29 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
         meter.tally(Work::ElementMove, self.nodes.len() as u64);
         self.nodes[kept..].sort_unstable_by(|a, b| {
             meter.tally(Work::Comparison, 1);
-            if a.is_before(b) { Ordering::Greater } else { Ordering::Less } // no two are the same
+            if a.is_before(b) { Ordering::Greater } else { Ordering::Less } // no two are equal
         });
         self.order(kept, meter);
         Due { array: self, kept, meter }
     }
 
-    /// Keeps the nodes that `keep` says, as it leaves them, and makes a heap of them: O(n).
+    /// Keeps the nodes for which `keep` returns `true`, with the changes that it makes, and builds
+    /// a heap of them: O(n).
     pub(crate) fn retain(&mut self, keep: impl FnMut(&mut N) -> bool, meter: &impl Meter) {
         meter.tally(Work::EntryScan, self.nodes.len() as u64);
         self.nodes.retain_mut(keep);
         self.order(self.nodes.len(), meter);
     }
 
-    /// Makes a heap of these nodes alone: O(n).
+    /// Replaces all nodes by these and builds a heap of them: O(n).
     pub(crate) fn refill(&mut self, nodes: impl Iterator<Item = N>, meter: &impl Meter) {
         self.nodes.clear();
         self.nodes.extend(nodes);
         self.order(self.nodes.len(), meter);
     }
 
-    /// Gives each node, the earliest first, what `change` makes of it, which must not change their
-    /// order: O(n log n).
+    /// Replaces each node by the result of `change`, which is called in order of the nodes and must
+    /// not change the order: O(n log n).
     pub(crate) fn renew(&mut self, mut change: impl FnMut(&N) -> N, meter: &impl Meter) {
         self.nodes.sort_unstable_by(|a, b| {
             meter.tally(Work::Comparison, 1);
@@ -174,7 +176,7 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
         self.nodes.iter_mut().for_each(|node| *node = change(node));
     }
 
-    /// Makes a heap of the first `len` nodes, from the leaves to the root (R. W. Floyd, 1964):
+    /// Builds a heap of the first `len` nodes, from the leaves to the root (R. W. Floyd, 1964):
     /// O(len).
     fn order(&mut self, len: usize, meter: &impl Meter) {
         for (place, node) in self.nodes[..len].iter().enumerate() {
@@ -188,7 +190,7 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
     }
 }
 
-/// Whether more than one node in [`BULK_SHARE`] is due at `now`.
+/// Returns `true` if more than one node in [`BULK_SHARE`] is due at `now`.
 fn many_due<'a, N: HeapNode + 'a>(
     nodes: impl ExactSizeIterator<Item = &'a N>,
     now: Tick,
@@ -199,9 +201,9 @@ fn many_due<'a, N: HeapNode + 'a>(
     nodes.filter(|node| node.deadline() <= now).count() > count / BULK_SHARE
 }
 
-/// The timers that are due, the earliest first; those that are not taken go back. They lie in the
-/// heap's own array behind those that are kept, the latest first, so that taking one is taking the
-/// last.
+/// An iterator over the timers that are due, the earliest first. Timers that were not taken return
+/// to the heap when it is dropped. The due timers are in the heap's array behind the others, the
+/// latest first, so taking one pops the last element.
 pub(crate) struct Due<'a, const ARITY: usize, N: HeapNode, P: Places<N>, M: Meter> {
     array: &'a mut HeapArray<ARITY, N, P>,
     kept: usize,
@@ -221,7 +223,7 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>, M: Meter> Iterator for Due<'
 }
 
 impl<const ARITY: usize, N: HeapNode, P: Places<N>, M: Meter> Drop for Due<'_, ARITY, N, P, M> {
-    /// A callback has panicked if there is something left.
+    /// Timers are left only if a callback has panicked.
     fn drop(&mut self) {
         let len = self.array.nodes.len();
         if len > self.kept {

@@ -9,7 +9,7 @@ use wheelhouse_core::meter::{Meter, NoMeter};
 /// The most timers that a heap holds at a time.
 pub(crate) const MAX_TIMERS: usize = u32::MAX as usize;
 
-/// Configures a [`BinaryHeap`]. The arity is a parameter of the type and checked by the compiler.
+/// Configures a [`BinaryHeap`]. The arity is a parameter of the type, which the compiler checks.
 ///
 /// ```
 /// use wheelhouse_binary_heap::{BinaryHeap, BuildError, Timer};
@@ -22,7 +22,7 @@ pub(crate) const MAX_TIMERS: usize = u32::MAX as usize;
 /// # Ok::<(), BuildError>(())
 /// ```
 ///
-/// A heap whose nodes have a single child is a sorted list, and does not compile:
+/// A heap whose nodes have a single child would be a sorted list. It does not compile:
 ///
 /// ```compile_fail
 /// let list = wheelhouse_binary_heap::BinaryHeap::<&str, 1>::default();
@@ -49,24 +49,24 @@ impl<T, const ARITY: usize, M: Meter> Builder<T, ARITY, M> {
         self
     }
 
-    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure
-    /// grows as needed beyond it.
+    /// Allocates room for this many timers at the start, 2^32 - 1 at most; 0 by default. The
+    /// structure grows beyond it as needed.
     pub fn capacity(mut self, timers: usize) -> Self {
         self.capacity = timers;
         self
     }
 
-    /// What counts the work; nothing does by default.
+    /// Counts the work with this meter. By default nothing is counted.
     pub fn meter<N: Meter>(self, meter: N) -> Builder<T, ARITY, N> {
         let Self { start, capacity, value, .. } = self;
         Builder { start, capacity, meter, value }
     }
 
-    /// Builds the heap. O(1), but for the allocation.
+    /// Builds the heap. O(1) plus the allocation.
     ///
     /// # Errors
     ///
-    /// If there is to be room for more timers than a heap can hold.
+    /// If the capacity is 2^32 or more.
     pub fn build(self) -> Result<BinaryHeap<T, ARITY, M>, BuildError> {
         let capacity = self.checked_capacity()?;
         Ok(BinaryHeap::with_parts(self.start, capacity, self.meter))
@@ -106,33 +106,33 @@ impl<T, M: Meter> LazyBuilder<T, M> {
         Self(self.0.start(tick))
     }
 
-    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure
-    /// grows as needed beyond it.
+    /// Allocates room for this many timers at the start, 2^32 - 1 at most; 0 by default. The
+    /// structure grows beyond it as needed.
     pub fn capacity(self, timers: usize) -> Self {
         Self(self.0.capacity(timers))
     }
 
-    /// What counts the work; nothing does by default.
+    /// Counts the work with this meter. By default nothing is counted.
     pub fn meter<N: Meter>(self, meter: N) -> LazyBuilder<T, N> {
         LazyBuilder(self.0.meter(meter))
     }
 
-    /// Builds the heap. O(1), but for the allocation.
+    /// Builds the heap. O(1) plus the allocation.
     ///
     /// # Errors
     ///
-    /// If there is to be room for more timers than a heap can hold.
+    /// If the capacity is 2^32 or more.
     pub fn build(self) -> Result<LazyHeap<T, M>, BuildError> {
         let capacity = self.0.checked_capacity()?;
         Ok(LazyHeap::with_parts(self.0.start, capacity, self.0.meter))
     }
 }
 
-/// A configuration that no heap can have.
+/// An invalid configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// Room for more timers than a heap can hold.
+    /// The capacity is larger than the number of timers that a heap can hold.
     Capacity(usize),
 }
 

@@ -1,24 +1,24 @@
-//! How this backend introduces itself to the suite and the comparison.
+//! The description of this backend for the conformance suite and the benchmark.
 
 use crate::{BinaryHeap, LazyHeap};
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 
-/// The heap with two children for each node, or with as many as are named.
+/// The indexed heap, with two children per node or with another arity.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition<const ARITY: usize = 2>;
 
-/// Taking the first out is, on each level, a move and a comparison with each of the other children,
-/// and one or two comparisons on the way back up; measured, 2 lg n - 1.6 with two children.
-/// Insertions and cancellations in random order stay within two or three levels whatever n: 4.6,
-/// 6.0 and 6.0. Slack of a third.
+/// Removing the first node takes, on each level, a move and the comparisons among the children, and
+/// then one or two comparisons on the way back up: 2 lg n - 1.6 were measured with two children.
+/// Insertions and cancellations in random order stay within two or three levels for any n: 4.6, 6.0
+/// and 6.0 were measured. The slack is a third.
 fn bounds<const ARITY: usize>(n: u64) -> Bounds {
     let levels = f64::from(n.max(1).ilog2() / ARITY.ilog2() + 1);
     let fire = 4.0 + (ARITY as f64 + 0.2) * levels;
     Bounds { insert: 6.5, cancel: 8.5, reschedule: 8.5, fire, empty_tick: 1.0, next_wakeup: 0.0 }
 }
 
-/// How tables call the heap, and what they say of it.
+/// The name and the structure of the heap in tables.
 const fn names(arity: usize) -> (&'static str, &'static str) {
     match arity {
         2 => ("binary-heap", "indexed binary heap, cancel in place"),
@@ -60,9 +60,9 @@ impl<const ARITY: usize> Backend for Definition<ARITY> {
 #[derive(Clone, Copy, Debug)]
 pub struct LazyDefinition;
 
-/// Taking the first out as above, and a look whether it is right; a cancellation pays for its part
-/// of a pass over all. What was cancelled or moved comes up in ticks in which nothing fires, too:
-/// no more nodes than there are timers, with delays up to 2^20.
+/// Firing costs as much as above, plus a check of the node. A cancellation pays for its part of a
+/// pass over all nodes. Nodes of cancelled or moved timers also reach the root in ticks in which
+/// nothing fires: with delays up to 2^20, at most one for each timer.
 fn lazy_bounds(n: u64) -> Bounds {
     let fire = bounds::<4>(n).fire + 2.0;
     let comes_up = n as f64 / f64::from(1 << 20);
@@ -73,8 +73,8 @@ fn lazy_bounds(n: u64) -> Bounds {
 impl Backend for LazyDefinition {
     const INFO: Info = Info {
         name: "lazy-heap",
-        structure: "heap of four children, the cancelled stay until they outnumber the living",
-        source: "std and dary_heap as programs use them; ScheduledThreadPoolExecutor",
+        structure: "4-ary heap, cancelled nodes stay until they outnumber live ones",
+        source: "std and dary_heap with lazy deletion; ScheduledThreadPoolExecutor",
         precision: Precision::Exact,
         vain_wakeups: 2,
         most: u32::MAX,

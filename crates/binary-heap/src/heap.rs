@@ -1,4 +1,4 @@
-//! The timer facility over the array.
+//! The timer facility on the array.
 
 use crate::array::HeapArray;
 use crate::builder::{Builder, MAX_TIMERS};
@@ -7,11 +7,11 @@ use wheelhouse_core::arena::Arena;
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// An indexed heap of timers with `ARITY` children for each node. See the [crate's page](crate) for
-/// what it is and costs.
+/// An indexed heap of timers with `ARITY` children per node. The [crate documentation](crate)
+/// describes the structure and its costs.
 ///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
-/// [`TimerId`]. An arity below two does not compile.
+/// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].
+/// An arity below two does not compile.
 #[derive(Clone, Debug)]
 pub struct BinaryHeap<T, const ARITY: usize = 2, M = NoMeter> {
     arena: Arena<T>,
@@ -23,22 +23,22 @@ pub struct BinaryHeap<T, const ARITY: usize = 2, M = NoMeter> {
 }
 
 impl<T> BinaryHeap<T> {
-    /// An empty heap with two children for each node, its clock at 0. Allocates nothing.
+    /// An empty heap with two children per node, its clock at 0. Allocates nothing.
     ///
-    /// With another arity: `BinaryHeap::<T, 4>::default()`.
+    /// For another arity, use `BinaryHeap::<T, 4>::default()`.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An empty heap with two children for each node and room for so many timers, its clock at 0.
-    /// It makes no room for more than it can hold, 2^32 - 1.
+    /// An empty heap with two children per node and room for this many timers, but at most
+    /// 2^32 - 1, its clock at 0.
     pub fn with_capacity(timers: usize) -> Self {
         Self::with_parts(0, timers.min(MAX_TIMERS), NoMeter)
     }
 }
 
 impl<T, const ARITY: usize> BinaryHeap<T, ARITY> {
-    /// Chooses the first tick, the capacity or a meter.
+    /// Returns a builder that sets the first tick, the capacity or a meter.
     pub const fn builder() -> Builder<T, ARITY> {
         Builder::new()
     }
@@ -61,7 +61,7 @@ impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
         }
     }
 
-    /// What counts the work.
+    /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter
     }
@@ -72,8 +72,8 @@ impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
         Node { deadline, order: self.orders, index }
     }
 
-    /// Fires all that is due. Out of line, so that a tick at which nothing is due is a comparison
-    /// wherever it stands.
+    /// Fires all timers that are due. Never inlined, so that inlining `advance` adds only a
+    /// comparison for a tick at which nothing is due.
     #[inline(never)]
     fn advance_due(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
         let mut fired = 0;
@@ -89,7 +89,8 @@ impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
         fired
     }
 
-    /// Fires all that is due if it is a good part of all timers, else nothing. Returns how many.
+    /// Fires all timers that are due if they are a large part of all timers, otherwise none.
+    /// Returns how many fired.
     #[cold]
     fn advance_in_bulk(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
         if !self.array.is_worth_sorting(self.now, &self.meter) {
@@ -164,15 +165,15 @@ impl<T, const ARITY: usize, M: Meter> Timer<T> for BinaryHeap<T, ARITY, M> {
         self.now = self.now.max(now);
         self.meter.tally(Work::Comparison, 1);
         let first = *self.array.first().filter(|first| first.deadline <= self.now)?;
-        // Out of the arena first: that the entry is a cache miss away does not matter while the
-        // heap is put in order.
+        // Removes the timer from the arena first: the processor updates the heap while it waits
+        // for the cache miss of the entry.
         let (id, value) = self.arena.remove_at(first.index)?;
         self.array.remove_first(&self.meter);
         Some(Expired { id, deadline: first.deadline, value })
     }
 
-    /// O(log n) for each timer that fires, O(1) if none does. What is due is sorted at once where
-    /// it is more than a quarter of all timers: the same bound, but several times faster.
+    /// O(log n) for each timer that fires, O(1) if none does. If more than a quarter of all timers
+    /// are due, they are sorted: the same bound, but several times faster.
     #[inline]
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
         self.now = self.now.max(now);

@@ -7,50 +7,52 @@ use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// Children of a node: four of 16 bytes lie on one or two cache lines, and the tree is half as high
-/// as with two.
+/// The number of children per node. Four children of 16 bytes are in one or two cache lines, and
+/// the tree is half as high as with two children.
 const ARITY: usize = 4;
 
-/// The dead may be so many more than the living before they are dropped, lest a heap of a few
-/// timers is tidied up all the time.
+/// Dead nodes are dropped if they outnumber the timers by more than this. So a heap with few timers
+/// is not rebuilt all the time.
 const FEW: usize = 64;
 
-/// A timer's deadline and value. Its link is the order of its node: a node of another order is
-/// dead. Where the timer was moved since its node was made, its own order is another, and the node
-/// is *behind*.
+/// A timer's deadline and value. Its link is the order of its node: a node with another order is
+/// *dead*. If the timer was moved after its node was made, the order of the timer differs from that
+/// of the node, and the node is *outdated*.
 #[derive(Clone, Debug)]
 struct Entry<T> {
     deadline: Tick,
     order: Link,
-    /// How many ticks its node is before the deadline, or fewer: what room there would be unused.
+    /// A lower bound on how many ticks its node is before the deadline. It uses bytes that would be
+    /// padding.
     slack: u32,
     value: T,
 }
 
-/// A heap of four children a node that is told of cancellations and of moves only when it must be.
+/// A heap with four children per node that is updated lazily after cancellations and moves.
 ///
-/// To cancel is one access to the timer, and so is to move it to a deadline that is not before its
-/// node's, as connections do with their timeouts all the time: the heap is not touched. A node that
-/// comes up is looked at: if its timer was cancelled it is dropped, if it was moved it sinks to
-/// where the timer is due now. So no timer fires before a node that may be another's, and the order
-/// is that of the timers. A move to before the node leaves that dead where it is, and adds another.
+/// Cancelling a timer, or moving it to a deadline that is not before that of its node, is one
+/// access to the timer and does not touch the heap. Connections do this with their timeouts all the
+/// time. When a node reaches the root, it is checked: if its timer was cancelled, the node is
+/// dropped; if its timer was moved, the node sinks to the position of the timer's deadline. A node
+/// is never after its timer's deadline, so timers fire in order. A move to a deadline before the
+/// node leaves a dead node and adds a new one.
 ///
-/// What is dead is dropped when it is more than the living and 64, in one pass over all: that call
-/// takes O(n), and the one to which dead in a row come up O(log n) for each of them. A program that
-/// cannot have that takes [`BinaryHeap`](crate::BinaryHeap), where a cancelled timer is gone at
-/// once.
+/// If there are more dead nodes than timers plus 64, all dead nodes are dropped in one pass. That
+/// call takes O(n). A call in which several dead nodes reach the root takes O(log n) for each of
+/// them. If that is not acceptable, use [`BinaryHeap`](crate::BinaryHeap), which removes a
+/// cancelled timer at once.
 ///
-/// [`next_wakeup`](Timer::next_wakeup) is the deadline of the first node, whether or not its timer
-/// still has it. A call in which nothing fires for that reason is in vain; the second in a row,
-/// with nothing cancelled or moved in between, looks on until the first node is right. A program
-/// that sleeps until a timer which is then moved wakes up in vain anyway.
+/// [`next_wakeup`](Timer::next_wakeup) is the deadline of the first node, even if the node is dead
+/// or outdated. A call in which nothing fires for that reason is in vain. In the second such call
+/// in a row, with nothing cancelled or moved in between, the heap drops or moves nodes until the
+/// first node is up to date. (A program that sleeps until a timer is due, which is then moved,
+/// wakes up in vain with any structure.)
 ///
-/// Memory: 16 bytes for each timer and for each of the dead, twice that where the array has just
-/// doubled, beside what the arena takes: 16, the value and its deadline, and 8 for each place that
-/// is free.
+/// Memory: 16 bytes for each timer and each dead node, and up to twice that after the array has
+/// doubled. In addition, the arena takes 16 bytes, the value and the deadline for each timer, and 8
+/// bytes for each free place.
 ///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
-/// [`TimerId`].
+/// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].
 ///
 /// ```
 /// use wheelhouse_binary_heap::{LazyHeap, Timer};
@@ -64,13 +66,13 @@ struct Entry<T> {
 #[derive(Clone, Debug)]
 pub struct LazyHeap<T, M = NoMeter> {
     timers: Arena<Entry<T>, Link>,
-    /// One node of each live timer, at its deadline or before it, and dead ones.
+    /// One node for each live timer, at or before its deadline, and dead nodes.
     array: HeapArray<ARITY, LazyNode, ()>,
-    /// The last order that was given. Each is that of one node.
+    /// The last order that was assigned. No two nodes have the same order.
     orders: u32,
-    /// Whether a node may be behind.
+    /// `true` if a node may be outdated.
     moved: bool,
-    /// Whether a timer was cancelled or moved since a call in vain.
+    /// `true` if a timer was cancelled or moved since the last call in vain.
     stirred: bool,
     now: Tick,
     meter: M,
@@ -82,7 +84,7 @@ impl<T> LazyHeap<T> {
         Self::with_parts(0, 0, NoMeter)
     }
 
-    /// Chooses the first tick, the capacity or a meter.
+    /// Returns a builder that sets the first tick, the capacity or a meter.
     pub const fn builder() -> LazyBuilder<T> {
         LazyBuilder::new()
     }
@@ -107,7 +109,7 @@ impl<T, M: Meter> LazyHeap<T, M> {
         }
     }
 
-    /// What counts the work.
+    /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter
     }
@@ -121,7 +123,7 @@ impl<T, M: Meter> LazyHeap<T, M> {
         Link::MIN.saturating_add(self.orders - 1)
     }
 
-    /// Counts orders from the start again, once in four billion.
+    /// Numbers the nodes from 1 again. Needed once in four billion insertions and moves.
     #[cold]
     fn renumber(&mut self) {
         self.catch_up();
@@ -137,8 +139,8 @@ impl<T, M: Meter> LazyHeap<T, M> {
         self.array.renew(change, &self.meter);
     }
 
-    /// Looks at the first node: takes it off if it is dead, lets it sink if it is behind. `false`
-    /// if it is right. O(log n).
+    /// Checks the first node: removes it if it is dead, moves it if it is outdated. Returns `false`
+    /// if there is nothing to do. O(log n).
     fn settle_first(&mut self) -> bool {
         let Some(mut first) = self.array.first().copied() else { return false };
         self.meter.tally(Work::EntryScan, 1);
@@ -153,9 +155,9 @@ impl<T, M: Meter> LazyHeap<T, M> {
         true
     }
 
-    /// Called in vain: the second time in a row, the first node is made right. At once it would not
-    /// pay: where timers are moved all the time, as those of connections are, nodes are looked at
-    /// that need not come up for long.
+    /// Called after a call in vain. The second time in a row, it brings the first node up to date.
+    /// Doing so the first time would cost more: if timers are moved all the time, as those of
+    /// connections are, it would check nodes that are not due for a long time.
     #[cold]
     fn wake_in_vain(&mut self) {
         if !core::mem::take(&mut self.stirred) {
@@ -170,10 +172,10 @@ impl<T, M: Meter> LazyHeap<T, M> {
         }
     }
 
-    /// Leaves no node that is dead or behind: O(n).
+    /// Removes all dead nodes and updates all outdated ones: O(n).
     ///
-    /// To ask of each node what became of its timer is a cache miss a node. To make nodes of all
-    /// timers instead is to read memory in order, if it is not mostly free places.
+    /// Checking the timer of each node costs a cache miss per node. Creating new nodes from all
+    /// timers instead reads memory in order. This is done unless most places are free.
     #[inline(never)]
     fn catch_up(&mut self) {
         let timers = &mut self.timers;
@@ -194,8 +196,8 @@ impl<T, M: Meter> LazyHeap<T, M> {
         self.moved = false;
     }
 
-    /// Fires all that is due. Out of line, so that a tick at which nothing is due is a comparison
-    /// wherever it stands.
+    /// Fires all timers that are due. Never inlined, so that inlining `advance` adds only a
+    /// comparison for a tick at which nothing is due.
     #[inline(never)]
     fn advance_due(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
         let mut fired = 0;
@@ -211,13 +213,14 @@ impl<T, M: Meter> LazyHeap<T, M> {
         fired
     }
 
-    /// Fires all that is due if it is a good part of all timers, else nothing. Returns how many.
+    /// Fires all timers that are due if they are a large part of all timers, otherwise none.
+    /// Returns how many fired.
     #[cold]
     fn advance_in_bulk(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
         if !self.array.is_worth_sorting(self.now, &self.meter) {
             return 0;
         }
-        // So that each node that is set aside is that of a timer which is due.
+        // Now each node that is due belongs to a timer that is due.
         self.catch_up();
         let mut fired = 0;
         for node in self.array.set_aside_due(self.now, &self.meter) {
@@ -230,14 +233,14 @@ impl<T, M: Meter> LazyHeap<T, M> {
     }
 }
 
-/// Has a timer know a node of its deadline as its own.
+/// Makes a node, which has the deadline of its timer, the node of that timer.
 fn note_node<T>(timers: &mut Arena<Entry<T>, Link>, node: &LazyNode) {
     if let Some((of_node, entry)) = timers.at_mut(node.index()) {
         (*of_node, entry.order, entry.slack) = (node.link(), node.link(), 0);
     }
 }
 
-/// Makes a node that is behind one of its timer's deadline; `false` if it is dead.
+/// Updates a node to the deadline and order of its timer. Returns `false` if the node is dead.
 #[inline]
 fn catch_up_node<T>(timers: &mut Arena<Entry<T>, Link>, node: &mut LazyNode) -> bool {
     match timers.at_mut(node.index()) {
@@ -250,8 +253,8 @@ fn catch_up_node<T>(timers: &mut Arena<Entry<T>, Link>, node: &mut LazyNode) -> 
     }
 }
 
-// What starts, stops and moves timers is always inlined, as it is in the hierarchical wheel: the
-// fewer instructions there are between calls, the more of them wait for memory side by side.
+// The methods that start, stop and move timers are always inlined, as in the hierarchical wheel:
+// the fewer instructions there are between calls, the more calls wait for memory at the same time.
 impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
     #[inline]
     fn now(&self) -> Tick {
@@ -263,8 +266,8 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
         self.timers.len()
     }
 
-    /// O(1) on average, O(log n) at worst; O(n) when the array grows, and O(n log n) once in four
-    /// billion, when the numbers of insertions begin anew.
+    /// O(1) on average, O(log n) at worst. O(n) when the array grows, and O(n log n) once in four
+    /// billion insertions and moves, when the nodes are numbered again.
     #[inline(always)]
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         let order = self.next_order();
@@ -273,7 +276,7 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
         id
     }
 
-    /// O(1) amortised; O(n) when the dead are dropped.
+    /// O(1) amortised; O(n) when dead nodes are dropped.
     #[inline(always)]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
         let (_, entry) = self.timers.remove(id)?;
@@ -282,12 +285,14 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
         Some(entry.value)
     }
 
-    /// O(1) to a deadline that is not before its node's, and O(log n) in the call to which that
-    /// comes up; else as a cancellation and an insertion.
+    /// O(1) to a deadline that is not before that of its node, and O(log n) later, when the node
+    /// reaches the root. Otherwise the cost of a cancellation plus an insertion.
     #[inline(always)]
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
         let order = self.next_order();
         let Some((of_node, entry)) = self.timers.get_mut(id) else { return false };
+        // The deadline of the node, or a later tick if the slack did not fit 32 bits. A move to
+        // between the two pushes a new node without need, which is only slower.
         let of_node_or_later = entry.deadline - Tick::from(entry.slack);
         let slack = deadline.checked_sub(of_node_or_later);
         entry.slack = slack.map_or(0, |slack| u32::try_from(slack).unwrap_or(u32::MAX));
@@ -309,15 +314,15 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
         self.timers.get(id).map(|entry| entry.deadline)
     }
 
-    /// O(1). Exact, but where the earliest timer was cancelled or moved since: two calls in vain
-    /// make it exact.
+    /// O(1). Exact, unless the earliest timer was cancelled or moved: then two calls in vain make
+    /// it exact.
     #[inline]
     fn next_wakeup(&self) -> Option<Tick> {
         if self.timers.is_empty() { None } else { self.array.first().map(LazyNode::deadline) }
     }
 
-    /// O(log n) amortised; at worst for each node that comes up of a timer that was cancelled or
-    /// moved, and O(n) when the dead are dropped.
+    /// O(log n) amortised. At worst O(log n) for each node of a cancelled or moved timer that
+    /// reaches the root, plus O(n) when dead nodes are dropped.
     #[inline]
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
@@ -341,8 +346,8 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
         None
     }
 
-    /// O(log n) amortised for each timer that fires, O(1) where no node is due. What is due is
-    /// sorted at once where it is more than a quarter of all.
+    /// O(log n) amortised for each timer that fires, O(1) if no node is due. If more than a quarter
+    /// of all timers are due, they are sorted.
     #[inline]
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
         self.now = self.now.max(now);
@@ -353,7 +358,7 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
         self.advance_due(&mut on_expiry)
     }
 
-    /// Drops the dead, and moves the nodes of timers that were moved: O(n).
+    /// Drops dead nodes and updates outdated ones: O(n).
     fn compact(&mut self) {
         if self.moved || self.array.len() > self.timers.len() {
             self.catch_up();

@@ -1,29 +1,29 @@
-//! What heaps compare and move.
+//! The nodes that heaps compare and move.
 
 use alloc::vec::Vec;
 use wheelhouse_core::Tick;
 use wheelhouse_core::arena::Link;
 
-/// A timer in a heap. No pointer is to be followed for a comparison.
+/// The node of a timer in a heap. Comparing nodes follows no pointer.
 pub(crate) trait HeapNode: Copy {
     fn deadline(&self) -> Tick;
 
-    /// Whether it fires first.
+    /// Returns `true` if this timer fires before the other.
     fn is_before(&self, other: &Self) -> bool;
 }
 
-/// A timer in an indexed heap: 24 bytes.
+/// A node of an indexed heap: 24 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     pub(crate) deadline: Tick,
-    /// The number of the insertion or reschedule. 2^64 of them do not come round.
+    /// The number of the insertion or reschedule. 64 bits do not overflow.
     pub(crate) order: u64,
     /// The timer's place in the arena.
     pub(crate) index: u32,
 }
 
 impl Node {
-    /// What nodes are ordered by: one number, so that comparing two takes no branch.
+    /// The sort key: one number, so that a comparison needs no branch.
     #[inline]
     pub(crate) fn key(&self) -> u128 {
         u128::from(self.deadline) << 64 | u128::from(self.order)
@@ -42,9 +42,9 @@ impl HeapNode for Node {
     }
 }
 
-/// A timer in a heap with lazy deletion, 16 bytes: from the highest bits to the lowest its
-/// deadline, its order, and its place in the arena, so that comparing two is comparing two numbers.
-/// Orders come round; the heap sees to that.
+/// A node of a heap with lazy deletion, 16 bytes: from the highest bits to the lowest its deadline,
+/// its order, and its timer's place in the arena. So comparing two nodes is comparing two numbers.
+/// Orders have 32 bits; the heap numbers the nodes again before they overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LazyNode(u128);
 
@@ -82,18 +82,18 @@ impl HeapNode for LazyNode {
     }
 }
 
-/// What is kept of where each timer is in the array.
+/// Storage for the position of each timer in the array.
 pub(crate) trait Places<N> {
     fn with_capacity(capacity: usize) -> Self;
 
     /// Makes room for a timer.
     fn add(&mut self, node: &N);
 
-    /// Notes where a timer is.
+    /// Sets the position of a timer.
     fn put(&mut self, node: &N, place: usize);
 }
 
-/// By the timer's index in the arena. Means nothing where no timer is.
+/// Positions by the timer's index in the arena. Undefined for free places.
 impl Places<Node> for Vec<u32> {
     fn with_capacity(capacity: usize) -> Self {
         Self::with_capacity(capacity)
@@ -112,7 +112,7 @@ impl Places<Node> for Vec<u32> {
     }
 }
 
-/// Nothing is kept.
+/// Stores no positions.
 impl Places<LazyNode> for () {
     fn with_capacity(_: usize) -> Self {}
 

@@ -1,19 +1,21 @@
-//! The ways up and down the tree. Each moves a *hole* and fills it once at the end, instead of
-//! swapping nodes.
+//! Moving nodes up and down the tree. Each function moves a *hole* and fills it once at the end,
+//! instead of swapping nodes.
 
 use crate::node::{HeapNode, Places};
 use wheelhouse_core::meter::{Meter, Work};
 
-/// Nodes up to this place are in the first caches: nothing is gained by reading them ahead.
+/// Nodes before this position are in the first-level or second-level cache: reading them ahead
+/// gains nothing.
 const NEAR: usize = 1 << 12;
 
-/// In a heap of more nodes than this, most of the way down is a cache miss on each level.
+/// In a heap with more nodes than this, most levels on the way down cost a cache miss.
 const FAR: usize = 1 << 18;
 
-/// So many nodes are read ahead: with two children four levels below, with four two.
+/// The number of nodes that are read ahead: four levels below with two children, two levels below
+/// with four.
 const AHEAD: usize = 16;
 
-/// Bytes of a line of the cache.
+/// The size of a cache line in bytes.
 const LINE: usize = 64;
 
 #[inline]
@@ -29,7 +31,7 @@ fn put<N: HeapNode>(
     places.put(&node, place);
 }
 
-/// Puts `node` where the hole at `place` is, or nearer to the root.
+/// Moves the hole at `place` towards the root until `node` fits, and fills it with `node`.
 #[inline]
 pub(crate) fn rise<const ARITY: usize, N: HeapNode>(
     nodes: &mut [N],
@@ -50,7 +52,7 @@ pub(crate) fn rise<const ARITY: usize, N: HeapNode>(
     put(nodes, places, place, node, meter);
 }
 
-/// Puts `node` where the hole at `place` is, or nearer to the leaves.
+/// Moves the hole at `place` towards the leaves until `node` fits, and fills it with `node`.
 #[inline]
 pub(crate) fn sink<const ARITY: usize, N: HeapNode>(
     nodes: &mut [N],
@@ -66,7 +68,7 @@ pub(crate) fn sink<const ARITY: usize, N: HeapNode>(
     put(nodes, places, hole, node, meter);
 }
 
-/// Moves the hole at `place` down to a leaf, and returns where it is.
+/// Moves the hole at `place` down to a leaf, and returns its position.
 #[inline]
 pub(crate) fn sink_hole<const ARITY: usize, N: HeapNode>(
     nodes: &mut [N],
@@ -77,12 +79,14 @@ pub(crate) fn sink_hole<const ARITY: usize, N: HeapNode>(
     sink_past::<ARITY, N>(nodes, places, place, meter, |_| true)
 }
 
-/// Moves the hole at `place` down past the earliest children, as long as they are to be passed.
+/// Moves the hole at `place` down past the earliest child of each level while `is_passed` returns
+/// `true` for that child.
 ///
-/// Nobody can guess which child is the earliest. In the caches a wrong guess costs more than all
-/// comparisons of a level, so it is chosen without a branch. Beyond them a choice waits for one
-/// miss after the other, while behind a branch, guessed right half of the time, the processor
-/// already fetches the children's children: at a million timers guessing is faster.
+/// The processor cannot predict which child is the earliest. If the nodes are in the caches, a
+/// misprediction costs more than all comparisons of a level, so the child is chosen without a
+/// branch. If they are not, a choice without a branch waits for one cache miss after the other.
+/// With a branch, whose prediction is right half of the time, the processor already fetches the
+/// next level: with a million timers that is faster.
 #[inline(always)]
 fn sink_past<const ARITY: usize, N: HeapNode>(
     nodes: &mut [N],
@@ -116,8 +120,8 @@ fn descend<N: HeapNode>(
     place
 }
 
-/// The place of the earliest child, behind a branch for each: a loop whose length the compiler does
-/// not know.
+/// The position of the earliest child, with a branch for each child. The compiler does not know the
+/// length of the loop, so it keeps the branches.
 #[inline(always)]
 fn guess<const ARITY: usize, N: HeapNode>(
     nodes: &[N],
@@ -137,7 +141,7 @@ fn guess<const ARITY: usize, N: HeapNode>(
     Some(from + earliest)
 }
 
-/// The same without a branch, where all children are there.
+/// The position of the earliest child, without branches if the node has all its children.
 #[inline(always)]
 fn choose<const ARITY: usize, N: HeapNode>(
     nodes: &[N],
@@ -152,7 +156,7 @@ fn choose<const ARITY: usize, N: HeapNode>(
         read_ahead::<ARITY, N>(nodes, from);
     }
     meter.tally(Work::Comparison, ARITY as u64 - 1);
-    // Written so that the compiler has no reason for a branch.
+    // Written so that the compiler uses conditional moves instead of branches.
     let (mut at, mut first) = (0, children[0]);
     for (other, node) in children.iter().enumerate().skip(1) {
         let is_before = node.is_before(&first);
@@ -162,10 +166,11 @@ fn choose<const ARITY: usize, N: HeapNode>(
     Some(from + at)
 }
 
-/// Reads what the way down may come to some levels below the children at `from`.
+/// Reads the nodes that the way down may reach some levels below the children at `from`.
 ///
-/// Without a branch nothing is fetched before it is chosen, so all that may come next is fetched
-/// before the choice. Safe Rust has no prefetch instruction; a load that nothing waits for is one.
+/// Without a branch, nothing is fetched before it is chosen. So all nodes that may come next are
+/// fetched before the choice. Safe Rust has no prefetch instruction, but a load whose result is not
+/// used has the same effect.
 #[inline(always)]
 fn read_ahead<const ARITY: usize, N: HeapNode>(nodes: &[N], from: usize) {
     let (mut first, mut count) = (from, ARITY);

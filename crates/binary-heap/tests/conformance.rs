@@ -1,5 +1,5 @@
-//! The contract, on this backend: with two children for each node, as it is by default, with four,
-//! and with lazy deletion; with eight it is one of the others with another number.
+//! Tests the contract on the heap with two children per node (the default), with four, and with
+//! lazy deletion. With eight children, which runs the same code, only two tests are run.
 
 use wheelhouse_binary_heap::Definition;
 

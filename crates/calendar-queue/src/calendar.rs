@@ -1,5 +1,5 @@
-//! The calendar: days of one year, each a sorted list of what is due on it, in this year or
-//! another.
+//! The calendar: the days of one year, each a sorted list of the timers that are due on that day,
+//! in this year or a later one.
 
 use alloc::vec::Vec;
 use wheelhouse_core::Tick;
@@ -8,19 +8,20 @@ use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::ordered::{Key, Queue};
 use wheelhouse_core::segments::Segments;
 
-/// No timer.
+/// The place of no timer.
 const NONE: u32 = u32::MAX;
 
 /// The fewest days of a year.
 const LEAST: usize = 2;
 
-/// So many timers are looked at to find out how far apart they are.
+/// The size of the sample from which the distance between timers is estimated.
 const SAMPLE: usize = 64;
 
-/// A calendar of timers. A day is a power of two of ticks, a year a power of two of days.
+/// A calendar of timers. The number of ticks in a day and the number of days in a year are powers
+/// of two.
 #[derive(Clone, Debug)]
 pub struct Calendar {
-    /// Each in the order of its keys. None until the first timer comes.
+    /// The timers of each day, in order of their keys. Empty until the first timer is inserted.
     days: Vec<Ends>,
     lists: Lists,
     /// The key of the timer at each place.
@@ -28,7 +29,7 @@ pub struct Calendar {
     /// A day is 2 to the power of this many ticks.
     shift: u32,
     len: usize,
-    /// The timer of the least key.
+    /// The place of the timer with the least key.
     first: u32,
 }
 
@@ -42,12 +43,12 @@ impl Calendar {
         deadline >> self.shift
     }
 
-    /// The day of the year of a deadline.
+    /// The day of a deadline within its year.
     fn day_of(&self, deadline: Tick) -> usize {
         self.date_of(deadline) as usize & (self.days.len() - 1)
     }
 
-    /// Puts a timer on its day, behind all that come before it.
+    /// Inserts a timer into the sorted list of its day.
     fn enter(&mut self, key: Key, place: u32, meter: &impl Meter) {
         let day = self.day_of(key.deadline);
         meter.tally(Work::SlotVisit, 1);
@@ -62,8 +63,9 @@ impl Calendar {
         self.lists.insert_behind(&mut self.days[day], before, place);
     }
 
-    /// The timer of the least key, where none is before a date: the first timer of the first day
-    /// that has one of this year. If the year has none, the least of all first timers.
+    /// The place of the timer with the least key, if no timer is before `date`. It is the first
+    /// timer of the first day whose first timer is due in the year that starts at `date`. If there
+    /// is no such day, it is the minimum of the first timers of all days.
     fn find_first(&self, date: Tick, meter: &impl Meter) -> u32 {
         let count = self.days.len() as Tick;
         for passed in 0..count {
@@ -81,8 +83,9 @@ impl Calendar {
         firsts.min_by_key(|place| self.key_at(*place)).unwrap_or(NONE)
     }
 
-    /// Makes a calendar of so many days, as long as the timers of the near future are apart on
-    /// average, three times. All timers move: O(n).
+    /// Rebuilds the calendar with `days` days. A day gets three times the average distance between
+    /// the timers of the near future, rounded down to a power of two of ticks. All timers move:
+    /// O(n).
     #[inline(never)]
     fn renew(&mut self, days: usize, meter: &impl Meter) {
         let old = core::mem::take(&mut self.days);
@@ -97,7 +100,8 @@ impl Calendar {
         }
     }
 
-    /// Three times the average distance between the timers of the first quarter, by a sample.
+    /// Three times the average distance between the timers of the first quarter, estimated from a
+    /// sample.
     fn length_of_day(&self, places: &[u32], meter: &impl Meter) -> Tick {
         let step = (places.len() / SAMPLE).max(1);
         let mut sample: Vec<Tick> =
@@ -197,7 +201,7 @@ mod tests {
         }
     }
 
-    /// A small generator, so that the unit tests need no crate.
+    /// A small random number generator, so that the unit tests need no crate for it.
     fn random(state: &mut u64) -> u64 {
         *state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -210,7 +214,7 @@ mod tests {
             let (mut calendar, mut expected, mut state) = (EMPTY, BTreeMap::new(), spread);
             let mut keys = [None; 500];
             for order in 0..20_000 {
-                // By turns it grows and shrinks.
+                // The calendar grows and shrinks in turn.
                 let place =
                     random(&mut state) as usize % if order / 2_000 % 2 == 0 { 500 } else { 30 };
                 if let Some(key) = keys[place].take() {
@@ -239,8 +243,8 @@ mod tests {
         }
     }
 
-    /// What Brown found: the work of taking the first out and putting another in does not depend on
-    /// how many there are.
+    /// Brown's result: the work of removing the first timer and inserting another does not depend
+    /// on the number of timers.
     #[test]
     fn a_hold_takes_as_many_steps_at_any_size() {
         let steps = [1 << 10, 1 << 16].map(|n| {

@@ -1,4 +1,4 @@
-//! How this backend introduces itself to the suite and the comparison.
+//! The description of this backend for the conformance suite and the benchmark.
 
 use crate::CalendarQueue;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
@@ -11,7 +11,7 @@ pub struct Definition;
 impl Backend for Definition {
     const INFO: Info = Info {
         name: "calendar-queue",
-        structure: "days of a year, each a sorted list; length and number follow the timers",
+        structure: "days of a year as sorted lists; their number and length follow the timers",
         source: "Brown 1988; event simulators",
         precision: Precision::Exact,
         vain_wakeups: 0,
@@ -21,8 +21,8 @@ impl Backend for Definition {
             reschedule: "O(1) average, worst O(n)",
             fire: "O(1) average, worst O(n)",
         },
-        // Some comparisons on a day of two timers, and the move to a new calendar, twice for each
-        // timer while they grow.
+        // Some comparisons on a day with two timers, and the moves to new calendars: two for each
+        // timer while the calendar grows.
         bounds: |_| Bounds {
             insert: 20.0,
             cancel: 8.0,

@@ -1,14 +1,15 @@
-//! A timer facility on a calendar queue, the structure of discrete-event simulators: everything in
-//! constant time on average, exact to the tick over all of `u64`.
+//! A timer facility on a calendar queue, the structure of discrete-event simulators. All operations
+//! take constant time on average. Exact to the tick over all of `u64`.
 //!
 //! # The idea
 //!
-//! A desk calendar: a page for each day of the year, on it all that is due on that day, in order;
-//! appointments of next year stand on the same page below. To take the first, turn the pages from
-//! today on until one has an entry of this year. That is quick if days are as long as appointments
-//! are apart, and a year has about as many days as there are appointments. So the calendar
-//! is *renewed* when timers have doubled or halved: twice as many days, or half, and their length
-//! by a look at how far apart the next timers are.
+//! A desk calendar has a page for each day of the year. Each page lists the appointments of that
+//! day, in order, and below them those of the same day in later years. To find the first
+//! appointment, turn the pages from today on until one has an entry of this year. That is quick if
+//! a day is about as long as the distance between appointments, and if a year has about as many
+//! days as there are appointments. So the calendar is *rebuilt* when the number of timers has
+//! doubled or halved: with twice or half as many days, and with a length of day that follows the
+//! distance between the next timers.
 //!
 //! ```text
 //!  day        0         1         2         3        year of 4 days of 8 ticks
@@ -20,33 +21,33 @@
 //!
 //! | method | average | worst |
 //! |---|---|---|
-//! | [`insert`](Timer::insert), [`reschedule`](Timer::reschedule) | O(1) | O(n), all on one day; O(n) when the calendar is renewed |
-//! | [`cancel`](Timer::cancel) | O(1) | O(n), likewise |
-//! | [`advance`](Timer::advance), per timer that fires | O(1) | O(n), likewise |
+//! | [`insert`](Timer::insert), [`reschedule`](Timer::reschedule) | O(1) | O(n) if all timers are on one day, or when the calendar is rebuilt |
+//! | [`cancel`](Timer::cancel) | O(1) | O(n), in the same cases |
+//! | [`advance`](Timer::advance), per timer that fires | O(1) | O(n), in the same cases |
 //! | [`advance`](Timer::advance), nothing due | O(1) | O(1) |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
-//! The average holds where deadlines are spread evenly, as in most simulations. Where many are due
-//! at one tick, or a few far away among many that are near, one length of day does not fit all, and
+//! The average holds if deadlines are spread evenly, as in most simulations. If many timers are due
+//! at one tick, or if a few are far away and many are near, no length of day fits all timers. Then
 //! calls of microseconds and of milliseconds alternate.
 //!
-//! Memory: 24 bytes, the value, a key of 16 bytes and two links of 4 for each timer at the peak; 8
-//! for each place that is free; 8 for each day.
+//! Memory: each timer of the peak takes 24 bytes, its value, a key of 16 bytes, and two links of 4
+//! bytes. Each free place takes 8 bytes, each day 8.
 //!
 //! # Source and deviations
 //!
 //! R. Brown, *Calendar queues: a fast O(1) priority queue implementation for the simulation event
-//! set problem*, CACM 31(10), 1988. Brown takes the distance of the first 25 events; here it is
-//! that of the first quarter of a sample of 64, which an outlier among the next few does not spoil.
-//! Days are a power of two of ticks long, so that no division is needed, and the first timer is
-//! remembered.
+//! set problem*, CACM 31(10), 1988. Brown measures the distance between the first 25 events. Here
+//! it is measured in the first quarter of a sample of 64 timers, which is robust against an outlier
+//! among the next few. The length of a day is a power of two of ticks, so no division is needed.
+//! The first timer is remembered.
 //!
-//! # When to pick another
+//! # When to use another structure
 //!
-//! It was made for the hold model: take the first, put another in. `wheelhouse-hierarchical-wheel`
-//! does that faster and never renews anything.
+//! The calendar queue was designed for the hold model: remove the first timer, insert another.
+//! `wheelhouse-hierarchical-wheel` does that faster and is never rebuilt.
 //!
-//! # A program
+//! # Example
 //!
 //! ```
 //! use wheelhouse_calendar_queue::{CalendarQueue, Timer};
@@ -79,10 +80,10 @@ pub use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
 use wheelhouse_core::meter::NoMeter;
 
-/// A calendar queue. See the [crate's page](crate) for what it is and what it costs.
+/// A calendar queue. The [crate documentation](crate) describes the structure and its costs.
 pub type CalendarQueue<T, M = NoMeter> = Ordered<T, Calendar, M>;
 
-/// Compiles the program of the README.
+/// Compiles the README's code as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,5 +1,5 @@
-//! A long random run, compared with the oracle step by step: a wheel has states that a short
-//! sequence does not reach.
+//! A long random run, compared with the oracle step by step. It reaches states of a wheel that a
+//! short sequence does not reach.
 
 use crate::random::Random;
 use crate::script::{Divergence, Pair, Step, When};
@@ -8,14 +8,16 @@ use wheelhouse_core::backend::Backend;
 /// The number of operations of [`differential_long_run`]: three million, a tenth in debug builds.
 pub const LONG_RUN: usize = crate::sized(3_000_000, 300_000);
 
-/// How often the wake-up is compared: some structures have to search for it.
+/// The wake-up is compared once in this many operations, because some structures have to search for
+/// it.
 const WAKEUP_EVERY: usize = 16;
 
-/// A clock past this has little left to show: the next phase starts with new structures.
+/// If the clock is past this tick, the next phase starts with new structures.
 const LATE: u64 = 1 << 63;
 
-/// A run of [`LONG_RUN`] operations, equal to the oracle's bit for bit: each expiry with handle,
-/// deadline and value, each value given back, length and clock after each operation.
+/// Plays [`LONG_RUN`] operations. All results must equal those of the oracle: each timer that fires
+/// with handle, deadline and value, each value that is returned, and the length and the clock after
+/// each operation.
 ///
 /// # Panics
 ///
@@ -28,7 +30,7 @@ pub fn differential_long_run<B: Backend>() {
     }
 }
 
-/// A run of `operations` operations from a seed.
+/// Plays `operations` random operations from a seed.
 ///
 /// # Errors
 ///
@@ -54,16 +56,18 @@ pub fn differential_run<B: Backend>(seed: u64, operations: usize) -> Result<(), 
     pair.finish()
 }
 
-/// A timer to cancel or move: mostly a live one, although most of those remembered are not.
+/// Chooses a timer to cancel or move. Mostly chooses a live timer, although most of the remembered
+/// timers are not live.
 fn choose(random: &mut Random, is_live: &dyn Fn(u16) -> bool) -> u16 {
     let tries = if random.one_in(6) { 1 } else { 20 };
     let mut drawn = (0..tries).map(|_| random.next() as u16);
     drawn.find(|timer| is_live(*timer)).unwrap_or_else(|| random.next() as u16)
 }
 
-/// How operations are drawn for a while: what is frequent, and how far deadlines and jumps reach.
+/// The distribution of operations for a while: their frequencies, and the range of deadlines and of
+/// clock advances.
 struct Phase {
-    /// Of 16 operations, how many insert, cancel and reschedule; the rest moves the clock.
+    /// How many of 16 operations insert, cancel and reschedule. The others move the clock.
     insert: u64,
     cancel: u64,
     reschedule: u64,
@@ -76,7 +80,7 @@ impl Phase {
         let (insert, cancel, reschedule) =
             [(8, 3, 3), (12, 1, 1), (2, 10, 2), (2, 2, 10), (4, 2, 2)][random.index(5)];
         let deadline_bits = [4, 10, 16, 20, 36, 50][random.index(6)];
-        // Jumps that fire little or much, seldom everything.
+        // Calls that fire few or many timers, but rarely all.
         let jump_bits = deadline_bits.min(40) * (1 + random.below(3) as u32) / 4;
         Self { insert, cancel, reschedule, deadline_bits, jump_bits }
     }

@@ -1,7 +1,7 @@
 //! Every short sequence of calls, compared with the oracle.
 //!
-//! Most faults of a timer structure show in a few calls on a few timers, if these are the right
-//! ones. Random sequences find the right ones with luck. This check plays them all.
+//! A few calls on a few timers reveal most faults of a timer structure, if they are the right
+//! calls. Random sequences find the right calls only with luck. This check plays all of them.
 
 mod calls;
 #[cfg(test)]
@@ -13,13 +13,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use wheelhouse_core::{Tick, Timer};
 
 /// Plays every sequence of up to `calls` calls on a structure and on the [`Oracle`], and compares
-/// all answers. Returns the number of sequences played.
+/// all results. Returns the number of sequences played.
 ///
 /// `make` returns an empty structure. Its clock may start at any tick. The borders below are those
 /// of wheels with 2, 4 and 16 slots, so configure a wheel with 2 or 4 slots: then a sequence of a
 /// few calls reaches several levels.
 ///
-/// # What is enumerated
+/// # Enumerated calls
 ///
 /// Each call of a sequence is one of these. Calls that are equal at the current clock count once.
 ///
@@ -34,29 +34,29 @@ use wheelhouse_core::{Tick, Timer};
 ///
 /// All ticks saturate at both ends of the range.
 ///
-/// # What is compared
+/// # Compared results
 ///
-/// After each call: the return value, each expiry with its handle, deadline and value in order, the
-/// length, the clock, the deadline under every handle, and the wake-up, which is never after the
-/// earliest deadline.
+/// After each call: the return value, each timer that fires with its handle, deadline and value, in
+/// order, the length, the clock, the deadline of every handle, and the wake-up, which must not be
+/// after the earliest deadline.
 ///
 /// After each sequence, every stale handle is cancelled and rescheduled. Then all timers fire: the
 /// clock goes from wake-up to wake-up, by `pop_expired` if that was the last call of the sequence,
-/// else by `advance`. More than 64 wake-ups in a row that fire nothing are a failure.
+/// otherwise by `advance`. More than 64 wake-ups in a row at which nothing fires are a failure.
 ///
-/// # What is skipped
+/// # Calls that are not played
 ///
-/// Two sequences with the same answers may leave a structure in different states, so no sequence is
+/// Two sequences with the same results may leave a structure in different states, so no sequence is
 /// skipped because of the state it leads to. Stale handles are used only after a sequence: they
-/// change nothing, and would multiply the number of sequences. A stale handle that damages the
-/// structure is found if its answer or the walk over the wake-ups differs. `compact` and panicking
-/// callbacks are left to the random sequences of
+/// change nothing, and would multiply the number of sequences. If a stale handle damages the
+/// structure, its result or the firing from wake-up to wake-up differs. `compact` and panicking
+/// callbacks are played in the random sequences of
 /// [`property_any_sequence`](crate::property_any_sequence).
 ///
 /// # Cost
 ///
-/// With l live timers there are up to 9 l + 17 calls to choose from. From tick 0 these sequences
-/// are played; a structure with inexact wake-ups adds or removes a few:
+/// With l live timers there are up to 9 l + 17 calls to choose from. From tick 0, the following
+/// number of sequences is played; a structure with inexact wake-ups has a few more or fewer:
 ///
 /// | calls | sequences |
 /// |---|---|
@@ -67,7 +67,7 @@ use wheelhouse_core::{Tick, Timer};
 /// | 5 | 7,383,918 |
 ///
 /// A sequence takes one to three microseconds in a release build and about ten in a test. It clones
-/// the structure once, because sequences share what they have in common, so a structure of hundreds
+/// the structure once, because sequences share their common beginning, so a structure of hundreds
 /// of kilobytes takes longer. The oracle cannot be cloned: each sequence repeats its calls on a new
 /// one.
 ///

@@ -1,9 +1,9 @@
-//! The worked examples of the articles that this project examines, as far as they can be seen
-//! through the trait: when a timer fires, and how many calls it takes to get there. Which slot or
-//! level it is in meanwhile is for the tests of the wheels.
+//! The examples of the articles that this project examines, as far as the trait shows them: when a
+//! timer fires, and how many calls it takes to get there. The tests of the wheels check the slots
+//! and levels.
 //!
-//! The numbers E1 to E14 are those of the project's inventory of claims; the articles are named by
-//! what they are about:
+//! The numbers E1 to E14 are those of the project's inventory of claims. The articles are named by
+//! their topic:
 //!
 //! * *xtimingwheel*: a Go wheel with rounds ("circles"), by Xu Code, on the developer site of
 //!   Tencent Cloud, 2023;
@@ -13,23 +13,23 @@
 //! * *Netty and Kafka*: an explanation of both, with the JDK's timers;
 //! * the paper: G. Varghese and T. Lauck, SOSP 1987.
 //!
-//! Where an article is right the test says what it prints; where it is wrong the test holds to what
-//! is right and says why.
+//! If an article is right, the test has the result that it prints. If it is wrong, the test has the
+//! right result and explains the error.
 
 use crate::{fired, fresh, fresh_at, insert};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 
-/// At each tick from `from` to `to`, the values that fire: a list of (tick, value). Every tick is a
-/// call, as in the articles, whose wheels are driven by a ticker.
+/// Advances to each tick from `from` to `to`, as in the articles, whose wheels are driven by a
+/// ticker. Returns the values that fire as (tick, value).
 fn tick_by_tick<T>(timer: &mut impl Timer<T>, from: u64, to: u64) -> Vec<(u64, T)> {
     (from..=to)
         .flat_map(|tick| fired(timer, tick).into_iter().map(move |(_, value)| (tick, value)))
         .collect()
 }
 
-/// From wake-up to wake-up until no timer is live: how many calls that took, and what fired as
-/// (tick, value).
+/// Goes from wake-up to wake-up until no timer is live. Returns the number of calls, and the values
+/// that fired as (tick, value).
 fn by_wakeups<T>(timer: &mut impl Timer<T>) -> (u32, Vec<(u64, T)>) {
     let (mut calls, mut seen) = (0, Vec::new());
     while let Some(tick) = timer.next_wakeup() {
@@ -39,8 +39,8 @@ fn by_wakeups<T>(timer: &mut impl Timer<T>) -> (u32, Vec<(u64, T)>) {
     (calls, seen)
 }
 
-/// E1, *xtimingwheel*: 12 slots of one second, the pointer at 3, "a 5 s task goes to slot 8".
-/// Right: it fires at 8.
+/// E1, *xtimingwheel*: with 12 slots of one second and the pointer at 3, "a 5 s task goes to slot
+/// 8". This is right: the task fires at 8.
 ///
 /// # Panics
 ///
@@ -51,14 +51,14 @@ pub fn golden_e01_five_seconds_from_pointer_three<B: Backend>() {
     assert_eq!(tick_by_tick(&mut timer, 4, 24), [(8, "5 s")]);
 }
 
-/// E2, *xtimingwheel*: 12 slots, "a task after 16 s has circle = 1 and slot = 4". That holds from
-/// pointer 0; from the pointer of the article's figure, 3, it is slot 7, for it is due at 19. And
-/// its code visits a slot before it moves the pointer on, so that +16, +15, +12 and +24 run at
-/// ticks 17, 16, 13 and 25, a tick late. Right is: at 16, 15, 12 and 24.
+/// E2, *xtimingwheel*: with 12 slots, "a task after 16 s has circle = 1 and slot = 4". This holds
+/// from pointer 0. From pointer 3, as in the article's figure, it is slot 7, because the task is
+/// due at 19. The article's code also visits a slot before it moves the pointer, so +16, +15, +12
+/// and +24 run a tick late, at ticks 17, 16, 13 and 25. The right ticks are 16, 15, 12 and 24.
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e02_delays_beyond_one_turn<B: Backend>() {
     let mut timer = fresh::<B, _>();
     for delay in [16, 15, 12, 24] {
@@ -71,14 +71,14 @@ pub fn golden_e02_delays_beyond_one_turn<B: Backend>() {
     assert_eq!(tick_by_tick(&mut timer, 4, 48), [(19, 16)], "slot 19 mod 12 = 7, not 4");
 }
 
-/// E3, *xtimingwheel*: the slot at pointer 3 holds four tasks. All four are to run when the pointer
-/// is there. The code removes a list element and then asks it for the next, which Go answers with
-/// nil, so that one task runs in each turn: four tasks for +5 s run at ticks 6, 18, 30 and 42.
-/// Right is: all at 5, in order.
+/// E3, *xtimingwheel*: the slot at pointer 3 has four tasks. All four should run when the pointer
+/// is there. The article's code removes a list element and then reads its successor, which is nil
+/// in Go, so one task runs per turn: four tasks for +5 s run at ticks 6, 18, 30 and 42. It is right
+/// that all run at 5, in order.
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e03_four_timers_in_one_slot<B: Backend>() {
     let mut timer = fresh::<B, _>();
     insert(&mut timer, ["a", "b", "c", "d"].map(|name| (3, name)));
@@ -88,9 +88,9 @@ pub fn golden_e03_four_timers_in_one_slot<B: Backend>() {
     assert_eq!(tick_by_tick(&mut timer, 4, 48), [(8, "e"), (8, "f"), (8, "g"), (8, "h")]);
 }
 
-/// E4, *xtimingwheel*: one wheel of 12 slots reaches 12 s, two levels 12 x 12 = 144 s, the clock 60
-/// x 60 x 24. As ranges right, less what has passed of the current turn; a timer past the range is
-/// no special case here, nor one on its edge.
+/// E4, *xtimingwheel*: one wheel of 12 slots has a range of 12 s, two levels 12 x 12 = 144 s, the
+/// clock 60 x 60 x 24. These ranges are right, minus the part of the current turn that has passed.
+/// A timer at or past the end of a range must fire at its deadline like any other.
 ///
 /// # Panics
 ///
@@ -109,20 +109,20 @@ pub fn golden_e04_deadlines_past_the_range_of_the_wheel<B: Backend>() {
     }
 }
 
-/// E5, *day, week and month wheels*, one tick an hour: tasks at 3, 4 and 9 o'clock; "every day at
-/// 09:00", added at 16:00, first runs 17 hours later; with 168 slots for the week, on Tuesday at
-/// 10:00 "next Monday 09:00" is slot 9 and "this Wednesday 09:00" slot 57. Right: 143 and 23 hours
-/// later.
+/// E5, *day, week and month wheels*, with one tick an hour: tasks at 3, 4 and 9 o'clock; "every day
+/// at 09:00", added at 16:00, first runs 17 hours later; with 168 slots for the week, on Tuesday at
+/// 10:00, "next Monday 09:00" is slot 9 and "this Wednesday 09:00" is slot 57. This is right: they
+/// are due 143 and 23 hours later.
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e05_daily_and_weekly<B: Backend>() {
     let mut timer = fresh::<B, _>();
     insert(&mut timer, [(9, "C"), (3, "A"), (4, "B")]);
     assert_eq!(tick_by_tick(&mut timer, 1, 12), [(3, "A"), (4, "B"), (9, "C")]);
 
-    // A task that is repeated needs no more than its next time.
+    // A repeated task is inserted again for its next time.
     let mut timer = fresh_at::<B, _>(16);
     timer.insert(16 + 17, "report");
     let mut hours = Vec::new();
@@ -145,14 +145,15 @@ pub fn golden_e05_daily_and_weekly<B: Backend>() {
     assert_eq!(after, [(23, "Wednesday"), (143, "Monday")]);
 }
 
-/// E6, *day, week and month wheels*: a wheel of 24 hours, Tuesday 11 September 2018 at 10:00.
+/// E6, *day, week and month wheels*: a wheel of 24 hours, on Tuesday 11 September 2018 at 10:00.
 /// "Every Tuesday 09:00" comes "in the 7th turn, at the 9th mark", "every Thursday" in the 3rd,
-/// "each 12th of the month" in the 2nd. These mix two ways of counting: from now there are 6, 1 and
-/// 0 full turns, so it is in the 7th, the 2nd and the 1st. Right is: 167, 47 and 23 hours later.
+/// "each 12th of the month" in the 2nd. This mixes two ways of counting: from now there are 6, 1
+/// and 0 full turns, so the tasks are in the 7th, the 2nd and the 1st turn. The tasks are due 167,
+/// 47 and 23 hours later.
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e06_three_timers_at_nine_oclock<B: Backend>() {
     let now = 24 + 10;
     let mut timer = fresh_at::<B, _>(now);
@@ -170,8 +171,9 @@ pub fn golden_e06_three_timers_at_nine_oclock<B: Backend>() {
 }
 
 /// E7, *day, week and month wheels*: "two tasks in a month: 720 moves, 718 of them in vain", and
-/// 2,592,000 slots at one second. Right for a wheel that is driven by a ticker. From wake-up to
-/// wake-up it takes one call for each timer and at most one for each level on the way to it.
+/// 2,592,000 slots of one second. This is right for a wheel that is driven by a ticker. From
+/// wake-up to wake-up it takes one call for each timer, and at most one for each level on the way
+/// to it.
 ///
 /// # Panics
 ///
@@ -188,10 +190,10 @@ pub fn golden_e07_two_timers_in_a_month<B: Backend>() {
     }
 }
 
-/// E8, *clock*: a session of 3 s is there after 2 s and gone after 4 s and 6 s. One of 4 s that is
-/// refreshed to 5 s after 2 s is there at 1 to 5 s and ends at 7 s. Right. The article's first
-/// program has no way to refresh, and its second does not see that a refresh lost the race with the
-/// expiry; here `reschedule` answers `false`.
+/// E8, *clock*: a session of 3 s exists after 2 s, and is gone after 4 s and 6 s. A session of 4 s
+/// that is refreshed to 5 s after 2 s exists at 1 to 5 s and ends at 7 s. This is right. The
+/// article's first program cannot refresh, and its second does not notice if a refresh loses the
+/// race with the expiry. Here `reschedule` returns `false`.
 ///
 /// # Panics
 ///
@@ -204,7 +206,7 @@ pub fn golden_e08_sessions_that_are_refreshed<B: Backend>() {
         timer.deadline(session).is_some()
     });
     assert_eq!(there, [true, false, false]);
-    assert!(!timer.reschedule(session, 9), "a refresh that came too late says so");
+    assert!(!timer.reschedule(session, 9), "a refresh that comes too late returns false");
 
     let mut timer = fresh::<B, _>();
     let session = timer.insert(4, "alex023_2");
@@ -219,14 +221,15 @@ pub fn golden_e08_sessions_that_are_refreshed<B: Backend>() {
     assert_eq!(ended, [(7, "alex023_2")]);
 }
 
-/// E9, *Kafka's wheel in Go*: one tick a second, 10 slots a level. A task of 2 s is in slot 2; at
-/// 2, one of 9 s goes to slot 1, which is due at 11; one of 15 s goes to the second level, [10,
-/// 19], and at 10 down to slot 5. Right: they fire at 2, 11 and 15. (With a clock in milliseconds
-/// that code rounds down and fires up to 999 ms early.)
+/// E9, *Kafka's wheel in Go*: with one tick a second and 10 slots a level, a task of 2 s goes to
+/// slot 2. At tick 2, a task of 9 s goes to slot 1, which is due at 11. A task of 15 s goes to the
+/// second level, [10, 19], and at 10 it moves down to slot 5. This is right: they fire at ticks 2,
+/// 11 and 15. (With a clock in milliseconds the article's code rounds down and fires up to 999 ms
+/// early.)
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e09_demoted_to_the_lower_wheel<B: Backend>() {
     let mut timer = fresh::<B, _>();
     timer.insert(2, "2 s");
@@ -236,33 +239,34 @@ pub fn golden_e09_demoted_to_the_lower_wheel<B: Backend>() {
     assert_eq!(tick_by_tick(&mut timer, 3, 40), [(11, "9 s"), (15, "15 s")]);
 }
 
-/// E10, *Netty and Kafka*: 8 slots; a delay of 5 goes to index 5; one of 50 to index 50 mod 8 = 2
-/// with (50 - 1) / 8 = 6 rounds. Right: the slot is passed at 2, 10, 18, 26, 34 and 42, and the
-/// timer fires at 50.
+/// E10, *Netty and Kafka*: with 8 slots, a delay of 5 goes to index 5, and a delay of 50 to index
+/// 50 mod 8 = 2 with (50 - 1) / 8 = 6 rounds. This is right: the slot is passed at 2, 10, 18, 26,
+/// 34 and 42, and the timer fires at 50.
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e10_fifty_ticks_on_eight_slots<B: Backend>() {
     let mut timer = fresh::<B, _>();
     timer.insert(5, "5");
     timer.insert(50, "50");
     assert_eq!(tick_by_tick(&mut timer, 1, 60), [(5, "5"), (50, "50")]);
-    // On the edges of rounds the formulas of the articles differ: d / n in one, (d - 1) / n in the
-    // other.
+    // If a delay is a multiple of a turn, the formulas of the articles differ: d / n in one,
+    // (d - 1) / n in the other.
     let mut timer = fresh::<B, _>();
     insert(&mut timer, [8, 16, 48, 64].map(|delay| (delay, delay)));
     assert_eq!(tick_by_tick(&mut timer, 1, 70), [(8, 8), (16, 16), (48, 48), (64, 64)]);
 }
 
-/// E11, *Netty and Kafka*: three levels of 8 slots reach 512 s; a task of 500 s is said to go down
-/// a level after 436 s, with 64 s left, and again 56 s later with 8 s left. A slot is emptied at
-/// its start, so that it is at 448 with 52 left and at 496 with 4 left; and from most phases of the
-/// clock 500 s need a fourth level. In any case it fires after 500 s.
+/// E11, *Netty and Kafka*: three levels of 8 slots have a range of 512 s. By the article, a task of
+/// 500 s moves down a level after 436 s, with 64 s left, and again 56 s later, with 8 s left. But a
+/// slot is emptied at its start, so the task moves at 448 with 52 s left, and at 496 with 4 s left.
+/// And from most phases of the clock 500 s need a fourth level. In any case the task fires after
+/// 500 s.
 ///
 /// # Panics
 ///
-/// If it does not, from each phase.
+/// If it does not, from any phase.
 pub fn golden_e11_five_hundred_seconds<B: Backend>() {
     for start in 0..512 {
         let mut timer = fresh_at::<B, _>(start);
@@ -278,8 +282,8 @@ pub fn golden_e11_five_hundred_seconds<B: Backend>() {
 }
 
 /// E12, *Netty and Kafka*: one task of 350 s on a wheel of one second "makes 349 ticks in vain".
-/// Right for a ticker. From wake-up to wake-up there is one call, and at most one more for each
-/// level.
+/// This is right for a ticker. From wake-up to wake-up there is one call, and at most one more for
+/// each level.
 ///
 /// # Panics
 ///
@@ -293,13 +297,13 @@ pub fn golden_e12_no_useless_ticks<B: Backend>() {
 }
 
 /// E13, *Netty and Kafka*: with one slot a second, tasks of 1.2 s and 1.5 s "go to the same slot
-/// and run at 1 s": early. In ticks of a millisecond they fire at 1,200 and 1,500. In ticks of a
-/// second a deadline has to be rounded up, and both fire at 2: a timer may be late by its unit,
-/// never early.
+/// and run at 1 s", which is early. With ticks of a millisecond they fire at 1,200 and 1,500. With
+/// ticks of a second a deadline has to be rounded up, and both fire at 2: a timer may be late by up
+/// to a tick, but never early.
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e13_fractions_of_a_tick_are_not_early<B: Backend>() {
     let mut timer = fresh::<B, _>();
     insert(&mut timer, [1_200, 1_500].map(|millisecond| (millisecond, millisecond)));
@@ -318,14 +322,15 @@ pub fn golden_e13_fractions_of_a_tick_are_not_early<B: Backend>() {
     );
 }
 
-/// E14, the paper: figure 9, a table of 256 and the pointer at 10, a timer whose low 8 bits are 20
-/// goes to index 30, whatever its high bits. Figures 10 and 11, a clock of days, hours, minutes and
-/// seconds at 11 d 10:24:30: a timer of 50 min 45 s is due at 11 d 11:15:15. And 100 days take
-/// 100 + 24 + 60 + 60 = 244 slots, where one wheel takes 8.64 million. Right.
+/// E14, the paper. Figure 9: with a table of 256 and the pointer at 10, a timer whose low 8 bits
+/// are 20 goes to index 30, whatever its high bits are. Figures 10 and 11: with a clock of days,
+/// hours, minutes and seconds at 11 d 10:24:30, a timer of 50 min 45 s is due at 11 d 11:15:15. And
+/// 100 days take 100 + 24 + 60 + 60 = 244 slots, while one wheel takes 8.64 million. All of this is
+/// right.
 ///
 /// # Panics
 ///
-/// If they do not fire there.
+/// If they do not fire at the right ticks.
 pub fn golden_e14_varghese_and_lauck<B: Backend>() {
     for rounds in [0, 1, 7, 1_000] {
         let mut timer = fresh_at::<B, _>(10);
@@ -341,7 +346,7 @@ pub fn golden_e14_varghese_and_lauck<B: Backend>() {
     let now = clock(11, 10, 24, 30);
     let mut timer = fresh_at::<B, _>(now);
     timer.insert(now + clock(0, 0, 50, 45), "figure 10");
-    // The paper moves it at the start of its hour and of its minute.
+    // The paper moves the timer at the start of its hour and of its minute.
     for early in [clock(11, 11, 0, 0), clock(11, 11, 15, 0), clock(11, 11, 15, 14)] {
         assert_eq!(fired(&mut timer, early), []);
     }

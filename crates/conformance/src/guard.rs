@@ -1,22 +1,22 @@
-//! Running a check so that it ends, one way or the other.
+//! Runs a check with a time limit.
 
 use std::any::Any;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How long a check may take. The longest takes seconds, in a debug build under load perhaps a
-/// minute.
+/// The time limit of a check. The slowest check takes seconds, or perhaps a minute in a debug build
+/// under load.
 pub const TIME_LIMIT: Duration = Duration::from_secs(600);
 
 /// A check for one backend.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
-    /// The name of the function of this crate, and of the test.
+    /// The name of the check's function, and of the test.
     pub name: &'static str,
-    /// The promise of the contract that it is about; `None` if it is about all of them.
+    /// The number of the promise that it checks; `None` if it checks all of them.
     pub contract: Option<u8>,
-    /// The check itself. It panics if the backend fails it.
+    /// The function. It panics if the backend fails.
     pub check: fn(),
 }
 
@@ -25,23 +25,23 @@ impl Check {
     ///
     /// # Panics
     ///
-    /// If the backend fails it, or it has not ended after [`TIME_LIMIT`].
+    /// If the backend fails, or if the check has not ended after [`TIME_LIMIT`].
     pub fn run(&self) {
         if let Err(failure) = self.outcome(TIME_LIMIT) {
             match failure {
-                // Not `panic!`: the message has been printed, where it arose.
+                // Not `panic!`, because the message has been printed already.
                 Failure::Panic(payload) => std::panic::resume_unwind(payload),
                 Failure::Hangs => panic!("{}", hangs(self.name, TIME_LIMIT)),
             }
         }
     }
 
-    /// Runs the check and says what failed.
+    /// Runs the check and returns the failure as an error.
     ///
     /// # Errors
     ///
-    /// The message of the failure. A check that has not ended after `limit` has failed; its thread
-    /// cannot be stopped and goes on until the program ends.
+    /// The message of the failure. A check that has not ended after `limit` has failed. Its thread
+    /// cannot be stopped and continues until the program ends.
     pub fn run_within(&self, limit: Duration) -> Result<(), String> {
         self.outcome(limit).map_err(|failure| match failure {
             Failure::Panic(payload) => message(payload.as_ref()).to_owned(),
@@ -54,7 +54,7 @@ impl Check {
         let check = self.check;
         let run = move || {
             check();
-            // Nobody waits any more if the limit has passed.
+            // If the limit has passed, the receiver is gone.
             let _ = done.send(());
         };
         let thread = thread::Builder::new()
@@ -75,8 +75,7 @@ enum Failure {
 
 fn hangs(name: &str, limit: Duration) -> String {
     format!(
-        "{name} has not ended after {limit:?}: does the structure walk a distance tick by tick \
-         (contract 10)?"
+        "{name} has not ended after {limit:?}: does the structure iterate over ticks (contract 10)?"
     )
 }
 

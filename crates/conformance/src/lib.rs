@@ -1,13 +1,14 @@
 //! The contract of wheelhouse's [`Timer`] trait as a test suite, for any backend.
 //!
 //! Each of the eleven promises of the [contract](wheelhouse_core#the-contract) is a check: a
-//! function that is generic over a [`Backend`] and panics with what was promised and what was seen.
-//! Beside them stand random sequences that shrink ([`property_any_sequence`]), a long run against
-//! the oracle ([`differential_long_run`]), and the worked examples of the articles that this
-//! project examines (`golden_..`).
+//! function that is generic over a [`Backend`]. If the backend fails, the function panics with the
+//! promise and the observed result. In addition there are random sequences, which shrink when they
+//! fail ([`property_any_sequence`]), a long run compared with the oracle
+//! ([`differential_long_run`]), and the examples of the articles that this project examines
+//! (`golden_..`).
 //!
 //! [`exhaustive`] plays every sequence of a few calls on a structure that can be cloned. It is not
-//! part of the suite, because it is of most use on a wheel with two or four slots.
+//! part of the suite, because it is most useful on a wheel with two or four slots.
 //!
 //! # Use
 //!
@@ -20,7 +21,7 @@
 //! # }
 //! ```
 //!
-//! A program that chooses backends as it runs takes the same checks as a list:
+//! For a program that chooses backends at run time, the checks are also available as a list:
 //!
 //! ```
 //! use wheelhouse_conformance::{OracleDefinition, checks};
@@ -31,35 +32,34 @@
 //! }
 //! ```
 //!
-//! A structure that is [late by design](wheelhouse_core#structures-that-are-late-by-design) has a
-//! suite of its own, [`approximate_suite!`] and [`approximate_checks`]: the promises that hold as
-//! they stand, the others as they are changed (`approximate_..`), and a long run in which every
-//! answer is held to the structure's own bound.
+//! Structures that are [late by design](wheelhouse_core#structures-that-are-late-by-design) have a
+//! separate suite, [`approximate_suite!`] and [`approximate_checks`]: the promises that hold
+//! unchanged, the changed promises (`approximate_..`), and a long run in which every result is
+//! compared with the structure's own bound.
 //!
-//! # How it decides
+//! # How results are checked
 //!
-//! * Against the [`Oracle`], an ordered map that is right because it is obvious. Two structures
-//!   agree if they answer every call alike: each expiry with handle, deadline and value in order,
-//!   each value given back, each length.
-//! * The random parts all go through one interpreter, [`script`], so that a sequence found by one
-//!   (the fuzzer in `fuzz/`, say) is a test case for the others, and prints as Rust code.
-//! * Seeds are fixed: a test that fails fails again. Searching with fresh randomness is the
-//!   fuzzer's part; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` change the seed and the number of
-//!   random sequences.
-//! * Each check runs in a thread of its own and has [`TIME_LIMIT`] to end, so that a structure that
-//!   walks 2^60 ticks fails instead of hanging.
+//! * Results are compared with those of the [`Oracle`], an ordered map that is obviously right. Two
+//!   structures agree if every call has the same result: each timer that fires with handle,
+//!   deadline and value, in order, each value that is returned, each length.
+//! * All random parts use one interpreter, [`script`]. So a sequence found by one part, for example
+//!   by the fuzzer in `fuzz/`, is a test case for the others, and is printed as Rust code.
+//! * Seeds are fixed, so failures are reproducible. The fuzzer searches with new seeds.
+//!   `PROPTEST_RNG_SEED` and `PROPTEST_CASES` change the seed and the number of random sequences.
+//! * Each check runs in its own thread and fails if it takes longer than [`TIME_LIMIT`]. So a
+//!   structure that iterates over 2^60 ticks fails instead of hanging.
 //!
-//! # What it cannot see
+//! # Limitations
 //!
-//! That a handle stays stale after four billion uses of its place: a run of that length takes
-//! minutes. A backend with storage of its own must show it with a unit test that sets the count, as
-//! that of wheelhouse's [`Arena`](wheelhouse_core::arena::Arena) does. And the worst case of one
-//! operation: the counts are averages.
+//! The suite does not check that a handle stays stale after four billion uses of its place, because
+//! that would take minutes. A backend with its own storage should test it with a unit test that
+//! sets the counter, as wheelhouse's [`Arena`](wheelhouse_core::arena::Arena) does. The suite does
+//! not check the worst case of a single operation either: its counts are averages.
 //!
 //! # Features
 //!
-//! `memory` (on by default): contract 8 counts bytes through a global allocator. Turn it off where
-//! there is one already; the check is then left out.
+//! `memory` (on by default): contract 8 counts bytes with a global allocator. If your tests have a
+//! global allocator already, turn the feature off. The check is then skipped.
 
 mod contract;
 mod differential;
@@ -86,7 +86,7 @@ use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 
-/// An empty structure that does not count its work, its clock at 0.
+/// An empty structure without a meter, its clock at 0.
 fn fresh<B: Backend, T>() -> B::Timer<T, NoMeter> {
     B::build()
 }
@@ -105,13 +105,13 @@ fn insert<T>(timer: &mut impl Timer<T>, timers: impl IntoIterator<Item = (u64, T
     }
 }
 
-/// The tick at which a timer inserted at `now` has fired at the latest: its deadline, if the
-/// structure is exact.
+/// The latest tick at which a timer inserted at `now` may fire: its deadline if the structure is
+/// exact.
 fn latest<B: Backend>(now: u64, deadline: u64) -> u64 {
     B::INFO.precision.latest(now, deadline)
 }
 
-/// What one advance fires, as (deadline, value).
+/// The timers that one `advance` fires, as (deadline, value).
 fn fired<T>(timer: &mut impl Timer<T>, to: u64) -> Vec<(u64, T)> {
     let mut fired = Vec::new();
     let count = timer.advance(to, |expired| fired.push((expired.deadline, expired.value)));
@@ -119,14 +119,14 @@ fn fired<T>(timer: &mut impl Timer<T>, to: u64) -> Vec<(u64, T)> {
     fired
 }
 
-/// What `pop_expired` yields until it has no more, as (deadline, value).
+/// The timers that `pop_expired` returns until it returns `None`, as (deadline, value).
 fn popped<T>(timer: &mut impl Timer<T>, to: u64) -> Vec<(u64, T)> {
     std::iter::from_fn(|| timer.pop_expired(to))
         .map(|expired| (expired.deadline, expired.value))
         .collect()
 }
 
-/// A size that keeps debug runs short.
+/// Returns `release` in release builds, and `debug` in debug builds, to keep these short.
 const fn sized(release: usize, debug: usize) -> usize {
     if cfg!(debug_assertions) { debug } else { release }
 }

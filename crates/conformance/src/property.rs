@@ -1,5 +1,5 @@
-//! Random sequences of operations, compared with the oracle after each step. What fails shrinks to
-//! a few steps and is printed as Rust code, to be pasted into a test.
+//! Random sequences of operations, compared with the oracle after each step. A sequence that fails
+//! is shortened to a few steps and printed as Rust code, which can be pasted into a test.
 
 use crate::script::{Script, Step, When, run, shortest};
 use crate::sized;
@@ -11,35 +11,35 @@ use wheelhouse_core::backend::Backend;
 /// The seed, unless `PROPTEST_RNG_SEED` sets another.
 const SEED: u64 = 1987;
 
-/// Any sequence of operations, over deadlines of all scales.
+/// Plays random sequences of operations with deadlines of all scales.
 ///
 /// # Panics
 ///
-/// If the backend does not do what the oracle does; the message is the shortest sequence found.
+/// If the backend differs from the oracle. The message contains the shortest sequence found.
 pub fn property_any_sequence<B: Backend>() {
     hold(steps(200).boxed(), run::<B>);
 }
 
-/// Few different deadlines, so that nearly all timers share theirs with others and the order of
-/// insertion decides.
+/// Plays random sequences with few different deadlines, so that most timers share their deadline
+/// with others and fire in order of insertion.
 ///
 /// # Panics
 ///
-/// If the backend does not do what the oracle does; the message is the shortest sequence found.
+/// If the backend differs from the oracle. The message contains the shortest sequence found.
 pub fn property_many_ties<B: Backend>() {
     hold(tied(), run::<B>);
 }
 
-/// Sequences that start a few thousand ticks before the last tick there is.
+/// Plays random sequences that start a few thousand ticks before `u64::MAX`.
 ///
 /// # Panics
 ///
-/// If the backend does not do what the oracle does; the message is the shortest sequence found.
+/// If the backend differs from the oracle. The message contains the shortest sequence found.
 pub fn property_end_of_time<B: Backend>() {
     hold(at_the_end(), run::<B>);
 }
 
-/// Sequences of up to `most` steps over deadlines of all scales, for tests of your own.
+/// Sequences of up to `most` steps with deadlines of all scales, for your own tests.
 pub fn steps(most: usize) -> BoxedStrategy<Vec<Step>> {
     proptest::collection::vec(step(any_when().boxed()), 0..=most).boxed()
 }
@@ -69,7 +69,7 @@ fn at_the_end() -> BoxedStrategy<Vec<Step>> {
         .boxed()
 }
 
-/// A strategy for one step. Clocks move seldom enough that timers gather.
+/// A strategy for one step. The clock moves rarely enough that timers accumulate.
 fn step(when: BoxedStrategy<When>) -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => when.clone().prop_map(Step::Insert),
@@ -84,8 +84,8 @@ fn step(when: BoxedStrategy<When>) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Ticks near now, at all distances, around the powers of two at which wheels change level, and
-/// past.
+/// Ticks near `now`, at all distances, around the powers of two at which wheels change level, and
+/// in the past.
 fn any_when() -> impl Strategy<Value = When> {
     prop_oneof![
         6 => (0..20_u64).prop_map(When::In),
@@ -98,13 +98,14 @@ fn any_when() -> impl Strategy<Value = When> {
     ]
 }
 
-/// Ticks at which a low wheel has come round, seen from tick 0.
+/// Ticks at which a low wheel begins a new turn, counted from tick 0.
 fn to_edge(n: u64) -> When {
     When::At(n * 256)
 }
 
-/// Plays sequences, by [`run`] on a backend. Not generic itself: proptest's machinery would be
-/// compiled for each backend anew, which is most of the time that a suite takes to compile.
+/// Plays sequences by `play`, which is [`run`] for a backend. This function is not generic, because
+/// proptest's code would then be compiled again for each backend. That would take most of the
+/// compile time of a suite.
 fn hold(steps: BoxedStrategy<Vec<Step>>, play: Script) {
     let mut config = Config { failure_persistence: None, ..Config::default() };
     if std::env::var_os("PROPTEST_CASES").is_none() {
@@ -123,6 +124,6 @@ fn hold(steps: BoxedStrategy<Vec<Step>>, play: Script) {
             let reason = play(&steps).expect_err("a script that fails once fails again");
             panic!("{reason}\nin this shortest sequence found: {steps:?}");
         }
-        Err(TestError::Abort(reason)) => panic!("no sequences could be drawn: {reason}"),
+        Err(TestError::Abort(reason)) => panic!("no sequences could be generated: {reason}"),
     }
 }

@@ -1,7 +1,7 @@
-//! A small generator, so that a seed gives the same run on every machine and with every version of
-//! every crate.
+//! A small random number generator, so that a seed gives the same run on every machine and with
+//! every version of every dependency.
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): 64 bits of state, each visited once.
+/// SplitMix64 (Steele, Lea and Flood, 2014): 64 bits of state, with the full period.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
@@ -18,25 +18,24 @@ impl Random {
         word ^ (word >> 31)
     }
 
-    /// A number below `end`, which is not zero. The bias of the remainder is of no consequence for
+    /// A number below `end`, which must not be zero. The bias of the remainder does not matter for
     /// tests.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
 
-    /// An index into something of length `len`.
+    /// An index below `len`.
     pub(crate) fn index(&mut self, len: usize) -> usize {
         self.below(len as u64) as usize
     }
 
-    /// A number with up to `bits` bits, each length as likely as the others: many small ones, some
-    /// large ones.
+    /// A number with up to `bits` bits. All lengths in bits have the same probability.
     pub(crate) fn of_any_scale(&mut self, bits: u32) -> u64 {
         let length = self.below(u64::from(bits) + 1) as u32;
         if length == 0 { 0 } else { self.next() >> (64 - length) }
     }
 
-    /// True once in `n`.
+    /// Returns `true` with a probability of 1 / `n`.
     pub(crate) fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }

@@ -1,10 +1,10 @@
-//! The list of checks: as tests, and as values.
+//! The list of checks, as tests and as values.
 
 use crate::Check;
 use wheelhouse_core::backend::Backend;
 
-/// Makes each check a `#[test]` for the backend named: a type that implements
-/// [`Backend`](wheelhouse_core::backend::Backend). To be called once per module.
+/// Defines a `#[test]` for each check of a backend: a type that implements
+/// [`Backend`](wheelhouse_core::backend::Backend). Call it at most once per module.
 ///
 /// ```
 /// # mod tests {
@@ -18,9 +18,8 @@ macro_rules! suite {
     };
 }
 
-/// Makes each check for structures that are late by design a `#[test]` for the backend named: one
-/// whose [`Precision`](wheelhouse_core::backend::Precision) is `Late`. To be called once per
-/// module.
+/// Defines a `#[test]` for each check of a backend that is late by design: its
+/// [`Precision`](wheelhouse_core::backend::Precision) is `Late`. Call it at most once per module.
 ///
 /// ```
 /// # mod tests {
@@ -45,9 +44,8 @@ pub fn checks<B: Backend>() -> Vec<Check> {
     crate::__each_check!(__as_values, B)
 }
 
-/// Passes the list of checks to a macro: the one place that names them all. A check is a public
-/// function of this crate that is generic over a backend, with the number of the promise that it is
-/// about.
+/// Passes the list of all checks to a macro. A check is the number of a promise and the name of a
+/// public function of this crate that is generic over a backend.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __each_check {
@@ -86,8 +84,8 @@ macro_rules! __each_check {
     };
 }
 
-/// The same for structures that are late by design: `contract_..` are the checks that hold for
-/// these as they stand.
+/// The list of checks for structures that are late by design. The promises of the checks
+/// `contract_..` hold for them unchanged.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __each_approximate_check {
@@ -108,8 +106,8 @@ macro_rules! __each_approximate_check {
     };
 }
 
-/// Adds what the feature `memory` allows. Decided here, by this crate's feature: a `cfg` in the
-/// expansion would ask for that of the crate that calls.
+/// Adds the check that needs the feature `memory`. This is a separate macro because a `cfg` in the
+/// expansion would test the features of the calling crate.
 #[cfg(feature = "memory")]
 #[doc(hidden)]
 #[macro_export]

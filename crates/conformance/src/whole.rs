@@ -1,18 +1,19 @@
-//! Random operations with a look inside: for the unit tests of a structure, which see its parts.
+//! Random operations with a check of the internal state, for the unit tests of a structure.
 
 use crate::random::Random;
 use wheelhouse_core::Timer;
 
-/// How many operations are played, and after how many each the structure is looked at.
+/// The number of operations.
 const OPERATIONS: u64 = 5_000;
+/// The number of operations between two checks.
 const BETWEEN: u64 = 10;
 
-/// Plays 5,000 random operations on an empty structure and has `check` look at it after every
-/// tenth. Half of them insert; the others cancel, reschedule, take one timer out or advance, all
-/// over distances of up to `bits` bits, near ones as likely as far ones.
+/// Plays 5,000 random operations on an empty structure, and calls `check` after every tenth. Half
+/// of the operations insert. The others cancel, reschedule, pop a timer or advance. All use random
+/// distances of up to `bits` bits, each number of bits with the same probability.
 ///
-/// The [suites](crate::suite) hold a structure to what can be seen from outside. This is for what
-/// the comments of its fields promise.
+/// The [suites](crate::suite) check the results of a structure. Use this function to check its
+/// internal invariants.
 ///
 /// ```
 /// use wheelhouse_conformance::{OracleDefinition, stays_whole};

@@ -1,10 +1,10 @@
-//! The oracle keeps the contract: what the suite measures by passes the suite.
+//! The oracle, with which the suite compares, passes the suite itself.
 
 use wheelhouse_conformance::{OracleDefinition, approximate_checks, checks};
 
 wheelhouse_conformance::suite!(OracleDefinition);
 
-/// What is exact is late by nothing, and keeps what is promised of those that are late.
+/// An exact structure also keeps the promises of structures that are late by design.
 mod late_by_nothing {
     wheelhouse_conformance::approximate_suite!(super::OracleDefinition);
 }

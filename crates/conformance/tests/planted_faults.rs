@@ -1,6 +1,6 @@
-//! The suite finds what it is there to find: faults are planted into a timer facility that is not
-//! of this workspace, one at a time, and the check that is meant for each must fail, with its
-//! number in the message. Without a fault the same facility passes everything.
+//! Tests that the suite finds faults. Faults are planted into a small timer facility, one at a
+//! time. The check that is meant for a fault must fail, with the number of the promise in its
+//! message. Without a fault the same facility passes all checks.
 
 mod planted;
 
@@ -16,8 +16,8 @@ mod without_a_fault {
     wheelhouse_conformance::suite!(super::Planted);
 }
 
-/// Plants a fault and runs all checks whose name starts with `prefix`: the message of the first
-/// that fails.
+/// Plants a fault and runs all checks whose name starts with `prefix`. Returns the message of the
+/// first check that fails.
 fn failure(fault: Fault, prefix: &str) -> Option<String> {
     let checks = checks::<Planted>();
     let mut matching = checks.iter().filter(|check| check.name.starts_with(prefix)).peekable();
@@ -33,8 +33,8 @@ fn failure(fault: Fault, prefix: &str) -> Option<String> {
     })
 }
 
-/// A test for each fault: which promise of the contract it breaks, and which random sequences find
-/// it as well.
+/// Defines a test for each fault, with the promise of the contract that it breaks, and the random
+/// sequences that find it too.
 macro_rules! faults {
     ($($test:ident: $fault:ident breaks $contract:literal $(and $random:ident)?;)+) => {
         $(
@@ -92,7 +92,8 @@ faults! {
     lazy_cancel_without_bound: LazyCancelWithoutBound breaks 8;
 }
 
-/// A structure that walks a distance does not hang the suite: the check fails when its time is up.
+/// A structure that iterates over ticks does not hang the suite: the check fails after its time
+/// limit.
 #[test]
 fn loops_over_distance() {
     let check = || {
@@ -106,7 +107,7 @@ fn loops_over_distance() {
     assert!(message.contains("has not ended") && message.contains("contract 10"), "{message}");
 }
 
-/// What a random sequence fails on is made short and printed as Rust code.
+/// A random sequence that fails is shortened and printed as Rust code.
 #[test]
 fn a_failing_sequence_is_short() {
     let message = failure(Fault::LostOnCancel, "property_many_ties").expect("caught");
@@ -117,7 +118,7 @@ fn a_failing_sequence_is_short() {
     assert_eq!(steps.matches("), ").count(), 2, "and no other step: {message}");
 }
 
-/// What the fuzz target does: scripts from bytes find a fault as well, and the script printed is
+/// Scripts decoded from bytes find a fault too, as in the fuzz target, and the printed script is
 /// short.
 #[test]
 fn bytes_find_a_fault() {
@@ -132,6 +133,6 @@ fn bytes_find_a_fault() {
     let script =
         scripts.find(|script| run::<Planted>(script).is_err()).expect("the fault is not found");
     let short = minimise::<Planted>(script);
-    assert!(run::<Planted>(&short).is_err(), "made short, it fails still: {short:?}");
+    assert!(run::<Planted>(&short).is_err(), "the short script still fails: {short:?}");
     assert!(short.len() <= 4, "two timers, a move and at most an expiry: {short:?}");
 }

@@ -1,6 +1,6 @@
-//! The suite for structures that are late by design finds what it is there to find: faults are
-//! planted into one that rounds deadlines up, one at a time, and the check that is meant for each
-//! must fail. Without a fault it passes everything.
+//! Tests that the suite for structures that are late by design finds faults. Faults are planted
+//! into a structure that rounds deadlines up, one at a time. The check that is meant for a fault
+//! must fail. Without a fault the structure passes all checks.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -13,27 +13,27 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,
-    /// Rounds down.
+    /// Deadlines are rounded down.
     Early,
-    /// Two slots too far.
+    /// Timers go two slots too far.
     BeyondTheBound,
     /// One call fires at most ten timers.
     Capped,
-    /// A timer that is moved gets a slot as wide as that of any delay.
+    /// A timer that is moved gets a wide slot, whatever its delay is.
     KeepsWideSlots,
-    /// Answers and reports the end of the slot in place of the deadline.
+    /// Returns and reports the end of the slot instead of the deadline.
     ForgetsDeadlines,
-    /// Every second timer goes a slot further, as the bound allows.
+    /// Every second timer goes one slot further, which the bound allows.
     TiesOutOfOrder,
-    /// What one call fires comes last first.
+    /// The timers that one call fires are in reverse order.
     JumpsReversed,
     OverdueWaits,
-    /// In a run of pops, slots are chosen by the distance from where the run has got to.
+    /// In a run of pops, slots are chosen by the distance from the last timer that fired.
     HandOfTheRun,
     WakeupTooLate,
     WakeupAtEveryTick,
     WakeupOfNothing,
-    /// What is due is taken out first, and then handed over.
+    /// All due timers are removed before the first callback.
     PanicLosesOthers,
     /// The end of the last slot overflows.
     EndWraps,
@@ -47,7 +47,7 @@ fn has(fault: Fault) -> bool {
     FAULT.get() == fault
 }
 
-/// Rounds up to slots of eight ticks, and leaves room for one more.
+/// Rounds deadlines up to slots of eight ticks. Its bound allows one slot more.
 struct Rounding;
 
 impl Backend for Rounding {
@@ -75,7 +75,7 @@ struct Rounded<T> {
 }
 
 impl<T> Rounded<T> {
-    /// When a timer is to fire, as far as the fault lets it.
+    /// The tick at which a timer fires, depending on the fault.
     fn end(&self, deadline: Tick, moved: bool) -> Tick {
         let now = self.ends.now();
         if deadline <= now {
@@ -176,7 +176,8 @@ mod without_a_fault {
     wheelhouse_conformance::approximate_suite!(super::Rounding);
 }
 
-/// Plants a fault and runs the check whose name starts with `prefix`: its message, if it fails.
+/// Plants a fault and runs the check whose name starts with `prefix`. Returns its message if it
+/// fails.
 fn failure(fault: Fault, prefix: &str) -> Option<String> {
     let checks = approximate_checks::<Rounding>();
     let check = checks
@@ -193,8 +194,8 @@ fn failure(fault: Fault, prefix: &str) -> Option<String> {
     written.or_else(|| panic.downcast_ref::<&str>().copied()).map(str::to_owned)
 }
 
-/// A test for each fault: the check that is meant for it, the promise that its message names, and
-/// whether the long run finds it as well.
+/// Defines a test for each fault, with the check that is meant for it, the promise that the message
+/// names, and the long run if that finds the fault too.
 macro_rules! faults {
     ($(
         $test:ident: $fault:ident fails $check:literal by $contract:literal $(and $run:ident)?;

@@ -1,27 +1,30 @@
 //! Storage of timers behind handles that never alias.
 //!
-//! A key of a slab says *where*, and is given out again after a removal; a [`TimerId`] says
-//! where *and which*. [`Arena`] is a slab that knows the difference: each place counts its uses,
-//! and the count is the *generation* of the handle. Free places are on a stack of their own: a list
-//! threaded through them, as slabs have it, is a chain of cache misses, each address known only
-//! from the place before. (Measured at a million timers, beside the same arena on the `slab` crate,
-//! in turns on one machine: an insertion into scattered places 80 ns instead of 260, a cancellation
-//! a sixth less.) What the stack holds is the handle that comes next, its generation included: an
-//! insertion writes its place without having to read it first, and nothing waits for it to come
-//! from memory. Entries never move: the storage grows by [segments](crate::segments), and no
-//! insertion waits for a copy of all others.
+//! [`Arena`] is a slab with generations. A key of a slab identifies a place and is reused after a
+//! removal. A [`TimerId`] identifies a place and the timer in it: each place counts its uses, and
+//! the count is the *generation* of the handle.
 //!
-//! Beside its entry, a place holds a *link*: what the structure needs to find the timer among its
-//! own, such as a position in a slot. It is apart from the entry because four bytes fit beside the
-//! generation, where a field of the entry would take eight; a structure that needs no link has `()`
-//! there. With a link that has a niche, such as [`Link`], an entry of two words takes 24 bytes in
-//! all.
+//! The free places are on a separate stack. A slab threads a list through its free entries, which
+//! is a chain of cache misses, because each address is stored in the entry before. (Measured with a
+//! million timers against the same arena on the `slab` crate, in turns on one machine: an insertion
+//! into scattered places takes 80 ns instead of 260, a cancellation a sixth less.) The stack holds
+//! the next handle of each place, including the generation. So an insertion writes its place
+//! without reading it first, and does not wait for memory.
 //!
-//! # Generations do not come round
+//! Entries never move. The storage grows by [segments](crate::segments), so no insertion waits
+//! until all entries are copied.
 //!
-//! A generation is 32 bits, and a fast program uses one place four billion times within minutes. So
-//! a place is retired when its generations are used up: it stays empty for ever, one entry of
-//! memory for four billion timers.
+//! In addition to its entry, a place holds a *link*: the data with which the structure finds the
+//! timer, such as its position in a slot. It is not a field of the entry, because four bytes fit
+//! next to the generation, and a field would take eight. A structure that needs no link uses `()`.
+//! With a link that has a niche, such as [`Link`], a place with an entry of two words takes 24
+//! bytes.
+//!
+//! # Generations do not wrap
+//!
+//! A generation has 32 bits, and a fast program uses one place four billion times within minutes.
+//! So a place whose generations are used up is retired: it stays empty for ever. This costs the
+//! memory of one entry for each four billion timers.
 
 use crate::TimerId;
 use crate::segments::Segments;
@@ -29,22 +32,22 @@ use crate::stack::Stack;
 use core::mem;
 use core::num::NonZeroU32;
 
-/// A link of four bytes whose absence costs no room.
+/// A link of four bytes. `Option<Link>` takes four bytes too.
 pub type Link = NonZeroU32;
 
 #[derive(Clone, Debug)]
 enum Place<E, L> {
     /// Free, or retired.
     Vacant,
-    /// A timer is here.
+    /// The place has a timer.
     Live { generation: NonZeroU32, link: L, entry: E },
 }
 
 const _: () =
     assert!(size_of::<Place<[u64; 2], Link>>() == 24 && size_of::<Place<u64, ()>>() == 16);
 
-/// Entries behind [`TimerId`]s. All operations are O(1), a segment of storage at times included, if
-/// nothing else is said.
+/// Storage of entries behind [`TimerId`]s. All operations are O(1) unless documented otherwise. An
+/// insertion at times allocates a segment of storage.
 ///
 /// ```
 /// use wheelhouse_core::arena::Arena;
@@ -58,11 +61,11 @@ const _: () =
 #[derive(Clone, Debug)]
 pub struct Arena<E, L = ()> {
     places: Segments<Place<E, L>>,
-    /// How many places have been used.
+    /// The number of places that have been used.
     used: u32,
-    /// The handles that come next for places that may be used again, the last left on top. Because
-    /// the generation is here and not in the place, an insertion writes its place without reading
-    /// it: nothing waits for it to come from memory.
+    /// The next handle of each free place; the place freed last is on top. The generation is stored
+    /// here and not in the place, so an insertion writes its place without reading it, and does not
+    /// wait for memory.
     free: Stack<TimerId>,
     retired: u32,
 }
@@ -74,7 +77,7 @@ impl<E, L> Default for Arena<E, L> {
 }
 
 impl<E> Arena<E> {
-    /// Puts an entry in that needs no link, and returns its handle.
+    /// Inserts an entry that needs no link, and returns its handle.
     ///
     /// # Panics
     ///
@@ -91,7 +94,8 @@ impl<E, L> Arena<E, L> {
         Self { places: Segments::new(), used: 0, free: Stack::new(), retired: 0 }
     }
 
-    /// An empty arena with room for `capacity` entries, of which it can have 2^32 - 1: O(capacity).
+    /// An empty arena with room for `capacity` entries. O(capacity). An arena holds at most
+    /// 2^32 - 1 entries.
     pub fn with_capacity(capacity: usize) -> Self {
         let mut arena = Self::new();
         arena.places.grow_to(capacity, || Place::Vacant);
@@ -104,25 +108,25 @@ impl<E, L> Arena<E, L> {
         (self.used - self.retired) as usize - self.free.len()
     }
 
-    /// How many places have been used so far: the most entries there were at a time, but for places
-    /// that are retired.
+    /// The number of places used so far: the largest number of entries at any time, plus the places
+    /// that were retired.
     #[inline]
     pub fn peak(&self) -> usize {
         self.used as usize
     }
 
-    /// Whether there is no entry.
+    /// Returns `true` if there is no entry.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The handle that the next insertion gives out.
+    /// The handle that the next insertion returns.
     ///
     /// # Panics
     ///
-    /// If there are 2^32 - 1 entries: here already, so that a structure which links a timer before
-    /// it is inserted is whole after that.
+    /// If there are 2^32 - 1 entries. It panics here and not only in the insertion, so that a
+    /// structure which links a timer before it inserts it stays consistent.
     #[inline]
     pub fn next_id(&self) -> TimerId {
         self.free.peek().unwrap_or_else(|| self.unused_id())
@@ -134,7 +138,7 @@ impl<E, L> Arena<E, L> {
         TimerId::from_parts(self.used, NonZeroU32::MIN)
     }
 
-    /// Puts an entry in and returns its handle.
+    /// Inserts an entry and returns its handle.
     ///
     /// # Panics
     ///
@@ -149,12 +153,12 @@ impl<E, L> Arena<E, L> {
         }
         let place = &mut self.places[id.index() as usize];
         let new = Place::Live { generation: id.generation(), link, entry };
-        // The place is vacant, and to drop what is in it would be to look at it.
+        // The place is vacant. Dropping its content would have to read it first.
         mem::forget(mem::replace(place, new));
         id
     }
 
-    /// Makes room for one more place.
+    /// Adds a place, and a segment if the last one is full.
     #[inline]
     fn use_another(&mut self) {
         self.used += 1;
@@ -163,7 +167,7 @@ impl<E, L> Arena<E, L> {
         }
     }
 
-    /// The entry of a handle, unless it has been removed.
+    /// The entry of a handle; `None` if it has been removed.
     #[inline]
     pub fn get(&self, id: TimerId) -> Option<&E> {
         match self.places.get(id.index() as usize)? {
@@ -172,7 +176,7 @@ impl<E, L> Arena<E, L> {
         }
     }
 
-    /// Link and entry of a handle, to be changed, unless it has been removed.
+    /// The link and the entry of a handle; `None` if it has been removed.
     #[inline]
     pub fn get_mut(&mut self, id: TimerId) -> Option<(&mut L, &mut E)> {
         match self.places.get_mut(id.index() as usize)? {
@@ -183,7 +187,7 @@ impl<E, L> Arena<E, L> {
         }
     }
 
-    /// Link and entry of the timer at a place, to be changed.
+    /// The link and the entry of the timer at a place; `None` if the place is vacant.
     #[inline]
     pub fn at_mut(&mut self, index: u32) -> Option<(&mut L, &mut E)> {
         match self.places.get_mut(index as usize)? {
@@ -192,7 +196,7 @@ impl<E, L> Arena<E, L> {
         }
     }
 
-    /// Changes the link of the timer at a place.
+    /// Sets the link of the timer at a place. Does nothing if the place is vacant.
     #[inline]
     pub fn set_link(&mut self, index: u32, to: L) {
         if let Some((link, _)) = self.at_mut(index) {
@@ -200,7 +204,7 @@ impl<E, L> Arena<E, L> {
         }
     }
 
-    /// The entry at a place.
+    /// The entry at a place; `None` if the place is vacant.
     #[inline]
     pub fn at(&self, index: u32) -> Option<&E> {
         match self.places.get(index as usize)? {
@@ -209,7 +213,7 @@ impl<E, L> Arena<E, L> {
         }
     }
 
-    /// The link of the timer at a place.
+    /// The link of the timer at a place; `None` if the place is vacant.
     #[inline]
     pub fn link_at(&self, index: u32) -> Option<&L> {
         match self.places.get(index as usize)? {
@@ -218,7 +222,7 @@ impl<E, L> Arena<E, L> {
         }
     }
 
-    /// Place, link and entry of each timer, in the order of memory: O(p), with p the
+    /// The place, link and entry of each timer, in storage order. O(p), where p is the
     /// [`peak`](Self::peak).
     pub fn iter(&self) -> impl Iterator<Item = (u32, &L, &E)> {
         self.places.iter().zip(0..self.used).filter_map(|(place, index)| match place {
@@ -227,7 +231,7 @@ impl<E, L> Arena<E, L> {
         })
     }
 
-    /// Handle and entry of each timer, in the order of memory: O(p), with p the
+    /// The handle and entry of each timer, in storage order. O(p), where p is the
     /// [`peak`](Self::peak).
     pub fn iter_ids(&self) -> impl Iterator<Item = (TimerId, &E)> {
         self.places.iter().zip(0..self.used).filter_map(|(place, index)| match place {
@@ -238,7 +242,7 @@ impl<E, L> Arena<E, L> {
         })
     }
 
-    /// Takes link and entry of a handle out, unless that has been done already.
+    /// Removes a timer and returns its link and entry; `None` if it has been removed already.
     #[inline]
     pub fn remove(&mut self, id: TimerId) -> Option<(L, E)> {
         let place = self.places.get_mut(id.index() as usize)?;
@@ -251,7 +255,8 @@ impl<E, L> Arena<E, L> {
         Some((link, entry))
     }
 
-    /// Takes out the entry at a place, whichever timer it is, with the handle it had.
+    /// Removes the timer at a place and returns its handle and entry; `None` if the place is
+    /// vacant.
     #[inline]
     pub fn remove_at(&mut self, index: u32) -> Option<(TimerId, E)> {
         let (generation, _, entry) = Self::vacate(self.places.get_mut(index as usize)?)?;
@@ -268,7 +273,7 @@ impl<E, L> Arena<E, L> {
         Some((generation, link, entry))
     }
 
-    /// Makes the place of a handle free, unless it was its last.
+    /// Frees the place of a handle, or retires it after its last generation.
     #[inline]
     fn release(&mut self, id: TimerId) {
         match id.next_of_place() {
@@ -277,8 +282,8 @@ impl<E, L> Arena<E, L> {
         }
     }
 
-    /// Sets the generation of a free place, so that a test need not insert four billion timers to
-    /// reach the last.
+    /// Sets the generation of the free place on top, so that a test reaches the last generation
+    /// without four billion insertions.
     #[cfg(test)]
     fn set_generation(&mut self, index: u32, to: NonZeroU32) {
         self.free.pop();

@@ -1,50 +1,48 @@
-//! How a structure introduces itself to the conformance suite, the registry and the harness.
+//! The description of a structure for the conformance suite, the registry and the harness.
 
 use crate::meter::Meter;
 use crate::{Tick, Timer};
 
-/// A structure, as a type without values: what it is called, what it costs, and how to build one
-/// with its default configuration. Every backend crate implements it once; so does a structure
-/// outside this workspace that wants to run the conformance suite or stand in the comparison.
+/// Describes a structure: its name, its costs, and how to build one with its default configuration.
+/// Each backend crate implements it once, for a type without values. Implement it for your own
+/// structure to run the conformance suite or the benchmark on it.
 pub trait Backend {
     /// Name, source and costs.
     const INFO: Info;
 
-    /// The structure, holding `T` and reporting its work to `M`.
+    /// The structure. It holds values of type `T` and reports its work to `M`.
     type Timer<T, M: Meter>: Timer<T>;
 
     /// Builds an empty structure with its default configuration, its clock at 0.
     fn build<T, M: Meter + Default>() -> Self::Timer<T, M>;
 
-    /// The meter of a structure; `None` if it does not count its work (tests on counts are then
-    /// skipped).
+    /// The meter of a structure; `None` if it does not count its work. Tests of counts are skipped
+    /// then.
     fn meter<T, M: Meter>(timer: &Self::Timer<T, M>) -> Option<&M>;
 }
 
-/// What is known of a structure without running it.
+/// The static description of a structure.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
     /// The name on the command line, in tables and in plots: lower case, words joined by `-`.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// The data structure, in a few words.
     pub structure: &'static str,
-    /// Who uses it or where it was published.
+    /// A publication of it, or programs that use it.
     pub source: &'static str,
-    /// How close to its deadline a timer fires. What is not exact has a suite of its own, and no
-    /// place in a comparison of answers.
+    /// How close to its deadline a timer fires. A structure that is not exact has a separate suite
+    /// and is left out where the results of backends are compared.
     pub precision: Precision,
-    /// The most calls in which nothing fires on the way from wake-up to wake-up to one deadline:
-    /// for a hierarchical wheel its levels less one, none where [`next_wakeup`](Timer::next_wakeup)
-    /// is exact.
+    /// The most wake-ups at which nothing fires, on the way to one deadline: the number of levels
+    /// minus one for a hierarchical wheel, 0 if [`next_wakeup`](Timer::next_wakeup) is exact.
     pub vain_wakeups: u32,
-    /// Cost classes for people, `insert`, `cancel`, `reschedule`, `fire`; amortised, then worst
-    /// where it differs.
+    /// Cost classes for readers: amortised, then worst if it differs.
     pub costs: Costs,
-    /// The most work per operation, on average over a run of uniform delays at n live timers, in
-    /// steps of [`Work`](crate::meter::Work). What the cost tests hold the structure to.
+    /// The most work per operation in steps of [`Work`](crate::meter::Work), on average over a run
+    /// with uniform delays and n live timers. The cost tests check these bounds.
     pub bounds: fn(n: u64) -> Bounds,
-    /// With more timers than this, a run takes longer than anybody waits: measurements and tests
-    /// leave it out. `u32::MAX` where there is no such number.
+    /// Measurements and tests with more timers than this are skipped, because they would take too
+    /// long. `u32::MAX` means no limit.
     pub most: u32,
 }
 
@@ -59,16 +57,16 @@ pub struct Info {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Precision {
-    /// In the first call at or after its deadline.
+    /// Fires in the first call at or after its deadline.
     Exact,
-    /// Late by design: [never early](crate#structures-that-are-late-by-design), and late by no more
-    /// ticks than this for its delay, the distance from [`now`](Timer::now) to its deadline when it
-    /// was inserted or last moved.
+    /// [Late by design](crate#structures-that-are-late-by-design): never early, and late by at most
+    /// this many ticks. The delay is the distance from [`now`](Timer::now) to the deadline when the
+    /// timer was inserted or last moved.
     Late(fn(delay: Tick) -> Tick),
 }
 
 impl Precision {
-    /// The most ticks by which a timer of a delay may fire late.
+    /// The most ticks by which a timer with this delay may fire late.
     pub fn lateness(self, delay: Tick) -> Tick {
         match self {
             Self::Exact => 0,
@@ -76,8 +74,8 @@ impl Precision {
         }
     }
 
-    /// The tick at which a timer inserted at `now` has fired at the latest, if there is a call at
-    /// each tick: `now` if it is overdue.
+    /// The latest tick at which a timer inserted at `now` fires, if there is a call at each tick:
+    /// `now` if it is overdue.
     pub fn latest(self, now: Tick, deadline: Tick) -> Tick {
         match deadline.checked_sub(now) {
             Some(delay) if delay > 0 => deadline.saturating_add(self.lateness(delay)),
@@ -86,21 +84,21 @@ impl Precision {
     }
 }
 
-/// Cost classes, as in `"O(1)"` or `"O(1), worst O(n)"`; n live timers, m levels, M slots, k timers
-/// of one slot.
+/// Cost classes, such as `"O(1)"` or `"O(1), worst O(n)"`, with n live timers, m levels, M slots,
+/// and k timers in a slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Costs {
-    /// Of starting a timer.
+    /// Starting a timer.
     pub insert: &'static str,
-    /// Of stopping a timer.
+    /// Stopping a timer.
     pub cancel: &'static str,
-    /// Of moving a timer.
+    /// Moving a timer.
     pub reschedule: &'static str,
-    /// Of firing a timer, its share of the bookkeeping included.
+    /// Firing a timer, including its share of the bookkeeping.
     pub fire: &'static str,
 }
 
-/// Steps of work per operation that are not to be exceeded on average.
+/// The most steps of work per operation, on average.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Per timer started.
@@ -113,6 +111,6 @@ pub struct Bounds {
     pub fire: f64,
     /// Per advance by one tick with nothing due.
     pub empty_tick: f64,
-    /// Per question for the next wake-up.
+    /// Per call of `next_wakeup`.
     pub next_wakeup: f64,
 }

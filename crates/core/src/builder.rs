@@ -1,15 +1,15 @@
-//! The builder of a wheel: what all wheels with slots are configured by.
+//! The builder that all wheels with slots share.
 //!
-//! A builder has a number of slots, a first tick, room for timers and a meter, and refuses what no
-//! wheel can have. Only the wheel, its default and what is said of them differ, so that the rest is
-//! written by a macro.
+//! A builder has a number of slots, a first tick, a capacity and a meter, and rejects invalid
+//! values. Only the wheel, its default and the documentation differ, so a macro writes the rest.
 
-/// Writes a type `Builder<T, M>`, which configures a wheel.
+/// Defines a type `Builder<T, M>`, which configures a wheel.
 ///
-/// Named are the wheel, the method that chooses the number of slots with its default, and what
-/// checks that number: a function from it to what the wheel's `with_parts(slots, start, capacity,
-/// meter)` takes, or to a [`SlotCountError`](crate::SlotCountError). The documentation of the type,
-/// of that method and of `build` stands before each.
+/// The arguments are the wheel, the name of the method that sets the number of slots with its
+/// default, and a function that checks that number. The function returns the first argument of the
+/// wheel's `with_parts(slots, start, capacity, meter)`, or a
+/// [`SlotCountError`](crate::SlotCountError). The documentation of the type, of that method and of
+/// `build` precedes each.
 ///
 /// ```
 /// use wheelhouse_core::meter::Meter;
@@ -28,7 +28,7 @@
 ///     Builder of Wheel,
 ///     /// The number of slots, a power of two; 64 by default.
 ///     slots: 64,
-///     /// Builds it.
+///     /// Builds the wheel.
 ///     build: SlotCount::new,
 /// }
 ///
@@ -80,14 +80,14 @@ macro_rules! wheel_builder {
                 self
             }
 
-            /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The
-            /// structure grows as needed beyond it.
+            /// Allocates room for this many timers at the start, 2^32 - 1 at most; 0 by default.
+            /// The structure grows beyond it as needed.
             pub fn capacity(mut self, timers: usize) -> Self {
                 self.capacity = timers;
                 self
             }
 
-            /// What counts the work; nothing does by default.
+            /// Counts the work with this meter. By default nothing is counted.
             pub fn meter<N: $crate::meter::Meter>(self, meter: N) -> Builder<T, N> {
                 let Self { slots, start, capacity, value, .. } = self;
                 Builder { slots, start, capacity, meter, value }

@@ -3,16 +3,16 @@
 use core::fmt;
 use core::num::NonZeroU32;
 
-/// The handle of a live timer: eight bytes, `Copy`, the same type for every backend. An `Option` of
-/// it takes no more.
+/// The handle of a timer: eight bytes, `Copy`, the same type for every backend. `Option<TimerId>`
+/// takes eight bytes too.
 ///
-/// It names a place in the structure's storage and the *generation* of that place, a count that
-/// moves on with every use. A handle whose timer has fired or was cancelled names a generation that
-/// is past and answers `None` or `false`. The count cannot come round to an old handle: a place
-/// whose generations are used up (after four billion timers) is retired and never used again, which
-/// costs one entry of memory for each such place.
+/// It contains the index of a place in the structure's storage and the *generation* of that place,
+/// a counter that each reuse of the place increments. If the timer has fired or was cancelled, the
+/// generation of the handle is out of date, and every call with it returns `None` or `false`. The
+/// counter never wraps: a place whose generations are used up, after four billion timers, is
+/// retired. A retired place is never used again and costs the memory of one entry.
 ///
-/// A handle means something only to the structure that gave it out.
+/// A handle is valid only for the structure that returned it.
 ///
 /// ```
 /// use wheelhouse_core::arena::Arena;
@@ -20,7 +20,7 @@ use core::num::NonZeroU32;
 /// let mut arena = Arena::new();
 /// let old = arena.insert("first");
 /// assert_eq!(arena.remove(old), Some(((), "first")));
-/// let new = arena.insert("second"); // takes the same place
+/// let new = arena.insert("second"); // reuses the place
 /// assert_eq!(arena.get(old), None);
 /// assert_eq!(arena.get(new), Some(&"second"));
 /// ```
@@ -33,27 +33,27 @@ pub struct TimerId {
 const _: () = assert!(size_of::<Option<TimerId>>() == 8);
 
 impl TimerId {
-    /// A handle made of its parts, for storage other than this crate's
+    /// Creates a handle from its parts, for storage other than this crate's
     /// [`Arena`](crate::arena::Arena).
     #[inline]
     pub const fn from_parts(index: u32, generation: NonZeroU32) -> Self {
         Self { index, generation }
     }
 
-    /// The place of the timer in its structure's storage.
+    /// The index of the timer's place in the structure's storage.
     #[inline]
     pub const fn index(self) -> u32 {
         self.index
     }
 
-    /// The generation of the place that this handle is for; the first is 1.
+    /// The generation of the place; the first is 1.
     #[inline]
     pub const fn generation(self) -> NonZeroU32 {
         self.generation
     }
 
-    /// The handle of the timer that takes the place after this one; `None` after the last
-    /// generation, when the place is to be retired.
+    /// The handle of the next timer in the same place; `None` after the last generation, when the
+    /// place has to be retired.
     #[inline]
     pub const fn next_of_place(self) -> Option<Self> {
         match self.generation.checked_add(1) {

@@ -1,23 +1,23 @@
-//! The timers of a wheel whose slots are linked lists: what all such wheels do alike.
+//! The code that all wheels with linked lists as slots share.
 //!
-//! A timer is in an [`Arena`], and its place there is its place in the
-//! [`Lists`](crate::lists::Lists). Which list it is in, deadline and link of the timer tell. So a
-//! wheel has to say no more than how a timer gets into a list and out of it.
+//! A timer is stored in an [`Arena`], and its node in the [`Lists`](crate::lists::Lists) has the
+//! same index. The deadline and the link of a timer determine its list. So a wheel only has to
+//! implement how a timer is added to a list and removed from it.
 
 use crate::arena::{Arena, Link};
 use crate::{Expired, Tick};
 
-/// What the arena holds of a timer.
+/// The entry of a timer in the arena.
 #[derive(Clone, Debug)]
 pub struct Entry<T> {
-    /// When it is due.
+    /// The tick at which the timer is due.
     pub deadline: Tick,
-    /// What was given to [`Timer::insert`](crate::Timer::insert).
+    /// The value passed to [`Timer::insert`](crate::Timer::insert).
     pub value: T,
 }
 
 impl<T> Arena<Entry<T>, Link> {
-    /// Takes out the timer at a place, which has been taken out of its list and fires.
+    /// Removes the timer at a place, which fires. The caller has removed it from its list already.
     #[inline]
     pub fn expire(&mut self, place: u32) -> Option<Expired<T>> {
         let (id, Entry { deadline, value }) = self.remove_at(place)?;
@@ -25,12 +25,13 @@ impl<T> Arena<Entry<T>, Link> {
     }
 }
 
-/// Writes the methods of [`Timer`](crate::Timer) that are the same in all wheels of linked lists:
-/// `now`, `len`, `deadline`, and the three that are named, each with its cost before it.
+/// Defines the methods of [`Timer`](crate::Timer) that are the same in all wheels with linked
+/// lists: `now`, `len`, `deadline`, and the three named in the arguments, each preceded by the
+/// documentation of its cost.
 ///
-/// The wheel has fields `now: Tick` and `timers: Arena<Entry<T>, Link>`, and two methods. `link`
-/// puts the timer at a place into the list of a deadline, and returns what is to be kept as the
-/// link. `unlink` takes the timer at a place out of the list that its link and deadline tell.
+/// The wheel has the fields `now: Tick` and `timers: Arena<Entry<T>, Link>`, and two methods.
+/// `link` adds the timer at a place to the list of a deadline, and returns the timer's link.
+/// `unlink` removes the timer at a place from its list, which the link and the deadline determine.
 ///
 /// ```
 /// use wheelhouse_core::arena::{Arena, Link};
@@ -38,7 +39,7 @@ impl<T> Arena<Entry<T>, Link> {
 /// use wheelhouse_core::lists::{Ends, Lists};
 /// use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 ///
-/// /// A wheel of one slot, in which a timer is searched for.
+/// /// A wheel with one slot, which `next_wakeup` searches.
 /// struct Slot<T> {
 ///     now: Tick,
 ///     timers: Arena<Entry<T>, Link>,
@@ -123,7 +124,7 @@ macro_rules! linked_timers {
             true
         }
 
-        /// O(1). The deadline that was asked for.
+        /// O(1). The exact deadline, as passed to `insert` or `reschedule`.
         fn deadline(&self, id: $crate::TimerId) -> Option<$crate::Tick> {
             self.timers.get(id).map(|entry| entry.deadline)
         }

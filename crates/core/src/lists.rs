@@ -1,21 +1,21 @@
-//! Doubly linked lists of timers, as textbooks have them: many lists, one pool of nodes.
+//! The doubly linked lists of the textbooks: many lists of timers, one pool of nodes.
 //!
-//! A timer goes by its place in the arena, and its node is at the same place; so a timer is in one
-//! list at a time, and a list is no more than its two [`Ends`]. Each step along a list is a cache
-//! miss once the timers do not fit the caches, and so is each neighbour of one that is taken out:
-//! for structures that follow a paper to the letter. The wheels that are to be fast have their
-//! slots among the timers.
+//! A timer is identified by its place in the arena, and its node has the same index. So a timer is
+//! in at most one list at a time, and a list consists of its two [`Ends`]. If the timers do not fit
+//! the caches, each step along a list is a cache miss, and so is each neighbour of a timer that is
+//! removed. These lists are for structures that follow a paper to the letter. The fast wheels store
+//! their slots in the same array as the timers instead.
 
 use crate::segments::Segments;
 
-/// Links that are written to put a timer into a list, for the meter: its own two, and that of each
-/// neighbour.
+/// The number of links written to insert a timer into a list, for the meter: its own two, and one
+/// in each neighbour.
 pub const LINKS_IN: u64 = 4;
 
-/// Links that are written to take one out: that of each neighbour.
+/// The number of links written to remove a timer from a list: one in each neighbour.
 pub const LINKS_OUT: u64 = 2;
 
-/// No timer.
+/// The link to no timer.
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// A list without timers.
+    /// An empty list.
     pub const EMPTY: Self = Self { first: NONE, last: NONE };
 
     /// The first timer.
@@ -47,7 +47,7 @@ impl Ends {
         (self.last != NONE).then_some(self.last)
     }
 
-    /// Whether there is no timer.
+    /// Returns `true` if the list has no timers.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.first == NONE
@@ -60,7 +60,8 @@ impl Default for Ends {
     }
 }
 
-/// The nodes of all lists. Each method is O(1), a segment of storage at times included.
+/// The nodes of all lists. Each method is O(1), except [`iter`](Self::iter). An insertion at times
+/// allocates a segment of storage.
 ///
 /// ```
 /// use wheelhouse_core::lists::{Ends, Lists};
@@ -82,19 +83,20 @@ impl Lists {
         Self { nodes: Segments::new() }
     }
 
-    /// The timer behind one that is in a list.
+    /// The timer behind a timer that is in a list.
     #[inline]
     pub fn behind(&self, place: u32) -> Option<u32> {
         self.nodes.get(place as usize).map(|node| node.behind).filter(|behind| *behind != NONE)
     }
 
-    /// The timer before one that is in a list.
+    /// The timer before a timer that is in a list.
     #[inline]
     pub fn before(&self, place: u32) -> Option<u32> {
         self.nodes.get(place as usize).map(|node| node.before).filter(|before| *before != NONE)
     }
 
-    /// Puts a timer that is in no list behind one that is in this, or before all.
+    /// Inserts a timer that is in no list behind the timer `before`, which is in this list; `None`
+    /// inserts it at the front.
     pub fn insert_behind(&mut self, list: &mut Ends, before: Option<u32>, place: u32) {
         if place as usize >= self.nodes.len() {
             self.nodes.grow_to(place as usize + 1, || Node { before: NONE, behind: NONE });
@@ -105,33 +107,33 @@ impl Lists {
         self.nodes[place as usize] = Node { before, behind };
     }
 
-    /// Puts a timer that is in no list behind all of this.
+    /// Inserts a timer that is in no list at the back.
     #[inline]
     pub fn push_back(&mut self, list: &mut Ends, place: u32) {
         self.insert_behind(list, list.last(), place);
     }
 
-    /// Puts a timer that is in no list before all of this.
+    /// Inserts a timer that is in no list at the front.
     #[inline]
     pub fn push_front(&mut self, list: &mut Ends, place: u32) {
         self.insert_behind(list, None, place);
     }
 
-    /// Takes out a timer that is in this list.
+    /// Removes a timer that is in this list.
     pub fn remove(&mut self, list: &mut Ends, place: u32) {
         let Node { before, behind } = self.nodes[place as usize];
         *self.link_behind(list, before) = behind;
         *self.link_before(list, behind) = before;
     }
 
-    /// Takes out the first timer.
+    /// Removes the first timer and returns it.
     pub fn pop_front(&mut self, list: &mut Ends) -> Option<u32> {
         let first = list.first()?;
         self.remove(list, first);
         Some(first)
     }
 
-    /// Puts all timers of another list behind those of this, and leaves that without any.
+    /// Moves all timers of the other list to the back of this list.
     pub fn append(&mut self, list: &mut Ends, other: &mut Ends) {
         let Some(first) = other.first() else { return };
         let last = list.last;
@@ -145,13 +147,13 @@ impl Lists {
         core::iter::successors(list.first(), |place| self.behind(*place))
     }
 
-    /// What leads to the timer behind another, or to the first.
+    /// The link to the timer behind `place`; the link to the first timer if `place` is `NONE`.
     #[inline]
     fn link_behind<'a>(&'a mut self, list: &'a mut Ends, place: u32) -> &'a mut u32 {
         if place == NONE { &mut list.first } else { &mut self.nodes[place as usize].behind }
     }
 
-    /// What leads to the timer before another, or to the last.
+    /// The link to the timer before `place`; the link to the last timer if `place` is `NONE`.
     #[inline]
     fn link_before<'a>(&'a mut self, list: &'a mut Ends, place: u32) -> &'a mut u32 {
         if place == NONE { &mut list.last } else { &mut self.nodes[place as usize].before }
@@ -208,7 +210,7 @@ mod tests {
             assert_eq!(other, Ends::EMPTY);
             lists.push_back(&mut one, left + right);
             assert!(lists.iter(&one).eq(0..=left + right));
-            // Backwards, and with nothing left at the end.
+            // Backwards too. The list is empty once all are removed.
             let backwards = core::iter::successors(one.last(), |place| lists.before(*place));
             assert!(backwards.eq((0..=left + right).rev()));
             (0..=left + right).for_each(|place| lists.remove(&mut one, place));

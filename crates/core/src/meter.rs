@@ -1,10 +1,10 @@
-//! Operation counts: what a complexity claim is decided on.
+//! Operation counts, to check complexity claims with.
 //!
-//! Wall-clock time cannot tell O(1) from O(log n): a constant amount of work takes ten times longer
-//! at a million timers than at a thousand, because of caches. Counts can, and they repeat exactly.
-//! So each backend is generic over a [`Meter`] and tells it each piece of [`Work`] it does. The
-//! default, [`NoMeter`], has no state and an empty inlined method, and compiles to nothing;
-//! [`CountingMeter`] adds up.
+//! Wall-clock time cannot distinguish O(1) from O(log n): because of caches, a constant amount of
+//! work takes ten times longer with a million timers than with a thousand. Counts can, and they are
+//! reproducible. So each backend is generic over a [`Meter`] and reports each piece of [`Work`] to
+//! it. The default, [`NoMeter`], has no state and an empty inlined method, so it compiles to
+//! nothing. [`CountingMeter`] counts.
 //!
 //! ```
 //! use wheelhouse_core::meter::{CountingMeter, Meter, Work};
@@ -18,66 +18,65 @@
 //!
 //! # The rule
 //!
-//! All backends count by this rule, and by no other. A *step* is a piece of work of constant cost,
-//! of one of six kinds. A loop counts each time round; no formula stands in place of a count. What
-//! a pass reads of an entry, a slot or a level, and compares with the clock or with the best so
-//! far, is one step.
+//! All backends count by the same rule. A *step* is a piece of work of constant cost, of one of six
+//! kinds. A loop counts each iteration; no formula replaces the count. A pass over entries, slots
+//! or levels counts one step for each, including the comparison with the clock or with the best so
+//! far.
 //!
-//! * [`Comparison`](Work::Comparison). The keys of two timers are compared in a search. Where a
-//!   library's ordered map searches, its keys are [`Metered`] and tell of each comparison that is
-//!   really made; where a library sorts, the closure that compares does. Besides, each
-//!   [`pop_expired`](crate::Timer::pop_expired) counts one, for it asks whether the next timer is
-//!   due; so [`advance`](crate::Timer::advance) counts one for each timer that it takes out one by
-//!   one, and one for the end.
-//! * [`Link`](Work::Link). A link is followed to the next entry of a search or a pass, or is
-//!   written. To put an entry into a list that is linked both ways is
-//!   [four](crate::lists::LINKS_IN), to take it out [two](crate::lists::LINKS_OUT).
-//! * [`SlotVisit`](Work::SlotVisit). A timer is put into a slot; a slot or a level is looked into;
-//!   or a word is read of a map of occupied slots, which is a look at 64 of them, in
-//!   [`next_wakeup`](crate::Timer::next_wakeup) as elsewhere. Where a slot is an array, a timer
-//!   that is taken out is a visit too.
-//! * [`EntryScan`](Work::EntryScan). An entry, or the hole where one was, is read in a pass that
-//!   looks for those that are due, or that drops what is gone.
-//! * [`CascadeMove`](Work::CascadeMove). A timer goes from a higher level to a lower one: with the
-//!   links and the slot that are written for it, but not with a search for its level.
-//! * [`ElementMove`](Work::ElementMove). An element of an array is written to a place. In a
-//!   collection without order, a timer is put in or taken out.
+//! * [`Comparison`](Work::Comparison). The keys of two timers are compared in a search. If a
+//!   library's ordered map searches, its keys are [`Metered`] and report each comparison that is
+//!   made. If a library sorts, the comparison closure reports it. In addition, each
+//!   [`pop_expired`](crate::Timer::pop_expired) counts one for the check whether the next timer is
+//!   due. So an [`advance`](crate::Timer::advance) that removes timers one by one counts one for
+//!   each, and one for the last check.
+//! * [`Link`](Work::Link). A link is followed to the next entry of a search or a pass, or a link is
+//!   written. Inserting an entry into a doubly linked list is [four](crate::lists::LINKS_IN),
+//!   removing it [two](crate::lists::LINKS_OUT).
+//! * [`SlotVisit`](Work::SlotVisit). A timer is put into a slot; a slot or a level is read; or one
+//!   word of a bitmap of occupied slots is read, which covers 64 slots.
+//!   [`next_wakeup`](crate::Timer::next_wakeup) counts too. If slots are arrays, removing a timer
+//!   is also a visit.
+//! * [`EntryScan`](Work::EntryScan). An entry, or the hole that an entry left, is read in a pass
+//!   that searches for due timers or drops dead entries.
+//! * [`CascadeMove`](Work::CascadeMove). A timer moves from a higher level to a lower one. The move
+//!   includes the links and the slot that are written, but not a search for the level.
+//! * [`ElementMove`](Work::ElementMove). An element of an array is written. In an unordered
+//!   collection, a timer is inserted or removed.
 //!
-//! Outside of the count are:
+//! Not counted are:
 //!
-//! * what a call does once, however many timers there are: a deadline compared with the structure's
-//!   own ticks, such as the clock or the earliest deadline; such a tick read or written; a bit of a
-//!   map set or cleared;
-//! * the arena: a handle is followed, a place given out, a field of a timer read or written;
-//! * hashing, and what a library's hash map does to find a place;
-//! * what a library's map or sort does besides comparing: nodes followed, elements moved. So the
-//!   first entry of a B-tree is found and taken out without a step;
-//! * memory: arrays that grow, slots and levels that are made;
-//! * reads that only bring into the caches what is counted when it is worked on.
+//! * work that a call does once, independent of the number of timers: comparing a deadline with a
+//!   tick of the structure, such as the clock or the earliest deadline; reading or writing such a
+//!   tick; setting or clearing a bit of a bitmap;
+//! * the arena: following a handle, allocating a place, reading or writing a field of a timer;
+//! * hashing, and the search in a library's hash map;
+//! * the work of a library's map or sort other than comparisons: following nodes, moving elements.
+//!   So removing the first entry of a B-tree counts no step;
+//! * memory: growing arrays, allocating slots and levels;
+//! * reads that only bring entries into the cache. The work on these entries is counted.
 //!
-//! An independent count holds the backends to the rule: `tests/steps` of `wheelhouse-registry`
-//! plays the same calls on plain models that count for themselves.
+//! An independent count checks that the backends follow the rule: `tests/steps` of
+//! `wheelhouse-registry` plays the same calls on simple models that do their own counting.
 
 use alloc::rc::Rc;
 use core::cell::Cell;
 use core::cmp::Ordering;
 
-/// The kinds of work that are counted, each a step of constant cost. What belongs to which is
-/// [the rule](self#the-rule).
+/// The kinds of work that are counted, each a step of constant cost. [The rule](self#the-rule)
+/// defines them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Work {
-    /// The keys of two timers compared, or the next one's with the clock.
+    /// The keys of two timers are compared, or the deadline of the next timer with the clock.
     Comparison,
-    /// A link from one entry to another followed, or written.
+    /// A link from one entry to another is followed or written.
     Link,
-    /// A slot of a wheel looked into, or 64 of them at a time in the map of those that are
-    /// occupied.
+    /// A slot of a wheel is read, or one word of the bitmap of occupied slots.
     SlotVisit,
-    /// An entry read while looking for those that are due, or while cleaning up.
+    /// An entry is read in a search for due timers, or while cleaning up.
     EntryScan,
-    /// A timer moved from a higher level to a lower one.
+    /// A timer moves from a higher level to a lower one.
     CascadeMove,
-    /// An element of an array written to a place of it.
+    /// An element of an array is written.
     ElementMove,
 }
 
@@ -105,10 +104,10 @@ impl Work {
     }
 }
 
-/// Something that is told of each piece of work. Takes `&self` so that reading methods can be
-/// counted too. A clone adds to the same counts: the keys of an ordered map have one each.
+/// Receives a report of each piece of work. `tally` takes `&self` so that methods that only read
+/// can be counted too. A clone adds to the same counts: each key of an ordered map has a clone.
 pub trait Meter: Clone {
-    /// Called when `count` steps of the kind `work` were done.
+    /// Reports that `count` steps of the kind `work` were done.
     fn tally(&self, work: Work, count: u64);
 }
 
@@ -121,7 +120,7 @@ impl Meter for NoMeter {
     fn tally(&self, _: Work, _: u64) {}
 }
 
-/// Adds up each kind of work. Clones share their counts, also those of a structure that is cloned.
+/// Counts each kind of work. Clones share their counts, also if a whole structure is cloned.
 ///
 /// ```
 /// use wheelhouse_core::meter::{CountingMeter, Meter, Work};
@@ -136,17 +135,17 @@ pub struct CountingMeter {
 }
 
 impl CountingMeter {
-    /// How much of one kind was done.
+    /// The number of steps of one kind.
     pub fn count(&self, work: Work) -> u64 {
         self.counts[work as usize].get()
     }
 
-    /// How much was done in all.
+    /// The number of steps of all kinds.
     pub fn total(&self) -> u64 {
         self.counts.iter().map(Cell::get).sum()
     }
 
-    /// Starts again at zero.
+    /// Resets all counts to zero.
     pub fn reset(&self) {
         self.counts.iter().for_each(|count| count.set(0));
     }
@@ -160,10 +159,10 @@ impl Meter for CountingMeter {
     }
 }
 
-/// A key that tells a meter of each time it is compared: for the ordered maps of libraries, which
-/// count nothing. With [`NoMeter`] it is as large as the key, and compares as fast.
+/// A key that reports each comparison to a meter, for the ordered maps of libraries, which do not
+/// count. With [`NoMeter`] it is as large as the key and compares as fast.
 ///
-/// Equal to another if the keys are; the meters are not asked.
+/// Two of them are equal if their keys are equal. The meters are not compared.
 ///
 /// ```
 /// use std::collections::BTreeMap;
@@ -171,7 +170,7 @@ impl Meter for CountingMeter {
 ///
 /// let meter = CountingMeter::default();
 /// let mut map = BTreeMap::new();
-/// map.insert(Metered::new(30, &meter), "a"); // there is none to be compared with
+/// map.insert(Metered::new(30, &meter), "a"); // the map is empty: no comparison
 /// map.insert(Metered::new(10, &meter), "b");
 /// assert_eq!(meter.count(Work::Comparison), 1);
 /// assert_eq!(map.remove(&Metered::new(10, &meter)), Some("b"));
@@ -185,7 +184,7 @@ pub struct Metered<K, M> {
 }
 
 impl<K, M: Meter> Metered<K, M> {
-    /// A key that tells this meter.
+    /// A key that reports its comparisons to this meter.
     #[inline]
     pub fn new(key: K, meter: &M) -> Self {
         Self { key, meter: meter.clone() }

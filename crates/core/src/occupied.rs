@@ -1,15 +1,15 @@
-//! Which slots of a wheel hold timers: a bit each, so that the next one is found without looking
-//! into empty slots.
+//! A bitmap of the slots of a wheel that have timers. With it, a wheel finds the next such slot
+//! without reading empty slots.
 
 use crate::SlotCount;
 use crate::meter::{Meter, Work};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Bits of a word.
+/// The number of bits of a word.
 const WORD: usize = u64::BITS as usize;
 
-/// A bit for each slot of a wheel.
+/// One bit for each slot of a wheel.
 ///
 /// ```
 /// use wheelhouse_core::{SlotCount, meter::NoMeter, occupied::Occupied};
@@ -28,25 +28,26 @@ pub struct Occupied {
 }
 
 impl Occupied {
-    /// No slot is occupied.
+    /// A bitmap in which no slot is occupied.
     pub fn new(slots: SlotCount) -> Self {
         Self { words: vec![0; slots.get().div_ceil(WORD)], slots: slots.get() }
     }
 
-    /// A slot holds a timer.
+    /// Marks a slot as occupied.
     #[inline]
     pub fn set(&mut self, at: usize) {
         self.words[at / WORD] |= 1 << (at % WORD);
     }
 
-    /// A slot holds none any more.
+    /// Marks a slot as empty.
     #[inline]
     pub fn clear(&mut self, at: usize) {
         self.words[at / WORD] &= !(1 << (at % WORD));
     }
 
-    /// How far after `from` the first occupied slot is, `from` itself included, round the wheel and
-    /// within `count` slots. O(count / 64): each word that is read counts as a visit.
+    /// The distance from `from` to the first occupied slot, 0 if `from` is occupied. Searches
+    /// `count` slots and wraps at the end of the wheel. O(count / 64): each word that is read
+    /// counts as a visit.
     #[inline]
     pub fn next(&self, from: usize, count: usize, meter: &impl Meter) -> Option<usize> {
         let mut passed = 0;
@@ -58,7 +59,7 @@ impl Occupied {
                 passed += word.trailing_zeros() as usize;
                 return (passed < count).then_some(passed);
             }
-            // On to the next word, or, in a wheel of fewer slots than a word has bits, once round.
+            // Continue with the next word. A wheel of fewer than 64 slots wraps to its only word.
             passed += WORD.min(self.slots) - at % WORD;
         }
         None

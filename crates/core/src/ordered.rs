@@ -1,15 +1,14 @@
-//! A timer facility on any queue that is ordered by deadline: what a priority queue lacks to be
-//! one.
+//! Makes a timer facility of any priority queue that is ordered by deadline.
 //!
-//! A [`Queue`] knows keys and places, and takes out the least. [`Ordered`] has the timers behind
-//! it, their handles, the order of insertion, and the clock. It costs a key of 16 bytes with each
-//! timer, beside the one in the queue, and a counter.
+//! A [`Queue`] stores keys and places, and removes the least. [`Ordered`] adds the timers, their
+//! handles, the order of insertion, and the clock. The cost is a counter and a second key of 16
+//! bytes for each timer, in addition to the one in the queue.
 
 use crate::arena::Arena;
 use crate::meter::{Meter, NoMeter, Work};
 use crate::{Expired, Tick, Timer, TimerId, fire_due};
 
-/// What timers are ordered by. No two are the same.
+/// The sort key of a timer. No two timers have the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     /// The deadline.
@@ -18,36 +17,35 @@ pub struct Key {
     pub order: u64,
 }
 
-/// A queue of timers by [`Key`]. A timer goes by its place in the arena, of which there is one for
-/// each. The meter is told of each step; `M` is a parameter of the trait, so that a queue can keep
-/// it in the keys of a library's map.
+/// A queue of timers, ordered by [`Key`]. A timer is identified by its place in the arena. Each
+/// step is reported to the meter. `M` is a parameter of the trait so that a queue can store a meter
+/// in the keys of a library's map.
 pub trait Queue<M: Meter> {
-    /// A queue without timers. Allocates nothing.
+    /// An empty queue. Allocates nothing.
     const EMPTY: Self;
 
     /// Adds a timer.
     fn insert(&mut self, key: Key, place: u32, meter: &M);
 
-    /// Takes out a timer that is in it.
+    /// Removes a timer that is in the queue.
     fn remove(&mut self, key: Key, place: u32, meter: &M);
 
     /// The least deadline. O(1), or O(log n).
     fn first(&self) -> Option<Tick>;
 
-    /// Takes out the timer of the least key: its place.
+    /// Removes the timer with the least key and returns its place.
     fn pop(&mut self, meter: &M) -> Option<u32>;
 }
 
-/// A timer facility on a [`Queue`], which decides what everything costs: inserting, cancelling and
-/// firing is an operation of the queue, rescheduling two.
+/// A timer facility on a [`Queue`], which determines the costs: inserting, cancelling and firing
+/// are one operation of the queue each, rescheduling is two.
 ///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
-/// [`TimerId`].
+/// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].
 #[derive(Clone, Debug)]
 pub struct Ordered<T, Q, M = NoMeter> {
     timers: Arena<Waiting<T>>,
     queue: Q,
-    /// How many insertions and reschedules there were.
+    /// The number of insertions and reschedules.
     orders: u64,
     now: Tick,
     meter: M,
@@ -73,12 +71,12 @@ impl<T, Q: Queue<NoMeter>> Default for Ordered<T, Q> {
 }
 
 impl<T, Q: Queue<M>, M: Meter> Ordered<T, Q, M> {
-    /// An empty structure that tells a meter of its work.
+    /// An empty structure that reports its work to a meter.
     pub const fn with_meter(meter: M) -> Self {
         Self { timers: Arena::new(), queue: Q::EMPTY, orders: 0, now: 0, meter }
     }
 
-    /// What counts the work.
+    /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter
     }
@@ -139,8 +137,8 @@ impl<T, Q: Queue<M>, M: Meter> Timer<T> for Ordered<T, Q, M> {
         Some(Expired { id, deadline: key.deadline, value })
     }
 
-    /// As [`pop_expired`](Self::pop_expired) for each timer that fires; a comparison where nothing
-    /// is due.
+    /// The cost of one [`pop_expired`](Self::pop_expired) for each timer that fires; one comparison
+    /// if no timer is due.
     #[inline]
     fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
         self.now = self.now.max(now);

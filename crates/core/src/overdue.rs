@@ -1,20 +1,20 @@
-//! Timers whose deadline was past when they came, in the order in which they fire.
+//! Timers that were overdue when they were inserted, in the order in which they fire.
 //!
-//! A wheel has slots only for what lies ahead of its hand. A timer that is inserted with a deadline
-//! behind it waits here, and fires in the next call, before all that was due later. Programs start
-//! few such timers, so an ordered map will do, and what is cancelled is out of it at once.
+//! A wheel has slots only for ticks from its hand on. A timer with a deadline before the hand is
+//! stored here. It fires in the next call, before all timers with later deadlines. Programs start
+//! few such timers, so an ordered map is fast enough. A cancelled timer is removed from it at once.
 
 use crate::Tick;
 use crate::arena::{Arena, Link};
 use crate::meter::{Meter, Metered};
 use alloc::collections::BTreeMap;
 
-/// Arrivals go up to this, so that the highest bit of a link is left to the wheel.
+/// The largest arrival number. The highest bit of a link is left to the wheel.
 const LAST_ARRIVAL: u32 = u32::MAX >> 1;
 
-/// Where the arrival of a timer is kept, for the map to find it by.
+/// Storage for the arrival number of each timer, which is part of its key in the map.
 pub trait Arrivals {
-    /// Keeps the arrival of the timer at a place.
+    /// Sets the arrival number of the timer at a place.
     fn set_arrival(&mut self, index: u32, arrival: Link);
 }
 
@@ -25,15 +25,16 @@ impl<E> Arrivals for Arena<E, Link> {
     }
 }
 
-/// A map of timers that are due, by (deadline, arrival). The link of a timer in it is its arrival,
-/// less than 2^31.
+/// A map of timers that are due, by (deadline, arrival). Arrivals number the timers in order of
+/// insertion. The link of a timer in the map is its arrival, which is less than 2^31.
 ///
-/// Each method is O(log k) for k timers in the map, [`insert`](Self::insert) amortised. The
-/// comparisons of the map are told to the meter.
+/// Each method is O(log k) for k timers in the map; for [`insert`](Self::insert) this is amortised.
+/// The comparisons of the map are reported to the meter.
 #[derive(Clone, Debug)]
 pub struct Overdue<M> {
     waiting: BTreeMap<Metered<(Tick, Link), M>, u32>,
-    /// The last arrival, zero if nothing has come since the map was last empty.
+    /// The last arrival that was assigned. It starts again at zero when a timer is inserted into an
+    /// empty map.
     arrivals: u32,
 }
 
@@ -49,18 +50,18 @@ impl<M: Meter> Overdue<M> {
         Self { waiting: BTreeMap::new(), arrivals: 0 }
     }
 
-    /// Whether no timer is overdue.
+    /// Returns `true` if no timer is overdue.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// How many timers are overdue. O(1).
+    /// The number of timers that are overdue. O(1).
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// The earliest deadline. O(1) if there is none.
+    /// The earliest deadline. O(1) if the map is empty.
     #[inline]
     pub fn earliest(&self) -> Option<Tick> {
         if self.waiting.is_empty() {
@@ -70,7 +71,7 @@ impl<M: Meter> Overdue<M> {
         }
     }
 
-    /// The earliest timer: its place. O(1) if there is none.
+    /// The place of the earliest timer. O(1) if the map is empty.
     #[inline]
     pub fn first(&self) -> Option<u32> {
         if self.waiting.is_empty() {
@@ -80,7 +81,7 @@ impl<M: Meter> Overdue<M> {
         }
     }
 
-    /// Adds the timer at a place. Returns its arrival, which the caller keeps there.
+    /// Adds the timer at a place. Returns its arrival, which the caller stores as the timer's link.
     #[inline(never)]
     pub fn insert(
         &mut self,
@@ -101,22 +102,22 @@ impl<M: Meter> Overdue<M> {
         arrival
     }
 
-    /// Takes a timer out before it has fired.
+    /// Removes a timer that has not fired.
     #[inline(never)]
     pub fn remove(&mut self, deadline: Tick, arrival: Link, meter: &M) {
         self.waiting.remove(&Metered::new((deadline, arrival), meter));
     }
 
-    /// Takes the earliest timer out: its place in the arena.
+    /// Removes the earliest timer and returns its place.
     pub fn pop(&mut self) -> Option<u32> {
         self.waiting.pop_first().map(|(_, index)| index)
     }
 
-    /// Counts arrivals from the start again, once in two billion.
+    /// Numbers the timers in the map from 1 again. Needed once in two billion insertions.
     #[cold]
     fn renumber(&mut self, timers: &mut impl Arrivals, meter: &M) {
         self.arrivals = 0;
-        // Order matters only within a deadline; numbering all in the order of the map keeps that.
+        // Arrivals decide the order within a deadline only. Numbering in map order preserves it.
         for (waiting, index) in core::mem::take(&mut self.waiting) {
             let (deadline, _) = waiting.key;
             self.arrivals += 1;

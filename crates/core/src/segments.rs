@@ -1,16 +1,16 @@
-//! An array that grows without moving what is in it.
+//! An array that grows without moving its elements.
 //!
-//! A `Vec` that is full allocates twice the room and copies everything over: at a million timers,
-//! milliseconds in which nothing fires, and for a while three times the memory. [`Segments`] adds
-//! one piece of fixed size instead. An element is found through a table of the pieces, which is a
-//! load more; the table of a million entries is 8 KB.
+//! A full `Vec` allocates twice the memory and copies all elements. With a million timers this
+//! takes milliseconds in which nothing fires, and three times the memory during the copy.
+//! [`Segments`] adds one segment of fixed size instead. An access needs one more load, because it
+//! goes through a table of the segments. The table for a million elements takes 8 KB.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
-/// An array of segments of `N` elements each: a power of two, so that the place of an element is a
-/// shift and a mask. Reading and writing are O(1).
+/// An array of segments of `N` elements each. `N` is a power of two, so a shift and a mask locate
+/// an element. Reading and writing are O(1).
 ///
 /// # Panics
 ///
@@ -48,26 +48,26 @@ impl<X, const N: usize> Segments<X, N> {
         self.segments.len() * N
     }
 
-    /// Whether there is no element.
+    /// Returns `true` if there is no element.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
 
-    /// Adds segments of blank elements until there are at least `len`. O(1) for each element added;
-    /// none is moved.
+    /// Adds segments of blank elements until there are at least `len` elements. O(1) for each
+    /// element added. No element moves.
     #[cold]
     pub fn grow_to(&mut self, len: usize, mut blank: impl FnMut() -> X) {
         while self.len() < len {
             let elements: Vec<X> = core::iter::repeat_with(&mut blank).take(N).collect();
             match elements.into_boxed_slice().try_into() {
                 Ok(segment) => self.segments.push(segment),
-                Err(_) => unreachable!("as many elements as a segment has"),
+                Err(_) => unreachable!("the box has exactly N elements"),
             }
         }
     }
 
-    /// An element, if there are as many.
+    /// An element; `None` past the end.
     #[inline]
     pub fn get(&self, at: usize) -> Option<&X> {
         Some(&self.segments.get(at / N)?[at % N])
@@ -79,14 +79,14 @@ impl<X, const N: usize> Segments<X, N> {
         self.segments.iter().flat_map(|segment| segment.iter())
     }
 
-    /// `len` elements from `at` on, which must all be in one segment: they are if `len` divides
+    /// The `len` elements from `at` on. They must be in one segment, which is so if `len` divides
     /// both `N` and `at`.
     #[inline]
     pub fn slice(&self, at: usize, len: usize) -> &[X] {
         &self.segments[at / N][at % N..][..len]
     }
 
-    /// An element to be changed, if there are as many.
+    /// A mutable element; `None` past the end.
     #[inline]
     pub fn get_mut(&mut self, at: usize) -> Option<&mut X> {
         Some(&mut self.segments.get_mut(at / N)?[at % N])

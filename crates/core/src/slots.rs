@@ -1,9 +1,9 @@
-//! The number of slots of a wheel, checked once.
+//! The validated number of slots of a wheel.
 
 use core::fmt;
 
-/// A number of slots: a power of two from 2 to 65,536, so that a slot is found with a mask instead
-/// of a division.
+/// A number of slots: a power of two from 2 to 65,536. A mask instead of a division then finds the
+/// slot of a tick.
 ///
 /// ```
 /// use wheelhouse_core::{SlotCount, SlotCountError};
@@ -19,14 +19,14 @@ pub struct SlotCount {
 }
 
 impl SlotCount {
-    /// The most slots a wheel may have.
+    /// The largest number of slots.
     pub const MAX: usize = 1 << 16;
 
-    /// Checks a number of slots.
+    /// Validates a number of slots.
     ///
     /// # Errors
     ///
-    /// [`SlotCountError`], which names the number and the remedy.
+    /// [`SlotCountError`], whose message names the number and a valid one.
     pub const fn new(slots: usize) -> Result<Self, SlotCountError> {
         if slots < 2 {
             Err(SlotCountError::TooFew(slots))
@@ -45,21 +45,22 @@ impl SlotCount {
         1 << self.bits
     }
 
-    /// The binary logarithm of the number of slots: how many bits of a deadline choose the slot.
+    /// The binary logarithm of the number of slots: the number of bits of a deadline that choose
+    /// the slot.
     #[inline]
     pub const fn bits(self) -> u32 {
         self.bits as u32
     }
 }
 
-/// A number of slots that no wheel can have.
+/// An invalid number of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotCountError {
-    /// Fewer than two slots: nothing would be spread.
+    /// Fewer than two slots.
     TooFew(usize),
     /// More than [`SlotCount::MAX`].
     TooMany(usize),
-    /// Between the bounds, but no power of two.
+    /// Within the bounds, but not a power of two.
     NotPowerOfTwo(usize),
 }
 
@@ -81,18 +82,18 @@ impl fmt::Display for SlotCountError {
 
 impl core::error::Error for SlotCountError {}
 
-/// A configuration that no wheel can have.
+/// An invalid configuration of a wheel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WheelError {
-    /// Its slots.
+    /// The number of slots is invalid.
     Slots(SlotCountError),
-    /// Room for more timers than a wheel can hold.
+    /// The capacity is larger than the number of timers that a wheel can hold.
     Capacity(usize),
 }
 
 impl WheelError {
-    /// The capacity, if a wheel can hold as many timers.
+    /// Returns the capacity if a wheel can hold that many timers.
     ///
     /// # Errors
     ///

@@ -1,15 +1,15 @@
-//! A stack that grows without moving what is on it.
+//! A stack that grows without moving its elements.
 
 use alloc::vec::Vec;
 use core::mem;
 
-/// Elements in a piece of the stack.
+/// The number of elements of a piece.
 const PIECE: usize = 1024;
 
-/// A stack in pieces of 1,024. `push` and `pop` are O(1); at worst one of 1,024 pushes asks for a
-/// new piece, and the table of the pieces doubles: no element is moved when the stack grows, but
-/// for those of the first piece, which begins small. Of the pieces that it no longer needs it keeps
-/// one, so that pushing and popping at a seam does not allocate each time.
+/// A stack in pieces of 1,024 elements. `push` and `pop` are O(1). At worst, one of 1,024 pushes
+/// allocates a new piece and doubles the table of pieces. Elements do not move when the stack
+/// grows, except those of the first piece, which starts small. The stack keeps one empty piece, so
+/// that pushing and popping at the boundary of a piece does not allocate each time.
 ///
 /// ```
 /// use wheelhouse_core::stack::Stack;
@@ -21,9 +21,9 @@ const PIECE: usize = 1024;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Stack<X> {
-    /// The piece on top, with fewer than [`PIECE`] elements or exactly as many.
+    /// The top piece, with at most [`PIECE`] elements.
     top: Vec<X>,
-    /// The full pieces under it.
+    /// The full pieces below it.
     full: Vec<Vec<X>>,
     spare: Vec<X>,
 }
@@ -40,18 +40,18 @@ impl<X: Copy> Stack<X> {
         Self { top: Vec::new(), full: Vec::new(), spare: Vec::new() }
     }
 
-    /// An empty stack with room for this many elements, up to one piece.
+    /// An empty stack with room for this many elements, but at most for one piece.
     pub fn with_capacity(elements: usize) -> Self {
         Self { top: Vec::with_capacity(elements.min(PIECE)), ..Self::new() }
     }
 
-    /// What is on top.
+    /// The top element.
     #[inline]
     pub fn peek(&self) -> Option<X> {
         self.top.last().or_else(|| self.full.last()?.last()).copied()
     }
 
-    /// Puts an element on top.
+    /// Pushes an element.
     #[inline]
     pub fn push(&mut self, element: X) {
         if self.top.len() == self.top.capacity() {
@@ -60,7 +60,7 @@ impl<X: Copy> Stack<X> {
         self.top.push(element);
     }
 
-    /// The piece on top is as long as it may be for now.
+    /// Grows the top piece, or starts a new piece if the top piece is full.
     #[cold]
     fn make_room(&mut self) {
         if self.top.len() < PIECE {
@@ -73,7 +73,7 @@ impl<X: Copy> Stack<X> {
         self.full.push(mem::replace(&mut self.top, piece));
     }
 
-    /// Takes the top off.
+    /// Removes the top element and returns it.
     #[inline]
     pub fn pop(&mut self) -> Option<X> {
         match self.top.pop() {
@@ -95,7 +95,7 @@ impl<X: Copy> Stack<X> {
         self.full.len() * PIECE + self.top.len()
     }
 
-    /// Whether nothing is on it.
+    /// Returns `true` if the stack is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

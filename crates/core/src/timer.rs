@@ -2,30 +2,29 @@
 
 use crate::TimerId;
 
-/// A point in time, counted from an origin of the caller's choice. What one tick lasts is the
-/// caller's choice too.
+/// A point in time. The caller chooses the origin and the length of a tick.
 pub type Tick = u64;
 
 /// A timer that has fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Expired<T> {
-    /// The handle the timer had. It is stale by now and serves only to tell which timer it was.
+    /// The handle of the timer. It is stale now and only identifies the timer.
     pub id: TimerId,
-    /// The deadline the timer had, which may lie before the tick of the call that fired it.
+    /// The deadline of the timer. It may be before the tick of the call that fired the timer.
     pub deadline: Tick,
-    /// What was given to [`Timer::insert`].
+    /// The value passed to [`Timer::insert`].
     pub value: T,
 }
 
-/// A timer facility: holds timers and hands each back at its deadline.
+/// A timer facility: holds timers and returns each at its deadline.
 ///
-/// The [contract](crate#the-contract) says what all implementations promise; their costs differ,
-/// and each implementation states its own.
+/// All implementations keep the [contract](crate#the-contract). Their costs differ, and each
+/// implementation documents its own.
 ///
 /// ```
 /// use wheelhouse_core::{Expired, Timer};
 ///
-/// /// Runs on every backend: what is due up to `tick`, as (deadline, value).
+/// /// The timers due up to `tick`, as (deadline, value). Works with every backend.
 /// fn fired<B: Timer<&'static str>>(timer: &mut B, tick: u64) -> Vec<(u64, &'static str)> {
 ///     let mut fired = Vec::new();
 ///     timer.advance(tick, |Expired { deadline, value, .. }| fired.push((deadline, value)));
@@ -33,21 +32,21 @@ pub struct Expired<T> {
 /// }
 /// ```
 pub trait Timer<T> {
-    /// The latest tick that was named to [`advance`](Self::advance) or
-    /// [`pop_expired`](Self::pop_expired), or the tick the structure was built to start at.
+    /// The clock: the latest tick passed to [`advance`](Self::advance) or
+    /// [`pop_expired`](Self::pop_expired), or the tick that the structure started at.
     fn now(&self) -> Tick;
 
     /// The number of live timers.
     fn len(&self) -> usize;
 
-    /// Whether no timer is live.
+    /// Returns `true` if no timer is live.
     #[inline]
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Starts a timer. It fires in the first call that names a tick at or after `deadline`; a
-    /// deadline at or before [`now`](Self::now) is due at once, in the next call.
+    /// Starts a timer. It fires in the first call with a tick at or after `deadline`. If the
+    /// deadline is at or before [`now`](Self::now), it fires in the next call.
     ///
     /// # Panics
     ///
@@ -56,27 +55,28 @@ pub trait Timer<T> {
     #[doc(alias = "schedule")]
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId;
 
-    /// Stops a timer and gives its value back; `None` if it has fired or was cancelled.
+    /// Stops a timer and returns its value; `None` if it has fired or was cancelled.
     #[doc(alias = "STOP_TIMER")]
     #[doc(alias = "remove")]
     fn cancel(&mut self, id: TimerId) -> Option<T>;
 
-    /// Moves a live timer to another deadline, earlier or later, under the same handle. In the
-    /// order of firing it counts as inserted now. `false`, and nothing done, if it has fired or was
-    /// cancelled.
+    /// Moves a live timer to another deadline, earlier or later. The handle stays valid. In the
+    /// order of firing, the timer counts as inserted now. Returns `false` and does nothing if the
+    /// timer has fired or was cancelled.
     #[doc(alias = "reset")]
     #[doc(alias = "refresh")]
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool;
 
-    /// Moves a live timer to a later deadline, for timers that are moved many times before they
-    /// fire, such as the time-to-live of a session. As [`reschedule`](Self::reschedule), except for
-    /// two things: among timers of its deadline it may fire at any place, and its former deadline
-    /// may cost a [wake-up](Self::next_wakeup) in vain. A structure that has nothing cheaper calls
-    /// `reschedule`, as it does for an earlier deadline.
+    /// Moves a live timer to a later deadline. Made for timers that are moved many times before
+    /// they fire, such as the time-to-live of a session. It differs from
+    /// [`reschedule`](Self::reschedule) in two ways: the order among timers with the same deadline
+    /// is not defined, and the former deadline may cause a [wake-up](Self::next_wakeup) at which
+    /// nothing fires. It calls `reschedule` for an earlier deadline, and for any deadline if the
+    /// structure has no cheaper way.
     ///
     /// ```
     /// # use wheelhouse_core::{Timer, TimerId};
-    /// /// A request came in: the session lives on for half an hour of milliseconds.
+    /// /// A request came in: the session stays for another half an hour, in milliseconds.
     /// fn touch<B: Timer<u64>>(sessions: &mut B, session: TimerId) -> bool {
     ///     sessions.postpone(session, sessions.now() + 30 * 60_000)
     /// }
@@ -89,21 +89,21 @@ pub trait Timer<T> {
     /// The deadline of a live timer; `None` if it has fired or was cancelled.
     fn deadline(&self, id: TimerId) -> Option<Tick>;
 
-    /// A tick to call [`advance`](Self::advance) at: never after the earliest deadline, `None` if
-    /// and only if no timer is live. A wheel may name a tick at which it only moves timers closer:
-    /// at most one such call per level on the way to a deadline, and one for each hundred timers
-    /// that move. It may be at or before [`now`](Self::now): where a timer is overdue, or where the
-    /// last call was a [`pop_expired`](Self::pop_expired) and another is to follow until it returns
-    /// `None`.
+    /// The tick of the next call of [`advance`](Self::advance). It is never after the earliest
+    /// deadline; `None` if and only if no timer is live. A wheel may return a tick at which it only
+    /// moves timers to lower levels: at most one such call per level on the way to a deadline, and
+    /// one for each hundred timers that move. The tick may be at or before [`now`](Self::now): if a
+    /// timer is overdue, or if [`pop_expired`](Self::pop_expired) was called and has not returned
+    /// `None` yet.
     fn next_wakeup(&self) -> Option<Tick>;
 
-    /// Moves the clock to `now` and fires the earliest timer that is due, if any. To be called
-    /// until it returns `None`; between two calls the caller may insert, cancel and reschedule. A
-    /// tick before [`now`](Self::now) counts as `now`.
+    /// Moves the clock to `now` and fires the earliest timer that is due, if any. Call it until it
+    /// returns `None`. Between two calls the caller may insert, cancel and reschedule. A tick
+    /// before [`now`](Self::now) is treated as `now`.
     ///
     /// ```
     /// # use wheelhouse_core::Timer;
-    /// /// Fires what is due, and starts each timer again one period later.
+    /// /// Fires the timers that are due, and starts each again one period later.
     /// fn run_periodic<B: Timer<u64>>(timer: &mut B, tick: u64) {
     ///     while let Some(expired) = timer.pop_expired(tick) {
     ///         let period = expired.value;
@@ -115,14 +115,14 @@ pub trait Timer<T> {
     #[doc(alias = "poll")]
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>>;
 
-    /// Moves the clock to `now`, fires all that is due, in order, and returns how many fired. The
-    /// bulk path: where nothing is to be inserted in between, it is as fast as
-    /// [`pop_expired`](Self::pop_expired), which it calls unless the structure has something
-    /// faster. A tick before [`now`](Self::now) counts as `now`.
+    /// Moves the clock to `now`, fires all timers that are due, in order, and returns how many
+    /// fired. Use it if nothing has to be inserted in between: it calls
+    /// [`pop_expired`](Self::pop_expired) unless the structure has a faster way. A tick before
+    /// [`now`](Self::now) is treated as `now`.
     ///
     /// # Panics
     ///
-    /// Only if `on_expiry` does; what was still due then fires in the next call.
+    /// Only if `on_expiry` panics. The remaining timers that are due fire in the next call.
     #[doc(alias = "PER_TICK_BOOKKEEPING")]
     #[doc(alias = "EXPIRY_PROCESSING")]
     #[inline]
@@ -135,16 +135,16 @@ pub trait Timer<T> {
         fired
     }
 
-    /// Drops what cancelled and moved timers have left behind, at once instead of bit by bit. O(n),
-    /// and no answer changes. What is left behind is bounded anyhow, so that no program has to call
-    /// this; one may in a quiet moment, and a benchmark does to charge the work to those who caused
-    /// it. Does nothing in a structure that leaves nothing behind.
+    /// Drops the entries that cancelled and moved timers have left behind, all at once. O(n). No
+    /// result of any method changes. Such entries are bounded, so no program needs to call this. A
+    /// program may call it while it is idle, and a benchmark does, so that the work is charged to
+    /// the calls that caused it. Does nothing in a structure that leaves no entries behind.
     fn compact(&mut self) {}
 }
 
-/// Fires all that is due at the tick that the clock shows, and returns how many fired: what
-/// [`Timer::advance`] may call in a structure that first looks whether anything is due. Out of
-/// line, so that a tick at which nothing is due is short wherever it stands.
+/// Fires all timers that are due at [`Timer::now`], and returns how many fired. For implementations
+/// of [`Timer::advance`] that first check whether a timer is due. Never inlined, so that inlining
+/// `advance` adds little code for a tick at which nothing is due.
 #[inline(never)]
 pub fn fire_due<T>(timer: &mut impl Timer<T>, on_expiry: impl FnMut(Expired<T>)) -> usize {
     let now = timer.now();

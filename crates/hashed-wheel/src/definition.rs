@@ -1,11 +1,11 @@
-//! How this backend introduces itself to the suite and the comparison.
+//! The description of this backend for the conformance suite and the benchmark.
 
 use crate::HashedWheel;
 use crate::builder::DEFAULT_SLOTS;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 
-/// The wheel of 16,384 sorted slots.
+/// The hashed wheel with 16,384 slots.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition;
 
@@ -20,12 +20,13 @@ impl Backend for Definition {
             insert: "O(n / M + 1), worst O(n)",
             cancel: "O(1)",
             reschedule: "O(n / M + 1), worst O(n)",
-            fire: "O(1) where ticks are dense, worst O(M)",
+            fire: "O(1) if ticks are dense, worst O(M)",
         },
-        // An insertion passes half of its slot, one that is moved among old and new more. The hand
-        // passes the slots in which nothing is due in this turn: with n timers over 2^20 ticks,
-        // 2^20 / n ticks lie between two, of which no more than n / M + 1 in a thousand are
-        // occupied. A look into one of them is two steps: a word of the map, and the slot.
+        // An insertion passes half of the timers of its slot; a timer that is moved may pass more.
+        // The hand passes the occupied slots in which nothing is due in this turn. With n timers
+        // over 2^20 ticks there are 2^20 / n ticks between two timers, and at most n / M + 1 in a
+        // thousand of their slots are occupied. Reading such a slot is two steps: a word of the
+        // bitmap, and the slot.
         bounds: |n| {
             let slot = n as f64 / DEFAULT_SLOTS as f64;
             let search = 7.5 + 2.0 * 0.75 * slot;

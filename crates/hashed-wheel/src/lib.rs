@@ -3,9 +3,9 @@
 //!
 //! # The idea
 //!
-//! A hash table whose hash is `deadline mod M`, and each chain of it in order. A tick looks at the
-//! first timer of one slot and no further: either that is due, or nothing in the slot is. The price
-//! is paid when a timer starts: it passes those of its slot that are due before.
+//! A hash table whose hash is `deadline mod M`, with sorted chains. A tick reads only the first
+//! timer of one slot: if it is not due, no timer of the slot is. The price is paid when a timer
+//! starts: the insertion passes all timers of its slot that are due before it.
 //!
 //! ```text
 //!                        hand at 10, M = 8
@@ -13,39 +13,42 @@
 //!         [ ]  [ ]  [▲]  [ ]  [ ]  [x]  [ ]  [ ]
 //!                                   13
 //!                                   21
-//!                                   21        behind the other: insertion order
+//!                                   21        behind the first 21: insertion order
 //!                                   93
 //! ```
 //!
 //! # Cost
 //!
-//! n live timers, M slots, k timers in a slot (n / M on average):
+//! n is the number of live timers, M the number of slots, j the number of timers that were overdue
+//! when they were inserted. A slot has n / M timers on average:
 //!
 //! | method | average | worst |
 //! |---|---|---|
-//! | [`insert`](Timer::insert), [`reschedule`](Timer::reschedule) | O(1 + n / M) | O(n), all in one slot |
-//! | [`cancel`](Timer::cancel) | O(1) | O(log j), one of j that came when they were overdue |
-//! | [`advance`](Timer::advance), per timer that fires | O(1), where something is due in most of the ticks ahead | O(M) |
-//! | [`advance`](Timer::advance), nothing due | O(1) | O(1); O(M) once after the earliest has gone |
+//! | [`insert`](Timer::insert), [`reschedule`](Timer::reschedule) | O(1 + n / M) | O(n) if all timers are in one slot |
+//! | [`cancel`](Timer::cancel) | O(1) | O(log j) if the timer was overdue |
+//! | [`advance`](Timer::advance), per timer that fires | O(1) if a timer is due at most of the next ticks | O(M) |
+//! | [`advance`](Timer::advance), nothing due | O(1) | O(1); O(M) once after the earliest timer was removed |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
-//! The paper's "O(1) if n < M" needs deadlines that spread over the slots: timers of one length
-//! started at one tick, or delays that are all `c mod M`, are one long list. Memory: 16 bytes, the
-//! value and two links of 4 bytes for each timer at the peak; 8 for each place that is free; 8 a
-//! slot.
+//! The paper's "O(1) if n < M" holds if the deadlines spread over the slots. Timers with equal
+//! delays that are started at one tick, or delays that are all congruent modulo M, are in one long
+//! list.
+//!
+//! Memory: each timer of the peak takes 16 bytes, its value, and two links of 4 bytes. Each free
+//! place takes 8 bytes, each slot 8.
 //!
 //! # Source and deviations
 //!
 //! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, scheme 5. The
-//! paper's hand visits each slot in turn; here a bitmap skips empty ones, and where nothing is due
-//! in the whole turn the hand goes to the least of all first timers.
+//! paper's hand visits each slot in turn. Here a bitmap skips empty slots. If nothing is due in the
+//! whole turn, the hand goes to the earliest of the first timers of all slots.
 //!
-//! # When to pick another
+//! # When to use another structure
 //!
-//! `wheelhouse-round-wheel` leaves the slots unsorted: starting is O(1), and each tick reads its
-//! slot. `wheelhouse-hierarchical-wheel` needs neither.
+//! `wheelhouse-round-wheel` does not sort the slots: starting is O(1), and each tick reads all
+//! timers of its slot. `wheelhouse-hierarchical-wheel` needs neither.
 //!
-//! # A program
+//! # Example
 //!
 //! ```
 //! use wheelhouse_hashed_wheel::{HashedWheel, Timer};
@@ -71,7 +74,7 @@ pub use definition::Definition;
 pub use wheel::HashedWheel;
 pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId, WheelError};
 
-/// Compiles the program of the README.
+/// Compiles the README's code as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

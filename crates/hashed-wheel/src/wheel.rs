@@ -1,4 +1,4 @@
-//! The wheel itself: sorted slots, and the hand that goes from one to the next.
+//! The wheel: sorted slots, and the hand that goes from one to the next.
 
 use crate::builder::{Builder, DEFAULT_SLOTS};
 use alloc::vec::Vec;
@@ -10,25 +10,25 @@ use wheelhouse_core::occupied::Occupied;
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, SlotCount, Tick, Timer, fire_due};
 
-/// The link of a timer in a slot. One that is overdue has its arrival there; which of the two it is
-/// says the deadline.
+/// The link of a timer in a slot. The link of an overdue timer is its arrival; its deadline, which
+/// is before the hand, shows that it is overdue.
 const IN_SLOT: Link = Link::MIN;
 
-/// One timing wheel with sorted slots. See the [crate's page](crate) for what it is and what it
-/// costs.
+/// One timing wheel with sorted slots. The [crate documentation](crate) describes the structure and
+/// its costs.
 ///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
+/// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see
 /// [`TimerId`](wheelhouse_core::TimerId).
 #[derive(Clone, Debug)]
 pub struct HashedWheel<T, M = NoMeter> {
     timers: Arena<Entry<T>, Link>,
     lists: Lists,
-    /// Each in the order of (deadline, insertion).
+    /// The timers of each slot, in order of (deadline, insertion).
     slots: Vec<Ends>,
     occupied: Occupied,
     /// No timer in a slot is due before this tick.
     earliest: Tick,
-    /// Timers whose deadline was before the hand when they came.
+    /// Timers whose deadline was before the hand when they were inserted or rescheduled.
     overdue: Overdue<M>,
     /// No timer in a slot is due before it. Never after `now`.
     hand: Tick,
@@ -42,7 +42,7 @@ impl<T> HashedWheel<T> {
         Self::with_meter(NoMeter)
     }
 
-    /// Chooses the number of slots, the first tick, the capacity or a meter.
+    /// Returns a builder that sets the number of slots, the first tick, the capacity or a meter.
     pub fn builder() -> Builder<T> {
         Builder::new()
     }
@@ -77,7 +77,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
         }
     }
 
-    /// What counts the work.
+    /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter
     }
@@ -90,7 +90,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
         self.timers.at(place).map_or(Tick::MAX, |entry| entry.deadline)
     }
 
-    /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
+    /// Links the timer at a place according to its deadline, and returns its link.
     fn link(&mut self, place: u32, deadline: Tick) -> Link {
         if deadline < self.hand {
             return self.overdue.insert(&mut self.timers, deadline, place, &self.meter);
@@ -101,8 +101,8 @@ impl<T, M: Meter> HashedWheel<T, M> {
             self.meter.tally(Work::Comparison, 1);
             self.deadline_at(*other) <= deadline
         };
-        // Behind all others if it can be: so timers of one deadline, or of one length, are not
-        // passed each time.
+        // First compares with the last timer: if the new timer is not earlier, it is appended
+        // without a search. This is so for timers with equal deadlines or equal delays.
         let last = self.slots[at].last().filter(&is_before);
         let passed = |_: &u32| {
             self.meter.tally(Work::Link, 1);
@@ -117,7 +117,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
         IN_SLOT
     }
 
-    /// Takes a timer out of where its deadline put it.
+    /// Unlinks a timer from the list or map that its link and deadline determine.
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
         if deadline < self.hand {
             return self.overdue.remove(deadline, link, &self.meter);
@@ -128,16 +128,16 @@ impl<T, M: Meter> HashedWheel<T, M> {
         self.vacate(at);
     }
 
-    /// Notes that a slot has no timer left, if so.
+    /// Marks a slot as empty if it has no timers.
     fn vacate(&mut self, at: usize) {
         if self.slots[at].is_empty() {
             self.occupied.clear(at);
         }
     }
 
-    /// The earliest deadline of all slots, and its slot. Seen from the hand, the first slot whose
-    /// first timer is due in this turn; if there is none in the whole turn, the least of all first
-    /// timers.
+    /// The earliest deadline in the slots, and its slot. It is in the first slot, seen from the
+    /// hand, whose first timer is due in this turn. If no slot has such a timer, it is the minimum
+    /// of the first timers of all slots.
     fn find(&self) -> Option<(Tick, usize)> {
         let (from, count) = (self.slot_of(self.hand), self.slots.len());
         let (mut best, mut distance) = (None, 0);
@@ -151,7 +151,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
             if best.is_none_or(|(earliest, _)| first < earliest) {
                 best = Some((first, at));
             }
-            // From here on, no deadline is before the tick at which the hand gets here.
+            // From this slot on, no deadline is before the tick at which the hand gets here.
             if best.is_some_and(|(earliest, _)| earliest - self.hand <= distance as Tick) {
                 break;
             }
@@ -160,7 +160,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
         best
     }
 
-    /// The place of the earliest timer that is due, taken out of where it is.
+    /// Unlinks the earliest timer that is due, and returns its place.
     fn take_due(&mut self) -> Option<u32> {
         self.meter.tally(Work::Comparison, 1);
         if !self.overdue.is_empty() {
@@ -182,21 +182,21 @@ impl<T, M: Meter> HashedWheel<T, M> {
     }
 }
 
-/// [`advance`](Timer::advance): O(1) for each timer that fires, where a timer is due in most of the
-/// ticks ahead; O(M) at worst.
+/// [`advance`](Timer::advance) is O(1) for each timer that fires if a timer is due at most of the
+/// next ticks; at worst O(M).
 impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
     wheelhouse_core::linked_timers! {
-        /// O(k) for the k timers of the slot, half of which it passes on average; O(1) if it is
-        /// later than all of them.
+        /// O(k) for a slot with k timers, half of which it passes on average; O(1) if its deadline
+        /// is not before theirs.
         insert;
-        /// O(1); O(log j) if it is one of j that came when they were overdue.
+        /// O(1); O(log j) if the timer is one of j that were overdue when they were inserted.
         cancel;
-        /// O(k) for the k timers of the slot that it goes to.
+        /// O(k) for the k timers of the new slot.
         reschedule;
     }
 
-    /// O(1). Exact, but for the first after the earliest timer was cancelled, moved or fired: that
-    /// may be as early as that was.
+    /// O(1). Exact, unless the earliest timer was cancelled, moved or returned by `pop_expired`:
+    /// then it may be the deadline of that timer, until a call with that tick or a later one.
     fn next_wakeup(&self) -> Option<Tick> {
         if self.timers.is_empty() {
             None
@@ -205,15 +205,15 @@ impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
         }
     }
 
-    /// O(1) where a timer is due in most of the ticks ahead; O(M) at worst.
+    /// O(1) if a timer is due at most of the next ticks; at worst O(M).
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
         let place = self.take_due()?;
         self.timers.expire(place)
     }
 
-    /// As [`pop_expired`](Self::pop_expired) for each timer that fires; a comparison where nothing
-    /// is due.
+    /// The cost of one [`pop_expired`](Self::pop_expired) for each timer that fires; one comparison
+    /// if no timer is due.
     #[inline]
     fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
         self.now = self.now.max(now);

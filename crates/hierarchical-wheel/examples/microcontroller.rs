@@ -6,7 +6,8 @@ use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Timer, WheelError};
 
 const TIMERS: u64 = 200;
 
-/// A device that retries what is not answered: each message has a timeout, and most are answered.
+/// A device that sends messages and retries those that are not answered in time. Each message has a
+/// timeout, and most are answered.
 fn run(wheel: &mut HierarchicalWheel<u64>) -> u64 {
     let mut retries = 0;
     for message in 0..100_000 {
@@ -14,7 +15,7 @@ fn run(wheel: &mut HierarchicalWheel<u64>) -> u64 {
         if message % 10 > 0 {
             wheel.cancel(timeout);
         }
-        // A tick is a millisecond. A device that sleeps would go to `next_wakeup`.
+        // A tick is a millisecond. A device that sleeps would advance to `next_wakeup`.
         let tick = wheel.now() + 1;
         wheel.advance(tick, |_| retries += 1);
     }

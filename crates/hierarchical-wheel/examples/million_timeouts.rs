@@ -1,9 +1,8 @@
-//! A million connections with idle timeouts, on the real clock: what a server's event loop does
-//! with a wheel.
+//! The event loop of a server: a million connections with idle timeouts, on the real clock.
 //!
-//! One tick is a millisecond since the start. The loop sleeps until the wheel's next wake-up, moves
-//! the clock, and closes what has been idle for too long. A tenth of the connections is busy and
-//! has its timeout moved all the time.
+//! One tick is a millisecond since the start. The loop sleeps until the wheel's next wake-up,
+//! advances the wheel, and closes the connections that were idle for too long. A tenth of the
+//! connections are busy: their timeouts are rescheduled all the time.
 //!
 //! ```sh
 //! cargo run --release -p wheelhouse-hierarchical-wheel --example million_timeouts
@@ -35,9 +34,6 @@ fn main() {
             moved += busy.filter(|id| timeouts.reschedule(**id, now() + IDLE + 1)).count();
         }
     }
-    println!(
-        "{closed} closed after {} ms, {moved} times one was moved, {latest} ms late at most",
-        now()
-    );
-    assert_eq!(closed as u64, CONNECTIONS, "each of them times out once");
+    println!("{closed} closed after {} ms, {moved} reschedules, {latest} ms late at most", now());
+    assert_eq!(closed as u64, CONNECTIONS, "each connection times out once");
 }

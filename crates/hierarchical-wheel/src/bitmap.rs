@@ -1,8 +1,9 @@
-//! The occupied slots of a hierarchy of wheels, and the first of them.
+//! A bitmap of the occupied slots of all levels, which finds the first one in O(1).
 //!
-//! Number the slots of all levels through, the lowest level first. Seen from the hand, every timer
-//! of a lower level is due before every one of a higher, and within a level the digits count up. So
-//! the earliest occupied slot is the one of the lowest number: the lowest bit of the map.
+//! The slots of all levels are numbered consecutively, the lowest level first. Seen from the hand,
+//! every timer of a lower level is due before every timer of a higher level, and within a level the
+//! slots are ordered by digit. So in a small wheel the earliest occupied slot has the lowest
+//! number: it is the lowest bit of the map.
 //!
 //! ```text
 //! summary   0 0 1 0 1 ...          a bit for each word that is not zero
@@ -10,26 +11,26 @@
 //! words     0 0 0100100..0  0  10..0      a bit for each slot
 //! ```
 //!
-//! Linux keeps such a map of its timer wheel; a word of words above it is how its bitmaps of
-//! priorities are searched, and van Emde Boas trees carry the idea to any depth.
+//! Linux has such a map for its timer wheel, and a summary word above the words in its bitmaps of
+//! priorities. Van Emde Boas trees extend the idea to any depth.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use wheelhouse_core::meter::{Meter, Work};
 
-/// Bits of a word.
+/// The number of bits of a word.
 const WORD: u32 = u64::BITS;
 
-/// A set of slots, by their numbers.
+/// A set of slot numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Bitmap {
     words: Vec<u64>,
-    /// Bit i: word i is not zero.
+    /// Bit i is set if word i is not zero.
     summary: Vec<u64>,
 }
 
 impl Bitmap {
-    /// An empty set of numbers below `slots`.
+    /// An empty set for numbers below `slots`.
     pub(crate) fn new(slots: u32) -> Self {
         let words = slots.div_ceil(WORD);
         Self { words: vec![0; words as usize], summary: vec![0; words.div_ceil(WORD) as usize] }
@@ -43,7 +44,7 @@ impl Bitmap {
         self.summary[(word / WORD) as usize] |= 1 << (word % WORD);
     }
 
-    /// Takes a slot out. O(1).
+    /// Removes a slot. O(1).
     #[inline(always)]
     pub(crate) fn remove(&mut self, slot: u32) {
         let at = slot / WORD;
@@ -60,7 +61,8 @@ impl Bitmap {
         self.words[(slot / WORD) as usize] >> (slot % WORD) & 1 == 1
     }
 
-    /// The lowest number. O(s / 4,096) for s slots: two words, up to 4,096 slots.
+    /// The lowest number in the set. O(s / 4,096) for s slots: up to 4,096 slots it reads two
+    /// words.
     #[inline(always)]
     pub(crate) fn first(&self, meter: &impl Meter) -> Option<u32> {
         for (at, summary) in self.summary.iter().enumerate() {
@@ -74,7 +76,8 @@ impl Bitmap {
         None
     }
 
-    /// The lowest number from `from` on. As [`first`](Self::first).
+    /// The lowest number in the set that is at least `from`. The cost is that of
+    /// [`first`](Self::first) plus one word.
     #[inline]
     pub(crate) fn first_from(&self, from: u32, meter: &impl Meter) -> Option<u32> {
         let at = from / WORD;

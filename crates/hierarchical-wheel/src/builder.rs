@@ -21,15 +21,15 @@ wheel_builder! {
     /// ```
     Builder of HierarchicalWheel,
     /// The number of slots of each level while the wheel is small, a power of two from 2 to 65,536;
-    /// 256 by default. A slot takes as much memory as a timer. With a capacity all levels are there
-    /// from the start: 2,048 slots by default. With 16 slots a level these are 256, or 8 KB: a good
-    /// choice for a few hundred timers on a microcontroller.
+    /// 256 by default. A slot takes as much memory as a timer. With a capacity, all levels are
+    /// allocated at the start: 2,048 slots by default. With 16 slots a level they are 256 slots, or
+    /// 8 KB, which suits a few hundred timers on a microcontroller.
     slots_per_level: DEFAULT_SLOTS,
     /// Builds the wheel.
     ///
     /// # Errors
     ///
-    /// If the number of slots is zero, one, above 65,536 or no power of two, or if the capacity is
-    /// 2^32 or more.
+    /// If the number of slots is less than 2, more than 65,536 or not a power of two, or if the
+    /// capacity is 2^32 or more.
     build: SlotCount::new,
 }

@@ -1,4 +1,4 @@
-//! How this backend introduces itself to the suite and the comparison.
+//! The description of this backend for the conformance suite and the benchmark.
 
 use crate::HierarchicalWheel;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
@@ -11,10 +11,10 @@ pub struct Definition;
 impl Backend for Definition {
     const INFO: Info = Info {
         name: "hierarchical-wheel",
-        structure: "levels of wheels, lists whose slots open ahead",
+        structure: "levels of wheels, lists, slots that open early",
         source: "Varghese & Lauck scheme 7; Kafka, tokio, Linux before 4.8",
         precision: Precision::Exact,
-        // One for each level above the lowest. In the unit tests a large wheel has more of them.
+        // One for each level above the lowest. In unit tests a large wheel has more levels.
         vain_wakeups: if cfg!(test) { 21 } else { 7 },
         most: u32::MAX,
         costs: Costs {
@@ -23,8 +23,8 @@ impl Backend for Definition {
             reschedule: "O(1)",
             fire: "O(1), worst 500 moves",
         },
-        // A list takes four links in and two out, and a slot that has fired is followed by a search
-        // over a few words of a map.
+        // Inserting into a list writes four links, removing writes two. After a slot has fired, a
+        // few words of the bitmap are searched.
         bounds: |_| Bounds {
             insert: 6.5,
             cancel: 3.5,

@@ -1,18 +1,19 @@
-//! Reading a list ahead from several places at once.
+//! Reads a list ahead from several nodes at once.
 //!
-//! A list is a chain of cache misses: each node holds the address of the next. Sixteen chains can
-//! be followed at once because their reads are independent. So a slot of a large wheel
-//! remembers some of its timers. Before its timers move, *walkers* run from sixteen of these
-//! *hints* through the list in step, each up to the next hint. The timers are in the cache then.
+//! A list is a chain of cache misses, because each node holds the address of the next. A processor
+//! can follow sixteen chains at once, because their reads are independent. So a slot of a large
+//! wheel remembers some of its timers, its *hints*. Before the timers of the slot move, *walkers*
+//! start at sixteen hints and follow the list in lockstep, each up to the next hint. After that the
+//! timers are in the cache.
 //!
 //! ```text
 //! sentinel ⇄ a b c d e f g h i j k l m n o p ⇄ sentinel
 //!                  ◀─────▲  ◀────▲  ◀──────▲      three walkers
 //! ```
 //!
-//! The place of a timer alone decides whether it is remembered, so that an insertion need not
-//! count. A hint is never trusted: its timer may have left the slot, or its place may have another
-//! timer. A walker that starts in the wrong list costs a few reads and changes nothing.
+//! A timer is remembered if its place is a multiple of 16, so an insertion needs no counter. A hint
+//! may be wrong: its timer may have left the slot, or its place may have another timer now. A
+//! walker that starts in the wrong list costs a few reads and changes nothing.
 
 use crate::Tick;
 use crate::nodes::Nodes;
@@ -21,35 +22,35 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::hint::black_box;
 
-/// Timers at places that are multiples of this, a power of two, are remembered.
+/// Timers whose place is a multiple of this are remembered. A power of two.
 pub(crate) const EVERY: u32 = 16;
 
-/// Walkers that run in step: about as many as a processor has misses under way.
+/// The number of walkers: about as many as a processor can have outstanding cache misses.
 const WALKERS: usize = 16;
 
-/// Hints that are followed in one call.
+/// The number of hints that are followed in one call.
 const PORTION: usize = 32;
 
-/// The longest way of a walker, as a multiple of the way to the next hint on average.
+/// The longest walk of a walker, as a multiple of the average distance between two hints.
 const LONGEST: u32 = 4;
 
-/// A slot with fewer hints than this never looks whether they are still right.
+/// A slot with fewer hints than this never checks whether they are still right.
 const FEW: usize = 64;
 
-/// Returns `true` if slots remember the timer at a place.
+/// Returns `true` if slots remember the timer at this place.
 #[inline(always)]
 pub(crate) fn is_hint(at: u32) -> bool {
     at & (EVERY - 1) == 0
 }
 
-/// The hints of all slots, by the numbers of the slots.
+/// The hints of all slots, by slot number.
 #[derive(Clone, Debug)]
 pub(crate) struct AllHints {
-    /// By block. Empty until a timer of the block is remembered.
+    /// The hints of each block, by slot. Empty until a timer of the block is remembered.
     blocks: Vec<Vec<Hints>>,
-    /// Bits of the number of a slot within its block.
+    /// The number of bits of a slot's number within its block.
     bits: u32,
-    /// Hints of all slots together.
+    /// The number of hints of all slots.
     total: usize,
 }
 
@@ -59,7 +60,7 @@ impl AllHints {
         Self { blocks: vec![Vec::new(); blocks], bits, total: 0 }
     }
 
-    /// How many hints a slot has.
+    /// The number of hints of a slot.
     pub(crate) fn count(&self, number: u32) -> usize {
         self.of(number).map_or(0, |hints| hints.places.len())
     }
@@ -68,7 +69,7 @@ impl AllHints {
         self.blocks[(number >> self.bits) as usize].get(number as usize & ((1 << self.bits) - 1))
     }
 
-    /// Changes the hints of a slot.
+    /// Changes the hints of a slot and updates the total.
     fn change<R>(&mut self, number: u32, change: impl FnOnce(&mut Hints) -> R) -> R {
         let block = &mut self.blocks[(number >> self.bits) as usize];
         if block.is_empty() {
@@ -81,7 +82,7 @@ impl AllHints {
         result
     }
 
-    /// A timer came to a slot, behind all others. `most` hints may be kept in all.
+    /// Adds a hint for a timer that was appended to a slot. At most `most` hints are kept in total.
     pub(crate) fn push_back(
         &mut self,
         number: u32,
@@ -90,26 +91,27 @@ impl AllHints {
         is_here: impl Fn(u32) -> bool,
     ) {
         if self.total >= most {
-            // Hints of timers that have left are dropped where more come. Where none come they
-            // could pile up, so all are dropped when there are too many: that only costs time.
+            // A slot drops the hints of timers that have left only when it receives new ones. In
+            // other slots such hints pile up, so all hints are dropped if there are too many.
+            // That is safe: without hints, reading a list only takes longer.
             *self = Self::new(self.blocks.len(), self.bits);
         }
         self.change(number, |hints| hints.push_back(at, is_here));
     }
 
-    /// A timer came to a slot, before all others.
+    /// Adds a hint for a timer that was prepended to a slot.
     pub(crate) fn push_front(&mut self, number: u32, at: u32) {
         self.change(number, |hints| hints.places.push_front(at));
     }
 
-    /// A timer that is remembered leaves the end of the list of a slot.
+    /// Removes the hint of a timer that leaves the end of a slot's list.
     pub(crate) fn pop_back(&mut self, number: u32, at: u32) {
         if self.count(number) > 0 {
             self.change(number, |hints| hints.pop_back(at));
         }
     }
 
-    /// A slot is empty.
+    /// Drops the hints of a slot that has become empty.
     #[inline]
     pub(crate) fn clear(&mut self, number: u32) {
         if self.count(number) > 0 {
@@ -117,8 +119,9 @@ impl AllHints {
         }
     }
 
-    /// Reads the next timers of the list of a slot, whose last one is given, unless they are read
-    /// already. The deadlines of its timers are the same from bit `shift` on.
+    /// Reads the next timers of a slot's list, from its `last` timer backwards, unless they have
+    /// been read already. The deadlines of the timers of the slot agree in all bits from `shift`
+    /// up.
     #[inline]
     pub(crate) fn read_ahead<T>(&mut self, nodes: &Nodes<T>, number: u32, last: u32, shift: u32) {
         if self.of(number).is_some_and(Hints::has_more) {
@@ -127,30 +130,30 @@ impl AllHints {
     }
 }
 
-/// Some timers of a slot, in the order of its list.
+/// The places of the remembered timers of a slot, in the order of its list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hints {
     places: VecDeque<u32>,
-    /// How many, from the last on, were followed already.
+    /// How many hints, counted from the last, have been followed already.
     read: usize,
-    /// With this many, those of timers that have left are dropped.
+    /// With this many hints, the hints of timers that have left are dropped.
     limit: usize,
 }
 
 impl Hints {
-    /// A timer came, behind all others.
+    /// Adds a hint at the end. `is_here` returns `true` if the timer at a place is in this slot.
     fn push_back(&mut self, at: u32, is_here: impl Fn(u32) -> bool) {
         if self.places.len() >= self.limit.max(FEW) {
-            // Half of the hints came since the last look, so each is looked at about twice.
+            // At least half of the hints came since the last check: O(1) amortised.
             self.places.retain(|at| is_here(*at));
             self.limit = 2 * self.places.len();
         }
         self.places.push_back(at);
     }
 
-    /// A timer that is remembered leaves the end of the list.
+    /// Removes the hint of a timer that leaves the end of the list, and all hints behind it.
     fn pop_back(&mut self, at: u32) {
-        // Hints of timers that were cancelled may be behind it.
+        // The hints behind it are of timers that were cancelled.
         let found = self.places.iter().rev().take(4 * PORTION).position(|place| *place == at);
         if let Some(behind) = found {
             self.places.truncate(self.places.len() - 1 - behind);
@@ -158,13 +161,14 @@ impl Hints {
         }
     }
 
-    /// Returns `true` if few of the timers that were read are left, and there are others.
+    /// Returns `true` if few of the hints that were followed are left, and some have not been
+    /// followed.
     #[inline]
     fn has_more(&self) -> bool {
         self.read <= PORTION / 2 && self.read < self.places.len()
     }
 
-    /// Reads the timers from the next hints on.
+    /// Reads the timers before the next hints.
     #[inline(never)]
     fn follow<T>(&mut self, nodes: &Nodes<T>, last: u32, shift: u32) {
         let slot_of = |at: u32| nodes.deadline_at(at) >> shift;
@@ -185,7 +189,8 @@ impl Hints {
                 let at = walkers[n];
                 walkers[n] = nodes.prev(at);
                 if is_hint(at) {
-                    // At the next hint, or at a sentinel of such a number: on to a free hint.
+                    // The walker is at the next hint, or at a sentinel whose place is such a
+                    // multiple: it continues at a hint that has no walker yet.
                     match hints.next() {
                         Some(hint) => {
                             walkers[n] = nodes.prev(hint);
@@ -200,7 +205,7 @@ impl Hints {
                 n += 1;
             }
         }
-        // The compiler must not know that nothing comes of it.
+        // Keeps the compiler from removing the reads, whose results are not used.
         black_box(walkers);
         self.read = (self.read + PORTION).min(self.places.len());
     }

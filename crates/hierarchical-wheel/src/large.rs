@@ -1,17 +1,17 @@
-//! Large wheels: slots open before their turn, so that no tick moves many timers.
+//! Large wheels: slots open before the hand reaches them, so that no tick moves many timers.
 //!
 //! # Open slots
 //!
 //! In a small wheel all timers of a slot move when the hand reaches it. With a million timers that
 //! is a stall of milliseconds. In a large wheel the next slot of each level is *open* while the
-//! hand is in the second half of the slot before: new timers that belong to it go straight to the
-//! level below, which therefore has two blocks of slots: the *current* block, which the hand is in,
-//! and the *next* one. The *older* timers, which were there before the slot opened, move down a few
-//! a call (`open`). None is left when the hand gets there.
+//! hand is in the second half of the slot before it. New timers that belong to an open slot go
+//! directly to the level below. So each level has two blocks of slots: the *current* block, which
+//! the hand is in, and the *next* block. The *older* timers, which were in the slot before it
+//! opened, move down a few per call (`open`). None is left when the hand gets there.
 //!
 //! Why half: a timer that is cancelled or moved before its slot opens never moves down. If slots
-//! opened earlier, more timers would move for nothing; if they opened later, more would have to
-//! move in a tick. For that reason a crowded slot opens one or two quarters earlier.
+//! opened earlier, more timers would move for nothing. If they opened later, more timers would have
+//! to move per tick. So only a crowded slot opens earlier, by one or two quarters.
 //!
 //! ```text
 //! level 1       [hand][open][ ][ ] ...
@@ -22,10 +22,12 @@
 //!
 //! # Invariants
 //!
-//! * A timer is in the slot of the lowest level whose current block has its deadline, or whose next
-//!   block has it if the slot above is open, or it is an older timer of an open slot on the way
-//!   there.
-//! * Blocks that are past are empty, and next blocks while the slot above is closed.
+//! * Each timer is in the slot of its deadline on the lowest possible level. A level is possible if
+//!   its current block contains the deadline, or if its next block does and the slot above is open.
+//!   Two kinds of timers may be higher up: older timers of an open slot, and postponed timers,
+//!   which are in the slot of an earlier deadline.
+//! * Blocks before the current one are empty, and so are next blocks while the slot above is
+//!   closed.
 //! * An open slot is occupied if and only if it has older timers.
 
 #[cfg(test)]
@@ -41,42 +43,44 @@ use alloc::vec;
 use alloc::vec::Vec;
 use wheelhouse_core::meter::Meter;
 
-/// Bits of a digit of a large wheel. With 1,024 slots a level, timers that are due within half an
-/// hour of milliseconds move once in their life; with 256 they move twice, and with 4,096 the
-/// timers that wait in level 0 no longer fit the second-level cache.
+/// The number of bits of a digit of a large wheel. With 1,024 slots a level, a timer that is due
+/// within half an hour (a tick being a millisecond) moves once before it fires. With 256 slots it
+/// moves twice. With 4,096 slots the timers on level 0 no longer fit the second-level cache.
 const BITS: u32 = if cfg!(test) { 3 } else { 10 };
 
 /// With more timers than this, slots remember some of their timers. With fewer, the third-level
-/// cache is fast enough to follow a list without help.
+/// cache is fast enough to follow a list without hints.
 const HINTS_FROM: usize = if cfg!(test) { 1 << 8 } else { 1 << 17 };
 
 /// The slots of a level of a large wheel.
 #[derive(Clone, Copy, Debug)]
 struct Level {
-    /// The first sentinels of its two blocks, [`OUTSIDE`] until they are needed.
+    /// The first sentinel of each of its two blocks, [`OUTSIDE`] until the block is needed.
     blocks: [u32; 2],
     /// The sentinel of its open slot, [`OUTSIDE`] if there is none.
     open: u32,
-    /// The number of that slot, from tick 0 on.
+    /// The index of that slot, counted from tick 0.
     open_at: Tick,
     /// The tick at which it opened.
     opened: Tick,
-    /// How many of its older timers move in a tick.
+    /// The number of its older timers that move per tick.
     pace: u64,
 }
 
 /// The additional state of a large wheel.
 #[derive(Clone, Debug)]
 pub(crate) struct Large {
-    /// None while the wheel is small.
+    /// Empty while the wheel is small.
     levels: Vec<Level>,
     /// The first sentinel of the lists of older timers, one for each level.
     older: u32,
-    /// Bit L: the open slot of level L has older timers.
+    /// Bit L is set if the open slot of level L has older timers.
     pending: u64,
-    /// Bit L: the slot of level L behind the hand is open, or would be if its block were there.
+    /// Bit L is set if the next slot of level L is open, or should be open but its block does not
+    /// exist yet.
     is_open: u64,
-    /// The last tick at which older timers moved; if none have, the tick before the slot opened.
+    /// The last tick at which older timers moved, or the tick before the slot opened if none have
+    /// moved yet.
     moved: Tick,
     /// No slot with timers opens before this tick.
     opens: Tick,
@@ -90,13 +94,13 @@ impl Large {
         Self { levels, older: OUTSIDE, pending, is_open, moved, opens, hints }
     }
 
-    /// The most sentinels that a large wheel takes.
+    /// The most sentinels that a large wheel has.
     pub(crate) const fn sentinels() -> usize {
         let levels = u64::BITS.div_ceil(BITS) as usize;
         2 * (levels << BITS) + levels
     }
 
-    /// A slot is empty.
+    /// Drops the hints of a slot that has become empty.
     #[inline]
     pub(crate) fn forget(&mut self, number: u32) {
         self.hints.clear(number);
@@ -108,7 +112,7 @@ impl Large {
     }
 }
 
-/// A slot of a large wheel: its level, and its number from tick 0 on.
+/// A slot of a large wheel: its level, and its index on that level, counted from tick 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slot {
     level: u32,
@@ -116,8 +120,7 @@ struct Slot {
 }
 
 impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
-    /// Gives the wheel the slots of a large one, and opens the next slot of each level from now on.
-    /// Each timer moves once.
+    /// Replaces the slots of the small wheel by those of a large one. Each timer moves once.
     #[cold]
     #[inline(never)]
     pub(crate) fn become_large(&mut self) {
@@ -135,6 +138,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         let level = Level { blocks, open: OUTSIDE, open_at: 0, opened: 0, pace: 0 };
         self.large.levels = vec![level; levels as usize];
         (1..levels).for_each(|level| self.open_in_time(level));
+        // All timers with one deadline are in one slot, so moving slot by slot keeps their order.
         while let Some(number) = occupied.first(&self.meter) {
             occupied.remove(number);
             let shift = (number >> bits) * bits;
@@ -148,20 +152,20 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.find_next::<true>();
     }
 
-    /// The number of the block of a level that a tick is in.
+    /// The index of the block of a level that contains a tick, counted from tick 0.
     #[inline(always)]
     fn block_of(&self, level: u32, tick: Tick) -> Tick {
-        // In two shifts: a shift by all bits at once does not exist.
+        // Two shifts, because on the highest level one shift would be by 64 bits or more.
         tick >> (level * self.bits) >> self.bits
     }
 
-    /// The index of a block among the two of its level, by its number.
+    /// The side of a block with this index: 0 or 1, because the two blocks of a level alternate.
     #[inline(always)]
     fn side_of(block: Tick) -> u32 {
         block as u32 & 1
     }
 
-    /// The slot of a level that a tick is in.
+    /// The slot of a level that contains a tick.
     #[inline(always)]
     fn slot_at(&self, level: u32, tick: Tick) -> Slot {
         Slot { level, at: tick >> (level * self.bits) }
@@ -173,20 +177,21 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         slot.at << (slot.level * self.bits)
     }
 
-    /// How many ticks a slot has.
+    /// The number of ticks of a slot.
     #[inline(always)]
     fn width_of(&self, slot: Slot) -> Tick {
         1 << (slot.level * self.bits)
     }
 
-    /// The number of a slot in the map of those that are occupied.
+    /// The number of a slot in the bitmap of occupied slots.
     #[inline(always)]
     fn number_of(&self, slot: Slot) -> u32 {
         let side = Self::side_of(slot.at >> self.bits);
         ((2 * slot.level + side) << self.bits) + (slot.at as u32 & self.mask)
     }
 
-    /// The sentinel of a slot in the current or next block of its level.
+    /// The sentinel of a slot in the current or next block of its level. Adds the block if it does
+    /// not exist yet.
     #[inline]
     fn sentinel_of(&mut self, slot: Slot) -> u32 {
         let side = Self::side_of(slot.at >> self.bits);
@@ -205,8 +210,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         if side == Self::side_of(self.block_of(level, self.hand)) {
             self.set_ways(level, first);
         }
-        // One of its slots may be the one to open. A slot of the other block does not open here: if
-        // it is closed, it opens when the timers of the level above have moved.
+        // The next slot of the level may be in this block and may have to open. If it is in the
+        // other block, it does not open here, but when the timers of the level above have moved.
         let behind = self.behind_hand(level).filter(|_| level > 0);
         if behind.is_some_and(|slot| Self::side_of(slot.at >> self.bits) == side) {
             self.open_next(level);
@@ -214,24 +219,25 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         first
     }
 
-    /// The sentinel of the slot that a deadline belongs to, and the shift of its level.
+    /// The sentinel of the slot of a deadline, and the shift of its level.
     pub(crate) fn slot_of(&mut self, deadline: Tick) -> (u32, u32) {
         let mut level = highest_difference(deadline, self.hand) as u32 / self.bits;
-        // In the open slot of a level, timers go to the level below.
+        // The timers of an open slot go to the level below.
         while level > 0 && self.is_below(level, deadline) {
             level -= 1;
         }
         (self.sentinel_of(self.slot_at(level, deadline)), level * self.bits)
     }
 
-    /// Returns `true` if a deadline is in the slot of the hand, or in the open slot.
+    /// Returns `true` if a deadline is in the slot of the hand or in the open slot after it.
     #[inline(always)]
     fn is_below(&self, level: u32, deadline: Tick) -> bool {
         let ahead = self.slot_at(level, deadline).at - self.slot_at(level, self.hand).at;
         ahead <= Tick::from(self.is_open(level))
     }
 
-    /// A timer came to a slot, which is to remember it.
+    /// Adds a hint for a timer that was appended to a slot above level 0, if the wheel has enough
+    /// timers.
     #[inline]
     pub(crate) fn remember(&mut self, at: u32, deadline: Tick, sentinel: u32) {
         if self.large.is_on() && self.nodes.places() > HINTS_FROM {
@@ -250,7 +256,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.large.hints.push_back(number, at, self.nodes.places(), is_here);
     }
 
-    /// The first occupied slot of a level, from one in the block of the hand on.
+    /// The first occupied slot of a level in the current or next block, starting at `from`.
     #[inline(always)]
     fn first_of_level(&self, from: Slot) -> Option<Slot> {
         let block = self.block_of(from.level, self.hand);
@@ -275,8 +281,9 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             let Some(slot) = self.first_of_level(here) else { continue };
             let mut next = slot;
             if slot.at >> self.bits != here.at >> self.bits {
-                // The next block starts with the open slot of the level above, or of one further
-                // up, which comes first if it has older timers.
+                // The next block starts at the first tick of the open slot of the level above, and
+                // perhaps of higher levels. If one of these slots has older timers, it is the
+                // earliest occupied slot, because it starts with the block.
                 let start =
                     self.start_of_slot(Slot { level, at: slot.at >> self.bits << self.bits });
                 let above = (level + 1..self.levels()).map(|level| self.slot_at(level, start));

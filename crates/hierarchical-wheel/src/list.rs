@@ -1,14 +1,15 @@
-//! The timing wheel of the textbooks, at any size.
+//! The timing wheel of the textbooks, with any number of timers.
 //!
-//! It is the small wheel of this crate, and stays that with a million timers: the row to compare
-//! others with. A tick at which a slot of k timers cascades is O(k) then, a stall of milliseconds.
+//! This is the small wheel of this crate, which does not change its layout even with a million
+//! timers. It is the baseline to compare others with. A tick at which a slot of k timers cascades
+//! is O(k): a stall of milliseconds.
 
 use crate::wheel::{DEFAULT_SLOTS, Wheel};
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::{Meter, NoMeter};
 use wheelhouse_core::{SlotCount, wheel_builder};
 
-/// A wheel that never becomes large. For comparisons:
+/// A wheel that never becomes large, for comparisons.
 /// [`HierarchicalWheel`](crate::HierarchicalWheel) is the same wheel up to 32,768 timers, and has
 /// shorter ticks with more.
 ///
@@ -28,7 +29,7 @@ impl<T> ListWheel<T> {
         Self::with_meter(NoMeter)
     }
 
-    /// Chooses the number of slots, the first tick, the capacity or a meter.
+    /// Returns a builder that sets the number of slots, the first tick, the capacity or a meter.
     pub fn builder() -> Builder<T> {
         Builder::new()
     }
@@ -57,8 +58,8 @@ wheel_builder! {
     ///
     /// # Errors
     ///
-    /// If the number of slots is zero, one, above 65,536 or no power of two, or if the capacity is
-    /// 2^32 or more.
+    /// If the number of slots is less than 2, more than 65,536 or not a power of two, or if the
+    /// capacity is 2^32 or more.
     build: SlotCount::new,
 }
 
@@ -70,7 +71,7 @@ impl Backend for Definition {
     const INFO: Info = Info {
         name: "list-wheel",
         structure: "levels of wheels, doubly linked lists",
-        source: "Varghese & Lauck scheme 7, as the textbooks have it",
+        source: "Varghese & Lauck scheme 7, as in textbooks",
         precision: Precision::Exact,
         vain_wakeups: 7,
         most: u32::MAX,
@@ -80,8 +81,8 @@ impl Backend for Definition {
             reschedule: "O(1)",
             fire: "O(m), worst O(k)",
         },
-        // A list takes four links in and two out. Delays below 2^24 cascade at most twice; a slot
-        // that has fired is followed by a search over two words.
+        // Inserting into a list writes four links, removing writes two. Delays below 2^24 cascade
+        // at most twice. After a slot has fired, two words of the bitmap are searched.
         bounds: |_| Bounds {
             insert: 5.0,
             cancel: 3.0,

@@ -1,16 +1,16 @@
-//! Timers and slots in one array, linked into rings.
+//! The timers and slots of a wheel in one array, linked into rings.
 //!
 //! Each slot has a *sentinel*: a node without a timer, at which the list of the slot begins and
-//! ends. Sentinel and timers form a ring, so that every timer has a neighbour on both sides.
+//! ends. The sentinel and the timers form a ring, so every timer has a neighbour on both sides.
 //!
 //! ```text
 //!        ╭───────────────────────────────────────────╮
 //!        ╰▶ sentinel ⇄ timer 7 ⇄ timer 2 ⇄ timer 9 ◀─╯      an empty slot is its own neighbour
 //! ```
 //!
-//! To take a timer out is two stores, whichever its neighbours are: no branch asks for ends. Links
-//! are four bytes instead of eight, so that a timer with a value of eight bytes takes 32: half a
-//! cache line.
+//! Removing a timer takes two stores and no branch, because a list has no ends. Links are four
+//! bytes instead of eight, so a timer with a value of eight bytes takes 32 bytes: half a cache
+//! line.
 
 use crate::{Tick, TimerId};
 use alloc::vec::Vec;
@@ -22,11 +22,12 @@ use wheelhouse_core::arena::Link;
 use wheelhouse_core::overdue::Arrivals;
 use wheelhouse_core::stack::Stack;
 
-/// No node has this place or a higher one, so a link to it leads nowhere: the bounds check finds
-/// it. It stands for a level without slots, or for an open slot.
+/// No node has this index or a higher one, so an access to it fails the bounds check. Used for the
+/// sentinels of a level that has no slots yet, and in an open slot. It is 2^16 below the maximum
+/// because a digit of up to 65,535 is added to it.
 pub(crate) const OUTSIDE: u32 = u32::MAX - (1 << 16);
 
-/// Timers of a list that are read ahead.
+/// The number of timers of a list that are read ahead.
 const LONGEST: usize = 32;
 
 /// A timer, a sentinel, or a free place.
@@ -43,7 +44,7 @@ const _: () = assert!(size_of::<Node<u64>>() == 32 && size_of::<Node<u32>>() == 
 #[derive(Clone, Debug)]
 enum Body<T> {
     Timer(Armed<T>),
-    /// A sentinel with the number of its slot, or a free place with any number.
+    /// A sentinel with the number of its slot, or a free place, whose number has no meaning.
     Slot(u32),
 }
 
@@ -60,9 +61,10 @@ impl<T> Node<T> {
 /// A live timer.
 #[derive(Clone, Debug)]
 pub(crate) struct Armed<T> {
-    /// The generation of its handle. It is never zero, which distinguishes a timer from a slot.
+    /// The generation of its handle. It is never zero, so the compiler encodes `Body::Slot` without
+    /// a tag.
     generation: NonZeroU32,
-    /// Its place among the timers that were overdue when they came; `None` if it is in a slot.
+    /// Its arrival number if it was overdue when it was inserted; `None` if it is in a slot.
     pub(crate) arrival: Option<Link>,
     pub(crate) deadline: Tick,
     pub(crate) value: T,
@@ -76,10 +78,10 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// The neighbours of a timer that is in no list.
+    /// Placeholder links of a timer that is in no list.
     pub(crate) const NONE: Self = Self { prev: 0, next: 0 };
 
-    /// Returns `true` if the timer is the only one of its slot: the sentinel is on both sides.
+    /// Returns `true` if the timer is the only one of its slot: both neighbours are the sentinel.
     #[inline(always)]
     pub(crate) fn is_alone(self) -> bool {
         self.prev == self.next
@@ -90,24 +92,26 @@ impl Links {
 #[derive(Clone, Debug)]
 pub(crate) struct Nodes<T> {
     nodes: Vec<Node<T>>,
-    /// No timer comes to this place or a higher one: first that of a small wheel, then [`OUTSIDE`].
+    /// New places are below this index. A small wheel reaches it with its last timer before it has
+    /// to become large. In a large wheel it is [`OUTSIDE`].
     limit: u32,
     sentinels: usize,
-    /// The next handle of each free place. Because the generation is here, an insertion writes its
-    /// place without reading it first.
+    /// The next handle of each free place. The generation is stored here, so an insertion writes
+    /// its place without reading it first.
     free: Stack<TimerId>,
-    /// Places whose generations are used up.
+    /// The number of places whose generations are used up.
     retired: usize,
 }
 
 impl<T> Nodes<T> {
-    /// No nodes, room for this many nodes and free places, and at most `limit` places for timers.
+    /// No nodes. Allocates room for `capacity` nodes and `free` free places, and allows `limit`
+    /// places for timers.
     pub(crate) fn with_capacity(capacity: usize, free: usize, limit: u32) -> Self {
         let (nodes, free) = (Vec::with_capacity(capacity), Stack::with_capacity(free));
         Self { nodes, limit, sentinels: 0, free, retired: 0 }
     }
 
-    /// Raises the limit to what a link can address.
+    /// Raises the limit to the most nodes that links can address.
     pub(crate) fn lift_limit(&mut self) {
         self.limit = OUTSIDE;
     }
@@ -118,7 +122,7 @@ impl<T> Nodes<T> {
         self.nodes.len() - self.sentinels - self.free.len() - self.retired
     }
 
-    /// The number of places that timers have or had.
+    /// The number of places of timers, including free and retired places.
     #[inline]
     pub(crate) fn places(&self) -> usize {
         self.nodes.len() - self.sentinels
@@ -128,7 +132,7 @@ impl<T> Nodes<T> {
     pub(crate) fn add_slots(&mut self, count: u32, first_number: u32) -> u32 {
         let first = self.nodes.len() as u32;
         assert!(first < OUTSIDE - count, "a wheel holds fewer than 2^32 timers");
-        // At once, so that a new wheel does not copy its array while that grows.
+        // Reserved at once, so that the array is not copied several times while it grows.
         self.nodes.reserve(count as usize);
         for n in 0..count {
             let sentinel = Node::sentinel(first + n, first_number + n);
@@ -139,7 +143,7 @@ impl<T> Nodes<T> {
         first
     }
 
-    /// Makes places for timers of the sentinels of empty slots.
+    /// Turns the sentinels of empty slots into free places for timers.
     pub(crate) fn recycle_slots(&mut self, first: u32, count: u32) {
         for at in (first..first + count).rev() {
             debug_assert_eq!(self.node(at).next, at, "the slot is empty");
@@ -148,7 +152,7 @@ impl<T> Nodes<T> {
         self.sentinels -= count as usize;
     }
 
-    /// Gives a slot another number.
+    /// Changes the number of a slot.
     pub(crate) fn set_number(&mut self, slot: u32, number: u32) {
         match &mut self.node_mut(slot).body {
             Body::Slot(it) => *it = number,
@@ -166,19 +170,19 @@ impl<T> Nodes<T> {
         &mut self.nodes[at as usize]
     }
 
-    /// A handle for a place that is free, if there is one.
+    /// Takes a free place and returns its next handle; `None` if no place is free.
     #[inline(always)]
     pub(crate) fn free_place(&mut self) -> Option<TimerId> {
         self.free.pop()
     }
 
-    /// Returns `true` if there can be no new place.
+    /// Returns `true` if the number of places has reached the limit.
     #[inline(always)]
     pub(crate) fn is_at_limit(&self) -> bool {
         self.nodes.len() as u32 >= self.limit
     }
 
-    /// A handle for a new place.
+    /// Adds a place and returns its first handle.
     #[inline]
     pub(crate) fn new_place(&mut self) -> TimerId {
         debug_assert!(!self.is_at_limit());
@@ -187,7 +191,7 @@ impl<T> Nodes<T> {
         TimerId::from_parts(at, NonZeroU32::MIN)
     }
 
-    /// Puts a timer into the free place of a handle, between these neighbours.
+    /// Writes a timer to the free place of a handle, with these neighbours.
     #[inline(always)]
     pub(crate) fn put(
         &mut self,
@@ -198,19 +202,19 @@ impl<T> Nodes<T> {
     ) {
         let armed = Armed { generation: id.generation(), arrival: None, deadline, value };
         let node = Node { prev, next, body: Body::Timer(armed) };
-        // The place is free. Dropping its content would have to read it, and the read could miss
-        // the cache.
+        // The place is free and has nothing to drop. `forget` avoids the read of its content, which
+        // could miss the cache.
         mem::forget(mem::replace(self.node_mut(id.index()), node));
     }
 
-    /// Gives a timer these neighbours.
+    /// Sets the neighbours of a node.
     #[inline(always)]
     pub(crate) fn set_links(&mut self, at: u32, Links { prev, next }: Links) {
         let node = self.node_mut(at);
         (node.prev, node.next) = (prev, next);
     }
 
-    /// The timer of a handle, unless it is gone.
+    /// The timer of a handle; `None` if the handle is stale.
     #[inline(always)]
     pub(crate) fn get(&self, id: TimerId) -> Option<&Armed<T>> {
         match &self.nodes.get(id.index() as usize)?.body {
@@ -219,8 +223,8 @@ impl<T> Nodes<T> {
         }
     }
 
-    /// Gives a timer in a slot a deadline that is not earlier than its own, and leaves it where it
-    /// is. Returns `false` for a stale handle, an overdue timer or an earlier deadline.
+    /// Sets the deadline of a timer to the same or a later one, and leaves the timer in its slot.
+    /// Returns `false` for a stale handle, an overdue timer or an earlier deadline.
     #[inline(always)]
     pub(crate) fn postpone(&mut self, id: TimerId, deadline: Tick) -> bool {
         match self.nodes.get_mut(id.index() as usize) {
@@ -236,7 +240,8 @@ impl<T> Nodes<T> {
         }
     }
 
-    /// Takes a timer out of its list and its place, unless it is gone already.
+    /// Removes a timer from its list and frees its place. Returns the timer, and the sentinel of
+    /// its slot if the slot is empty now; `None` if the handle is stale.
     #[inline(always)]
     pub(crate) fn remove(&mut self, id: TimerId) -> Option<(Armed<T>, Option<u32>)> {
         let node = self.nodes.get_mut(id.index() as usize)?;
@@ -250,8 +255,9 @@ impl<T> Nodes<T> {
         Some((armed, self.close(prev, next)))
     }
 
-    /// The same for the first timer of the list of a slot, which has one, unless its deadline is
-    /// after the tick.
+    /// Removes the first timer of a slot, which must have one. Returns its handle, the timer, and
+    /// `true` if the slot is empty now; `None` if its deadline is after `tick`, because it was
+    /// postponed.
     #[inline(always)]
     pub(crate) fn pop(&mut self, slot: u32, tick: Tick) -> Option<(TimerId, Armed<T>, bool)> {
         let at = self.node(slot).next;
@@ -270,7 +276,7 @@ impl<T> Nodes<T> {
         Some((id, armed, next == slot))
     }
 
-    /// Takes the timer at a place, which is in no list, out of it.
+    /// Removes the overdue timer at a place, which is in no list.
     pub(crate) fn remove_overdue(&mut self, at: u32) -> (TimerId, Armed<T>) {
         match mem::replace(&mut self.node_mut(at).body, Body::FREE) {
             Body::Timer(armed) => {
@@ -282,7 +288,7 @@ impl<T> Nodes<T> {
         }
     }
 
-    /// Makes the place of a handle free, unless it was its last.
+    /// Frees the place of a handle, or retires it after its last generation.
     #[inline(always)]
     fn release(&mut self, id: TimerId) {
         match id.next_of_place() {
@@ -291,19 +297,21 @@ impl<T> Nodes<T> {
         }
     }
 
-    /// Makes room for a timer behind all others of a slot. Returns its neighbours, which the caller
-    /// writes to it. `None` if there is no such slot, or if it is [open](Self::open).
+    /// Links the timer at `at` as the last one of a slot, except for its own links: it returns
+    /// these, and the caller writes them. `None` if the slot does not exist or is
+    /// [open](Self::open).
     #[inline(always)]
     pub(crate) fn append(&mut self, slot: u32, at: u32) -> Option<Links> {
-        // The bounds checks that Rust makes anyway tell both cases.
+        // The bounds checks, which Rust makes in any case, detect both: the sentinel of a slot that
+        // does not exist is at or after `OUTSIDE`, and the `prev` of an open slot is `OUTSIDE`.
         let prev = self.nodes.get(slot as usize)?.prev;
         self.nodes.get_mut(prev as usize)?.next = at;
         self.node_mut(slot).prev = at;
         Some(Links { prev, next: slot })
     }
 
-    /// Opens a slot: its timers move to the empty list of another sentinel, and none can be
-    /// appended.
+    /// Opens a slot: its timers move to the empty list of the sentinel `older`, and no timer can be
+    /// appended to the slot.
     pub(crate) fn open(&mut self, slot: u32, older: u32) {
         let Node { prev: last, next: first, .. } = *self.node(slot);
         if first != slot {
@@ -320,13 +328,14 @@ impl<T> Nodes<T> {
         self.node(slot).next == slot
     }
 
-    /// Makes an open slot an empty one.
+    /// Closes an open slot, which is empty then.
     pub(crate) fn close_slot(&mut self, slot: u32) {
         self.set_links(slot, Links { prev: slot, next: slot });
     }
 
-    /// Gives a timer another deadline and takes it out of its list, unless it is gone. Returns its
-    /// former deadline, where it was, and the slot if that is empty now.
+    /// Sets the deadline of a timer and removes it from its list. Returns its former deadline, its
+    /// arrival if it was overdue, and the sentinel of its slot if the slot is empty now; `None` if
+    /// the handle is stale.
     #[inline(always)]
     pub(crate) fn detach(
         &mut self,
@@ -344,15 +353,17 @@ impl<T> Nodes<T> {
         Some((from, arrival, self.close(prev, next)))
     }
 
-    /// Takes the first timer of a slot out of its list. Returns its place, its deadline and whether
-    /// the slot is empty now.
+    /// Removes the first timer of a slot from its list. Returns its place, its deadline, and `true`
+    /// if the slot is empty now.
     pub(crate) fn take_first(&mut self, slot: u32) -> (u32, Tick, bool) {
         let at = self.node(slot).next;
         let (next, deadline) = self.next(at);
         (at, deadline, self.close(slot, next).is_some())
     }
 
-    /// Links the neighbours of a timer that leaves. Only a slot can be on both sides.
+    /// Links the neighbours of a timer that leaves. If both are the same node, it is the sentinel:
+    /// it is returned, because its slot is empty now. (An overdue timer is its own neighbour, so
+    /// this writes only its own links. The caller ignores the result.)
     #[inline(always)]
     fn close(&mut self, prev: u32, next: u32) -> Option<u32> {
         self.node_mut(prev).next = next;
@@ -369,8 +380,8 @@ impl<T> Nodes<T> {
         }
     }
 
-    /// Takes all timers out of a slot. Returns the first, from which [`next`](Self::next) leads to
-    /// the others and to the slot itself.
+    /// Empties a slot. Returns its former first timer, from which [`next`](Self::next) leads to the
+    /// other timers and then to the slot itself.
     #[inline]
     pub(crate) fn take_list(&mut self, slot: u32) -> u32 {
         let sentinel = self.node_mut(slot);
@@ -378,13 +389,13 @@ impl<T> Nodes<T> {
         mem::replace(&mut sentinel.next, slot)
     }
 
-    /// The neighbour behind a timer, and its deadline.
+    /// The node behind a timer, and the deadline of the timer.
     #[inline]
     pub(crate) fn next(&self, at: u32) -> (u32, Tick) {
         (self.node(at).next, self.deadline_at(at))
     }
 
-    /// The deadline of the timer at a place; 0 if there is none.
+    /// The deadline of the timer at a place; 0 if the place has no timer.
     #[inline(always)]
     pub(crate) fn deadline_at(&self, at: u32) -> Tick {
         match &self.node(at).body {
@@ -393,8 +404,8 @@ impl<T> Nodes<T> {
         }
     }
 
-    /// Reads the first timers of the lists of slots with consecutive sentinels, a timer of each in
-    /// turn: no read waits for one of another list.
+    /// Reads the first timers of the lists of slots with consecutive sentinels, one timer of each
+    /// list in turn. So no read waits for a read of another list.
     pub(crate) fn read_lists<const LISTS: usize>(&self, first: u32) {
         let mut at: [u32; LISTS] = array::from_fn(|n| first + n as u32);
         for _ in 0..LONGEST {
@@ -411,24 +422,24 @@ impl<T> Nodes<T> {
                 break;
             }
         }
-        // The compiler must not know that nothing comes of it.
+        // Keeps the compiler from removing the reads, whose results are not used.
         black_box(at);
     }
 
-    /// The neighbour behind a node.
+    /// The node behind a node.
     #[cfg(test)]
     pub(crate) fn following(&self, at: u32) -> u32 {
         self.node(at).next
     }
 
-    /// The neighbour in front of a node.
+    /// The node in front of a node.
     #[inline(always)]
     pub(crate) fn prev(&self, at: u32) -> u32 {
         self.node(at).prev
     }
 
-    /// Links a timer before all others of a slot, which is not open. Returns `true` if the slot was
-    /// empty.
+    /// Links a timer as the first one of a slot, which must not be open. Returns `true` if the slot
+    /// was empty.
     #[inline(always)]
     pub(crate) fn prepend(&mut self, slot: u32, at: u32) -> bool {
         debug_assert_ne!(self.node(slot).prev, OUTSIDE, "no timer comes to an open slot");
@@ -438,7 +449,8 @@ impl<T> Nodes<T> {
         next == slot
     }
 
-    /// Ends the list of a slot with this timer, or leaves it empty if this is the slot.
+    /// Makes this timer the last one of the slot's list. If `at` is the sentinel itself, the list
+    /// is empty.
     #[inline]
     pub(crate) fn cut_after(&mut self, slot: u32, at: u32) {
         self.node_mut(slot).prev = at;
@@ -447,7 +459,8 @@ impl<T> Nodes<T> {
 }
 
 impl<T> Arrivals for Nodes<T> {
-    /// The timer is overdue, and in no list: it is its own neighbour.
+    /// An overdue timer is in no list. It is its own neighbour, so that removing it changes no
+    /// other node.
     fn set_arrival(&mut self, at: u32, arrival: Link) {
         let node = self.node_mut(at);
         (node.prev, node.next) = (at, at);

@@ -1,15 +1,15 @@
-//! The wheel as a [`Timer`].
+//! The implementation of [`Timer`] for the wheel.
 
 use crate::wheel::Wheel;
 use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-// What starts, stops and moves timers is always inlined: at a million timers a call waits for
-// memory, and the fewer instructions there are from one call to the next, the more calls wait at
-// the same time. For the same reason a node is written once, when its neighbours are known: the
-// processor has room for some fifty stores that wait for memory.
-/// [`advance`](Timer::advance): O(1) for each timer that fires and O(1) amortised for each call; at
-/// worst as the [costs](crate#cost) say.
+// The methods that start, stop and move timers are always inlined. With a million timers a call
+// waits for memory. The fewer instructions there are from one call to the next, the more calls wait
+// at the same time. For the same reason a node is written once, when its neighbours are known: a
+// processor buffers only some fifty stores that wait for memory.
+/// [`advance`](Timer::advance) is O(1) for each timer that fires plus O(1) amortised for each call;
+/// for the worst case see the [costs](crate#cost).
 impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
     #[inline]
     fn now(&self) -> Tick {
@@ -21,9 +21,9 @@ impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
         self.nodes.len()
     }
 
-    /// O(1), and a move to come for each level between the hand and the deadline. At worst O(n):
-    /// when the array of n timers is full and no [capacity](crate::Builder::capacity) was asked
-    /// for, and once when the wheel becomes large.
+    /// O(1), and a later move for each level between the hand and the deadline. O(n) when the array
+    /// of n timers is full and grows beyond its [capacity](crate::Builder::capacity), and once when
+    /// the wheel becomes large.
     #[inline(always)]
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         let id = match self.nodes.free_place() {
@@ -34,9 +34,9 @@ impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
         id
     }
 
-    /// O(1); O(log j) if it is one of j that were overdue when they came. If it was the only one of
-    /// the next slot, the next one is searched: a word for each 4,096 slots of a small wheel, and
-    /// two blocks of each level of a large one.
+    /// O(1); O(log j) if the timer is one of j that were overdue when they were inserted. If it was
+    /// the only timer of the next slot, the following occupied slot is searched: one word for each
+    /// 4,096 slots in a small wheel, two blocks of each level in a large one.
     #[inline(always)]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
         let (armed, emptied) = self.nodes.remove(id)?;
@@ -44,7 +44,8 @@ impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
         Some(armed.value)
     }
 
-    /// As [`cancel`](Timer::cancel) and [`insert`](Timer::insert) together, in the same place.
+    /// The cost of [`cancel`](Timer::cancel) plus [`insert`](Timer::insert). The timer keeps its
+    /// place in the array.
     #[inline(always)]
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
         let Some((from, arrival, emptied)) = self.nodes.detach(id, deadline) else { return false };
@@ -53,8 +54,8 @@ impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
         true
     }
 
-    /// O(1): it writes the deadline alone. The timer moves when its former slot is due, and at most
-    /// once for each time that it was inserted or moved there.
+    /// O(1): it only writes the deadline. The timer moves when its former slot is due, at most once
+    /// after each insertion, reschedule or move.
     #[inline(always)]
     fn postpone(&mut self, id: TimerId, deadline: Tick) -> bool {
         self.nodes.postpone(id, deadline) || self.reschedule(id, deadline)
@@ -66,8 +67,8 @@ impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
         self.nodes.get(id).map(|armed| armed.deadline)
     }
 
-    /// O(1). Exact for timers of level 0. Else the first tick of the slot of the earliest, or in a
-    /// large wheel the tick at which older timers are to move.
+    /// O(1). Exact if the earliest timer is on level 0. Otherwise the first tick of its slot, or in
+    /// a large wheel the tick at which older timers have to move.
     #[inline]
     fn next_wakeup(&self) -> Option<Tick> {
         if self.nodes.len() == 0 {
@@ -77,13 +78,13 @@ impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
         Some(if self.is_large() { next.min(self.next_move()) } else { next })
     }
 
-    /// O(1) amortised; at worst as [`advance`](Timer::advance).
+    /// O(1) amortised; the worst case is that of [`advance`](Timer::advance).
     #[inline]
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
         self.meter.tally(Work::Comparison, 1);
         if self.now < self.due {
-            // No occupied slot starts at or before `now`: the hand may follow.
+            // No occupied slot starts at or before `now`, so the hand may move there.
             self.hand = self.now;
             return None;
         }

@@ -1,6 +1,6 @@
-//! The wheel: where timers go, how they cascade, how they fire.
+//! The wheel: how timers are placed, how they cascade, how they fire.
 //!
-//! This file has all of a small wheel. The rest of a large wheel is in
+//! This file has all the code of a small wheel. The additional code of a large wheel is in
 //! [`large`](crate::large).
 
 use crate::bitmap::Bitmap;
@@ -13,43 +13,46 @@ use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::overdue::{Arrivals, Overdue};
 use wheelhouse_core::{Expired, SlotCount, Tick, TimerId};
 
-/// Slots of each level.
+/// The default number of slots of each level.
 pub(crate) const DEFAULT_SLOTS: usize = 256;
 
-/// A wheel with more timers than this is large: up to here a wheel fits the second-level cache.
-/// (Few in the unit tests, so that they see both kinds.)
+/// A wheel with more timers than this is large. Up to this number, a wheel fits the second-level
+/// cache. (Small in unit tests, so that they cover both layouts.)
 const SMALL: u32 = if cfg!(test) { 1 << 6 } else { 1 << 15 };
 
-/// What a [`HierarchicalWheel`](crate::HierarchicalWheel) and a [`ListWheel`](crate::ListWheel)
-/// share. `OPENS` says whether slots open before their turn when the wheel is large.
+/// The implementation of [`HierarchicalWheel`](crate::HierarchicalWheel) and
+/// [`ListWheel`](crate::ListWheel). If `OPENS` is `true`, the wheel becomes large, and slots open
+/// before the hand reaches them.
 #[derive(Clone, Debug)]
 pub struct Wheel<T, M = NoMeter, const OPENS: bool = true> {
-    /// How a deadline is read, by the highest bit in which it differs from the hand.
+    /// How to find the slot of a deadline, indexed by the highest bit in which the deadline differs
+    /// from the hand.
     pub(crate) ways: [Way; 64],
-    /// Bits of a digit.
+    /// The number of bits of a digit.
     pub(crate) bits: u32,
-    /// The highest digit.
+    /// The highest digit, which is also the mask of a digit.
     pub(crate) mask: u32,
     pub(crate) nodes: Nodes<T>,
     pub(crate) large: Large,
     pub(crate) occupied: Bitmap,
-    /// The tick that slots are chosen from. No occupied slot starts before it. It is behind `now`
-    /// only while timers are due, or after a panic of the callback.
+    /// The tick that deadlines are compared with to choose a slot. No occupied slot starts before
+    /// it. It is at most `now`, and before `now` only while timers are due, or after a panic of the
+    /// callback.
     pub(crate) hand: Tick,
     pub(crate) now: Tick,
     /// The earliest occupied slot.
     pub(crate) next: Next,
-    /// Timers whose deadline was before the hand when they came.
+    /// Timers whose deadline was before the hand when they were inserted or rescheduled.
     overdue: Overdue<M>,
-    /// Before this tick there is nothing to do.
+    /// A call with a tick before this one has nothing to do.
     pub(crate) due: Tick,
     pub(crate) meter: M,
 }
 
-/// From a deadline to its slot.
+/// How to find the slot of a deadline on one level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
-    /// Bits to the right of the digit.
+    /// The number of bits to the right of the digit.
     shift: u32,
     /// The sentinel of the slot with digit 0, or [`OUTSIDE`] if the level has no slots yet.
     pub(crate) first: u32,
@@ -62,7 +65,7 @@ pub(crate) struct Next {
     pub(crate) number: u32,
 }
 
-/// There is none.
+/// No slot is occupied.
 pub(crate) const NONE: Next = Next { start: Tick::MAX, number: u32::MAX };
 
 impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
@@ -73,7 +76,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         if capacity > 0 {
             room = capacity + (levels << bits) as usize;
             if OPENS && capacity > SMALL as usize {
-                // The slots of the small wheel become places for timers.
+                // The sentinels of the small wheel become places for timers.
                 free = room;
                 room += Large::sentinels();
             }
@@ -93,7 +96,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             meter,
         };
         wheel.reset_ways();
-        // Within the capacity that was asked for nothing is allocated later.
+        // With a capacity, all levels are added now, so that nothing is allocated later.
         let levels = if capacity > 0 { levels } else { 1 };
         (0..levels).for_each(|level| wheel.add_level(level));
         wheel
@@ -112,45 +115,47 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         &self.meter
     }
 
-    /// Returns `true` if slots open before their turn.
+    /// Returns `true` if the wheel is large.
     #[inline(always)]
     pub(crate) fn is_large(&self) -> bool {
         OPENS && self.large.is_on()
     }
 
-    /// Gives a level of a small wheel its slots.
+    /// Adds the slots of a level of a small wheel.
     #[cold]
     fn add_level(&mut self, level: u32) {
         let first = self.nodes.add_slots(self.mask + 1, level << self.bits);
         self.set_ways(level, first);
     }
 
-    /// Sets the ways to levels that have no slots yet.
+    /// Resets all ways to levels that have no slots yet.
     pub(crate) fn reset_ways(&mut self) {
         let bits = self.bits;
         self.ways =
             core::array::from_fn(|bit| Way { shift: bit as u32 / bits * bits, first: OUTSIDE });
     }
 
-    /// Deadlines that differ from the hand in this level's digit at most go to these slots.
+    /// Sets the slots of a level. Deadlines whose highest digit that differs from the hand's is on
+    /// this level go to these slots.
     pub(crate) fn set_ways(&mut self, level: u32, first: u32) {
         let bits = self.bits as usize;
         let ways = self.ways.iter_mut().skip(level as usize * bits).take(bits);
         ways.for_each(|way| way.first = first);
     }
 
-    /// The sentinels of a level of a small wheel.
+    /// The first sentinel of a level of a small wheel.
     pub(crate) fn first_of(&self, level: u32) -> u32 {
         self.ways[(level * self.bits) as usize].first
     }
 
-    /// Levels that cover all of `u64`.
+    /// The number of levels, which cover all of `u64`.
     #[inline]
     pub(crate) fn levels(&self) -> u32 {
         u64::BITS.div_ceil(self.bits)
     }
 
-    /// Makes room for a timer in the slot of its deadline, and has it written there.
+    /// Links a timer to the slot of its deadline. `write` writes the links to the node, and the
+    /// timer if it is new, so that the node is written once.
     #[inline(always)]
     pub(crate) fn link(
         &mut self,
@@ -179,8 +184,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// Makes room in a slot that is not there yet, or whose new timers go elsewhere. Returns the
-    /// shift of its level too.
+    /// Appends a timer if its level has no slots yet, or if its slot is open and new timers go to a
+    /// level below. Returns the links and the shift of the level.
     #[inline(never)]
     fn append_elsewhere(&mut self, at: u32, deadline: Tick) -> (Links, u32) {
         let (sentinel, shift) = if self.is_large() {
@@ -202,7 +207,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.due = self.due.min(deadline);
     }
 
-    /// A timer has left its list.
+    /// Updates the wheel after a timer has left its list.
     #[inline(always)]
     pub(crate) fn unlinked(&mut self, emptied: Option<u32>, deadline: Tick, arrival: Option<Link>) {
         if let Some(arrival) = arrival {
@@ -221,7 +226,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         if self.is_large() { self.set_due::<true>() } else { self.set_due::<false>() }
     }
 
-    /// A slot that starts at a tick has its first timer.
+    /// Updates the wheel after a slot that starts at `start` has received its first timer.
     #[inline]
     pub(crate) fn occupy(&mut self, number: u32, start: Tick) {
         self.occupied.insert(number);
@@ -234,7 +239,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// A slot has lost its last timer.
+    /// Updates the wheel after a slot has lost its last timer.
     #[inline]
     pub(crate) fn vacate(&mut self, sentinel: u32) {
         let number = self.nodes.number(sentinel);
@@ -249,10 +254,10 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    // The methods with a parameter LARGE are compiled once for each kind of wheel, so that a small
-    // wheel does not ask again and again which kind it is.
+    // The methods with a parameter LARGE are compiled once for each kind of wheel, so that a call
+    // checks the kind only once.
 
-    /// Finds the earliest occupied slot.
+    /// Searches the earliest occupied slot, and updates `next` and `due`.
     #[inline]
     pub(crate) fn find_next<const LARGE: bool>(&mut self) {
         self.next = if LARGE {
@@ -266,7 +271,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.set_due::<LARGE>();
     }
 
-    /// A tick at or before the earliest deadline; the end of time if there is none.
+    /// A tick at or before the earliest deadline; `Tick::MAX` if there is no timer.
     #[inline]
     pub(crate) fn earliest(&self) -> Tick {
         self.overdue.earliest().unwrap_or(self.next.start)
@@ -285,12 +290,14 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     fn start_of(&self, number: u32) -> Tick {
         let (level, digit) = (number >> self.bits, number & self.mask);
         let shift = level * self.bits;
-        // The digits above, in two shifts: the highest level has none, and a shift by all bits at
-        // once does not exist.
+        // The digits above this level are those of the hand. Two shifts, because on the highest
+        // level one shift would be by 64 bits or more, which overflows.
         (self.hand >> shift >> self.bits << self.bits | Tick::from(digit)) << shift
     }
 
-    /// The sentinel of the earliest timer that is due and not overdue.
+    /// Moves the hand to the next timer that is due, or to `now` if none is, and cascades the slots
+    /// on the way. Returns the sentinel of the slot of the timer. Overdue timers are not
+    /// considered.
     #[inline]
     fn first_due(&mut self) -> Option<u32> {
         while self.next.start <= self.now && self.next.number != NONE.number {
@@ -305,7 +312,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     }
 
     /// Moves the timers of the next slot down, in order. The hand is at the first tick of the slot,
-    /// so all of them go to lower levels, which are empty: the order of insertion is kept.
+    /// so all of them go to lower levels, unless they were postponed. The lower levels are empty,
+    /// so the order of insertion is kept.
     fn cascade(&mut self) {
         let number = self.next.number;
         self.meter.tally(Work::SlotVisit, 1);
@@ -315,7 +323,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.find_next::<false>();
     }
 
-    /// Moves all timers of a list to the slots of their deadlines, in order.
+    /// Moves all timers of a slot to the slots of their deadlines, in order.
     #[inline(always)]
     pub(crate) fn relink_list(&mut self, slot: u32) {
         let mut at = self.nodes.take_list(slot);
@@ -327,10 +335,11 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// Links a timer that cascades. Its links and its slot are part of the move.
+    /// Links a timer that cascades. Counts neither links nor a slot visit, because the move
+    /// includes them. The caller updates `next`.
     #[inline(always)]
     fn relink(&mut self, at: u32, deadline: Tick) {
-        debug_assert!(deadline >= self.hand, "a timer that cascades is not past");
+        debug_assert!(deadline >= self.hand, "a timer that cascades is not before the hand");
         let Way { shift, first } = self.ways[highest_difference(deadline, self.hand)];
         let sentinel = first + ((deadline >> shift) as u32 & self.mask);
         let links = match self.nodes.append(sentinel, at) {
@@ -353,14 +362,14 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// Links a timer whose deadline is after its former slot.
+    /// Links a postponed timer, whose deadline is after its former slot.
     #[inline(never)]
     pub(crate) fn relink_postponed(&mut self, at: u32, deadline: Tick) {
         self.meter.tally(Work::CascadeMove, 1);
         self.link(at, deadline, |nodes, links| nodes.set_links(at, links));
     }
 
-    /// A handle for a new place.
+    /// Adds a place and returns its handle. Makes the wheel large if a small wheel is full.
     #[inline]
     pub(crate) fn new_place(&mut self) -> TimerId {
         if self.nodes.is_at_limit() {
@@ -379,7 +388,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         Expired { id, deadline, value }
     }
 
-    /// Takes out the earliest timer that is due at `now`.
+    /// Removes the earliest timer that is due at `now`.
     #[inline]
     pub(crate) fn pop_due(&mut self) -> Option<Expired<T>> {
         if let Some(at) = self.overdue.first() {
@@ -388,7 +397,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         if self.is_large() { self.pop_listed::<true>() } else { self.pop_listed::<false>() }
     }
 
-    /// The same for a timer that is not overdue.
+    /// Removes the earliest timer that is due at `now` and in a slot.
     #[inline]
     fn pop_listed<const LARGE: bool>(&mut self) -> Option<Expired<T>> {
         let (id, armed, is_empty) = loop {
@@ -407,7 +416,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     }
 }
 
-/// The highest bit in which a deadline differs from the hand; the lowest if it does not.
+/// The highest bit in which a deadline differs from the hand; 0 if they are equal.
 #[inline(always)]
 pub(crate) fn highest_difference(deadline: Tick, hand: Tick) -> usize {
     ((deadline ^ hand) | 1).ilog2() as usize

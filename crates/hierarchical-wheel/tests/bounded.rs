@@ -1,5 +1,5 @@
-//! The worst single call, and what cancelled timers leave behind: by operation counts and by
-//! memory, never by time.
+//! Bounds the most expensive single call and the memory that cancelled timers leave behind.
+//! Measures operation counts and memory, never time.
 
 use std::collections::VecDeque;
 use wheelhouse_core::meter::{CountingMeter, Work};
@@ -8,19 +8,20 @@ use wheelhouse_workload::{Op, Player, Workload};
 
 type Wheel = HierarchicalWheel<u64, CountingMeter>;
 
-/// The most timers that one call moves closer, unless a slot is crowded.
+/// The most timers that one call moves to a lower level, unless a slot is crowded.
 const MOVES: u64 = 500;
 
-/// A slot of level 1 moves within this many ticks, so that a crowd of k moves k / 768 a call.
+/// The timers of a slot of level 1 move within this many ticks, so a slot with k timers moves k /
+/// 768 of them per call.
 const TICKS: u64 = 768;
 
 /// With this many timers the wheel becomes large, which moves each of them once.
 const SMALL: u64 = 1 << 15;
 
-/// Steps in addition to the moves: a search for the next slot at each level that is entered.
+/// Steps in addition to the moves: a search for the next slot on each level.
 const BESIDE: u64 = 64;
 
-/// Timers in each workload.
+/// The number of timers in each workload.
 const N: u32 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
 
 fn counting() -> Wheel {
@@ -30,8 +31,8 @@ fn counting() -> Wheel {
         .expect("the default number of slots")
 }
 
-/// Plays one call, and says how many timers it moved. Its other steps are bounded by those, and by
-/// the timers that fire: two links and a search for the next slot each.
+/// Plays one call and returns how many timers it moved. Checks that its other steps are bounded by
+/// the number of timers that move or fire.
 fn moved_by(player: &mut Player<Wheel>, op: Op, name: &str) -> u64 {
     let fired = player.fired();
     player.timer().meter().reset();
@@ -44,7 +45,7 @@ fn moved_by(player: &mut Player<Wheel>, op: Op, name: &str) -> u64 {
     moved
 }
 
-/// Plays a workload call by call, the clock tick by tick where the workload has it so, else from
+/// Plays a workload call by call. Where the workload advances to a tick, the clock goes from
 /// wake-up to wake-up. Returns the most timers that a call moved.
 fn most_moved(workload: &Workload, n: u32) -> u64 {
     let mut player = Player::new(counting(), workload.labels(n));
@@ -87,7 +88,7 @@ fn no_call_moves_more<'a>(workloads: impl IntoIterator<Item = &'a Workload>, n: 
     for workload in workloads {
         let most = most_moved(workload, n);
         println!("{}, n = {n}: at most {most} timers moved by a call", workload.name);
-        // In a burst all timers may be due within a few slots.
+        // In these workloads all timers may be due within a few slots.
         let is_crowd = ["delay-queue-burst", "same-deadline"].contains(&workload.name);
         let crowd = if is_crowd { u64::from(n) / TICKS } else { 0 };
         assert!(most <= MOVES + crowd, "{}: {most} timers moved by a call", workload.name);
@@ -105,10 +106,10 @@ fn no_call_moves_more_at_ten_million() {
     no_call_moves_more(wheelhouse_workload::find_workload("uniform"), 10_000_000);
 }
 
-/// Timers that all have one far deadline, seen from tick to tick on the way there.
+/// Many timers with one deadline far away, on the way there tick by tick.
 #[test]
 fn a_crowd_of_one_deadline_moves_a_few_at_a_time() {
-    // A crowd of 200,000 has three quarters of a slot's time, which is just enough.
+    // The slot of 200,000 timers opens three quarters of its width early, which is just enough.
     let crowds = [(200_000, 70_000)].into_iter();
     let all = [70_000, 1 << 20, (1 << 20) + 1, 3_333_333].map(|far| (N, far));
     for (n, far) in crowds.chain(all) {
@@ -147,8 +148,8 @@ fn a_slot_that_is_drained_wakes_nobody_before_its_timers_are_due() {
     assert_eq!(wheel.next_wakeup(), Some(DUE));
 }
 
-/// Timers that come and fire all the time, taken out one by one, as a service does: at each tick
-/// one fires, so that the wheel is never asked at a tick at which nothing does.
+/// Timers are inserted and fire all the time, removed one by one, as a service does. At least one
+/// timer fires at each tick.
 #[test]
 fn a_program_that_takes_out_one_timer_at_a_time_moves_a_few_at_a_time() {
     let (n, last) = (u64::from(N), 20_000);
@@ -168,12 +169,12 @@ fn a_program_that_takes_out_one_timer_at_a_time_moves_a_few_at_a_time() {
     assert!(most <= MOVES, "{most} timers moved by a call");
 }
 
-/// A program that sleeps from wake-up to wake-up is woken in time to move a slot bit by bit.
+/// A program that sleeps is woken early enough that the timers of a slot move a few at a time.
 #[test]
 fn a_program_that_sleeps_moves_a_few_at_a_time() {
     for (far, width) in [(70_000, 60_000), (1 << 21, 1 << 20), (1 << 30, 1 << 19), (1 << 40, 1)] {
         let mut wheel = counting();
-        // Large already, with nothing near: the slots of the others come to be occupied later.
+        // Makes the wheel large before any slot near the hand is occupied.
         (0..=SMALL).for_each(|n| _ = wheel.insert(1 << 50, n));
         (0..u64::from(N)).for_each(|n| _ = wheel.insert(far + n * 7_919 % width, n));
         let (mut most, mut moved, mut vain) = (0, 0, 0);
@@ -190,7 +191,7 @@ fn a_program_that_sleeps_moves_a_few_at_a_time() {
     }
 }
 
-/// A timer costs no move if it is cancelled before half of the slot before its own is over.
+/// A timer never moves if it is cancelled before half of the slot before its own is over.
 #[test]
 fn a_timer_that_is_cancelled_before_its_slot_opens_never_moves() {
     const SLOT: Tick = 40 << 10;
@@ -202,8 +203,8 @@ fn a_timer_that_is_cancelled_before_its_slot_opens_never_moves() {
     assert_eq!(wheel.meter().count(Work::CascadeMove), 0);
 }
 
-/// Sleeps from wake-up to wake-up up to a tick. Returns the most timers that a call moved, all that
-/// were moved, and the wake-ups at which nothing fired.
+/// Goes from wake-up to wake-up until a tick. Returns the most timers that one call moved, the
+/// number of all moves, and the number of wake-ups at which nothing fired.
 fn sleep_until(wheel: &mut Wheel, end: Tick) -> (u64, u64, u64) {
     let (mut most, mut moved, mut vain) = (0, 0, 0);
     while let Some(wakeup) = wheel.next_wakeup().filter(|wakeup| *wakeup < end) {
@@ -215,8 +216,8 @@ fn sleep_until(wheel: &mut Wheel, end: Tick) -> (u64, u64, u64) {
     (most, moved, vain)
 }
 
-/// A program that jumps into the last quarter of the time in which a slot is open is not woken once
-/// for each of its timers.
+/// A program that advances into the last quarter of the time for which a slot is open is not woken
+/// once for each timer of the slot.
 #[test]
 fn a_jump_to_shortly_before_a_slot_causes_few_wakeups() {
     for level in 1..=3 {
@@ -230,7 +231,7 @@ fn a_jump_to_shortly_before_a_slot_causes_few_wakeups() {
     }
 }
 
-/// At a tick at which slots of four levels open, they share the timers that a call moves.
+/// If slots of four levels open at one tick, they share the timers that a call moves.
 #[test]
 fn levels_that_open_at_once_share_the_moves_of_a_call() {
     const START: Tick = (1 << 40) - 1;
@@ -245,7 +246,7 @@ fn levels_that_open_at_once_share_the_moves_of_a_call() {
     assert!(most <= MOVES, "{most} timers moved by a call");
 }
 
-/// A jump into the last slot of a level leaves no older timers that cause wake-ups.
+/// After a jump into the last slot of a level, no older timers are left that cause wake-ups.
 #[test]
 fn in_the_last_slot_of_a_level_nothing_is_left_to_wake_for() {
     const WIDTH: Tick = 1 << 20;
@@ -261,7 +262,7 @@ fn in_the_last_slot_of_a_level_nothing_is_left_to_wake_for() {
     assert!(vain <= 8 + moved / 100, "{vain} wake-ups in vain for {moved} timers");
 }
 
-/// A program that cancels just the timers that slots remember.
+/// A program cancels exactly the timers that slots remember.
 #[test]
 fn a_crowd_that_no_slot_remembers_is_spread_too() {
     const FAR: Tick = 3 << 20;
@@ -279,7 +280,7 @@ fn a_crowd_that_no_slot_remembers_is_spread_too() {
     assert!(most <= u64::from(N) / 50 + MOVES, "{most} timers moved by a call");
 }
 
-/// Sessions that are postponed ten times while they wait move as often as if they were not.
+/// Sessions that are postponed ten times move no more often than sessions that are not postponed.
 #[test]
 fn a_postponed_timer_costs_nothing_until_its_slot_is_due() {
     const TTL: Tick = 30_000;
@@ -304,7 +305,7 @@ fn a_postponed_timer_costs_nothing_until_its_slot_is_due() {
     }
 }
 
-/// However many timers are in a slot of level 0, all due at one tick, a call touches a few of them.
+/// A call touches few timers, however many are in a slot of level 0, all due at one tick.
 #[test]
 fn a_slot_of_any_size_costs_a_call_no_more() {
     let mut wheel = counting();
@@ -318,9 +319,9 @@ fn a_slot_of_any_size_costs_a_call_no_more() {
     }
 }
 
-/// Starts `rate` timers a tick for five minutes, a tick being a millisecond: each is due in 30
-/// seconds, and all but one in a hundred are cancelled some ticks later. Returns the most timers
-/// that were live.
+/// Starts `rate` timers per tick for five minutes (a tick is a millisecond). Each is due after 30
+/// seconds, and all but one in a hundred are cancelled some ticks later. Returns the largest number
+/// of live timers.
 fn network_timeouts(rate: u64) -> usize {
     const MINUTES: Tick = 5 * 60_000;
     let (mut wheel, mut open, mut most) = (counting(), VecDeque::<(Tick, TimerId)>::new(), 0);
@@ -345,21 +346,21 @@ fn network_timeouts(rate: u64) -> usize {
         "{fired} fired, one in a hundred should"
     );
     assert!((wheel.len() as u64).abs_diff(left) <= 8 * rate);
-    // Every timer costs its insertion, its cancellation, and its part of tidying up, whatever is
-    // live.
+    // The cost of a timer does not depend on the number of live timers.
     let steps = wheel.meter().total() as f64 / (rate * MINUTES) as f64;
     println!("{} timers, at most {most} live: {steps:.1} steps a timer", rate * MINUTES);
     assert!(steps <= 12.0, "{steps} steps a timer");
     most
 }
 
-/// What three hundred million timers leave behind, of which a third of a million are live.
+/// Checks the memory that many started and cancelled timers take: it must be proportional to the
+/// largest number of live timers.
 fn network_timeouts_leave_little_behind(rate: u64) {
     let mut most = 0;
     let seen = allocation_counter::measure(|| most = network_timeouts(rate));
-    // The queue of this test takes 16 bytes for each of the timers of five ticks, twice while it
-    // grows. The array of the wheel has three times the room for a moment when it doubles, and the
-    // places of timers that were cancelled take eight bytes.
+    // The queue of this test takes 16 bytes for each of the timers of five ticks, and twice that
+    // while it grows. While the array of the wheel doubles, it takes three times its memory. Each
+    // place of a cancelled timer takes eight bytes.
     let bytes = 3 * 32 + 8;
     let allowed = bytes * most as u64 + 32 * 2 * 8 * rate + (1 << 20);
     println!(
@@ -407,8 +408,8 @@ fn a_storm_of_cancellations_leaves_nothing_behind() {
     assert_eq!(seen.bytes_current, 0);
 }
 
-/// Starts timers all over four million ticks, moves each of them to one tick, and cancels all.
-/// Returns the most bytes that a call allocated.
+/// Starts timers with deadlines spread over four million ticks, reschedules all of them to one
+/// tick, and cancels all. Returns the most bytes that a call allocated.
 fn most_allocated_by_a_call(wheel: &mut Wheel, count: u64) -> u64 {
     let mut most = 0;
     let mut call = |call: &mut dyn FnMut()| {
@@ -427,22 +428,22 @@ fn most_allocated_by_a_call(wheel: &mut Wheel, count: u64) -> u64 {
     most
 }
 
-/// Within the capacity that was asked for, timers are never copied, and no call allocates much: the
-/// slots of a block remember timers, and the slot of all timers one in sixteen of them.
+/// Within its capacity a wheel never copies its timers. A call allocates only hints: 48 KB for the
+/// slots of a block, and room for one in sixteen timers of a slot.
 #[test]
 fn within_its_capacity_a_wheel_never_moves_its_timers() {
     const BLOCK: u64 = 48 << 10;
     for capacity in [20_000, 100_000, 500_000] {
         let builder = HierarchicalWheel::builder().meter(CountingMeter::default());
         let builder = builder.capacity(capacity as usize);
-        let mut wheel = builder.build().expect("there is as much memory");
+        let mut wheel = builder.build().expect("the capacity is valid");
         let most = most_allocated_by_a_call(&mut wheel, capacity);
         println!("{capacity} timers: {most} bytes at most in a call");
         assert!(most <= capacity / 2 + BLOCK, "{capacity} timers: {most} bytes in a call");
     }
 }
 
-/// The geometry for a microcontroller.
+/// The configuration for a microcontroller.
 #[test]
 fn a_wheel_for_200_timers_takes_17_kilobytes() {
     let builder = HierarchicalWheel::<u64>::builder().slots_per_level(16).capacity(200);

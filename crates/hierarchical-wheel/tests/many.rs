@@ -1,5 +1,5 @@
-//! More timers than the conformance suite has, each answer compared with an ordered map:
-//! enough for a large wheel whose slots remember timers.
+//! A wheel with more timers than in the conformance suite: enough that the wheel is large and its
+//! slots remember timers. Each result is compared with an ordered map.
 
 use std::collections::BTreeMap;
 use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Tick, Timer, TimerId};
@@ -7,16 +7,16 @@ use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Tick, Timer, TimerId};
 /// Slots remember timers from 131,072 timers on.
 const MANY: usize = 150_000;
 
-/// Ticks that many timers share.
+/// The number of deadlines that many timers share.
 const CROWDS: Tick = 5;
 
-/// What fires first is first here: by deadline, then by the number of the call that set it.
+/// The order of firing: by deadline, then by the number of the call that set the deadline.
 type Key = (Tick, u64);
 
 struct Beside {
     wheel: HierarchicalWheel<usize>,
     live: BTreeMap<Key, usize>,
-    /// All timers, live or not, by their values.
+    /// All timers, live or not. The value of a timer is its index.
     timers: Vec<(TimerId, Key)>,
     calls: u64,
     random: u64,
@@ -34,7 +34,7 @@ impl Beside {
         (self.random >> 16) % bound
     }
 
-    /// A deadline up to `span` ticks away; one in four is that of a crowd.
+    /// A deadline up to `span` ticks away. One in four is shared by many timers.
     fn deadline(&mut self, span: Tick) -> Tick {
         match self.below(4) {
             0 => (self.wheel.now() / span + 1) * span + self.below(CROWDS) * 300,
@@ -73,7 +73,7 @@ impl Beside {
     fn advance(&mut self, to: Tick) {
         let Self { wheel, live, timers, .. } = self;
         wheel.advance(to, |expired| {
-            let (key, value) = live.pop_first().expect("no more fire than are live");
+            let (key, value) = live.pop_first().expect("a timer that fires is live");
             assert_eq!((expired.deadline, expired.value), (key.0, value));
             assert_eq!(expired.id, timers[value].0);
         });
@@ -81,7 +81,8 @@ impl Beside {
         self.check();
     }
 
-    /// The wake-up is not after the earliest timer, and there is one as long as there are timers.
+    /// Checks that there is a wake-up if and only if there are timers, and that it is not after the
+    /// earliest deadline.
     fn check(&self) {
         let first = self.live.keys().next().map(|(deadline, _)| *deadline);
         let wakeup = self.wheel.next_wakeup();
@@ -90,9 +91,9 @@ impl Beside {
     }
 }
 
-/// Fills the wheel, moves a third, cancels all but one in fifty in a storm, and fills it again;
-/// then jumps while timers come, go and move, and goes from wake-up to wake-up until all have
-/// fired.
+/// Fills the wheel, reschedules a third of the timers, cancels all but one in fifty, and fills it
+/// again. Then advances by many ticks at a time while timers are inserted, cancelled and
+/// rescheduled, and finally goes from wake-up to wake-up until all have fired.
 fn storms_and_jumps(span: Tick) {
     let mut beside = Beside::new(span);
     (0..MANY).for_each(|_| beside.insert(span));
@@ -102,7 +103,7 @@ fn storms_and_jumps(span: Tick) {
             beside.reschedule(any, span);
         }
         beside.check();
-        let stride = 49_999; // it has no factor in common with fifty, nor with what there is
+        let stride = 49_999; // coprime to fifty and to the number of timers
         for n in 0..beside.timers.len() {
             let value = n * stride % beside.timers.len();
             if value % 50 > 0 {

@@ -3,7 +3,7 @@
 use crate::KafkaWheel;
 use wheelhouse_core::{SlotCount, SlotCountError, wheel_builder};
 
-/// Kafka's own.
+/// The number of slots in Kafka.
 pub(crate) const DEFAULT_SLOTS: usize = 20;
 
 wheel_builder! {
@@ -20,19 +20,19 @@ wheel_builder! {
     /// # Ok::<(), WheelError>(())
     /// ```
     Builder of KafkaWheel,
-    /// The number of slots of each wheel, from 2 to 65,536; 20 by default, as in Kafka. It need be
-    /// no power of two. More slots are fewer levels; each slot takes 8 bytes.
+    /// The number of slots of each wheel, from 2 to 65,536; 20 by default, as in Kafka. It need not
+    /// be a power of two. More slots mean fewer levels. Each slot takes 8 bytes.
     slots: DEFAULT_SLOTS,
     /// Builds the wheel.
     ///
     /// # Errors
     ///
-    /// If the number of slots is zero, one or above 65,536, or if there is to be room for more
-    /// timers than a wheel can hold.
+    /// If the number of slots is less than 2 or more than 65,536, or if the capacity is 2^32 or
+    /// more.
     build: checked,
 }
 
-/// A number of slots that need be no power of two.
+/// Checks a number of slots, which need not be a power of two.
 fn checked(slots: usize) -> Result<usize, SlotCountError> {
     match SlotCount::new(slots) {
         Ok(_) | Err(SlotCountError::NotPowerOfTwo(_)) => Ok(slots),

@@ -1,30 +1,30 @@
-//! How this backend introduces itself to the suite and the comparison.
+//! The description of this backend for the conformance suite and the benchmark.
 
 use crate::KafkaWheel;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 
-/// Kafka's wheel, 20 slots a level.
+/// The wheel of Kafka, with 20 slots a level.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition;
 
 impl Backend for Definition {
     const INFO: Info = Info {
         name: "kafka-wheel",
-        structure: "wheels made on demand, a delay queue of slots",
+        structure: "wheels created on demand, a delay queue of slots",
         source: "Kafka's purgatory; Varghese & Lauck scheme 7",
-        // Twenty to the fifteenth is beyond u64.
         precision: Precision::Exact,
+        // At most 15 levels, because 20^15 is larger than `u64::MAX`.
         vain_wakeups: 14,
         costs: Costs {
             insert: "O(m + log b) for b slots in use, mostly O(m)",
-            cancel: "O(1), O(log b) for the last of a slot",
-            reschedule: "as both",
-            fire: "O(m) amortised, worst all of a slot",
+            cancel: "O(1), O(log b) for the last timer of a slot",
+            reschedule: "cancel plus insert",
+            fire: "O(m) amortised, worst O(m k)",
         },
-        // Delays up to 2^20 go to the fifth level at most, looked for from below; on the way down a
-        // timer is moved up to four times, looked for each time. Slots are many timers each, but on
-        // the lowest levels, where most have one and the queue is told of it.
+        // Delays up to 2^20 go to the fifth level at most, which is searched from the lowest up. On
+        // the way down a timer moves up to four times, with a search each time. Slots have many
+        // timers, except on the lowest levels: there most have one, so the queue changes too.
         bounds: |_| Bounds {
             insert: 11.0,
             cancel: 4.0,

@@ -12,41 +12,39 @@ use wheelhouse_core::meter::{Meter, Metered, NoMeter, Work};
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, Tick, Timer, fire_due};
 
-/// A hierarchical wheel as Kafka has it. See the [crate's page](crate) for what it is and what it
-/// costs.
+/// The hierarchical wheel of Kafka. The [crate documentation](crate) describes the structure and
+/// its costs.
 ///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
+/// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see
 /// [`TimerId`](wheelhouse_core::TimerId).
 #[derive(Clone, Debug)]
 pub struct KafkaWheel<T, M = NoMeter> {
-    /// The link of a timer is the number of its level, the lowest 1; or its arrival, if it is
-    /// overdue, which its deadline tells.
+    /// The link of a timer is the number of its level, counted from 1. The link of an overdue timer
+    /// is its arrival; its deadline, which is before the hand, shows that it is overdue.
     timers: Arena<Entry<T>, Link>,
     lists: Lists,
-    /// The lowest first; those above are made when a timer first needs them.
+    /// The wheels, the lowest first. Higher wheels are created when a timer first needs them.
     levels: Vec<Level>,
-    /// The slots that hold timers, by the tick at which they are to be emptied: of those of one
-    /// tick the highest level first, so that its timers have come down before the slots below are
-    /// emptied.
+    /// The slots that have timers, by the tick at which they start. Among slots with the same tick,
+    /// the highest level is first, so its timers move down before the lower slots are emptied.
     queue: BTreeSet<Metered<(Tick, Reverse<usize>), M>>,
-    /// No slot that holds timers is to be emptied before this tick.
+    /// No slot that has timers starts before this tick.
     next: Tick,
-    /// Timers whose deadline was before the hand when they came.
+    /// Timers whose deadline was before the hand when they were inserted or rescheduled.
     overdue: Overdue<M>,
-    /// The tick that slots are chosen from. None that holds timers is to be emptied before it, and
-    /// it is never after `now`.
+    /// The tick that slots are counted from. It is never after `now`.
     hand: Tick,
     now: Tick,
     meter: M,
 }
 
 impl<T> KafkaWheel<T> {
-    /// No timers, wheels of 20 slots, the clock at 0.
+    /// An empty wheel with 20 slots a level, its clock at 0.
     pub fn new() -> Self {
         Self::with_meter(NoMeter)
     }
 
-    /// Chooses the number of slots, the first tick, the capacity or a meter.
+    /// Returns a builder that sets the number of slots, the first tick, the capacity or a meter.
     pub fn builder() -> Builder<T> {
         Builder::new()
     }
@@ -77,23 +75,23 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         }
     }
 
-    /// What counts the work.
+    /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter
     }
 
-    /// How many wheels there are: one, and those that deadlines far away have made necessary.
+    /// The number of wheels: one, and those that deadlines far away have made necessary.
     pub fn levels(&self) -> usize {
         self.levels.len()
     }
 
-    /// How many slots hold timers: the length of the delay queue, which is what makes it cheap.
+    /// The number of slots that have timers, which is the length of the delay queue.
     pub fn occupied_slots(&self) -> usize {
         self.queue.len()
     }
 
-    /// The number of the level that a deadline belongs to, seen from the hand. Makes those that are
-    /// missing.
+    /// The index of the level that a deadline belongs to, seen from the hand. Creates missing
+    /// levels.
     fn level_of(&mut self, deadline: Tick) -> usize {
         let mut number = 0;
         loop {
@@ -110,7 +108,8 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         }
     }
 
-    /// The slot of a deadline in a level; the queue is told of it if it holds no timer.
+    /// The slot of a deadline on a level. If the slot is empty, adds it to the queue, because the
+    /// caller inserts a timer.
     fn slot_for(&mut self, number: usize, deadline: Tick) -> &mut Ends {
         if self.levels[number].slot(deadline).is_empty() {
             let start = self.levels[number].start_of(deadline);
@@ -120,7 +119,7 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         self.levels[number].slot(deadline)
     }
 
-    /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
+    /// Links the timer at a place according to its deadline, and returns its link.
     fn link(&mut self, place: u32, deadline: Tick) -> Link {
         if deadline < self.hand {
             return self.overdue.insert(&mut self.timers, deadline, place, &self.meter);
@@ -133,7 +132,7 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         Link::MIN.saturating_add(number as u32)
     }
 
-    /// Takes a timer out of where its deadline put it.
+    /// Unlinks a timer from the list or map that its link and deadline determine.
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
         if deadline < self.hand {
             return self.overdue.remove(deadline, link, &self.meter);
@@ -148,10 +147,11 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         }
     }
 
-    /// Moves the timers of a slot of a higher level closer, at the tick at which it starts. They go
-    /// *before* those that are in the slots below: once a deadline is in reach of a level, no timer
-    /// of it goes to a higher one, so all of these came first. And they must not pass such a slot
-    /// on the way down, or its timers would come before them when it is emptied in turn.
+    /// Moves the timers of a slot of a higher level down, at the tick at which the slot starts.
+    /// They go *before* the timers that are in the lower slots: once a level covers a deadline, no
+    /// timer with that deadline goes to a higher level, so the timers of the higher level were
+    /// inserted first. A timer stops at the highest occupied slot of its deadline on the way down.
+    /// If it went below, the timers of that slot would go before it when that slot is emptied.
     fn demote(&mut self, start: Tick, number: usize) {
         let mut slot = core::mem::take(self.levels[number].slot(start));
         while let Some(place) = slot.last() {
@@ -172,7 +172,7 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         }
     }
 
-    /// The place of the earliest timer that is due, taken out of where it is.
+    /// Unlinks the earliest timer that is due, and returns its place.
     fn take_due(&mut self) -> Option<u32> {
         self.meter.tally(Work::Comparison, 1);
         if !self.overdue.is_empty() {
@@ -200,34 +200,34 @@ impl<T, M: Meter> KafkaWheel<T, M> {
     }
 }
 
-/// [`advance`](Timer::advance): O(m) amortised for each timer that fires, and O(log b) for each
-/// slot that is emptied; at worst all timers of a slot are moved.
+/// [`advance`](Timer::advance) is O(m) amortised for each timer that fires, plus O(log b) for each
+/// slot that is emptied. At worst all timers of a slot move.
 impl<T, M: Meter> Timer<T> for KafkaWheel<T, M> {
     wheelhouse_core::linked_timers! {
-        /// O(m), and O(log b) if it is the first of its slot.
+        /// O(m), and O(log b) if the timer is the first of its slot.
         insert;
-        /// O(1), and O(log b) if it was the last of its slot.
+        /// O(1), and O(log b) if the timer was the last of its slot.
         cancel;
-        /// As [`cancel`](Timer::cancel) and [`insert`](Timer::insert).
+        /// The cost of [`cancel`](Timer::cancel) plus [`insert`](Timer::insert).
         reschedule;
     }
 
-    /// O(log b). Exact for the timers of the lowest level, else the first tick of the slot that the
-    /// earliest timer is in.
+    /// O(log b). Exact if the earliest timer is on the lowest level. Otherwise the first tick of
+    /// its slot.
     fn next_wakeup(&self) -> Option<Tick> {
         self.overdue.earliest().or_else(|| self.queue.first().map(|first| first.key.0))
     }
 
-    /// O(m) amortised for each timer that fires, and O(log b) for each slot that is emptied; at
-    /// worst all timers of a slot are moved.
+    /// O(m) amortised for each timer that fires, plus O(log b) for each slot that is emptied. At
+    /// worst all timers of a slot move.
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
         let place = self.take_due()?;
         self.timers.expire(place)
     }
 
-    /// As [`pop_expired`](Self::pop_expired) for each timer that fires; a comparison where nothing
-    /// is due.
+    /// The cost of one [`pop_expired`](Self::pop_expired) for each timer that fires; one comparison
+    /// if no timer is due.
     #[inline]
     fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
         self.now = self.now.max(now);

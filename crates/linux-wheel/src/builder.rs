@@ -5,8 +5,8 @@ use core::marker::PhantomData;
 use wheelhouse_core::meter::{Meter, NoMeter};
 use wheelhouse_core::{Tick, WheelError};
 
-/// Configures a [`LinuxWheel`]. Slots and levels are those of Linux: the bound on the lateness
-/// follows from them.
+/// Configures a [`LinuxWheel`]. The slots and levels are fixed, as in Linux, because the bound on
+/// the lateness follows from them.
 ///
 /// ```
 /// use wheelhouse_linux_wheel::{LinuxWheel, Timer, WheelError};
@@ -40,14 +40,14 @@ impl<T, M: Meter> Builder<T, M> {
         self
     }
 
-    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure
-    /// grows as needed beyond it.
+    /// Allocates room for this many timers at the start, 2^32 - 1 at most; 0 by default. The
+    /// structure grows beyond it as needed.
     pub fn capacity(mut self, timers: usize) -> Self {
         self.capacity = timers;
         self
     }
 
-    /// What counts the work; nothing does by default.
+    /// Counts the work with this meter. By default nothing is counted.
     pub fn meter<N: Meter>(self, meter: N) -> Builder<T, N> {
         let Self { start, capacity, value, .. } = self;
         Builder { start, capacity, meter, value }
@@ -57,7 +57,7 @@ impl<T, M: Meter> Builder<T, M> {
     ///
     /// # Errors
     ///
-    /// If there is to be room for more timers than a wheel can hold.
+    /// If the capacity is 2^32 or more.
     pub fn build(self) -> Result<LinuxWheel<T, M>, WheelError> {
         let capacity = WheelError::check_capacity(self.capacity)?;
         Ok(LinuxWheel::with_parts(self.start, capacity, self.meter))

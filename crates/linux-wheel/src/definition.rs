@@ -1,20 +1,20 @@
-//! How this backend introduces itself to the suite and the comparison.
+//! The description of this backend for the conformance suite and the benchmark.
 
 use crate::LinuxWheel;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 
-/// Linux's wheel: 64 slots a level, each level 8 times as coarse as the one below.
+/// The wheel of Linux: 64 slots a level, each level 8 times as coarse as the one below.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition;
 
 impl Backend for Definition {
     const INFO: Info = Info {
         name: "linux-wheel",
-        structure: "levels of wheels that nothing cascades through",
+        structure: "levels of wheels without cascades",
         source: "Linux since 4.8, kernel/time/timer.c",
         precision: Precision::Late(LinuxWheel::<()>::lateness),
-        // It wakes when a slot ends, and then all of the slot fires.
+        // It wakes the program only when a slot ends, and then all timers of the slot fire.
         vain_wakeups: 0,
         costs: Costs {
             insert: "O(1)",
@@ -22,9 +22,9 @@ impl Backend for Definition {
             reschedule: "O(1)",
             fire: "O(1), O(m) a slot",
         },
-        // Delays up to 2^20 have six levels, all looked at when the clock moves and for each slot
-        // that ends. The fewer timers there are, the fewer share a slot: at a thousand, one slot
-        // for eight of them.
+        // With delays up to 2^20 there are six levels. All are read when the clock moves, and for
+        // each slot that ends. The fewer timers there are, the fewer share a slot: eight with a
+        // thousand timers.
         bounds: |_| Bounds {
             insert: 5.0,
             cancel: 2.0,

@@ -1,38 +1,38 @@
-//! A level: 64 slots of one width, each named by the tick at which it ends.
+//! A level: 64 slots of one width. A slot is identified by the tick at which it ends.
 
 use wheelhouse_core::Tick;
 use wheelhouse_core::lists::{Ends, Lists};
 
-/// Slots of a level: as many as a word has bits.
+/// The number of slots of a level: the number of bits of a word.
 const SLOTS: Tick = u64::BITS as Tick;
 
-/// Bits by which a level is coarser than the one below.
+/// The binary logarithm of how much coarser a level is than the one below.
 const SHIFT: u32 = 3;
 
-/// The number of the level for a delay: the first whose slots reach as far. One slot less than
-/// there are: the present may be in the middle of one, so that a delay of 63 slots ends in the
-/// 64th.
+/// The number of the level for a delay: the first whose slots reach far enough. It uses only 63 of
+/// the 64 slots, because the clock may be in the middle of a slot: then a delay of 63 slots ends in
+/// the 64th.
 pub(crate) fn level_of(delay: Tick) -> u32 {
     (delay / (SLOTS - 1)).checked_ilog2().map_or(0, |bits| bits / SHIFT + 1)
 }
 
-/// The ticks of a slot of a level.
+/// The number of ticks of a slot of a level.
 pub(crate) fn width(number: u32) -> Tick {
     1 << (SHIFT * number)
 }
 
-/// The tick at which the slot of a deadline ends in a level: rounded up, for a timer must not fire
-/// early. The last tick there is, if the slot goes on past it.
+/// The tick at which the slot of a deadline ends on a level: rounded up, because a timer must not
+/// fire early. `Tick::MAX` if the slot extends past it.
 pub(crate) fn end_of(number: u32, deadline: Tick) -> Tick {
     let within = width(number) - 1;
     deadline.checked_add(within).map_or(Tick::MAX, |tick| tick & !within)
 }
 
-/// The slots of a level, and which of them hold timers.
+/// The slots of a level, and a bitmap of those that have timers.
 #[derive(Clone, Debug)]
 pub(crate) struct Level {
     number: u32,
-    /// A bit for each slot that holds timers.
+    /// One bit for each slot that has timers.
     occupied: u64,
     slots: [Ends; SLOTS as usize],
 }
@@ -42,25 +42,25 @@ impl Level {
         Self { number, occupied: 0, slots: [Ends::EMPTY; SLOTS as usize] }
     }
 
-    /// How many slots end before the first that ends at or after a tick.
+    /// The number of slots that end before a tick, counted from tick 0.
     fn ended_before(&self, tick: Tick) -> Tick {
         let shift = SHIFT * self.number;
         (tick >> shift) + Tick::from(tick & (width(self.number) - 1) != 0)
     }
 
-    /// Which slot ends at or after a tick.
+    /// The index of the first slot that ends at or after a tick.
     fn slot_at(&self, tick: Tick) -> usize {
         (self.ended_before(tick) % SLOTS) as usize
     }
 
-    /// Puts a timer behind all in the slot of its deadline.
+    /// Appends a timer to the slot of its deadline.
     pub(crate) fn push_back(&mut self, lists: &mut Lists, deadline: Tick, place: u32) {
         let at = self.slot_at(deadline);
         self.occupied |= 1 << at;
         lists.push_back(&mut self.slots[at], place);
     }
 
-    /// Takes a timer out of the slot of its deadline.
+    /// Removes a timer from the slot of its deadline.
     pub(crate) fn remove(&mut self, lists: &mut Lists, deadline: Tick, place: u32) {
         let at = self.slot_at(deadline);
         lists.remove(&mut self.slots[at], place);
@@ -69,15 +69,14 @@ impl Level {
         }
     }
 
-    /// All timers of the slot that ends at a tick; none are left in it.
+    /// Removes all timers of the slot that ends at a tick, and returns their list.
     pub(crate) fn take(&mut self, end: Tick) -> Ends {
         let at = self.slot_at(end);
         self.occupied &= !(1 << at);
         core::mem::take(&mut self.slots[at])
     }
 
-    /// The tick at which the first slot ends that holds timers, if all of those have yet to end at
-    /// `now`.
+    /// The earliest tick at which a slot that has timers ends. All such slots must end after `now`.
     pub(crate) fn next(&self, now: Tick) -> Option<Tick> {
         if self.occupied == 0 {
             return None;
@@ -92,7 +91,7 @@ impl Level {
 
 #[cfg(test)]
 impl Level {
-    /// The timers of each slot that holds some, or that is said to.
+    /// All slots, each with its bit in the bitmap.
     pub(crate) fn slots(&self) -> impl Iterator<Item = (bool, &Ends)> {
         self.slots.iter().enumerate().map(|(at, slot)| ((self.occupied >> at) & 1 != 0, slot))
     }

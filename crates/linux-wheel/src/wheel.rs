@@ -1,4 +1,4 @@
-//! The wheel: levels of coarser and coarser slots, which no timer ever leaves for another.
+//! The wheel: levels of coarser and coarser slots. Timers never move from slot to slot.
 
 use crate::builder::Builder;
 use crate::level::{Level, end_of, level_of, width};
@@ -9,21 +9,21 @@ use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::{Expired, Tick, Timer};
 
-/// Linux's timer wheel since 4.8. See the [crate's page](crate) for what it is, what it costs, how
-/// late it is and in which order timers fire.
+/// The timer wheel of Linux since 4.8. The [crate documentation](crate) describes the structure,
+/// its costs, the bound on the lateness, and the order in which timers fire.
 ///
-/// Handles are safe to keep for ever: see [`TimerId`](wheelhouse_core::TimerId).
+/// A handle may be kept for ever: see [`TimerId`](wheelhouse_core::TimerId).
 #[derive(Clone, Debug)]
 pub struct LinuxWheel<T, M = NoMeter> {
-    /// The link of a timer is the number of its level, counted from 1. With its deadline that tells
-    /// its slot and the tick at which that ends.
+    /// The link of a timer is the number of its level, counted from 1. Level and deadline determine
+    /// its slot and the tick at which the slot ends.
     timers: Arena<Entry<T>, Link>,
     lists: Lists,
-    /// The finest first; those above are made when a timer first needs them. The slots that hold
-    /// timers end after `now`.
+    /// The levels, the finest first. Coarser levels are created when a timer first needs them. All
+    /// slots that have timers end after `now`.
     levels: Vec<Level>,
-    /// The timers of all slots that have ended, in the order in which they ended, and those that
-    /// came when they were overdue.
+    /// The timers that are due: those of all slots that have ended, in the order in which these
+    /// ended, and those that were overdue when they were inserted.
     due: Ends,
     now: Tick,
     meter: M,
@@ -35,26 +35,26 @@ impl<T> LinuxWheel<T> {
         Self::with_meter(NoMeter)
     }
 
-    /// Chooses the first tick, the capacity or a meter.
+    /// Returns a builder that sets the first tick, the capacity or a meter.
     pub fn builder() -> Builder<T> {
         Builder::new()
     }
 
-    /// The level that a timer with this delay is put in, the finest 0. Its slots are 8 times as
-    /// wide for each level. O(1).
+    /// The level of a timer with this delay. The finest level is 0, and the slots of each level are
+    /// 8 times as wide as those of the level below. O(1).
     pub fn level(delay: Tick) -> u32 {
         level_of(delay)
     }
 
-    /// The most ticks by which a timer with this delay fires late: none for less than 63 ticks,
-    /// else less than 8/63 of the delay. O(1).
+    /// The most ticks by which a timer with this delay fires late: 0 for delays below 63 ticks,
+    /// otherwise less than 8/63 of the delay. O(1).
     ///
     /// ```
     /// use wheelhouse_linux_wheel::LinuxWheel;
     ///
     /// assert_eq!((LinuxWheel::<()>::level(62), LinuxWheel::<()>::lateness(62)), (0, 0));
     /// assert_eq!((LinuxWheel::<()>::level(63), LinuxWheel::<()>::lateness(63)), (1, 7));
-    /// // Nine minutes in milliseconds: half a minute.
+    /// // Nine minutes, in milliseconds: up to half a minute late.
     /// assert_eq!(LinuxWheel::<()>::level(540_000), 5);
     /// assert_eq!(LinuxWheel::<()>::lateness(540_000), 32_767);
     /// ```
@@ -85,18 +85,17 @@ impl<T, M: Meter> LinuxWheel<T, M> {
         }
     }
 
-    /// What counts the work.
+    /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter
     }
 
-    /// How many levels there are: those that the longest delay so far has made necessary, 21 at
-    /// most.
+    /// The number of levels that the longest delay so far has made necessary, 21 at most.
     pub fn levels(&self) -> usize {
         self.levels.len()
     }
 
-    /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
+    /// Links the timer at a place according to its deadline, and returns its link.
     fn link(&mut self, place: u32, deadline: Tick) -> Link {
         self.meter.tally(Work::Link, LINKS_IN);
         let number = level_of(deadline.saturating_sub(self.now));
@@ -112,7 +111,7 @@ impl<T, M: Meter> LinuxWheel<T, M> {
         Link::MIN.saturating_add(number)
     }
 
-    /// Takes a timer out of where it is. What is due needs no mark of its own: its slot has ended.
+    /// Unlinks a timer. It is in the list of due timers if its slot has ended, so it needs no mark.
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
         self.meter.tally(Work::Link, LINKS_OUT);
         let number = link.get() - 1;
@@ -123,21 +122,22 @@ impl<T, M: Meter> LinuxWheel<T, M> {
         }
     }
 
-    /// The earliest tick at which a slot ends that holds timers, and the number of its level: the
-    /// finest, if several end there.
+    /// The earliest tick at which a slot that has timers ends, and the index of its level: the
+    /// finest if several slots end at that tick.
     fn next_end(&self) -> Option<(Tick, usize)> {
         self.meter.tally(Work::SlotVisit, self.levels.len() as u64);
         let ends = self.levels.iter().enumerate();
         ends.filter_map(|(number, level)| Some((level.next(self.now)?, number))).min()
     }
 
-    /// Moves the clock on. What is in the slots that have ended by then becomes due: whole lists,
-    /// no timer is looked at. All of it at once, even if the caller takes one: a timer that comes
-    /// next is put in a slot by its distance from the new tick, and would be much later than it may
-    /// be by its distance from the last slot that was emptied.
+    /// Moves the clock. The timers of all slots that have ended by then become due. Whole lists are
+    /// appended, and no timer is read. This is done for all slots at once, even if the caller
+    /// removes only one timer: a timer that is inserted next has to be placed by its distance from
+    /// the new tick. Its distance from the last slot that was emptied could be much longer, and the
+    /// timer would be too late.
     fn move_clock(&mut self, now: Tick) {
         while let Some((end, number)) = self.next_end().filter(|(end, _)| *end <= now) {
-            // The two where the lists meet.
+            // The two links between the lists.
             self.meter.tally(Work::Link, 2);
             let mut slot = self.levels[number].take(end);
             self.lists.append(&mut self.due, &mut slot);
@@ -146,12 +146,12 @@ impl<T, M: Meter> LinuxWheel<T, M> {
     }
 }
 
-/// [`advance`](Timer::advance): O(1) for each timer that fires, O(m) for the call and for each slot
-/// that ends.
+/// [`advance`](Timer::advance) is O(1) for each timer that fires, plus O(m) for the call and for
+/// each slot that ends.
 impl<T, M: Meter> Timer<T> for LinuxWheel<T, M> {
     wheelhouse_core::linked_timers! {
-        /// O(1). It fires when its slot ends, at most [`lateness`](LinuxWheel::lateness) after the
-        /// deadline.
+        /// O(1). The timer fires when its slot ends, at most [`lateness`](LinuxWheel::lateness)
+        /// ticks after its deadline.
         insert;
         /// O(1).
         cancel;
@@ -159,8 +159,8 @@ impl<T, M: Meter> Timer<T> for LinuxWheel<T, M> {
         reschedule;
     }
 
-    /// O(m). The tick at which the next timer fires, which may be after its deadline; if one is
-    /// due, its deadline.
+    /// O(m). The tick at which the next timer fires, which may be after its deadline. If a timer is
+    /// due, the deadline of the first of these.
     fn next_wakeup(&self) -> Option<Tick> {
         match self.due.first() {
             Some(place) => self.timers.at(place).map(|entry| entry.deadline),
@@ -168,7 +168,8 @@ impl<T, M: Meter> Timer<T> for LinuxWheel<T, M> {
         }
     }
 
-    /// O(1) for a timer that fires. If the clock moves, O(m) for that and for each slot that ends.
+    /// O(1) for a timer that fires. If the clock moves, O(m) for the call and for each slot that
+    /// ends.
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.meter.tally(Work::Comparison, 1);
         if now > self.now {

@@ -1,4 +1,4 @@
-//! The oracle: the contract in its shortest form, an ordered map.
+//! The oracle: the shortest implementation of the contract, an ordered map.
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
@@ -6,8 +6,8 @@ use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// A timer facility that is right because it is obvious: a map ordered by (deadline, insertion).
-/// O(log n) each.
+/// A timer facility so simple that it is obviously right: a map ordered by (deadline, insertion).
+/// All operations are O(log n).
 ///
 /// ```
 /// use wheelhouse_oracle::Oracle;
@@ -60,7 +60,7 @@ impl<T> Timer<T> for Oracle<T> {
 
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         let turn = NonZeroU32::MIN.saturating_add((self.ids >> 32) as u32);
-        let id = TimerId::from_parts(self.ids as u32, turn); // each id once
+        let id = TimerId::from_parts(self.ids as u32, turn); // no handle is reused
         self.ids += 1;
         self.put(id, deadline, value);
         id
@@ -94,8 +94,8 @@ impl<T> Timer<T> for Oracle<T> {
     }
 }
 
-/// The oracle as a backend, so that the suite can be run on what it measures by, and the oracle
-/// stand in a comparison. It does not count its work.
+/// The oracle as a backend, so that the conformance suite can test it and benchmarks can include
+/// it. It does not count its work.
 #[derive(Clone, Copy, Debug)]
 pub struct OracleDefinition;
 
@@ -134,7 +134,7 @@ impl Backend for OracleDefinition {
     }
 }
 
-/// Compiles the program of the README.
+/// Compiles the README's code as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -42,7 +42,7 @@ impl<T, M: Meter> Builder<T, M> {
     }
 
     /// The number of timers to allocate memory for, at most 2^32 - 1; 0 by default. The structure
-    /// grows beyond it as needed. Queues are not counted in.
+    /// grows beyond it as needed. No memory is allocated for queues.
     pub fn capacity(mut self, timers: usize) -> Self {
         self.capacity = timers;
         self
@@ -54,11 +54,11 @@ impl<T, M: Meter> Builder<T, M> {
         Builder { start, capacity, meter, value }
     }
 
-    /// Builds the structure. O(1) besides the allocation.
+    /// Builds the structure. O(1) plus the allocation.
     ///
     /// # Errors
     ///
-    /// If the capacity is more than the structure can hold.
+    /// If the capacity is 2^32 or more.
     pub fn build(self) -> Result<QueuePerDelay<T, M>, BuildError> {
         if u32::try_from(self.capacity).is_err() {
             return Err(BuildError::Capacity(self.capacity));
@@ -67,11 +67,11 @@ impl<T, M: Meter> Builder<T, M> {
     }
 }
 
-/// A configuration that the structure cannot have.
+/// An invalid configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// Memory for more timers than the structure can hold.
+    /// The capacity is larger than the number of timers that the structure can hold.
     Capacity(usize),
 }
 

@@ -1,18 +1,18 @@
-//! How this backend introduces itself to the suite and the comparison.
+//! The description of this backend for the conformance suite and the benchmark.
 
 use crate::QueuePerDelay;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 
-/// A queue for each delay.
+/// The queue-per-delay structure.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition;
 
 /// With uniform delays nearly every timer has its own queue, so each call searches the ordered map
 /// of the heads, which is a B-tree. A node has about eight keys, and half of them are compared one
-/// by one: four on each of the lg n / 3 levels, and one level more. Links are four to append a
-/// timer and two to take it out. A timer that fires is taken off the front of the map, which
-/// compares nothing: that is the question whether it is due, two links, and slack for the few
+/// by one: four on each of the lg n / 3 levels, and one level more. Appending a timer writes four
+/// links, removing it two. A timer that fires is removed from the front of the map, which compares
+/// nothing. So firing takes the check whether the timer is due, two links, and slack for the few
 /// queues that have a second timer.
 fn bounds(n: u64) -> Bounds {
     let search = 1.5 * f64::from(n.max(1).ilog2() + 1);
@@ -35,9 +35,9 @@ impl Backend for Definition {
         vain_wakeups: 0,
         most: u32::MAX,
         costs: Costs {
-            insert: "O(1), O(log d) in a new queue of d",
+            insert: "O(1), O(log d) to a new queue",
             cancel: "O(1), O(log d) for the first of a queue",
-            reschedule: "as both",
+            reschedule: "cancel plus insert",
             fire: "O(log d)",
         },
         bounds,

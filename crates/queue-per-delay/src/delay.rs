@@ -24,8 +24,8 @@ impl Delay {
     }
 }
 
-/// Equal delays have equal hashes. An overdue delay has the hash of the same distance ahead, which
-/// is a collision of two at most.
+/// Equal delays have equal hashes. An overdue delay has the same hash as a delay of the same
+/// distance ahead, so at most two delays collide.
 impl Hash for Delay {
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
@@ -88,7 +88,7 @@ mod tests {
         for unit in [1, 10, 1_000, 1 << 12, 60_000, 1 << 32] {
             let hash = |n: u64| HashDelay::default().hash_one(Delay::between(0, n * unit));
             let buckets: BTreeSet<u64> = (0..512).map(|n| hash(n) % 1_024).collect();
-            // By chance 403 of 512 have a bucket.
+            // Random hashes would occupy some 403 buckets.
             assert!(buckets.len() > 350, "multiples of {unit}: {} buckets", buckets.len());
         }
     }

@@ -1,5 +1,5 @@
-//! A timer facility of one FIFO queue for each delay, exact to the tick over all of `u64`: what
-//! libevent does for its common timeouts, and Node.js for all timers.
+//! A timer facility with one FIFO queue for each delay, exact to the tick over all of `u64`.
+//! libevent does this for its common timeouts, and Node.js for all timers.
 //!
 //! # The idea
 //!
@@ -16,7 +16,7 @@
 //!   30 001, started at 1 ──▶   delay 30 000: 30 001  30 002 ... 30 099
 //! ```
 //!
-//! # What is special
+//! # Design
 //!
 //! * A delay is the deadline minus [`now`](Timer::now) at the call that inserts or reschedules the
 //!   timer. So a program with few delays should compute its deadlines from `now()`. A deadline from
@@ -24,37 +24,37 @@
 //! * Two timers with the same deadline and different delays fire in the order of insertion: the one
 //!   with the longer delay was inserted earlier. So no timer needs a sequence number. The heads are
 //!   ordered by (deadline, tick of insertion).
-//! * An overdue deadline has a negative delay, and its queue is one like the others.
+//! * An overdue deadline has a negative delay, and its queue is like any other.
 //! * A queue is dropped when its last timer leaves. So the number of queues is at most the number
 //!   of live timers, however many delays there ever were.
 //! * Queues are found by a hash map, `indexmap`, in O(1) expected. An ordered map would take
 //!   O(log d) comparisons for each insertion. The hash is one multiplication and has no random
 //!   key: if other parties choose the delays, they can make delays collide.
-//! * The heads are in an ordered map, the standard library's B-tree. A queue goes to another place
-//!   in it when its first timer changes, and only then.
+//! * The heads are in an ordered map, the standard library's B-tree. A queue moves in it only when
+//!   its first timer changes.
 //!
 //! # Cost
 //!
-//! d queues, one for each distinct delay of the live timers:
+//! d is the number of queues, one for each distinct delay of the live timers:
 //!
 //! | method | amortised | worst |
 //! |---|---|---|
-//! | [`insert`](Timer::insert), to a queue that exists | O(1) expected | O(d), if hashes collide |
-//! | [`insert`](Timer::insert), to a new queue | O(log d) | O(d), if hashes collide or the hash map grows |
+//! | [`insert`](Timer::insert), to a queue that exists | O(1) expected | O(d) if hashes collide |
+//! | [`insert`](Timer::insert), to a new queue | O(log d) | O(d) if hashes collide or the hash map grows |
 //! | [`cancel`](Timer::cancel), not the first of its queue | O(1) | O(1) |
-//! | [`cancel`](Timer::cancel), the first of its queue | O(log d) | O(d), if hashes collide |
-//! | [`reschedule`](Timer::reschedule) | as `cancel` and `insert` | as both |
-//! | [`advance`](Timer::advance), [`pop_expired`](Timer::pop_expired), each | O(log d) | O(d), if hashes collide |
+//! | [`cancel`](Timer::cancel), the first of its queue | O(log d) | O(d) if hashes collide |
+//! | [`reschedule`](Timer::reschedule) | `cancel` plus `insert` | `cancel` plus `insert` |
+//! | [`advance`](Timer::advance), [`pop_expired`](Timer::pop_expired), per timer | O(log d) | O(d) if hashes collide |
 //! | [`advance`](Timer::advance), nothing due | O(log d) | O(log d) |
 //! | [`next_wakeup`](Timer::next_wakeup) | O(log d) | O(log d) |
 //! | [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
-//! The O(log d) of `next_wakeup` and of an `advance` with nothing due is the way to the first leaf
-//! of the B-tree. It compares nothing, and up to 11 queues are in one leaf. If several timers have
+//! The O(log d) of `next_wakeup` and of an `advance` with nothing due is the descent to the first
+//! leaf of the B-tree. It compares nothing. Up to 11 queues are in one leaf. If several timers have
 //! the same delay and deadline, the order of the heads changes only with the last of them.
 //!
-//! Memory: 24 bytes and the value for each timer at the peak, and 8 for each free place; 110 to 150
-//! bytes for each queue at the peak. Nothing is freed lazily.
+//! Memory: each timer of the peak takes 24 bytes plus its value, each free place 8 bytes, and each
+//! queue of the peak 110 to 150 bytes. Nothing is freed lazily.
 //!
 //! # Source and deviations
 //!
@@ -68,18 +68,19 @@
 //! * Envoy: `ScaledRangeTimerManagerImpl` has a queue for each difference of a timer's longest and
 //!   shortest duration, and one timer of the event loop for the first of each queue.
 //!
-//! # When to pick another
+//! # When to use another structure
 //!
-//! Take it if the program has a few distinct delays, such as connection, request and keep-alive
-//! timeouts. Insertion and cancellation are then list operations, whatever the number of timers,
-//! and nothing is moved later. [`queues`](QueuePerDelay::queues) shows the number of delays.
+//! Use this structure if the program has a few distinct delays, such as connection, request and
+//! keep-alive timeouts. Insertion and cancellation are then list operations, with any number of
+//! timers, and no timer moves later. [`queues`](QueuePerDelay::queues) shows the number of delays.
 //!
 //! If delays are computed, random or fine-grained, nearly every timer has its own queue. The
 //! structure is then an ordered map of single timers, with a hash map and a list on top: each call
-//! takes O(log n) and more memory than any other backend. Take `wheelhouse-hierarchical-wheel` for
-//! that, or `wheelhouse-binary-heap` for few timers. Rounding delays up to a coarse unit can help.
+//! takes O(log n), and the structure takes more memory than any other backend. Use
+//! `wheelhouse-hierarchical-wheel` for such delays, or `wheelhouse-binary-heap` for few timers.
+//! Rounding delays up to a coarse unit can help.
 //!
-//! # A program
+//! # Example
 //!
 //! ```
 //! use wheelhouse_queue_per_delay::{QueuePerDelay, Timer};
@@ -102,7 +103,7 @@
 //!     timeouts.advance(tick, |expired| fired.push((tick, expired.value)));
 //! }
 //! assert_eq!(fired, [(5_000, "request 1"), (30_000, "connection 2"), (30_100, "connection 1")]);
-//! assert_eq!(timeouts.cancel(first), None); // it fired
+//! assert_eq!(timeouts.cancel(first), None); // it has fired
 //! ```
 #![no_std]
 
@@ -118,7 +119,7 @@ pub use definition::Definition;
 pub use queues::QueuePerDelay;
 pub use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// Compiles the program of the README.
+/// Compiles the README's code as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

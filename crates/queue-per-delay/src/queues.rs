@@ -11,10 +11,10 @@ use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, Metered, NoMeter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, fire_due};
 
-/// A queue of timers for each delay. See the [crate's page](crate) for what it is and what it
-/// costs.
+/// A queue of timers for each delay. The [crate documentation](crate) describes the structure and
+/// its costs.
 ///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
+/// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see
 /// [`TimerId`](crate::TimerId).
 #[derive(Clone, Debug)]
 pub struct QueuePerDelay<T, M = NoMeter> {
@@ -47,12 +47,12 @@ struct Head {
 }
 
 impl<T> QueuePerDelay<T> {
-    /// No timers, the clock at 0. Allocates nothing.
+    /// An empty structure, its clock at 0. Allocates nothing.
     pub fn new() -> Self {
         Self::with_parts(0, 0, NoMeter)
     }
 
-    /// Chooses the first tick, the capacity or a meter.
+    /// Returns a builder that sets the first tick, the capacity or a meter.
     pub const fn builder() -> Builder<T> {
         Builder::new()
     }
@@ -88,8 +88,8 @@ impl<T, M: Meter> QueuePerDelay<T, M> {
         &self.meter
     }
 
-    /// How many queues there are: the number of distinct delays of the live timers. O(1). If it is
-    /// close to [`len`](Timer::len), another structure is faster.
+    /// The number of queues, which is the number of distinct delays of the live timers. O(1). If it
+    /// is close to [`len`](Timer::len), another structure is faster.
     ///
     /// ```
     /// use wheelhouse_queue_per_delay::{QueuePerDelay, Timer};
@@ -103,7 +103,8 @@ impl<T, M: Meter> QueuePerDelay<T, M> {
         self.queues.len()
     }
 
-    /// The queue of a delay. A new queue gets its place among the heads by its first deadline.
+    /// Returns the queue for a deadline, by its delay. A new queue is added to the heads with this
+    /// deadline.
     #[inline]
     fn queue_of(&mut self, deadline: Tick) -> u32 {
         let delay = Delay::between(self.now, deadline);
@@ -130,7 +131,7 @@ impl<T, M: Meter> QueuePerDelay<T, M> {
         link_to(queue)
     }
 
-    /// Takes a timer out of the queue that its link names.
+    /// Removes a timer from the queue that its link names.
     #[inline]
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
         let queue = link.get() - 1;
@@ -142,8 +143,8 @@ impl<T, M: Meter> QueuePerDelay<T, M> {
         }
     }
 
-    /// Takes a timer out of a queue. Returns `true` if the queue now begins with another deadline
-    /// or not at all, so that its place among the heads is out of date.
+    /// Removes a timer from a queue. Returns `true` if the queue now begins with another deadline
+    /// or is empty, so that its place among the heads is out of date.
     ///
     /// If the next timer has the same deadline, it was inserted at the same tick, and the place
     /// among the heads stays the same.
@@ -168,14 +169,14 @@ impl<T, M: Meter> QueuePerDelay<T, M> {
         Metered::new(Head { deadline, inserted: delay.inserted(deadline) }, &self.meter)
     }
 
-    /// Puts a queue among the heads, which does not contain it.
+    /// Adds a queue to the heads, which do not contain it.
     fn add_head(&mut self, queue: u32, delay: Delay, deadline: Tick) {
         let other = self.heads.insert(self.head(delay, deadline), queue);
         debug_assert_eq!(other, None, "no two queues have equal heads");
     }
 
-    /// Puts a queue that was taken out of the heads back by its first timer. Drops it if it is
-    /// empty.
+    /// Adds a queue that was removed from the heads again, by its first timer. Drops the queue if
+    /// it is empty.
     fn renew_head(&mut self, queue: u32) {
         let delay = queue_mut(&mut self.queues, queue).delay;
         match self.first_deadline(queue) {
@@ -196,7 +197,7 @@ impl<T, M: Meter> QueuePerDelay<T, M> {
     }
 }
 
-/// A queue that has timers, or has just been emptied.
+/// The queue with this index, which must exist.
 #[inline]
 fn queue_mut(queues: &mut Arena<Queue>, queue: u32) -> &mut Queue {
     queues.at_mut(queue).expect("links and heads name queues that exist").1
@@ -204,13 +205,14 @@ fn queue_mut(queues: &mut Arena<Queue>, queue: u32) -> &mut Queue {
 
 impl<T, M: Meter> Timer<T> for QueuePerDelay<T, M> {
     wheelhouse_core::linked_timers! {
-        /// O(1) expected if a live timer has the same delay, else O(log d) for d queues.
+        /// O(1) expected if a live timer has the same delay, otherwise O(log d) with d queues.
         #[inline]
         insert;
-        /// O(1). O(log d) if it was the first of its queue and the next has a later deadline.
+        /// O(1); O(log d) if the timer was the first of its queue and the next one has a later
+        /// deadline.
         #[inline]
         cancel;
-        /// As [`cancel`](Timer::cancel) and [`insert`](Timer::insert).
+        /// The cost of [`cancel`](Timer::cancel) plus [`insert`](Timer::insert).
         #[inline]
         reschedule;
     }
@@ -221,7 +223,7 @@ impl<T, M: Meter> Timer<T> for QueuePerDelay<T, M> {
         self.earliest()
     }
 
-    /// O(log d) for d queues.
+    /// O(log d) with d queues.
     #[inline]
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
@@ -240,7 +242,8 @@ impl<T, M: Meter> Timer<T> for QueuePerDelay<T, M> {
         self.timers.expire(place)
     }
 
-    /// As [`pop_expired`](Self::pop_expired) for each timer that fires; O(log d) if nothing is due.
+    /// The cost of one [`pop_expired`](Self::pop_expired) for each timer that fires; O(log d) if
+    /// none is due.
     #[inline]
     fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
         self.now = self.now.max(now);

@@ -1,3 +1,3 @@
-//! The contract, on this backend.
+//! Tests the contract on this backend.
 
 wheelhouse_conformance::suite!(wheelhouse_queue_per_delay::Definition);

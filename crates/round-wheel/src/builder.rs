@@ -3,7 +3,7 @@
 use crate::RoundWheel;
 use wheelhouse_core::{SlotCount, wheel_builder};
 
-/// A million timers make slots of 64, which are read in a few hundred nanoseconds.
+/// With a million timers a slot has some 64, which are read in a few hundred nanoseconds.
 pub(crate) const DEFAULT_SLOTS: usize = 16_384;
 
 wheel_builder! {
@@ -22,13 +22,14 @@ wheel_builder! {
     /// ```
     Builder of RoundWheel,
     /// The number of slots, a power of two from 2 to 65,536; 16,384 by default. A tick reads n /
-    /// slots references, so choose it by the number of timers; each slot takes 40 bytes.
+    /// slots entries, so choose the number of slots by the number of timers. Each slot takes 40
+    /// bytes.
     slots: DEFAULT_SLOTS,
     /// Builds the wheel.
     ///
     /// # Errors
     ///
-    /// If the number of slots is zero, one, above 65,536 or no power of two, or if there is to be
-    /// room for more timers than a wheel can hold.
+    /// If the number of slots is less than 2, more than 65,536 or not a power of two, or if the
+    /// capacity is 2^32 or more.
     build: SlotCount::new,
 }

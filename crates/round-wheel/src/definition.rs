@@ -1,4 +1,4 @@
-//! How this backend introduces itself to the suite and the comparison.
+//! The description of this backend for the conformance suite and the benchmark.
 
 use crate::RoundWheel;
 use crate::builder::DEFAULT_SLOTS;
@@ -10,10 +10,10 @@ use wheelhouse_core::meter::Meter;
 #[derive(Clone, Copy, Debug)]
 pub struct Definition;
 
-/// V&L's cost of scheme 6: what is in a slot is read whenever something in it fires. The slack is
-/// for slots that are fuller than the average and for holes, which are read in vain. A jump of more
-/// than a turn sorts what it finds. Where the earliest timer was taken out, the next wake-up is
-/// looked for: block by block, some slots, and of those some as a whole.
+/// The cost of scheme 6: all timers of a slot are read whenever one of them fires. The slack is for
+/// slots with more timers than the average, and for holes. A call that advances by more than a turn
+/// sorts the timers that it collects. If the earliest timer was removed, the next wake-up is
+/// searched: all blocks, some slots, and all timers of some of these slots.
 fn bounds(n: u64) -> Bounds {
     let per_slot = n as f64 / DEFAULT_SLOTS as f64;
     let sorting = f64::from(n.max(1).ilog2() + 1);

@@ -1,4 +1,4 @@
-//! Timers that the hand has collected and that have not fired yet.
+//! The timers that the hand has collected and that have not fired yet.
 
 use crate::slots::{Waiting, link_to, position_of};
 use alloc::vec::Vec;
@@ -6,22 +6,23 @@ use wheelhouse_core::Tick;
 use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::meter::{Meter, Work};
 
-/// This many holes more than timers are left standing.
+/// Holes are dropped if there are more than the number of timers plus this.
 const SLACK: usize = 32;
 
-/// A line that has had room for more timers than this gives it back when it is empty.
+/// An empty line with room for more timers than this frees its memory.
 const KEEP: usize = 1024;
 
-/// In the link of a timer that is in line. Links to slots and arrivals are smaller.
+/// This bit is set in the link of a timer that is in line. Links to slots and arrivals are smaller.
 const IN_LINE: u32 = 1 << 31;
 
-/// A line of timers in the order in which they fire: an array, and how much of it has been read.
-/// What is cancelled leaves a hole. It holds at most `2 k + 32` positions for k timers, plus those
-/// that have just been collected.
+/// A line of timers in the order in which they fire: an array, and the number of positions that
+/// have been read. A cancelled timer leaves a hole. The line has at most `2 k + 32` positions for k
+/// timers, plus those that have just been collected.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DueLine {
     timers: Vec<Waiting>,
-    /// The first position that was not read yet; there is a timer in it, unless all are read.
+    /// The first position that has not been read. It has a timer, unless all positions have been
+    /// read.
     read: usize,
     live: usize,
 }
@@ -31,32 +32,32 @@ impl DueLine {
         Self { timers: Vec::new(), read: 0, live: 0 }
     }
 
-    /// Whether a link is to a timer in line.
+    /// Returns `true` if a link is that of a timer in line.
     #[inline]
     pub(crate) fn has(link: Link) -> bool {
         link.get() & IN_LINE != 0
     }
 
-    /// The first timer's deadline.
+    /// The deadline of the first timer.
     #[inline]
     pub(crate) fn earliest(&self) -> Option<Tick> {
         self.timers.get(self.read).map(|timer| timer.deadline)
     }
 
-    /// Adds a timer. Its link is not known before [`number`](Self::number).
+    /// Adds a timer. [`number`](Self::number) sets its link.
     #[inline]
     pub(crate) fn push(&mut self, timer: Waiting) {
         self.timers.push(timer);
         self.live += 1;
     }
 
-    /// How many positions there are.
+    /// The number of positions.
     #[inline]
     pub(crate) fn end(&self) -> usize {
         self.timers.len()
     }
 
-    /// Puts the timers from a position on in the order of their deadlines.
+    /// Sorts the timers from a position on by deadline. The sort is stable.
     pub(crate) fn sort(&mut self, from: usize, meter: &impl Meter) {
         self.timers[from..].sort_by(|one, other| {
             meter.tally(Work::Comparison, 1);
@@ -64,14 +65,14 @@ impl DueLine {
         });
     }
 
-    /// Gives the timers from a position on their links.
+    /// Sets the links of the timers from a position on.
     pub(crate) fn number<E>(&self, from: usize, entries: &mut Arena<E, Link>) {
         for (position, timer) in self.timers.iter().enumerate().skip(from) {
             entries.set_link(timer.index, link_to(position) | IN_LINE);
         }
     }
 
-    /// Takes the first timer out.
+    /// Removes the first timer and returns it.
     #[inline]
     pub(crate) fn pop(&mut self, meter: &impl Meter) -> Option<Waiting> {
         let first = *self.timers.get(self.read)?;
@@ -81,7 +82,7 @@ impl DueLine {
         Some(first)
     }
 
-    /// Takes a timer out, wherever it is.
+    /// Removes a timer at any position.
     pub(crate) fn remove<E>(
         &mut self,
         link: Link,
@@ -111,7 +112,7 @@ impl DueLine {
         }
     }
 
-    /// Drops what was read and what was cancelled, where that is more than what is left.
+    /// Drops the positions that were read or cancelled, if they outnumber the timers.
     #[inline]
     pub(crate) fn tidy<E>(&mut self, entries: &mut Arena<E, Link>, meter: &impl Meter) {
         if self.timers.len() > 2 * self.live + SLACK {

@@ -1,17 +1,17 @@
-//! The slots, which of them hold live timers, and when something is due in them.
+//! The slots, with a bitmap of those that have timers and bounds on their deadlines.
 //!
-//! Each slot knows a bound on its earliest deadline, and each *block* of 64 slots a bound on those.
-//! So the hand passes a block in which nothing is due with one comparison, and what is due next is
-//! found in M / 64 steps and a few:
+//! Each slot has a lower bound on its deadlines, and each *block* of 64 slots a lower bound on
+//! those of its slots. So the hand passes a block in which nothing is due with one comparison, and
+//! the next due timer is found in a little more than M / 64 steps:
 //!
 //! ```text
 //! bounds of blocks        40 937            40 192             41 500
 //! bounds of slots    [ - | 40 937 | - ] [ 40 192 | 56 576 ] [ 41 500 ]
-//! hand at 40 100  -->                        ^ due first: found behind one look at each block
+//! hand at 40 100  -->                        ^ due first: found by reading each block once
 //! ```
 //!
-//! Bounds are let down by insertions and raised when the hand comes past: a cancellation touches
-//! none.
+//! Insertions lower the bounds. The hand raises them when it passes. A cancellation does not change
+//! them.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -19,13 +19,14 @@ use wheelhouse_core::arena::Link;
 use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::{SlotCount, Tick};
 
-/// An array that has room for this many timers, the least that is allocated, is not given back.
+/// An array with room for at most this many timers, the smallest allocation, is never shrunk.
 const KEEP: usize = 4;
 
-/// Slots in a block: the bits of a word, so that one word says which of them are occupied.
+/// The number of slots in a block: the number of bits of a word, so that one word is the bitmap of
+/// a block.
 pub(crate) const BLOCK: usize = u64::BITS as usize;
 
-/// A timer as a slot knows it: its deadline, and its place in the arena.
+/// The entry of a timer in a slot: its deadline, and its place in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
     pub(crate) deadline: Tick,
@@ -33,7 +34,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// What is left where a timer was.
+    /// The entry that replaces a removed timer.
     pub(crate) const HOLE: Self = Self { deadline: Tick::MAX, index: u32::MAX };
 
     #[inline]
@@ -48,20 +49,20 @@ pub(crate) fn link_to(position: usize) -> Link {
     Link::MIN.saturating_add(position as u32)
 }
 
-/// The position that a link was made for.
+/// The position of a timer with this link.
 #[inline]
 pub(crate) fn position_of(link: Link) -> usize {
     link.get() as usize - 1
 }
 
-/// The timers of one slot, in order of insertion, and holes where others were.
+/// The timers of one slot, in order of insertion, with holes where timers were removed.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     timers: Vec<Waiting>,
-    /// No timer has an earlier deadline.
+    /// A lower bound on the deadlines.
     earliest: Tick,
     live: u32,
-    /// Whether a timer has just that deadline: it may have been taken out.
+    /// `true` if a timer has exactly that deadline; `false` if it may have been removed.
     is_exact: bool,
 }
 
@@ -83,13 +84,13 @@ impl Slot {
         self.live as usize
     }
 
-    /// The earliest deadline: O(1), or O(k) where the timer that had it was taken out.
+    /// The earliest deadline. O(1), or O(k) if the timer that had it was removed.
     pub(crate) fn exact_earliest(&self, meter: &impl Meter) -> Tick {
         if self.is_exact {
             return self.earliest;
         }
         meter.tally(Work::EntryScan, self.timers.len() as u64);
-        // The deadline of a hole is the last there is.
+        // The deadline of a hole is `Tick::MAX`, so holes do not affect the minimum.
         self.timers.iter().map(|timer| timer.deadline).min().unwrap_or(Tick::MAX)
     }
 
@@ -103,7 +104,7 @@ impl Slot {
         link_to(self.timers.len() - 1)
     }
 
-    /// Leaves a hole where a timer was.
+    /// Replaces a timer by a hole.
     #[inline]
     fn erase(&mut self, link: Link) {
         let gone = core::mem::replace(&mut self.timers[position_of(link)], Waiting::HOLE);
@@ -111,7 +112,7 @@ impl Slot {
         self.live -= 1;
     }
 
-    /// Takes out the timers due at `now` or before, in order, leaving holes.
+    /// Removes the timers due at or before `now`, in order, and leaves holes.
     pub(crate) fn take_due(&mut self, now: Tick, mut due: impl FnMut(Waiting)) {
         (self.earliest, self.is_exact) = (Tick::MAX, true);
         for timer in &mut self.timers {
@@ -124,7 +125,7 @@ impl Slot {
         }
     }
 
-    /// Whether holes outnumber the timers.
+    /// Returns `true` if holes outnumber the timers.
     #[inline]
     pub(crate) fn is_sparse(&self) -> bool {
         self.timers.len() > 2 * self.live() + KEEP
@@ -134,7 +135,7 @@ impl Slot {
         self.timers.len() > self.live()
     }
 
-    /// Drops the holes. `moved` is told where each timer is now.
+    /// Drops the holes. Calls `moved` with the new link of each timer.
     pub(crate) fn compact(&mut self, mut moved: impl FnMut(u32, Link)) {
         self.timers.retain(Waiting::is_live);
         (self.earliest, self.is_exact) = (Tick::MAX, true);
@@ -151,8 +152,8 @@ impl Slot {
         self.shrink();
     }
 
-    /// Gives memory back when three quarters of it are unused: a wheel whose timers gather in one
-    /// slot after the other would otherwise keep room for all of them in each.
+    /// Frees memory if more than three quarters of it are unused. Otherwise, if the timers gather
+    /// in one slot after the other, each slot would keep room for all of them.
     fn shrink(&mut self) {
         let (used, room) = (self.timers.len(), self.timers.capacity());
         if room > KEEP && used < room / 4 {
@@ -161,12 +162,12 @@ impl Slot {
     }
 }
 
-/// What is known of the slots of a block.
+/// The bitmap and the bound of a block.
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    /// Bit i: its slot i holds a live timer.
+    /// Bit i is set if slot i of the block has a live timer.
     occupied: u64,
-    /// No timer in it has an earlier deadline.
+    /// A lower bound on the deadlines of the block.
     bound: Tick,
 }
 
@@ -207,7 +208,7 @@ impl Slots {
         &mut self.slots[at]
     }
 
-    /// Puts a timer behind the others of its slot; returns its link.
+    /// Appends a timer to its slot and returns its link.
     #[inline(always)]
     pub(crate) fn push(&mut self, timer: Waiting) -> Link {
         let at = self.of(timer.deadline);
@@ -219,31 +220,31 @@ impl Slots {
         self.slots[at].push(timer)
     }
 
-    /// Takes a timer out of a slot.
+    /// Removes a timer from a slot.
     #[inline]
     pub(crate) fn erase(&mut self, at: usize, link: Link) {
         self.slots[at].erase(link);
     }
 
-    /// Empties a slot in which only holes are left.
+    /// Clears a slot that has only holes.
     pub(crate) fn clear(&mut self, at: usize) {
         self.slots[at].clear();
         self.blocks[at / BLOCK].occupied &= !(1 << (at % BLOCK));
     }
 
-    /// How many slots there are from `at` to the end of its block.
+    /// The number of slots from `at` to the end of its block.
     #[inline]
     pub(crate) fn to_end_of_block(&self, at: usize) -> usize {
         BLOCK.min(self.slots.len()) - at % BLOCK
     }
 
-    /// The bound of a slot's block.
+    /// The bound of the block of a slot.
     #[inline]
     pub(crate) fn bound(&self, at: usize) -> Tick {
         self.blocks[at / BLOCK].bound
     }
 
-    /// Those of `count` slots of a block that are occupied, from `at` on.
+    /// The occupied slots among the `count` slots from `at` on, which must be in one block.
     #[inline]
     pub(crate) fn occupied(&self, at: usize, count: usize) -> impl Iterator<Item = usize> + use<> {
         let mut left =
@@ -255,7 +256,8 @@ impl Slots {
         })
     }
 
-    /// Raises the bound of a slot's block to the least of its slots' bounds, and returns it.
+    /// Raises the bound of a slot's block to the minimum of the bounds of its slots, and returns
+    /// it.
     pub(crate) fn renew_bound(&mut self, at: usize, meter: &impl Meter) -> Tick {
         let first = at & !(BLOCK - 1);
         let mut bound = Tick::MAX;
@@ -268,9 +270,9 @@ impl Slots {
         bound
     }
 
-    /// A tick before which nothing in the slots is due, once all that was due at `now` is out of
-    /// them and the bounds of all blocks are after it, but that of the block that the hand is in.
-    /// O(M / 64), and O(1) where a timer is due in most of the ticks ahead.
+    /// A tick before which nothing in the slots is due. Requires that all timers due at `now` have
+    /// been removed, and that the bounds of all blocks are after `now`, except that of the block
+    /// that the hand is in. O(M / 64), or O(1) if a timer is due at most of the next ticks.
     pub(crate) fn next_due(&mut self, now: Tick, meter: &impl Meter) -> Tick {
         let at = self.of(now.wrapping_add(1));
         let count = self.to_end_of_block(at);
@@ -282,10 +284,10 @@ impl Slots {
                 return tick;
             }
         }
-        // Not before: the hand that goes tick by tick is in a block for 64 of them.
+        // Only now, because a hand that goes tick by tick is in one block for 64 ticks.
         let mut least = self.renew_bound(at, meter);
-        // A block whose bound is not after the tick at which the hand leaves it is the first in
-        // which something is due.
+        // If the bound of a block is at or before the tick at which the hand leaves the block, no
+        // later block can have an earlier deadline.
         let mut leaves = now.saturating_add(count as u64);
         let (before, from) = self.blocks.split_at(at / BLOCK);
         for blocks in [&from[1..], before] {
@@ -301,9 +303,9 @@ impl Slots {
         least
     }
 
-    /// The earliest deadline of all, for a hand at `now`. O(M / 64) and what it has to read of
-    /// slots from which timers were taken out; it ends where the hand would not get to a slot
-    /// before the earliest deadline seen.
+    /// The earliest deadline of all slots, if the hand is at `now`. O(M / 64), plus reading the
+    /// slots whose bound is not exact. The search ends at the first slot that the hand reaches at
+    /// or after the earliest deadline found so far.
     pub(crate) fn earliest(&self, now: Tick, meter: &impl Meter) -> Option<Tick> {
         let (mut best, mut distance) = (None, 0);
         while distance < self.slots.len() {
@@ -357,10 +359,10 @@ mod tests {
                     );
                 }
                 slots.erase(slots.of(only), link);
-                assert_eq!(slots.earliest(0, &NoMeter), Some(only), "the other of its slot");
+                assert_eq!(slots.earliest(0, &NoMeter), Some(only), "the other timer of its slot");
                 slots.erase(slots.of(only), Link::MIN);
                 slots.push(timer(only + count));
-                assert!(slots.next_due(0, &NoMeter) <= only, "a bound of what was there");
+                assert!(slots.next_due(0, &NoMeter) <= only, "a lower bound");
                 assert_eq!(slots.earliest(0, &NoMeter), Some(only + count));
             }
         }

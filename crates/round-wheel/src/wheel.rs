@@ -1,4 +1,4 @@
-//! The wheel itself: where timers go and how the hand visits them.
+//! The wheel: how timers are placed and how the hand visits them.
 
 use crate::builder::{Builder, DEFAULT_SLOTS};
 use crate::due::DueLine;
@@ -8,23 +8,23 @@ use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
 
-/// One timing wheel with rounds. See the [crate's page](crate) for what it is and what it costs.
+/// One timing wheel with rounds. The [crate documentation](crate) describes the structure and its
+/// costs.
 ///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
-/// [`TimerId`].
+/// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].
 #[derive(Clone, Debug)]
 pub struct RoundWheel<T, M = NoMeter> {
-    /// The link of a timer says where it is in its slot or in line, or when it came too late for
-    /// either.
+    /// The link of a timer is its position in its slot or in the line of due timers, or its arrival
+    /// if it was overdue when it was inserted.
     entries: Arena<Entry<T>, Link>,
     /// Timers whose deadline is after `now`.
     slots: Slots,
     /// No timer in a slot is due before this tick.
     next: Tick,
-    /// Timers that the hand has taken out of their slots.
+    /// Timers that the hand has collected from their slots.
     due: DueLine,
-    /// Timers that were due already when they were inserted: after those in line, where the
-    /// deadline is the same.
+    /// Timers that were due already when they were inserted. They fire after the timers in line
+    /// with the same deadline.
     overdue: Overdue<M>,
     now: Tick,
     meter: M,
@@ -42,7 +42,7 @@ impl<T> RoundWheel<T> {
         Self::with_meter(NoMeter)
     }
 
-    /// Chooses the number of slots, the first tick, the capacity or a meter.
+    /// Returns a builder that sets the number of slots, the first tick, the capacity or a meter.
     pub fn builder() -> Builder<T> {
         Builder::new()
     }
@@ -75,12 +75,12 @@ impl<T, M: Meter> RoundWheel<T, M> {
         }
     }
 
-    /// What counts the work.
+    /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter
     }
 
-    /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
+    /// Links the timer at a place according to its deadline, and returns its link.
     #[inline(always)]
     fn link(&mut self, index: u32, deadline: Tick) -> Link {
         if deadline > self.now {
@@ -92,7 +92,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
         }
     }
 
-    /// Takes a timer out of where its deadline put it.
+    /// Unlinks a timer from the list or map that its link and deadline determine.
     #[inline(always)]
     fn unlink(&mut self, link: Link, deadline: Tick) {
         if deadline <= self.now {
@@ -109,8 +109,8 @@ impl<T, M: Meter> RoundWheel<T, M> {
         self.tidy(at);
     }
 
-    /// Drops the holes of a slot if they outnumber its timers. Reads fewer than three positions for
-    /// each hole, and writes the links of fewer timers than there are holes.
+    /// Drops the holes of a slot if they outnumber its timers. So it reads fewer than three
+    /// positions per hole, and writes fewer links than there are holes.
     #[inline]
     fn tidy(&mut self, at: usize) {
         let slot = self.slots.get_mut(at);
@@ -130,14 +130,14 @@ impl<T, M: Meter> RoundWheel<T, M> {
         });
     }
 
-    /// Whether nothing is due at `now`, a tick that the hand is not past: known without a look at
-    /// the slots.
+    /// Returns `true` if nothing is due at `now`, without reading the slots. May return `false` if
+    /// nothing is due.
     #[inline]
     fn is_idle_at(&self, now: Tick) -> bool {
         now < self.next && self.due.earliest().is_none() && self.overdue.is_empty()
     }
 
-    /// Moves the hand to `now` and lines up what is due.
+    /// Moves the hand to `now` and lines up the timers that are due.
     #[inline]
     fn turn(&mut self, now: Tick) {
         if now > self.now {
@@ -148,12 +148,11 @@ impl<T, M: Meter> RoundWheel<T, M> {
         }
     }
 
-    /// Lines up what is due in the slots that the hand has come past, and finds out when it is to
-    /// do that again.
+    /// Lines up the timers that are due in the slots that the hand has passed, and updates `next`.
     #[inline(never)]
     fn visit(&mut self) {
         let (turn, before) = (self.slots.count(), self.due.end());
-        let distance = self.now - self.next; // less one
+        let distance = self.now - self.next; // the number of slots passed, minus one
         let more_than_a_turn = distance >= turn as u64;
         if more_than_a_turn {
             self.visit_all();
@@ -165,8 +164,8 @@ impl<T, M: Meter> RoundWheel<T, M> {
         }
     }
 
-    /// Collects what is due in so many slots from that of `next` on: before it was there, the hand
-    /// came past nothing due.
+    /// Collects the due timers of the next `left` slots, starting with the slot of `next`: in the
+    /// slots before, nothing was due.
     fn visit_passed(&mut self, mut left: usize) {
         let (mut at, hand) = (self.slots.of(self.next), self.slots.of(self.now.wrapping_add(1)));
         while left > 0 {
@@ -184,7 +183,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
         self.next = self.slots.next_due(self.now, &self.meter);
     }
 
-    /// Collects what is due in all slots, in no order.
+    /// Collects the due timers of all slots, unordered.
     fn visit_all(&mut self) {
         self.next = Tick::MAX;
         for at in (0..self.slots.count()).step_by(BLOCK) {
@@ -200,21 +199,21 @@ impl<T, M: Meter> RoundWheel<T, M> {
         }
     }
 
-    /// Takes what is due out of a slot, keeping the order.
+    /// Collects the due timers of a slot, in order of insertion.
     fn collect(&mut self, at: usize) {
         self.meter.tally(Work::SlotVisit, 1);
         let slot = self.slots.get_mut(at);
         if slot.earliest() > self.now {
-            return; // it has rounds to go
+            return; // its timers have rounds to go
         }
         self.meter.tally(Work::EntryScan, slot.timers().len() as u64);
         slot.take_due(self.now, |timer| self.due.push(timer));
         self.tidy(at);
     }
 
-    /// Puts what was collected in order. Within a turn the slots were visited in the order of the
-    /// deadlines; timers of one deadline share a slot, so that a stable sort keeps their order of
-    /// insertion.
+    /// Puts the collected timers in order. Within a turn the slots were visited in order of the
+    /// deadlines, so no sort is needed. Timers with the same deadline are in one slot, so a stable
+    /// sort keeps their order of insertion.
     fn line_up(&mut self, from: usize, more_than_a_turn: bool) {
         if more_than_a_turn {
             self.due.sort(from, &self.meter);
@@ -223,14 +222,14 @@ impl<T, M: Meter> RoundWheel<T, M> {
         self.due.tidy(&mut self.entries, &self.meter);
     }
 
-    /// Fires all that is due. Out of line, so that a tick at which nothing is due is short wherever
-    /// it stands.
+    /// Fires all timers that are due. Never inlined, so that inlining `advance` adds little code
+    /// for a tick at which nothing is due.
     #[inline(never)]
     fn advance_due(&mut self, now: Tick, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
         core::iter::from_fn(|| self.pop_expired(now)).map(on_expiry).count()
     }
 
-    /// The place of the earliest timer that is due, taken out of where it waits.
+    /// Unlinks the earliest timer that is due, and returns its place.
     #[inline]
     fn take_due(&mut self) -> Option<u32> {
         self.meter.tally(Work::Comparison, 1);
@@ -246,9 +245,9 @@ impl<T, M: Meter> RoundWheel<T, M> {
     }
 }
 
-/// [`advance`](Timer::advance): one comparison where nothing is due; O(1 + n / M) amortised for a
-/// timer that fires, and O(M / 64) where few are due; for a jump of more than a turn in which k
-/// fire, O(k log k) besides.
+/// [`advance`](Timer::advance) is one comparison if nothing is due. It is O(1 + n / M) amortised
+/// for each timer that fires, plus O(M / 64) if few are due. A call that advances by more than a
+/// turn and fires k timers takes O(k log k) in addition.
 impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
     #[inline]
     fn now(&self) -> Tick {
@@ -268,7 +267,7 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
         self.entries.insert_linked(link, Entry { deadline, value })
     }
 
-    /// O(1) amortised; O(k) when the slot, of k timers, is tidied up.
+    /// O(1) amortised; O(k) when a slot with k timers is compacted.
     #[inline]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
         let (link, entry) = self.entries.remove(id)?;
@@ -276,7 +275,7 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
         Some(entry.value)
     }
 
-    /// O(1) amortised; O(k) when the slot, of k timers, is tidied up or its array grows.
+    /// O(1) amortised; O(k) when a slot with k timers is compacted or its array grows.
     #[inline]
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
         let Some((link, entry)) = self.entries.get_mut(id) else { return false };
@@ -293,8 +292,8 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
         self.entries.get(id).map(|entry| entry.deadline)
     }
 
-    /// Exact. O(1), but where the timer that was due first was cancelled or moved: O(M / 64 + n /
-    /// M), at worst O(n + M).
+    /// Exact. O(1), unless the earliest timer was cancelled or moved: then O(M / 64 + n / M), at
+    /// worst O(n + M).
     fn next_wakeup(&self) -> Option<Tick> {
         if let Some(due) = self.due.earliest().into_iter().chain(self.overdue.earliest()).min() {
             return Some(due);
@@ -304,14 +303,15 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
         }
         self.meter.tally(Work::SlotVisit, 1);
         let slot = self.slots.get(self.slots.of(self.next));
-        // No timer is before `next`, so that one which is at it is the first.
+        // No timer is due before `next`, so a timer that is due at `next` is the earliest.
         if slot.earliest() == self.next && slot.exact_earliest(&self.meter) == self.next {
             return Some(self.next);
         }
         self.slots.earliest(self.now, &self.meter)
     }
 
-    /// As [`advance`](Timer::advance); the first of a run of calls pays for all that is due.
+    /// The cost of [`advance`](Timer::advance). The first call at a tick collects all timers that
+    /// are due.
     #[inline]
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.turn(now);
@@ -320,8 +320,8 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
         Some(Expired { id, deadline: entry.deadline, value: entry.value })
     }
 
-    /// As [`pop_expired`](Self::pop_expired) for each timer that fires; one comparison where
-    /// nothing is due.
+    /// The cost of one [`pop_expired`](Self::pop_expired) for each timer that fires; one comparison
+    /// if no timer is due.
     #[inline]
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
         if !self.is_idle_at(now) {

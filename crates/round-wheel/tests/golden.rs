@@ -1,8 +1,8 @@
-//! The worked examples on one wheel with rounds, of the articles that this project examines and of
-//! Varghese and Lauck's paper. How often the hand passes a timer's slot follows from the numbers
-//! alone; this wheel does not look into a slot while its timers have rounds to go, which the meter
-//! tells: the only ticks with a visit are those at which something fires. Examples with 12 or 24
-//! slots are scaled to powers of two.
+//! The examples for one wheel with rounds in the articles that this project examines, and in
+//! Varghese and Lauck's paper. `passes` computes how often the hand passes a timer's slot. This
+//! wheel does not read a slot while its timers have rounds to go, and the meter shows it: slots are
+//! visited only at the ticks at which a timer fires. Examples with 12 or 24 slots are scaled to
+//! powers of two.
 
 use wheelhouse_core::meter::{CountingMeter, Work};
 use wheelhouse_round_wheel::{RoundWheel, Timer};
@@ -13,14 +13,14 @@ fn wheel(slots: usize, start: u64) -> Counted {
     RoundWheel::builder().slots(slots).start(start).meter(CountingMeter::default()).build().unwrap()
 }
 
-/// The ticks at which a hand that visits a slot a tick comes to the slot of a deadline; it fires in
-/// the last.
+/// The ticks at which a hand that visits one slot per tick reaches the slot of a deadline. The
+/// timer fires at the last of them.
 fn passes(slots: u64, now: u64, deadline: u64) -> Vec<u64> {
     (now + 1..=deadline).filter(|tick| tick % slots == deadline % slots).collect()
 }
 
-/// Moves the clock tick by tick: the ticks at which slots were looked into, and what fired at
-/// which.
+/// Advances tick by tick. Returns the ticks at which slots were read, and the timers that fired,
+/// each with its tick.
 fn tick_by_tick(wheel: &mut Counted, to: u64) -> (Vec<u64>, Vec<(u64, &'static str)>) {
     let (mut visits, mut fired) = (Vec::new(), Vec::new());
     for tick in wheel.now() + 1..=to {
@@ -33,8 +33,8 @@ fn tick_by_tick(wheel: &mut Counted, to: u64) -> (Vec<u64>, Vec<(u64, &'static s
     (visits, fired)
 }
 
-/// E1, *xtimingwheel*: the pointer at 3, a 5 s task goes to slot 8, and is run in this turn. As
-/// printed, on 16 slots.
+/// E1, *xtimingwheel*: with the pointer at 3, a 5 s task goes to slot 8 and runs in this turn. As
+/// printed, but with 16 slots.
 #[test]
 fn e1_slot_eight_in_this_turn() {
     let mut wheel = wheel(16, 3);
@@ -42,10 +42,10 @@ fn e1_slot_eight_in_this_turn() {
     assert_eq!(tick_by_tick(&mut wheel, 40), (vec![8], vec![(8, "5 s")]));
 }
 
-/// E2, *xtimingwheel*: beyond a turn, "circle = 1": the slot is passed once and the task run in the
-/// next turn. On 16 slots +20 is slot 4 and circle 1, from pointer 0 as in the article's text; from
-/// pointer 3, where its figure has it, the same delay is slot 7. The article's code runs both a
-/// tick late.
+/// E2, *xtimingwheel*: with a delay of more than a turn, "circle = 1": the slot is passed once, and
+/// the task runs in the next turn. With 16 slots, +20 is slot 4 and circle 1 from pointer 0, as in
+/// the article's text. From pointer 3, as in its figure, the same delay is slot 7. The article's
+/// code runs both a tick late.
 #[test]
 fn e2_passed_once_and_fired_in_the_next_turn() {
     let mut from_zero = wheel(16, 0);
@@ -58,9 +58,9 @@ fn e2_passed_once_and_fired_in_the_next_turn() {
     assert_eq!(tick_by_tick(&mut from_three, 60), (vec![23], vec![(23, "circle 1")]));
 }
 
-/// E2, on the edge: a delay of exactly one turn or two. The article's code has circle 1 and 2 for
-/// +12 and +24 of 12 slots and runs them at 13 and 25. The slot is the one that the hand has just
-/// left, so that it is passed 0 times and once.
+/// E2, edge case: a delay of exactly one turn or two turns. With 12 slots, the article's code
+/// computes circles 1 and 2 for +12 and +24, and runs the tasks at 13 and 25. The slot is the one
+/// that the hand has just left, so it is passed 0 times and once.
 #[test]
 fn e2_delays_of_whole_turns() {
     let mut wheel = wheel(16, 0);
@@ -72,8 +72,8 @@ fn e2_delays_of_whole_turns() {
     );
 }
 
-/// E3, *xtimingwheel*: four tasks in slot 3. One visit runs all four; the article's code runs one
-/// in each turn, because it asks a list element for its successor after it has removed it.
+/// E3, *xtimingwheel*: four tasks in slot 3. One visit runs all four. The article's code runs one
+/// per turn, because it reads the successor of a list element after removing the element.
 #[test]
 fn e3_one_visit_fires_the_whole_slot() {
     let mut wheel = wheel(16, 0);
@@ -87,8 +87,9 @@ fn e3_one_visit_fires_the_whole_slot() {
 }
 
 /// E6, *day, week and month wheels*: three tasks at the ninth mark of the day, due in this turn, in
-/// the next and in the sixth from now. A day of 32 hours, at hour 2 of the second: +7, +39 and +167
-/// are all mark 9; the mark is passed (167 - 1) / 32 = 5 times before the last is due.
+/// the next and in the sixth from now. Here a day has 32 hours, and it is hour 2 of the second day:
+/// +7, +39 and +167 are all mark 9, and the mark is passed (167 - 1) / 32 = 5 times before the last
+/// task is due.
 #[test]
 fn e6_three_timers_at_one_mark() {
     let now = 32 + 2;
@@ -104,8 +105,8 @@ fn e6_three_timers_at_one_mark() {
 }
 
 /// E7, *day, week and month wheels*: "two tasks in 720 hours: 718 of 720 moves in vain". The hand
-/// skips what is empty: two slots are visited, and a program that goes from wake-up to wake-up
-/// makes two calls.
+/// skips empty slots: two slots are visited, and a program that goes from wake-up to wake-up makes
+/// two calls.
 #[test]
 fn e7_two_visits_in_a_month() {
     let month = |wheel: &mut Counted| {
@@ -124,8 +125,8 @@ fn e7_two_visits_in_a_month() {
     assert_eq!(waking.next_wakeup(), None);
 }
 
-/// E10, *Netty and Kafka*: 8 slots; 5 goes to index 5; 50 to index 2 with (50 - 1) / 8 = 6 rounds.
-/// As printed: the hand passes it six times, at 2, 10, 18, 26, 34 and 42.
+/// E10, *Netty and Kafka*: with 8 slots, 5 goes to index 5, and 50 to index 2 with (50 - 1) / 8 = 6
+/// rounds. As printed, the hand passes it six times, at 2, 10, 18, 26, 34 and 42.
 #[test]
 fn e10_six_rounds_of_eight_slots() {
     let mut wheel = wheel(8, 0);
@@ -135,9 +136,9 @@ fn e10_six_rounds_of_eight_slots() {
     assert_eq!(tick_by_tick(&mut wheel, 60), (vec![5, 50], vec![(5, "5"), (50, "50")]));
 }
 
-/// E10 and the off-by-one of rounds: the articles' d / n and (d - 1) / n differ where d is a
-/// multiple of n. Passed before it fires, (d - 1) / n is right: the hand comes to the slot d / n
-/// times, the last of them to fire.
+/// E10, off-by-one of rounds: the articles' d / n and (d - 1) / n differ if d is a multiple of n.
+/// The number of passes before the timer fires is (d - 1) / n: the hand reaches the slot d / n
+/// times, and the timer fires at the last.
 #[test]
 fn e10_how_often_a_slot_is_passed() {
     for delay in [1, 7, 8, 9, 47, 48, 49, 64] {
@@ -149,7 +150,7 @@ fn e10_how_often_a_slot_is_passed() {
 }
 
 /// E12, *Netty and Kafka*: one task of 350 s, "349 ticks in vain". From wake-up to wake-up it is
-/// one call, whatever the number of slots.
+/// one call, with any number of slots.
 #[test]
 fn e12_one_call_for_350_ticks() {
     for slots in [2, 8, 64, 512] {
@@ -160,8 +161,8 @@ fn e12_one_call_for_350_ticks() {
     }
 }
 
-/// E14, Varghese and Lauck's figure 9: 256 slots, the pointer at 10, and a timer whose low 8 bits
-/// are 20: index 30, and its high bits say how many turns to wait. As printed.
+/// E14, Varghese and Lauck's figure 9: with 256 slots and the pointer at 10, a timer whose low 8
+/// bits are 20 goes to index 30, and its high bits are the number of turns to wait. As printed.
 #[test]
 fn e14_low_bits_choose_the_slot_and_high_bits_the_rounds() {
     for rounds in [0, 1, 5] {

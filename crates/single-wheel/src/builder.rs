@@ -3,7 +3,7 @@
 use crate::SingleWheel;
 use wheelhouse_core::{SlotCount, wheel_builder};
 
-/// Four seconds of milliseconds; 32 KB.
+/// Four seconds if a tick is a millisecond. Takes 32 KB.
 pub(crate) const DEFAULT_SLOTS: usize = 4_096;
 
 wheel_builder! {
@@ -21,14 +21,14 @@ wheel_builder! {
     /// # Ok::<(), WheelError>(())
     /// ```
     Builder of SingleWheel,
-    /// The number of slots, a power of two from 2 to 65,536; 4,096 by default. A slot is a tick, so
-    /// choose it by the longest delay that is common; each slot takes 8 bytes.
+    /// The number of slots, a power of two from 2 to 65,536; 4,096 by default. A slot is one tick,
+    /// so choose the number by the longest common delay. Each slot takes 8 bytes.
     slots: DEFAULT_SLOTS,
     /// Builds the wheel.
     ///
     /// # Errors
     ///
-    /// If the number of slots is zero, one, above 65,536 or no power of two, or if there is to be
-    /// room for more timers than a wheel can hold.
+    /// If the number of slots is less than 2, more than 65,536 or not a power of two, or if the
+    /// capacity is 2^32 or more.
     build: SlotCount::new,
 }

@@ -1,18 +1,18 @@
-//! How this backend introduces itself to the suite and the comparison.
+//! The description of this backend for the conformance suite and the benchmark.
 
 use crate::SingleWheel;
 use crate::builder::DEFAULT_SLOTS;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 
-/// The wheel of 4,096 slots, with its overflow lists.
+/// The single wheel with 4,096 slots.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition;
 
 impl Backend for Definition {
     const INFO: Info = Info {
         name: "single-wheel",
-        structure: "one wheel of a tick a slot, and overflow lists",
+        structure: "one wheel with a slot per tick, overflow lists",
         source: "Varghese & Lauck scheme 4; logic simulators",
         precision: Precision::Exact,
         vain_wakeups: 1,
@@ -20,11 +20,11 @@ impl Backend for Definition {
             insert: "O(1), past the range O(log t)",
             cancel: "O(1), past the range O(log t)",
             reschedule: "O(1), past the range O(log t)",
-            fire: "O(1), and a move past the range",
+            fire: "O(1), plus a move past the range",
         },
-        // Of delays up to 2^20 nearly all are past the range, in up to 256 turns with a list each.
-        // At a thousand timers one slot in some hundreds is occupied, and the map of them is read
-        // for each that fires: 64 words in all, which a question for the next wake-up reads too.
+        // With delays up to 2^20 nearly all timers are past the range, in up to 256 turns with a
+        // list each. With a thousand timers one slot in some hundreds is occupied, and up to 64
+        // words of the bitmap are read for each timer that fires, and for each `next_wakeup`.
         bounds: |_| Bounds {
             insert: 16.0,
             cancel: 12.0,

@@ -1,13 +1,12 @@
 //! A timer facility on one timing wheel without rounds: Varghese and Lauck's scheme 4, with
-//! overflow lists for what lies past its range, exact to the tick over all of `u64`.
+//! overflow lists for deadlines past its range, exact to the tick over all of `u64`.
 //!
 //! # The idea
 //!
-//! An array with a slot for each of the next M ticks. A timer goes to the slot of its tick, behind
-//! those that are there, and fires when the hand gets there: nothing is compared, nothing is
-//! searched. As long as all delays are below M, every operation is O(1), with the smallest constant
-//! of all schemes. The price is a slot for each tick: for delays of a day in milliseconds, 86
-//! million.
+//! An array with a slot for each of the next M ticks. A timer is appended to the slot of its tick
+//! and fires when the hand gets there, without a comparison or a search. If all delays are below M,
+//! every operation is O(1), with the smallest constant of all schemes. The price is a slot for each
+//! tick: delays of a day, in milliseconds, need 86 million slots.
 //!
 //! ```text
 //!                         hand at 10, M = 8
@@ -16,52 +15,54 @@
 //! tick     16   17   10   11   12   13   14   15        turn of 88: 95, 90
 //! ```
 //!
-//! What lies further away waits in *overflow lists*, one for each turn in which something is due.
-//! When the hand begins such a turn, its list goes to the slots.
+//! Timers further away are stored in *overflow lists*, one for each turn in which a timer is due.
+//! When the hand begins such a turn, the timers of its list move to the slots.
 //!
-//! # What is special
+//! # Design
 //!
-//! * A timer past the range is moved once, at the begin of its turn. Logic simulators keep a single
-//!   list and look through all of it in each turn: a million timers over 256 turns take minutes.
-//! * The wheel remembers a tick before which the hand comes to nothing: a tick before it costs a
-//!   comparison. A jump over any distance goes from occupied slot to occupied slot, and to the
-//!   turns that have a list.
-//! * Timers of one deadline keep their order, whichever way they came: those of a list go *before*
-//!   those in the slot, because once a deadline is in range no other goes to the list.
-//! * [`insert_within`](SingleWheel::insert_within) refuses what is past the range and gives the
-//!   value back, for a program in which that is a mistake.
+//! * A timer past the range moves once, at the beginning of its turn. Logic simulators have a
+//!   single list and search all of it in each turn, which takes minutes for a million timers over
+//!   256 turns.
+//! * The wheel remembers a tick before which nothing is to be done, so a call before that tick
+//!   costs one comparison. A call that advances by any number of ticks visits only occupied slots
+//!   and turns that have a list.
+//! * Timers with the same deadline keep their order, whether they were in a list or not. The timers
+//!   of a list go *before* those in the slot, because once a deadline is in range, no timer with
+//!   that deadline is added to the list.
+//! * [`insert_within`](SingleWheel::insert_within) rejects deadlines past the range and returns the
+//!   value, for programs in which such a deadline is a mistake.
 //!
 //! # Cost
 //!
-//! M slots, t turns that have an overflow list, k timers in one of them, j timers whose deadline
-//! was past when they came:
+//! M is the number of slots, t the number of turns that have an overflow list, k the number of
+//! timers in such a list, j the number of timers that were overdue when they were inserted:
 //!
 //! | method | amortised | worst |
 //! |---|---|---|
-//! | [`insert`](Timer::insert) | O(1), O(log t) past the range | O(log j), if overdue |
+//! | [`insert`](Timer::insert) | O(1), or O(log t) past the range | O(log j) if overdue |
 //! | [`cancel`](Timer::cancel), [`reschedule`](Timer::reschedule) | the same | the same |
-//! | [`advance`](Timer::advance), each | O(1), O(M / 64) where a turn has few | O(k + M / 64) |
+//! | [`advance`](Timer::advance), per timer that fires | O(1), or O(M / 64) if a turn has few timers | O(k + M / 64) |
 //! | [`advance`](Timer::advance), nothing due | O(1) | O(k + M / 64), once in M ticks |
 //! | [`next_wakeup`](Timer::next_wakeup) | O(M / 64) | O(M / 64) |
 //! | [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
-//! Memory: 16 bytes, and the value, and two links of 4 bytes for each timer at the peak; 8 for each
-//! place that is free; 8 for each slot; some 40 for each turn that has an overflow list.
+//! Memory: each timer of the peak takes 16 bytes, its value, and two links of 4 bytes. Each free
+//! place takes 8 bytes, each slot 8, and each turn with an overflow list some 40.
 //!
 //! # Source and deviations
 //!
 //! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, scheme 4, and
-//! their account of logic simulators (TEGAS-2, DECSIM) in section 4.2. Slots without timers are
-//! skipped by a bitmap, where the paper steps on tick by tick; what the simulators keep in one list
-//! is in one for each turn, found by an ordered map.
+//! their account of logic simulators (TEGAS-2, DECSIM) in section 4.2. A bitmap skips slots without
+//! timers, while the paper's hand visits each tick. The single overflow list of the simulators is
+//! replaced by one list per turn, in an ordered map.
 //!
-//! # When to pick another
+//! # When to use another structure
 //!
-//! Where delays are past the range as a rule, `wheelhouse-hierarchical-wheel`: it finds the place
-//! of a timer in O(1). In a unit of its own it is the right wheel for delays that are known to be
-//! short: retransmissions, frames, debouncing.
+//! If most delays are past the range, use `wheelhouse-hierarchical-wheel`, which finds the slot of
+//! any timer in O(1). This wheel is the right one for delays that are known to be short:
+//! retransmissions, frames, debouncing.
 //!
-//! # A program
+//! # Example
 //!
 //! ```
 //! use wheelhouse_single_wheel::{SingleWheel, Timer};
@@ -95,7 +96,7 @@ pub use out_of_range::OutOfRange;
 pub use wheel::SingleWheel;
 pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId, WheelError};
 
-/// Compiles the program of the README.
+/// Compiles the README's code as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,16 +1,16 @@
-//! The error of a wheel that is asked for more than its range.
+//! The error for a deadline past the range of the wheel.
 
 use core::fmt;
 use wheelhouse_core::Tick;
 
-/// A deadline that lies past the range of a wheel, with the value that was to wait for it.
+/// A deadline is past the range of the wheel. Contains the value that was not inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfRange<T> {
     /// The deadline.
     pub deadline: Tick,
-    /// How many ticks the wheel has.
+    /// The range: the number of ticks of the wheel.
     pub range: Tick,
-    /// What was to be inserted.
+    /// The value that was not inserted.
     pub value: T,
 }
 
@@ -18,8 +18,8 @@ impl<T> fmt::Display for OutOfRange<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "a deadline of {} lies past the {} ticks of the wheel: choose more slots, or `insert`, \
-             which keeps it in an overflow list",
+            "a deadline of {} is past the {} ticks of the wheel: choose more slots, or use \
+             `insert`, which stores it in an overflow list",
             self.deadline, self.range
         )
     }

@@ -1,4 +1,4 @@
-//! The wheel itself: slots ahead of the hand, and lists of what lies beyond them.
+//! The wheel: the slots from the hand on, and the overflow lists of the timers past them.
 
 use crate::builder::{Builder, DEFAULT_SLOTS};
 use crate::out_of_range::OutOfRange;
@@ -14,31 +14,30 @@ use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId, fire_due};
 /// The link of a timer in a slot.
 const IN_SLOT: Link = Link::MIN;
 
-/// The link of a timer in an overflow list. One that is overdue has its arrival there; which of the
-/// two it is says the deadline.
+/// The link of a timer in an overflow list. The link of an overdue timer is its arrival; its
+/// deadline, which is before the hand, shows that it is overdue.
 const IN_OVERFLOW: Link = Link::MAX;
 
-/// One timing wheel without rounds. See the [crate's page](crate) for what it is and what it costs.
+/// One timing wheel without rounds. The [crate documentation](crate) describes the structure and
+/// its costs.
 ///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
-/// [`TimerId`].
+/// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].
 #[derive(Clone, Debug)]
 pub struct SingleWheel<T, M = NoMeter> {
     timers: Arena<Entry<T>, Link>,
     lists: Lists,
-    /// The timers of each tick from the hand on: one slot, one tick.
+    /// The timers of each tick from the hand on: one slot per tick.
     slots: alloc::vec::Vec<Ends>,
     occupied: Occupied,
-    /// Timers that were a turn or more ahead of the hand when they came, by the tick at which the
-    /// turn begins that they are due in.
+    /// Timers that were a turn or more after the hand when they were inserted, by the first tick of
+    /// the turn in which they are due.
     overflow: BTreeMap<Metered<Tick, M>, Overflow>,
-    /// Timers whose deadline was before the hand when they came.
+    /// Timers whose deadline was before the hand when they were inserted or rescheduled.
     overdue: Overdue<M>,
-    /// The tick that slots are counted from. No timer in a slot is due before it, and it is never
-    /// after `now`.
+    /// The tick of the first slot. No timer in a slot is due before it, and it is never after
+    /// `now`.
     hand: Tick,
-    /// The hand comes to nothing before this tick: neither to a timer in a slot nor to a turn of
-    /// the overflow.
+    /// Before this tick, no timer in a slot is due and no turn with an overflow list begins.
     next: Tick,
     now: Tick,
     meter: M,
@@ -49,7 +48,7 @@ pub struct SingleWheel<T, M = NoMeter> {
 struct Overflow {
     /// In order of insertion.
     timers: Ends,
-    /// None of them is due before this tick.
+    /// No timer of the list is due before this tick.
     earliest: Tick,
 }
 
@@ -57,12 +56,12 @@ impl Overflow {
     const EMPTY: Self = Self { timers: Ends::EMPTY, earliest: Tick::MAX };
 }
 
-/// What is next for the hand.
+/// The next stop of the hand.
 #[derive(Clone, Copy)]
 enum Next {
-    /// Timers due at this tick, in the slot of this number.
+    /// Timers are due at this tick, in the slot with this index.
     Slot(Tick, usize),
-    /// A turn that begins at this tick, and has an overflow list.
+    /// A turn with an overflow list begins at this tick.
     Turn(Tick),
 }
 
@@ -72,7 +71,7 @@ impl<T> SingleWheel<T> {
         Self::with_meter(NoMeter)
     }
 
-    /// Chooses the number of slots, the first tick, the capacity or a meter.
+    /// Returns a builder that sets the number of slots, the first tick, the capacity or a meter.
     pub fn builder() -> Builder<T> {
         Builder::new()
     }
@@ -108,24 +107,25 @@ impl<T, M: Meter> SingleWheel<T, M> {
         }
     }
 
-    /// What counts the work.
+    /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter
     }
 
-    /// How many ticks lie ahead of the hand in slots: the number of slots.
+    /// The range of the wheel in ticks: the number of slots.
     pub fn range(&self) -> Tick {
         self.slots.len() as Tick
     }
 
-    /// Starts a timer as [`insert`](Timer::insert) does, but only if its deadline lies in the range
-    /// of the wheel: less than [`range`](Self::range) ticks after [`now`](Timer::now), or, while
-    /// something due has yet to fire, after the tick of that. So it never waits in an overflow
-    /// list: to start and to stop it is O(1), or O(log j) if it is one of j that are overdue.
+    /// Starts a timer like [`insert`](Timer::insert), but only if its deadline is in the range of
+    /// the wheel: less than [`range`](Self::range) ticks after [`now`](Timer::now). While timers
+    /// that are due have not fired yet, the range starts at the tick of the last timer that fired.
+    /// So the timer is never in an overflow list: starting and stopping it is O(1), or O(log j) if
+    /// it is one of j that are overdue.
     ///
     /// # Errors
     ///
-    /// If the deadline lies beyond; the error gives the value back.
+    /// If the deadline is past the range. The error contains the value.
     ///
     /// ```
     /// use wheelhouse_single_wheel::{SingleWheel, Timer};
@@ -154,7 +154,7 @@ impl<T, M: Meter> SingleWheel<T, M> {
         deadline & !(self.range() - 1)
     }
 
-    /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
+    /// Links the timer at a place according to its deadline, and returns its link.
     fn link(&mut self, place: u32, deadline: Tick) -> Link {
         if deadline < self.hand {
             return self.overdue.insert(&mut self.timers, deadline, place, &self.meter);
@@ -172,7 +172,7 @@ impl<T, M: Meter> SingleWheel<T, M> {
         IN_SLOT
     }
 
-    /// Puts a timer that is past the range into the list of its turn.
+    /// Adds a timer past the range to the overflow list of its turn.
     #[inline(never)]
     fn overflow(&mut self, place: u32, deadline: Tick) {
         let turn = self.turn_of(deadline);
@@ -183,11 +183,11 @@ impl<T, M: Meter> SingleWheel<T, M> {
         self.lists.push_back(&mut overflow.timers, place);
     }
 
-    /// Takes a timer out of the list of its turn.
+    /// Removes a timer from the overflow list of its turn.
     #[inline(never)]
     fn leave_overflow(&mut self, place: u32, deadline: Tick) {
-        // Between two others, the ends of the list stay what they are, whichever list it is: it
-        // need not be found.
+        // If the timer is between two others, the ends of the list do not change, so the list need
+        // not be searched.
         if self.lists.before(place).is_some() && self.lists.behind(place).is_some() {
             let mut unknown = Ends::EMPTY;
             return self.lists.remove(&mut unknown, place);
@@ -201,7 +201,7 @@ impl<T, M: Meter> SingleWheel<T, M> {
         }
     }
 
-    /// Takes a timer out of where its deadline put it.
+    /// Unlinks a timer from the list or map that its link and deadline determine.
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
         if deadline < self.hand {
             return self.overdue.remove(deadline, link, &self.meter);
@@ -215,38 +215,38 @@ impl<T, M: Meter> SingleWheel<T, M> {
         self.vacate(at);
     }
 
-    /// Notes that a slot has no timer left, if so.
+    /// Marks a slot as empty if it has no timers.
     fn vacate(&mut self, at: usize) {
         if self.slots[at].is_empty() {
             self.occupied.clear(at);
         }
     }
 
-    /// The tick of the next slot that holds timers, that of the hand included.
+    /// The tick of the next slot that has timers, from the hand on.
     fn next_slot(&self) -> Option<Tick> {
         let (from, count) = (self.slot_of(self.hand), self.slots.len());
         let distance = self.occupied.next(from, count, &self.meter)?;
         Some(self.hand + distance as Tick)
     }
 
-    /// What the hand comes to next.
+    /// The next stop of the hand.
     fn find_next(&self) -> Option<Next> {
         let slot = self.next_slot().map(|tick| Next::Slot(tick, self.slot_of(tick)));
-        // The timers of a list come to the slots when their turn begins: before any of that turn
-        // fires, and after the last tick at which one of the same deadline could have gone to a
-        // slot before them.
+        // A turn begins before the slots of its ticks are visited, so its list moves to the slots
+        // before any timer of the turn fires.
         let Some((turn, _)) = self.overflow.first_key_value() else { return slot };
         slot.filter(|next| next.tick() < turn.key).or(Some(Next::Turn(turn.key)))
     }
 
-    /// Moves the hand to the begin of a turn, and to the slots what is due in it of the overflow.
+    /// Moves the hand to the first tick of the first turn that has an overflow list, and moves the
+    /// timers of the list to the slots.
     fn begin(&mut self, turn: Tick) {
         self.hand = turn;
-        // It is the first turn.
+        // `turn` is the first key.
         let first = self.overflow.pop_first();
         let mut list = first.map_or(Ends::EMPTY, |(_, overflow)| overflow.timers);
-        // From the rear, each put before those that are there: all of them came before any timer
-        // that went to the slot at once.
+        // From the last to the first, each to the front of its slot: the timers that are in the
+        // slot already were inserted later.
         while let Some(place) = list.last() {
             self.meter.tally(Work::CascadeMove, 1);
             let deadline = self.timers.at(place).map_or(turn, |entry| entry.deadline);
@@ -258,7 +258,7 @@ impl<T, M: Meter> SingleWheel<T, M> {
         }
     }
 
-    /// The place of the earliest timer that is due, taken out of where it is.
+    /// Unlinks the earliest timer that is due, and returns its place.
     fn take_due(&mut self) -> Option<u32> {
         self.meter.tally(Work::Comparison, 1);
         if !self.overdue.is_empty() {
@@ -291,36 +291,36 @@ impl Next {
     }
 }
 
-/// [`advance`](Timer::advance): O(1) where nothing is due; O(M / 64) for each timer that fires;
-/// O(k) for each turn that begins with an overflow list of k.
+/// [`advance`](Timer::advance) is O(1) if nothing is due. It is O(M / 64) for each timer that
+/// fires, and O(k) for each turn that begins with an overflow list of k timers.
 impl<T, M: Meter> Timer<T> for SingleWheel<T, M> {
     wheelhouse_core::linked_timers! {
-        /// O(1); past the range O(log t) for t turns that have an overflow list.
+        /// O(1); past the range O(log t), with t turns that have an overflow list.
         insert;
-        /// O(1); past the range O(log t); O(log j) if it is one of j that came when they were
-        /// overdue.
+        /// O(1); past the range O(log t); O(log j) if the timer is one of j that were overdue when
+        /// they were inserted.
         cancel;
-        /// As [`cancel`](Timer::cancel) and [`insert`](Timer::insert).
+        /// The cost of [`cancel`](Timer::cancel) plus [`insert`](Timer::insert).
         reschedule;
     }
 
-    /// O(M / 64). Exact, but where the earliest timer is in an overflow list, and one before it has
-    /// been cancelled there.
+    /// O(M / 64). Exact, unless the earliest timer is in an overflow list from which an earlier
+    /// timer was cancelled.
     fn next_wakeup(&self) -> Option<Tick> {
         let far = self.overflow.first_key_value().map(|(_, overflow)| overflow.earliest);
         self.overdue.earliest().or_else(|| self.next_slot().into_iter().chain(far).min())
     }
 
-    /// O(1) where nothing is due, else O(M / 64), and O(k) for each turn that begins with an
-    /// overflow list of k.
+    /// O(1) if nothing is due. Otherwise O(M / 64), and O(k) for each turn that begins with an
+    /// overflow list of k timers.
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
         let place = self.take_due()?;
         self.timers.expire(place)
     }
 
-    /// As [`pop_expired`](Self::pop_expired) for each timer that fires; a comparison where nothing
-    /// is due.
+    /// The cost of one [`pop_expired`](Self::pop_expired) for each timer that fires; one comparison
+    /// if no timer is due.
     #[inline]
     fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
         self.now = self.now.max(now);

@@ -55,40 +55,40 @@ impl<T, M: Meter> Builder<T, M> {
         self
     }
 
-    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure
-    /// grows as needed beyond it.
+    /// Allocates room for this many timers at the start, 2^32 - 1 at most; 0 by default. The
+    /// structure grows beyond it as needed.
     pub fn capacity(mut self, timers: usize) -> Self {
         self.capacity = timers;
         self
     }
 
-    /// The seed of the heights; 1 by default. The order of expiries does not depend on it, the cost
-    /// of a search does. Take one that nobody can guess where others choose which timers to cancel.
+    /// The seed of the heights; 1 by default. It affects the cost of searches, but not the order in
+    /// which timers fire. If other parties choose which timers are cancelled, use a seed that they
+    /// cannot guess.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// On how many levels a timer stands at most, from 1 to 16; 16 by default, enough for 4^16
-    /// timers. With `h` levels, a list of more than 4^h timers takes O(n / 4^h) for a search. One
-    /// level is a plain sorted list: O(n) to insert, except behind the last timer.
+    /// The maximum number of levels of a timer, from 1 to 16; 16 by default, enough for 4^16
+    /// timers. With `h` levels, a search in a list of more than 4^h timers takes O(n / 4^h). One
+    /// level is a plain sorted list: inserting is O(n), except behind the last timer.
     pub fn max_height(mut self, levels: usize) -> Self {
         self.max_height = levels;
         self
     }
 
-    /// What counts the work; nothing does by default.
+    /// Counts the work with this meter. By default nothing is counted.
     pub fn meter<N: Meter>(self, meter: N) -> Builder<T, N> {
         let Self { start, capacity, seed, max_height, value, .. } = self;
         Builder { start, capacity, seed, max_height, meter, value }
     }
 
-    /// Builds the list. O(1), but for the allocation.
+    /// Builds the list. O(1) plus the allocation.
     ///
     /// # Errors
     ///
-    /// If the greatest height is zero or above 16, or there is to be room for more timers than a
-    /// list can hold.
+    /// If the maximum height is 0 or more than 16, or if the capacity is 2^32 or more.
     pub fn build(self) -> Result<SkipList<T, M>, BuildError> {
         if !(1..=MAX_HEIGHT).contains(&self.max_height) {
             return Err(BuildError::Height(self.max_height));
@@ -101,13 +101,13 @@ impl<T, M: Meter> Builder<T, M> {
     }
 }
 
-/// A configuration that no list can have.
+/// An invalid configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// No level at all, or more than 16.
+    /// The maximum height is 0 or more than 16.
     Height(usize),
-    /// Room for more timers than a list can hold.
+    /// The capacity is larger than the number of timers that a list can hold.
     Capacity(usize),
 }
 
@@ -117,7 +117,7 @@ impl fmt::Display for BuildError {
             Self::Height(levels) => {
                 write!(
                     f,
-                    "a greatest height of {levels}: choose from 1 to {MAX_HEIGHT} levels, one for \
+                    "a maximum height of {levels}: choose from 1 to {MAX_HEIGHT} levels, one for \
                      each factor of 4 in the number of timers"
                 )
             }

@@ -1,4 +1,4 @@
-//! How this backend introduces itself to the suite and the comparison.
+//! The description of this backend for the conformance suite and the benchmark.
 
 use crate::SkipList;
 use crate::heights::Heights;
@@ -9,11 +9,11 @@ use wheelhouse_core::meter::Meter;
 #[derive(Clone, Copy, Debug)]
 pub struct Definition;
 
-/// A search goes 3 nodes along each of the log_4 n levels on average (Pugh: (1 - p) / p at p =
-/// 1/4). Two at a time these are 1.3 strides, each a link and a comparison; to see that it has gone
-/// far enough takes two comparisons and a link more. That is 2.8 steps for each doubling of n, and
-/// 2.85 are measured. A new timer's own links are seven on each of 1.33 levels, and four to take it
-/// out. Slack of two fifths.
+/// A search passes 3 nodes on each of the log_4 n levels on average (Pugh: (1 - p) / p at p = 1/4).
+/// Two at a time, these are 1.3 steps along the list, each a link and a comparison. Detecting the
+/// end of the search on a level takes two comparisons and a link more. Together that is 2.8 steps
+/// of work for each doubling of n; 2.85 were measured. Linking a timer writes seven links on each
+/// of its 1.33 levels, unlinking it four. The slack is two fifths.
 fn bounds(n: u64) -> Bounds {
     let search = 3.8 * f64::from(n.max(1).ilog2());
     Bounds {

@@ -1,11 +1,11 @@
-//! On how many levels a timer stands.
+//! The generator of heights: the number of levels of a timer.
 
-/// The most levels: 4^16 timers are more than a list can hold.
+/// The most levels. 4^16 timers are more than a list can hold.
 pub(crate) const MAX_HEIGHT: usize = 16;
 
-/// A generator of heights: 1 with probability 3/4, 2 with 3/16, and so on. G. Marsaglia's xorshift
-/// (2003) with the triple 12, 25, 27 and a multiplication behind it, since the lowest bits of a
-/// bare xorshift are weak. Eight bytes of state, and no crate.
+/// A generator of heights: 1 with probability 3/4, 2 with 3/16, and so on. It is G. Marsaglia's
+/// xorshift (2003) with the triple 12, 25, 27, followed by a multiplication, because the lowest
+/// bits of a plain xorshift are weak. It needs eight bytes of state and no crate.
 #[derive(Clone, Debug)]
 pub(crate) struct Heights {
     state: u64,
@@ -17,7 +17,7 @@ impl Heights {
     pub(crate) const DEFAULT: Self = Self::new(Self::DEFAULT_SEED, MAX_HEIGHT);
 
     pub(crate) const fn new(seed: u64, max: usize) -> Self {
-        // Zero is the one state that xorshift does not leave.
+        // Zero is the only state that xorshift never leaves.
         Self { state: if seed == 0 { 0x9e37_79b9_7f4a_7c15 } else { seed }, max }
     }
 

@@ -1,25 +1,25 @@
-//! One level: a list linked both ways, and two nodes ahead.
+//! One level: a doubly linked list whose nodes also have a link to the second next node.
 //!
 //! ```text
-//! head ──▶ 7 ──▶ 12 ──▶ 19 ──▶ 40        each arrow is kept in both nodes before it,
-//!   ╰──────────▶ ╰────────────▶          with the deadline it leads to:
-//!                                        the head knows 7 and 12, node 7 knows 12 and 19
+//! head ──▶ 7 ──▶ 12 ──▶ 19 ──▶ 40        each link is stored in the two nodes before it,
+//!   ╰──────────▶ ╰────────────▶          with the deadline of its target:
+//!                                        the head has 7 and 12, node 7 has 12 and 19
 //! ```
 //!
-//! What a search waits for is memory: each node's address is known only from the node before, and
-//! at a million timers that is a cache miss a step. Two links with their deadlines in one node
-//! halve the steps.
+//! A search waits for memory: the address of each node is stored in the node before it, so with a
+//! million timers each step is a cache miss. Two links with their deadlines in one node halve the
+//! number of steps.
 
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, Work};
 
-/// No node: before the first and behind the last.
+/// The link to no node, before the first and behind the last.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Links changed when a node is put in: two in each of the two before it, three of its own, one
-/// behind.
+/// The number of links written to insert a node: two in the node before it, one in the node before
+/// that, three of its own, one in the node behind.
 pub(crate) const LINKS_TO_PUT_IN: u64 = 7;
-/// Links changed when a node is taken out.
+/// The number of links written to remove a node.
 pub(crate) const LINKS_TO_TAKE_OUT: u64 = 4;
 
 /// A link to a node, with the deadline of its timer.
@@ -30,22 +30,23 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Whether it leads to a timer that is due at `deadline` or before.
+    /// Returns `true` if it leads to a timer that is due at or before `deadline`.
     #[inline]
     pub(crate) fn reaches(self, deadline: Tick) -> bool {
         self.at != NONE && self.deadline <= deadline
     }
 }
 
-/// A timer on a level: 32 bytes, two to a cache line. Its own deadline is in the nodes before it.
+/// A timer on a level: 32 bytes, two per cache line. Its own deadline is stored in the two nodes
+/// before it.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(crate) struct Node {
-    /// Of the next timer and the one behind it.
+    /// The deadlines of the next two timers.
     deadlines: [Tick; 2],
     links: [u32; 2],
     prev: u32,
-    /// What the node has to do with other levels: the owner decides.
+    /// A link to another level. The owner of the nodes defines its meaning.
     pub(crate) other: u32,
 }
 
@@ -53,13 +54,13 @@ impl Node {
     pub(crate) const UNUSED: Self =
         Self { deadlines: [0; 2], links: [NONE; 2], prev: NONE, other: NONE };
 
-    /// To the next node.
+    /// The link to the next node.
     #[inline]
     fn next(&self) -> Link {
         Link { deadline: self.deadlines[0], at: self.links[0] }
     }
 
-    /// To the one behind the next.
+    /// The link to the second next node.
     #[inline]
     fn second(&self) -> Link {
         Link { deadline: self.deadlines[1], at: self.links[1] }
@@ -76,10 +77,10 @@ impl Node {
     }
 }
 
-/// Both ends of a list. The nodes are the caller's, since those of several levels share an array.
+/// The ends of a list. The caller owns the nodes, because several levels share an array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
-    /// Only its links forward mean something.
+    /// Only its forward links are used.
     head: Node,
     tail: u32,
 }
@@ -113,7 +114,7 @@ impl Level {
         self.node(nodes, nodes[at as usize].prev).next().deadline
     }
 
-    /// The last node that is due at `deadline` or before, looked for from `at` on.
+    /// The last node that is due at or before `deadline`. The search starts at `at`.
     #[inline]
     pub(crate) fn search(
         &self,
@@ -129,15 +130,15 @@ impl Level {
             at = node.second().at;
             node = self.node(nodes, at);
         }
-        // The second link led too far, and the first is read. Either may lead to the end, which is
-        // compared like a node: it stands for Pugh's NIL.
+        // One comparison for the second link, which leads too far, and one for the first link.
+        // Either may lead to the end of the list, which counts like a node: it is Pugh's NIL.
         meter.tally(Work::Comparison, 2);
         meter.tally(Work::Link, 1);
-        // Known to be the last without a visit.
+        // The second link has shown that the next node is the last one, so it is not read.
         if node.next().reaches(deadline) { node.next().at } else { at }
     }
 
-    /// Puts a node behind another.
+    /// Inserts a node behind another.
     #[inline]
     pub(crate) fn put_in(
         &mut self,
@@ -162,13 +163,13 @@ impl Level {
         meter.tally(Work::Link, LINKS_TO_PUT_IN);
     }
 
-    /// Takes a node out.
+    /// Removes a node.
     #[inline]
     pub(crate) fn take_out(&mut self, nodes: &mut [Node], at: u32, meter: &impl Meter) {
         let node = &nodes[at as usize];
         let (prev, second) = (node.prev, node.second());
-        // The same either way. But the head is at hand, so that the processor can go on to the next
-        // timer that fires while it still waits for the memory of this one.
+        // Both links are the same. But the head is in the cache, so that the processor can continue
+        // with the next timer that fires while it still waits for the memory of this node.
         let next = if prev == NONE { self.head.second() } else { node.next() };
         let before = self.node_mut(nodes, prev);
         let first = before.prev;
@@ -181,7 +182,7 @@ impl Level {
         meter.tally(Work::Link, LINKS_TO_TAKE_OUT);
     }
 
-    /// Links a node, or the end of the list, back.
+    /// Sets the backward link of a node, or of the end of the list.
     #[inline]
     fn set_prev(&mut self, nodes: &mut [Node], at: u32, prev: u32) {
         match nodes.get_mut(at as usize) {
@@ -190,7 +191,7 @@ impl Level {
         }
     }
 
-    /// Checks order and links both ways and two ahead; returns the nodes in order.
+    /// Checks the order and all links. Returns the nodes in order.
     #[cfg(test)]
     pub(crate) fn check(&self, nodes: &[Node]) -> alloc::vec::Vec<Link> {
         let (mut at, mut links) = (NONE, alloc::vec::Vec::<Link>::new());

@@ -1,4 +1,4 @@
-//! All levels together.
+//! All levels of the list.
 
 use crate::level::{Level, Link, NONE, Node};
 use crate::towers::{Path, Towers};
@@ -6,10 +6,12 @@ use alloc::vec::Vec;
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, Work};
 
-/// The list of all timers and what stands above it. Timers go by their index in the arena.
+/// The list of all timers, and the levels above it. A timer is identified by its index in the
+/// arena.
 #[derive(Clone, Debug)]
 pub(crate) struct Levels {
-    /// Level 0, by the timer's index. `other` is the timer's tower, [`NONE`] if it has none.
+    /// The nodes of level 0, by the timer's index. `other` is the timer's tower, [`NONE`] if it has
+    /// none.
     nodes: Vec<Node>,
     base: Level,
     towers: Towers,
@@ -17,12 +19,13 @@ pub(crate) struct Levels {
 
 impl Levels {
     pub(crate) fn with_capacity(capacity: usize) -> Self {
-        // A quarter of all timers on level 1, a quarter of those on level 2: together a third.
+        // A quarter of all timers are on level 1, a quarter of those on level 2, and so on:
+        // together a third.
         let (nodes, towers) = (Vec::with_capacity(capacity), Towers::with_capacity(capacity / 3));
         Self { nodes, base: Level::EMPTY, towers }
     }
 
-    /// The earliest timer, if it is due at `now`.
+    /// The earliest timer; `None` if it is not due at `now`.
     #[inline]
     pub(crate) fn due(&self, now: Tick) -> Option<Link> {
         Some(self.base.first()).filter(|first| first.reaches(now))
@@ -40,7 +43,8 @@ impl Levels {
         self.base.deadline_of(&self.nodes, index)
     }
 
-    /// Puts a timer on `height` levels, behind all that are due at its deadline or before.
+    /// Inserts a timer on `height` levels, behind all timers that are due at or before its
+    /// deadline.
     #[inline]
     pub(crate) fn link(&mut self, index: u32, deadline: Tick, height: usize, meter: &impl Meter) {
         if index as usize >= self.nodes.len() {
@@ -53,7 +57,7 @@ impl Levels {
         self.base.put_in(&mut self.nodes, behind, link, tower, meter);
     }
 
-    /// The last timer due at `deadline` or before, and the way to it.
+    /// The last timer due at or before `deadline`, and the search path to it.
     #[inline]
     fn search(&self, deadline: Tick, meter: &impl Meter) -> (u32, Path) {
         let last = self.base.last();
@@ -65,7 +69,7 @@ impl Levels {
         (self.base.search(&self.nodes, from, deadline, meter), path)
     }
 
-    /// Takes a timer in the list off all of its levels.
+    /// Removes a timer from all its levels.
     #[inline]
     pub(crate) fn unlink(&mut self, index: u32, meter: &impl Meter) {
         self.base.take_out(&mut self.nodes, index, meter);
@@ -75,13 +79,13 @@ impl Levels {
         }
     }
 
-    /// The number of nodes that towers take or took.
+    /// The number of nodes allocated for towers.
     #[cfg(test)]
     pub(crate) fn tower_nodes(&self) -> usize {
         self.towers.len()
     }
 
-    /// Checks all links; returns the number of timers.
+    /// Checks all links. Returns the number of timers.
     #[cfg(test)]
     pub(crate) fn check(&self) -> usize {
         let base = self.base.check(&self.nodes).into_iter();

@@ -1,4 +1,4 @@
-//! The timer facility over the levels.
+//! The timer facility on the levels.
 
 use crate::builder::{Builder, MAX_TIMERS};
 use crate::heights::Heights;
@@ -8,10 +8,9 @@ use wheelhouse_core::arena::Arena;
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// A skip list of timers. See the [crate's page](crate) for what it is and what it costs.
+/// A skip list of timers. The [crate documentation](crate) describes the structure and its costs.
 ///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
-/// [`TimerId`].
+/// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].
 #[derive(Clone, Debug)]
 pub struct SkipList<T, M = NoMeter> {
     arena: Arena<T>,
@@ -22,8 +21,8 @@ pub struct SkipList<T, M = NoMeter> {
 }
 
 impl<T> SkipList<T> {
-    /// Bytes of a node, of which a timer has one for each level it stands on, beside its place in
-    /// the arena.
+    /// The size of a node in bytes. A timer has one node for each of its levels, in addition to its
+    /// place in the arena.
     pub const NODE_BYTES: usize = size_of::<Node>();
 
     /// An empty list, its clock at 0. Allocates nothing.
@@ -31,13 +30,13 @@ impl<T> SkipList<T> {
         Self::with_parts(0, 0, Heights::DEFAULT, NoMeter)
     }
 
-    /// An empty list with room for so many timers, its clock at 0. It makes no room for more than
-    /// it can hold, 2^32 - 1.
+    /// An empty list with room for this many timers, but at most 2^32 - 1, its clock at 0.
     pub fn with_capacity(timers: usize) -> Self {
         Self::with_parts(0, timers.min(MAX_TIMERS), Heights::DEFAULT, NoMeter)
     }
 
-    /// Chooses the first tick, the capacity, the seed, the greatest height or a meter.
+    /// Returns a builder that sets the first tick, the capacity, the seed, the maximum height or a
+    /// meter.
     pub const fn builder() -> Builder<T> {
         Builder::new()
     }
@@ -55,13 +54,13 @@ impl<T, M: Meter> SkipList<T, M> {
         Self { arena, levels, heights, now: start, meter }
     }
 
-    /// What counts the work.
+    /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter
     }
 }
 
-/// [`advance`](Timer::advance): O(1) expected for each timer that fires, O(1) if none does.
+/// [`advance`](Timer::advance) is O(1) expected for each timer that fires, and O(1) if none does.
 impl<T, M: Meter> Timer<T> for SkipList<T, M> {
     #[inline]
     fn now(&self) -> Tick {
@@ -73,7 +72,7 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
         self.arena.len()
     }
 
-    /// O(log n) expected, O(1) behind the last timer; O(n) when an array grows.
+    /// O(log n) expected, or O(1) behind the last timer; O(n) when an array grows.
     #[inline]
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         let id = self.arena.insert(value);
@@ -90,7 +89,7 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
         Some(value)
     }
 
-    /// O(log n) expected, O(1) behind the last timer.
+    /// O(log n) expected, or O(1) behind the last timer.
     #[inline]
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
         if self.arena.get(id).is_none() {

@@ -1,4 +1,4 @@
-//! The levels above level 0, on which a quarter of all timers stand.
+//! The levels above level 0. A quarter of all timers are on these levels.
 
 use crate::heights::MAX_HEIGHT;
 use crate::level::{Level, Link, NONE, Node};
@@ -9,20 +9,20 @@ use wheelhouse_core::meter::Meter;
 /// The most levels above level 0.
 const FLOORS: usize = MAX_HEIGHT - 1;
 
-/// The last node before some deadline on each floor.
+/// The search path: on each floor, the last node at or before a deadline.
 pub(crate) type Path = [u32; FLOORS];
 
-/// A *tower* is what a timer has above level 0: its nodes side by side, the lowest floor first, so
-/// that a step down mostly stays in the cache line. In a node, `other` is the timer's index in the
-/// arena, [`NONE`] where no timer is.
+/// The nodes above level 0. The nodes of one timer are its *tower*: they are stored side by side,
+/// the lowest floor first, so that a step down mostly stays in the cache line. In a node, `other`
+/// is the timer's index in the arena, or [`NONE`] if the node is not used.
 #[derive(Clone, Debug)]
 pub(crate) struct Towers {
     nodes: Vec<Node>,
-    /// Towers not in use, by their number of floors less one: stacks, since a list through the
-    /// nodes would be a chain of cache misses.
+    /// The unused towers, by their number of floors minus one. They are on stacks, because a list
+    /// through the nodes would be a chain of cache misses.
     free: [Vec<u32>; FLOORS],
     floors: [Level; FLOORS],
-    /// The floors in use.
+    /// The number of floors in use.
     height: usize,
 }
 
@@ -42,8 +42,8 @@ impl Towers {
         self.floors.each_ref().map(Level::last)
     }
 
-    /// On each floor, finds the last node that is due at `deadline` or before. Returns the timer
-    /// found on the lowest.
+    /// On each floor, finds the last node that is due at or before `deadline`. Returns the timer of
+    /// the node on the lowest floor, and the path.
     #[inline]
     pub(crate) fn search(&self, deadline: Tick, meter: &impl Meter) -> (u32, Path) {
         let mut path = [NONE; FLOORS];
@@ -58,8 +58,8 @@ impl Towers {
         (self.nodes.get(at as usize).map_or(NONE, |node| node.other), path)
     }
 
-    /// Builds a tower of so many floors, one at least, each node behind that of the path; `link.at`
-    /// is the timer's index. Returns where it is.
+    /// Builds a tower of `floors` floors, at least one, with each node behind the node of the path.
+    /// `link.at` is the timer's index. Returns the index of the lowest node.
     #[inline]
     pub(crate) fn build(
         &mut self,
@@ -77,11 +77,11 @@ impl Towers {
         tower
     }
 
-    /// Takes the tower of a timer down.
+    /// Removes the tower of a timer.
     #[inline]
     pub(crate) fn pull_down(&mut self, tower: u32, index: u32, meter: &impl Meter) {
         let mut floors = 0;
-        // The node behind the topmost is another timer's, or nobody's.
+        // The node behind the top one belongs to another timer or is not used.
         while self.nodes.get(tower as usize + floors).is_some_and(|node| node.other == index) {
             let at = tower + floors as u32;
             self.floors[floors].take_out(&mut self.nodes, at, meter);
@@ -108,8 +108,8 @@ impl Towers {
         self.nodes.len()
     }
 
-    /// Checks every floor, that it passes the towers of `base` that are as high, in their order,
-    /// and that no node is lost. `base` has the index, deadline and tower of each timer.
+    /// Checks that every floor has the nodes of all towers that are high enough, in the order of
+    /// `base`, and that no node is lost. `base` has the index, deadline and tower of each timer.
     #[cfg(test)]
     pub(crate) fn check(&self, base: &[(Link, u32)]) {
         let mut used = 0;

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 use wheelhouse_core::meter::CountingMeter;
 
-/// A small generator, so that the unit tests need no crate.
+/// A small random number generator, so that the unit tests need no crate for it.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
@@ -43,7 +43,7 @@ fn stays_whole_under_random_operations_at_any_arity() {
     stays_whole::<8>();
 }
 
-/// A heap of so many timers at random deadlines below 1,000, several at each.
+/// A heap with this many timers at random deadlines below 1,000, several at each deadline.
 fn crowded<const ARITY: usize>(timers: u64) -> BinaryHeap<u64, ARITY> {
     let mut state = timers;
     let mut heap = BinaryHeap::default();
@@ -78,11 +78,11 @@ fn a_jump_past_everything_sorts_instead_of_sinking() {
     }
     counted.meter().reset();
     counted.advance(500, |_| ());
-    // One by one, each would move a node on nearly every one of 14 levels.
+    // Removed one by one, each timer would move a node on nearly all of 14 levels.
     assert!(counted.meter().count(Work::ElementMove) < 4 * due);
 }
 
-/// What a panic in a callback leaves behind.
+/// The state after a panic in a callback.
 #[test]
 fn a_run_that_ends_early_in_bulk_puts_the_others_back() {
     for taken in [0, 1, 7, 5_000] {

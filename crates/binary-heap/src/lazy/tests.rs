@@ -38,13 +38,14 @@ fn firing_leaves_no_more_dead_than_cancelling() {
     assert_eq!(heap.next_wakeup(), Some(1_000_000));
 }
 
-/// A small generator, so that the unit tests need no crate.
+/// A small random number generator, so that the unit tests need no crate for it.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
 }
 
-/// Each timer has one node of its own, not after it, and knows how far before it at least.
+/// Checks that each timer has exactly one node, which is not after it, and that its slack is a
+/// lower bound.
 fn check(heap: &LazyHeap<u64>) {
     let nodes = heap.array.nodes();
     for (index, link, entry) in heap.timers.iter() {

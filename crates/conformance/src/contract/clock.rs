@@ -4,8 +4,8 @@ use crate::{fired, fresh, latest, popped};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 6: a call with a tick before `now` is a call with `now`: it fires what is due at `now`
-/// and leaves the clock where it was.
+/// Contract 6: a call with a tick before `now` is treated as a call with `now`. It fires the timers
+/// due at `now` and does not move the clock.
 ///
 /// # Panics
 ///
@@ -51,18 +51,18 @@ fn a_call_back_is_a_call_with_now<B: Backend>() {
             assert_eq!(
                 fired(&mut timer, to),
                 expected,
-                "contract 6: advance({to}) at {now} is one to {now}"
+                "contract 6: advance({to}) at {now} is treated as one to {now}"
             );
             timer.insert(now, 'd');
             assert_eq!(
                 popped(&mut timer, to),
                 [(now, 'd')],
-                "contract 6: pop_expired({to}) at {now} is one to {now}"
+                "contract 6: pop_expired({to}) at {now} is treated as one to {now}"
             );
             assert_eq!(
                 (timer.now(), timer.len()),
                 (now, 1),
-                "contract 6: now stays, and what is not due waits"
+                "contract 6: now stays, and timers that are not due stay"
             );
             let tick = latest::<B>(now, now + 1);
             assert_eq!(
@@ -74,7 +74,7 @@ fn a_call_back_is_a_call_with_now<B: Backend>() {
     }
 }
 
-/// Calls back in between do not disturb a structure's idea of where its hand is.
+/// Calls with earlier ticks in between must not affect the hand of a structure.
 fn deadlines_after_a_call_back_hold<B: Backend>() {
     let mut timer = fresh::<B, ()>();
     for delay in [1, 5, 64, 255, 256, 1_000, 70_000] {

@@ -7,7 +7,7 @@ use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 
 /// Contract 2: a timer fires in the first call with `now >= deadline` and is reported with its own
-/// deadline, whatever the distance that call jumped.
+/// deadline, however many ticks that call advances.
 ///
 /// # Panics
 ///
@@ -20,7 +20,7 @@ pub fn contract_02_never_early_never_late<B: Backend>() {
     all_distances_at_once::<B>();
 }
 
-/// One timer: silent a tick before its deadline, fires at it.
+/// One timer: it does not fire a tick before its deadline, but at its deadline.
 fn at_every_distance<B: Backend>() {
     for start in STARTS {
         for distance in edges() {
@@ -47,8 +47,8 @@ fn at_every_distance<B: Backend>() {
     }
 }
 
-/// One timer, and a clock that halves the distance to it with every call: a wheel cascades at all
-/// levels on the way.
+/// One timer, and a clock that halves the distance to its deadline with every call, so that a wheel
+/// cascades on all levels.
 fn on_a_way_of_many_stops<B: Backend>() {
     for start in STARTS {
         for distance in edges().filter(|distance| *distance > 1) {
@@ -74,8 +74,8 @@ fn on_a_way_of_many_stops<B: Backend>() {
     }
 }
 
-/// Many timers, a clock that goes tick by tick over the edges of several levels: at each tick fires
-/// what is due at it.
+/// Many timers, and a clock that goes tick by tick over the edges of several levels. At each tick
+/// exactly the timers due at that tick fire.
 fn tick_by_tick<B: Backend>() {
     for start in [0, (1 << 12) - 700, (1 << 16) - 2_000, (1 << 24) - 1_500, (1 << 32) - 1_000] {
         let mut random = Random::new(start);
@@ -92,13 +92,14 @@ fn tick_by_tick<B: Backend>() {
             let expected = vec![(tick, ()); due];
             assert_eq!(
                 at, expected,
-                "contract 2: in a call at each tick, what fires at {tick} is what is due at it"
+                "contract 2: with a call at each tick, exactly the timers due at {tick} fire at it"
             );
         }
     }
 }
 
-/// Many timers, a clock that jumps: each jump fires what lies in it, and nothing else.
+/// Many timers, and a clock that advances by many ticks. Each call fires exactly the timers due up
+/// to its tick.
 fn in_jumps_of_any_size<B: Backend>() {
     for bits in [6, 12, 20, 40, 60] {
         let mut random = Random::new(bits.into());
@@ -115,14 +116,14 @@ fn in_jumps_of_any_size<B: Backend>() {
                 fired(&mut timer, now).into_iter().map(|(deadline, ())| deadline).collect();
             assert_eq!(
                 at, due,
-                "contract 2: in a jump to {now}, what fires is what is due up to it"
+                "contract 2: a jump to {now} fires exactly the timers due up to it"
             );
             left = later;
         }
     }
 }
 
-/// Timers at all distances in one structure, and calls at the tick before each deadline and at it.
+/// Timers at all distances in one structure, with calls at each deadline and at the tick before it.
 fn all_distances_at_once<B: Backend>() {
     for start in STARTS {
         let mut timer = fresh_at::<B, ()>(start);

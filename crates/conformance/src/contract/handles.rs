@@ -7,8 +7,9 @@ use std::num::NonZeroU32;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::{Timer, TimerId};
 
-/// Contract 5: once a timer has fired or was cancelled, its handle answers `None` or `false` for
-/// ever and never reaches another timer, however often its place is used again.
+/// Contract 5: once a timer has fired or was cancelled, every call with its handle returns `None`
+/// or `false`, for ever. The handle never reaches another timer, however often its storage is
+/// reused.
 ///
 /// # Panics
 ///
@@ -21,7 +22,7 @@ pub fn contract_05_stale_handles_are_harmless<B: Backend>() {
     of_an_empty_structure::<B>();
 }
 
-/// Asks a stale handle everything.
+/// Checks the result of every method for a stale handle.
 fn assert_stale<T: std::fmt::Debug>(timer: &mut impl Timer<T>, id: TimerId, why: &str) {
     let before = (timer.len(), timer.next_wakeup());
     assert_eq!(timer.deadline(id), None, "contract 5: deadline of a handle whose timer {why}");
@@ -41,12 +42,12 @@ fn assert_stale<T: std::fmt::Debug>(timer: &mut impl Timer<T>, id: TimerId, why:
     );
 }
 
-/// A handle stays the same through moves, and is the one that the expiry names.
+/// A handle does not change when its timer moves, and is reported when the timer fires.
 fn handles_of_a_life<B: Backend>() {
     let mut timer = fresh::<B, ()>();
     let id = timer.insert(70_000, ());
     for deadline in [3, 1 << 40, 500] {
-        assert!(timer.reschedule(id, deadline), "contract 5: the handle of a live timer is good");
+        assert!(timer.reschedule(id, deadline), "contract 5: the handle of a live timer is valid");
         assert_eq!(
             timer.deadline(id),
             Some(deadline),
@@ -54,7 +55,7 @@ fn handles_of_a_life<B: Backend>() {
         );
     }
     let expired = timer.pop_expired(latest::<B>(0, 500)).expect("contract 2: it is due");
-    assert_eq!(expired.id, id, "contract 5: the expiry names the handle that insert returned");
+    assert_eq!(expired.id, id, "contract 5: the timer fires with the handle that insert returned");
     assert_stale(&mut timer, id, "has fired");
 }
 
@@ -64,8 +65,8 @@ fn after_cancel_fire_and_reuse<B: Backend>() {
         let cancelled = timer.insert(deadline, 'a');
         assert_eq!(timer.cancel(cancelled), Some('a'), "contract 1: a live timer can be cancelled");
         assert_stale(&mut timer, cancelled, "was cancelled");
-        let fired = timer.insert(deadline, 'b'); // in the place of the first, it may be
-        assert_stale(&mut timer, cancelled, "was cancelled, and its place used again");
+        let fired = timer.insert(deadline, 'b'); // perhaps in the place of the first
+        assert_stale(&mut timer, cancelled, "was cancelled, and its place is reused");
         assert_eq!(
             timer.deadline(fired),
             Some(deadline),
@@ -73,7 +74,7 @@ fn after_cancel_fire_and_reuse<B: Backend>() {
         );
         let tick = latest::<B>(0, deadline);
         timer.advance(tick, |expired| {
-            assert_eq!(expired.id, fired, "contract 5: the expiry names its own handle")
+            assert_eq!(expired.id, fired, "contract 5: the timer fires with its own handle")
         });
         let live = timer.insert(deadline + 1, 'c');
         for (stale, why) in [(cancelled, "was cancelled"), (fired, "has fired")] {
@@ -87,8 +88,8 @@ fn after_cancel_fire_and_reuse<B: Backend>() {
     }
 }
 
-/// One place, used again and again: no handle ever comes back, no old one reaches the timer that is
-/// live.
+/// One place is reused again and again: no handle is returned twice, and no old handle reaches the
+/// live timer.
 fn over_many_reuses<B: Backend>() {
     let mut timer = fresh::<B, usize>();
     let mut old: Vec<TimerId> = Vec::new();
@@ -97,7 +98,7 @@ fn over_many_reuses<B: Backend>() {
     for value in 0..sized(200_000, 20_000) {
         let deadline = timer.now() + 1 + random.of_any_scale(12);
         let id = timer.insert(deadline, value);
-        assert!(seen.insert(id), "contract 5: {id:?} was given out before");
+        assert!(seen.insert(id), "contract 5: {id:?} was returned before");
         if !old.is_empty() {
             let stale = old[random.index(old.len())];
             assert_stale(&mut timer, stale, "is gone, and its place in use");
@@ -120,7 +121,7 @@ fn over_many_reuses<B: Backend>() {
     assert_eq!(
         timer.cancel(live),
         Some(0),
-        "contract 5: the live one is reached by its own handle"
+        "contract 5: the live timer is reached by its own handle"
     );
 }
 
@@ -157,8 +158,7 @@ fn among_many_timers<B: Backend>() {
     }
 }
 
-/// A handle of another structure means nothing here; where no timer is live, there is none that it
-/// could reach.
+/// Handles that this structure has not returned. No timer is live, so they must not reach any.
 fn of_an_empty_structure<B: Backend>() {
     let mut timer = fresh::<B, ()>();
     for used in [false, true] {
@@ -173,7 +173,7 @@ fn of_an_empty_structure<B: Backend>() {
             assert_stale(
                 &mut timer,
                 TimerId::from_parts(index, generation),
-                "is none of this structure",
+                "is not in this structure",
             );
         }
     }

@@ -7,20 +7,20 @@ use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 
-/// How many times the memory may be taken that the structure takes with the peak number of live
-/// timers: room for a vector that doubles while the old one is copied, and for as many stale
-/// entries as there are live ones.
+/// A structure may take this many times the memory that it takes with the peak number of live
+/// timers. This allows for a vector that doubles while the old one is copied, and for as many stale
+/// entries as live ones.
 const FACTOR: u64 = 4;
 
-/// How large the storms are. Where each operation passes all timers they are a sixteenth in every
-/// respect.
+/// The size of a storm. If an operation visits all timers, everything is a sixteenth.
 struct Size {
     /// The most live timers.
     peak: usize,
-    /// Operations of each storm. Eight bytes left behind by each come to more than is allowed.
+    /// The number of operations of each storm. If each operation leaks eight bytes, the limit is
+    /// exceeded.
     operations: usize,
-    /// What may be taken beyond the factor, whatever the number of timers; the suite's own handles
-    /// take at most a sixth of it.
+    /// Bytes that are allowed in addition to the factor, independent of the number of timers. The
+    /// handles of the suite take at most a sixth of them.
     slack: u64,
 }
 
@@ -34,8 +34,7 @@ const fn size<B: Backend>() -> Size {
 }
 
 /// Contract 8: after any number of insertions and cancellations, memory stays within a constant
-/// factor of what the peak number of live timers needs; and all of it is given back with the
-/// structure.
+/// factor of what the peak number of live timers needs. All memory is freed with the structure.
 ///
 /// # Panics
 ///
@@ -54,7 +53,7 @@ pub fn contract_08_memory_follows_the_live_timers<B: Backend>() {
 
 type Plain<B> = <B as Backend>::Timer<u64, NoMeter>;
 
-/// Runs a storm with at most `peak` live timers and compares the most memory it took with what
+/// Runs a storm with at most `peak` live timers, and compares its peak memory with the memory that
 /// `peak` timers need.
 fn hold<B: Backend>(peak: usize, name: &str, storm: fn(&mut Plain<B>)) {
     let full = measure(|| {
@@ -69,14 +68,14 @@ fn hold<B: Backend>(peak: usize, name: &str, storm: fn(&mut Plain<B>)) {
     assert!(
         taken <= allowed,
         "contract 8: {name}: {taken} bytes with at most {peak} live timers, which alone take {}; \
-         allowed are {allowed}",
+         the limit is {allowed}",
         full.bytes_max
     );
     let left = (full.bytes_current, seen.bytes_current);
-    assert_eq!(left, (0, 0), "contract 8: {name}: bytes not given back with the structure");
+    assert_eq!(left, (0, 0), "contract 8: {name}: bytes not freed with the structure");
 }
 
-/// A deadline at any distance, mostly too far to be reached.
+/// A deadline at a random distance, mostly too far away to be reached.
 fn far(random: &mut Random, now: u64) -> u64 {
     now + 1 + random.of_any_scale(40)
 }
@@ -134,7 +133,7 @@ fn reschedule_overdue<B: Backend>(timer: &mut Plain<B>) {
     }
 }
 
-/// All timers at one tick, then at another: a wheel must not keep room for all of them in each
+/// All timers at one tick, then all at another: a wheel must not keep room for all of them in each
 /// slot.
 fn gather_and_cancel<B: Backend>(timer: &mut Plain<B>) {
     let Size { peak, operations, .. } = size::<B>();

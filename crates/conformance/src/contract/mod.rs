@@ -1,5 +1,5 @@
-//! The eleven promises, a module each. Every message names the number of the promise, what it asks
-//! for and what was seen.
+//! The eleven promises, one module each. Every message has the number of the promise, the expected
+//! result and the observed result.
 
 mod approximate;
 mod clock;
@@ -36,15 +36,14 @@ pub use range::contract_10_the_whole_range_of_u64;
 pub use wakeup::contract_07_wakeup_never_after_a_deadline;
 pub use work::contract_11_bounded_work;
 
-/// The distances at which wheels change slot, level or turn, whatever their sizes: the powers of
-/// two and their neighbours, up to the whole range.
+/// The distances at which wheels of any size change slot, level or turn: the powers of two and
+/// their neighbours, up to the whole range.
 fn edges() -> impl Iterator<Item = u64> {
     let around = |bit: u32| (0..3).map(move |off| (1_u64 << bit) - 1 + off);
     (0..64).flat_map(around).chain([u64::MAX - 1, u64::MAX])
 }
 
-/// Ticks at which the digits of the clock stand in ways that matter to wheels: at zero, before and
-/// after a turn, anywhere.
+/// Start ticks whose digits matter to wheels: zero, just before and after a turn, and others.
 const STARTS: [u64; 12] = [
     0,
     1,

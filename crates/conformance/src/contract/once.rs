@@ -7,8 +7,8 @@ use std::rc::Rc;
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 1: a timer expires once, or is cancelled once, or is still live; its value comes back
-/// once, and is dropped once, with the structure if it was live.
+/// Contract 1: a timer fires once, or is cancelled once, or is still live. Its value is returned
+/// once and dropped once; the value of a live timer is dropped with the structure.
 ///
 /// # Panics
 ///
@@ -21,7 +21,7 @@ pub fn contract_01_exactly_once<B: Backend>() {
     values_are_dropped_once::<B>();
 }
 
-/// Of a mass of timers, each is seen to end in exactly one way.
+/// Many timers, each of which must fire or be cancelled exactly once.
 fn each_timer_ends_once<B: Backend>() {
     const COUNT: usize = 5_000;
     let mut random = Random::new(1);
@@ -38,7 +38,7 @@ fn each_timer_ends_once<B: Backend>() {
             if let Some(back) = timer.cancel(ids[value]) {
                 assert_eq!(
                     back, value,
-                    "contract 1: cancel gives back the value of the timer it was asked for"
+                    "contract 1: cancel returns the value of the timer of the handle"
                 );
                 ends[value] += 1;
                 ended += 1;
@@ -89,18 +89,14 @@ fn a_cancelled_timer_does_not_fire<B: Backend>() {
     for deadline in [0, 1, 64, 300, 70_000, 1 << 33] {
         let ids: Vec<_> = (0..10).map(|value| timer.insert(deadline, value)).collect();
         for odd in (1..10).step_by(2) {
-            assert_eq!(
-                timer.cancel(ids[odd]),
-                Some(odd),
-                "contract 1: cancel gives the value back"
-            );
+            assert_eq!(timer.cancel(ids[odd]), Some(odd), "contract 1: cancel returns the value");
         }
         let tick = latest::<B>(timer.now(), deadline);
         let values: Vec<_> = fired(&mut timer, tick).into_iter().map(|(_, value)| value).collect();
         assert_eq!(
             values,
             [0, 2, 4, 6, 8],
-            "contract 1: those due at {deadline} that were not cancelled"
+            "contract 1: the timers due at {deadline} that were not cancelled"
         );
     }
 }
@@ -122,7 +118,7 @@ fn a_moved_timer_fires_once<B: Backend>() {
     );
 }
 
-/// A value that enters its number in a book when it is dropped.
+/// A value that counts how often it is dropped, by its number.
 struct Booked {
     number: usize,
     drops: Rc<RefCell<Vec<u32>>>,
@@ -154,22 +150,22 @@ fn values_are_dropped_once<B: Backend>() {
         assert_eq!(
             (value.number, drops.borrow()[number]),
             (number, 0),
-            "contract 1: the value itself comes back"
+            "contract 1: cancel returns the value itself"
         );
     }
     let mut gone = COUNT.div_ceil(5);
     assert_eq!(
         dropped(),
         gone,
-        "contract 1: the caller dropped what was cancelled, nobody anything else"
+        "contract 1: only the values of cancelled timers are dropped, by the caller"
     );
     gone += timer.advance(1 << 12, drop);
-    // A run of pops that is broken off, so that some timers are due and not yet fired.
+    // A run of pops that ends early, so that some timers are due but have not fired.
     gone += (0..20).filter_map(|_| timer.pop_expired(1 << 24)).count();
     assert_eq!(
         (dropped(), timer.len()),
         (gone, COUNT - gone),
-        "contract 1: fired values are the caller's to drop"
+        "contract 1: the caller drops the values of timers that fired"
     );
     drop(timer);
     assert_eq!(

@@ -5,8 +5,8 @@ use crate::{fired, fresh, fresh_at, insert, popped};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 3: expiries come in order of (deadline, insertion), within one call and between calls;
-/// a reschedule counts as a new insertion, even to the same deadline.
+/// Contract 3: timers fire in order of (deadline, insertion), within one call and across calls. A
+/// reschedule counts as a new insertion, even to the same deadline.
 ///
 /// # Panics
 ///
@@ -23,7 +23,7 @@ pub fn contract_03_order_by_deadline_then_insertion<B: Backend>() {
 fn ties_in_order_of_insertion<B: Backend>() {
     for distance in [0, 1, 5, 63, 64, 255, 256, 4_095, 4_096, 70_000, 1 << 20, 1 << 33, 1 << 62] {
         let mut timer = fresh_at::<B, u32>(100);
-        // Three deadlines in turn, so that each one's timers do not come in one piece.
+        // Three deadlines in turn, so that timers with the same deadline are not inserted in a row.
         let deadline = |value: u32| 100 + distance + u64::from(value % 3);
         for value in 0..900 {
             timer.insert(deadline(value), value);
@@ -35,13 +35,14 @@ fn ties_in_order_of_insertion<B: Backend>() {
         assert_eq!(
             fired(&mut timer, u64::MAX),
             expected,
-            "contract 3: timers of one deadline in order of insertion"
+            "contract 3: timers with the same deadline fire in order of insertion"
         );
     }
 }
 
-/// Timers of one deadline, inserted from ever closer: a wheel puts each on another level, and must
-/// not let those that were low already go before those that cascade onto them.
+/// Timers with the same deadline, inserted at ever smaller distances: a wheel puts them on
+/// different levels. Timers that cascade to a slot must go before those that were inserted there
+/// directly.
 fn ties_inserted_on_the_way<B: Backend>() {
     for start in STARTS {
         for distance in [5_000, 1 << 16, (1 << 18) + 12_345, 1 << 30] {
@@ -63,7 +64,7 @@ fn ties_inserted_on_the_way<B: Backend>() {
                 );
             }
             insert(&mut timer);
-            // Once more when the first of them has fired.
+            // Inserts more when the first of them has fired.
             let first = timer.pop_expired(deadline).map(|expired| expired.value);
             insert(&mut timer);
             let values: Vec<_> = first
@@ -73,7 +74,7 @@ fn ties_inserted_on_the_way<B: Backend>() {
             let expected: Vec<_> = (0..inserted).collect();
             assert_eq!(
                 values, expected,
-                "contract 3: due at {deadline}, inserted from ever closer, in order of insertion"
+                "contract 3: due at {deadline}, inserted ever closer to it, in order of insertion"
             );
         }
     }
@@ -82,7 +83,7 @@ fn ties_inserted_on_the_way<B: Backend>() {
 fn earlier_deadlines_first<B: Backend>() {
     for step in [1, 3, 64, 255, 1 << 16, 1 << 40] {
         let mut timer = fresh::<B, u64>();
-        // Descending: every later insertion goes before all others.
+        // Descending, so that every insertion goes before all earlier ones.
         for value in (1..=500).rev() {
             timer.insert(value * step, value);
         }
@@ -95,7 +96,7 @@ fn earlier_deadlines_first<B: Backend>() {
         assert_eq!(
             fired(&mut timer, u64::MAX),
             expected[200..],
-            "contract 3: in order of deadline, between calls too"
+            "contract 3: in order of deadline, across calls too"
         );
     }
 }
@@ -144,14 +145,14 @@ fn a_cancel_leaves_the_order<B: Backend>() {
         (0..1_000).filter(|value| !kept(value)).for_each(|value| {
             timer.cancel(ids[value as usize]);
         });
-        // These take the places of those that were cancelled.
+        // These reuse the places of cancelled timers.
         insert(&mut timer, (1_000..1_500).map(|value| (deadline, value)));
         let values: Vec<_> =
             fired(&mut timer, deadline).into_iter().map(|(_, value)| value).collect();
         let expected: Vec<_> = (0..1_000).filter(kept).chain(1_000..1_500).collect();
         assert_eq!(
             values, expected,
-            "contract 3: places used again do not change the order of insertion"
+            "contract 3: reused places do not change the order of insertion"
         );
     }
 }
@@ -168,7 +169,7 @@ fn pops_and_advances_agree<B: Backend>() {
     assert_eq!(
         popped(&mut two, 10_007),
         all,
-        "contract 3: pop_expired yields what advance does, in the same order"
+        "contract 3: pop_expired fires the same timers as advance, in the same order"
     );
     let mut parts = Vec::new();
     for tick in (0..11_000).step_by(500) {
@@ -178,10 +179,10 @@ fn pops_and_advances_agree<B: Backend>() {
             parts.extend(fired(&mut mixed, tick));
         }
     }
-    assert_eq!(parts, all, "contract 3: pops and advances in turn yield the same sequence");
+    assert_eq!(parts, all, "contract 3: pops and advances in turn fire the same sequence");
 }
 
-/// The values that fire, as one word.
+/// The values of the timers that fire, as one string.
 fn names(timer: &mut impl Timer<char>, to: u64) -> String {
     fired(timer, to).into_iter().map(|(_, value)| value).collect()
 }

@@ -4,8 +4,9 @@ use crate::{fired, fresh, fresh_at, popped};
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::{Timer, TimerId};
 
-/// Contract 4: a deadline at or before `now` is due at once. It fires in the next call, even one to
-/// the same tick, and takes its place by deadline, in the middle of a run of `pop_expired` too.
+/// Contract 4: a timer with a deadline at or before `now` is due at once. It fires in the next
+/// call, even one to the same tick, in order of its deadline. This also holds between two calls of
+/// `pop_expired`.
 ///
 /// # Panics
 ///
@@ -28,7 +29,7 @@ fn fires_in_the_next_call<B: Backend>() {
                 assert_eq!(
                     (timer.len(), timer.deadline(id)),
                     (1, Some(deadline)),
-                    "contract 4: {ago} ago is accepted"
+                    "contract 4: a deadline {ago} ticks ago is accepted"
                 );
                 let wakeup = timer.next_wakeup();
                 assert!(
@@ -39,7 +40,7 @@ fn fires_in_the_next_call<B: Backend>() {
                 assert_eq!(
                     at,
                     [(deadline, ())],
-                    "contract 4: inserted {ago} too late at {now}, next call to {to}"
+                    "contract 4: inserted {ago} ticks too late at {now}, next call to {to}"
                 );
             }
             let mut timer = fresh_at::<B, ()>(now);
@@ -52,7 +53,7 @@ fn fires_in_the_next_call<B: Backend>() {
             assert_eq!(
                 popped(&mut timer, now),
                 [(deadline, ())],
-                "contract 4: moved {ago} before {now}"
+                "contract 4: moved to {ago} ticks before {now}"
             );
         }
     }
@@ -71,9 +72,10 @@ fn takes_its_place_by_deadline<B: Backend>() {
         in_order,
         "contract 4: overdue timers fire by (deadline, insertion)"
     );
-    assert_eq!(fired(&mut timer, 1_001), [(1_001, 'z')], "contract 4: what is not due waits");
+    assert_eq!(fired(&mut timer, 1_001), [(1_001, 'z')], "contract 4: a timer not due stays");
 
-    // Overdue by insertion and due by a jump of the clock, mixed, over several levels of a wheel.
+    // Timers that are overdue when they are inserted, and timers that become due later, mixed, on
+    // several levels of a wheel.
     let mut timer = fresh_at::<B, u64>(100_000);
     for value in 0..400 {
         let deadline = (value * 7_919) % 200_000;
@@ -84,11 +86,11 @@ fn takes_its_place_by_deadline<B: Backend>() {
     let values: Vec<_> = fired(&mut timer, 200_000).into_iter().map(|(_, value)| value).collect();
     assert_eq!(
         values, expected,
-        "contract 4: before all that was due later, whichever way it became due"
+        "contract 4: before all timers with later deadlines, overdue or not"
     );
 }
 
-/// What `pop_expired` yields next, as (deadline, value).
+/// The timer that `pop_expired` returns, as (deadline, value).
 fn next<T>(timer: &mut impl Timer<T>, to: u64) -> Option<(u64, T)> {
     timer.pop_expired(to).map(|expired| (expired.deadline, expired.value))
 }
@@ -123,12 +125,12 @@ fn in_the_middle_of_a_run<B: Backend>() {
         let expected = expected.map(|(deadline, value)| (deadline * unit, value));
         assert_eq!(
             run, expected,
-            "contract 4: what is inserted in a run takes its place by deadline, unit {unit}"
+            "contract 4: timers inserted in a run fire in order of deadline, unit {unit}"
         );
         assert_eq!(
             popped(&mut timer, 101 * unit),
             [(101 * unit, "101")],
-            "contract 4: what is not due waits"
+            "contract 4: a timer that is not due stays"
         );
     }
 }
@@ -147,23 +149,29 @@ fn what_is_pending_can_be_changed<B: Backend>() {
         assert_eq!(
             timer.deadline(ids[4]),
             Some(50 * unit),
-            "contract 5: due and not yet fired is live"
+            "contract 5: a timer that is due but has not fired is live"
         );
         assert_eq!(
             timer.cancel(ids[1]),
             Some(2),
-            "contract 4: what is due and not yet fired can be cancelled"
+            "contract 4: a timer that is due but has not fired can be cancelled"
         );
         assert!(
             timer.reschedule(ids[2], 85 * unit),
-            "contract 4: or moved, to be due later in the run"
+            "contract 4: it can be moved to a later deadline in the run"
         );
-        assert!(timer.reschedule(ids[6], 15 * unit), "contract 4: or to be due earlier");
+        assert!(
+            timer.reschedule(ids[6], 15 * unit),
+            "contract 4: it can be moved to an earlier deadline"
+        );
         assert!(
             timer.reschedule(ids[3], now + 1),
-            "contract 4: or not to be due in the run at all"
+            "contract 4: it can be moved to a deadline after the run"
         );
-        assert!(timer.reschedule(ids[7], 80 * unit), "contract 4: or to the deadline it has");
+        assert!(
+            timer.reschedule(ids[7], 80 * unit),
+            "contract 4: it can be moved to its own deadline"
+        );
         assert_eq!(timer.len(), 7, "contract 1: seven are live");
         let run: Vec<_> = popped(&mut timer, now).into_iter().map(|(_, value)| value).collect();
         assert_eq!(
@@ -179,7 +187,7 @@ fn what_is_pending_can_be_changed<B: Backend>() {
     }
 }
 
-/// A periodic timer that starts itself again in the run fires once for each period that passed.
+/// A periodic timer that is started again in the run fires once for each period that has passed.
 fn a_period_is_caught_up_in_order<B: Backend>() {
     let mut timer = fresh::<B, u64>();
     timer.insert(7, 7);
@@ -195,8 +203,8 @@ fn a_period_is_caught_up_in_order<B: Backend>() {
         .iter()
         .flat_map(|period| (1..=1_000 / period).map(move |n| (n * period, *period)))
         .collect();
-    // At a tick where both are due, the one that was started again first fires first: the one with
-    // the longer period.
+    // If both are due at one tick, the one with the longer period fires first, because it was
+    // started again first.
     expected.sort_unstable_by_key(|(deadline, period)| (*deadline, std::cmp::Reverse(*period)));
     assert_eq!(seen, expected, "contract 4: each period once, in order");
 }

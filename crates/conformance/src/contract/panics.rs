@@ -6,8 +6,8 @@ use std::rc::Rc;
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 9: if the callback of `advance` panics, the timer it was given is gone; all others
-/// stay, in order, and the structure goes on with the next call.
+/// Contract 9: if the callback of `advance` panics, only the timer passed to it is lost. All others
+/// stay, in order, and the next call continues with them.
 ///
 /// # Panics
 ///
@@ -19,8 +19,8 @@ pub fn contract_09_a_panic_loses_nothing_else<B: Backend>() {
     values_survive_or_are_dropped::<B>();
 }
 
-/// Advances with a callback that panics at expiry `nth`, the first being number 0, and returns what
-/// it was given.
+/// Advances with a callback that panics at the timer with number `nth`, counted from 0. Returns the
+/// timers that the callback received.
 fn panic_at<T: Clone>(timer: &mut impl Timer<T>, to: u64, nth: usize) -> Vec<(u64, T)> {
     let mut seen = Vec::new();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -51,7 +51,7 @@ pub(super) fn the_others_fire_in_the_next_call<B: Backend>() {
             assert_eq!(
                 timer.len(),
                 40 - nth,
-                "contract 9: what the callback was given is gone, all others are live"
+                "contract 9: the timers passed to the callback are gone, all others are live"
             );
             for (value, id) in ids.iter().enumerate() {
                 let deadline = timer.deadline(*id);
@@ -75,12 +75,16 @@ pub(super) fn the_others_fire_in_the_next_call<B: Backend>() {
                 "contract 9: the others fire in the next call, in order"
             );
             let last = fired(&mut timer, latest::<B>(0, 1_000 * unit));
-            assert_eq!(last, [(1_000 * unit, 99)], "contract 9: and later ones at their time");
+            assert_eq!(
+                last,
+                [(1_000 * unit, 99)],
+                "contract 9: later timers fire at their deadline"
+            );
         }
     }
 }
 
-/// A structure gets through a run in which nothing but panics happens, one timer at a time.
+/// If every callback panics, each call fires one timer.
 fn every_callback_panics<B: Backend>() {
     let mut timer = fresh::<B, u64>();
     let deadline = |value: u64| 1 + (value * 37) % 1_000;
@@ -88,8 +92,8 @@ fn every_callback_panics<B: Backend>() {
     let mut expected: Vec<_> = (0..200).map(|value| (deadline(value), value)).collect();
     expected.sort_unstable();
     let seen: Vec<_> = (0..200).flat_map(|_| panic_at(&mut timer, 1_000, 0)).collect();
-    assert_eq!(seen, expected, "contract 9: each call gives the callback the next timer");
-    assert!(timer.is_empty() && timer.next_wakeup().is_none(), "contract 9: nothing is left");
+    assert_eq!(seen, expected, "contract 9: each call passes the next timer to the callback");
+    assert!(timer.is_empty() && timer.next_wakeup().is_none(), "contract 9: no timer is left");
 }
 
 fn the_structure_can_be_used_after_it<B: Backend>() {
@@ -106,9 +110,12 @@ fn the_structure_can_be_used_after_it<B: Backend>() {
         assert_eq!(
             timer.cancel(ids[1]),
             Some('b'),
-            "contract 9: one that was due can be cancelled"
+            "contract 9: a timer that was due can be cancelled"
         );
-        assert!(timer.reschedule(ids[2], 11 * unit), "contract 9: or moved");
+        assert!(
+            timer.reschedule(ids[2], 11 * unit),
+            "contract 9: a timer that was due can be moved"
+        );
         timer.insert(3 * unit, 'f');
         timer.insert(11 * unit, 'g');
         panic_at(&mut timer, 10 * unit, 1);
@@ -131,8 +138,8 @@ pub(super) fn values_survive_or_are_dropped<B: Backend>() {
     assert_eq!(
         Rc::strong_count(&value),
         9,
-        "contract 9: two values were given to the callback, eight are held"
+        "contract 9: two values were passed to the callback, eight are in the structure"
     );
     drop(timer);
-    assert_eq!(Rc::strong_count(&value), 1, "contract 1: the structure drops what it held");
+    assert_eq!(Rc::strong_count(&value), 1, "contract 1: the structure drops its values");
 }

@@ -1,4 +1,4 @@
-//! Promises 1 to 3 and 7 for timers that are postponed.
+//! Promises 1 to 3 and 7 for postponed timers.
 
 use super::STARTS;
 use crate::fresh_at;
@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::{Tick, Timer, TimerId};
 
-/// A live timer, as the check knows it.
+/// The expected state of a live timer.
 #[derive(Clone, Copy, Debug)]
 struct Live {
     id: TimerId,
     deadline: Tick,
-    /// Its place in the order of insertions and moves; `None` once it was postponed.
+    /// The number of its insertion or last move; `None` once it was postponed.
     order: Option<u64>,
 }
 
-/// A timer that is postponed fires once, at its last deadline, and leaves the order of others as it
-/// is.
+/// A postponed timer fires once, at its last deadline. It does not change the order of other
+/// timers.
 ///
 /// # Panics
 ///
@@ -36,11 +36,11 @@ pub fn contract_03_postponed_timers_fire_on_time<B: Backend>() {
         while let Some(wakeup) = timer.next_wakeup() {
             advance(&mut timer, wakeup, &mut live);
         }
-        assert!(live.is_empty(), "contract 7: no wake-up, no timer");
+        assert!(live.is_empty(), "contract 7: no wake-up, but timers are live");
     }
 }
 
-/// A call of any kind. The clock began at `start`.
+/// Makes a random call. The clock began at `start`.
 fn call(
     timer: &mut impl Timer<u64>,
     number: u64,
@@ -53,7 +53,7 @@ fn call(
     let any = live.iter().nth(random.index(live.len().max(1))).map(|(n, it)| (*n, *it));
     match (random.below(16), any) {
         (0..4, _) | (_, None) => {
-            // Now and then one that is overdue.
+            // Now and then an overdue timer.
             let from = if random.one_in(8) { start } else { now };
             let deadline = later(random, from);
             let id = timer.insert(deadline, number);
@@ -84,7 +84,7 @@ fn call(
     }
 }
 
-/// Fires what is due, which has to be just that, in order.
+/// Fires the timers that are due, and checks that exactly these fire, in order.
 fn advance(timer: &mut impl Timer<u64>, to: Tick, live: &mut BTreeMap<u64, Live>) {
     let (mut last, mut order) = (0, BTreeMap::new());
     timer.advance(to, |expired| {

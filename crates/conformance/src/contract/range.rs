@@ -5,8 +5,8 @@ use crate::{fired, fresh, fresh_at, insert, popped};
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::{Tick, Timer};
 
-/// Contract 10: any tick is a valid deadline, `u64::MAX` included; nothing overflows, and no loop
-/// runs over a distance in ticks (which [`Check`](crate::Check) finds by the time that it takes).
+/// Contract 10: any tick is a valid deadline, `u64::MAX` included. Nothing overflows, and no loop
+/// runs once per tick. ([`Check`](crate::Check) detects such loops by its time limit.)
 ///
 /// # Panics
 ///
@@ -35,7 +35,7 @@ fn the_last_ticks_from_the_first<B: Backend>() {
     );
     assert_eq!(fired(&mut timer, MAX - 1), [(MAX - 1, 'c')], "contract 10: the last tick but one");
     assert_eq!(fired(&mut timer, MAX), [(MAX, 'd'), (MAX, 'e')], "contract 10: the last tick");
-    assert_eq!(timer.now(), MAX, "contract 10: the clock can stand at the last tick");
+    assert_eq!(timer.now(), MAX, "contract 10: the clock can be at the last tick");
 }
 
 fn the_last_ticks_one_by_one<B: Backend>() {
@@ -57,7 +57,7 @@ fn the_last_ticks_one_by_one<B: Backend>() {
     }
 }
 
-/// With the clock at the last tick, everything is due and the structure still works.
+/// With the clock at the last tick, every timer is due, and the structure still works.
 fn at_the_end_of_time<B: Backend>() {
     let mut timer = fresh_at::<B, char>(MAX);
     for _ in 0..3 {
@@ -75,8 +75,8 @@ fn at_the_end_of_time<B: Backend>() {
     }
 }
 
-/// All scales in one structure, fired by one call over everything, by a call for each, and after a
-/// clock in between.
+/// Timers of all scales in one structure, fired by two calls: one up to `stop`, one up to the last
+/// tick.
 fn every_tick_of_a_scale<B: Backend>() {
     let mut deadlines: Vec<_> = edges().collect();
     deadlines.sort_unstable();
@@ -104,12 +104,12 @@ pub(super) fn wakeups_over_the_whole_range<B: Backend>() {
         let fired = timer.advance(tick, |_| ());
         assert!(
             fired > 0 || tick > now,
-            "contract 7: a wake-up at {tick}, at {now}, leads nowhere"
+            "contract 7: at {now}, a wake-up at {tick} fires nothing and does not move the clock"
         );
         calls += 1;
-        assert!(calls < 100_000, "contract 10: wake-ups walk the range");
+        assert!(calls < 100_000, "contract 10: too many wake-ups over the range");
     }
-    assert!(timer.is_empty(), "contract 7: no wake-up, no timer");
+    assert!(timer.is_empty(), "contract 7: no wake-up, but timers are live");
 }
 
 pub(super) fn moved_from_end_to_end<B: Backend>() {

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::{Timer, TimerId};
 
-/// Contract 7: `next_wakeup` is `None` if and only if no timer is live, else never after the
-/// earliest deadline; advancing from wake-up to wake-up reaches every deadline with at most one
-/// call in vain per level.
+/// Contract 7: `next_wakeup` is `None` if and only if no timer is live. Otherwise it is at or
+/// before the earliest deadline. Advancing from wake-up to wake-up reaches every deadline with at
+/// most one call in vain per level.
 ///
 /// # Panics
 ///
@@ -22,7 +22,7 @@ pub fn contract_07_wakeup_never_after_a_deadline<B: Backend>() {
     one_left_of_many::<B>();
 }
 
-/// The wake-up, held to what is promised of it.
+/// Returns the wake-up after checking it against the earliest deadline.
 fn wakeup<T>(timer: &impl Timer<T>, earliest: Option<u64>) -> Option<u64> {
     let wakeup = timer.next_wakeup();
     assert_eq!(
@@ -37,7 +37,7 @@ fn wakeup<T>(timer: &impl Timer<T>, earliest: Option<u64>) -> Option<u64> {
     wakeup
 }
 
-/// Goes from wake-up to wake-up until something fires: how many fired, and where the clock is then.
+/// Goes from wake-up to wake-up until a timer fires. Returns how many fired, and the clock.
 fn wake<B: Backend, T>(timer: &mut impl Timer<T>, earliest: u64) -> (usize, u64) {
     for _ in 0..=B::INFO.vain_wakeups {
         let tick = wakeup(timer, Some(earliest)).unwrap_or(earliest);
@@ -105,8 +105,8 @@ fn from_wakeup_to_wakeup<B: Backend>() {
     }
 }
 
-/// Wake-ups stay right while timers come, go and move: a structure must not remember a deadline
-/// that is no longer there.
+/// Wake-ups stay right while timers are inserted, cancelled and moved: a structure must not
+/// remember the deadline of a timer that is gone.
 fn after_cancels_and_moves<B: Backend>() {
     for bits in [5, 10, 18, 40] {
         let mut random = Random::new(u64::from(bits) + 700);
@@ -117,7 +117,7 @@ fn after_cancels_and_moves<B: Backend>() {
             let deadline = timer.now() + random.of_any_scale(bits);
             match random.below(4) {
                 0 => {
-                    // The earliest goes: the case that a remembered wake-up gets wrong.
+                    // Cancels the earliest timer, after which a remembered wake-up is wrong.
                     if let Some((_, id)) = live.pop_first() {
                         timer.cancel(id);
                     }
@@ -138,7 +138,7 @@ fn after_cancels_and_moves<B: Backend>() {
                         assert_eq!(
                             fired,
                             before - live.len(),
-                            "contract 2: what was due at {now} fired"
+                            "contract 2: the timers due at {now} fired"
                         );
                     }
                 }
@@ -151,7 +151,8 @@ fn after_cancels_and_moves<B: Backend>() {
     }
 }
 
-/// A storm of cancels leaves one timer: the way to it is as short as if the others had never been.
+/// After many cancels one timer is left. The wake-ups to it are as few as if the others had never
+/// existed.
 fn one_left_of_many<B: Backend>() {
     for bits in [8, 14, 20, 40] {
         let mut random = Random::new(bits);
@@ -161,7 +162,7 @@ fn one_left_of_many<B: Backend>() {
             (0..5_000).map(|_| timer.insert(1 + random.below(last - 1), ())).collect();
         timer.insert(last, ());
         for (cancelled, id) in ids.into_iter().enumerate() {
-            // Some are moved before they go.
+            // Some are moved before they are cancelled.
             if cancelled % 3 == 0 {
                 timer.reschedule(id, 1 + random.below(last - 1));
             }
@@ -170,7 +171,7 @@ fn one_left_of_many<B: Backend>() {
         assert_eq!(
             wake::<B, ()>(&mut timer, last),
             (1, last),
-            "contract 7: after 5000 cancels, the way to the last one"
+            "contract 7: after 5000 cancels, wake-ups lead to the last timer"
         );
     }
 }

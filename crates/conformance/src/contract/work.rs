@@ -5,47 +5,44 @@ use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::CountingMeter;
 use wheelhouse_core::{Timer, TimerId};
 
-/// The reference workload: delays uniform in 1 to this, at n live timers.
+/// The longest delay of the reference workload, whose delays are uniform from 1 on.
 const LONGEST: u64 = 1 << 20;
 
-/// How many timers.
+/// The binary logarithms of the numbers of timers.
 const SIZES: &[u32] = if cfg!(debug_assertions) { &[10, 12, 14] } else { &[10, 12, 14, 16, 18] };
 
-/// Steps allowed for one call over a huge distance, for each timer that it passes: 64 levels of two
-/// slots, each with a few steps.
+/// The steps allowed for one call over a huge distance, for each timer that it passes: a few steps
+/// on each of 64 levels of two slots.
 const HUGE_JUMP: u64 = 64 * 8;
 
-/// Contract 11: on the operation counts of the structure's meter, the average work of each
-/// operation is within [`Info::bounds`](wheelhouse_core::backend::Info::bounds), and a call over a
-/// huge distance is cheap. The reference workload has n = 2^10, 2^12, 2^14 (in release builds 2^16
-/// and 2^18 too, but no more than [`Info::most`](wheelhouse_core::backend::Info::most)) timers with
-/// delays uniform in 1 to 2^20:
+/// Contract 11: by the counts of the structure's meter, the average work of each operation is
+/// within [`Info::bounds`](wheelhouse_core::backend::Info::bounds), and a call over a huge distance
+/// is cheap. The reference workload has n = 2^10, 2^12 and 2^14 timers, in release builds also 2^16
+/// and 2^18, but at most [`Info::most`](wheelhouse_core::backend::Info::most). Delays are uniform
+/// in 1 to 2^20:
 ///
 /// * insert: n timers into an empty structure;
-/// * cancel: one of n timers, chosen at random, another inserted after each;
-/// * reschedule: one of n timers, chosen at random, to another such delay;
-/// * next wake-up: asked once, with n timers live;
-/// * empty tick: 4,096 advances by one tick, those left out at which a timer fires;
-/// * fire: all n timers in one jump of the clock.
+/// * cancel: a random one of n timers, with another inserted after each;
+/// * reschedule: a random one of n timers, to another such delay;
+/// * next wake-up: one call, with n live timers;
+/// * empty tick: 4,096 advances by one tick, not counting those at which a timer fires;
+/// * fire: all n timers in one call.
 ///
-/// A backend that does not count its work ([`Backend::meter`] is `None`) is not held to anything.
+/// If a backend does not count its work ([`Backend::meter`] is `None`), nothing is checked.
 ///
 /// # Panics
 ///
 /// If the backend does not keep that promise.
 pub fn contract_11_bounded_work<B: Backend>() {
     if B::meter(&B::build::<u64, CountingMeter>()).is_none() {
-        println!(
-            "contract 11: {} does not count its work, so there is nothing to hold it to",
-            B::INFO.name
-        );
+        println!("contract 11: skipped, because {} does not count its work", B::INFO.name);
         return;
     }
     let sizes = SIZES.iter().map(|bits| 1 << bits).filter(|n| *n <= u64::from(B::INFO.most));
     let exceeded: Vec<_> = sizes.flat_map(|n| Counted::<B>::new().exceeded(n)).collect();
     assert!(
         exceeded.is_empty(),
-        "contract 11: {}, more work than its bounds say:\n{}",
+        "contract 11: {}: more work than its bounds:\n{}",
         B::INFO.name,
         exceeded.join("\n")
     );
@@ -68,15 +65,15 @@ impl<B: Backend> Counted<B> {
         B::meter(&self.timer).map_or(0, CountingMeter::total)
     }
 
-    /// The work of something done.
+    /// The work of an operation, and its result.
     fn work<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> (u64, R) {
         let before = self.total();
         let result = act(self);
         (self.total() - before, result)
     }
 
-    /// Measures all operations at n live timers, and describes those that take more than their
-    /// bound.
+    /// Measures all operations with n live timers. Returns a message for each operation that
+    /// exceeds its bound.
     fn exceeded(&mut self, n: u64) -> Vec<String> {
         let bounds = (B::INFO.bounds)(n);
         let (insert, ()) = self.work(|this| (0..n).for_each(|_| this.insert()));
@@ -113,7 +110,7 @@ impl<B: Backend> Counted<B> {
         self.ids.push(self.timer.insert(deadline, 0));
     }
 
-    /// Cancels a timer and inserts another: the work of the cancel.
+    /// Cancels a timer and inserts another. Returns the work of the cancel.
     fn replace(&mut self) -> u64 {
         let id = self.ids.swap_remove(self.random.index(self.ids.len()));
         let (work, value) = self.work(|this| this.timer.cancel(id));
@@ -128,7 +125,7 @@ impl<B: Backend> Counted<B> {
         assert!(self.timer.reschedule(id, deadline), "contract 1: a live timer can be moved");
     }
 
-    /// How many of so many ticks are empty, and the work that those took.
+    /// Advances by `ticks` ticks, one at a time. Returns the number of empty ticks and their work.
     fn empty_ticks(&mut self, ticks: u64) -> (u64, u64) {
         let mut empty = (0, 0);
         for _ in 0..ticks {
@@ -142,11 +139,12 @@ impl<B: Backend> Counted<B> {
     }
 }
 
-/// An absolute bound, whatever the backend says of itself: distance in ticks is no work.
+/// Checks an absolute bound, independent of the bounds of the backend: distance in ticks must not
+/// cost work.
 fn a_huge_jump_is_cheap<B: Backend>() {
     for timers in [0, 1, 10] {
         let mut counted = Counted::<B>::new();
-        // A wheel of 2^16 slots may look at each of its words of 64 slots, once.
+        // A wheel of 2^16 slots may read each word of its bitmap, 64 slots at a time, once.
         let allowed = HUGE_JUMP * (timers + 1) + (1 << 10);
         for timer in 0..timers {
             counted.timer.insert((1 << 60) + timer, 0);
@@ -156,7 +154,7 @@ fn a_huge_jump_is_cheap<B: Backend>() {
             let (work, _) = counted.work(|this| this.timer.advance(to, |_| ()));
             assert!(
                 work <= allowed,
-                "contract 11: {timers} timers, a jump to {to} takes {work} steps; allowed are \
+                "contract 11: {timers} timers, a jump to {to} takes {work} steps; the limit is \
                  {allowed}"
             );
         }

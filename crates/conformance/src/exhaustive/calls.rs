@@ -1,4 +1,4 @@
-//! The calls to choose from, and how one is played.
+//! The calls of a sequence, and how a call is played.
 
 use crate::Oracle;
 use std::fmt::Debug;
@@ -15,7 +15,7 @@ pub(super) enum Call {
 }
 
 impl Call {
-    /// The call as text; `number` is that of the timer, if this inserts one.
+    /// The call as text. `number` is the number of the timer if the call inserts one.
     pub(super) fn text(self, number: usize) -> String {
         match self {
             Self::Insert(deadline) => format!("t{number} = insert({deadline})"),
@@ -27,7 +27,7 @@ impl Call {
     }
 }
 
-/// An expiry: the number of the timer by its handle, the deadline, the value.
+/// A timer that fired: its number, found by its handle, its deadline, and its value.
 pub(super) type Fired = (Option<usize>, Tick, u8);
 
 /// The return value of a call.
@@ -36,13 +36,13 @@ pub(super) enum Answer {
     Inserted,
     Cancelled(Option<u8>),
     Rescheduled(bool),
-    /// The return value of `advance`, and the expiries that its callback received.
+    /// The return value of `advance`, and the timers that its callback received.
     Advanced(usize, Vec<Fired>),
     Popped(Option<Fired>),
 }
 
 impl Answer {
-    /// Whether a timer fired.
+    /// Returns `true` if a timer fired.
     pub(super) fn is_an_expiry(&self) -> bool {
         matches!(self, Self::Advanced(1.., _) | Self::Popped(Some(_)))
     }
@@ -55,7 +55,7 @@ pub(super) struct Side<T> {
     pub(super) ids: Vec<TimerId>,
 }
 
-/// The next multiple of `n` after `now`, or the last tick.
+/// The next multiple of `n` after `now`; `Tick::MAX` if there is none.
 fn border(now: Tick, n: u64) -> Tick {
     (now / n + 1).saturating_mul(n)
 }
@@ -128,7 +128,7 @@ impl<T: Timer<u8>> Side<T> {
         }
     }
 
-    /// Compares the answers of all methods that change nothing.
+    /// Compares the results of all methods that change nothing.
     pub(super) fn compare(&self, theirs: &Side<Oracle<u8>>) -> Result<(), String> {
         let (timer, oracle) = (&self.timer, &theirs.timer);
         same("len", &timer.len(), &oracle.len())?;
@@ -150,7 +150,7 @@ impl<T: Timer<u8>> Side<T> {
     }
 }
 
-/// `Ok` if both answers are equal.
+/// Returns `Ok` if both results are equal.
 pub(super) fn same<A: PartialEq + Debug>(what: &str, ours: &A, theirs: &A) -> Result<(), String> {
     if ours == theirs {
         Ok(())

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use wheelhouse_core::ordered::{Key, Ordered, Queue};
 use wheelhouse_core::{Expired, TimerId};
 
-/// An ordered map, which unlike the oracle can be cloned.
+/// An ordered map, which can be cloned, unlike the oracle.
 #[derive(Clone)]
 struct Map(BTreeMap<Key, u32>);
 
@@ -32,17 +32,17 @@ enum Fault {
     None,
     /// A stale handle reaches the timer that uses its place now.
     StaleCancelReachesAnother,
-    /// A call that crosses a multiple of 4 and stops there fires nothing that is due there.
+    /// A call that advances to a multiple of 4 does not fire the timers due at that tick.
     LateAtABorder,
     /// A reschedule to the same deadline keeps the old order.
     MoveKeepsItsOrder,
-    /// Timers that are overdue are not considered.
+    /// The wake-up ignores overdue timers.
     NoWakeupForOverdue,
-    /// The wake-up is always the present.
+    /// The wake-up is never after `now`.
     WakeupIsAlwaysNow,
-    /// The clock moves to a tick of the past.
+    /// The clock moves back to a tick in the past.
     TimeRunsBack,
-    /// Three timers are too many.
+    /// The insertion of a third timer panics.
     PanicsWithThree,
 }
 
@@ -122,7 +122,7 @@ fn without_a_fault_every_sequence_is_played() {
     assert_eq!(played, [1, 17, 353, 8_625]);
 }
 
-/// Ticks that saturate are equal: two deadlines, one `advance` and two `pop_expired` are left.
+/// Saturated ticks are equal, so two deadlines, one `advance` and two `pop_expired` are left.
 #[test]
 fn at_the_last_tick_fewer_calls_are_left() {
     let at_the_end = || {
@@ -161,7 +161,7 @@ fn a_reschedule_that_keeps_the_order() {
     play(Fault::MoveKeepsItsOrder, 3);
 }
 
-/// The fault shows only if two timers have the same deadline, so two calls are not enough.
+/// The fault is visible only if two timers have the same deadline, so two calls are not enough.
 #[test]
 fn a_fault_that_takes_three_calls_is_not_seen_in_two() {
     play(Fault::MoveKeepsItsOrder, 2);

@@ -1,10 +1,10 @@
-//! Scripts from bytes, for a fuzzer: every sequence of bytes is a script, and a small change of the
-//! bytes is mostly a small change of the script.
+//! Decodes bytes to scripts, for a fuzzer. Every sequence of bytes is a script, and a small change
+//! of the bytes is usually a small change of the script.
 
 use super::{Step, When};
 use wheelhouse_core::Tick;
 
-/// The script that `bytes` stand for. What is missing at the end reads as zero.
+/// Decodes `bytes` to a script. Missing bytes at the end are read as zero.
 ///
 /// ```
 /// use wheelhouse_conformance::script::{Step, When, decode};
@@ -26,7 +26,7 @@ impl Reader<'_> {
         *first
     }
 
-    /// A number of so many bytes, the lowest first.
+    /// A number of this many bytes, the lowest first.
     fn number(&mut self, bytes: u32) -> u64 {
         (0..bytes).fold(0, |number, place| number | u64::from(self.byte()) << (8 * place))
     }

@@ -1,12 +1,13 @@
-//! Makes a failing script short. proptest shrinks one step after the other and does not know that
-//! timers go by number: without an insertion, the numbers behind it mean other timers. This does
-//! know.
+//! Shortens a failing script. proptest also removes steps, but does not know that steps refer to
+//! timers by number: if an insertion is removed, later steps refer to other timers. This module
+//! renumbers the timers.
 
 use super::{Script, Step, run};
 use wheelhouse_core::backend::Backend;
 
-/// A script that fails as well, from which no single step can be left out: `steps` itself if it
-/// does not fail. Runs O(n^2) scripts for n steps, so it is for scripts of hundreds of steps.
+/// Returns a script that still fails, but passes if any single step is removed. Returns `steps` if
+/// it does not fail. Runs O(n^2) scripts for n steps, so it is for scripts of up to some hundred
+/// steps.
 ///
 /// ```
 /// use wheelhouse_conformance::OracleDefinition;
@@ -19,7 +20,7 @@ pub fn minimise<B: Backend>(steps: Vec<Step>) -> Vec<Step> {
     shortest(steps, run::<B>)
 }
 
-/// The same for [`run`] on some backend.
+/// Shortens a script for `play`, which is [`run`] for a backend.
 pub(crate) fn shortest(steps: Vec<Step>, play: Script) -> Vec<Step> {
     let fails = |steps: &[Step]| play(steps).is_err();
     let mut steps = numbered(steps);
@@ -28,7 +29,7 @@ pub(crate) fn shortest(steps: Vec<Step>, play: Script) -> Vec<Step> {
     }
     loop {
         let length = steps.len();
-        // From the end: what comes after the failure goes first, at no cost to the rest.
+        // From the end, so that the steps after the failure are removed first.
         for at in (0..length).rev() {
             if at < steps.len() {
                 let shorter = without(&steps, at);
@@ -43,7 +44,7 @@ pub(crate) fn shortest(steps: Vec<Step>, play: Script) -> Vec<Step> {
     }
 }
 
-/// The timer that a step is about.
+/// The number of the timer that a step cancels or reschedules.
 fn timer(step: &mut Step) -> Option<&mut u16> {
     match step {
         Step::Cancel(timer) | Step::Reschedule(timer, _) => Some(timer),
@@ -51,7 +52,7 @@ fn timer(step: &mut Step) -> Option<&mut u16> {
     }
 }
 
-/// The same script with the number of each timer as it is, not modulo how many there are.
+/// The same script, with the numbers of timers reduced modulo the number of timers inserted so far.
 fn numbered(mut steps: Vec<Step>) -> Vec<Step> {
     let mut inserted = 0;
     for step in &mut steps {
@@ -64,8 +65,8 @@ fn numbered(mut steps: Vec<Step>) -> Vec<Step> {
     steps
 }
 
-/// The script without a step and, if that starts a timer, without what is done to it. Others keep
-/// their timers.
+/// The script without a step. If that step inserts a timer, the steps that refer to this timer are
+/// removed too. The other steps refer to the same timers as before.
 fn without(steps: &[Step], at: usize) -> Vec<Step> {
     let inserts =
         |steps: &[Step]| steps.iter().filter(|step| matches!(step, Step::Insert(_))).count() as u16;

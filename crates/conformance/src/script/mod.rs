@@ -1,9 +1,8 @@
-//! Sequences of operations, and the one interpreter that plays them on a backend and on the oracle
-//! side by side.
+//! Sequences of operations, and the interpreter that plays them on a backend and on the oracle.
 //!
-//! A step that fits no timer or goes back in time is not skipped: stale handles and times past are
-//! part of the contract. So every sequence means something, whether it was drawn, shrunk or made of
-//! a fuzzer's bytes.
+//! A step with a stale handle or with a tick in the past is not skipped, because both are part of
+//! the contract. So every sequence is valid, whether it was generated at random, shortened, or
+//! decoded from a fuzzer's bytes.
 
 mod bytes;
 mod minimise;
@@ -18,13 +17,13 @@ use std::fmt;
 use wheelhouse_core::Tick;
 use wheelhouse_core::backend::Backend;
 
-/// A tick, mostly as seen from the present, so that a step keeps its meaning when others before it
-/// are left out.
+/// A tick, usually relative to `now`, so that a step keeps its meaning when earlier steps are
+/// removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum When {
-    /// So many ticks after now, or the last tick there is.
+    /// This many ticks after `now`, saturating at `u64::MAX`.
     In(u64),
-    /// So many ticks before now, or tick 0.
+    /// This many ticks before `now`, saturating at 0.
     Ago(u64),
     /// This tick.
     At(Tick),
@@ -40,8 +39,8 @@ impl When {
     }
 }
 
-/// One step of a script. Timers go by number in order of insertion, taken modulo the number of
-/// handles remembered; a timer may have fired or been cancelled.
+/// One step of a script. Timers are numbered in order of insertion. The number is taken modulo the
+/// number of remembered handles. The timer may have fired or been cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// Start a timer.
@@ -50,27 +49,27 @@ pub enum Step {
     Cancel(u16),
     /// Move a timer.
     Reschedule(u16, When),
-    /// Fire all that is due at a tick.
+    /// Fire all timers that are due at a tick.
     Advance(When),
-    /// Fire the first that is due at a tick.
+    /// Fire the first timer that is due at a tick.
     Pop(When),
-    /// Go from wake-up to wake-up until something fires, with at most one call in vain per level.
+    /// Go from wake-up to wake-up until a timer fires, with at most one call in vain per level.
     Wake,
-    /// Drop what cancelled timers have left behind.
+    /// Drop the entries that cancelled timers have left behind.
     Compact,
-    /// Fire all that is due at a tick, but panic in the callback at one of them: the first is
-    /// number 0.
+    /// Fire all timers that are due at a tick, but panic in the callback of the timer with this
+    /// number, counted from 0.
     Panic(When, u8),
 }
 
-/// Where a backend and the oracle part.
+/// The first difference between a backend and the oracle.
 #[derive(Clone, Debug)]
 pub struct Divergence {
     /// The number of the step, from 0.
     pub at: usize,
     /// The step.
     pub step: Step,
-    /// What differs.
+    /// The difference.
     pub what: String,
 }
 
@@ -82,14 +81,14 @@ impl fmt::Display for Divergence {
 
 impl std::error::Error for Divergence {}
 
-/// [`run`], on some backend.
+/// [`run`] for a backend.
 pub(crate) type Script = fn(&[Step]) -> Result<(), Divergence>;
 
-/// Plays a script from the start and compares after every step; at the end, everything left fires.
+/// Plays a script and compares the results after every step. At the end, all remaining timers fire.
 ///
 /// # Errors
 ///
-/// The first step at which the backend does not do what the oracle does.
+/// The first step at which the backend differs from the oracle.
 ///
 /// ```
 /// use wheelhouse_conformance::OracleDefinition;

@@ -1,4 +1,4 @@
-//! A backend and the oracle side by side.
+//! A backend and the oracle, which play the same steps.
 
 use super::{Divergence, Step, When};
 use crate::{Oracle, fresh};
@@ -8,18 +8,19 @@ use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// How many handles are remembered. With more, each new one takes the place of an old one.
+/// The number of handles that are remembered. Beyond that, each new handle replaces an old one.
 const HANDLES: usize = 4096;
 
-/// Panics of the callback carry this, so that one of the structure is not taken for one of ours.
+/// The payload of deliberate panics in the callback. It distinguishes them from panics of the
+/// structure.
 struct Deliberate;
 
-/// A backend and the oracle, played the same steps.
+/// A backend and the oracle, which play the same steps.
 pub struct Pair<B: Backend> {
     timer: B::Timer<u64, NoMeter>,
-    /// Its values are the backend's handle and value.
+    /// The oracle. Its values are the backend's handle and value.
     oracle: Oracle<(TimerId, u64)>,
-    /// Of each timer remembered: the backend's handle and the oracle's.
+    /// The handles of each remembered timer: the backend's and the oracle's.
     handles: Vec<(TimerId, TimerId)>,
     inserted: u64,
     played: usize,
@@ -44,7 +45,7 @@ impl<B: Backend> fmt::Debug for Pair<B> {
     }
 }
 
-/// `Ok` if both did the same, else both answers.
+/// Returns `Ok` if both results are equal, otherwise a message with both.
 fn same<A: PartialEq + fmt::Debug>(what: &str, backend: A, oracle: A) -> Result<(), String> {
     if backend == oracle {
         Ok(())
@@ -53,11 +54,12 @@ fn same<A: PartialEq + fmt::Debug>(what: &str, backend: A, oracle: A) -> Result<
     }
 }
 
-/// What an expiry was and what it should have been, in the same terms.
+/// Handle, deadline and value of a timer that the backend fired.
 fn sides(expired: Expired<u64>) -> (TimerId, Tick, u64) {
     (expired.id, expired.deadline, expired.value)
 }
 
+/// Handle, deadline and value of a timer that the oracle fired, with the backend's handle.
 fn oracle_side(
     Expired { deadline, value: (id, value), .. }: Expired<(TimerId, u64)>,
 ) -> (TimerId, Tick, u64) {
@@ -76,7 +78,7 @@ impl<B: Backend> Pair<B> {
         self.oracle.len()
     }
 
-    /// Whether a timer, numbered as in a [`Step`], is live.
+    /// Returns `true` if a timer, numbered as in a [`Step`], is live.
     pub fn is_live(&self, timer: u16) -> bool {
         self.index(timer).is_some_and(|index| self.oracle.deadline(self.handles[index].1).is_some())
     }
@@ -86,11 +88,11 @@ impl<B: Backend> Pair<B> {
         self.oracle.now()
     }
 
-    /// Plays one step and compares what both answer, their clocks and their numbers of live timers.
+    /// Plays one step and compares the results, the clocks, and the numbers of live timers.
     ///
     /// # Errors
     ///
-    /// What differs.
+    /// The difference.
     pub fn play(&mut self, step: Step) -> Result<(), Divergence> {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.apply(step)));
         let outcome = outcome
@@ -105,12 +107,12 @@ impl<B: Backend> Pair<B> {
         compared.map_err(|what| Divergence { at, step, what })
     }
 
-    /// Compares the wake-up: by the contract, `None` if and only if nothing is live, and never
-    /// after a deadline.
+    /// Checks the wake-up: it must be `None` if and only if no timer is live, and never after a
+    /// deadline.
     ///
     /// # Errors
     ///
-    /// What is wrong with it; `step` is the one just played.
+    /// A [`Divergence`] if the wake-up is wrong. `step` is the step that was just played.
     pub fn compare_wakeup(&self, step: Step) -> Result<(), Divergence> {
         let what = match (self.timer.next_wakeup(), self.oracle.next_wakeup()) {
             (None, None) => return Ok(()),
@@ -122,11 +124,11 @@ impl<B: Backend> Pair<B> {
         Err(Divergence { at: self.played.saturating_sub(1), step, what })
     }
 
-    /// Compares the deadlines under all handles remembered, then fires everything.
+    /// Compares the deadlines of all remembered handles, then fires all timers.
     ///
     /// # Errors
     ///
-    /// What differs.
+    /// The difference.
     pub fn finish(&mut self) -> Result<(), Divergence> {
         let last = Step::Advance(When::At(Tick::MAX));
         for index in 0..self.handles.len() {
@@ -228,8 +230,8 @@ impl<B: Backend> Pair<B> {
         ))
     }
 
-    /// The callback panics at expiry `nth`. Those up to it are gone from both; the others are
-    /// compared later.
+    /// Advances with a callback that panics at expiry number `nth`. The timers up to that one have
+    /// fired in both structures. The others are compared later.
     fn panic(&mut self, to: Tick, nth: usize) -> Result<(), String> {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         let caught = catch_unwind(AssertUnwindSafe(|| {
@@ -251,7 +253,7 @@ impl<B: Backend> Pair<B> {
     }
 }
 
-/// Compares two runs of expiries, naming the first difference.
+/// Compares two sequences of timers that fired. The message names the first difference.
 fn compare_runs(
     ours: &[(TimerId, Tick, u64)],
     theirs: &[(TimerId, Tick, u64)],

@@ -1,4 +1,4 @@
-//! A small timer facility of its own, into which a fault can be planted.
+//! A small timer facility into which a fault can be planted.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -10,15 +10,15 @@ use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// What can be wrong with a timer facility. Most have been seen in the field.
+/// The faults of a timer facility. Most of them have occurred in real programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,
     EarlyByOne,
-    /// Deadlines beyond one turn are rounded down to the slot of the next wheel.
+    /// Deadlines after one turn are rounded down to the slot of the next wheel.
     EarlyInAFarSlot,
     LateByOne,
-    /// A delay of exactly k turns takes k + 1: the off-by-one of rounds.
+    /// A delay of exactly k turns takes k + 1 turns: the off-by-one of rounds.
     LateByATurn,
     /// One call fires at most a thousand timers.
     Capped,
@@ -29,40 +29,40 @@ pub(crate) enum Fault {
     WrongTieOrder,
     /// A move to the same deadline does nothing.
     MoveKeepsItsPlace,
-    /// What waited on a higher level comes behind what was inserted lower down meanwhile.
+    /// Timers that cascade go behind timers that were inserted on the lower level later.
     CascadeLosesOrder,
-    /// Overdue timers queue up behind what is due.
+    /// Overdue timers fire after all timers that are due.
     OverdueLast,
-    /// Overdue timers wait for the next tick.
+    /// Overdue timers fire at the next tick.
     OverdueWaits,
     AliasingHandle,
     /// The generation has eight bits.
     AliasingAfterManyReuses,
-    /// A handle still answers after its timer fired.
+    /// A handle is still valid after its timer has fired.
     FiredHandleAnswers,
     TimeRunsBack,
     WakeupTooLate,
-    /// The next tick, whatever is due.
+    /// The wake-up is always the next tick.
     WakeupAtEveryTick,
-    /// The earliest deadline ever seen is remembered when its timer is cancelled.
+    /// The earliest deadline is still remembered after its timer was cancelled.
     WakeupForTheCancelled,
     WakeupOfNothing,
     LeakingMemory,
-    /// What was cancelled keeps its entry until its deadline.
+    /// A cancelled timer keeps its entry until its deadline.
     LazyCancelWithoutBound,
-    /// What is due is taken out first, and then handed over.
+    /// All due timers are removed before the first callback.
     PanicLosesOthers,
     /// Ticks are compared by the sign of their difference.
     SignedComparison,
-    /// The last tick is taken for "never".
+    /// The last tick means "never".
     LastTickNeverComes,
     /// A loop over the ticks of a jump.
     LoopsOverDistance,
-    /// Looks at each timer on every insertion.
+    /// Every insertion reads all timers.
     QuadraticWork,
-    /// Looks at each timer on every tick.
+    /// Every tick reads all timers.
     ScansOnEveryTick,
-    /// Looks at a slot for each tick of a jump, up to 2^20.
+    /// A call reads a slot for each tick that it advances, up to 2^20.
     VisitsEverySlot,
 }
 
@@ -70,8 +70,8 @@ pub(crate) enum Fault {
 pub(crate) static STOP_LOOPING: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// What is wrong in this thread. No type parameter: the whole suite would be compiled once for
-    /// each fault.
+    /// The fault of this thread. It is not a type parameter, because the whole suite would then be
+    /// compiled once for each fault.
     pub(crate) static FAULT: Cell<Fault> = const { Cell::new(Fault::None) };
 }
 
@@ -129,7 +129,8 @@ impl Backend for Planted {
     }
 }
 
-/// When it is due, the order among those of one deadline, and the place of its handle.
+/// The tick at which a timer is due, its order among timers due at that tick, and the place of its
+/// handle.
 type Key = (Tick, u64, u32);
 
 struct Entry<T> {
@@ -152,7 +153,7 @@ pub(crate) struct Faulty<T, M> {
     now: Tick,
     insertions: u64,
     remembered: Tick,
-    /// What some faults do not give back.
+    /// Memory that some faults do not free.
     left_behind: Vec<Tick>,
     meter: M,
 }
@@ -162,7 +163,7 @@ impl<T, M: Meter> Faulty<T, M> {
         self.meter.tally(Work::Comparison, u64::from(self.timers.len().max(1).ilog2()) + 1);
     }
 
-    /// When a timer is due, as far as the fault lets it.
+    /// The tick at which a timer is due, depending on the fault.
     fn due(&self, deadline: Tick) -> Tick {
         let delay = deadline.saturating_sub(self.now);
         if has(Fault::EarlyInAFarSlot) && delay >= 256 {
@@ -202,7 +203,7 @@ impl<T, M: Meter> Faulty<T, M> {
         place.key.filter(|_| place.generation == id.generation())
     }
 
-    /// Takes a timer out and leaves its place to others.
+    /// Removes a timer and frees its place.
     fn take(&mut self, key: Key) -> Option<Entry<T>> {
         self.count();
         let entry = self.timers.remove(&key)?;
@@ -300,7 +301,7 @@ impl<T, M: Meter> Timer<T> for Faulty<T, M> {
         let key = self.key(id)?;
         let Entry { deadline, value, .. } = self.take(key)?;
         if has(Fault::LostOnCancel) {
-            // Unlinks its neighbour as well.
+            // Removes its neighbour too.
             let neighbour =
                 self.timers.range(key..).next().map(|(key, _)| *key).filter(|next| next.0 == key.0);
             neighbour.and_then(|neighbour| self.take(neighbour));

@@ -5,7 +5,7 @@ use wheelhouse_core::WheelError;
 use wheelhouse_core::meter::CountingMeter;
 
 impl<T, M: Meter> HashedWheel<T, M> {
-    /// What the comments promise, checked by walking everything.
+    /// Checks the documented invariants by walking all timers.
     fn check(&mut self) {
         for at in 0..self.slots.len() {
             assert_eq!(self.occupied.next(at, 1, &NoMeter).is_some(), !self.slots[at].is_empty());
@@ -41,7 +41,7 @@ fn an_insertion_passes_the_timers_of_its_slot_that_are_due_before() -> Result<()
     assert_eq!(
         wheel.meter().count(Work::Comparison),
         53,
-        "the last, 51 that are due before or at the same tick, and the one behind"
+        "the last, 51 that are due before or at the same tick, and the one behind them"
     );
     wheel.meter().reset();
     wheel.insert(4, 101);

@@ -1,4 +1,4 @@
-//! The slots of a large wheel, for the check of invariants.
+//! Lists the slots of a large wheel for the check of the invariants.
 
 use super::{Level, Slot};
 use crate::Tick;
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use wheelhouse_core::meter::Meter;
 
 impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
-    /// The slots that may have timers: sentinel, first tick, number, last tick.
+    /// The slots that may have timers: sentinel, first tick, number and last tick of each.
     pub(crate) fn slots_large(&self) -> Vec<(u32, Tick, u32, Tick)> {
         let mut slots = Vec::new();
         for level in 0..self.levels() {
@@ -18,7 +18,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             let block = hand.at >> self.bits;
             let last = (u128::from(block + 2) << self.bits).min(u128::from(end) + 1) as Tick;
             let last = last.wrapping_sub(1).min(end);
-            // Above level 0, nothing is left of the slot that the hand is in.
+            // Above level 0, the slot that the hand is in is empty.
             for at in hand.at + Tick::from(level > 0)..=last {
                 let slot = Slot { level, at };
                 let (number, start) = (self.number_of(slot), self.start_of_slot(slot));

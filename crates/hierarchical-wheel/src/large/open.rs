@@ -1,11 +1,12 @@
-//! Open slots: their timers move down before their turn.
+//! Open slots: their timers move down before the hand reaches the slot.
 //!
 //! The timers that were in a slot before it opened are its *older* timers. They move at an even
-//! *pace*, so that all have moved when three quarters of the time are over. A program that sleeps
-//! is woken when a slot with timers opens, and then at each tick until none is left.
+//! *pace*, so that all have moved after three quarters of the time for which the slot is open. A
+//! program that sleeps is woken when a slot with timers opens, and then at each tick until none is
+//! left.
 //!
-//! The order of insertion holds: older timers move from the last to the first, each to the front of
-//! its slot, and all timers that are there already came later.
+//! The order of insertion is kept: older timers move from the last to the first, each to the front
+//! of its new slot, and all timers that are in that slot already were inserted later.
 
 use super::{HINTS_FROM, Level, Slot};
 use crate::Tick;
@@ -14,31 +15,33 @@ use crate::nodes::OUTSIDE;
 use crate::wheel::{NONE, Wheel};
 use wheelhouse_core::meter::{Meter, Work};
 
-/// At least this many older timers of the lowest level that has any move in a tick.
+/// At least this many older timers move per tick on the lowest level that has any.
 const PACE: u64 = 128;
 
-/// A slot with more timers than can move at this many a tick is crowded.
+/// A slot is crowded if more than this many of its timers would have to move per tick.
 const CROWD: u64 = if cfg!(test) { 4 } else { 420 };
 
-/// All older timers should have moved before the last quarter of the time in which a slot is open.
+/// All older timers should have moved before the last quarter of the time for which a slot is open.
 /// That quarter is the reserve.
 const RESERVE: u64 = 4;
 
-/// Timers of a list that are looked at before any of them moves.
+/// The number of timers of a list that are read before the first of them moves.
 const BATCH: usize = 32;
 
-/// The lists of this many slots of level 0, as a power of two, are read ahead at once.
+/// The binary logarithm of the number of slots of level 0 whose lists are read ahead at once.
 const GROUP: u32 = if cfg!(test) { 1 } else { 4 };
 
 impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
-    /// Returns `true` if the slot behind the hand is open, or would be if its block were there.
+    /// Returns `true` if the next slot of a level is open, or should be but its block does not
+    /// exist yet.
     #[inline(always)]
     pub(super) fn is_open(&self, level: u32) -> bool {
         self.large.is_open >> level & 1 == 1
     }
 
-    /// For how many ticks before its first one a slot is to be open: half of its width, and longer
-    /// if more than [`CROWD`] timers would have to move in a tick.
+    /// The number of ticks for which a slot should be open before its first tick: half of its
+    /// width. If more than [`CROWD`] timers would have to move per tick, three quarters, or the
+    /// whole width.
     fn time_of(&self, slot: Slot) -> Tick {
         let (quarter, timers) = (self.width_of(slot) / 4, self.estimate(slot));
         let is_crowd = |time: Tick| timers > CROWD.saturating_mul(time - time / RESERVE);
@@ -49,21 +52,21 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// The tick at which a closed slot opens. If it has become crowded too late for its time, it
-    /// opens with the next quarter.
+    /// The tick at which a closed slot opens. If that tick is past, because the slot has become
+    /// crowded too late, it opens at the next quarter.
     fn opening(&self, slot: Slot) -> Tick {
         let next_quarter = (self.hand | (self.width_of(slot) / 4 - 1)) + 1;
         next_quarter.max(self.start_of_slot(slot) - self.time_of(slot))
     }
 
-    /// At most how many timers a slot has: the hints give the estimate, and timers that were
-    /// inserted before slots had hints are added.
+    /// An estimate of the number of timers in a slot, from its hints. It includes all timers that
+    /// may have been inserted before slots had hints, so it is usually too high.
     fn estimate(&self, slot: Slot) -> u64 {
         let hinted = self.large.hints.count(self.number_of(slot)) * hints::EVERY as usize;
         self.nodes.len().min(hinted + HINTS_FROM) as u64
     }
 
-    /// When the next occupied slot opens.
+    /// Finds the tick at which the next occupied slot opens.
     pub(super) fn find_opens(&mut self) {
         let levels = 1..self.levels();
         let closed = levels.filter_map(|level| {
@@ -75,7 +78,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.large.opens = slots.map(|slot| self.opening(slot)).min().unwrap_or(Tick::MAX);
     }
 
-    /// A slot that starts at a tick has its first timer.
+    /// Updates the wheel after the slot that starts at `start` has received its first timer.
     #[inline(always)]
     pub(crate) fn occupied_large(&mut self, number: u32, start: Tick) {
         let level = number >> (self.bits + 1);
@@ -84,22 +87,25 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// A slot above level 0 that is not open has its first timer, and is not crowded.
+    /// Notes when a closed slot above level 0 opens that has received its first timer. With one
+    /// timer it is not crowded, so it opens half of its width before its first tick.
     #[inline(always)]
     fn note_opening(&mut self, slot: Slot) {
         let opening = self.start_of_slot(slot) - self.width_of(slot) / 2;
         self.large.opens = self.large.opens.min(opening);
     }
 
-    /// The tick at which a program that sleeps has to call, so that no slot moves at once.
+    /// The tick at which a program that sleeps has to call so that older timers move a few at a
+    /// time.
     #[inline]
     pub(crate) fn next_move(&self) -> Tick {
         if self.large.pending != 0 { self.now.saturating_add(1) } else { self.large.opens }
     }
 
-    /// The tick at which the wheel has work other than firing: while older timers wait, the first
-    /// one at which none of them has moved yet, which may be that of the hand; else the first of
-    /// the next quarter of a block. At no other tick does a slot begin or open.
+    /// The first tick at which the wheel has work other than firing. If older timers are pending,
+    /// it is the tick after the last one at which they moved, which may be the tick of the hand.
+    /// Otherwise it is the first tick of the next quarter of a block of level 0: slots above level
+    /// 0 begin and open at such ticks only.
     #[inline(always)]
     pub(crate) fn next_work(&self) -> Tick {
         let quarter = self.hand | Tick::from(self.mask >> 2);
@@ -107,7 +113,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         last.saturating_add(1)
     }
 
-    /// The sentinel of the earliest timer that is due and not overdue.
+    /// Moves the hand to the next timer that is due, or to `now` if none is. Moves timers down on
+    /// the way. Returns the sentinel of the slot of the timer. Overdue timers are not considered.
     #[inline]
     pub(crate) fn first_due_large(&mut self) -> Option<u32> {
         while self.next.start <= self.now && self.next.number != NONE.number {
@@ -126,14 +133,15 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         None
     }
 
-    /// Moves the hand to a tick. No slot that starts before it is occupied.
+    /// Moves the hand to a tick. No slot that starts before that tick is occupied.
     #[inline(always)]
     fn enter(&mut self, tick: Tick) {
         let before = core::mem::replace(&mut self.hand, tick);
         if (before ^ tick) >> self.bits != 0 {
             self.enter_block(before);
         } else if (before ^ tick) >> (self.bits - 2) != 0 {
-            // The quarters of slots above level 1 begin with blocks.
+            // Only level 1 can open a slot within a block of level 0: the quarters of slots of
+            // higher levels begin at the first tick of such a block.
             self.open_in_time(1);
             if self.large.opens <= tick {
                 self.find_opens();
@@ -144,7 +152,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// Reads the timers of the next slots of level 0, so that they are in the cache when they fire.
+    /// Reads the timers of the next group of slots of level 0, so that they are in the cache when
+    /// they fire.
     #[inline(never)]
     fn read_group(&self) {
         let next = ((self.hand >> GROUP) + 1) << GROUP;
@@ -154,14 +163,14 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// The hand is in another block of level 0. From the highest level on: if the hand is in
-    /// another slot, the remaining timers of that slot move down; if it is time, the slot behind
-    /// opens.
+    /// Updates all levels after the hand has entered another block of level 0, from the highest
+    /// level down. If the hand has entered another slot of a level, the remaining timers of that
+    /// slot move down. If it is time, the next slot opens.
     #[inline(never)]
     fn enter_block(&mut self, before: Tick) {
         for level in 1..self.levels() {
-            // An open slot that was passed has no older timers. Its sentinel may be that of a slot
-            // to come, so it is closed before any timer moves.
+            // An open slot that the hand has passed has no older timers. Its sentinel may be used
+            // again for a later slot, so it is closed before any timer moves.
             let slot = self.slot_at(level, self.hand);
             if self.large.levels[level as usize].open_at < slot.at {
                 self.close_open(level);
@@ -194,7 +203,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.find_next::<true>();
     }
 
-    /// Opens the slot behind the hand, if it is time.
+    /// Opens the next slot of a level, if it is time.
     #[inline(never)]
     pub(super) fn open_in_time(&mut self, level: u32) {
         let Some(slot) = self.behind_hand(level).filter(|_| !self.is_open(level)) else { return };
@@ -204,7 +213,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// Makes the open slot of a level an empty one. It has no older timers.
+    /// Closes the open slot of a level. It has no older timers left.
     fn close_open(&mut self, level: u32) {
         let open = core::mem::replace(&mut self.large.levels[level as usize].open, OUTSIDE);
         self.large.pending &= !(1 << level);
@@ -215,7 +224,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// Marks the slot behind the hand as open, if it is to be open and has a sentinel.
+    /// Opens the next slot of a level if it should be open, its block exists, and no slot of the
+    /// level is open.
     pub(super) fn open_next(&mut self, level: u32) {
         let behind = self.behind_hand(level).filter(|_| self.is_open(level));
         let Some(slot) = behind else { return };
@@ -232,7 +242,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// The slot behind the one that the hand is in, unless that is the last of all.
+    /// The next slot of a level, after the one that the hand is in; `None` if that is the last one
+    /// of all.
     pub(super) fn behind_hand(&self, level: u32) -> Option<Slot> {
         let slot = self.slot_at(level, self.hand);
         (slot != self.slot_at(level, Tick::MAX)).then(|| Slot { at: slot.at + 1, ..slot })
@@ -247,9 +258,9 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.large.pending |= u64::from(is_pending) << open.level;
     }
 
-    /// Moves some older timers of each open slot down. The lowest level, whose time is shortest,
-    /// moves at least [`PACE`]. The others move what they need, so that levels that open at the
-    /// same tick do not add up.
+    /// Moves some older timers of each open slot down. The lowest level, which has the least time,
+    /// moves at least [`PACE`] per tick. The others move only as many as they need, so that several
+    /// open slots do not add up to many moves.
     #[inline(never)]
     fn move_older(&mut self) {
         let (mut pending, mut least) = (self.large.pending, PACE);
@@ -267,17 +278,18 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.large.moved = self.now;
     }
 
-    /// How many older timers of a slot that opens now have to move in a tick, so that all have
-    /// moved before the reserve.
+    /// The number of older timers that have to move per tick, so that all have moved before the
+    /// reserve, if the slot opens now.
     fn pace(&self, slot: Slot) -> u64 {
         let time = self.start_of_slot(slot) - self.hand;
         self.estimate(slot).div_ceil(time - time / RESERVE)
     }
 
-    /// How many older timers of a slot move in this call: its pace, and at least `least`, for each
-    /// tick since the last call, or since the slot opened if that was later. In the reserve also
-    /// its share of all timers: the program has cancelled exactly the timers that were remembered,
-    /// so the pace is too low, and every timer may be in this slot.
+    /// The number of older timers of a slot that move in this call. For each tick since the last
+    /// call, or since the slot opened if that was later, it is the pace, and at least `least`. If
+    /// older timers are left in the reserve, the pace may be too low, because the program has
+    /// cancelled exactly the timers that were remembered. Then any timer may be in this slot, so at
+    /// least `ticks / left` of all timers of the wheel move.
     fn portion(&self, open: Slot, least: u64) -> usize {
         let Level { opened, pace, .. } = self.large.levels[open.level as usize];
         let since = self.large.moved.max(opened.saturating_sub(1));
@@ -291,8 +303,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         usize::try_from(most).unwrap_or(usize::MAX)
     }
 
-    /// Moves up to `most` timers of a slot to the level below, the last first, each to the front of
-    /// its slot there.
+    /// Moves up to `most` timers of a slot to the level below, from the last to the first, each to
+    /// the front of its new slot. Postponed timers go to the slots of their deadlines instead.
     #[inline(never)]
     fn move_down(&mut self, slot: Slot, mut most: usize) {
         let number = self.number_of(slot);

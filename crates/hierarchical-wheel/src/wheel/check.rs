@@ -1,4 +1,4 @@
-//! The invariants of `wheel` and `large`, checked by walking all slots.
+//! Checks the invariants of `wheel` and `large` by walking all slots.
 
 use super::*;
 use alloc::vec::Vec;
@@ -7,12 +7,13 @@ use wheelhouse_core::Timer;
 
 impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// Checks that each timer is in the slot of its deadline, and that exactly the slots with
-    /// timers are marked.
+    /// timers are marked as occupied.
     pub(crate) fn check(&self) {
         self.check_deadlines(|slot, deadline| slot.contains(&deadline));
     }
 
-    /// The same if timers were postponed, which may be in slots before those of their deadlines.
+    /// The same check if timers were postponed: these may be in slots before those of their
+    /// deadlines.
     pub(crate) fn check_postponed(&self) {
         self.check_deadlines(|slot, deadline| *slot.start() <= deadline);
     }

@@ -5,13 +5,14 @@ use alloc::vec::Vec;
 use wheelhouse_core::Timer;
 use wheelhouse_core::WheelError;
 
-/// A small generator, so that the unit tests need no crate.
+/// A small random number generator, so that the unit tests need no crate for it.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
 }
 
-/// Random operations compared with an ordered map. One in nine is a step of the clock.
+/// Plays random operations and compares the results with an ordered map. One operation in nine
+/// advances the clock.
 fn play<const OPENS: bool>(mut wheel: Wheel<u64, NoMeter, OPENS>, steps: u64, span: u32) {
     let mut expected = BTreeMap::new();
     let (mut keys, mut ids, mut state) = (Vec::new(), Vec::new(), steps);
@@ -72,7 +73,7 @@ fn cancelling_or_moving_the_last_timer_of_a_slot_empties_it() {
         assert_eq!(wheel.next_wakeup(), Some(1 << 40), "no wake-up for a cancelled timer");
         let id = wheel.insert(300 + round, ());
         wheel.reschedule(id, (1 << 40) + 1);
-        assert_eq!(wheel.next_wakeup(), Some(1 << 40), "nor for one that has moved");
+        assert_eq!(wheel.next_wakeup(), Some(1 << 40), "no wake-up for a timer that has moved");
         wheel.cancel(id);
     }
     assert_eq!(wheel.deadline(keep), Some(1 << 40));
@@ -81,13 +82,13 @@ fn cancelling_or_moving_the_last_timer_of_a_slot_empties_it() {
 
 #[test]
 fn after_idling_a_short_timer_starts_at_the_lowest_level() {
-    // A clock that moves only with expiries would put such a timer far up, and cascade it all the
-    // way down.
+    // If the hand moved only when timers fire, such a timer would go to a high level, and cascade
+    // all the way down.
     let mut wheel = HierarchicalWheel::new();
     wheel.advance(3_600_000, |_| ());
     wheel.insert(3_600_005, ());
     assert_eq!(wheel.next_wakeup(), Some(3_600_005));
-    // The same after a call that moved timers closer, and fired none.
+    // The same after a call that moved timers down and fired none.
     let mut wheel = HierarchicalWheel::new();
     [70_000, 70_001].into_iter().for_each(|deadline| _ = wheel.insert(deadline, ()));
     assert_eq!(wheel.advance(65_836, |_| ()), 0);
@@ -110,8 +111,8 @@ fn an_overdue_timer_that_was_moved_is_one_like_others() -> Result<(), WheelError
     Ok(())
 }
 
-/// Timers of one deadline that came before its slot opened, while it was open, and when the hand
-/// was there.
+/// Timers with one deadline that are inserted before its slot opens, while the slot is open, and
+/// when the hand is in it.
 #[test]
 fn timers_of_one_deadline_keep_their_order_while_slots_open() {
     for ahead in [1, 7, 8, 9, 63, 64, 65, 511, 512, 513, 5_000] {
@@ -136,7 +137,8 @@ fn timers_of_one_deadline_keep_their_order_while_slots_open() {
     }
 }
 
-/// The slot behind the last one of a level, and behind the last one of all.
+/// Slots open across the end of a level's block, and there is no slot to open after the last one of
+/// all.
 #[test]
 fn slots_open_up_to_the_end_of_time() {
     for start in [0, 1 << 40, u64::MAX - 700] {
@@ -163,7 +165,7 @@ fn slots_open_up_to_the_end_of_time() {
     }
 }
 
-/// Slots of a level are added when its first timer comes: a new wheel is small.
+/// The slots of a level are added with its first timer, so a new wheel takes little memory.
 #[test]
 fn a_new_wheel_takes_less_than_20_kilobytes() {
     let seen = allocation_counter::measure(|| {
@@ -171,13 +173,13 @@ fn a_new_wheel_takes_less_than_20_kilobytes() {
         (0..200).for_each(|n| _ = wheel.insert(n * 300, n));
     });
     let own = size_of::<HierarchicalWheel<u64>>() as u64;
-    // A second level, 200 timers, and the array twice while it grows.
+    // A second level, 200 timers, and twice the array while it grows.
     assert!(seen.bytes_max + own <= 50 << 10, "{} bytes with 200 timers", seen.bytes_max);
     let new = allocation_counter::measure(|| _ = HierarchicalWheel::<u64>::new());
     assert!(new.bytes_max + own <= 20 << 10, "{} bytes at the start", new.bytes_max);
 }
 
-/// With a capacity all is there: a microcontroller need not allocate after the start.
+/// With a capacity, all memory is allocated at the start, as a microcontroller needs it.
 #[test]
 fn within_its_capacity_a_small_wheel_allocates_nothing() -> Result<(), WheelError> {
     let mut wheel = HierarchicalWheel::builder().slots_per_level(16).capacity(50).build()?;
@@ -198,8 +200,8 @@ fn the_default_meter_takes_no_room() {
     assert_eq!(size_of::<NoMeter>(), 0);
 }
 
-/// The checks of the contract once more, with so few timers to a large wheel that they see both
-/// kinds.
+/// The checks of the contract again. In unit tests a wheel becomes large with few timers, so these
+/// checks cover both layouts.
 mod large {
     use crate::Definition;
     use wheelhouse_conformance as suite;
@@ -228,7 +230,7 @@ mod large {
     }
 }
 
-/// Timers that were postponed are in lists, and move to the slots of their deadlines.
+/// Postponed timers stay in lists, and move to the slots of their deadlines.
 #[test]
 fn postponed_timers_stay_in_lists() {
     for (many, seed) in [(40, 1), (400, 2), (400, 3)] {
@@ -249,7 +251,7 @@ fn postponed_timers_stay_in_lists() {
     }
 }
 
-/// All sequences of a few calls, on a wheel whose slots open ahead.
+/// All sequences of up to four calls, on a wheel whose slots open before the hand reaches them.
 #[test]
 fn every_short_sequence_is_right_in_a_large_wheel() {
     for start in [0, (1 << 9) - 3, Tick::MAX - 21] {
@@ -264,7 +266,8 @@ fn every_short_sequence_is_right_in_a_large_wheel() {
     }
 }
 
-/// Places of a slot of many timers of one tick that are cancelled in any order serve the next.
+/// Many timers with one deadline are cancelled in random order. Timers inserted after that reuse
+/// their places.
 #[test]
 fn a_crowd_that_was_cancelled_in_any_order_leaves_room_for_the_next() {
     const CROWD: u64 = 1 << 12;
@@ -287,13 +290,13 @@ fn a_crowd_that_was_cancelled_in_any_order_leaves_room_for_the_next() {
     }
 }
 
-/// A timer that was postponed makes a block while a slot of the level above moves down. Its next
-/// slot must not open before the others of that slot have moved.
+/// While a slot of the level above moves down, a postponed timer adds a block. The next slot of
+/// that block must not open before the other timers of the upper slot have moved.
 #[test]
 fn a_block_that_is_made_while_a_slot_moves_down_loses_no_timer() -> Result<(), WheelError> {
     let mut wheel = HierarchicalWheel::builder().start(5 << 6).build()?;
     wheel.become_large();
-    // Makes one block of level 1.
+    // Adds one block of level 1.
     let first = wheel.insert(344, 'a');
     wheel.cancel(first);
     wheel.insert(457, 'b');
@@ -307,11 +310,11 @@ fn a_block_that_is_made_while_a_slot_moves_down_loses_no_timer() -> Result<(), W
     Ok(())
 }
 
-/// Short random sequences on new wheels, with postponing and jumps over whole slots: each timer
-/// fires, and at its tick.
+/// Short random sequences on new wheels, with postponing and with calls that skip whole slots. Each
+/// timer must fire at its tick.
 #[test]
 fn postponed_timers_fire_at_their_ticks_after_jumps() {
-    // Seed 660,543 is a sequence that lost a timer once.
+    // Seed 660,543 once lost a timer.
     for seed in 640_001..=680_000 {
         let mut state = seed;
         let bits = random(&mut state) % 12;
@@ -329,7 +332,7 @@ fn postponed_timers_fire_at_their_ticks_after_jumps() {
             wheel.check_postponed();
         };
         for _ in 0..random(&mut state) % 12 + 3 {
-            // Often shortly behind a border of slots.
+            // Often shortly after the first tick of a slot.
             let (bits, low) = (random(&mut state) % 11, random(&mut state) % 9);
             let now = wheel.now();
             let far = now + random(&mut state) % (1 << bits);

@@ -4,7 +4,7 @@ use wheelhouse_core::WheelError;
 use wheelhouse_core::meter::CountingMeter;
 
 impl<T, M: Meter> KafkaWheel<T, M> {
-    /// What the comments promise, checked by walking everything.
+    /// Checks the documented invariants by walking all timers.
     fn check(&mut self) {
         let mut occupied = 0;
         for number in 0..self.levels.len() {
@@ -40,7 +40,7 @@ fn stays_whole_under_random_operations() -> Result<(), WheelError> {
     Ok(())
 }
 
-/// The example of the article: ticks of a second, ten slots a wheel.
+/// The example of the article, with ticks of a second and ten slots a wheel.
 #[test]
 fn a_timer_of_the_second_wheel_comes_down_once_and_fires_in_its_second() -> Result<(), WheelError> {
     let mut wheel = KafkaWheel::builder().slots(10).meter(CountingMeter::default()).build()?;
@@ -67,8 +67,8 @@ fn what_comes_down_two_levels_at_once_stays_before_what_comes_down_one() {
     assert_eq!(fired, "abc");
 }
 
-/// The article's wheel moves its clock only when a slot is emptied: after an hour without any, a
-/// timer of 5 ms is put into the seventh wheel.
+/// The article's wheel moves its clock only when a slot is emptied. So after an hour without
+/// timers, a timer of 5 ms goes to the seventh wheel.
 #[test]
 fn after_idling_a_short_timer_goes_to_the_lowest_wheel() {
     let mut wheel = KafkaWheel::new();

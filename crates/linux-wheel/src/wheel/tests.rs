@@ -5,7 +5,7 @@ use wheelhouse_core::lists::{LINKS_IN, LINKS_OUT};
 use wheelhouse_core::meter::CountingMeter;
 
 impl<T, M: Meter> LinuxWheel<T, M> {
-    /// The tick at which the slot of the timer at a place ends, and the number of its level.
+    /// The tick at which the slot of the timer at a place ends, and the index of its level.
     fn place_of(&self, place: u32) -> (Tick, u32) {
         let (number, entry) = self
             .timers
@@ -16,7 +16,7 @@ impl<T, M: Meter> LinuxWheel<T, M> {
         (end_of(number, entry.deadline), number)
     }
 
-    /// What the comments promise, checked by walking everything.
+    /// Checks the documented invariants by walking all timers.
     fn check(&self) {
         let mut found = self.lists.iter(&self.due).count();
         assert!(self.lists.iter(&self.due).all(|place| self.place_of(place).0 <= self.now));
@@ -34,7 +34,7 @@ impl<T, M: Meter> LinuxWheel<T, M> {
     }
 }
 
-/// The values that fire, as one word.
+/// The values of the timers that fire, as one string.
 fn names(wheel: &mut LinuxWheel<char>, to: Tick) -> String {
     let mut names = String::new();
     wheel.advance(to, |expired| names.push(expired.value));
@@ -48,8 +48,8 @@ fn stays_whole_under_random_operations() {
     }
 }
 
-/// The table in the comment of Linux's source, at a thousand ticks a second; but where it says 64,
-/// 512 and so on, the code has 63, 504.
+/// The table in the comment of Linux's source, with a thousand ticks a second. Where that comment
+/// says 64, 512 and so on, the code of Linux has 63, 504.
 #[test]
 fn levels_and_widths_are_those_of_linux() {
     let table = [
@@ -85,8 +85,8 @@ fn no_delay_is_late_by_more_than_eight_sixty_thirds_of_it() {
     }
 }
 
-/// Late by the bound, to the tick, from the phase that is the worst: the deadline is one tick into
-/// its slot.
+/// In the worst case the lateness is exactly the bound: if the deadline is the first tick of its
+/// slot.
 #[test]
 fn the_bound_is_reached_on_each_level() {
     for number in 1..20 {
@@ -104,7 +104,7 @@ fn the_bound_is_reached_on_each_level() {
     }
 }
 
-/// A timer of nine minutes that drivers used as a time limit: with ticks of a millisecond it took
+/// Drivers used a timer of nine minutes as a time limit. With ticks of a millisecond it fired after
 /// more than 550 seconds.
 #[test]
 fn nine_minutes_become_more_than_550_seconds() {
@@ -127,20 +127,21 @@ fn a_timer_is_hung_in_and_out_and_never_moved() -> Result<(), crate::WheelError>
     for bits in [3, 10, 20, 40, 60] {
         let mut wheel = LinuxWheel::builder().meter(CountingMeter::default()).build()?;
         wheel.insert(1 << bits, ());
-        // With stops on the way, at which a hierarchical wheel would move it down.
+        // With calls on the way, at which a hierarchical wheel would move it down.
         let stops = bits + 2;
         for bit in 0..stops {
             wheel.advance(1 << bit, |_| ());
         }
         assert!(wheel.is_empty());
-        // In, its slot to what is due, and out.
+        // Insertion, appending its slot to the due timers, and removal.
         assert_eq!(wheel.meter().count(Work::Link), LINKS_IN + 2 + LINKS_OUT);
         assert_eq!(wheel.meter().count(Work::CascadeMove), 0);
     }
     Ok(())
 }
 
-/// Its slot is chosen by how far it is from the clock, not from where the run has got to.
+/// The slot of a timer is chosen by its distance from the clock, not from the last timer that
+/// fired.
 #[test]
 fn what_comes_in_a_run_of_pops_is_late_by_its_own_delay() {
     let mut wheel = LinuxWheel::new();

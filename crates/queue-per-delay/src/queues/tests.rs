@@ -42,7 +42,7 @@ fn check<T, M: Meter>(timer: &QueuePerDelay<T, M>) {
     assert_eq!(timers, timer.len());
 }
 
-/// A small generator, so that the unit tests need no crate.
+/// A small random number generator, so that the unit tests need no crate for it.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
@@ -98,7 +98,7 @@ fn a_queue_is_dropped_with_its_last_timer() {
     assert_eq!((timer.queues(), timer.next_wakeup()), (0, None));
 }
 
-/// A million delays come and go, one at a time.
+/// A million timers with different delays are inserted and cancelled, one at a time.
 #[test]
 fn memory_does_not_follow_the_delays_ever_seen() {
     let mut timer = QueuePerDelay::new();
@@ -152,7 +152,7 @@ fn overdue_timers_fire_by_deadline_then_insertion_among_those_that_are_due() {
     assert_eq!(fired(&mut timer, 0), order);
 }
 
-/// The same distance ahead and behind are two queues, over the whole range.
+/// A distance after `now` and the same distance before `now` have two queues, over the whole range.
 #[test]
 fn the_longest_delays_ahead_and_behind_do_not_meet() {
     let mut timer = QueuePerDelay::new();
@@ -200,13 +200,13 @@ fn only_the_first_of_a_queue_is_cancelled_through_the_heads() {
     check(&timer);
 }
 
-/// The first of two with the same delay and deadline leaves, and the other takes its place.
+/// The first of two timers with the same delay and deadline is removed, and the other replaces it.
 #[test]
 fn a_head_of_the_same_deadline_needs_no_search() {
     let mut timer = counted();
     let ids = [5, 5, 5, 7, 9].map(|deadline| timer.insert(deadline, deadline));
     assert_eq!(steps(&mut timer, |timer| timer.cancel(ids[0])), (0, LINKS_OUT, LINKS_OUT));
-    // The question whether it is due.
+    // The comparison checks whether the timer is due.
     let pop = steps(&mut timer, |timer| timer.pop_expired(5));
     assert_eq!(pop, (1, LINKS_OUT, 1 + LINKS_OUT));
     assert_eq!(timer.next_wakeup(), Some(5));

@@ -5,7 +5,7 @@ use wheelhouse_conformance::stays_whole;
 use wheelhouse_core::meter::CountingMeter;
 
 impl<T, M: Meter> RoundWheel<T, M> {
-    /// What the comments promise, checked by walking everything.
+    /// Checks the documented invariants by walking all timers.
     fn check(&mut self) {
         for at in 0..self.slots.count() {
             let slot = self.slots.get(at);
@@ -34,7 +34,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
     }
 }
 
-/// A small generator, so that the unit tests need no crate.
+/// A small random number generator, so that the unit tests need no crate for it.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
@@ -63,8 +63,8 @@ fn a_timer_waits_its_rounds_and_is_not_looked_at() {
     assert_eq!(wheel.advance(50, |_| ()), 1);
 }
 
-/// Few timers over a span of many turns: each costs a look at the blocks, not at the slots of all
-/// others.
+/// Few timers with deadlines over many turns: each costs reads of the blocks, not of the slots of
+/// all other timers.
 #[test]
 fn a_jump_over_many_turns_looks_at_blocks_not_at_slots() {
     let mut wheel =
@@ -77,7 +77,7 @@ fn a_jump_over_many_turns_looks_at_blocks_not_at_slots() {
         fired += wheel.advance(tick, |_| ());
     }
     assert_eq!(fired, 1_000);
-    // 256 blocks, the 64 slots of one at most, and what fires.
+    // 256 blocks, at most the 64 slots of one block, and the timers that fire.
     assert!(wheel.meter().total() < 1_000 * (256 + 64 + 16), "{}", wheel.meter().total());
 }
 

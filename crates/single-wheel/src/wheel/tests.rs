@@ -6,7 +6,7 @@ use wheelhouse_core::WheelError;
 use wheelhouse_core::meter::CountingMeter;
 
 impl<T, M: Meter> SingleWheel<T, M> {
-    /// What the comments promise, checked by walking everything.
+    /// Checks the documented invariants by walking all timers.
     fn check(&mut self) {
         for at in 0..self.slots.len() {
             assert_eq!(self.occupied.next(at, 1, &NoMeter).is_some(), !self.slots[at].is_empty());

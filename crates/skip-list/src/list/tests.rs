@@ -3,14 +3,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 use wheelhouse_core::meter::CountingMeter;
 
-/// A small generator, so that the unit tests need no crate.
+/// A small random number generator, so that the unit tests need no crate for it.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 33
 }
 
-/// Random operations with deadlines up to `spread` ahead, checking all links now and then. Returns
-/// what fired.
+/// Plays random operations with deadlines up to `spread` ticks ahead and checks all links now and
+/// then. Returns the timers that fired.
 fn stays_whole(seed: u64, max_height: usize, spread: u64) -> Vec<Expired<u64>> {
     let mut list = SkipList::<u64>::builder().seed(seed).max_height(max_height).build().unwrap();
     let (mut ids, mut fired, mut state) = (Vec::new(), Vec::new(), 5);
@@ -65,7 +65,7 @@ fn a_timer_before_all_others_costs_two_comparisons_a_level() {
     for deadline in (0..timers).rev() {
         list.insert(deadline, ());
     }
-    // Never more than two of 16 levels above log4 of the number, in a run as short as this.
+    // In such a short run, the height is at most two levels above log4 of the number of timers.
     let levels = u64::from(timers.ilog2() / 2) + 3;
     assert!(list.meter().count(Work::Comparison) <= (1 + 2 * levels) * timers);
     assert_eq!(list.levels.check(), timers as usize);
@@ -81,17 +81,17 @@ fn memory_of_towers_is_used_again() {
         list.cancel(ids[at]);
         ids[at] = list.insert(random(&mut state), ());
     }
-    // A third of a node a timer is in use; of each height there is what was in use at its peak.
+    // A timer uses a third of a node on average. The memory for each height is that of its peak.
     assert!(list.levels.tower_nodes() < 2_000, "{}", list.levels.tower_nodes());
     assert_eq!(list.levels.check(), 2_000);
 }
 
-/// The levels as sorted arrays, and a count of its own.
+/// A model: the levels as sorted arrays, with an independent count of the steps.
 struct Model(Vec<Vec<(Tick, u64)>>);
 
 impl Model {
-    /// The comparisons and links of a search that looks two ahead on each level in use. The end of
-    /// a level is compared, too.
+    /// The comparisons and links of a search that looks two nodes ahead on each level in use.
+    /// Reaching the end of a level counts as a comparison too.
     fn search(&self, deadline: Tick) -> (u64, u64) {
         let (mut comparisons, mut links, mut at) = (1, 0, None);
         if self.0[0].last().is_none_or(|last| last.0 <= deadline) {
@@ -112,7 +112,7 @@ impl Model {
         (comparisons, links)
     }
 
-    /// The levels that a timer stands on, which is put in or taken out.
+    /// Inserts a timer on its levels, or removes it from them.
     fn toggle(&mut self, timer: (Tick, u64), height: usize) {
         for level in &mut self.0[..height] {
             match level.binary_search(&timer) {

@@ -7,10 +7,10 @@ use crate::random::Random;
 use wheelhouse_core::backend::Backend;
 
 /// Contract 2 of structures that are late by design: a timer never fires before its deadline, and
-/// at the latest in the first call that is as far after it as the bound allows for its delay when
-/// it was inserted or last moved. The delays are those of all edges between levels and random ones,
-/// from several phases of the clock; the calls go tick by tick, in jumps, and just before and at
-/// the last tick allowed.
+/// at the latest in the first call at or after its deadline plus the bound for its delay when it
+/// was inserted or last moved. The delays are those at all edges between levels and random ones,
+/// from several phases of the clock. The calls go tick by tick, in jumps, and just before and at
+/// the last allowed tick.
 ///
 /// # Panics
 ///
@@ -24,8 +24,8 @@ pub fn approximate_02_never_early_late_within_the_bound<B: Backend>() {
     the_bound_is_that_of_the_last_move::<B>();
 }
 
-/// A timer inserted at `start`: silent a tick before its deadline, gone at the last tick that it
-/// may fire at.
+/// A timer inserted at `start` does not fire a tick before its deadline, and has fired at the last
+/// tick that its bound allows.
 fn fires_in_time<B: Backend>(start: u64, deadline: u64) {
     let mut watched = Watched::<B>::new(start);
     watched.insert(deadline);
@@ -45,7 +45,7 @@ fn at_every_distance<B: Backend>() {
     }
 }
 
-/// How late a timer is depends on where its deadline falls in a slot.
+/// The lateness of a timer depends on the position of its deadline in its slot.
 fn at_every_phase<B: Backend>() {
     for distance in distances().filter(|distance| (1..1 << 16).contains(distance)) {
         let mut random = Random::new(distance);
@@ -54,15 +54,14 @@ fn at_every_phase<B: Backend>() {
     }
 }
 
-/// A call at each tick, over the edges of several levels; no timer is later than its own bound at
-/// any of them.
+/// A call at each tick, over the edges of several levels. No timer may be later than its bound.
 fn tick_by_tick<B: Backend>() {
     for start in [0, (1 << 12) - 700, (1 << 16) - 2_000, (1 << 24) - 1_500, (1 << 32) - 1_000] {
         let mut random = Random::new(start);
         let mut watched = Watched::<B>::new(start);
         (0..2_000).for_each(|_| _ = watched.insert(start + 1 + random.below(5_000)));
         while !watched.is_empty() {
-            // Timers that come on the way are of other phases.
+            // Timers inserted on the way have other phases.
             if random.one_in(8) && watched.inserted() < 3_000 {
                 watched.insert(watched.now() + random.below(1_000));
             }
@@ -87,8 +86,8 @@ fn in_jumps_of_any_size<B: Backend>() {
     }
 }
 
-/// Calls a tick before each deadline and at it, a tick before the last that it may fire at and at
-/// that.
+/// Calls at each deadline and a tick before it, and at the last tick that its bound allows and a
+/// tick before that.
 fn all_distances_at_once<B: Backend>() {
     for start in STARTS {
         let mut watched = Watched::<B>::new(start);
@@ -104,8 +103,7 @@ fn all_distances_at_once<B: Backend>() {
     }
 }
 
-/// A timer that was moved from afar is as punctual as one that was not, and one that was moved away
-/// gets no old slot.
+/// A timer that was moved has the bound of its new delay, whatever its former delay was.
 fn the_bound_is_that_of_the_last_move<B: Backend>() {
     for start in STARTS {
         for near in [1, 5, 62, 63, 100, 1_000, 1 << 20] {

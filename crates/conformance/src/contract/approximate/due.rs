@@ -4,8 +4,9 @@ use super::Watched;
 use crate::random::Random;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 4 of structures that are late by design: a deadline at or before `now` is due at once.
-/// It fires in the next call, even one to the same tick, and in the same run of `pop_expired`.
+/// Contract 4 of structures that are late by design: a timer with a deadline at or before `now` is
+/// due at once. It fires in the next call, even one to the same tick, and in the same run of
+/// `pop_expired`.
 ///
 /// # Panics
 ///
@@ -29,7 +30,7 @@ fn fires_in_the_next_call<B: Backend>() {
                 watched.advance(to);
                 assert!(
                     watched.is_empty(),
-                    "contract 4: {ago} too late at {now}, next call to {to}"
+                    "contract 4: {ago} ticks too late at {now}, next call to {to}"
                 );
                 watched.insert(deadline);
                 let (now, wakeup) = (watched.now(), watched.wakeup());
@@ -46,22 +47,21 @@ fn fires_in_the_next_call<B: Backend>() {
     }
 }
 
-/// Between two pops of a run the clock is at the tick of the run already, wherever the structure's
-/// hand is.
+/// Between two pops of a run the clock is at the tick of the run, wherever the structure's hand is.
 fn in_the_middle_of_a_run<B: Backend>() {
     for unit in [1, 10, 64, 256, 1_000, 1 << 20, 1 << 36] {
         let now = 100 * unit;
         let mut watched = Watched::<B>::new(0);
         [10, 20, 30, 102].iter().for_each(|deadline| _ = watched.insert(deadline * unit));
-        assert!(watched.pop(now).is_some(), "contract 4: something is due");
+        assert!(watched.pop(now).is_some(), "contract 4: a timer is due");
         [20, 5, 25, 99, 100].iter().for_each(|deadline| _ = watched.insert(deadline * unit));
         let near = watched.insert(now + 1);
         let run = std::iter::from_fn(|| watched.pop(now)).count();
         assert_eq!(
             run, 7,
-            "contract 4: two of the first and five overdue are in the run, unit {unit}"
+            "contract 4: two of the first timers and five overdue ones are in the run, unit {unit}"
         );
-        // The others by their own bounds: not by how far the run was behind when they came.
+        // The bounds of the others count from the clock, not from the last timer that fired.
         let last = crate::latest::<B>(now, now + 1);
         watched.advance(last);
         assert_eq!(
@@ -70,7 +70,7 @@ fn in_the_middle_of_a_run<B: Backend>() {
             "contract 2: inserted in a run, due at its next tick, unit {unit}"
         );
         watched.advance(u64::MAX);
-        assert!(watched.is_empty(), "contract 10: everything is due at the last tick");
+        assert!(watched.is_empty(), "contract 10: every timer is due at the last tick");
     }
 }
 
@@ -102,8 +102,8 @@ fn what_is_pending_can_be_changed<B: Backend>() {
     }
 }
 
-/// Periodic timers that start themselves again in the run: each period once, however far the clock
-/// jumps.
+/// Periodic timers that are started again in the run fire once for each period, however far the
+/// clock advances.
 fn periods_are_caught_up<B: Backend>() {
     let mut random = Random::new(4);
     let mut watched = Watched::<B>::new(0);
@@ -121,8 +121,8 @@ fn periods_are_caught_up<B: Backend>() {
     }
     for period in [7, 10, 100, 1_000] {
         let started = periods.iter().filter(|other| **other == period).count() as u64;
-        // One for each period that has passed and one that waits; those of which the bound has not
-        // passed may wait too.
+        // One timer for each period that has passed, and one that is live. Timers whose bound has
+        // not passed may still be live too.
         let passed = watched.now() / period;
         let behind = B::INFO.precision.lateness(period).div_ceil(period);
         assert!(

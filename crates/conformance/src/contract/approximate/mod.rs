@@ -1,7 +1,7 @@
 //! The promises of structures that are [late by
-//! design](wheelhouse_core#structures-that-are-late-by-design), where they differ from those of the
-//! others. Each check holds every answer to the structure's own bound, by a ledger that is kept
-//! beside it.
+//! design](wheelhouse_core#structures-that-are-late-by-design), if they differ from those of exact
+//! structures. Each check compares every result with the structure's own bound, using a separate
+//! record of all timers.
 
 mod bound;
 mod due;
@@ -23,8 +23,8 @@ pub use wakeup::approximate_07_wakeup_never_after_a_bound;
 use super::edges;
 use watched::Watched;
 
-/// The distances at which such structures change slot or level: those of all wheels, and a slot
-/// short of a turn of 64 slots, where Linux's wheel does.
+/// The distances at which such structures change slot or level: those of all wheels, and 63 of 64
+/// slots, at which Linux's wheel changes level.
 fn distances() -> impl Iterator<Item = u64> {
     let short_of_a_turn = (0..58).map(|bit| 63_u64 << bit).flat_map(|edge| edge - 1..=edge + 1);
     edges().chain(short_of_a_turn)

@@ -5,10 +5,10 @@ use super::{Watched, distances};
 use crate::random::Random;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 3 of structures that are late by design: of timers inserted at one tick, none fires at
-/// a later tick than one with a later deadline, and those inserted in order of their deadlines fire
-/// in that order. A call that jumps fires in the order in which calls at each tick would have. A
-/// move counts as an insertion.
+/// Contract 3 of structures that are late by design: among timers inserted at one tick, no timer
+/// fires at a later tick than a timer with a later deadline. If they were inserted in order of
+/// their deadlines, they fire in that order. A call that advances by many ticks fires in the same
+/// order as calls at each tick. A move counts as an insertion.
 ///
 /// # Panics
 ///
@@ -21,7 +21,7 @@ pub fn approximate_03_order_of_what_comes_at_one_tick<B: Backend>() {
     a_move_counts_as_an_insertion::<B>();
 }
 
-/// Phases of the clock, and how many bits the delays have.
+/// Start ticks, and the number of bits of the delays.
 fn scales() -> impl Iterator<Item = (u64, u32)> {
     STARTS.into_iter().flat_map(|start| [8, 14, 24, 50].map(|bits| (start, bits)))
 }
@@ -37,7 +37,7 @@ fn earlier_deadlines_at_no_later_tick<B: Backend>() {
             let now = watched.now();
             assert!(
                 earliest >= fired,
-                "contract 3: at {now}, one due at {fired} has fired, not one due at {earliest}"
+                "contract 3: at {now}, a timer due at {fired} has fired, but not one at {earliest}"
             );
             fired = watched
                 .wake()
@@ -50,7 +50,7 @@ fn earlier_deadlines_at_no_later_tick<B: Backend>() {
 fn in_order_if_inserted_in_order<B: Backend>() {
     for (start, bits) in scales() {
         let mut random = Random::new(start ^ u64::from(bits) ^ 3);
-        // Each deadline twice or more often.
+        // Each deadline occurs at least twice.
         let mut deadlines: Vec<_> = (0..150).map(|_| start + random.of_any_scale(bits)).collect();
         deadlines.extend_from_within(..);
         deadlines.sort_unstable();
@@ -64,9 +64,9 @@ fn in_order_if_inserted_in_order<B: Backend>() {
     }
 }
 
-/// Where one level ends and the next begins, a narrow slot and a wide one may end at the same tick:
-/// what is in the narrow one was to come first. That takes a phase of the clock in which the edge
-/// is close before that tick.
+/// At the edge between two levels, a narrow slot and a wide one may end at the same tick. The
+/// timers of the narrow slot have to fire first. This needs a phase of the clock in which the edge
+/// is shortly before that tick.
 fn in_order_across_the_edges_of_levels<B: Backend>() {
     let mut distances: Vec<_> = distances().collect();
     distances.sort_unstable();
@@ -83,7 +83,7 @@ fn in_order_across_the_edges_of_levels<B: Backend>() {
     }
 }
 
-/// Timers of two phases, some of them moved and some cancelled.
+/// A structure with timers inserted at two ticks, some of them moved and some cancelled.
 fn filled<B: Backend>(start: u64, bits: u32) -> Watched<B> {
     let mut random = Random::new(start ^ u64::from(bits) ^ 5);
     let mut watched = Watched::<B>::new(start);
@@ -113,19 +113,22 @@ fn jumps_fire_as_steps_do<B: Backend>() {
         assert_eq!(
             jump.advance(u64::MAX),
             stepped,
-            "contract 3: from {start}, one call over everything and wake-ups"
+            "contract 3: from {start}, one call fires in the same order as wake-ups"
         );
         let mut random = Random::new(start);
         let mut seen = Vec::new();
         while !parts.is_empty() {
             let to = parts.now().saturating_add(random.of_any_scale(bits));
-            // Runs of pops that are broken off among them.
+            // Some runs of pops end early.
             seen.extend((0..random.below(50)).map_while(|_| parts.pop(to)));
             if random.one_in(2) {
                 seen.extend(parts.advance(to));
             }
         }
-        assert_eq!(seen, stepped, "contract 3: from {start}, calls in parts and wake-ups");
+        assert_eq!(
+            seen, stepped,
+            "contract 3: from {start}, several calls fire in the same order as wake-ups"
+        );
     }
 }
 
@@ -140,7 +143,7 @@ fn a_move_counts_as_an_insertion<B: Backend>() {
         assert_eq!(
             seen,
             [2, 3, 1, 0],
-            "contract 3: 1 was moved to the deadline it has, then 0 away and back"
+            "contract 3: 1 was moved to its own deadline, then 0 away and back"
         );
     }
 }

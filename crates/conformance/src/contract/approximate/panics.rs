@@ -5,9 +5,9 @@ use super::Watched;
 use crate::random::Random;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 9, as for all structures, with the order that is promised by those that are late by
-/// design: if the callback of `advance` panics, the timer it was given is gone; all others stay,
-/// and the structure goes on with the next call.
+/// Contract 9 with the order of structures that are late by design: if the callback of `advance`
+/// panics, only the timer passed to it is lost. All others stay, and the next call continues with
+/// them.
 ///
 /// # Panics
 ///
@@ -19,14 +19,14 @@ pub fn approximate_09_a_panic_loses_nothing_else<B: Backend>() {
     the_structure_can_be_used_after_it::<B>();
 }
 
-/// A structure gets through a run in which nothing but panics happens, one timer at a time.
+/// If every callback panics, each call fires one timer.
 fn every_callback_panics<B: Backend>() {
     let mut watched = Watched::<B>::new(0);
     (0..200).for_each(|value| _ = watched.insert(1 + (value * 37) % 1_000));
     let to = crate::latest::<B>(0, 1_000);
     (0..200).for_each(|_| watched.panic(to, 0));
-    assert!(watched.is_empty(), "contract 9: each call gives the callback the next timer");
-    assert_eq!(watched.wakeup(), None, "contract 9: nothing is left");
+    assert!(watched.is_empty(), "contract 9: each call passes the next timer to the callback");
+    assert_eq!(watched.wakeup(), None, "contract 9: no timer is left");
 }
 
 fn the_structure_can_be_used_after_it<B: Backend>() {

@@ -8,8 +8,8 @@ use wheelhouse_core::backend::Backend;
 const MAX: Tick = Tick::MAX;
 
 /// Contract 10 of structures that are late by design: any tick is a valid deadline, `u64::MAX`
-/// included, at which everything is due; nothing overflows, and no loop runs over a distance in
-/// ticks (which [`Check`](crate::Check) finds by the time that it takes).
+/// included, at which every timer is due. Nothing overflows, and no loop runs once per tick.
+/// ([`Check`](crate::Check) detects such loops by its time limit.)
 ///
 /// # Panics
 ///
@@ -23,8 +23,8 @@ pub fn approximate_10_the_whole_range_of_u64<B: Backend>() {
     moved_from_end_to_end::<B>();
 }
 
-/// However wide their slots are, the last timers do not fire early and not after the last tick,
-/// which nobody can name.
+/// However wide their slots are, the last timers do not fire early, and they fire at `u64::MAX` at
+/// the latest.
 fn the_last_ticks_from_afar<B: Backend>() {
     for distance in distances().filter(|distance| *distance > 0) {
         let start = MAX - distance;
@@ -35,9 +35,9 @@ fn the_last_ticks_from_afar<B: Backend>() {
         [MAX - 1_000, MAX - 64, MAX - 2, MAX - 1]
             .iter()
             .for_each(|tick| _ = watched.advance(*tick));
-        assert!(!watched.is_empty(), "contract 2: one is due at the last tick");
+        assert!(!watched.is_empty(), "contract 2: a timer is due at the last tick");
         watched.advance(MAX);
-        assert!(watched.is_empty(), "contract 10: everything is due at the last tick");
+        assert!(watched.is_empty(), "contract 10: every timer is due at the last tick");
     }
 }
 
@@ -51,7 +51,7 @@ fn the_last_ticks_one_by_one<B: Backend>() {
     }
 }
 
-/// With the clock at the last tick, everything is due and the structure still works.
+/// With the clock at the last tick, every timer is due, and the structure still works.
 fn at_the_end_of_time<B: Backend>() {
     let mut watched = Watched::<B>::new(MAX);
     for _ in 0..3 {
@@ -70,8 +70,8 @@ fn at_the_end_of_time<B: Backend>() {
     }
 }
 
-/// All scales in one structure, fired by one call over everything, by wake-ups, and after a stop in
-/// between.
+/// Timers of all scales in one structure, fired by one call up to `stop` and then by one call or by
+/// wake-ups.
 fn every_tick_of_a_scale<B: Backend>() {
     for stop in [0, 1, 1 << 20, (1 << 32) - 1, 1 << 63, MAX - 1, MAX] {
         let mut watched = Watched::<B>::new(0);

@@ -1,20 +1,20 @@
-//! A long random run, every answer of which is held to the ledger.
+//! A long random run that checks every result.
 
 use super::Watched;
 use crate::LONG_RUN;
 use crate::random::Random;
 use wheelhouse_core::backend::Backend;
 
-/// A clock past this has little left to show.
+/// If the clock is past this tick, the next phase starts with a new structure.
 const LATE: u64 = 1 << 63;
 
-/// A run of [`LONG_RUN`] / 4 operations of all kinds over deadlines of all scales: each expiry with
-/// its handle, its deadline and its value, once, neither early nor later than its bound; each value
-/// given back; length, clock and wake-up after each operation.
+/// Plays [`LONG_RUN`] / 4 operations of all kinds with deadlines of all scales. Checks that each
+/// timer fires once, neither early nor later than its bound, with its handle, deadline and value;
+/// each value that is returned; and the length, the clock and the wake-up after each operation.
 ///
 /// # Panics
 ///
-/// At the first answer that is wrong.
+/// At the first wrong result.
 pub fn approximate_long_run<B: Backend>() {
     let mut random = Random::new(19_870_201);
     let mut watched = Watched::<B>::new(0);
@@ -22,8 +22,8 @@ pub fn approximate_long_run<B: Backend>() {
     for _ in 0..LONG_RUN / 4 {
         if random.one_in(5_000) {
             phase = Phase::new(&mut random);
-            // A new structure, at times: with the clock far on, or with a hundred thousand handles,
-            // there is less to see.
+            // Starts a new structure if the clock is late, and now and then, so that the number of
+            // handles stays small.
             if watched.now() > LATE || random.one_in(4) {
                 watched.advance(u64::MAX);
                 watched = Watched::new(random.of_any_scale(phase.bits));
@@ -36,9 +36,10 @@ pub fn approximate_long_run<B: Backend>() {
     assert!(watched.is_empty(), "contract 10: everything is due at the last tick");
 }
 
-/// How operations are drawn for a while: what is frequent, and how far deadlines and jumps reach.
+/// The distribution of operations for a while: their frequencies, and the range of deadlines and of
+/// clock advances.
 struct Phase {
-    /// Of 16 operations, how many insert, cancel and reschedule; the rest moves the clock.
+    /// How many of 16 operations insert, cancel and reschedule. The others move the clock.
     insert: u64,
     cancel: u64,
     reschedule: u64,
@@ -54,7 +55,7 @@ impl Phase {
 
     fn step<B: Backend>(&self, random: &mut Random, watched: &mut Watched<B>) {
         let drawn = random.below(16);
-        // One of the last inserted, which are mostly live; sometimes one of long ago.
+        // One of the last timers, which are mostly live. Sometimes an older one.
         let bits = if random.one_in(8) { 16 } else { 7 };
         let timer = watched.inserted().saturating_sub(1 + random.of_any_scale(bits));
         let some = watched.inserted() > 0;

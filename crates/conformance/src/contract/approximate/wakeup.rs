@@ -6,9 +6,9 @@ use crate::random::Random;
 use wheelhouse_core::backend::Backend;
 
 /// Contract 7 of structures that are late by design: `next_wakeup` is `None` if and only if no
-/// timer is live, else never after the tick by which one has to have fired, and at or before `now`
-/// if one is due. From wake-up to wake-up every timer fires within its bound, with at most one call
-/// in vain per level.
+/// timer is live. Otherwise it is never after the latest tick at which a live timer may fire, and
+/// at or before `now` if a timer is due. From wake-up to wake-up every timer fires within its
+/// bound, with at most one call in vain per level.
 ///
 /// # Panics
 ///
@@ -28,7 +28,7 @@ fn one_timer_at_every_distance<B: Backend>() {
             assert_eq!(
                 watched.wake(),
                 [timer],
-                "contract 7: from {start}, wake-ups lead to the one due at {deadline}"
+                "contract 7: from {start}, wake-ups lead to the timer due at {deadline}"
             );
             assert_eq!(watched.wakeup(), None, "contract 7: nothing is live");
             let gone = watched.insert(deadline);
@@ -50,14 +50,14 @@ fn from_wakeup_to_wakeup<B: Backend>() {
     }
 }
 
-/// Wake-ups stay right while timers come, go and move.
+/// Wake-ups stay right while timers are inserted, cancelled and moved.
 fn after_cancels_and_moves<B: Backend>() {
     for bits in [5, 10, 18, 40] {
         let mut random = Random::new(u64::from(bits) + 700);
         let mut watched = Watched::<B>::new(0);
         for _ in 0..4_000 {
             let deadline = watched.now() + random.of_any_scale(bits);
-            // Mostly one of the last, which are mostly live.
+            // Mostly one of the last timers, which are mostly live.
             let timer = watched.inserted().saturating_sub(1 + random.of_any_scale(8));
             match random.below(4) {
                 0 if watched.inserted() > 0 => watched.cancel(timer),
@@ -70,7 +70,8 @@ fn after_cancels_and_moves<B: Backend>() {
     }
 }
 
-/// A storm of cancels leaves one timer: the way to it is as short as if the others had never been.
+/// After many cancels one timer is left. The wake-ups to it are as few as if the others had never
+/// existed.
 fn one_left_of_many<B: Backend>() {
     for bits in [8, 14, 20, 40] {
         let mut random = Random::new(bits);
@@ -87,7 +88,7 @@ fn one_left_of_many<B: Backend>() {
         assert_eq!(
             watched.wake(),
             [left],
-            "contract 7: after 5000 cancels, the way to the last one"
+            "contract 7: after 5000 cancels, wake-ups lead to the last timer"
         );
     }
 }

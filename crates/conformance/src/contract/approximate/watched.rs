@@ -1,4 +1,4 @@
-//! A structure and a ledger of its timers.
+//! A structure, and a record of its timers.
 
 use crate::{fresh_at, latest};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,27 +7,27 @@ use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// A timer as it should be.
+/// The expected state of a timer.
 struct Live {
     deadline: Tick,
-    /// The tick by which it has to have fired.
+    /// The latest tick at which it may fire.
     latest: Tick,
 }
 
-/// A structure whose every answer is held to what it promises. Timers go by number in order of
-/// insertion, from 0; the number is the value.
+/// A structure of which every result is checked. Timers are numbered in order of insertion, from 0.
+/// The value of a timer is its number.
 pub(super) struct Watched<B: Backend> {
     timer: B::Timer<u64, NoMeter>,
-    /// The handles of all timers that there have been.
+    /// The handles of all timers that were inserted.
     handles: Vec<TimerId>,
     live: BTreeMap<u64, Live>,
-    /// The live timers by the tick by which each has to have fired.
+    /// The live timers, by the latest tick at which each may fire.
     latest: BTreeSet<(Tick, u64)>,
     now: Tick,
 }
 
 impl<B: Backend> Watched<B> {
-    /// Without timers, the clock at `start`.
+    /// An empty structure, its clock at `start`.
     pub(super) fn new(start: Tick) -> Self {
         let timer = fresh_at::<B, u64>(start);
         Self {
@@ -43,7 +43,7 @@ impl<B: Backend> Watched<B> {
         self.now
     }
 
-    /// How many timers there have been.
+    /// The number of timers that were inserted.
     pub(super) fn inserted(&self) -> u64 {
         self.handles.len() as u64
     }
@@ -62,7 +62,7 @@ impl<B: Backend> Watched<B> {
         self.live.values().map(|live| live.deadline).min()
     }
 
-    /// Starts a timer; returns its number.
+    /// Starts a timer and returns its number.
     pub(super) fn insert(&mut self, deadline: Tick) -> u64 {
         let timer = self.inserted();
         self.handles.push(self.timer.insert(deadline, timer));
@@ -90,7 +90,7 @@ impl<B: Backend> Watched<B> {
         }
     }
 
-    /// What one advance fires, in order.
+    /// The timers that one `advance` fires, in order.
     pub(super) fn advance(&mut self, to: Tick) -> Vec<u64> {
         let mut seen = Vec::new();
         let count = self.timer.advance(to, |expired| seen.push(expired));
@@ -100,7 +100,7 @@ impl<B: Backend> Watched<B> {
         fired
     }
 
-    /// The next timer of a run of pops.
+    /// The timer that `pop_expired` returns.
     pub(super) fn pop(&mut self, to: Tick) -> Option<u64> {
         let popped = self.timer.pop_expired(to);
         let fired = self.fired(to, popped).pop();
@@ -110,7 +110,7 @@ impl<B: Backend> Watched<B> {
         fired
     }
 
-    /// Advances with a callback that panics at expiry `nth`, the first being number 0.
+    /// Advances with a callback that panics at the timer with number `nth`, counted from 0.
     pub(super) fn panic(&mut self, to: Tick, nth: usize) {
         let mut seen = Vec::new();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -123,7 +123,7 @@ impl<B: Backend> Watched<B> {
         }));
         let all_fired = match outcome {
             Ok(_) => true,
-            Err(payload) if seen.len() <= nth => resume_unwind(payload), // the structure's own
+            Err(payload) if seen.len() <= nth => resume_unwind(payload), // a panic of the structure
             Err(_) => false,
         };
         self.fired(to, seen);
@@ -132,8 +132,8 @@ impl<B: Backend> Watched<B> {
         }
     }
 
-    /// The wake-up: there if and only if a timer is, and not after the tick by which one has to
-    /// have fired.
+    /// Returns the wake-up, and checks that there is one if and only if a timer is live, and that
+    /// it is not after the latest tick at which a live timer may fire.
     pub(super) fn wakeup(&self) -> Option<Tick> {
         let wakeup = self.timer.next_wakeup();
         assert_eq!(
@@ -143,15 +143,12 @@ impl<B: Backend> Watched<B> {
         );
         if let (Some(tick), Some((latest, _))) = (wakeup, self.latest.first()) {
             let last = self.now.max(*latest);
-            assert!(
-                tick <= last,
-                "contract 7: wake-up {tick}, but a timer has to have fired by {last}"
-            );
+            assert!(tick <= last, "contract 7: wake-up {tick}, but a timer must fire by {last}");
         }
         wakeup
     }
 
-    /// Goes from wake-up to wake-up until something fires: what did.
+    /// Goes from wake-up to wake-up until a timer fires. Returns the timers that fired.
     pub(super) fn wake(&mut self) -> Vec<u64> {
         for _ in 0..=B::INFO.vain_wakeups {
             let Some(tick) = self.wakeup() else { return Vec::new() };
@@ -171,7 +168,7 @@ impl<B: Backend> Watched<B> {
         assert_eq!(
             self.timer.deadline(handle),
             Some(deadline),
-            "contract 2: {timer} has the deadline it was given"
+            "contract 2: {timer} has its own deadline"
         );
         let live = Live { deadline, latest: latest::<B>(self.now, deadline) };
         self.latest.insert((live.latest, timer));
@@ -184,7 +181,7 @@ impl<B: Backend> Watched<B> {
         Some(live)
     }
 
-    /// Strikes off what fired in a call, each timer after a look at it.
+    /// Checks each timer that fired in a call, and removes it from the record.
     fn fired(&mut self, to: Tick, seen: impl IntoIterator<Item = Expired<u64>>) -> Vec<u64> {
         self.now = self.now.max(to);
         let now = self.now;
