@@ -40,7 +40,7 @@ fn who_is_refused_is_told_what_to_do_instead() {
     assert_eq!(remedy(every(ms(0)).run(|_| ()).unwrap_err()), "use `after` for a single run");
     assert_eq!(
         remedy(every(ms(1)).times(0).run(|_| ()).unwrap_err()),
-        "leave `times` out for no end"
+        "omit `times` to repeat forever"
     );
     let after = |time| rig.timers.after(time);
     assert_eq!(
@@ -56,7 +56,7 @@ fn who_is_refused_is_told_what_to_do_instead() {
             .starts_with("refresh or cancel that one")
     );
     let past = rig.timers.on(|_| None).run(|_| ()).unwrap_err();
-    assert_eq!(remedy(past), "its years have passed, or it answers with past times");
+    assert_eq!(remedy(past), "its years have passed, or it returns past times");
     assert!(
         remedy(full().timers.after(ms(1)).run(|_| ()).unwrap_err()).starts_with("raise `max_jobs`")
     );
@@ -66,8 +66,8 @@ fn who_is_refused_is_told_what_to_do_instead() {
 #[test]
 fn who_has_dropped_the_service_is_told_to_keep_it() {
     let timers = Service::start().unwrap().handle();
-    let stopped = "the service has been stopped or dropped: keep the `Service` for as long as \
-                   jobs are to run";
+    let stopped = "the service has been stopped or dropped: keep the `Service` alive while jobs \
+                   must run";
     assert_eq!(timers.after(ms(1)).run(|_| ()).unwrap_err().to_string(), stopped);
     assert_eq!(timers.refresh("key", ms(1)).unwrap_err().to_string(), stopped);
 }

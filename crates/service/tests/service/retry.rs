@@ -234,7 +234,7 @@ fn a_future_that_fails_or_takes_too_long_is_tried_again() {
     assert!(!poll(&mut second[0]));
     rig.play(25);
     assert!(poll(&mut second[0]));
-    assert_eq!(job.last_error().as_deref(), Some("ended after its limit of 5ms"));
+    assert_eq!(job.last_error().as_deref(), Some("ended at its limit of 5ms"));
     rig.play(44);
     assert!(runs.take().is_empty(), "the second delay is twice as long");
     rig.play(45);
