@@ -1,4 +1,4 @@
-//! A queue of values with a delay for each.
+//! A queue of values, each with a delay.
 
 use crate::guard::discard;
 use crate::handle::{Back, Handle, Run, Work};
@@ -44,11 +44,11 @@ struct State<T> {
     due: VecDeque<T>,
     /// The values whose time has not come, by their numbers, with their jobs.
     waiting: HashMap<u64, (JobHandle, T)>,
-    /// How many of these are left by a service that was stopped: their jobs are gone.
+    /// How many values in `waiting` were left by a service that was stopped: their jobs are gone.
     stranded: usize,
     /// The task that polled last and was not woken since.
     waker: Option<Waker>,
-    /// How many values were inserted: the number of the next.
+    /// How many values were inserted, which is the number of the next.
     inserted: u64,
 }
 
