@@ -75,9 +75,9 @@ impl<W: ?Sized> Slot<W> {
 /// The timer of a job.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
-    /// The timer in the wheel. It never fires after the deadline of the job. It may fire before, if
-    /// the job was moved to a later deadline, or the wall clock must be checked; then it is started
-    /// again.
+    /// The timer in the wheel. It never fires after the tick of the job's deadline. It fires
+    /// earlier if the job was moved to a later deadline, or if the wall clock must be checked. Then
+    /// it is started again.
     Wheel(TimerId),
     /// No timer. If there is a turn, the run is due, and begins with that turn.
     Off(Option<Turn>),
