@@ -16,7 +16,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// What a job does when it runs.
+/// The work of a job.
 pub(crate) trait Work: Send + 'static {
     /// Runs the work. Work that runs again, or that must not be dropped before the job is over, is
     /// put into `back`, even if it panics.
@@ -52,7 +52,7 @@ pub(crate) trait Work: Send + 'static {
     }
 }
 
-/// What a run leaves behind.
+/// The results of a run.
 #[derive(Default)]
 pub(crate) struct Back {
     /// Work that runs again, or that is dropped when the job is over.
@@ -124,8 +124,7 @@ impl Shared {
         #[cfg(feature = "tracing")]
         tracing::warn!(job = %event.job, "{event}");
         if let Some(observer) = &self.observer {
-            // A panic of the callback must not end this thread, and there is nobody left to report
-            // it to.
+            // A panic of the callback must not end this thread, and cannot be reported.
             guarded(|| observer(&event)).unwrap_or_default();
         }
     }

@@ -95,7 +95,7 @@ impl JobHandle {
         self.deadline().map(|deadline| deadline.saturating_since(self.house().now()))
     }
 
-    /// What the wall clock shows when the next run is due; `None` if it is running, paused or over.
+    /// The wall-clock time at which the next run is due; `None` if it is running, paused or over.
     pub fn next_time(&self) -> Option<SystemTime> {
         let due = self.house().with(self.id.shard(), |core| core.due(self.id))?;
         let clock = &*self.house().clock;

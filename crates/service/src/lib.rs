@@ -265,7 +265,7 @@ pub use crossbeam_channel;
 struct Migration;
 
 /// Compiles and runs the programs of the README. One of them needs the feature `cron`, and a README
-/// cannot hide the line that would say so.
+/// cannot hide a line that requires it.
 #[cfg(all(doctest, feature = "cron"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! With the feature `tracing`, each run is a span, so the log of each run can be told apart.
+//! With the feature `tracing`, each run is a span, so its log messages can be identified.
 
 #[cfg(feature = "tracing")]
 mod real {

@@ -178,8 +178,8 @@ macro_rules! common_methods {
         /// Declares that the runs may block, for instance because they wait for a disk or another
         /// program. Another thread of the service then takes the lead before each run, so other
         /// jobs do not even wait for the [patience](crate::Builder::workers). Costs the waking of a
-        /// thread for each run, some 5 microseconds. Has no effect if all threads are in runs, or
-        /// if there is only one.
+        /// thread for each run, some 5 microseconds. It has no effect if all threads are in runs,
+        /// or if there is only one.
         pub fn blocking(mut self) -> Self {
             self.options.more().way.blocks = true;
             self

@@ -68,10 +68,10 @@ impl<'h> Periodic<'h> {
         self
     }
 
-    /// Delays each run by a random time up to `jitter`, drawn anew for each run, so that many jobs
-    /// that started together do not all run at the same moment. The schedule does not drift, and a
-    /// run that is late because of jitter does not count as missing periods. [`Run::deadline`]
-    /// includes the jitter.
+    /// Delays each run by a random time up to `jitter`, drawn for each run, so that many jobs that
+    /// started together do not all run at the same moment. The schedule does not drift, and a run
+    /// that is late because of jitter does not count as missing periods. [`Run::deadline`] includes
+    /// the jitter.
     pub fn jitter(mut self, jitter: Duration) -> Self {
         self.options.more().jitter = jitter;
         self

@@ -72,7 +72,7 @@ impl Handle {
         let id = anchor.house.schedule_plain(shard, deadline, Box::new(work), &mut refused);
         let job = id.map(|id| JobHandle::new(Arc::clone(anchor), id, None));
         job.ok_or_else(|| {
-            let (reason, work) = refused.expect("it is told what was refused");
+            let (reason, work) = refused.expect("a refused job comes with its reason");
             self.rejected(shard, reason, unboxed(work))
         })
     }

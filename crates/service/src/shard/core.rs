@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicUsize;
 use std::task::Waker;
 use wheelhouse_core::{Tick, TimerId};
 
-/// What the shard needs to know about work.
+/// The properties of work that a shard needs.
 pub(crate) trait Task: Send {
     /// The slabs in which brief work is stored without a box.
     type Slab: Slab<Self> + ?Sized;

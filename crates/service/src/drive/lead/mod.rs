@@ -12,7 +12,7 @@
 //! when a run begins. Then two threads may reset it to [`NONE`] by a compare-and-exchange: the
 //! leader when the run ends, and the standby when it takes the lead. Exactly one succeeds:
 //!
-//! * A thread only writes words that contain its own number. So a leader that finds its word
+//! * A thread only stores words with its own number, or [`NONE`]. So a leader that finds its word
 //!   unchanged still leads. Otherwise it has lost the lead, and touches nothing that belongs to the
 //!   leader.
 //! * Only the leader changes the word from [`NONE`]. So the lead cannot be lost between two runs,
