@@ -193,8 +193,8 @@ mod against_another_calculation {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Zones whose clocks go forward at other hours, by half an hour, at midnight, by five hours,
-    /// or in the southern summer; and one without changes.
+    /// Zones whose clocks change at other hours, by half an hour, at midnight, by five hours, or
+    /// whose standard time is in summer (Ireland); and one without changes.
     const ZONES: [&str; 8] = [
         "CET-1CEST,M3.5.0,M10.5.0/3",
         "EST5EDT,M3.2.0,M11.1.0",

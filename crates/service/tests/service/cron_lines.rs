@@ -1,5 +1,5 @@
-//! Cron lines as people write them: what each means, or how exactly it is refused; and random ones
-//! against a calculation that goes day by day.
+//! Cron lines as people write them: their meaning, or the message that refuses them. And random
+//! lines against a day-by-day calculation.
 
 use std::collections::BTreeSet;
 use std::time::SystemTime;
@@ -232,7 +232,7 @@ fn a_line_that_is_refused_is_told_what_to_write() {
     assert!(error.to_string().ends_with("it is longer than 1000 bytes"), "{error}");
 }
 
-/// Other versions read stored lines, and know the plain form only.
+/// Other versions read stored lines, and know only the plain form.
 #[test]
 fn the_plain_form_means_the_same_to_versions_that_know_no_other() {
     for (line, expected) in TAKEN {
@@ -250,7 +250,7 @@ fn the_plain_form_means_the_same_to_versions_that_know_no_other() {
     }
 }
 
-/// Lines that older versions stored, some of which are refused or mean something else today.
+/// Lines that older versions stored. Some of them are refused or have another meaning today.
 #[test]
 fn a_line_of_an_older_version_keeps_its_meaning() {
     for (line, expected) in [
@@ -278,13 +278,13 @@ impl Random {
         ((self.0 >> 33) % u64::from(n)) as u16
     }
 
-    /// One element of a list, and the values that it stands for; `all` of them are those of the
-    /// field, in order.
+    /// One element of a list, and the values that it matches. `all` are the values of the field, in
+    /// order.
     fn element(&mut self, all: &[u16], name: impl Fn(u16) -> String) -> (String, Vec<u16>) {
         let count = all.len() as u16;
         let (from, length) = (self.below(count), 1 + self.below(count));
         let step = 1 + self.below(count);
-        // Around the end, if it is that long.
+        // Wraps around, if the range is long enough.
         let cycle = || all.iter().cycle().skip(from.into()).take(length.into()).copied();
         let range = format!("{}-{}", name(all[usize::from(from)]), name(cycle().last().unwrap()));
         match self.below(5) {

@@ -345,7 +345,7 @@ fn ends_overlapping(how: Option<Stop>, expected: u64) {
     let job = timers.every(ms(1)).run_overlapping(body).unwrap();
     begun.recv_timeout(PATIENCE).unwrap();
     thread::sleep(ms(20));
-    assert_eq!((timers.snapshot().in_flight, job.runs()), (1, 1), "the next run waits for the thread");
+    assert_eq!((timers.snapshot().in_flight, job.runs()), (1, 1), "the next waits for the thread");
     let (until, ends) = (timers.clone(), job.clone());
     let ending = thread::spawn(move || match how {
         None => (ends.cancel().map(|_| 1).unwrap(), Some(service)),
