@@ -139,7 +139,7 @@ impl Snapshot {
             ("wheelhouse_runs_missed", "Periods skipped.", counts.missed),
             ("wheelhouse_runs_undelivered", "Values that could not be sent.", counts.undelivered),
             ("wheelhouse_runs_abandoned", "Runs that an executor dropped.", counts.abandoned),
-            ("wheelhouse_polls", "Times the driver looked for what is due.", counts.polls),
+            ("wheelhouse_polls", "Polls for due jobs.", counts.polls),
         ]
     }
 }

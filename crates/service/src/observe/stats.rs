@@ -57,7 +57,7 @@ counters! {
     undelivered,
     /// Runs that an executor dropped.
     abandoned,
-    /// How often the driver looked for what is due.
+    /// Polls for due jobs.
     polls,
 }
 
