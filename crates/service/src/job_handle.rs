@@ -34,8 +34,8 @@ impl JobHandle {
     }
 
     /// The number of the job, which is unique within its service and starts at 1. The jobs that one
-    /// thread schedules are numbered in the order of scheduling. The jobs of several threads are
-    /// not.
+    /// thread schedules are numbered in the order of scheduling. Across threads the numbers have no
+    /// order.
     pub fn number(&self) -> u64 {
         self.id.number.get()
     }
@@ -56,8 +56,8 @@ impl JobHandle {
         status.or_else(|| self.ending().map(Status::from)).unwrap_or(Status::Over)
     }
 
-    /// Returns `true` if the job waits for a run to begin. Returns `false` during a run, even if
-    /// others follow.
+    /// Returns `true` if the job waits for a run to begin. During a run it returns `false`, even if
+    /// others follow, unless the runs of the job overlap.
     pub fn is_pending(&self) -> bool {
         self.status() == Status::Pending
     }

@@ -53,7 +53,8 @@ pub enum Stop {
     /// Stops at once. Runs that have begun continue, and jobs whose runs have not begun are
     /// returned. The threads end by themselves.
     Now,
-    /// Waits for all runs that have begun or were handed out, without a limit.
+    /// Waits for all runs that have begun or were handed out, without a limit. Other jobs are
+    /// returned.
     Wait,
     /// As `Wait`, for at most this time; then as `Now`.
     WaitFor(Duration),
