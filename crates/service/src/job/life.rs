@@ -1,7 +1,7 @@
 //! The state that only some jobs have: a name, a key, a wall-clock time, more runs.
 //!
-//! A plain one-shot job is two words of work, a deadline and a number. All other state is here, so
-//! only the jobs that need it pay for it.
+//! A plain job is two words of work, a deadline and a number. All other state is here, so only the
+//! jobs that need it pay for it.
 //!
 //! An *extra run* is not part of the schedule of its job: a retry, or a run that was requested for
 //! now. The schedule waits until it has ended.
@@ -348,7 +348,7 @@ impl<W: ?Sized> Life<W> {
         more.time.filter(|_| !extra || more.failed > 0)
     }
 
-    /// The deadline after that of a run. `None` if there is no such moment, or no other run.
+    /// The next deadline after a run. `None` if that is out of range, or no other run follows.
     pub(crate) fn wait_for_next(
         &mut self,
         deadline: Moment,

@@ -19,7 +19,7 @@
 //! | running | none | with the run, and what follows it (`After`) |
 //! | over | the job is removed; its handles keep an `Ending` | gone |
 //!
-//! A job that is nothing but work and a deadline has no `Life`: its slot has the work until a run
+//! A *plain* job is only work and a deadline. It has no `Life`: its slot has the work until a run
 //! takes it. Every transition is made under the lock of the shard.
 //!
 //! *Due* is a run that was handed to the pool or an executor, or waits for a place in its group,

@@ -89,7 +89,7 @@ impl Repeat {
                 Some((self.after(ticks, started, 1)?, 0))
             }
             Missed::Skip if next < ended => {
-                // At least one, as `next` is before `ended`.
+                // At least one, since `next` is before `ended`.
                 let missed = (ended.as_nanos() - deadline.as_nanos() - 1) / self.period;
                 Some((self.after(ticks, deadline, missed + 1)?, missed))
             }

@@ -149,6 +149,7 @@ impl<W: Task + ?Sized> House<W> {
         if next != before {
             shard.next.store(next, Ordering::SeqCst);
         }
+        // Before the driver is woken, which then takes this lock.
         drop(core);
         if next < before {
             self.signal.earlier(self.ticks.instant(next));

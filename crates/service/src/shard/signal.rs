@@ -36,6 +36,7 @@ impl Signal {
 
     /// The driver is about to sleep, unless it finds something to do after this call.
     pub(crate) fn sleep_until(&self, moment: Option<Moment>) {
+        // Never `AWAKE`, also for the origin.
         let until = moment.map_or(u64::MAX, Moment::as_nanos).max(AWAKE + 1);
         self.until.store(until, Ordering::SeqCst);
         fence(Ordering::SeqCst);

@@ -60,7 +60,7 @@ impl Ticks {
     /// [`Moment::MAX`].
     #[inline]
     pub(crate) fn reaches(self, deadline: Moment) -> bool {
-        // Without a division for all but the last tick.
+        // Avoids the division unless the deadline is in the last tick.
         deadline.0 <= u64::MAX - self.length.get() || deadline <= self.latest()
     }
 

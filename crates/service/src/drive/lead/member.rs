@@ -81,6 +81,7 @@ impl Member {
         let Some(pool) = self.others() else { return };
         debug_assert!(self.leads(), "only the leader takes out what is due");
         let at = self.micros(pool, nanos);
+        // Plus one, so that no word is `NONE`.
         let word = at << THREAD_BITS | (self.me as u64 + 1);
         self.word.set(word);
         pool.run.store(word, Ordering::SeqCst);

@@ -169,6 +169,8 @@ impl Pool {
         roles.standby = roles.idle.pop();
         self.former.store(self.leader.load(Ordering::Relaxed), Ordering::Relaxed);
         self.leader.store(next as u64, Ordering::SeqCst);
+        // Pairs with the fence in `Signal::wake`: if the new leader announces its sleep after a
+        // wake-up, the waker reads its name here.
         fence(Ordering::SeqCst);
         self.name_standby(roles);
         for thread in [Some(next), roles.standby].into_iter().flatten() {
