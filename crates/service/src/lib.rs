@@ -192,7 +192,7 @@
 //! ```
 //!
 //! **Ending a job from inside**: [`run.end()`](Run::end). No run follows this one, and no retry.
-//! Without that call, the job has its next run, whether the closure returns, fails or panics.
+//! Without this call the job has its next run, whether the closure returns, fails or panics.
 //!
 //! ```
 //! use std::time::Duration;

@@ -50,8 +50,8 @@ impl Run<'_> {
         self.deadline
     }
 
-    /// The time of the wall clock at which this run was due, for a [retry](Self::attempt) that of
-    /// the first attempt. `None` if it was due at a moment, or comes from
+    /// The wall-clock time at which this run was due, for a [retry](Self::attempt) that of the
+    /// first attempt. `None` if it was due at a moment, or comes from
     /// [`run_now`](JobHandle::run_now). So a report that runs late, for instance after the machine
     /// was suspended, can tell which week it covers.
     pub fn time(&self) -> Option<SystemTime> {
@@ -63,7 +63,8 @@ impl Run<'_> {
         self.started
     }
 
-    /// How long after its deadline it began: at most a tick, unless a thread was busy.
+    /// How long after its deadline it began: up to a tick or the [slack](crate::OneShot::slack) of
+    /// the job, and longer if no thread was free.
     pub fn lateness(&self) -> Duration {
         self.started.saturating_since(self.deadline)
     }
@@ -119,8 +120,8 @@ impl Run<'_> {
         discard(self.job().end_as(Ending::Finished));
     }
 
-    /// Sets the next run of a job with a rule to a time of the wall clock, and `late` after it.
-    /// Returns `false` if the time is out of range.
+    /// Sets the next run of a job with a rule to `late` after a wall-clock time. Returns `false` if
+    /// the time is out of range.
     pub(crate) fn wait_for_wall(&self, time: SystemTime, late: Duration) -> bool {
         let house = &self.anchor.house;
         let due = Due::at_time(&*house.clock, time).map(|due| due.later(late));

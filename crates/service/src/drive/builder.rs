@@ -191,8 +191,8 @@ impl Builder {
         self
     }
 
-    /// Limits the jobs that are scheduled at a time: pending, due, and running.
-    /// [`Builder::MOST_JOBS`] is the default and the maximum. Zero is refused.
+    /// Limits the jobs that are scheduled at a time: pending, due, and running. By default there is
+    /// no limit. [`Builder::MOST_JOBS`] is the highest limit. Zero is refused.
     ///
     /// This bounds the memory too: a job that is over makes room at once. With a limit all threads
     /// write to one counter.

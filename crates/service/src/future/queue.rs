@@ -188,8 +188,8 @@ impl<T: Send + 'static> Delayed<T> {
     ///
     /// # Errors
     ///
-    /// If its time has come: it is then taken from the queue. If it was removed before. Or if the
-    /// service was stopped: it stays in the queue. See [`JobHandle::cancel`].
+    /// If its time has come (the value then comes out of the queue), if it was removed before, or
+    /// if the service was stopped (the value stays in the queue). See [`JobHandle::cancel`].
     pub fn remove(&self) -> Result<T, ChangeError> {
         let release = self.job.cancel()?.into_work::<Release<T>>().expect("the work of this job");
         // The value is gone if the queue was dropped at the same time.
@@ -202,7 +202,8 @@ impl<T: Send + 'static> Delayed<T> {
     ///
     /// # Errors
     ///
-    /// As with [`remove`](Self::remove), or if there is no such time: see [`JobHandle::refresh`].
+    /// As with [`remove`](Self::remove), or if the time is out of range: see
+    /// [`JobHandle::refresh`].
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
         self.job.refresh(delay)
     }

@@ -6,8 +6,8 @@ use std::mem::{replace, take};
 /// A power of two, so that an index splits into segment and offset by a shift and a mask.
 const SEGMENT: usize = 1024;
 
-/// An arena with more values than this is not [spacious](Arena::is_spacious): moving the timers of
-/// the remaining jobs takes some thousand operations at most.
+/// An arena with more values than this is not [spacious](Arena::is_spacious), so that releasing
+/// memory moves the timers of some thousand jobs at most.
 const FEW: usize = 1024;
 
 /// An arena with fewer segments than this is not spacious either. Searching this many segments
@@ -73,7 +73,7 @@ impl<T> Arena<T> {
             self.free = next;
         } else {
             let filling = self.segment_with_room();
-            // No more than 2^31 jobs are admitted.
+            // It fits: a backend holds fewer than 2^32 timers.
             index = (filling * SEGMENT + self.segments[filling].len()) as u32;
             self.segments[filling].push(Place::Used(value(index)));
         }

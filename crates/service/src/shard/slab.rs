@@ -1,6 +1,6 @@
 //! Work that is stored in a slab with others of its type, instead of a box.
 //!
-//! A shard only knows the place of such work. Its type is known to its slab, which takes it out and
+//! The shard stores only the place of such work. The slab, which knows its type, takes it out and
 //! carries it out, without the lock of the shard and without an allocation.
 
 use super::core::Task;
