@@ -69,7 +69,7 @@ pub(crate) fn put<T: Brief>(slabs: &mut Slabs<dyn Work>, work: T) -> Result<(u16
 }
 
 impl Held<dyn Work> {
-    /// Does what is to be done.
+    /// Runs the work, or wakes the task.
     pub(crate) fn call(self, run: &Run<'_>, back: &mut Back) {
         match self {
             Self::Work(work) => work.call(run, back),
@@ -80,7 +80,7 @@ impl Held<dyn Work> {
 }
 
 impl Lying<dyn Work> {
-    /// Does what is to be done.
+    /// Takes the work out of its slab, and runs it.
     pub(crate) fn carry_out(self, run: &Run<'_>) {
         self.leave().into_iter().for_each(|(slab, place)| slab.carry_out(place, run));
     }

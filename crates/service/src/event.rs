@@ -24,8 +24,8 @@ pub enum EventKind {
     Panicked(String),
     /// A run is in progress, and has taken this long: longer than
     /// [`Builder::slow_after`](crate::Builder::slow_after). Reported once for a run, a tick after
-    /// that time or at the next poll of the driver. Not reported if the service has a single
-    /// thread, which is then in the slow run itself.
+    /// that time or at the next poll of the driver. Not reported for a run on the only thread of a
+    /// service.
     StillRunning(Duration),
     /// A run has ended, and took this long: longer than
     /// [`Builder::slow_after`](crate::Builder::slow_after).
