@@ -4,8 +4,7 @@
 //!
 //! The loop sleeps in the system call until the scheduler's next wake-up. The scheduler wakes it
 //! through `mio::Waker` when another thread has scheduled something that is due earlier. No peer
-//! keeps the loop from its timers: not one that never stops sending, and not one that does not
-//! read.
+//! can keep the loop from its timers, whether it never stops sending or does not read.
 //!
 //! ```sh
 //! cargo run -p wheelhouse-service --example event_loop
@@ -112,7 +111,7 @@ impl Server {
         }
     }
 
-    /// Echoes one portion of what has arrived. Returns whether there may be more.
+    /// Echoes one portion of the datagrams that have arrived. Returns `true` if there may be more.
     fn echo_some(&mut self) -> Result<bool, Box<dyn Error>> {
         let mut bytes = [0; 1500];
         for _ in 0..PORTION {

@@ -1,5 +1,5 @@
 //! A game tells its players that a base is attacked. The article on alex023/clock measures its
-//! timers by this: half a million tasks are pending, some due in seconds and some in weeks, and
+//! timers this way: half a million tasks are pending, some due in seconds and some in weeks, and
 //! clients receive the news of a task within 100 ms.
 //!
 //! An army marches on the northern base and arrives at a known moment; then each player receives

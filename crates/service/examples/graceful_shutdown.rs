@@ -51,7 +51,7 @@ pub(crate) fn send_mails(server_answers: bool, limit: Duration) -> Result<Outcom
         }
     };
 
-    // A mail that takes as long as the mail server likes: it is being sent when the end comes.
+    // A mail that takes as long as the mail server wants. It is being sent when the end comes.
     let (began, has_begun) = bounded(1);
     let (finish, may_finish) = bounded(1);
     let count = mail();

@@ -1,5 +1,5 @@
 //! An order that is not paid within 30 minutes is cancelled. Orders come in bursts: a million at
-//! one instant, so all of them are due at one instant too, except those that are paid.
+//! one instant, so all unpaid ones are due at one instant too.
 //!
 //! On a manual clock, so it takes seconds instead of half an hour.
 //!
@@ -20,7 +20,7 @@ const TIME_TO_PAY: Duration = Duration::from_secs(30 * 60);
 pub(crate) struct Outcome {
     pub(crate) paid: u64,
     pub(crate) cancelled: u64,
-    /// How often the scheduler looked for what is due.
+    /// How often the scheduler was polled.
     pub(crate) polls: u64,
 }
 

@@ -1,6 +1,6 @@
 //! Retransmission as in TCP: a segment that is not acknowledged in time is sent again, with a
-//! timeout that doubles (RFC 6298), and dropped after a number of attempts. Each connection has one
-//! job: an acknowledgement postpones it, a timeout moves it from inside.
+//! timeout that doubles (RFC 6298), and given up after a number of attempts. Each connection has
+//! one job. An acknowledgement postpones it, and the job moves itself after a timeout.
 //!
 //! ```sh
 //! cargo run -p wheelhouse-service --example retransmission

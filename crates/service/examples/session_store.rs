@@ -1,9 +1,9 @@
-//! A session store: a session is removed when it was not used for its time to live, and each use
+//! A session store: a session is removed when it was not used for its time to live. Each use
 //! postpones that.
 //!
-//! On a manual clock, so half a million sessions take seconds for an hour of their lives, and the
-//! moment at which each must be gone is known exactly. A server uses a `Service` instead of the
-//! scheduler; the store stays the same.
+//! On a manual clock, so an hour of half a million sessions takes seconds, and the moment at which
+//! each must be gone is known exactly. A server uses a `Service` instead of the scheduler. The
+//! store stays the same.
 //!
 //! ```sh
 //! cargo run --release -p wheelhouse-service --example session_store
@@ -18,9 +18,9 @@ use wheelhouse_service::{Handle, ManualClock, Moment, Scheduler};
 /// A session, and the job that ends it.
 struct Session {
     user: u64,
-    /// The number of the job, which is unique. A token can be used for another session as soon as
-    /// the last run of the job has begun, which is before its closure has removed the session: it
-    /// must not remove the successor.
+    /// The number of the job, which is unique. The token is free for another session as soon as the
+    /// last run of the job has begun, which is before its closure has removed the session. So the
+    /// closure compares the number, to leave the successor alone.
     job: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Work that is done in an instant, by value: it lies in a slab with others of its type, so that
-//! scheduling it allocates nothing once the slab has grown.
+//! Brief work, stored by value: it is in a slab with others of its type, so scheduling it allocates
+//! nothing once the slab has grown.
 
 use crate::handle::{Back, Run, Work};
 use crate::shard::{Arena, Held, Lying, Slab, Slabs};
@@ -7,22 +7,23 @@ use parking_lot::Mutex;
 use std::any::Any;
 use std::sync::Arc;
 
-/// After so many types, work of others lies in boxes: slabs are searched one by one.
+/// The most slabs of a shard, which are searched one by one. Work of further types is stored in
+/// boxes.
 const MOST_SLABS: usize = 64;
 
-/// Work that is done in an instant, by the thread that leads, and calls no closure of the user's.
+/// Work that takes only an instant and calls no closure of the user, so the leading thread does it.
 pub(crate) trait Brief: Work {
     fn carry_out(self, run: &Run<'_>);
 }
 
-/// A slab of brief work, of whatever type.
+/// A slab of brief work, of any type.
 pub(crate) trait BriefSlab: Slab<dyn Work> {
-    /// Carries out what lies at a place, which is free from here on.
+    /// Takes out the work at a place, and carries it out.
     fn carry_out(&self, place: u32, run: &Run<'_>);
 }
 
-/// Its lock is held for no longer than it takes to put something in or to take it out: after that
-/// of the shard, or without.
+/// Its lock is held only to put a value in or to take one out: with the lock of the shard, which is
+/// then taken first, or without it.
 struct SlabOf<T>(Mutex<Arena<T>>);
 
 impl<T: Brief> Slab<dyn Work> for SlabOf<T> {
@@ -33,7 +34,7 @@ impl<T: Brief> Slab<dyn Work> for SlabOf<T> {
 
     fn clear(&self, place: u32) {
         let work = self.0.lock().remove(place);
-        // Without the lock: it is the user's.
+        // Without the lock: dropping it runs code of the user.
         drop(work);
     }
 
@@ -49,8 +50,8 @@ impl<T: Brief> BriefSlab for SlabOf<T> {
     }
 }
 
-/// Puts work into the slab of its type, which is made if there is none; it comes back if there are
-/// too many.
+/// Puts work into the slab of its type, which is created if it does not exist. Returns the work if
+/// there are too many slabs.
 pub(crate) fn put<T: Brief>(slabs: &mut Slabs<dyn Work>, work: T) -> Result<(u16, u32), T> {
     let is_its = |slab: &Arc<dyn BriefSlab>| (&**slab as &dyn Any).is::<SlabOf<T>>();
     let known = slabs.iter().position(is_its);
@@ -63,12 +64,12 @@ pub(crate) fn put<T: Brief>(slabs: &mut Slabs<dyn Work>, work: T) -> Result<(u16
     });
     let slab: &dyn Any = &*slabs[index];
     let Some(SlabOf(arena)) = slab.downcast_ref::<SlabOf<T>>() else { return Err(work) };
-    // Below `MOST_SLABS`.
+    // It fits: the index is below `MOST_SLABS`.
     Ok((index as u16, arena.lock().insert(work)))
 }
 
 impl Held<dyn Work> {
-    /// Does what is to be done.
+    /// Runs the work, or wakes the task.
     pub(crate) fn call(self, run: &Run<'_>, back: &mut Back) {
         match self {
             Self::Work(work) => work.call(run, back),
@@ -79,7 +80,7 @@ impl Held<dyn Work> {
 }
 
 impl Lying<dyn Work> {
-    /// Does what is to be done.
+    /// Takes the work out of its slab, and runs it.
     pub(crate) fn carry_out(self, run: &Run<'_>) {
         self.leave().into_iter().for_each(|(slab, place)| slab.carry_out(place, run));
     }

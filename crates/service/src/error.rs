@@ -1,4 +1,4 @@
-//! Errors as types. A call that refuses a job gives it back.
+//! The error types. A call that refuses a job returns it in the error.
 
 use crate::drive::MOST_THREADS;
 use std::error::Error;
@@ -21,14 +21,14 @@ use std::{fmt, io};
 /// }
 /// ```
 ///
-/// With `?` it becomes a [`Reason`] or a `Box<dyn Error>`. An error that is passed between threads,
-/// such as `Box<dyn Error + Send + Sync>` or that of `anyhow`, accepts it only if the job can be
-/// passed too, which many closures cannot: then `map_err(Reason::from)` drops the job and keeps the
-/// reason.
+/// With `?` it converts to a [`Reason`] or a `Box<dyn Error>`. Errors that are passed between
+/// threads, such as `Box<dyn Error + Send + Sync>` or that of `anyhow`, accept it only if the job
+/// can be passed too, which many closures cannot. Then use `map_err(Reason::from)`, which drops the
+/// job and keeps the reason.
 ///
-/// **To ask for the reason later**, convert the error by `.map_err(Reason::from)?`, as below. With
-/// `?` alone the box contains this type with the type of the closure, which has no name:
-/// `downcast_ref::<Reason>()` then finds nothing, and only the message is left.
+/// **To downcast to the reason later**, convert the error by `.map_err(Reason::from)?`, as below.
+/// With `?` alone the box contains this type with the type of the closure, which cannot be named:
+/// `downcast_ref::<Reason>()` then returns `None`, and only the message is left.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -52,9 +52,9 @@ use std::{fmt, io};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejected<J> {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// What was to be scheduled: the closure, or the value that was to be sent.
+    /// The closure, or the value to be sent.
     pub job: J,
 }
 
@@ -72,15 +72,15 @@ impl<J> fmt::Display for Rejected<J> {
 
 impl<J> Error for Rejected<J> {}
 
-/// What is said of a time that has no name.
-const TOO_FAR: &str = "a time too far away to be named: at most 584 years from the clock's origin";
+/// The message for a time that a `Moment` cannot represent.
+const TOO_FAR: &str = "the time is out of range: at most 584 years from the clock's origin";
 
-/// What is said by handles that outlive their service.
+/// The message of handles that outlive their service.
 const STOPPED: &str =
-    "the service has been stopped or dropped: keep the `Service` for as long as jobs are to run";
+    "the service has been stopped or dropped: keep the `Service` alive while jobs must run";
 
-/// `Debug` that is `Display`: a `main` that returns the error prints it by `Debug`, and the message
-/// has the remedy.
+/// Implements `Debug` by `Display`: a `main` that returns the error prints it by `Debug`, and the
+/// message contains the remedy.
 macro_rules! debug_as_shown {
     ($error:ty) => {
         impl std::fmt::Debug for $error {
@@ -97,27 +97,27 @@ pub(crate) use debug_as_shown;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// A period of zero: it would run without end. For a single run there is
+    /// The period is zero: the job would run without a pause. For a single run use
     /// [`after`](crate::Handle::after).
     ZeroPeriod,
-    /// A period shorter than the tick, which is named here: several runs would be due at the same
-    /// tick for ever.
+    /// The period is shorter than the tick, which is given here: several runs would always be due
+    /// at the same tick.
     PeriodBelowTick(Duration),
-    /// To be run zero times. Without [`times`](crate::Periodic::times) there is no end.
+    /// The job would run zero times. Without [`times`](crate::Periodic::times) it runs
+    /// indefinitely.
     ZeroTimes,
-    /// The first run would be after the last moment there is, 584 years from the clock's origin.
+    /// The first run is out of range: more than 584 years from the clock's origin.
     Overflow,
-    /// The rule names no time in the future, see [`Handle::on`](crate::Handle::on).
+    /// The rule has no time in the future, see [`Handle::on`](crate::Handle::on).
     NoOccurrence,
-    /// A key without a character. A job without a key is one on which [`key`](crate::OneShot::key)
-    /// was not called.
+    /// The key is empty. For a job without a key, omit [`key`](crate::OneShot::key).
     EmptyKey,
-    /// A job with this key is pending or periodic, and was not to be replaced.
+    /// Another job has this key, and was not to be [replaced](crate::OneShot::replacing).
     DuplicateKey,
-    /// As many jobs as are allowed, which is named here, are scheduled, see
+    /// The limit of jobs is reached, which is given here, see
     /// [`max_jobs`](crate::Builder::max_jobs).
     LimitReached(usize),
-    /// The service has been stopped, or dropped: it is kept for as long as jobs are to run.
+    /// The service has been stopped or dropped. Keep it alive while jobs must run.
     Stopped,
 }
 
@@ -130,13 +130,11 @@ impl fmt::Display for Reason {
             Self::PeriodBelowTick(tick) => {
                 write!(f, "a period shorter than the tick of {tick:?}: build with a shorter tick")
             }
-            Self::ZeroTimes => {
-                f.write_str("a job to be run zero times: leave `times` out for no end")
-            }
+            Self::ZeroTimes => f.write_str("`times(0)` never runs: omit `times` to repeat forever"),
             Self::Overflow => f.write_str(TOO_FAR),
             Self::NoOccurrence => f.write_str(
-                "a rule that names no time in the future: its years have passed, or it answers \
-                 with past times",
+                "the rule has no time in the future: its years have passed, or it returns past \
+                 times",
             ),
             Self::EmptyKey => f.write_str("an empty key: leave `key` out for a job without one"),
             Self::DuplicateKey => f.write_str(
@@ -155,38 +153,36 @@ impl fmt::Display for Reason {
 
 impl Error for Reason {}
 
-/// Drops the job, which says nothing of why it was refused, so that `?` and
-/// [`map_err`](Result::map_err) take the reason alone.
+/// Drops the job and keeps the reason, for `?` and [`map_err`](Result::map_err).
 impl<J> From<Rejected<J>> for Reason {
     fn from(rejected: Rejected<J>) -> Self {
         rejected.reason
     }
 }
 
-/// Why a job was not cancelled or moved. What it says is decided: a job that answers `Running` has
-/// begun its run, and one that was moved does not run before its new time.
+/// Why a job was not cancelled or moved. The answer is exact: if it is `Running`, the run has
+/// begun; and a job that was moved does not run before its new time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChangeError {
-    /// No job has the key: none ever had it, or the last run of the one that had has begun, or it
-    /// was cancelled. Once the service has been stopped, the answer is [`Stopped`](Self::Stopped)
-    /// instead.
+    /// No job has the key: none was scheduled under it, or the last run of its job has begun, or
+    /// the job was cancelled. Once the service has been stopped, the error is
+    /// [`Stopped`](Self::Stopped) instead.
     UnknownKey,
-    /// It is running now. In answer to a cancellation: this run continues, and no other follows. In
-    /// answer to a move: this is its last run, and there is none to be moved.
+    /// The job is running. After a cancel, this run continues, and no other follows. After a move,
+    /// this is the last run, so there is none to move.
     Running,
-    /// It is over. How it ended is not kept of a one-shot job without name or key.
+    /// The job is over. A one-shot job without name or key does not keep how it ended.
     Over,
-    /// Its last run has ended.
+    /// The last run of the job has ended.
     Finished,
-    /// It was cancelled before.
+    /// The job was cancelled before.
     Cancelled,
-    /// The service has been stopped. It gives the job back or has done so, unless there was none:
-    /// by a key, [`Handle::cancel`](crate::Handle::cancel) and
-    /// [`Handle::refresh`](crate::Handle::refresh) answer this for every key that no job has any
-    /// more.
+    /// The service has been stopped, and returns the job or has returned it. By a key,
+    /// [`Handle::cancel`](crate::Handle::cancel) and [`Handle::refresh`](crate::Handle::refresh)
+    /// then return this error for every key that no job has, even if none ever had it.
     Stopped,
-    /// To be moved to a time too far away to be named. It stays as it was.
+    /// The new time is out of range. The job stays as it was.
     Overflow,
 }
 
@@ -201,10 +197,10 @@ impl fmt::Display for ChangeError {
             }
             Self::Running => "the job is running",
             Self::Over => {
-                "the job is over: it has run, or was cancelled; with a name, its handle knows which"
+                "the job is over: it has run, or was cancelled; name a job to keep its outcome"
             }
             Self::Finished => "the job has finished",
-            Self::Cancelled => "the job was cancelled before",
+            Self::Cancelled => "the job has been cancelled",
             Self::Stopped => STOPPED,
             Self::Overflow => TOO_FAR,
         })
@@ -213,19 +209,19 @@ impl fmt::Display for ChangeError {
 
 impl Error for ChangeError {}
 
-/// A configuration that no scheduler can have.
+/// An invalid configuration.
 #[non_exhaustive]
 pub enum BuildError {
-    /// A tick of zero, or of more than 584 years.
+    /// The tick is zero or longer than 584 years.
     Tick(Duration),
-    /// A number of threads that cannot be, see [`workers`](crate::Builder::workers).
+    /// The number of threads is out of range, see [`workers`](crate::Builder::workers).
     Workers(usize),
-    /// Each run to be reported as slow, [`slow_after`](crate::Builder::slow_after) a time of zero.
+    /// [`slow_after`](crate::Builder::slow_after) is zero: each run would be reported as slow.
     SlowAfterZero,
-    /// No job allowed: [`max_jobs`](crate::Builder::max_jobs) of zero.
+    /// [`max_jobs`](crate::Builder::max_jobs) is zero.
     NoJobs,
-    /// More jobs allowed than a backend can hold; [`Builder::MOST_JOBS`](crate::Builder::MOST_JOBS)
-    /// is the most.
+    /// [`max_jobs`](crate::Builder::max_jobs) is higher than
+    /// [`Builder::MOST_JOBS`](crate::Builder::MOST_JOBS).
     Limit(usize),
     /// A thread could not be started.
     Thread(io::Error),

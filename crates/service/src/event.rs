@@ -1,49 +1,49 @@
-//! What a program should hear of that no call could tell it.
+//! Events: failures that no call can return.
 
 use crate::JobHandle;
 use std::fmt;
 use std::time::Duration;
 
-/// Something that went wrong in or around a run, reported to the callback of
-/// [`Builder::on_event`](crate::Builder::on_event), counted, and with the feature `tracing` emitted
-/// as a warning.
+/// A failure in or around a run. It is counted, passed to the callback of
+/// [`Builder::on_event`](crate::Builder::on_event), and with the feature `tracing` emitted as a
+/// warning.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
     /// The job.
     pub job: JobHandle,
-    /// What happened.
+    /// The kind of failure.
     pub kind: EventKind,
 }
 
-/// What happened to a job.
+/// The kind of an [`Event`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// A run panicked, with this message. Periodic jobs go on.
+    /// A run panicked, with this message. A periodic job continues.
     Panicked(String),
-    /// A run takes so long by now: longer than [`Builder::slow_after`](crate::Builder::slow_after)
-    /// says, and it goes on. Told once for a run, a tick after that time or as soon as the driver
-    /// looks; not where there is but one thread, which then is held up itself.
+    /// A run is in progress, and has taken this long: longer than
+    /// [`Builder::slow_after`](crate::Builder::slow_after). Reported once for a run, a tick after
+    /// that time or at the next poll of the driver. Not reported for a run on the only thread of a
+    /// service.
     StillRunning(Duration),
-    /// A run took so long: longer than [`Builder::slow_after`](crate::Builder::slow_after) says.
-    /// Told when it ends.
+    /// A run has ended, and took this long: longer than
+    /// [`Builder::slow_after`](crate::Builder::slow_after).
     Slow(Duration),
-    /// The run of an async job was ended because it took as long as its
-    /// [limit](crate::OneShot::limit). Periodic jobs go on.
+    /// A run of an async job was ended at this [limit](crate::OneShot::limit). A periodic job
+    /// continues.
     TimedOut(Duration),
-    /// A run failed with this error, and is going to be [tried again](crate::OneShot::retry).
+    /// A run failed with this error, and will be [retried](crate::OneShot::retry).
     Failed(String),
-    /// A run failed with this error, and is not tried again. Of a job that is [tried
-    /// again](crate::OneShot::retry) this is told after the last try, also if that panicked or
-    /// reached its limit. Periodic jobs go on.
+    /// A run failed with this error, and is not retried. If the job has a
+    /// [retry](crate::OneShot::retry), this is reported after the last attempt, even if that
+    /// panicked or exceeded its limit. A periodic job continues.
     GaveUp(String),
-    /// The channel it was to send to was full, and what was to be sent is lost. Periodic jobs go
-    /// on.
+    /// The channel of a value was full, and the value is lost. A periodic job continues.
     ChannelFull,
-    /// Nobody receives from the channel it was to send to. No run follows.
+    /// The channel of a value has no receiver. The job ends.
     ChannelClosed,
-    /// The executor dropped a run instead of running it. Periodic jobs go on.
+    /// The executor dropped a run instead of running it. A periodic job continues.
     Abandoned,
 }
 
@@ -52,7 +52,7 @@ impl EventKind {
     pub(crate) fn reason(&self) -> String {
         match self {
             Self::Panicked(reason) | Self::Failed(reason) | Self::GaveUp(reason) => reason.clone(),
-            Self::TimedOut(limit) => format!("ended after its limit of {limit:?}"),
+            Self::TimedOut(limit) => format!("ended at its limit of {limit:?}"),
             other => format!("{other:?}"),
         }
     }
@@ -67,23 +67,23 @@ impl fmt::Display for Event {
                 write!(f, "{job} has been running for {time:?}, and occupies a thread")
             }
             EventKind::Slow(took) => {
-                // It does not know how many threads there are: what a run holds up depends on that,
-                // the remedies hold for both.
+                // How many threads there are is unknown here, so the text covers both cases: the
+                // remedies hold for both.
                 write!(
                     f,
-                    "{job} took {took:?}, and held up others unless a thread was free: shorten it, \
-                     have more threads by `Builder::workers`, or raise `slow_after`"
+                    "{job} took {took:?}, and delayed others unless a thread was free: shorten it, \
+                     add threads by `Builder::workers`, or raise `slow_after`"
                 )
             }
             EventKind::TimedOut(limit) => {
-                write!(f, "{job} was ended after its limit of {limit:?}: raise it, or do less")
+                write!(f, "{job} was ended at its limit of {limit:?}: raise it, or do less")
             }
-            EventKind::Failed(error) => write!(f, "{job} failed and is tried again: {error}"),
+            EventKind::Failed(error) => write!(f, "{job} failed and will be retried: {error}"),
             EventKind::GaveUp(error) => {
-                write!(f, "{job} failed and is not tried again: {error}")
+                write!(f, "{job} failed and is not retried: {error}")
             }
             EventKind::ChannelFull => {
-                write!(f, "{job} found its channel full: make room for more, or receive faster")
+                write!(f, "{job} found its channel full: use a larger one, or receive faster")
             }
             EventKind::ChannelClosed => write!(f, "{job} found its channel closed, and ends"),
             EventKind::Abandoned => {

@@ -1,4 +1,5 @@
-//! Jobs that are futures: a closure is called when a run begins, and what it returns is the run.
+//! The work of async jobs: a closure is called when a run begins, and the future that it returns is
+//! the run.
 
 use crate::drive::block_on;
 use crate::handle::{Back, Run, RunFuture, Work};
@@ -9,9 +10,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How a run went.
+/// The result of a run.
 pub(crate) trait Outcome {
-    /// Why it failed, if it did.
+    /// Returns the error as text, if the run failed.
     fn into_result(self) -> Result<(), String>;
 }
 
@@ -27,7 +28,8 @@ impl<T, E: Display> Outcome for Result<T, E> {
     }
 }
 
-/// A closure of some kind that returns a future, and how long that may take.
+/// A closure that returns a future, and the time limit of that. `C` says how often the closure is
+/// called.
 pub(crate) struct Async<C, Fut> {
     call: C,
     limit: Option<Duration>,
@@ -54,13 +56,13 @@ impl<C, Fut> Async<C, Fut> {
 /// A closure that is called once.
 pub(crate) struct Once<F>(pub(crate) F);
 
-/// One that is called again and again, when the run before has ended.
+/// A closure that is called again when the run before has ended.
 pub(crate) struct Each<F>(pub(crate) F);
 
-/// One that is also called while runs go on.
+/// A closure that is also called while other runs are in progress.
 pub(crate) struct Beside<F>(pub(crate) Arc<F>);
 
-/// What all of them have: run by who got the job back, on his thread.
+/// The methods of all of them. `call` runs a returned job on the thread of its caller.
 macro_rules! call {
     () => {
         fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {

@@ -1,21 +1,21 @@
-//! Code of the user is called, and what he gave is dropped, so that a panic there ends nothing
-//! else.
+//! Calls code of the user and drops values of the user, and catches their panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Drops what the user gave, without a lock. It may panic in that, and neither a thread of the
-/// service nor what else is to be done is to end by it.
+/// Drops a value of the user. To be called without a lock. Its destructor may panic, which must end
+/// neither a thread of the service nor the operation in progress.
 #[inline]
 pub(crate) fn discard<T>(value: T) {
     guarded(|| drop(value)).unwrap_or_default();
 }
 
-/// Calls code of the user; what it panicked with, as text.
+/// Calls code of the user. If it panics, returns the panic message.
 pub(crate) fn guarded(code: impl FnOnce()) -> Result<(), String> {
     let Err(payload) = catch_unwind(AssertUnwindSafe(code)) else { return Ok(()) };
     let message = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
-    // Dropping what was thrown may throw again, and so on: then it is kept for ever.
+    // Dropping the payload may panic again, with another payload, and so on. The second payload is
+    // leaked to end this.
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);
     }

@@ -1,6 +1,6 @@
-//! The handle through which any thread schedules jobs, and what hangs together with it: what a job
-//! does is told of its run, and from its run it reaches the service again. These types are one
-//! knot, so they lie in one file; what is built on them is not.
+//! The handle through which any thread schedules jobs, and the types that depend on it in a circle:
+//! work is called with a `Run`, and a `Run` leads back to the service. That is why they share one
+//! file.
 
 use crate::brief::BriefSlab;
 use crate::drive::ReadyQueue;
@@ -16,45 +16,46 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// What a job does when it runs.
+/// The work of a job.
 pub(crate) trait Work: Send + 'static {
-    /// Runs it. What is to be run again, or to be dropped only when the job is over, is put back,
-    /// also if it panics.
+    /// Runs the work. Work that runs again, or that must not be dropped before the job is over, is
+    /// put into `back`, even if it panics.
     fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back);
 
-    /// Begins a run that is a future; `None` if it is none. What is to be run again is put back at
-    /// once.
+    /// Begins a run that is a future. Returns `None` if the work is not async. Work that runs again
+    /// is put into `back` at once.
     fn call_async(self: Box<Self>, run: &Run<'_>, back: &mut Back) -> Option<RunFuture> {
         let _ = (run, back);
         None
     }
 
-    /// For giving it back to a caller who knows what it is.
+    /// Converts it, to return it to a caller who knows its type.
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 
-    /// Another of the same, for a run beside one that goes on; `None` if there can be but one.
+    /// A second copy, for a run that overlaps with one in progress. `None` if the runs of this work
+    /// cannot overlap.
     fn fork(&self) -> Option<Box<dyn Work>> {
         None
     }
 
-    /// Returns `true` if it is done in an instant and calls no closure of the user's, so that it
-    /// may run on this thread also where closures run on an executor. Then no slow job holds it up,
-    /// and the order of deadlines is that in which it is done.
+    /// Returns `true` if it takes only an instant and calls no closure of the user. It then runs on
+    /// the leading thread even if closures run on an executor, so no slow job delays it, and such
+    /// work is done in the order of deadlines.
     fn is_brief(&self) -> bool {
         false
     }
 
-    /// Whether a future waits for it, and hears of it when it is dropped: then it is no job that
-    /// anybody would want back.
+    /// Returns `true` if a future waits for the work and is notified when the work is dropped. Such
+    /// a job is not returned to callers.
     fn is_awaited(&self) -> bool {
         false
     }
 }
 
-/// What a run leaves behind.
+/// The results of a run.
 #[derive(Default)]
 pub(crate) struct Back {
-    /// What is to be run again, or dropped when the job is over.
+    /// Work that runs again, or that is dropped when the job is over.
     pub(crate) work: Option<Box<dyn Work>>,
     /// Why it failed, if it did.
     pub(crate) error: Option<String>,
@@ -62,9 +63,9 @@ pub(crate) struct Back {
 
 /// A run that is a future.
 pub(crate) struct RunFuture {
-    /// An error is why it failed.
+    /// Its error is why the run failed.
     pub(crate) future: Pin<Box<dyn Future<Output = Result<(), String>> + Send>>,
-    /// How long it may take.
+    /// The time limit of the run.
     pub(crate) limit: Option<Duration>,
 }
 
@@ -84,7 +85,7 @@ impl Task for dyn Work {
     }
 }
 
-/// What is told of what goes wrong.
+/// The callback for failures.
 pub(crate) type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
 /// The state that handles and threads share.
@@ -97,15 +98,15 @@ pub(crate) struct Shared {
     pub(crate) ready: ReadyQueue,
 }
 
-/// What hands a run to an executor of futures.
+/// Hands a run to an executor of futures.
 pub(crate) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
 
-/// A reference to the service that is counted in a place of its own, one for each shard: references
-/// of jobs come and go with each call, and threads that write to one count wait for one another.
+/// A reference to the service, with one reference count for each shard: jobs add and drop
+/// references with each call, and threads that write to one count would wait for one another.
 pub(crate) type Anchor = Arc<CachePadded<Arc<Shared>>>;
 
 impl Shared {
-    /// Counts what happened, and tells those who want to know.
+    /// Counts an event, and reports it to the observer.
     pub(crate) fn report(&self, job: JobHandle, kind: EventKind) {
         let shard = job.id().shard();
         self.house.with(shard, |core| match kind {
@@ -113,7 +114,7 @@ impl Shared {
             EventKind::ChannelFull | EventKind::ChannelClosed => core.counts.undelivered += 1,
             EventKind::TimedOut(_) => core.counts.timed_out += 1,
             EventKind::GaveUp(_) => core.counts.gave_up += 1,
-            // Counted by who finds them.
+            // Counted where they are found.
             EventKind::Failed(_)
             | EventKind::Abandoned
             | EventKind::StillRunning(_)
@@ -123,18 +124,17 @@ impl Shared {
         #[cfg(feature = "tracing")]
         tracing::warn!(job = %event.job, "{event}");
         if let Some(observer) = &self.observer {
-            // A callback that panics must not end the thread that it is told on; there is nobody
-            // left to tell.
+            // A panic of the callback must not end this thread, and cannot be reported.
             guarded(|| observer(&event)).unwrap_or_default();
         }
     }
 }
 
-/// What a job is told about the run it is in.
+/// The run that a job is in: the argument of its closure.
 pub struct Run<'a> {
     pub(crate) anchor: &'a Anchor,
     pub(crate) id: Id,
-    /// `None` too where the job has it, and this run did not need it.
+    /// `None` also if the job has an `Info` that this run did not need.
     pub(crate) info: Option<&'a Arc<Info>>,
     pub(crate) deadline: Moment,
     pub(crate) time: Option<SystemTime>,
@@ -147,7 +147,7 @@ pub struct Run<'a> {
     pub(crate) attempt: u32,
 }
 
-/// Schedules jobs, from any thread and from inside jobs: one word, cheap to clone.
+/// Schedules jobs, from any thread and from inside jobs. Cheap to clone: one reference count.
 ///
 /// ```
 /// use std::time::Duration;
@@ -171,9 +171,9 @@ pub struct Run<'a> {
 /// }
 /// ```
 ///
-/// No call waits for jobs. Scheduling, cancelling and moving are done at once, under the lock of
-/// one shard, which others hold for no longer than it takes to do the same, and the driver for no
-/// more than 64 jobs.
+/// No call waits for a job. Scheduling, cancelling and moving take effect at once, under the lock
+/// of one shard. Another thread holds that lock for one such call, or the driver for at most 64
+/// jobs.
 #[derive(Clone)]
 pub struct Handle {
     /// One for each shard.
@@ -202,7 +202,8 @@ impl Handle {
         &self.anchors[shard as usize]
     }
 
-    /// The job that has the key; `None` if none is pending or periodic under it. O(1).
+    /// The job that has the key; `None` if no job has it. The key of a job is free when its last
+    /// run begins. O(1).
     pub fn job(&self, key: &str) -> Option<JobHandle> {
         let house = self.house();
         let id = house.job_of_key(key)?;
@@ -219,7 +220,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] in its place once the service has
+    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] once the service has
     /// been stopped; or those of [`JobHandle::cancel`].
     pub fn cancel(&self, key: &str) -> Result<Job, ChangeError> {
         self.job(key).ok_or_else(|| self.missing_key())?.cancel()
@@ -230,7 +231,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] in its place once the service has
+    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] once the service has
     /// been stopped; or those of [`JobHandle::refresh`].
     pub fn refresh(&self, key: &str, delay: Duration) -> Result<(), ChangeError> {
         self.move_to(key, self.now().checked_add(delay).map(Due::at))
@@ -255,16 +256,16 @@ impl Handle {
         }
     }
 
-    /// A stop takes the keys away with the jobs, so that by the key alone nobody could tell it from
-    /// the end of the job.
+    /// A stop removes the keys together with the jobs, so by the key alone, a stopped job and a
+    /// finished one look the same.
     fn missing_key(&self) -> ChangeError {
         if self.is_stopped() { ChangeError::Stopped } else { ChangeError::UnknownKey }
     }
 
-    /// Holds all jobs: from here on no run begins, but of those that wait for an executor or their
-    /// group already. Futures continue: sleeps, timeouts, intervals and delay queues. Jobs can be
-    /// scheduled meanwhile. To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for
-    /// each shard.
+    /// Pauses all jobs: no further run begins, except runs that wait for an executor or their group
+    /// already. Futures continue: sleeps, timeouts, intervals and delay queues. Jobs can still be
+    /// scheduled. To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for each
+    /// shard.
     ///
     /// ```
     /// use std::time::Duration;
@@ -289,37 +290,37 @@ impl Handle {
         self.house().hold();
     }
 
-    /// Lets jobs come due again. What of a schedule has passed meanwhile is left out, and not
-    /// counted as missed; single jobs whose time has come, and runs that are to be tried again, are
-    /// due at once. O(k) for k jobs whose times have come.
+    /// Resumes all jobs. Scheduled times of a periodic job that passed during the pause are
+    /// skipped, and not counted as missed. One-shot jobs whose time has come, and retries, are due
+    /// at once. O(k) for k jobs whose times have come.
     pub fn resume(&self) {
         self.house().let_go();
     }
 
-    /// Gives back the memory that was needed by jobs which are gone. The service does so by itself
-    /// where a thousand jobs or fewer are left of 65,536 and more in a shard. Threads that schedule
-    /// meanwhile wait for a shard as long as it takes to move its timers. O(n) for n places
-    /// of jobs; a [backend](crate::Builder::backend) that was given keeps what it has.
+    /// Releases memory that belonged to jobs which are gone. The service does so by itself when a
+    /// shard that had 65,536 jobs or more has 1,024 or fewer left. While the timers of a shard are
+    /// moved, threads that schedule there wait. O(n) for n slots, used or free. A custom
+    /// [backend](crate::Builder::backend) keeps its memory.
     pub fn compact(&self) {
         self.house().compact();
     }
 
-    /// How many jobs are scheduled and not over.
+    /// The number of jobs that are scheduled and not over.
     pub fn len(&self) -> usize {
         self.house().jobs()
     }
 
-    /// Whether no job is scheduled.
+    /// Returns `true` if no job is scheduled.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the service has been stopped.
+    /// Returns `true` if the service has been stopped.
     pub fn is_stopped(&self) -> bool {
         self.house().is_closed()
     }
 
-    /// The present, by the clock of the service.
+    /// The current time, by the clock of the service.
     pub fn now(&self) -> Moment {
         self.house().now()
     }
@@ -329,7 +330,7 @@ impl Handle {
         &*self.house().clock
     }
 
-    /// Counters and distributions.
+    /// Counters, and the distributions of lateness and run time.
     pub fn snapshot(&self) -> Snapshot {
         self.house().snapshot()
     }

@@ -1,5 +1,5 @@
-//! A job as its owner sees it: a handle while it is scheduled, and the work itself when it is given
-//! back.
+//! A job as its owner sees it: a handle while it is scheduled, and the work itself when it is
+//! returned.
 
 use crate::ChangeError;
 use crate::handle::{Anchor, Back, Run, Work};
@@ -10,16 +10,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// The handle of a scheduled job: cheap to clone, safe to keep for ever, and to use from any
-/// thread, from inside the job as well.
+/// The handle of a scheduled job: cheap to clone, valid for ever, and usable from any thread, also
+/// from inside the job.
 ///
-/// Dropping it does nothing to the job. Every method is O(1), takes the lock of a shard for an
-/// instant, and never waits for a run.
+/// Dropping it does nothing to the job. Every method is O(1), takes the lock of a shard briefly,
+/// and never waits for a run.
 ///
-/// **When the job is over**, the handle of one that has a [name](crate::OneShot::named), a key or
-/// several runs knows how it ended and how often it ran. Of any other one-shot job nothing is kept:
-/// its handle returns [`Status::Over`] and [`ChangeError::Over`], or
-/// [`Stopped`](ChangeError::Stopped) once the service is.
+/// **When the job is over**, the handle of a job with a [name](crate::OneShot::named), a key or
+/// several runs still knows how it ended and how often it ran. Other one-shot jobs keep nothing:
+/// their handles return [`Status::Over`] and [`ChangeError::Over`], or
+/// [`Stopped`](ChangeError::Stopped) once the service is stopped.
 #[derive(Clone)]
 pub struct JobHandle {
     anchor: Anchor,
@@ -33,35 +33,37 @@ impl JobHandle {
         Self { anchor, id, info }
     }
 
-    /// Counts the jobs of one service from 1, in the order of scheduling where one thread
-    /// schedules; of several threads each counts on its own, and no two jobs have one number.
+    /// The number of the job, which is unique within its service and starts at 1. The jobs that one
+    /// thread schedules are numbered in the order of scheduling. Across threads the numbers have no
+    /// order.
     pub fn number(&self) -> u64 {
         self.id.number.get()
     }
 
-    /// The name it was given.
+    /// The name of the job, if it has one.
     pub fn name(&self) -> Option<&str> {
         self.info.as_ref()?.name.as_deref()
     }
 
-    /// The key it was scheduled under.
+    /// The key of the job, if it has one.
     pub fn key(&self) -> Option<&Key> {
         self.info.as_ref()?.key.as_ref()
     }
 
-    /// Where it is in its life.
+    /// The state of the job.
     pub fn status(&self) -> Status {
         let status = self.house().with(self.id.shard(), |core| core.status(self.id));
         status.or_else(|| self.ending().map(Status::from)).unwrap_or(Status::Over)
     }
 
-    /// Whether a run is still to begin. Not while one goes on, even if others follow.
+    /// Returns `true` if the job waits for a run to begin. During a run it returns `false`, even if
+    /// others follow, unless the runs of the job overlap.
     pub fn is_pending(&self) -> bool {
         self.status() == Status::Pending
     }
 
-    /// How many runs have begun. Zero for a job that is [over](Status::Over) and of which nothing
-    /// is kept.
+    /// The number of runs that have begun. Zero for a job that is [over](Status::Over) and kept
+    /// nothing.
     pub fn runs(&self) -> u64 {
         match &self.info {
             Some(info) => {
@@ -72,18 +74,18 @@ impl JobHandle {
         }
     }
 
-    /// Why a run failed last: the error it returned, or what it panicked with. `None` if none did,
-    /// and for a one-shot job of which [nothing is kept](JobHandle). A success does not clear it;
-    /// that a job was given up is [told](crate::EventKind::GaveUp).
+    /// The error of the last run that failed: the error it returned, or its panic message. `None`
+    /// if none failed, or if the job [keeps nothing](JobHandle). A success does not clear it. A job
+    /// that was given up is [reported](crate::EventKind::GaveUp).
     pub fn last_error(&self) -> Option<String> {
         self.info.as_ref()?.last_error()
     }
 
     /// When the next run is due; `None` if it is running, paused or over. For a job that waits for
-    /// a time of the wall clock: where that lies as things are now.
+    /// a wall-clock time, this is an estimate from the current wall clock.
     pub fn deadline(&self) -> Option<Moment> {
         let due = self.house().with(self.id.shard(), |core| core.due(self.id))?;
-        // Without the lock, as the clock may be the user's.
+        // Without the lock: the clock may be the user's code.
         Some(due.wall.as_ref().map_or(due.deadline, |wall| wall.reckoned(&*self.house().clock)))
     }
 
@@ -93,7 +95,7 @@ impl JobHandle {
         self.deadline().map(|deadline| deadline.saturating_since(self.house().now()))
     }
 
-    /// What the wall clock shows when the next run is due; `None` if it is running, paused or over.
+    /// The wall-clock time at which the next run is due; `None` if it is running, paused or over.
     pub fn next_time(&self) -> Option<SystemTime> {
         let due = self.house().with(self.id.shard(), |core| core.due(self.id))?;
         let clock = &*self.house().clock;
@@ -103,19 +105,19 @@ impl JobHandle {
         })
     }
 
-    /// Cancels the job, and gives back what it was to do.
+    /// Cancels the job, and returns it.
     ///
-    /// `Ok` says that no run begins, even if its time had come and it waited for an executor or its
-    /// group; and that none is in progress, except of a job whose runs may overlap. If a
-    /// cancellation and a run race, one wins, and the answer says which.
+    /// `Ok` means that no further run begins, even if its time had come and it waited for an
+    /// executor or its group. It also means that no run is in progress, unless the runs of the job
+    /// may overlap. If a cancel and a run race, exactly one wins, and the return value says which.
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Running`]: it is running; no other run follows.
+    /// [`ChangeError::Running`]: the job is running; no other run follows.
     /// [`Finished`](ChangeError::Finished), [`Cancelled`](ChangeError::Cancelled),
-    /// [`Stopped`](ChangeError::Stopped): it was over.
+    /// [`Stopped`](ChangeError::Stopped), [`Over`](ChangeError::Over): the job was over.
     pub fn cancel(&self) -> Result<Job, ChangeError> {
-        // Aside, as few do: what most do passes in registers.
+        // Not part of the return value: few jobs need it, and the plain result passes in registers.
         let mut other = None;
         let plain = self.house().with(self.id.shard(), |core| {
             let plain = core.cancel_plain(self.id);
@@ -131,26 +133,26 @@ impl JobHandle {
         self.ended(other.unwrap_or(Err(ChangeError::Over)))
     }
 
-    /// Moves the next run to `delay` from now, earlier or later. Those that follow it follow from
-    /// there.
+    /// Moves the next run to `delay` from now, earlier or later. The schedule continues from there.
     ///
-    /// `Ok` says that it does not begin before that time, even if its time had come and it waited
-    /// for an executor or its group. In a periodic job that is running, the run after this one is
-    /// moved. To a later time it takes the lock of the job and sends no message: the driver notices
-    /// when the former time comes.
+    /// `Ok` means that the next run does not begin before that time, even if it was due and waited
+    /// for an executor or its group. If a periodic job is running, the run after this one is moved.
+    /// A move to a later time only takes the lock of a shard, and sends no message: the driver
+    /// notices when the old deadline comes.
     ///
     /// # Errors
     ///
     /// [`ChangeError::Running`]: too late, the last run has begun.
-    /// [`Finished`](ChangeError::Finished), [`Cancelled`](ChangeError::Cancelled): it was over.
-    /// [`Stopped`](ChangeError::Stopped): it is given back by the stop.
-    /// [`Overflow`](ChangeError::Overflow): there is no such time, and the job stays as it was.
+    /// [`Finished`](ChangeError::Finished), [`Cancelled`](ChangeError::Cancelled),
+    /// [`Over`](ChangeError::Over): the job was over. [`Stopped`](ChangeError::Stopped): the
+    /// service was stopped, and the stop returns the job. [`Overflow`](ChangeError::Overflow): the
+    /// time is out of range, and the job stays as it was.
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
         self.move_to(self.house().now().checked_add(delay).map(Due::at))
     }
 
-    /// Moves the next run to a point in time, as [`refresh`](Self::refresh) does: any that
-    /// [`Handle::at`](crate::Handle::at) takes. One that is past makes it due at once.
+    /// Moves the next run to a point in time, as [`refresh`](Self::refresh) does. Takes what
+    /// [`Handle::at`](crate::Handle::at) takes. With a past time the run is due at once.
     ///
     /// # Errors
     ///
@@ -161,10 +163,10 @@ impl JobHandle {
 
     /// Pauses the job: no further run begins until it is [resumed](Self::resume). A run in progress
     /// continues; a run that waits for an executor or its group loses its turn. A paused job is
-    /// still scheduled: it can be cancelled, moved, run [now](Self::run_now), and is given back by
-    /// a stop.
+    /// still scheduled: it can be cancelled, moved, and run [now](Self::run_now), and a stop
+    /// returns it.
     ///
-    /// A single job without name or key takes some 200 bytes more from then on.
+    /// A one-shot job without name or key takes some 200 bytes more from then on.
     ///
     /// # Errors
     ///
@@ -174,10 +176,10 @@ impl JobHandle {
         self.change(|core| core.pause(self.id))
     }
 
-    /// Ends a pause; does nothing if there is none. What of a schedule has passed meanwhile is left
-    /// out, and not counted as missed: the next run is at the next period, or the next time of the
-    /// rule. The driver asks the rule; until it has, [`next_time`](Self::next_time) is a time that
-    /// has passed. A single job whose time has come is due at once.
+    /// Resumes the job; does nothing if it is not paused. Scheduled times that passed during the
+    /// pause are skipped, and not counted as missed: the next run is at the next period, or at the
+    /// next time of the rule. The driver asks the rule; until then [`next_time`](Self::next_time)
+    /// returns a time that has passed. A one-shot job whose time has come is due at once.
     ///
     /// # Errors
     ///
@@ -189,13 +191,13 @@ impl JobHandle {
 
     /// Starts a run now, also if the job is [paused](Self::pause). The run is additional to those
     /// of the schedule, which does not change, and to the runs that
-    /// [`times`](crate::Periodic::times) counts; a job that is to run once runs now instead. While
+    /// [`times`](crate::Periodic::times) counts; a one-shot job runs now instead of later. While
     /// [all jobs are paused](crate::Handle::pause), the run waits until they are resumed. Moving
-    /// the job takes the run back; pausing the job again puts it off until the job is resumed.
+    /// the job cancels this run. Pausing the job again postpones it until the job is resumed.
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Running`]: a run goes on. Or those of [`refresh`](Self::refresh).
+    /// [`ChangeError::Running`]: a run is in progress. Or those of [`refresh`](Self::refresh).
     pub fn run_now(&self) -> Result<(), ChangeError> {
         let now = self.house().now();
         self.change(|core| core.run_now(self.id, now))
@@ -221,7 +223,8 @@ impl JobHandle {
         self.info.as_ref()?.ending()
     }
 
-    /// What is known of how it ended, in place of the answer of a shard where it is no more.
+    /// Replaces the error of the shard, which no longer has the job, by the outcome that the handle
+    /// keeps.
     fn known(&self, error: ChangeError) -> ChangeError {
         match (error, self.ending()) {
             (ChangeError::Over | ChangeError::Stopped, Some(Ending::Finished)) => {
@@ -235,12 +238,12 @@ impl JobHandle {
         }
     }
 
-    /// Ends the job, cancelled or finished.
+    /// Ends the job as cancelled or finished.
     pub(crate) fn end_as(&self, ending: Ending) -> Result<Job, ChangeError> {
         self.ended(self.house().with(self.id.shard(), |core| core.end_as(self.id, ending)))
     }
 
-    /// What came of ending it.
+    /// Converts the result of ending the job.
     #[inline(never)]
     fn ended(&self, taken: Result<Taken<dyn Work>, ChangeError>) -> Result<Job, ChangeError> {
         match taken {
@@ -250,7 +253,7 @@ impl JobHandle {
             }
             Err(error) => {
                 if error == ChangeError::Running {
-                    // A periodic job that is running has its last run.
+                    // The run in progress is the last, so its key is free.
                     self.house().free_key(self.info.as_deref(), self.id);
                 }
                 Err(self.known(error))
@@ -264,7 +267,7 @@ impl JobHandle {
     }
 }
 
-/// As it is called in messages: its name, else its key, else its number.
+/// The name of the job in messages: its name, else its key, else its number.
 impl fmt::Display for JobHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.name(), self.key()) {
@@ -286,8 +289,8 @@ impl fmt::Debug for JobHandle {
     }
 }
 
-/// A job that was given back, because it was cancelled or the service was stopped. To drop it is to
-/// forget it; to run it is up to the owner, who may schedule that, under another key say:
+/// A job that was returned, because it was cancelled or the service was stopped. Drop it to discard
+/// the work, or run it. It can also be scheduled again, for instance under another key:
 ///
 /// ```
 /// use std::time::Duration;
@@ -308,8 +311,8 @@ impl fmt::Debug for JobHandle {
 /// }
 /// ```
 ///
-/// What is run so is told of the job that it was: [`Run::job`] has the former key.
-#[must_use = "the job comes back and was not run: `drop` it where nobody wants it"]
+/// The closure still sees the original job: [`Run::job`] has the old key.
+#[must_use = "the job is returned and was not run: `drop` it if it is not needed"]
 pub struct Job {
     handle: JobHandle,
     deadline: Moment,
@@ -338,7 +341,8 @@ impl Job {
         self.handle.runs()
     }
 
-    /// Has what waits for it hear that it will not run: false if nothing does.
+    /// Wakes the future that waits for the job, or drops its work, which does the same. Returns the
+    /// job if no future waits for it.
     pub(crate) fn tell(self) -> Result<(), Self> {
         match self.held {
             Some(Held::Wake(waker)) => waker.wake(),
@@ -353,8 +357,8 @@ impl Job {
         work.into_any().downcast().ok().map(|work| *work)
     }
 
-    /// Runs it now, once, on this thread. It is neither counted nor timed, and a panic is passed
-    /// on.
+    /// Runs the job now, once, on this thread. The run is neither counted nor timed, and a panic is
+    /// passed on to the caller.
     pub fn run(self) {
         let run = Run {
             anchor: &self.handle.anchor,

@@ -1,5 +1,5 @@
-//! A timer service on any timer facility of wheelhouse. Any thread schedules jobs, and a pool of
-//! threads runs them when they are due.
+//! A timer service that stores its timers in any wheelhouse [`Timer`](wheelhouse_core::Timer). Any
+//! thread schedules jobs, and a pool of threads runs them when they are due.
 //!
 //! ```
 //! use std::time::Duration;
@@ -20,18 +20,18 @@
 //! }
 //! ```
 //!
-//! # Why this one
+//! # Highlights
 //!
 //! * **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated.
-//!   Lists and ranges in a cron line too. If the wall clock is set, or the machine was suspended,
-//!   jobs for a time of day follow within a minute; no other job moves.
-//! * **Exact answers.** If a cancel or refresh races with a run, exactly one wins and the return
-//!   value tells which: a session that was refreshed in time never expires.
-//! * **Jobs are returned.** A cancel, a stop and a refusal return the job itself: closure, value
-//!   and deadline.
+//!   The same holds for lists and ranges in a cron line. If the wall clock is set, or the machine
+//!   was suspended, jobs for a time of day follow within a minute. No other job moves.
+//! * **Exact answers.** If a cancel or refresh races with a run, exactly one wins, and the return
+//!   value says which: a session that was refreshed in time never expires.
+//! * **Jobs are returned.** A cancel, a stop and a refusal return the job itself: its closure or
+//!   value, and its deadline.
 //! * **Below a millisecond.** Ticks of 50 microseconds by default, never early, no drift.
-//! * **Slow jobs.** A slow job delays others by 200 microseconds, as long as a thread is free. A
-//!   panic is caught and reported. A job never overlaps itself unless you ask for it.
+//! * **Slow jobs.** A slow job delays others by 200 microseconds while a thread is free. A panic is
+//!   caught and reported. A job never overlaps itself unless you ask for it.
 //!
 //! # Features
 //!
@@ -66,14 +66,14 @@
 //! ```
 //!
 //! **Shards.** Jobs are stored in shards: a lock around a backend (any `Timer`) and the jobs whose
-//! timers are in it. A thread schedules in one shard. A call has taken effect when it returns: it
-//! sends no message, and leaves no work for another thread. It wakes the leader only if the job is
-//! the first of its shard and due before the next wake-up.
+//! timers are in it. Each thread schedules in one shard. A call has taken effect when it returns:
+//! it sends no message and leaves no work for another thread. It wakes the leader only if the job
+//! is the first of its shard and due before the next wake-up.
 //!
-//! **The lead.** The threads of a [`Service`] form a pool, and one of them leads. The leader takes
-//! the shard with the earliest deadline, and runs what is due there up to the tick of the next
-//! shard, so the order of deadlines holds over all shards. It runs the jobs itself, so a brief job
-//! costs no hand-over.
+//! **The lead.** The threads of a [`Service`] form a pool, and one of them leads. The leader picks
+//! the shard with the earliest deadline and runs the due jobs there, up to the first deadline of
+//! any other shard. So jobs run in the order of their deadlines over all shards. It runs the jobs
+//! itself, so a brief job costs no hand-over.
 //!
 //! Another thread stands by. If the leader has been in one job for longer than 200 microseconds,
 //! the *patience*, the standby takes the lead; the slow thread returns to the pool when its job
@@ -87,10 +87,10 @@
 //! **Without threads.** An event loop, or a test with a [`ManualClock`], polls a [`Scheduler`]: the
 //! same code. A service has a shard for each processor, a scheduler one.
 //!
-//! **Races** are decided under the lock of the shard, so every question has one answer: a refresh
-//! that races with the run either returns that the run [has begun](ChangeError::Running), or has
-//! prevented it. A refresh to a later time only writes the deadline; the timer is moved when the
-//! former time comes.
+//! **Races** are decided under the lock of the shard, so each race has one outcome: a refresh that
+//! races with the run either fails because the run [has begun](ChangeError::Running), or prevents
+//! it. A refresh to a later time only writes the deadline; the timer is moved when the old deadline
+//! comes.
 //!
 //! # Costs
 //!
@@ -101,45 +101,45 @@
 //! | cancel | the lock of the shard, a cancellation in the backend |
 //! | refresh to a later time | the lock of the shard |
 //! | a run | an expiry in the backend, one lock, two readings of the clock |
-//! | nothing due | nothing: no tick is visited, no thread wakes up. If the first job of a shard was cancelled, one wake-up |
-//! | a future that sleeps | no allocation: the job is the waker |
+//! | idle | nothing: no tick is visited, no thread wakes up. If the first job of a shard was cancelled, one wake-up |
+//! | a future that sleeps | no allocation: the job stores the waker |
 //! | memory of a pending one-shot job | 90 to 120 bytes with a closure of 16 bytes: the array of the wheel doubles when it is full |
-//! | of one that sends 8 bytes | 100 to 130 bytes |
-//! | of a periodic one | 205 to 275 bytes and the closure |
-//! | of one that is async, retried, grouped, paused, with jitter or for a wall-clock time | 170 bytes more |
-//! | with a key of 16 bytes | 325 to 390 bytes and the closure |
+//! | memory of a pending value of 8 bytes | 100 to 130 bytes |
+//! | memory of a periodic job | 205 to 275 bytes and the closure |
+//! | memory of a job that is async, retried, grouped, paused, with jitter or for a wall-clock time | 170 bytes more |
+//! | memory of a job with a key of 16 bytes | 325 to 390 bytes and the closure |
 //!
 //! The bytes are those of the service and its default backend together, on a 64-bit machine, with
-//! 65,536 jobs or more (`tests/service/memory.rs` checks them). The arrays for jobs and
-//! timers give memory back when few jobs are left of many, and in [`Handle::compact`].
+//! 65,536 jobs or more (`tests/service/memory.rs` checks them). The arrays for jobs and timers
+//! release memory when a shard that had 65,536 jobs or more has 1,024 or fewer left, and in
+//! [`Handle::compact`].
 //!
 //! **Resolution and slack.** A [tick](Builder::tick) is 50 microseconds by default. A finer tick
 //! wakes the leader more often when many jobs are due: at 100,000 runs a second a tick of 50 us
 //! takes twice the processor time of one of a millisecond. If a job need not be that exact, its
 //! [`slack`](OneShot::slack) combines wake-ups. A [periodic](Periodic) job has a slack by default,
 //! of a thousandth of its period and at most a millisecond: 100,000 of them with a period of a
-//! second take 0.55 us of processor time a run, and 2.55 us without. Linux may wake up a thread
-//! 50 us later than asked for: its timer slack.
+//! second take 0.55 us of processor time a run, and 2.55 us without. Linux may wake up a thread up
+//! to 50 us late: its timer slack.
 //!
 //! # Guarantees
 //!
 //! 1. **Never early.** A run begins at its time or later. Deadlines are rounded up to the
 //!    [tick](Builder::tick), or to the [slack](OneShot::slack) of the job, which periodic jobs have
 //!    by default.
-//! 2. **No drift.** At a fixed rate, deadlines are whole periods from the first, however late a run
-//!    was.
+//! 2. **No drift.** At a fixed rate, deadlines are whole periods after the first, however late a
+//!    run was.
 //! 3. **In order.** Runs are handed out in the order of their deadlines' ticks. On one thread they
-//!    run in that order, and values that are sent arrive in it on any number of threads. Jobs of
-//!    one tick that one thread has scheduled come in the order of scheduling.
-//! 4. **Exactly as often as it should.** A job that is scheduled runs, or is cancelled, or is
-//!    returned: one of these, and the caller learns which. How a job ended is kept for its
-//!    [handles](JobHandle) if it has several runs, a name or a key.
-//! 5. **A job harms no other.** A panic is caught. A slow job delays others, also futures and
-//!    values that are sent, by the patience of 200 microseconds and the waking of a thread, as long
-//!    as the pool has two threads or more and one of them is free.
+//!    run in that order. Sent values arrive in that order on any number of threads. Jobs of one
+//!    tick that were scheduled by one thread run in the order of scheduling.
+//! 4. **Exactly as often as it should.** A scheduled job runs, is cancelled, or is returned:
+//!    exactly one of these, and the caller learns which. The [handles](JobHandle) of a job with
+//!    several runs, a name or a key keep its outcome.
+//! 5. **Isolation.** A panic is caught. A slow job delays other jobs, futures and sent values by
+//!    the patience of 200 microseconds plus waking a thread, while the pool has a free thread.
 //! 6. **Nothing blocks for ever.** A call waits only for a shard lock, held for one such call or
-//!    for at most 64 timers. The leader waits for no receiver. A stop that is called by a job does
-//!    not wait for runs that have not begun.
+//!    for at most 64 timers. The leader waits for no receiver. A stop that a job calls does not
+//!    wait for runs that have not begun.
 //!
 //! # Fork
 //!
@@ -152,8 +152,8 @@
 //! * `stop` and dropping the service panic or wait for ever, since they join threads that the child
 //!   does not have.
 //!
-//! So start the service after the last `fork`: a server that forks its workers starts one in each
-//! of them, and a program that becomes a daemon does that first. `std::process::Command` is not
+//! So start the service after the last `fork`. A server that forks its workers starts a service in
+//! each worker. A program that becomes a daemon does that first. `std::process::Command` is not
 //! affected, since its child runs another program.
 //!
 //! # Recipes
@@ -166,19 +166,20 @@
 //! [`limit`](OneShot::limit).
 //!
 //! **Idle connections.** Each connection has one [`Sleep`](future::Sleep). Each step postpones it,
-//! which only writes the deadline. If the deadline is not yours to watch, a job with the
-//! [key](OneShot::key) of the peer aborts the task: then every part of the program can postpone
-//! that by [`refresh`](Handle::refresh).
+//! which only writes the deadline. If the task cannot watch a deadline itself, a job under the
+//! [key](OneShot::key) of the peer aborts the task, and any part of the program postpones that job
+//! by [`refresh`](Handle::refresh).
 //!
 //! ```
 #![doc = include_str!("../examples/recipes/idle_connections.rs")]
 //! ```
 //!
-//! **With tokio.** No call of a handle waits, so tasks may call all of them, and the futures of the
-//! [`future`] module run on its executor as on any. [`spawn_on`](Builder::spawn_on) gives it the
-//! async jobs. [`stop`](Service::stop) and dropping a service wait for runs, which would block a
-//! thread of the runtime: [`stop_async`](Service::stop_async) does not. Without a limit,
-//! [`Stop::Wait`] waits as long as a run hangs.
+//! **With tokio.** No call of a handle waits for a job, so tasks may call all of them. The futures
+//! of the [`future`] module run on tokio's executor as on any other.
+//! [`spawn_on`](Builder::spawn_on) spawns async jobs on tokio. [`stop`](Service::stop) and dropping
+//! a service wait for runs, which would block a thread of the runtime;
+//! [`stop_async`](Service::stop_async) does not. [`Stop::Wait`] has no limit: it waits as long as a
+//! run hangs.
 //!
 //! ```
 #![doc = include_str!("../examples/recipes/with_tokio.rs")]
@@ -190,14 +191,14 @@
 #![doc = include_str!("../examples/recipes/metrics_over_http.rs")]
 //! ```
 //!
-//! **Never again**, from inside of a job: [`run.end()`](Run::end). No run follows this one, and no
-//! retry. A closure that returns normally, fails or panics has its next run.
+//! **Ending a job from inside**: [`run.end()`](Run::end). No run follows this one, and no retry.
+//! Without this call the job has its next run, whether the closure returns, fails or panics.
 //!
 //! ```
 //! use std::time::Duration;
 //! use wheelhouse_service::{Handle, JobHandle, Reason};
 //!
-//! /// Looks every second whether a file has come, and then never again.
+//! /// Checks every second whether a file exists, until it does.
 //! fn await_file(timers: &Handle, path: &'static str) -> Result<JobHandle, Reason> {
 //!     let look = timers.every(Duration::from_secs(1)).named(path).run(move |run| {
 //!         if std::fs::exists(path).unwrap_or(false) {
@@ -263,8 +264,8 @@ pub use crossbeam_channel;
 #[doc = include_str!("../MIGRATION.md")]
 struct Migration;
 
-/// Compiles and runs the programs of the README. One of them needs the feature `cron`, and a page
-/// for readers has no hidden line that could say that.
+/// Compiles and runs the programs of the README. One of them needs the feature `cron`, and a README
+/// cannot hide a line that requires it.
 #[cfg(all(doctest, feature = "cron"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! All jobs, one after the other.
+//! An iterator over all jobs.
 
 use crate::handle::Handle;
 use crate::job_handle::JobHandle;
@@ -7,23 +7,24 @@ use std::vec::IntoIter;
 
 /// All jobs that are scheduled and not over: from [`Handle::jobs`].
 ///
-/// Jobs are looked up in portions, under the lock of a shard each, so that nobody waits for who
-/// lists a million of them. A job that is there from the first step to the last is named once; one
-/// that is scheduled or ends meanwhile may be named or not.
+/// Jobs are collected in portions, each under the lock of one shard, so that listing a million jobs
+/// blocks no other thread for long. A job that exists from the first step to the last is listed
+/// once. A job that is scheduled or ends during the iteration may be listed or not.
 pub struct Jobs {
     timers: Handle,
     shard: u32,
-    /// The place of the next job in the shard.
+    /// The index in the shard at which the next portion begins.
     next: u32,
     found: IntoIter<JobHandle>,
 }
 
 impl Handle {
-    /// All jobs that are scheduled and not over, in any order: their names, keys, next times, runs
-    /// and last errors, by their handles. What futures wait for is not among them.
+    /// Iterates over the handles of all jobs that are scheduled and not over, in any order. A
+    /// handle returns name, key, next time, runs and last error of its job. Futures of the
+    /// [`future`](crate::future) module are not listed.
     ///
-    /// O(n) in all; each step takes the lock of a shard at most once, and what is asked of a
-    /// handle, again.
+    /// O(n) in total. Each step takes the lock of a shard at most once, and each question to a
+    /// handle takes it again.
     ///
     /// ```
     /// use std::time::Duration;

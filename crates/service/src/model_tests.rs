@@ -1,4 +1,4 @@
-//! The protocols between threads, in every order that makes a difference:
+//! Tests of the protocols between threads with loom, in every relevant order of the threads:
 //!
 //! ```sh
 //! RUSTFLAGS='--cfg wheelhouse_loom -C debug-assertions' \
@@ -16,9 +16,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Looks at every order in which no more than `interruptions` threads are interrupted where they
-/// need not be. Nearly all faults show with two (the documentation of loom); with one more, three
-/// threads of the service take a minute instead of a second.
+/// Runs a test in every order with at most `interruptions` preemptions that are not forced. Nearly
+/// all faults need only two (see the documentation of loom). With a third, a model with three
+/// threads of the service takes a minute instead of a second.
 fn check(interruptions: usize, test: impl Fn() + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(interruptions);
@@ -30,7 +30,7 @@ fn check(interruptions: usize, test: impl Fn() + Send + Sync + 'static) {
     });
     let orders = orders.load(Ordering::Relaxed);
     println!("{orders} orders");
-    assert!(orders > 1, "nothing meets anything in this model");
+    assert!(orders > 1, "the threads of this model do not interact");
 }
 
 /// Runs that were handed out.
@@ -43,8 +43,8 @@ fn scheduler() -> (Scheduler, Held) {
     (Scheduler::builder().clock(ManualClock::new()).executor(executor).build().unwrap(), held)
 }
 
-/// A job, and how often it ran: counted by the standard library, which loom does not look at, as
-/// that is not what is tested.
+/// A job, and a function that returns how often it ran. The counter is that of the standard
+/// library, which loom does not observe: it is not under test.
 fn counted() -> (impl FnOnce(&Run<'_>) + Send + 'static, impl Fn() -> usize) {
     let runs = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&runs);
@@ -71,7 +71,7 @@ fn no_wake_up_is_lost() {
             if ran() == 1 {
                 break;
             }
-            // If it sleeps over the job, nobody is left to wake it, and loom says so.
+            // If it sleeps past the job, no thread can wake it, and loom reports a deadlock.
             if asleep(&scheduler, &clock) {
                 parker.park();
             }
@@ -80,8 +80,8 @@ fn no_wake_up_is_lost() {
     });
 }
 
-/// Each producer in a shard of its own, so that nothing but the first ticks of the shards tells the
-/// driver of either.
+/// Each producer has its own shard, so the driver learns of either only by the first ticks of the
+/// shards.
 #[test]
 fn no_wake_up_is_lost_whichever_shard_it_is_for() {
     check(2, || {
@@ -114,8 +114,8 @@ fn no_wake_up_is_lost_whichever_shard_it_is_for() {
     });
 }
 
-/// Whether the thread of a service would sleep now, until the scheduler's clock is moved or it is
-/// woken.
+/// Returns `true` if the thread of a service would sleep now, until the scheduler's clock is moved
+/// or the thread is woken.
 fn asleep(scheduler: &Scheduler, clock: &ManualClock) -> bool {
     scheduler.driver().next_wakeup().is_none_or(|wakeup| wakeup > clock.now())
 }
@@ -140,7 +140,7 @@ fn no_wake_up_is_lost_to_who_moves_a_job() {
             if ran() == 1 {
                 break;
             }
-            // What an event loop calls, which looks at the shards once more.
+            // An event loop calls this, which checks the shards once more.
             if scheduler.next_wakeup().is_none_or(|wakeup| wakeup > clock.now()) {
                 parker.park();
             }
@@ -166,7 +166,7 @@ fn a_job_that_is_scheduled_while_the_service_stops_is_refused_or_given_back() {
         });
         let mut jobs = scheduler.stop();
         let scheduled = producer.join().unwrap();
-        assert_eq!(jobs.len(), usize::from(scheduled.is_some()), "one of the two has it");
+        assert_eq!(jobs.len(), usize::from(scheduled.is_some()), "exactly one of the two has it");
         assert!(scheduled.is_none_or(|job| job.status() == Status::Stopped));
         assert!(kept.is_empty());
         jobs.clear();
@@ -236,8 +236,8 @@ fn a_periodic_job_that_ends_a_run_while_the_service_stops_is_given_back_or_over(
         let worker = thread::spawn(move || due.run());
         let jobs = scheduler.stop();
         worker.join().unwrap();
-        // It was given back before the run, or between two runs; or the run went on over the stop,
-        // and was the last.
+        // The job was returned before the run or between two runs, or the run continued past the
+        // stop and was the last.
         assert!(jobs.len() + handle.runs() as usize >= 1);
         assert_eq!((handle.status(), timers.len()), (Status::Stopped, 0));
         let counts = timers.snapshot().counts;

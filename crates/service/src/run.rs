@@ -1,4 +1,4 @@
-//! The run that a job is in: what it is for, and how the job is ended from inside.
+//! The run that a job is in: its properties, and how to end the job from inside.
 
 use crate::EventKind;
 use crate::guard::discard;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 impl<'a> Run<'a> {
-    /// The only run of a job that has nothing but a deadline.
+    /// The only run of a plain job.
     pub(crate) fn plain(anchor: &'a Anchor, id: Id, deadline: Moment, started: Moment) -> Self {
         let (info, time, missed, last) = (None, None, 0, true);
         let (number, attempt, extra, stale) = (1, 1, false, false);
@@ -50,10 +50,10 @@ impl Run<'_> {
         self.deadline
     }
 
-    /// The time of the wall clock at which this run was due, for a [retry](Self::attempt) that of
-    /// the first attempt; `None` if it was due at a moment, or comes from
-    /// [`run_now`](JobHandle::run_now). So a late run, for instance after the machine was
-    /// suspended, knows which week its report covers.
+    /// The wall-clock time at which this run was due, for a [retry](Self::attempt) that of the
+    /// first attempt. `None` if it was due at a moment, or comes from
+    /// [`run_now`](JobHandle::run_now). So a report that runs late, for instance after the machine
+    /// was suspended, can tell which week it covers.
     pub fn time(&self) -> Option<SystemTime> {
         self.time
     }
@@ -63,7 +63,8 @@ impl Run<'_> {
         self.started
     }
 
-    /// How long after its deadline it began: at most a tick, unless a thread was busy.
+    /// How long after its deadline it began: up to a tick or the [slack](crate::OneShot::slack) of
+    /// the job, and longer if no thread was free.
     pub fn lateness(&self) -> Duration {
         self.started.saturating_since(self.deadline)
     }
@@ -79,20 +80,19 @@ impl Run<'_> {
         self.attempt
     }
 
-    /// The number of periods that were left out just before this run, see
-    /// [`Missed`](crate::Missed).
+    /// The number of periods that were skipped just before this run, see [`Missed`](crate::Missed).
     pub fn missed(&self) -> u64 {
         self.missed
     }
 
-    /// Returns `true` if this is the last run, as far as is known when it begins.
+    /// Returns `true` if no run of the schedule follows this one, as known when it begins.
     pub fn is_last(&self) -> bool {
         self.last
     }
 
-    /// Never again: no run follows this one, not even a retry, and when it ends, the job is
-    /// [finished](crate::Status::Finished). If the runs of the job overlap, those in progress
-    /// continue.
+    /// Ends the job: no run follows this one, not even a retry, and the job is
+    /// [finished](crate::Status::Finished) when this run ends. If the runs of the job overlap,
+    /// other runs in progress continue.
     ///
     /// ```
     /// use std::time::Duration;
@@ -112,16 +112,16 @@ impl Run<'_> {
     /// }
     /// ```
     ///
-    /// The future of an async job cannot keep the `Run`. It takes [`job`](Self::job) along instead
-    /// and calls [`JobHandle::cancel`], which answers [`Running`](crate::ChangeError::Running):
-    /// this run continues, and no other follows.
+    /// The future of an async job cannot keep the `Run`. It captures [`job`](Self::job) instead and
+    /// calls [`JobHandle::cancel`], which returns [`Running`](crate::ChangeError::Running): this
+    /// run continues, and no other follows.
     pub fn end(&self) {
-        // The answer is `Running`, or the work, if the runs of the job overlap. Neither is needed.
+        // The result is `Running`, or the work if the runs of the job overlap. Neither is needed.
         discard(self.job().end_as(Ending::Finished));
     }
 
-    /// Sets the next run of a job with a rule to a time of the wall clock, and `late` after it.
-    /// Returns `false` if there is no such time.
+    /// Sets the next run of a job with a rule to `late` after a wall-clock time. Returns `false` if
+    /// the time is out of range.
     pub(crate) fn wait_for_wall(&self, time: SystemTime, late: Duration) -> bool {
         let house = &self.anchor.house;
         let due = Due::at_time(&*house.clock, time).map(|due| due.later(late));

@@ -1,4 +1,4 @@
-//! What jobs do: a closure that runs once, one that runs again and again, a value to be sent.
+//! The work of jobs: closures that run once or repeatedly, and values to be sent.
 
 use crate::EventKind;
 use crate::brief::Brief;
@@ -8,7 +8,7 @@ use std::any::Any;
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// Puts work back when it has been called, also if it panics.
+/// Puts work back after it was called, also if it panics.
 struct PutBack<'a, W: Work> {
     work: Option<Box<W>>,
     back: &'a mut Back,
@@ -20,7 +20,7 @@ impl<W: Work> Drop for PutBack<'_, W> {
     }
 }
 
-/// Calls work that is to be called again.
+/// Calls work that is called again later.
 pub(crate) fn call_again<W: Work>(work: Box<W>, back: &mut Back, call: impl FnOnce(&mut W)) {
     let mut work = PutBack { work: Some(work), back };
     if let Some(work) = &mut work.work {
@@ -28,7 +28,7 @@ pub(crate) fn call_again<W: Work>(work: Box<W>, back: &mut Back, call: impl FnOn
     }
 }
 
-/// What all work has.
+/// A method of all work.
 macro_rules! any {
     () => {
         fn into_any(self: Box<Self>) -> Box<dyn Any> {
@@ -37,7 +37,7 @@ macro_rules! any {
     };
 }
 
-/// Says that it is brief.
+/// Declares work as brief.
 macro_rules! brief {
     () => {
         fn is_brief(&self) -> bool {
@@ -57,7 +57,7 @@ impl<F: FnOnce(&Run<'_>) + Send + 'static> Work for CallOnce<F> {
     any!();
 }
 
-/// A closure that runs again and again, one run at a time.
+/// A closure that runs repeatedly, one run at a time.
 pub(crate) struct CallEach<F>(pub(crate) F);
 
 impl<F: FnMut(&Run<'_>) + Send + 'static> Work for CallEach<F> {
@@ -68,7 +68,7 @@ impl<F: FnMut(&Run<'_>) + Send + 'static> Work for CallEach<F> {
     any!();
 }
 
-/// A closure that runs again and again, one run at a time, and may fail.
+/// A closure that runs repeatedly, one run at a time, and may fail.
 pub(crate) struct TryEach<F>(pub(crate) F);
 
 impl<F, T, E> Work for TryEach<F>
@@ -85,7 +85,7 @@ where
     any!();
 }
 
-/// A closure whose runs may go on beside each other.
+/// A closure whose runs may overlap.
 pub(crate) struct CallShared<F>(pub(crate) Arc<F>);
 
 impl<F: Fn(&Run<'_>) + Send + Sync + 'static> Work for CallShared<F> {
@@ -112,7 +112,7 @@ impl<T: Send + 'static> Brief for SendOnce<T> {
     }
 }
 
-/// As a part of a job that has more than this.
+/// For a job that has more than a deadline.
 impl<T: Send + 'static> Work for SendOnce<T> {
     fn call(self: Box<Self>, run: &Run<'_>, _: &mut Back) {
         self.carry_out(run);
@@ -122,7 +122,7 @@ impl<T: Send + 'static> Work for SendOnce<T> {
     brief!();
 }
 
-/// A value of which a copy is sent each time.
+/// A value. A copy is sent in each run.
 pub(crate) struct SendEach<T> {
     pub(crate) sender: Sender<T>,
     pub(crate) value: T,
@@ -137,7 +137,7 @@ impl<T: Clone + Send + 'static> Work for SendEach<T> {
     brief!();
 }
 
-/// Sends without waiting: a receiver that is slow must not hold up the jobs of others.
+/// Sends without waiting, so that a slow receiver does not delay other jobs.
 fn send<T>(sender: &Sender<T>, value: T, run: &Run<'_>) {
     match sender.try_send(value) {
         Ok(()) => {}

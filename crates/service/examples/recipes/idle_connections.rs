@@ -41,8 +41,8 @@ where
     }
 }
 
-/// Aborts the task of a peer after `idle`, whatever the task waits for. From everywhere,
-/// `timers.refresh(name, idle)` postpones that.
+/// Aborts the task of a peer after `idle`, whatever the task waits for. Any part of the program
+/// postpones that by `timers.refresh(name, idle)`.
 pub(crate) fn abort_when_idle(
     timers: &Handle,
     name: &str,

@@ -20,8 +20,8 @@ async fn upload(server: SocketAddr, report: &[u8]) -> io::Result<()> {
     if &receipt == b"ok\n" { Ok(()) } else { Err(io::Error::other("the report was refused")) }
 }
 
-/// Uploads a report now and every hour. An attempt is dropped after `limit`, whether it connects,
-/// writes or reads; it has failed then, and is retried.
+/// Uploads a report now and every hour. An attempt that takes longer than `limit` is dropped,
+/// whether it connects, writes or reads. Then it has failed, and is retried.
 pub(crate) fn upload_every_hour(
     timers: &Handle,
     server: SocketAddr,
@@ -37,8 +37,8 @@ pub(crate) fn upload_every_hour(
     Ok(job)
 }
 
-/// Serves until `end` is ready. The limit of a job does not hold during a stop, so the stop has a
-/// limit too: after `grace` it returns, and says how many runs are still in progress.
+/// Serves until `end` is ready. A run may take up to its own limit, so the stop has a limit too:
+/// after `grace` it returns, and says how many runs are still in progress.
 pub(crate) async fn serve(
     server: SocketAddr,
     report: Arc<[u8]>,

@@ -84,17 +84,17 @@ pub struct Cron {
     zone: TimeZone,
     days: Days,
     times: Times,
-    /// It has a `*` among its hours, minutes and seconds.
+    /// There is a `*` among its hours, minutes and seconds.
     follows_elapsed_time: bool,
 }
 
-/// On which days, as `croner` reads it.
+/// The days of a line, as `croner` reads them.
 #[derive(Clone)]
 struct Days {
     pattern: croner::CronPattern,
 }
 
-/// At which times of such a day: each sorted, and none empty.
+/// The times on each of these days: each list sorted, and none empty.
 #[derive(Clone)]
 struct Times {
     hours: Box<[u16]>,
@@ -103,7 +103,7 @@ struct Times {
 }
 
 impl Cron {
-    /// Reads a line: its [syntax](self#syntax).
+    /// Reads a line. See the [syntax](self#syntax).
     ///
     /// # Errors
     ///
@@ -116,8 +116,8 @@ impl Cron {
     }
 
     /// Reads a line that [`plain`](Self::plain) returned, or that a version without `plain` stored.
-    /// It means what it meant then: in such a line `0 9 */2 * MON` is each Monday and each second
-    /// day, and `*/90` as minute is minute 0. Lines of people belong to [`new`](Self::new).
+    /// It keeps its former meaning: `0 9 */2 * MON` is each Monday and each second day, and `*/90`
+    /// as minute is minute 0. Use [`new`](Self::new) for lines that people write.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl Cron {
         let pattern = plain.parse::<croner::Cron>().map_err(unread)?.pattern;
         let parts = [&pattern.hours, &pattern.minutes, &pattern.seconds];
         let [hours, minutes, seconds] = parts.map(|part| part.values().into_boxed_slice());
-        // From a list of empty elements.
+        // A list of empty elements leads to this.
         if hours.is_empty() || minutes.is_empty() || seconds.is_empty() {
             return Err(never());
         }
@@ -160,9 +160,9 @@ impl Cron {
         &self.line
     }
 
-    /// The line in the form to store, if another program is going to read it, perhaps of another
-    /// version: [`from_plain`](Self::from_plain) reads it. It means the same to all versions, and
-    /// is the line as given unless that needs one of the forms below.
+    /// The line in plain form, to be stored for another program, perhaps of another version:
+    /// [`from_plain`](Self::from_plain) reads it. It has the same meaning in all versions. It is
+    /// the line as given, unless that needs one of the changes below.
     ///
     /// ```
     /// use wheelhouse_service::cron::{Cron, jiff::tz::TimeZone};
@@ -205,7 +205,7 @@ impl Rule for Cron {
 
 const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
-/// The first whole second after what a clock shows.
+/// The first whole second after a clock time.
 fn second_after(shown: DateTime) -> Option<DateTime> {
     shown.with().subsec_nanosecond(0).build().ok()?.checked_add(SECOND).ok()
 }
@@ -215,7 +215,7 @@ impl Cron {
     fn next_named(&self, after: Timestamp) -> Option<Timestamp> {
         let mut from = second_after(self.zone.to_datetime(after))?;
         if let Some(end) = self.end_of_second_pass(after) {
-            // The times up to there were shown before, and have had their runs.
+            // The times up to there occurred before, and have had their runs.
             from = from.max(end);
         }
         loop {
@@ -288,8 +288,8 @@ impl Cron {
         self.zone.preceding(instant.checked_add(1.nanosecond()).ok()?).next()
     }
 
-    /// If a clock that was set back shows a time for the second time at this instant: the end of
-    /// the repeated times.
+    /// The end of the repeated times, if a clock that was set back shows the time of this instant
+    /// for the second time.
     fn end_of_second_pass(&self, instant: Timestamp) -> Option<DateTime> {
         let shown = self.zone.to_datetime(instant);
         match self.zone.to_ambiguous_timestamp(shown).offset() {
@@ -300,7 +300,7 @@ impl Cron {
         }
     }
 
-    /// The first date and time that the line names, from this on, without a time zone.
+    /// The first date and time of the line at or after `from`, without a time zone.
     fn first_from(&self, from: DateTime) -> Option<DateTime> {
         let day = self.days.first_from(from.date())?;
         let earliest = if day == from.date() { from.time() } else { Time::midnight() };

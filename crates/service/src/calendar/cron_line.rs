@@ -1,4 +1,4 @@
-//! Why a cron line is refused, and whether it follows elapsed time.
+//! The error for a refused cron line, and the check whether a line follows elapsed time.
 
 use std::error::Error;
 use std::fmt;
@@ -15,7 +15,7 @@ pub enum CronError {
         /// The fault, the field that has it, and what to write instead.
         reason: String,
     },
-    /// It can be understood, but names no time since 1970, like a 30th of February.
+    /// It can be understood, but has no time since 1970, like a 30th of February.
     NeverMatches {
         /// The line.
         line: String,

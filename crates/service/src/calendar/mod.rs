@@ -1,4 +1,4 @@
-//! Jobs by the calendar: a rule names the times of their runs.
+//! Calendar jobs: a rule names the times of their runs.
 
 #[cfg(feature = "cron")]
 pub mod cron;
@@ -78,8 +78,8 @@ const RETRY: Duration = Duration::from_secs(60);
 /// No time has two runs. If the wall clock is set back, the rule is asked only for times after that
 /// of the last run. If it is set back while a run is pending, that run stays the next one.
 ///
-/// A run that was [moved](JobHandle::refresh) by the caller, for instance to repeat a report, is an
-/// additional run, and replaces none that the rule names.
+/// A run that the caller [moved](JobHandle::refresh), for instance to repeat a report, is an
+/// additional run. It replaces none that the rule names.
 ///
 /// A run never begins before the wall clock shows its time, see [`Handle::at`]. If that clock is
 /// set forward, or the machine was suspended, the run begins within a minute.
@@ -92,7 +92,7 @@ const RETRY: Duration = Duration::from_secs(60);
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct OnRule<'h> {
     plan: Periodic<'h>,
-    /// Without its type: so the compiler has a single message for a rule that is none.
+    /// Type-erased, so the compiler has a single message for a type that is not a rule.
     rule: Box<dyn Rule>,
     /// The time of the first run.
     first: Option<SystemTime>,
@@ -113,7 +113,7 @@ impl OnRule<'_> {
         self
     }
 
-    /// Gives the job a key that another may have. See [`Periodic::replacing`].
+    /// Gives the job a key, and cancels a job that has it. See [`Periodic::replacing`].
     pub fn replacing(mut self, key: impl Into<Key>) -> Self {
         self.plan = self.plan.replacing(key);
         self
@@ -180,12 +180,12 @@ impl OnRule<'_> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
 
-    /// Schedules the sending of a copy of a value, at each time of the rule. If the channel is
-    /// full, the copy is dropped and that is [reported](crate::EventKind::ChannelFull); if the
-    /// receiver is gone, the job ends.
+    /// Sends a copy of a value at each time of the rule. If the channel is full, the copy is
+    /// dropped and that is [reported](crate::EventKind::ChannelFull). If the receiver is gone, the
+    /// job ends.
     ///
-    /// The rule is your code, so unlike a value of [`Periodic::send`] this one is sent where
-    /// closures run, and waits for a free thread as they do.
+    /// The rule is your code. So unlike with [`Periodic::send`], the value is sent where closures
+    /// run, and waits for a free thread as they do.
     ///
     /// ```
     /// use std::time::{Duration, SystemTime};
@@ -238,7 +238,7 @@ impl OnRule<'_> {
 }
 
 impl Handle {
-    /// Plans a job for the times that a rule names: a cron line (feature `cron`), or a closure.
+    /// Plans a job at the times that a rule names: a cron line (feature `cron`), or a closure.
     ///
     /// A cron line is read by `Cron::new`. A `&str` alone does not compile:
     ///
@@ -248,8 +248,8 @@ impl Handle {
     /// ```
     pub fn on<R: Rule>(&self, mut rule: R) -> OnRule<'_> {
         let first = rule.next(self.clock().wall());
-        // The period is only used if an executor drops a run: the run is retried after it, and not
-        // once for each period of a stall.
+        // The period is only used if an executor drops a run: the run is retried after it. A
+        // shorter period would retry once for each period of a stall.
         let plan = Periodic::new(self, self.ticks().length().max(RETRY), None).fixed_delay();
         let plan = if let Some(time) = first { plan.first_at(time) } else { plan };
         OnRule { plan, rule: Box::new(rule), first }
@@ -268,13 +268,13 @@ struct CallOnRule {
 impl CallOnRule {
     /// Moves the next run to the next time of the rule, or ends the job if there is none.
     ///
-    /// This comes before the closure: so a closure that panics has a next run, and one that ends or
-    /// moves the job overrides the rule.
+    /// It is called before the closure. So a closure that panics has a next run, and a closure that
+    /// ends or moves the job overrides the rule.
     fn plan_next(&mut self, run: &Run<'_>) {
         if run.is_last() || run.extra {
             return;
         }
-        // A run that was moved to a moment is for no time of the rule, and replaces none.
+        // A run that was moved to a moment has no time of the rule, and replaces none.
         self.last = run.time().or(self.last);
         let wall = run.wall();
         let after = self.last.map_or(wall, |last| wall.max(last));

@@ -3,8 +3,8 @@
 //!
 //! `croner` replaces names anywhere in the line, refuses ranges that wrap around, accepts steps
 //! that no value reaches, takes only a lone `*` for a field without restriction, and its messages
-//! name its own bits. So each element of each field is checked here, with messages that name what
-//! to write, and rewritten only if `croner` would read it otherwise:
+//! expose its internals. So each element of each field is checked here, with messages that name
+//! what to write, and rewritten only if `croner` would read it otherwise:
 //!
 //! | written | plain |
 //! |---|---|
@@ -15,13 +15,13 @@
 //! | `@midnight` | `@daily` |
 //! | `0 9 * * * # a comment` | `0 9 * * *` |
 
-/// The longest line that is read: each minute, named one by one, takes 170 bytes.
+/// The longest line that is accepted. A list of all minutes takes 170 bytes.
 pub(super) const LONGEST: usize = 1_000;
 
 /// The fields of a line.
 const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 or JAN-DEC, \
                       weekday 0-7 or SUN-SAT, as in '0 9 * * MON'; six with seconds in front; \
-                      seven with seconds in front and a year behind";
+                      seven with seconds in front and a year at the end";
 
 /// The plain form of a line.
 ///
@@ -57,7 +57,7 @@ fn words(line: &str) -> Result<Vec<&str>, String> {
     }
     let words = &all[..comment.unwrap_or(all.len())];
     if words.is_empty() {
-        Err(format!("it is empty; expected are {FIELDS}"))
+        Err(format!("it is empty; expected {FIELDS}"))
     } else {
         Ok(words.to_vec())
     }
@@ -72,7 +72,7 @@ fn assignment(word: &str) -> String {
              '{value}' as the second argument"
         );
     }
-    format!("'{word}' sets a variable of a crontab: leave it out; expected are {FIELDS}")
+    format!("'{word}' sets a variable of a crontab: leave it out; expected {FIELDS}")
 }
 
 fn nickname(name: &str, rest: &[&str]) -> Result<&'static str, String> {
@@ -86,19 +86,19 @@ fn nickname(name: &str, rest: &[&str]) -> Result<&'static str, String> {
         ("@annually", "@annually"),
     ];
     if name.eq_ignore_ascii_case("@every") {
-        return Err("'@every' names a period, not times of the calendar: plan the job by \
+        return Err("'@every' names a period, not calendar times: plan the job by \
                     `every(Duration)` instead"
             .to_owned());
     }
     if name.eq_ignore_ascii_case("@reboot") {
-        return Err("'@reboot' is unsupported, since the start of a program is no time of the \
-                    calendar: schedule the job by `after(Duration::ZERO)` when the program starts"
+        return Err("'@reboot' is unsupported, since the start of a program is not a calendar \
+                    time: schedule the job by `after(Duration::ZERO)` when the program starts"
             .to_owned());
     }
     let known = NAMES.iter().find(|(known, _)| name.eq_ignore_ascii_case(known));
     let Some((_, plain)) = known else {
         let names = NAMES.map(|(name, _)| name).join(", ");
-        return Err(format!("'{name}' is not known: there are {names}"));
+        return Err(format!("'{name}' is not known: use one of {names}"));
     };
     if rest.is_empty() { Ok(plain) } else { Err(format!("nothing may follow '{name}'")) }
 }
@@ -123,7 +123,7 @@ fn fields(words: &[&str]) -> Result<String, String> {
         plain.push(field.plain(text).map_err(named)?);
     }
     // As in crontab: a field that begins with `*` does not restrict the days by itself, so a day
-    // must match both. `croner` knows that of a lone `*` only.
+    // must match both. `croner` applies this only to a lone `*`.
     let [day, weekday] = [3 - first, 5 - first];
     let stars = |at: usize| words[at].trim_start_matches('+').starts_with(['*', '?']);
     let lone = |at: usize| ["*", "+*"].contains(&plain[at].as_str());
@@ -196,14 +196,14 @@ impl Field {
         let weekday = self.kind == Kind::Weekday;
         let (plus, list) = match text.strip_prefix('+') {
             Some(list) if weekday => ("+", list),
-            Some(_) => return Err("a '+' stands only before a day of the week".to_owned()),
+            Some(_) => return Err("a '+' may only precede a day of the week".to_owned()),
             None => ("", text),
         };
         let elements: Vec<_> = list.split(',').collect();
         let is_last = |element: &&str| element.eq_ignore_ascii_case("L");
         if weekday && elements.iter().any(is_last) {
-            return Err("L alone is no day of the week, the last Friday of a month is 'FRI#L', \
-                        and the last day of a month 'L' as its day"
+            return Err("'L' alone is not a day of the week: write 'FRI#L' for the last Friday \
+                        of a month, and 'L' as day of the month for its last day"
                 .to_owned());
         }
         if elements.iter().any(is_last)
@@ -302,12 +302,12 @@ impl Field {
     fn step(&self, text: &str) -> Result<u16, String> {
         let count = self.most - self.least + 1;
         match text.parse::<u16>() {
-            _ if !is_number(text) => Err(format!("the step '{text}' is no number")),
-            Ok(0) => Err("a step of 0 leads to no next value".to_owned()),
+            _ if !is_number(text) => Err(format!("the step '{text}' is not a number")),
+            Ok(0) => Err("a step of 0 never reaches another value".to_owned()),
             Ok(step) if step <= count => Ok(step),
             _ => Err(format!(
-                "a step of {text} is larger than the field, which has {count} values: name the \
-                 one value that is meant, or plan a period by `every(Duration)`"
+                "a step of {text} is larger than the field, which has {count} values: write \
+                 the single value, or plan a period by `every(Duration)`"
             )),
         }
     }

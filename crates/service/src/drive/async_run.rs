@@ -1,4 +1,4 @@
-//! A run that is a future, for whatever executor runs futures.
+//! A run that is a future, for any executor of futures.
 
 use super::due_run::{self, DueRun};
 use crate::future::Sleep;
@@ -15,12 +15,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-/// A run of an async job: a future to be polled until it is ready, by the executor that
-/// [`Builder::spawn_on`](crate::Builder::spawn_on) hands it to, or else by the thread that leads.
+/// A run of an async job: a future to be polled until it is ready, by the executor of
+/// [`Builder::spawn_on`](crate::Builder::spawn_on), or else by the thread that leads.
 ///
-/// The run begins when it is polled first. Until then the job can be cancelled and moved, and it
-/// does nothing. Dropping it before it is ready is reported as [`EventKind::Abandoned`]; a periodic
-/// job goes on with its next period. Panics are caught, and reach no executor.
+/// The run begins with the first poll. Until then the job can be cancelled or moved; then the
+/// future does nothing. Dropping it before it is ready is reported as [`EventKind::Abandoned`]; a
+/// periodic job continues with its next period. Panics are caught and do not reach the executor.
 #[must_use = "a run that is dropped is reported as abandoned"]
 pub struct AsyncRun {
     state: State,
@@ -38,11 +38,11 @@ struct Going {
     begun: Begun<dyn Work>,
     started: Moment,
     run: RunFuture,
-    /// Is ready when the run has taken too long.
+    /// Ready when the run has reached its limit.
     limit: Option<Sleep>,
     back: Back,
     span: RunSpan,
-    /// Its place in a group. Given up after all else.
+    /// Its place in a group. Released last.
     seat: Option<Seat>,
 }
 
@@ -51,7 +51,7 @@ impl AsyncRun {
         Self { state: State::Due(run) }
     }
 
-    /// The job; `None` when the run is over.
+    /// The job. `None` when the run is over.
     pub fn job(&self) -> Option<JobHandle> {
         match &self.state {
             State::Due(run) => Some(run.job()),
@@ -99,7 +99,7 @@ impl Going {
         self.timers.job_handle(self.begun.id, self.begun.info.clone())
     }
 
-    /// How it ended, if it has.
+    /// Polls the future. Returns the result if it has ended.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), EventKind>> {
         let mut polled = Poll::Pending;
         let entered = self.span.enter();
@@ -117,8 +117,8 @@ impl Going {
         };
         match Pin::new(sleep).poll(context) {
             Poll::Ready(Ok(())) => Poll::Ready(Err(EventKind::TimedOut(limit))),
-            // The service is over, without threads that could hold it; or there is no such time.
-            // Then there is no limit.
+            // The service has ended, and no thread is left to enforce the limit; or the limit is
+            // out of range. Then there is no limit.
             Poll::Ready(Err(_)) => {
                 self.limit = None;
                 Poll::Pending
@@ -129,7 +129,7 @@ impl Going {
 
     fn end(self, outcome: Result<(), EventKind>) {
         let Self { timers, begun, started, run, limit, back, span, seat } = self;
-        // What the future holds is dropped before the run is over.
+        // The future and what it owns are dropped before the run is over.
         let entered = span.enter();
         discard(run);
         drop(entered);

@@ -15,16 +15,16 @@ use std::time::Duration;
 use wheelhouse_core::Timer;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
-/// The most jobs a service may be allowed: half of what a backend holds.
+/// The highest limit of jobs: half of what a backend can hold.
 const MOST_JOBS: usize = 1 << 31;
 
-/// The fewest and the most shards by default. A thread that is interrupted while it holds the lock
-/// of its shard holds up all others that schedule there: with more threads than shards, that is a
-/// slice of the scheduler.
+/// The fewest and the most shards by default. A thread that is preempted while it holds the lock of
+/// its shard delays all other threads that schedule there, by a time slice of the operating system.
+/// More shards make this rarer.
 const SHARDS: (usize, usize) = (4, 64);
 
-/// The fewest threads by default. One that sleeps costs nothing but its stack, and on a machine of
-/// two processors two jobs that block would otherwise hold up all others.
+/// The fewest threads by default. A sleeping thread costs only its stack. On a machine with two
+/// processors, two jobs that block would otherwise delay all others.
 const FEWEST_THREADS: usize = 4;
 
 /// Configures a [`Scheduler`] or a [`Service`].
@@ -60,7 +60,7 @@ pub struct Builder {
     shards: Option<usize>,
     tick: Duration,
     clock: Arc<dyn Clock>,
-    /// `None` is for what is started to choose.
+    /// `None`: the default of the service or scheduler.
     workers: Option<usize>,
     executor: Option<Box<dyn Executor>>,
     spawner: Option<Spawner>,
@@ -70,7 +70,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The most that [`max_jobs`](Self::max_jobs) takes.
+    /// The highest limit that [`max_jobs`](Self::max_jobs) accepts.
     pub const MOST_JOBS: usize = MOST_JOBS;
 
     pub(super) fn new() -> Self {
@@ -88,81 +88,83 @@ impl Builder {
         }
     }
 
-    /// What holds the timers, in one shard; a [`HierarchicalWheel`] for each shard by default.
+    /// Sets the backend for the timers, and uses a single shard. By default each shard has a
+    /// [`HierarchicalWheel`].
     pub fn backend(mut self, backend: impl Timer<JobIndex> + Send + 'static) -> Self {
         self.backend = Some(Box::new(backend));
         self
     }
 
-    /// The number of shards of a service: by default as many as there are processors, four
-    /// at least, and one for a [`Scheduler`]. Each is a lock and a wheel; a thread schedules in
-    /// one of them, so that more threads than shards meet there. Zero is taken for one, as a
-    /// [backend](Self::backend) that was given is.
+    /// Sets the number of shards. A service has one for each processor by default, and four at
+    /// least; a [`Scheduler`] has one. Each shard is a lock and a wheel. A thread schedules in one
+    /// shard, so threads contend only if there are more of them than shards. Zero counts as one.
+    /// Ignored if a [backend](Self::backend) is set.
     pub fn shards(mut self, shards: usize) -> Self {
         self.shards = Some(shards);
         self
     }
 
-    /// How long a tick lasts: 50 microseconds by default. Deadlines are rounded up to it, so that a
-    /// job begins up to a tick after its time and never before. A finer tick costs nothing where
-    /// nothing is due; a coarser one wakes the leader less often, and so does the
+    /// Sets the length of a tick: 50 microseconds by default. Deadlines are rounded up to it, so a
+    /// job begins up to a tick after its time and never before. An idle service pays nothing for a
+    /// finer tick. A coarser tick wakes the leader less often. So does the
     /// [`slack`](crate::OneShot::slack) of jobs that need not be so exact.
     ///
-    /// Linux may wake up a thread 50 microseconds later than asked for (its *timer slack*), to put
-    /// wake-ups of the machine together. With a tick shorter than that, the threads of a
-    /// [`Service`] ask for the tick instead, where that is allowed.
+    /// Linux may wake up a thread 50 microseconds late (its *timer slack*), to combine wake-ups of
+    /// the machine. With a shorter tick, the threads of a [`Service`] reduce their timer slack to
+    /// the tick, if that is allowed.
     pub fn tick(mut self, tick: Duration) -> Self {
         self.tick = tick;
         self
     }
 
-    /// Where the time comes from; a [`MonotonicClock`] by default.
+    /// Sets the clock: a [`MonotonicClock`] by default.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// How many threads a [`Service`] has: as many as there are processors by default, and four at
-    /// least. As many jobs run at once, at most. Zero is refused. A [`Scheduler`] has none until it
-    /// is [started](Scheduler::start).
+    /// Sets the number of threads of a [`Service`], which is also the number of jobs that run at
+    /// once, at most: by default one for each processor, and four at least. Zero is refused. A
+    /// [`Scheduler`] has no threads until it is [started](Scheduler::start).
     ///
-    /// One thread leads: it takes out what is due and runs it, so that a brief job costs no
+    /// One thread leads: it takes out the due jobs and runs them, so a brief job costs no
     /// hand-over. Another stands by. When the leader has been in one run for 200 microseconds, the
-    /// *patience*, the other takes the lead, and the run continues on its own thread. So a slow job
-    /// delays others by the patience while a thread is free, and one whose plan is
-    /// [`blocking`](crate::OneShot::blocking) by the waking of a thread, some 50 microseconds.
-    /// If runs take more than 30 microseconds on average, the lead changes before each of them.
-    /// Briefer runs follow each other on one thread, so together they use one processor at most.
+    /// *patience*, the other takes the lead, and the run continues on its own thread. So while a
+    /// thread is free, a slow job delays others by the patience, and a job whose plan is
+    /// [`blocking`](crate::OneShot::blocking) delays them by the waking of a thread, some 50
+    /// microseconds. If runs take more than 30 microseconds on average, the lead changes before
+    /// each of them. Briefer runs follow one another on one thread, so together they use one
+    /// processor at most.
     ///
-    /// When all threads are in slow runs, what comes due waits until one of them ends: the counter
-    /// [`held_up`](crate::Counts::held_up) says how often. With one thread each job waits for the
-    /// one before.
+    /// When all threads are in slow runs, jobs that come due wait until one of the runs ends. The
+    /// counter [`held_up`](crate::Counts::held_up) counts this. With one thread each job waits for
+    /// the one before.
     ///
-    /// **Its cost**: while jobs run, the thread that stands by wakes up once in the patience; while
-    /// none does, never.
+    /// **Cost**: while jobs run, the thread that stands by wakes up once per patience. While none
+    /// runs, it does not wake up.
     ///
-    /// Of this and [`executor`](Self::executor), the one called last holds.
+    /// This and [`executor`](Self::executor) exclude each other: the last call wins.
     pub fn workers(mut self, workers: usize) -> Self {
         (self.workers, self.executor) = (Some(workers), None);
         self
     }
 
-    /// Runs closures where this says, instead of on the threads of the service, which then are one.
-    /// That one brings what needs no more than an instant: values that are sent, and futures; and
-    /// it polls async jobs, unless they are [spawned elsewhere](Self::spawn_on).
+    /// Runs closures on this executor. The service then has a single thread, which sends values,
+    /// wakes futures, and polls async jobs unless they are [spawned elsewhere](Self::spawn_on).
     pub fn executor(mut self, executor: impl Executor + 'static) -> Self {
         self.workers = None;
         self.executor = Some(Box::new(executor));
         self
     }
 
-    /// Hands the runs of [async jobs](crate::OneShot::run_async) to an executor of futures: each is
-    /// one, to be polled until it is ready. The closure is called by the thread that leads and must
-    /// return soon. Without this, that thread polls the futures itself: no thread waits for one,
-    /// and futures that need the reactor or the timers of a runtime are spawned there.
+    /// Spawns the runs of [async jobs](crate::OneShot::run_async) elsewhere: `spawn` receives each
+    /// run as a future, to be polled until it is ready. The thread that leads calls `spawn`, which
+    /// must return soon. Without `spawn_on`, that thread polls the futures itself: a waiting future
+    /// occupies no thread, but futures that need the reactor or the timers of a runtime do not work
+    /// there.
     ///
-    /// [`Service::stop`] waits for these runs as for others. Dropping the service does not: they
-    /// are the executor's.
+    /// [`Service::stop`] waits for these runs as for others. Dropping the service does not, since
+    /// they belong to the executor.
     ///
     /// ```
     /// use std::time::Duration;
@@ -189,24 +191,24 @@ impl Builder {
         self
     }
 
-    /// How many jobs may be scheduled at a time: pending, due, and running. [`Builder::MOST_JOBS`]
-    /// by default, which is also the most. Zero is refused.
+    /// Limits the jobs that are scheduled at a time: pending, due, and running. By default there is
+    /// no limit. [`Builder::MOST_JOBS`] is the highest limit. Zero is refused.
     ///
     /// This bounds the memory too: a job that is over makes room at once. With a limit all threads
-    /// write to one count.
+    /// write to one counter.
     pub fn max_jobs(mut self, jobs: usize) -> Self {
         self.limit = Some(jobs);
         self
     }
 
-    /// Runs that take longer than this are reported; a second by default. Zero is refused.
+    /// Sets the time after which a run is reported as slow: a second by default. Zero is refused.
     pub fn slow_after(mut self, time: Duration) -> Self {
         self.slow_after = time;
         self
     }
 
-    /// What is to be called when something goes wrong in a job, on the thread where it does: it
-    /// should return soon. It may do anything that a job may, also stop the service.
+    /// Sets a callback for failures of jobs. It is called on the thread on which a job fails, and
+    /// should return soon. It may do all that a job may do, even stop the service.
     pub fn on_event(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.observer = Some(Box::new(observer));
         self
@@ -215,18 +217,18 @@ impl Builder {
 
 #[cfg(feature = "record")]
 impl Builder {
-    /// Records what the service does with its timers in a file, as a trace to be replayed on other
-    /// backends (feature `record`), in one shard. What is there already is overwritten. Call it
-    /// after [`backend`](Self::backend), which would take the recorder away again, and after
-    /// [`tick`](Self::tick), whose length the trace names.
+    /// Records the timer operations of the service in a file, as a trace to be replayed on other
+    /// backends (feature `record`), and uses a single shard. An existing file is overwritten. Call
+    /// it after [`backend`](Self::backend), which would remove the recorder again, and after
+    /// [`tick`](Self::tick), whose length is part of the trace.
     ///
     /// The trace is complete when the scheduler is dropped, or at 100 million bytes. A full disk
-    /// ends the recording and nothing else. For another limit, or to be told how the recording
-    /// ended, give [`backend`](Self::backend) a recorder made with `wheelhouse_record::Builder`.
+    /// ends the recording and nothing else. For another limit, or to learn how the recording ended,
+    /// give [`backend`](Self::backend) a recorder made with `wheelhouse_record::Builder`.
     ///
     /// # Errors
     ///
-    /// If the file cannot be made or written.
+    /// If the file cannot be created or written.
     ///
     /// ```
     /// use std::time::Duration;
@@ -235,7 +237,7 @@ impl Builder {
     /// # let path = std::env::temp_dir().join(format!("wheelhouse-{}.trace", std::process::id()));
     /// let scheduler = Scheduler::builder().record_to(&path)?.build()?;
     /// scheduler.handle().after(Duration::from_secs(30)).run(|_| println!("expired"))?;
-    /// drop(scheduler); // the trace is whole
+    /// drop(scheduler); // the trace is complete
     /// # std::fs::remove_file(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -255,8 +257,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// A tick that cannot be, no threads or too many, a limit of zero or one that is too high, or
-    /// runs that are slow after no time.
+    /// If the tick is out of range, the number of threads or jobs is zero or too high, or
+    /// [`slow_after`](Self::slow_after) is zero.
     pub fn build(self) -> Result<Scheduler, BuildError> {
         let ticks = Ticks::new(self.tick).ok_or(BuildError::Tick(self.tick))?;
         match self.limit {
@@ -289,7 +291,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Those of [`build`](Self::build), or a thread that cannot be started.
+    /// Those of [`build`](Self::build), or if a thread cannot be started.
     pub fn start(mut self) -> Result<Service, BuildError> {
         let processors = available_parallelism().map_or(1, NonZero::get);
         self.shards.get_or_insert(processors.clamp(SHARDS.0, SHARDS.1));

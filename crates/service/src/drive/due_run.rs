@@ -1,4 +1,4 @@
-//! A run as an executor gets it, and how runs are carried out, wherever that is.
+//! A run for an executor, and the steps of carrying out a run on any thread.
 
 use crate::EventKind;
 use crate::guard::{discard, guarded};
@@ -11,21 +11,20 @@ use crate::time::Moment;
 use std::fmt;
 use std::sync::Arc;
 
-/// A run whose time has come, for an [`Executor`](crate::Executor) to carry out on whatever thread
-/// it likes.
+/// A run whose time has come, for an [`Executor`](crate::Executor) to carry out on any thread.
 ///
 /// Until it begins, the job can still be cancelled or moved; then [`run`](Self::run) does nothing.
-/// Dropping it instead of running it is reported as [`EventKind::Abandoned`]; a periodic job goes
-/// on with its next period.
+/// Dropping it instead of running it is reported as [`EventKind::Abandoned`]; a periodic job
+/// continues with its next period.
 #[must_use = "a run that is dropped is reported as abandoned"]
 pub struct DueRun {
     timers: Handle,
     id: Id,
     info: Option<Arc<Info>>,
-    /// The run begins unless this turn is over. `None` when it has begun, or was found to be over.
+    /// The run begins unless this turn is over. `None` after it has begun, or was found to be over.
     turn: Option<Turn>,
     way: Way,
-    /// Its place in a group. Given up after all else.
+    /// Its place in a group. Released last.
     seat: Option<Seat>,
 }
 
@@ -50,7 +49,7 @@ impl DueRun {
         self.way.blocks
     }
 
-    /// What it needs a place in.
+    /// The group in which it needs a place.
     pub(super) fn group(&self) -> Option<Group> {
         self.way.group.clone()
     }
@@ -59,12 +58,12 @@ impl DueRun {
         &mut self.seat
     }
 
-    /// Whether it is a future. The others are closures.
+    /// Returns `true` if it is a future, `false` if it is a closure.
     pub(super) fn is_async(&self) -> bool {
         self.way.is_async
     }
 
-    /// Carries it out on this thread. Returns when the job does; if it panics, that is caught and
+    /// Carries it out on this thread, and returns when the job does. A panic is caught and
     /// reported.
     pub fn run(mut self) {
         let _inside = self.timers.house().enter();
@@ -130,7 +129,7 @@ pub(super) fn end(timers: &Handle, done: Done<dyn Work>) {
     }
 }
 
-/// What a job is told of a run.
+/// The argument of the job's closure.
 pub(super) fn run_of<'a>(
     anchor: &'a Anchor,
     begun: &'a Begun<dyn Work>,
@@ -142,8 +141,8 @@ pub(super) fn run_of<'a>(
     Run { anchor, id, info, deadline, time, started, number, missed, last, extra, stale, attempt }
 }
 
-/// Calls the job, and reports how that went. The flag says that something was reported.
-/// `thread` is the one that led when the run began.
+/// Calls the job, and reports failures. Returns `true` if something was reported. `thread` is the
+/// thread that led when the run began.
 pub(super) fn call(
     timers: &Handle,
     mut begun: Begun<dyn Work>,
@@ -163,8 +162,8 @@ pub(super) fn call(
     finish(timers, begun, (started, thread), outcome, back)
 }
 
-/// Calls a job that is nothing but work, by the shortest way. When it ended, and whether there was
-/// something to be reported.
+/// Calls a plain job, on the shortest path. Returns when it ended, and `true` if something was
+/// reported.
 #[inline]
 pub(super) fn call_plain(
     timers: &Handle,
@@ -192,7 +191,7 @@ pub(super) fn call_plain(
     (done.ended, told)
 }
 
-/// What is to be reported of a run that returned.
+/// The result to report of a run that returned.
 #[inline]
 pub(super) fn result(begun: &Begun<dyn Work>, back: &mut Back) -> Result<(), EventKind> {
     match back.error.take() {
@@ -202,7 +201,7 @@ pub(super) fn result(begun: &Begun<dyn Work>, back: &mut Back) -> Result<(), Eve
     }
 }
 
-/// Before the last run, so that it can schedule another job under its own key.
+/// Releases the key before the last run, so that the run can schedule another job under it.
 #[inline]
 pub(super) fn free_key(shared: &Shared, begun: &Begun<dyn Work>) {
     if begun.frees_key {
@@ -210,7 +209,7 @@ pub(super) fn free_key(shared: &Shared, begun: &Begun<dyn Work>) {
     }
 }
 
-/// Reports how a run went that has just ended. And whether there was something to be reported.
+/// Reports the result of a run that has just ended. Returns `true` if something was reported.
 pub(super) fn finish(
     timers: &Handle,
     begun: Begun<dyn Work>,
@@ -233,7 +232,7 @@ pub(super) fn finish(
             if let Some(info) = &info {
                 info.fail(kind.reason());
             }
-            // An error says by itself whether it was the last.
+            // These two events say whether a retry follows. The others need a `GaveUp` in addition.
             let says_so = matches!(kind, EventKind::Failed(_) | EventKind::GaveUp(_));
             let gave_up = (tries.0 > 1 && !tries.1 && !says_so).then(|| kind.reason());
             shared.house.with(id.shard(), |core| core.counts.failed += u64::from(says_so));
@@ -253,7 +252,7 @@ pub(super) fn finish(
     (Done { id, work: back.work, deadline, started, ended, beside, failed, stale }, told)
 }
 
-/// Does what is left to be done when a run has ended.
+/// Finishes a run without the lock: releases the key, drops the work, and hands the run in.
 pub(super) fn clear(shared: &Shared, id: Id, leftover: Leftover<dyn Work>) {
     shared.house.free_key(leftover.info.as_deref(), id);
     discard(leftover.work);

@@ -1,12 +1,12 @@
-//! Where closures run: on the thread that drives, or wherever the user says.
+//! Where closures run: on the leading thread, or on a custom executor.
 
 use super::due_run::DueRun;
 
-/// Carries out runs, on threads of its own. A closure is one too.
+/// Executes runs, usually on its own threads. A closure `Fn(DueRun)` is an executor too.
 ///
-/// [`execute`](Self::execute) is called by the driver and must return soon, as nothing else comes
-/// due meanwhile. It may drop a run that it has no room for: that is reported, and harms no other
-/// job.
+/// The driver calls [`execute`](Self::execute), which must return soon: until then nothing else
+/// comes due. An executor without room may drop a run. That is reported, and does not affect other
+/// jobs.
 ///
 /// ```
 /// use std::time::Duration;
@@ -19,14 +19,14 @@ use super::due_run::DueRun;
 /// # Ok::<(), wheelhouse_service::BuildError>(())
 /// ```
 pub trait Executor: Send + Sync {
-    /// Takes a run, and calls [`DueRun::run`] on some thread, soon.
+    /// Takes a run, and calls [`DueRun::run`] soon, on any thread.
     ///
-    /// While it holds the run, it must not stop the service by [`Stop::Wait`](crate::Stop::Wait),
-    /// which waits for runs that were handed out, this one too: until it is carried out or dropped,
-    /// and that nobody does meanwhile. It may when it has carried out the run, dropped it or handed
-    /// it on; and at any time by [`Stop::Now`](crate::Stop::Now), or by
-    /// [`Stop::WaitFor`](crate::Stop::WaitFor), which comes to an end: the job of the run is then
-    /// given back.
+    /// While it holds the run, it must not stop the service by [`Stop::Wait`](crate::Stop::Wait):
+    /// that waits for all runs that were handed out, so it would wait for this one, which is
+    /// neither executed nor dropped in the meantime. After the run was executed, dropped or passed
+    /// on, it may. At any time it may use [`Stop::Now`](crate::Stop::Now), or
+    /// [`Stop::WaitFor`](crate::Stop::WaitFor), which ends at its limit: the stop then returns the
+    /// job of the run.
     fn execute(&self, run: DueRun);
 }
 

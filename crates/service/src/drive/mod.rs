@@ -1,4 +1,4 @@
-//! The driver of the shards takes out what is due, runs it, and sleeps until the next.
+//! The driver of the shards takes out due jobs, runs them, and sleeps until the next deadline.
 
 mod async_run;
 mod builder;
@@ -37,27 +37,27 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// After this many runs the driver looks at all shards again, so that making up for a stall keeps
-/// nothing waiting that is due before it.
+/// After this many runs the driver checks all shards again, so that catching up after a stall does
+/// not delay jobs with earlier deadlines elsewhere.
 const RUNS: usize = 64;
 
-/// One who can drive: a thread of a service, or the owner of a scheduler.
+/// A driver: a thread of a service, or the owner of a scheduler.
 pub(crate) struct Driver {
     timers: Handle,
     runner: Arc<Runner>,
     lead: Member,
     /// The latest moment that was polled.
     now: Moment,
-    /// When to look for runs that take long. Not set while none is in flight.
+    /// When to check for slow runs. `None` while no run is in flight.
     look_for_slow: Cell<Option<Moment>>,
-    /// There may be runs elsewhere. Set too when the lead was taken: the leader before may have
+    /// There may be runs to watch. Also set when the lead was taken: the former leader may have
     /// started some.
     may_watch: Cell<bool>,
 }
 
 /// A run on this thread that has ended.
 enum Ended {
-    /// A job that was nothing but work: its deadline, and when it began.
+    /// The run of a plain job: its deadline, and when it began.
     Plain(Id, Moment, Moment),
     Other(Done<dyn Work>),
 }
@@ -77,7 +77,7 @@ impl Driver {
         Self { timers, runner, lead, now: Moment::ORIGIN, look_for_slow, may_watch }
     }
 
-    /// Looks at the time, and for runs that take long by now.
+    /// Begins a poll at `now`, and checks for slow runs.
     fn begin_poll(&mut self, now: Moment) {
         let shared = self.timers.shared();
         shared.house.signal.awake();
@@ -85,16 +85,16 @@ impl Driver {
         self.now = self.now.max(now);
         if self.look_for_slow.get().is_some_and(|look| look <= self.now) {
             self.look_for_slow.set(None);
-            // Without a lock, so that an observer may stop the service, and one that takes its time
-            // holds up nobody who does.
+            // Reported without a lock: an observer may stop the service, and a slow observer does
+            // not block threads that do.
             for (id, info, time) in shared.house.tell_slow(self.now, shared.slow_after) {
                 shared.report(self.timers.job_handle(id, info), EventKind::StillRunning(time));
             }
         }
     }
 
-    /// Carries out what is ready: at most [`RUNS`], and at most `polls` polls of futures, which may
-    /// be ready again at once. Returns the number of runs.
+    /// Carries out ready runs: at most [`RUNS`], and at most `polls` polls of futures, since a
+    /// future may be ready again at once. Returns the number of runs.
     fn ready(&self, polls: &mut usize) -> usize {
         let house = self.timers.house();
         let mut runs = 0;
@@ -118,8 +118,8 @@ impl Driver {
         runs
     }
 
-    /// Carries out what is due in the shard that is first, up to the tick of the next, and at most
-    /// [`RUNS`]. Returns the number of runs; `None` if nothing is due.
+    /// Carries out what is due in the shard with the earliest deadline, up to the tick of the next
+    /// shard, and at most [`RUNS`]. Returns the number of runs. `None` if nothing is due.
     ///
     /// When this returns, the lead may have been lost.
     fn portion(&self) -> Option<usize> {
@@ -152,8 +152,8 @@ impl Driver {
                 (Some(_), None) => house.handed_in(stage),
                 _ => {}
             }
-            // The end of the last run is the begin of this one, if nothing was waited for in
-            // between: to read the clock takes as long as half of the rest.
+            // The end of the last run is also the begin of this one, if nothing was waited for in
+            // between: reading the clock takes half as long as all the rest.
             let at_once = id.is_some() && !waited && !reported;
             let begin = || if at_once { now } else { house.now() };
             if let Some(Plain { id, deadline, work }) = plain {
@@ -180,8 +180,9 @@ impl Driver {
         Some(runs)
     }
 
-    /// Carries out what came due and is not plain. `begin` returns when a run begins. Returns the
-    /// run, if there was one on this thread, when it ended, and `true` if something was reported.
+    /// Carries out a job that came due and is not plain. `begin` returns the current time, when the
+    /// run begins. Returns the run if there was one on this thread, when it ended, and `true` if
+    /// something was reported.
     #[inline]
     fn carry_out(
         &self,
@@ -189,7 +190,7 @@ impl Driver {
         begin: impl Fn() -> Moment,
     ) -> Option<(Ended, Moment, bool)> {
         match came {
-            // Not a run that the lead may be taken in: values are to come in order.
+            // Not a run in which the lead may be taken: values must arrive in order.
             Came::InSlab(id, deadline, lying) => {
                 let started = begin();
                 let call = |run: &Run<'_>, _: &mut Back| lying.carry_out(run);
@@ -229,8 +230,7 @@ impl Driver {
         self.lead.begin(started.as_nanos(), started.saturating_since(deadline), blocks);
     }
 
-    /// Calls a job that is nothing but work. Returns when it ended, and `true` if something was
-    /// reported.
+    /// Calls a plain job. Returns when it ended, and `true` if something was reported.
     #[inline]
     fn call_plain(
         &self,
@@ -264,14 +264,15 @@ impl Driver {
         }
     }
 
-    /// The lead has passed to this thread. If the leader before is still in its run, that is
+    /// The lead has passed to this thread. If the former leader is still in its run, that is
     /// watched from here on.
     fn watch_former_leader(&self) {
         let Some(thread) = self.lead.former_leader() else { return };
         let Some(id) = self.lead.run_of(thread) else { return };
         let now = self.timers.now();
         self.timers.house().with(id.shard(), |core| {
-            // It ends under this lock: so either it has not ended, or the thread is in another run.
+            // A run ends under this lock. So either it has not ended, or the thread is in another
+            // run.
             if self.lead.run_of(thread) == Some(id) {
                 let info = core.info(id);
                 core.runs.watch_thread(thread, id, info, now);
@@ -282,18 +283,19 @@ impl Driver {
     /// Hands out a run, or queues it until its group has a place.
     fn hand_out(&self, mut run: DueRun) {
         let Some(group) = run.group() else { return launch(&self.runner, run) };
-        // The queue of the group must not keep the executor alive that it waits for.
+        // Weak, so that the queue of the group does not keep the executor alive.
         let runner = Arc::downgrade(&self.runner);
         group.enter(Box::new(move |seat| {
             *run.seat() = Some(seat);
-            // Without an executor it is dropped, and reported by that.
+            // Without an executor the run is dropped, which reports it.
             if let Some(runner) = runner.upgrade() {
                 launch(&runner, run);
             }
         }));
     }
 
-    /// When there may be something to do again; from here on it is woken for what is due before.
+    /// When there may be something to do again. From here on, the driver is woken for anything that
+    /// is due earlier.
     pub(crate) fn next_wakeup(&self) -> Option<Moment> {
         let house = self.timers.house();
         let watch = self.watch_runs();
@@ -304,7 +306,8 @@ impl Driver {
         let mut until = next();
         loop {
             house.signal.sleep_until(until);
-            // After that: who makes a job the first from here on finds that the driver sleeps.
+            // Check again after that: a thread that makes a job the first from here on sees that
+            // the driver sleeps.
             let now = next();
             if now == until {
                 return until;
@@ -313,8 +316,8 @@ impl Driver {
         }
     }
 
-    /// When to look for runs that take long. A moment that was chosen stays until it has come, so
-    /// that while runs come and go they are searched once in that time, and not before each sleep.
+    /// When to check for slow runs. A chosen moment is kept until it has come. So while runs come
+    /// and go, they are searched once in that time, and not before each sleep.
     fn watch_runs(&self) -> Option<Moment> {
         if !self.may_watch.get() {
             return None;
@@ -325,7 +328,7 @@ impl Driver {
             self.look_for_slow.set(None);
             self.may_watch.set(told);
         } else if self.look_for_slow.get().is_none() {
-            // A tick more than that: at the very moment it has not taken longer.
+            // A tick more: at exactly that moment the run has not taken longer.
             let look = oldest.unwrap_or(self.now).checked_add(shared.slow_after);
             self.look_for_slow
                 .set(look.and_then(|look| look.checked_add(shared.house.ticks.length())));
@@ -334,11 +337,11 @@ impl Driver {
     }
 }
 
-/// Hands a run to whatever carries it out.
+/// Hands a run to the executor, the spawner or the ready queue.
 fn launch(runner: &Runner, run: DueRun) {
     let timers = run.timers().clone();
     match (runner, &timers.shared().spawner) {
-        // If it panics, the run is dropped and reported; the driver continues.
+        // If it panics, the run is dropped and reported, and the driver continues.
         (_, Some(spawn)) if run.is_async() => {
             guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
         }
@@ -348,8 +351,8 @@ fn launch(runner: &Runner, run: DueRun) {
     }
 }
 
-/// Takes back what will not run, and tells the futures among it, which hear that the service has
-/// been stopped: at once, as one of them may be what a run waits for, which the stop waits for.
+/// Takes back the jobs that will not run, and notifies the futures among them that the service has
+/// been stopped. This is done at once: a run may wait for such a future, and the stop for that run.
 fn give_back(timers: &Handle, due: bool, stage: Stage) -> Vec<Job> {
     let taken = timers.house().take_back(due, stage);
     let mut jobs = Vec::new();
@@ -364,7 +367,7 @@ fn given_back(timers: &Handle, taken: Taken<dyn Work>) -> Job {
     Job::new(Arc::clone(timers.anchor(taken.id.shard())), taken)
 }
 
-/// In the order of deadlines, and of scheduling.
+/// Sorts jobs by deadline, then by the order of scheduling.
 fn in_order(mut jobs: Vec<Job>) -> Vec<Job> {
     jobs.sort_by_key(|job| (job.deadline(), job.handle().number()));
     jobs
@@ -377,7 +380,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
-    /// What a thread does that is woken, until it sleeps again.
+    /// The steps of a thread from its wake-up to its next sleep.
     fn look(driver: &Driver) {
         driver.timers.house().signal.awake();
         while driver.portion().is_some() {}

@@ -1,5 +1,5 @@
-//! Runs that wait for the thread that leads and for nothing else: closures that got a place in
-//! their group, and async jobs whose futures are to be polled.
+//! Runs that wait only for the leading thread: closures that have a place in their group, and async
+//! jobs whose futures must be polled.
 
 use super::async_run::AsyncRun;
 use super::due_run::DueRun;
@@ -19,9 +19,9 @@ pub(crate) enum Ready {
 #[derive(Default)]
 pub(crate) struct ReadyQueue {
     queue: Mutex<Queue>,
-    /// How many are in it, to be looked at without the lock.
+    /// The length of the queue, to be read without the lock.
     len: AtomicU64,
-    /// How many async runs there are, whether ready or not.
+    /// The number of async runs, whether ready or not.
     tasks: AtomicU64,
 }
 
@@ -33,13 +33,13 @@ struct Queue {
 }
 
 impl ReadyQueue {
-    /// Hands a run to the thread that leads, which is woken. If the queue is closed, the run is
-    /// dropped, and reported by that.
+    /// Hands a run to the leading thread, and wakes it. If the queue is closed, the run is dropped,
+    /// which reports it.
     pub(super) fn push(timers: &Handle, run: Ready) {
         let its = &timers.shared().ready;
         let mut queue = its.queue.lock();
         if queue.closed {
-            // The run is dropped without the lock: with it goes what the user gave.
+            // Dropped without the lock: the run owns values of the user.
             drop(queue);
             return drop(run);
         }
@@ -49,7 +49,7 @@ impl ReadyQueue {
         timers.house().signal.wake_sleeper();
     }
 
-    /// Takes out the next; one that is to be polled only if that is wanted.
+    /// Takes out the next run. A future is taken out only if `polls` is set.
     pub(super) fn pop(&self, polls: bool) -> Option<Ready> {
         if self.is_empty() {
             return None;
@@ -71,12 +71,12 @@ impl ReadyQueue {
         self.len() == 0
     }
 
-    /// Returns `true` if nothing is to be done here, now or later.
+    /// Returns `true` if there is nothing to do here, now or later.
     pub(super) fn is_done(&self) -> bool {
         self.is_empty() && self.tasks.load(Ordering::SeqCst) == 0
     }
 
-    /// Nothing is taken out any more; what there is, is dropped.
+    /// Closes the queue, and drops the runs in it.
     pub(super) fn close(&self) {
         let mut queue = self.queue.lock();
         queue.closed = true;
@@ -86,7 +86,7 @@ impl ReadyQueue {
         drop(left);
     }
 
-    /// Gives an async run to the thread that leads, which polls it whenever it is woken.
+    /// Gives an async run to the leading thread, which polls it whenever it is woken.
     pub(super) fn spawn(run: AsyncRun, timers: Handle) {
         timers.shared().ready.tasks.fetch_add(1, Ordering::SeqCst);
         let task = Task { run, _counted: Counted(timers.clone()) };
@@ -97,7 +97,7 @@ impl ReadyQueue {
     }
 }
 
-/// An async run; it is dropped before it is counted as gone.
+/// An async run. Fields are dropped in order, so the run is dropped before it is counted as gone.
 struct Task {
     run: AsyncRun,
     _counted: Counted,
@@ -115,8 +115,8 @@ struct Counted(Handle);
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        // The thread that drops the last one finds that nothing is left to be done, and wakes the
-        // others when it ends.
+        // The thread that drops the last one finds that nothing is left to do, and wakes the others
+        // when it ends.
         let before = self.0.shared().ready.tasks.fetch_sub(1, Ordering::SeqCst);
         debug_assert!(before > 0, "more runs have ended than begun");
     }

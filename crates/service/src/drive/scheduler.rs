@@ -1,4 +1,4 @@
-//! The service without a thread: for a program that has an event loop, and for tests.
+//! The service without threads: for programs with an event loop, and for tests.
 
 use super::executor::Runner;
 use super::lead::Member;
@@ -11,16 +11,15 @@ use crate::{Builder, Job};
 use std::fmt;
 use std::sync::Arc;
 
-/// How often [`Scheduler::play`] polls at one moment.
+/// How often [`Scheduler::play`] polls at one moment before it moves the clock by a tick.
 const ROUNDS: u32 = 1_000;
 
-/// Jobs and their timers, without a thread of its own: for a program that has an event loop, and
-/// for tests.
+/// Jobs and their timers, without threads: for programs with an event loop, and for tests.
 ///
-/// Jobs are scheduled through [handles](Self::handle), from any thread. Whoever owns the scheduler
-/// calls [`poll`](Self::poll), which runs what is due, and then sleeps until
-/// [`next_wakeup`](Self::next_wakeup). [`start`](Self::start) makes a [`Service`](crate::Service)
-/// of it, with a thread that does just that.
+/// Any thread schedules jobs through [handles](Self::handle). The owner of the scheduler calls
+/// [`poll`](Self::poll), which runs the due jobs, and then sleeps until
+/// [`next_wakeup`](Self::next_wakeup). [`start`](Self::start) converts it into a
+/// [`Service`](crate::Service), whose threads do the same.
 ///
 /// ```
 /// use std::time::Duration;
@@ -43,18 +42,18 @@ const ROUNDS: u32 = 1_000;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Dropping it drops the jobs, and handles then answer that the service has been stopped;
-/// [`stop`](Self::stop) gives the jobs back.
+/// Dropping it drops the jobs, and handles then return that the service has been stopped.
+/// [`stop`](Self::stop) returns the jobs.
 pub struct Scheduler {
     driver: Driver,
-    /// How many threads are to drive it.
+    /// The number of threads of the service that it may become.
     pub(super) threads: usize,
-    /// Another drives it.
+    /// A service has taken it over.
     left: bool,
 }
 
 impl Scheduler {
-    /// Chooses tick, limit, workers, clock, backend ...
+    /// Configures tick, limit, workers, clock, backend ...
     pub fn builder() -> Builder {
         Builder::new()
     }
@@ -68,32 +67,31 @@ impl Scheduler {
         &self.driver
     }
 
-    /// Leaves what it drives to another.
+    /// Leaves the shards to a service.
     pub(super) fn leave(mut self) {
         self.left = true;
     }
 
-    /// A handle to schedule jobs with, from any thread.
+    /// Returns a handle that schedules jobs, from any thread.
     pub fn handle(&self) -> Handle {
         self.driver.timers.clone()
     }
 
-    /// Has `waker` called when a handle did something that cannot wait until
-    /// [`next_wakeup`](Self::next_wakeup): it scheduled a job that is due earlier, say. For an
-    /// event loop that sleeps in a system call. At most once for each time it sleeps.
+    /// Sets a callback for changes that cannot wait until [`next_wakeup`](Self::next_wakeup), such
+    /// as a job that is due earlier. For an event loop that sleeps in a system call. It is called
+    /// at most once for each time that the loop sleeps.
     pub fn set_waker(&mut self, waker: Waker) {
         self.driver.timers.house().signal.set_waker(waker);
     }
 
-    /// Runs what is due at `now`, in the order of deadlines, and returns how many runs there were.
-    /// With an executor it hands that the closures; futures and values that are sent it brings
-    /// itself, and it polls the async jobs that were woken.
+    /// Runs the jobs that are due at `now`, in the order of their deadlines, and returns the number
+    /// of runs. If there is an executor, closures are handed to it. Futures, sent values and async
+    /// jobs that were woken are always handled here.
     ///
-    /// What is scheduled, moved or cancelled before the call is taken into account, all of it. What
-    /// jobs schedule while they run is for the next call, and [`next_wakeup`](Self::next_wakeup)
-    /// says so, so that a job which schedules itself again at once does not keep this call from
-    /// returning. Each job that is taken in and each run costs one operation of the backend or two,
-    /// and a few locks that nobody else wants.
+    /// All changes made before the call take effect. Jobs that are scheduled while jobs run are for
+    /// the next call, and [`next_wakeup`](Self::next_wakeup) returns when: so a job that schedules
+    /// itself again at once does not keep this call from returning. Each job that is taken out and
+    /// each run costs one or two operations of the backend, and a few uncontended locks.
     pub fn poll(&mut self, now: Moment) -> usize {
         let driver = &mut self.driver;
         driver.begin_poll(now);
@@ -115,26 +113,26 @@ impl Scheduler {
         runs
     }
 
-    /// When to call [`poll`](Self::poll) again, if nothing happens before; `None` if no job waits
-    /// for a time and no run is in flight. To be called just before sleeping: from then on, handles
-    /// call the [waker](Self::set_waker) for what cannot wait. A lock and a look at the backend for
-    /// each shard.
+    /// Returns when to call [`poll`](Self::poll) again, if nothing happens before. `None` if no job
+    /// waits for a time and no run is in flight. Call it just before sleeping: from then on,
+    /// handles call the [waker](Self::set_waker) for changes that cannot wait. Costs a lock and a
+    /// query of the backend for each shard.
     ///
-    /// The moment may be past, if something is to be taken in. At it, there may be nothing to run:
-    /// a wheel may only have to move timers closer, a job may have been moved to a later time, or
-    /// it is looked whether a run takes too long.
+    /// The moment may be past, if something is due already. The poll at that moment may find
+    /// nothing to run: a wheel may only have to cascade timers, a job may have been moved to a
+    /// later time, or the driver only checks whether a run takes too long.
     pub fn next_wakeup(&self) -> Option<Moment> {
         self.driver.timers.house().find_next();
         self.driver.next_wakeup()
     }
 
-    /// Plays the time up to `until` on a manual clock, which must be the one this scheduler was
-    /// built with: moves it from one wake-up to the next and polls at each, so that jobs run when
-    /// they would have. Returns the number of runs.
+    /// Advances a manual clock to `until`: moves it from one wake-up to the next and polls at each,
+    /// so that each job runs at its time. The clock must be the one that this scheduler was built
+    /// with. Returns the number of runs.
     ///
-    /// What jobs schedule for the moment they run at is run at that moment too. Where that does not
-    /// end, because a job schedules itself again without delay, time goes on by a tick after a
-    /// thousand rounds.
+    /// Jobs that a run schedules for the current moment run at that moment too. If that does not
+    /// end, because a job schedules itself again without delay, the clock moves on by a tick after
+    /// a thousand rounds.
     pub fn play(&mut self, clock: &ManualClock, until: Moment) -> usize {
         let mut runs = self.poll(clock.now());
         let mut rounds = 0;
@@ -156,8 +154,7 @@ impl Scheduler {
         runs
     }
 
-    /// Ends the scheduler and gives back the jobs that are still to run, in the order of their
-    /// deadlines.
+    /// Stops the scheduler and returns the jobs that did not run, in the order of their deadlines.
     #[must_use = "these jobs did not run"]
     pub fn stop(self) -> Vec<Job> {
         let timers = &self.driver.timers;

@@ -1,4 +1,4 @@
-//! The service: threads of which one drives, and another stands by.
+//! The service: a pool of threads, of which one drives and another stands by.
 
 use super::lead::{Member, Pool, Role};
 use super::scheduler::Scheduler;
@@ -14,13 +14,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A timer service that runs by itself, on a pool of threads. One of them leads: it sleeps until
-/// something is due, and runs it. When it has been in one run for 200 microseconds, another takes
-/// the lead, so that a slow job delays no other by more than that while a thread is free.
+/// A timer service that runs by itself, on a pool of threads. One of them, the leader, sleeps until
+/// something is due, and runs it. When the leader has been in one run for 200 microseconds, another
+/// thread takes the lead. So while a thread is free, a slow job delays others by no more than that
+/// and the waking of a thread.
 ///
-/// The leader sleeps until the next wake-up and is woken for what is due earlier; with nothing to
-/// do no thread uses processor time. A stall of the machine is made up for when it ends, without
-/// drift: what a deadline is follows from the plan, not from when the thread looked.
+/// The leader is woken for jobs that are due before its next wake-up. An idle service uses no
+/// processor time. After a stall of the machine, the service catches up without drift: deadlines
+/// follow from the plan, not from the time at which a thread looked.
 ///
 /// ```
 /// use std::time::Duration;
@@ -38,8 +39,8 @@ use std::time::Duration;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Dropping it stops it and joins its threads: it waits for runs that have begun, drops the jobs
-/// that are still to run, and handles then answer that it has been stopped.
+/// Dropping it stops it and joins its threads: it waits for runs that have begun, and drops the
+/// other jobs. Handles then return that the service has been stopped.
 pub struct Service {
     pub(super) timers: Handle,
     pub(super) pool: Arc<Pool>,
@@ -49,44 +50,45 @@ pub struct Service {
 /// How to stop a [`Service`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stop {
-    /// At once. Runs that have begun continue; what has not begun is given back. The threads end by
-    /// themselves.
+    /// Stops at once. Runs that have begun continue, and jobs whose runs have not begun are
+    /// returned. The threads end by themselves.
     Now,
-    /// When the runs have ended that have begun or were handed out, however long it takes.
+    /// Waits for all runs that have begun or were handed out, without a limit. Other jobs are
+    /// returned.
     Wait,
-    /// The same, but no longer than this; then as with `Now`.
+    /// As `Wait`, for at most this time; then as `Now`.
     WaitFor(Duration),
-    /// When all jobs have come to their times and their ends, but no longer than this; then as with
-    /// `Now`. New jobs are refused meanwhile, and periodic jobs without an end are given back at
-    /// once, but for those of which a run goes on, which end with that. Futures go on.
+    /// Waits until all jobs have run at their times and are over, for at most this time; then as
+    /// `Now`. New jobs are refused from the start. Periodic jobs without a last run are returned at
+    /// once; if one is running, it ends with that run. Futures continue to work.
     Drain(Duration),
 }
 
-/// What is left when a [`Service`] has stopped.
+/// The result of stopping a [`Service`].
 #[derive(Debug)]
 #[must_use = "these jobs did not run"]
 #[non_exhaustive]
 pub struct Stopped {
-    /// Jobs that were still to run, in the order of their deadlines. For a one-shot job: it never
-    /// ran. Periodic jobs of which a run went on during the stop are among them if the service
-    /// waited for it. What futures wait for is not: they hear of the stop before it returns.
+    /// The jobs that did not run, in the order of their deadlines. A one-shot job in this list
+    /// never ran. A periodic job that was running during the stop is in the list if the service
+    /// waited for its run. Futures are not in the list: they are notified before the stop returns.
     pub jobs: Vec<Job>,
-    /// Runs that still go on: none, unless the service did not wait for them, or was stopped by one
-    /// of its own jobs.
+    /// The number of runs still in progress: zero, unless the service did not wait for them, or one
+    /// of its own jobs stopped it.
     pub running: usize,
 }
 
 impl Scheduler {
-    /// Gives the scheduler [threads](Builder::workers) of its own, or a single one if it was built
-    /// without a number of them. It is gone by that, so that it cannot be started twice. What is
-    /// built by [`Builder::start`] has a shard for each processor and a thread for each; this one
-    /// has one shard, unless something else was chosen.
+    /// Starts the [threads](Builder::workers) of the scheduler, or a single one if no number was
+    /// set. This consumes the scheduler, so it cannot be started twice. Unless set otherwise, the
+    /// service has the single shard of the scheduler; [`Builder::start`] uses a shard and a thread
+    /// for each processor.
     ///
     /// # Errors
     ///
-    /// If a thread cannot be started. The scheduler is then dropped, and with it the jobs that were
-    /// scheduled before: handles answer that it has been stopped. Jobs that must not be lost by
-    /// that are scheduled when the service runs.
+    /// If a thread cannot be started. The scheduler is then dropped together with the jobs that
+    /// were scheduled before, and handles return that it has been stopped. To avoid losing jobs
+    /// this way, schedule them after the start.
     pub fn start(self) -> Result<Service, BuildError> {
         let timers = self.handle();
         let parkers: Vec<Parker> = (0..self.threads).map(|_| Parker::new()).collect();
@@ -106,11 +108,12 @@ impl Scheduler {
             let live = move || {
                 set_timer_slack(driver.timers.ticks().length());
                 live(driver, &pool, &parker, by_hand);
-                // The clock keeps no waker alive, so that those who watch it need not say goodbye.
+                // The clock holds a weak reference to the waker, so dropping the waker unregisters
+                // it.
                 drop(waker);
             };
             let name = format!("wheelhouse-{}", number + 1);
-            // If this fails, the service is dropped with the threads that there are.
+            // If this fails, the service is dropped with the threads that were started.
             service.threads.push(thread::Builder::new().name(name).spawn(live)?);
         }
         self.leave();
@@ -119,27 +122,27 @@ impl Scheduler {
 }
 
 impl Service {
-    /// A service with the defaults: a tick of 50 microseconds, a [thread](Builder::workers) for
-    /// each processor and four at least, no limit.
+    /// Starts a service with the defaults: a tick of 50 microseconds, a [thread](Builder::workers)
+    /// for each processor and four at least, and no limit of jobs.
     ///
-    /// Keep it for as long as jobs are to run: when it is dropped, it stops. So
-    /// `Service::start()?.handle()` is the handle of a service that is over at the end of the
-    /// statement, and refuses each job.
+    /// Keep it alive while jobs must run: dropping it stops the service. So
+    /// `Service::start()?.handle()` is the handle of a service that ends with the statement, and
+    /// refuses each job.
     ///
     /// # Errors
     ///
-    /// If the thread cannot be started.
+    /// If a thread cannot be started.
     pub fn start() -> Result<Self, BuildError> {
         Self::builder().start()
     }
 
-    /// Chooses tick, limit, workers, clock, backend ...
+    /// Configures tick, limit, workers, clock, backend ...
     pub fn builder() -> Builder {
         Builder::new()
     }
 
-    /// A handle to schedule jobs with, from any thread. It does not keep the service running: once
-    /// that is stopped or dropped, the handle refuses jobs with
+    /// Returns a handle that schedules jobs, from any thread. It does not keep the service running:
+    /// once the service is stopped or dropped, the handle refuses jobs with
     /// [`Reason::Stopped`](crate::Reason::Stopped).
     pub fn handle(&self) -> Handle {
         self.timers.clone()
@@ -163,13 +166,13 @@ impl fmt::Debug for Service {
     }
 }
 
-/// Asks the system to wake up this thread at most a tick late, if that is less than the default. An
-/// error changes nothing.
+/// Asks Linux to wake up this thread at most a tick late, if a tick is shorter than the default
+/// timer slack. An error is ignored: the slack then stays as it was.
 #[cfg(target_os = "linux")]
 fn set_timer_slack(tick: Duration) {
     let default = Duration::from_micros(50);
     let nanos = u64::try_from(tick.as_nanos()).unwrap_or(u64::MAX);
-    // Zero would mean the default, and is no tick.
+    // Zero would mean the default. A tick is never zero.
     if tick < default
         && let Some(nanos) = std::num::NonZeroU64::new(nanos)
     {
@@ -180,7 +183,7 @@ fn set_timer_slack(tick: Duration) {
 #[cfg(not(target_os = "linux"))]
 fn set_timer_slack(_: Duration) {}
 
-/// The life of a thread of the pool.
+/// The main loop of a thread of the pool.
 fn live(mut driver: Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
     let timers = driver.timers.clone();
     while !is_done(&timers, pool) {
@@ -195,7 +198,7 @@ fn live(mut driver: Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
             Role::Idle => parker.park(),
         }
     }
-    // The others may wait for this alone.
+    // The other threads may wait only for this one to find that all is done.
     pool.wake_all();
 }
 
@@ -204,7 +207,7 @@ fn is_done(timers: &Handle, pool: &Pool) -> bool {
     pool.is_over() && timers.shared().ready.is_done()
 }
 
-/// Leads, until the lead is lost or the service is over.
+/// Leads until the lead is lost or the service is over.
 fn drive(driver: &mut Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
     driver.lead.lead();
     driver.may_watch.set(true);
@@ -222,7 +225,7 @@ fn drive(driver: &mut Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
             continue;
         }
         let next = driver.next_wakeup();
-        // Read only now: from here on the end of the service wakes this thread.
+        // Checked after `next_wakeup`: from then on the end of the service wakes this thread.
         if !is_done(&timers, pool) {
             sleep(parker, next.map(|next| next.saturating_since(house.now())), by_hand);
         }
@@ -230,7 +233,7 @@ fn drive(driver: &mut Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
     timers.shared().ready.close();
 }
 
-/// Sleeps for so long, or until the waker is called: also if that happened before.
+/// Sleeps for `time`, or until the waker is called, which may have happened already.
 fn sleep(parker: &Parker, time: Option<Duration>, by_hand: bool) {
     match time {
         Some(Duration::ZERO) => {}

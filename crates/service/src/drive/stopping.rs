@@ -1,5 +1,4 @@
-//! The end of a service, step by step: it takes no more jobs, waits, gives back what is left, and
-//! ends its threads.
+//! Stops a service: it refuses new jobs, waits, returns the remaining jobs, and ends its threads.
 
 use super::{Service, Stop, Stopped, give_back, given_back, in_order};
 use crate::Job;
@@ -13,24 +12,25 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 impl Service {
-    /// Stops, and gives back the jobs that were still to run. From the first instant of the call,
-    /// handles refuse new jobs.
+    /// Stops the service, and returns the jobs that did not run. Handles refuse new jobs as soon as
+    /// the call begins.
     ///
-    /// A job that is to run once, and was not cancelled, has begun its run or is among these, and
-    /// never both; a periodic one of which a run is still to come is among them, whether or not it
-    /// ran before. May be called by a job of the service, or by an observer of its events: it does
-    /// not wait for that run, nor is the job given back.
+    /// A one-shot job that was not cancelled has either begun its run or is returned, never both. A
+    /// periodic job with a run still to come is returned, whether or not it ran before.
+    ///
+    /// A job of the service may call this, and so may an observer of its events: the stop then
+    /// neither waits for that run nor returns its job.
     pub fn stop(self, how: Stop) -> Stopped {
         let own = self.timers.house().own();
         let jobs = self.begin_stop(how, own);
         self.end_stop(how, own, true, jobs)
     }
 
-    /// The same without blocking: the future is ready when the service has stopped. The stop begins
-    /// with the call, whether or not the future is awaited, and goes on if it is dropped. It takes
-    /// a thread while it waits.
+    /// Stops without blocking: the future is ready when the service has stopped. The stop begins
+    /// with the call, whether or not the future is awaited, and continues if the future is dropped.
+    /// It uses a thread while it waits.
     ///
-    /// An async job that awaits it in itself is not waited for.
+    /// If an async job awaits this, the stop does not wait for that job.
     ///
     /// ```
     /// use std::time::Duration;
@@ -54,7 +54,8 @@ impl Service {
         let its = Arc::clone(&rest);
         let stop = move || {
             let Some((service, jobs)) = its.lock().take() else { return };
-            // A thread of the pool may be what waits for this.
+            // Without joining the threads if a job called this: a thread of the pool may wait for
+            // the result.
             let stopped = service.end_stop(how, own, own == 0, jobs);
             let mut answer = told.lock();
             answer.stopped = Some(stopped);
@@ -69,7 +70,7 @@ impl Service {
         Stopping { answer }
     }
 
-    /// Takes no more jobs, and takes back what will not run.
+    /// Refuses new jobs, and takes back the jobs that will not run.
     fn begin_stop(&self, how: Stop, own: usize) -> Vec<Job> {
         let house = self.timers.house();
         let jobs = match how {
@@ -78,14 +79,15 @@ impl Service {
                 taken.into_iter().map(|taken| given_back(&self.timers, taken)).collect()
             }
             Stop::Now => give_back(&self.timers, true, Stage::Ending),
-            // A run that was handed out may wait for the thread that this job has.
+            // If a job stops the service, runs that were handed out may wait for its thread: they
+            // are taken back too.
             Stop::Wait | Stop::WaitFor(_) => give_back(&self.timers, own > 0, Stage::Closed),
         };
         house.signal.wake();
         jobs
     }
 
-    /// Waits, and takes back the rest; for the threads too, if they may be waited for.
+    /// Waits, and takes back the rest. Joins the threads too, if `join` is set.
     fn end_stop(mut self, how: Stop, own: usize, join: bool, mut jobs: Vec<Job>) -> Stopped {
         let house = self.timers.house();
         let ended = match how {
@@ -101,8 +103,8 @@ impl Service {
             }
         };
         if how != Stop::Now {
-            // Runs that were handed out and have not begun, jobs that were moved to a later time
-            // since then, and jobs that wait for their next run.
+            // Runs that were handed out and have not begun, jobs that were moved to a later time in
+            // the meantime, and jobs that wait for their next run.
             jobs.extend(give_back(&self.timers, true, Stage::Ending));
         }
         let running = house.runs().1;
@@ -110,21 +112,22 @@ impl Service {
         Stopped { jobs: in_order(jobs), running }
     }
 
-    /// Ends the threads, and waits for that if `wait` is set. A thread of the service never waits:
-    /// a job may stop the service that runs it, and other threads may wait for that job.
+    /// Ends the threads, and joins them if `wait` is set. A thread of the service never joins: a
+    /// job may stop the service that runs it, and other threads may wait for that job.
     pub(super) fn end_threads(&mut self, wait: bool) {
         self.pool.end();
         let threads = std::mem::take(&mut self.threads);
         let own = thread::current().id();
         if wait && threads.iter().all(|thread| thread.thread().id() != own) {
-            // They do not panic: what users gave is run guarded.
+            // They do not panic: the user's code runs guarded.
             threads.into_iter().for_each(|thread| thread.join().unwrap_or_default());
         }
     }
 }
 
-/// A service that is being stopped: from [`Service::stop_async`]. Ready when it has stopped.
-#[must_use = "in what it is ready with are the jobs that did not run"]
+/// A service that is being stopped: returned by [`Service::stop_async`]. Ready when the service has
+/// stopped.
+#[must_use = "its output contains the jobs that did not run"]
 pub struct Stopping {
     answer: Arc<Mutex<Answer>>,
 }

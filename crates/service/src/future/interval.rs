@@ -11,7 +11,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// Beats at the times of a periodic plan: from [`Periodic::interval`]. Also a [`Stream`].
+/// Beats at the times of a periodic plan, created by [`Periodic::interval`]. Also a [`Stream`].
 ///
 /// The policy for missed periods applies when a beat is taken: a slow consumer receives one beat
 /// for all that it missed, or with [`Missed::Burst`](crate::Missed::Burst) each of them.
@@ -93,7 +93,7 @@ impl fmt::Debug for Interval {
 }
 
 impl Periodic<'_> {
-    /// Makes an [`Interval`] of the plan, for async code. It ignores a name and a key.
+    /// Creates an [`Interval`] from the plan, for async code. Name and key are ignored.
     ///
     /// # Errors
     ///

@@ -27,9 +27,10 @@
 //! }
 //! ```
 //!
-//! A future that waits is a job of the service: it counts for the limit, the snapshot shows it, and
-//! dropping the future cancels it. If the service is stopped, all such futures are ready before the
-//! stop returns, with an error, and are not among the jobs that it returns; nothing waits for ever.
+//! A future that waits is a job of the service: it counts for the limit of jobs and in the
+//! snapshot, and dropping the future cancels it. If the service is stopped, all these futures are
+//! ready with an error before the stop returns, and are not among the jobs that it returns. So
+//! nothing waits for ever.
 //!
 //! A deadline covers only the future that is raced against it: see the
 //! [recipes](crate#recipes).

@@ -1,4 +1,4 @@
-//! A queue of values with a delay for each.
+//! A queue of values, each with a delay.
 
 use crate::guard::discard;
 use crate::handle::{Back, Handle, Run, Work};
@@ -44,11 +44,11 @@ struct State<T> {
     due: VecDeque<T>,
     /// The values whose time has not come, by their numbers, with their jobs.
     waiting: HashMap<u64, (JobHandle, T)>,
-    /// How many of these are left by a service that was stopped: their jobs are gone.
+    /// How many values in `waiting` were left by a service that was stopped: their jobs are gone.
     stranded: usize,
     /// The task that polled last and was not woken since.
     waker: Option<Waker>,
-    /// How many values were inserted: the number of the next.
+    /// How many values were inserted, which is the number of the next.
     inserted: u64,
 }
 
@@ -188,8 +188,8 @@ impl<T: Send + 'static> Delayed<T> {
     ///
     /// # Errors
     ///
-    /// If its time has come: it is then taken from the queue. If it was removed before. Or if the
-    /// service was stopped: it stays in the queue. See [`JobHandle::cancel`].
+    /// If its time has come (the value then comes out of the queue), if it was removed before, or
+    /// if the service was stopped (the value stays in the queue). See [`JobHandle::cancel`].
     pub fn remove(&self) -> Result<T, ChangeError> {
         let release = self.job.cancel()?.into_work::<Release<T>>().expect("the work of this job");
         // The value is gone if the queue was dropped at the same time.
@@ -202,7 +202,8 @@ impl<T: Send + 'static> Delayed<T> {
     ///
     /// # Errors
     ///
-    /// As with [`remove`](Self::remove), or if there is no such time: see [`JobHandle::refresh`].
+    /// As with [`remove`](Self::remove), or if the time is out of range: see
+    /// [`JobHandle::refresh`].
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
         self.job.refresh(delay)
     }

@@ -12,18 +12,18 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Ready at its deadline, and never before; with an error if the service is stopped or has no room
-/// for the job. From [`Handle::sleep`] or [`Handle::sleep_until`].
+/// Ready at its deadline, and never before. Ready with an error if the service is stopped or has no
+/// room for the job. From [`Handle::sleep`] or [`Handle::sleep_until`].
 ///
 /// The first poll schedules it, and dropping it cancels it. A poll after it was ready returns the
-/// same again. While it waits it is a job that contains a waker: nothing is allocated for it.
+/// same result again. While it waits, it is a job that stores the waker, without an allocation.
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Sleep {
     anchor: Anchor,
     /// `None` if it is out of range.
     deadline: Option<Moment>,
     state: State,
-    /// It is the limit of a run: never refused, and it holds while the service stops.
+    /// It is the limit of a run: it is never refused, and works while the service stops.
     limits_run: bool,
 }
 
@@ -46,12 +46,12 @@ impl Sleep {
         self
     }
 
-    /// When it is going to be ready; `None` if that is out of range.
+    /// The deadline; `None` if that is out of range.
     pub fn deadline(&self) -> Option<Moment> {
         self.deadline
     }
 
-    /// Sets the deadline to `delay` from now, even if it was ready before. While it waits, this is
+    /// Sets the deadline to `delay` from now, also if it was ready before. While it waits, this is
     /// as cheap as [`JobHandle::refresh`](crate::JobHandle::refresh).
     pub fn reset(&mut self, delay: Duration) {
         self.reset_to(self.now().checked_add(delay));
@@ -76,8 +76,8 @@ impl Sleep {
 
     fn end_wait(&mut self) {
         if let State::Waiting(id) = std::mem::replace(&mut self.state, State::Idle) {
-            // If that is too late, a task is woken for nothing. The waker is dropped without the
-            // lock: it is code of the executor.
+            // If this comes too late, a task is woken for nothing. The waker is dropped without the
+            // lock: dropping it runs code of the executor.
             let house = &self.anchor.house;
             discard(house.with(id.shard(), |core| core.end_as(id, Ending::Cancelled)));
         }

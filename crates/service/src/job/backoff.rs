@@ -1,9 +1,9 @@
-//! When a run that failed is tried again.
+//! The delays between retries.
 
 use std::time::Duration;
 
-/// When and how often runs that fail are tried again: after a delay that is doubled from try to
-/// try. For [`OneShot::retry`](crate::OneShot::retry) and
+/// When and how often runs that fail are retried, with a delay that doubles from attempt to
+/// attempt. For [`OneShot::retry`](crate::OneShot::retry) and
 /// [`Periodic::retry`](crate::Periodic::retry).
 ///
 /// ```
@@ -39,50 +39,48 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Tries again after this long, then after twice as long each time, up to an hour, without end.
+    /// Retries after `first`, then after twice the delay each time, up to an hour, indefinitely.
     pub fn new(first: Duration) -> Self {
         let cap = Duration::from_secs(3600);
         Self { first, factor: 2.0, cap, jitter: 0.0, attempts: u32::MAX }
     }
 
-    /// Multiplies the delay by this from try to try, instead of by two. Less than one is taken for
-    /// one: the delay stays.
+    /// Sets the factor by which the delay grows: two by default. A factor below one counts as one.
     pub fn factor(mut self, factor: f64) -> Self {
         self.factor = factor.max(1.0);
         self
     }
 
-    /// The longest delay: an hour by default.
+    /// Sets the longest delay: an hour by default.
     pub fn cap(mut self, cap: Duration) -> Self {
         self.cap = cap;
         self
     }
 
-    /// Shortens each delay by chance, by up to this share of it, so that those who failed together
-    /// do not try again together: 0 is none, which is the default; 1 is anything down to no delay.
+    /// Shortens each delay by a random part, up to this share of it, so that jobs that failed
+    /// together do not retry together. 0, the default, is none; 1 allows any delay down to zero.
     pub fn jitter(mut self, share: f64) -> Self {
         self.jitter = share.clamp(0.0, 1.0);
         self
     }
 
-    /// Gives up after so many tries, the first among them. Zero is taken for one.
+    /// Gives up after this number of attempts, including the first. Zero counts as one.
     pub fn attempts(mut self, attempts: u32) -> Self {
         self.attempts = attempts;
         self
     }
 
-    /// Whether another try follows when so many have failed in a row.
+    /// Returns `true` if a retry follows after `failed` failures in a row.
     pub(crate) fn allows(&self, failed: u32) -> bool {
         failed < self.attempts
     }
 
-    /// How long to wait when so many tries have failed in a row, at least one. `chance` is below
-    /// one.
+    /// The delay after `failed` failures in a row, at least one. `chance` is from 0 to below 1.
     pub(crate) fn delay(&self, failed: u32, chance: f64) -> Duration {
         let longest = self.cap.as_secs_f64();
         let grown = self.factor.powi(i32::try_from(failed - 1).unwrap_or(i32::MAX));
         let delay = (self.first.as_secs_f64() * grown).min(longest) * (1.0 - self.jitter * chance);
-        // Not a number where nothing was multiplied by infinity.
+        // Zero times infinity is not a number.
         Duration::try_from_secs_f64(delay).unwrap_or(self.first.min(self.cap))
     }
 }

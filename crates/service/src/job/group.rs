@@ -1,16 +1,17 @@
-//! At most so many runs of some jobs at once.
+//! Concurrency limits: at most N runs of a group of jobs at once.
 
 use crate::sync::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-/// Jobs of which at most N runs are in progress at once, whatever the threads: those that use one
-/// database, say. Cheap to clone; the clones are one group, also of several services.
+/// A group of jobs of which at most N runs are in progress at once, on any number of threads: jobs
+/// that use one database, for instance. Cheap to clone. The clones are the same group, also in
+/// several services.
 ///
-/// A run that finds the group full waits until one has ended, in the order in which they came due.
-/// Until it begins it can be cancelled and moved, and it occupies no thread. Values that are sent
-/// wait for no group.
+/// If the group is full, a run waits until another has ended. Waiting runs begin in the order in
+/// which they came due. Until a run begins, it can be cancelled and moved, and it occupies no
+/// thread. Sent values ignore groups.
 ///
 /// ```
 /// use std::time::Duration;
@@ -40,24 +41,24 @@ struct Inner {
 
 #[derive(Default)]
 struct State {
-    /// Places that are taken.
+    /// The number of places in use.
     running: usize,
     waiting: VecDeque<Start>,
-    /// Somebody has those started that may: who ends a run meanwhile leaves that to him, so that
-    /// runs which are started where others end do not pile up on one stack.
+    /// `start_next` is active. A run that ends in the meantime, on this thread or another, leaves
+    /// the rest to it. So runs that are started where others end are not nested on one stack.
     starting: bool,
 }
 
 /// Starts a run that has a place.
 pub(crate) type Start = Box<dyn FnOnce(Seat) + Send>;
 
-/// A place in a group, until it is dropped.
+/// A place in a group. Dropping it frees the place.
 pub(crate) struct Seat {
     group: Group,
 }
 
 impl Group {
-    /// A group of which so many runs may go on at once. Zero is taken for one.
+    /// A group with `runs` places. Zero counts as one.
     pub fn new(runs: usize) -> Self {
         let state = Mutex::new(State::default());
         Self { inner: Arc::new(Inner { limit: runs.max(1), state }) }
@@ -68,12 +69,13 @@ impl Group {
         self.inner.state.lock().running
     }
 
-    /// How many runs wait for their turn.
+    /// The number of runs that wait for a place.
     pub fn waiting(&self) -> usize {
         self.inner.state.lock().waiting.len()
     }
 
-    /// Starts a run when there is a place for it: here and now, or where another ends.
+    /// Starts a run when there is a place for it: at once on this thread, or later on a thread that
+    /// ends another run.
     pub(crate) fn enter(&self, start: Start) {
         let mut state = self.inner.state.lock();
         state.waiting.push_back(start);

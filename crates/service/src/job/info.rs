@@ -18,10 +18,10 @@ pub(crate) enum Ending {
 pub(crate) struct Info {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) key: Option<Key>,
-    /// Zero until the job is over: then an [`Ending`], and four times the number of runs. Until
-    /// then that is in its [`Life`].
+    /// Zero until the job is over. Then four times the number of runs, plus an [`Ending`]. Until
+    /// then the number of runs is in its [`Life`](super::Life).
     end: AtomicU64,
-    /// Why a run failed last.
+    /// The error of the last run that failed.
     #[expect(clippy::box_collection, reason = "few jobs have one, so it is to be one word")]
     error: Mutex<Option<Box<String>>>,
 }
@@ -50,7 +50,7 @@ impl Info {
         self.end.store(runs * 4 + how as u64, Ordering::Release);
     }
 
-    /// How it ended; `None` if it has not.
+    /// How the job ended. `None` if it is not over.
     pub(crate) fn ending(&self) -> Option<Ending> {
         let endings = [Ending::Finished, Ending::Cancelled, Ending::Stopped];
         let end = self.end.load(Ordering::Acquire) % 4;

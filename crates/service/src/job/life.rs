@@ -1,7 +1,7 @@
-//! The state that only some jobs have: a name, a key, a time of the wall clock, more runs.
+//! The state that only some jobs have: a name, a key, a wall-clock time, more runs.
 //!
-//! A plain one-shot job is two words of work, a deadline and a number. All other state is here, so
-//! only the jobs that need it pay for it.
+//! A plain job is two words of work, a deadline and a number. All other state is here, so only the
+//! jobs that need it pay for it.
 //!
 //! An *extra run* is not part of the schedule of its job: a retry, or a run that was requested for
 //! now. The schedule waits until it has ended.
@@ -15,11 +15,11 @@ use std::time::{Duration, SystemTime};
 /// How a run is handed out.
 #[derive(Clone, Default)]
 pub(crate) struct Way {
-    /// It is a future.
+    /// The run is a future.
     pub(crate) is_async: bool,
-    /// It needs a place in this group.
+    /// The run needs a place in this group.
     pub(crate) group: Option<Group>,
-    /// It may block, so another thread leads meanwhile.
+    /// The run may block, so another thread takes the lead before it.
     pub(crate) blocks: bool,
 }
 
@@ -55,30 +55,30 @@ enum Pause {
     AllButOne,
 }
 
-/// What few of these have.
+/// The state that few of these jobs have.
 #[derive(Default)]
 pub(crate) struct More {
     pub(crate) way: Way,
-    /// The time of the wall clock that the next run waits for.
+    /// The wall-clock time that the next run waits for.
     pub(crate) wall: Option<Box<Wall>>,
-    /// The time that the last run of the schedule was for.
+    /// The wall-clock time of the last run of the schedule.
     time: Option<SystemTime>,
-    /// Whether runs that fail are tried again.
+    /// How runs that fail are retried.
     pub(crate) retry: Option<Backoff>,
-    /// How many tries have failed in a row.
+    /// How many attempts have failed in a row.
     failed: u32,
     awaited: Awaited,
     /// The number of extra runs that have begun.
     extras: u64,
-    /// Each run is late by up to this, by chance.
+    /// The longest random delay of a run.
     pub(crate) jitter: Duration,
-    /// By how much the awaited run is: its time in the schedule is so much earlier.
+    /// The delay of the awaited run: its time in the schedule is earlier by this.
     pub(crate) late: Duration,
     pause: Pause,
 }
 
 impl More {
-    /// By how much a run is to be late.
+    /// Draws the delay of a run.
     pub(crate) fn draw(&self) -> Duration {
         draw(self.jitter)
     }
@@ -100,7 +100,7 @@ impl More {
     }
 }
 
-/// Anything up to a duration, by chance.
+/// A random duration up to `jitter`.
 pub(crate) fn draw(jitter: Duration) -> Duration {
     if jitter.is_zero() { jitter } else { jitter.mul_f64(fastrand::f64()) }
 }
@@ -138,7 +138,8 @@ pub(crate) struct Life<W: ?Sized> {
     phase: Phase<W>,
     pub(crate) info: Arc<Info>,
     pub(crate) repeat: Option<Repeat>,
-    /// How many runs have begun: here, so a run need not touch what its handles have.
+    /// How many runs have begun. Stored here, so a run need not touch the part that its handles
+    /// share.
     pub(crate) runs: u64,
     pub(crate) ticks: Ticks,
     pub(crate) more: Option<Box<More>>,
@@ -150,7 +151,7 @@ impl<W: ?Sized> Life<W> {
         Self { phase: Phase::Idle(work), info, repeat, runs: 0, ticks, more }
     }
 
-    /// A job that had no more than a deadline.
+    /// The life of a job that was plain until now.
     pub(crate) fn plain(work: Box<W>, ticks: Ticks) -> Self {
         Self::new(work, Traits { info: Arc::default(), repeat: None, ticks, more: None })
     }
@@ -248,14 +249,14 @@ impl<W: ?Sized> Life<W> {
     }
 
     /// Returns `true` if the run that begins is for a time that passed while the job was paused.
-    /// Then it is none of the schedule.
+    /// Then it is not part of the schedule.
     pub(crate) fn take_passed(&mut self) -> bool {
         let passed = self.more.as_mut().filter(|more| matches!(more.awaited, Awaited::Passed));
         passed.map(|more| more.awaited = Awaited::Scheduled).is_some()
     }
 
-    /// The deadline of a job that was held. The part of a schedule that has passed meanwhile is
-    /// left out. An extra run, and the run of a one-shot job, is due at once.
+    /// The deadline of a job that was held. Times of the schedule that passed in the meantime are
+    /// skipped. An extra run, and the run of a one-shot job, is due at once.
     pub(crate) fn skip_what_passed(&mut self, deadline: Moment, now: Moment) -> Moment {
         let Some(more) = self.more.as_deref_mut() else {
             return self.skip_schedule(deadline, now);
@@ -287,7 +288,7 @@ impl<W: ?Sized> Life<W> {
         next.saturating_add(more.late).min(self.ticks.latest())
     }
 
-    /// A run begins. Returns its number, how many periods were left out before it, and `true` if it
+    /// A run begins. Returns its number, how many periods were skipped before it, and `true` if it
     /// is an extra run.
     pub(crate) fn count_run(&mut self) -> (u64, u64, bool) {
         self.runs += 1;
@@ -326,7 +327,7 @@ impl<W: ?Sized> Life<W> {
         self.repeat.as_ref().is_some_and(|repeat| repeat.overlapping)
     }
 
-    /// What the next run waits for, if that is a time of the wall clock.
+    /// The wall-clock time that the next run waits for, if there is one.
     pub(crate) fn wall(&self) -> Option<&Wall> {
         self.more.as_ref()?.wall.as_deref()
     }
@@ -337,8 +338,8 @@ impl<W: ?Sized> Life<W> {
         }
     }
 
-    /// The time of the wall clock that the run that begins is for. A retry has the time of the
-    /// first attempt; a run that was requested for now has none.
+    /// The wall-clock time of the run that begins. A retry has the time of the first attempt. A run
+    /// that was requested for now has none.
     pub(crate) fn time_of_run(&mut self, extra: bool) -> Option<SystemTime> {
         let more = self.more.as_deref_mut()?;
         if !extra {
@@ -347,7 +348,7 @@ impl<W: ?Sized> Life<W> {
         more.time.filter(|_| !extra || more.failed > 0)
     }
 
-    /// The deadline after that of a run. `None` if there is no such moment, or no other run.
+    /// The next deadline after a run. `None` if that is out of range, or no other run follows.
     pub(crate) fn wait_for_next(
         &mut self,
         deadline: Moment,
@@ -369,7 +370,7 @@ impl<W: ?Sized> Life<W> {
             None => Default::default(),
         };
         let [deadline, started] = [deadline, started].map(|moment| moment.saturating_sub(late));
-        // What is late by that is neither late nor missed.
+        // At a fixed rate, a delay by jitter counts neither as lateness nor as missed periods.
         let ended = match repeat.pace {
             Pace::Rate(_) => ended.saturating_sub(late),
             Pace::Delay | Pace::Rule => ended,
@@ -380,7 +381,7 @@ impl<W: ?Sized> Life<W> {
             more.wall = None;
             more.late = jitter;
         }
-        // Without it at the end of time.
+        // At the end of time the jitter is cut off.
         if jitter.is_zero() {
             return Some(next);
         }

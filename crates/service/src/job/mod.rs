@@ -17,18 +17,18 @@
 //! | paused | none | idle |
 //! | due | none, but a turn | idle |
 //! | running | none | with the run, and what follows it (`After`) |
-//! | over | the job is gone; an `Ending` is left for its handles | gone |
+//! | over | the job is removed; its handles keep an `Ending` | gone |
 //!
-//! A job that is nothing but work and a deadline has no `Life`: its slot has the work until a run
+//! A *plain* job is only work and a deadline. It has no `Life`: its slot has the work until a run
 //! takes it. Every transition is made under the lock of the shard.
 //!
 //! *Due* is a run that was handed to the pool or an executor, or waits for a place in its group,
-//! and has not begun. It can be cancelled and moved until it begins. Its *turn* then is over: the
-//! executor has the number of the turn, and finds nothing to do. All other runs are never due. They
-//! are taken out and begin under one lock.
+//! and has not begun. It can be cancelled and moved until it begins. That ends its *turn*: the
+//! executor has the number of the turn, and then finds that there is nothing to do. Other runs are
+//! never in the state *due*: they are taken out of the wheel and begin under one lock.
 //!
 //! A job whose runs may overlap waits for its next run as soon as one begins, so it is idle while
-//! runs are in progress; its last run is like that of any other job. So each job has at most one
+//! runs are in progress. Its last run is like that of any other job. So each job has at most one
 //! run that is due, whatever its period.
 
 mod backoff;
@@ -51,15 +51,15 @@ use std::sync::Arc;
 /// The number of a run that is due.
 pub(crate) type Turn = NonZeroU32;
 
-/// The name under which a job can be found again; at most one job has it at a time.
+/// A unique name by which a job can be found: at most one job has it at a time.
 pub type Key = Arc<str>;
 
-/// Which job: where it lies, and its number, which no other job ever has. So a stale one reaches no
-/// other job. It is two words, which pass from hand to hand in registers.
+/// The identity of a job: its shard and index there, and a number that no other job ever has. So a
+/// stale `Id` reaches no other job. It is two words, so it is passed in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Id {
     pub(crate) number: NonZeroU64,
-    /// The shard, and in the lower half the index there.
+    /// The shard in the upper half, the index there in the lower half.
     place: u64,
 }
 
@@ -91,24 +91,24 @@ impl Id {
     }
 }
 
-/// Where a job is in its life.
+/// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Status {
-    /// It waits for its time, or is due.
+    /// It waits for its time, or its run is due.
     Pending,
-    /// It is running; a periodic one may have more runs to come. A job whose runs may overlap is
-    /// `Pending` while runs go on, until the last has begun, and then ends with that.
+    /// A run is in progress. A periodic job may have more runs. A job whose runs may overlap is
+    /// `Pending` during its runs, except during the last one.
     Running,
-    /// Its last run has ended: there were to be no more, it [ended itself](crate::Run::end), or its
-    /// rule named no other time.
+    /// Its last run has ended: it had no more runs, it [ended itself](crate::Run::end), or its rule
+    /// has no further time.
     Finished,
     /// It is [paused](crate::JobHandle::pause): no run begins until it is resumed.
     Paused,
-    /// It was cancelled, or replaced by another with its key.
+    /// It was cancelled, or replaced by another job with its key.
     Cancelled,
     /// The service was stopped before its (next) run.
     Stopped,
-    /// One of the three before. A one-shot job without name or key does not keep which.
+    /// One of the last three. A one-shot job without name or key does not keep which.
     Over,
 }

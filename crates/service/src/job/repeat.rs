@@ -4,34 +4,33 @@ use crate::time::{Moment, Ticks};
 use std::num::NonZeroU64;
 
 /// The policy for periods that pass without a run: because the machine stalled, the process was
-/// stopped, all threads were busy, or a run took longer than the period. For jobs at a fixed rate;
-/// with a fixed delay no period is ever missed.
+/// stopped, all threads were busy, or a run took longer than the period. It applies to jobs at a
+/// fixed rate. With a fixed delay no period is ever missed.
 ///
-/// A job every 10 ms, first at 0, which for once runs until 25, is next due
+/// Example: a job every 10 ms, first at 0. Its first run takes until 25. It is next due
 ///
 /// | | at |
 /// |---|---|
-/// | `Once`, the default | 10 (at once, for 20 too), 30, 40 ... |
+/// | `Once`, the default | 10 (at once, also for 20), 30, 40 ... |
 /// | `Burst` | 10, 20 (both at once), 30, 40 ... |
 /// | `Skip` | 30, 40 ... |
 /// | `Delay` | at once, at 25; then 35, 45 ... |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Missed {
     /// A late run makes up for all periods that have passed when it begins, as for durable timers.
-    /// The next run is at the next period. No drift. How many periods were left out before a run is
-    /// in [`Run::missed`](crate::Run::missed).
+    /// The next run is at the next period. No drift. [`Run::missed`](crate::Run::missed) returns
+    /// how many periods were skipped before a run.
     #[default]
     Once,
-    /// Each period gets its run: missed runs follow one another without a pause. As many runs as
-    /// periods, and no drift.
+    /// Each period has its run: missed runs follow one another without a pause. No drift.
     Burst,
-    /// As with `Once`, and periods that pass during a run are left out too: no run is late because
-    /// the one before took too long.
+    /// As `Once`, but periods that pass during a run are skipped too: no run is late because the
+    /// one before took too long.
     Skip,
-    /// The schedule moves with a run that is late: the next one is a period after it *began*. Late
-    /// is what begins a tick or more after it could have, with no period missed too; a run in time,
-    /// which rounding up to the tick may have put off, moves nothing. So there is no drift while
-    /// all goes well. (`java.util.Timer` counts from every begin, and drifts.)
+    /// A late run shifts the schedule: the next run is a period after the late one *began*. A run
+    /// is late if it begins at least a tick after its deadline rounded up to the tick, even if no
+    /// period was missed. A run in time shifts nothing, so there is no drift while all runs are in
+    /// time. (`java.util.Timer` counts from each begin, and drifts.)
     Delay,
 }
 
@@ -42,8 +41,8 @@ pub(crate) enum Pace {
     Rate(Missed),
     /// From the end of a run to the deadline of the next.
     Delay,
-    /// A rule names the deadline of the next. A run that never began did not ask the rule: after
-    /// that the pace is that of `Delay`.
+    /// A rule names the deadline of the next. A run that never began has not asked the rule. After
+    /// such a run, the pace is `Delay`.
     Rule,
 }
 
@@ -51,25 +50,25 @@ pub(crate) enum Pace {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Repeat {
     pub(crate) period: NonZeroU64,
-    /// How many runs there are to be; `None`: no end.
+    /// The number of runs. `None`: no end.
     pub(crate) times: Option<NonZeroU64>,
     pub(crate) pace: Pace,
-    /// Runs go on beside each other: the next is due when its time has come, whether or not those
-    /// before have ended.
+    /// Runs may overlap: the next is due when its time has come, whether or not earlier ones have
+    /// ended.
     pub(crate) overlapping: bool,
-    /// Periods left out before the next run.
+    /// Periods skipped before the next run.
     pub(crate) missed: u64,
 }
 
 impl Repeat {
-    /// Whether the run of this number, counted from 1, is the last.
+    /// Returns `true` if the run with this number, counted from 1, is the last.
     pub(crate) fn is_last(&self, number: u64) -> bool {
         self.times.is_some_and(|times| number >= times.get())
     }
 
-    /// The next deadline after a run, and how many periods are left out before it. `None` if there
-    /// is no such moment. A period is missed if its moment lies before `ended`. By the ticks it is
-    /// known whether a run is late, and what the latest deadline is.
+    /// The next deadline after a run, and how many periods are skipped before it. `None` if that is
+    /// out of range. With `Missed::Skip`, a period is missed if its moment is before `ended`.
+    /// `ticks` decides whether a run is late, and the latest possible deadline.
     pub(crate) fn next(
         &self,
         ticks: Ticks,
@@ -80,7 +79,7 @@ impl Repeat {
         let Pace::Rate(policy) = self.pace else { return Some((self.after(ticks, ended, 1)?, 0)) };
         let next = self.after(ticks, deadline, 1)?;
         match policy {
-            // The periods that had passed when the run began: it stands for them.
+            // The run makes up for all periods that had passed when it began.
             Missed::Once => {
                 let missed = started.saturating_since(deadline).as_nanos();
                 let missed = u64::try_from(missed / u128::from(self.period.get())).ok()?;
@@ -90,7 +89,7 @@ impl Repeat {
                 Some((self.after(ticks, started, 1)?, 0))
             }
             Missed::Skip if next < ended => {
-                // At least one, as `next` is before `ended`.
+                // At least one, since `next` is before `ended`.
                 let missed = (ended.as_nanos() - deadline.as_nanos() - 1) / self.period;
                 Some((self.after(ticks, deadline, missed + 1)?, missed))
             }
@@ -98,7 +97,8 @@ impl Repeat {
         }
     }
 
-    /// The first moment of the schedule that has not passed at `now`, which `deadline` has.
+    /// The first moment of the schedule at or after `now`, or `now` without a fixed rate.
+    /// `deadline` must be a moment of the schedule before `now`.
     pub(crate) fn not_before(&self, ticks: Ticks, deadline: Moment, now: Moment) -> Moment {
         let Pace::Rate(_) = self.pace else { return now };
         let passed = now.saturating_since(deadline).as_nanos().div_ceil(self.period.get().into());
@@ -106,7 +106,7 @@ impl Repeat {
         self.after(ticks, deadline, periods).unwrap_or(ticks.latest())
     }
 
-    /// Whether a run began a tick or more after the instant of its deadline's tick.
+    /// Returns `true` if a run began at least a tick after the instant of its deadline's tick.
     fn is_late(&self, ticks: Ticks, deadline: Moment, started: Moment) -> bool {
         let due = ticks.instant(ticks.not_before(deadline));
         started.saturating_since(due) >= ticks.length()
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(
             next(Pace::Rate(Missed::Skip), 100, 130),
             Some((130, 2)),
-            "what is due now is not missed"
+            "a period that is due now is not missed"
         );
         assert_eq!(next(Pace::Rate(Missed::Delay), 100, 125), Some((110, 0)));
         assert_eq!(next(Pace::Rate(Missed::Delay), 125, 126), Some((135, 0)));
@@ -180,8 +180,8 @@ mod tests {
             assert_eq!(next(Pace::Rate(Missed::Skip), started, ended), Some((110, 0)));
             assert_eq!(next(Pace::Rate(Missed::Delay), started, ended), Some((started + 10, 0)));
         }
-        // The deadline of 100 has the tick at 104 where a tick lasts 8: 111 is in time, and no
-        // drift comes of it; 112 is late.
+        // With ticks of 8, the tick of the deadline 100 is at 104. So 111 is in time and causes no
+        // drift, and 112 is late.
         let plan = every_10(Pace::Rate(Missed::Delay));
         let next = |started| {
             plan.next(ticks(8), Moment::from_nanos(100), started, started)
@@ -209,8 +209,7 @@ mod tests {
             every_10(Pace::Rate(Missed::Skip)).next(ticks(1), Moment::from_nanos(9), far, ended),
             None
         );
-        // The last tick of this length ends with time, and there is no later deadline than its
-        // instant.
+        // The last tick of this length is at 2^63: there is no later deadline than its instant.
         let (plan, long) = (every_10(Pace::Delay), ticks(1 << 63));
         let ended = |before: u64| Moment::from_nanos((1 << 63) - before);
         assert_eq!(plan.next(long, ended(20), ended(10), ended(10)), Some((ended(0), 0)));

@@ -1,6 +1,6 @@
-//! Who leads, who stands by, and who takes over, in every order. In a model the patience is over
-//! whenever the standby looks, so that the lead is taken at each point where it can be. A thread
-//! that sleeps while something is due is a deadlock, and reported as one.
+//! Tests of the lead in every order: leading, standing by, and taking over. In a model the patience
+//! is over whenever the standby checks, so the lead is taken at each possible point. If a thread
+//! sleeps while something is due, loom reports a deadlock.
 
 use super::stopping::{all_over, due_at_once, service};
 use super::{check, counted};
@@ -14,8 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// The lead alone, without jobs. Only the leader is between two runs, and it stays the leader
-/// there.
+/// The lead alone, without jobs. Between two runs a thread stays the leader, and no other leads.
 #[test]
 fn between_two_runs_one_thread_leads() {
     check(3, || {
@@ -31,7 +30,7 @@ fn between_two_runs_one_thread_leads() {
     });
 }
 
-/// A thread that ends the pool when it still leads after a run.
+/// A thread that ends the pool if it still leads after a run.
 fn leads_once(pool: &Arc<Pool>, me: usize, parker: &Parker, between: &AtomicBool) {
     let member = Member::new(pool, me, true);
     while !pool.is_over() {
@@ -52,7 +51,7 @@ fn leads_once(pool: &Arc<Pool>, me: usize, parker: &Parker, between: &AtomicBool
     }
 }
 
-/// The lead alone: the thread that stands by next takes the lead from one that has just taken it.
+/// The lead alone: the next standby takes the lead from a thread that has just taken it.
 #[test]
 fn a_third_thread_leads_while_two_are_in_runs() {
     check(2, || {
@@ -84,7 +83,7 @@ fn a_third_thread_leads_while_two_are_in_runs() {
     });
 }
 
-/// All jobs come to their ends, and nothing is left.
+/// Drains the service: all jobs finish, and nothing is left.
 fn drain(service: Service, timers: &Handle) {
     let stopped = service.stop(Stop::Drain(Duration::MAX));
     all_over(timers, &stopped);
@@ -92,8 +91,8 @@ fn drain(service: Service, timers: &Handle) {
     assert_eq!(counts.finished, counts.scheduled);
 }
 
-/// A job that does not end before another job has run: so that one has run on another thread, which
-/// has taken the lead or, if the job says that it blocks, was given it.
+/// A job waits for another job, which must run on another thread. That thread has taken the lead,
+/// or was given it if the first job is declared as blocking.
 #[test]
 fn a_job_that_waits_for_another_gets_it() {
     for blocks in [false, true] {
@@ -110,7 +109,7 @@ fn a_job_that_waits_for_another_gets_it() {
     }
 }
 
-/// The same where the job that is waited for comes from elsewhere, while the lead changes.
+/// The same with a job that another thread schedules while the lead changes.
 #[test]
 fn a_job_that_is_scheduled_while_the_leader_is_stuck_runs() {
     check(1, || {
@@ -127,7 +126,7 @@ fn a_job_that_is_scheduled_while_the_leader_is_stuck_runs() {
     });
 }
 
-/// The lead may be taken from a run that ends at this moment, and the stop come in between.
+/// The lead may be taken from a run that ends at that moment, with a stop in between.
 #[test]
 fn stopping_and_taking_the_lead_meet() {
     for how in [Stop::Wait, Stop::Now] {
@@ -146,7 +145,7 @@ fn stopping_and_taking_the_lead_meet() {
     }
 }
 
-/// Values are not sent in a run in which the lead may be taken.
+/// The lead is never taken while a value is sent.
 #[test]
 fn values_come_in_order_whoever_leads() {
     check(1, || {
@@ -162,7 +161,7 @@ fn values_come_in_order_whoever_leads() {
     });
 }
 
-/// A future that is woken by another thread, while the leader goes to sleep.
+/// Another thread wakes a future while the leader goes to sleep.
 #[test]
 fn a_future_that_is_woken_is_polled() {
     check(2, || {
@@ -190,7 +189,7 @@ fn a_future_that_is_woken_is_polled() {
     });
 }
 
-/// Where an async run ends that waits for nothing, the next of its group begins.
+/// When an async run ends at its first poll, the next run of its group begins.
 #[test]
 fn of_a_group_the_next_run_begins_where_a_future_ends() {
     check(2, || {

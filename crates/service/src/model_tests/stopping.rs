@@ -1,6 +1,6 @@
-//! The end of a service with threads: of these, of producers and whoever stops it, in every
-//! order. In each model `loom` finds out too whether all threads come to their end: one that waits
-//! for what never comes is a deadlock, and reported as one.
+//! Tests of stopping a service with threads, in every order of its threads, producers and the
+//! stopping thread. In each model loom also checks that all threads end: a thread that waits for
+//! ever is a deadlock, which loom reports.
 
 use super::{check, counted};
 use crate::sync::{Sender, unbounded};
@@ -28,7 +28,7 @@ pub(super) fn due_at_once(timers: &Handle) -> (JobHandle, impl Fn() -> usize + u
     (timers.after(Duration::ZERO).named("job").run(job).unwrap(), ran)
 }
 
-/// After a stop that waits: the job has run, or it was given back, and its handle says which.
+/// After a stop that waits: the job has run, or it was returned, and its handle says which.
 pub(super) fn ran_or_came_back(stopped: &Stopped, job: &JobHandle, runs: usize) {
     let given_back = stopped.jobs.iter().filter(|it| it.handle().number() == job.number()).count();
     assert_eq!(runs + given_back, 1, "{job:?}: {runs} runs, given back {given_back} times");
@@ -36,7 +36,7 @@ pub(super) fn ran_or_came_back(stopped: &Stopped, job: &JobHandle, runs: usize) 
     assert_eq!(job.runs(), runs as u64);
 }
 
-/// Nothing is left of the service.
+/// No job or run is left in the service.
 pub(super) fn all_over(timers: &Handle, stopped: &Stopped) {
     let snapshot = timers.snapshot();
     assert_eq!(
@@ -57,7 +57,7 @@ fn each_job_runs_or_comes_back_when_stopping_waits() {
             let (first, first_ran) = due_at_once(&timers);
             let (second, second_ran) = due_at_once(&timers);
             let stopped = service.stop(Stop::Wait);
-            // It has waited: what has not run by now never does.
+            // The stop has waited: a job that has not run by now never does.
             ran_or_came_back(&stopped, &first, first_ran());
             ran_or_came_back(&stopped, &second, second_ran());
             all_over(&timers, &stopped);
@@ -160,7 +160,7 @@ fn periodic_comes_back(overlapping: bool) {
     assert_eq!((job.status(), timers.len(), timers.snapshot().in_flight), (Status::Stopped, 0, 0));
 }
 
-/// Tells how often it was run when nobody has it any more.
+/// Sends the number of its runs when it is dropped.
 struct Told(usize, Sender<usize>);
 
 impl Told {
@@ -175,8 +175,8 @@ impl Drop for Told {
     }
 }
 
-/// A job that is neither given back nor over would keep what it holds for as long as there is a
-/// handle: here, for ever.
+/// A job that is neither returned nor over would keep its closure for as long as there is a handle:
+/// here, for ever.
 #[test]
 fn a_periodic_job_comes_back_or_is_over_when_stopping_does_not_wait_for_its_run() {
     for how in [Stop::Now, Stop::WaitFor(Duration::ZERO)] {
@@ -241,8 +241,8 @@ fn dropping_joins_all_threads_and_drops_all_jobs() {
     });
 }
 
-/// Two runs of a group with one place, on two workers: whichever ends, the other begins, and never
-/// beside it.
+/// Two runs of a group with one place, on two workers: when one ends, the other begins, and they
+/// never overlap.
 #[test]
 fn of_a_group_with_one_place_one_run_begins_when_the_other_ends() {
     check(2, || {
@@ -253,7 +253,7 @@ fn of_a_group_with_one_place_one_run_begins_when_the_other_ends() {
             let (running, runs) = (Arc::clone(&running), Arc::clone(&runs));
             let job = move |_: &Run<'_>| {
                 assert_eq!(running.fetch_add(1, Ordering::SeqCst), 0);
-                // Others may look here.
+                // Lets the other thread check here.
                 loom::thread::yield_now();
                 runs.fetch_add(1, Ordering::SeqCst);
                 running.fetch_sub(1, Ordering::SeqCst);
@@ -267,7 +267,7 @@ fn of_a_group_with_one_place_one_run_begins_when_the_other_ends() {
     });
 }
 
-/// Jobs that are due run before a drain is over, and it hears of the last one's end.
+/// Due jobs run before a drain is over, and the end of the last one ends the drain.
 #[test]
 fn a_drain_hears_of_the_end_of_the_last_job() {
     check(2, || {
@@ -282,8 +282,8 @@ fn a_drain_hears_of_the_end_of_the_last_job() {
     });
 }
 
-/// A run that is a future, on an executor with a thread of its own, which polls it or drops it: the
-/// stop waits for it, and hears of its end.
+/// An async run on an executor with its own thread, which polls it or drops it: the stop waits for
+/// it, and is notified of its end.
 #[test]
 fn a_future_runs_or_comes_back_wherever_it_is_polled() {
     for polls in [true, false] {
@@ -316,7 +316,7 @@ fn future_runs_or_comes_back(polls: bool) {
     let snapshot = timers.snapshot();
     let ends = ran() + stopped.jobs.len() + snapshot.counts.abandoned as usize;
     assert_eq!((ends, snapshot.in_flight, snapshot.jobs), (1, 0, 0));
-    // With them the sender goes, and so the executor ends.
+    // This drops the sender, which ends the executor.
     drop((timers, job, stopped));
     executor.join().unwrap();
 }

@@ -1,4 +1,4 @@
-//! What the service counts and reports, and how that is shown.
+//! Counters, distributions and spans, and their output.
 
 mod prometheus;
 mod span;

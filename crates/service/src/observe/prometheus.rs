@@ -1,10 +1,10 @@
-//! Text in the exposition format of Prometheus, and a snapshot as such.
+//! The exposition format of Prometheus, and a snapshot in it.
 
 use crate::{Snapshot, Summary};
 use std::fmt::{self, Write};
 
-/// A text in the format that Prometheus scrapes (version 0.0.4), metric by metric: the type of one,
-/// then its samples. What [`Snapshot::prometheus`] is written with, for metrics beside it.
+/// A text in the format that Prometheus scrapes (version 0.0.4): for each metric its type, then its
+/// samples. [`Snapshot::prometheus`] uses it. A program can append its own metrics with it.
 ///
 /// ```
 /// use wheelhouse_service::Exposition;
@@ -18,8 +18,8 @@ use std::fmt::{self, Write};
 pub struct Exposition(String);
 
 impl Exposition {
-    /// Begins a counter. By convention its name ends in `_total`. What a help may not contain is
-    /// escaped.
+    /// Begins a counter. By convention its name ends in `_total`. Special characters of the help
+    /// text are escaped.
     pub fn counter(&mut self, name: &str, help: &str) {
         self.begin(name, "counter", help);
     }
@@ -34,7 +34,7 @@ impl Exposition {
         self.begin(name, "summary", help);
     }
 
-    /// A sample of the metric that was begun. What a label's value may not contain is escaped.
+    /// Adds a sample of the current metric. Special characters of label values are escaped.
     pub fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl fmt::Display) {
         self.put(format_args!("{name}"));
         for (at, (label, its)) in labels.iter().enumerate() {
@@ -46,7 +46,8 @@ impl Exposition {
         self.put(format_args!("{close} {value}\n"));
     }
 
-    /// The samples of a summary: the median, p90, p99, p99.9 and the maximum, then sum and count.
+    /// Adds the samples of a summary: the median, p90, p99, p99.9 and the maximum, then sum and
+    /// count.
     pub fn quantiles(
         &mut self,
         name: &str,
@@ -78,9 +79,9 @@ impl fmt::Display for Exposition {
 }
 
 impl Snapshot {
-    /// The snapshot in the text format of Prometheus (version 0.0.4): counters, gauges, and a
-    /// summary each for lateness and run time, in seconds. Its content type is
-    /// `text/plain; version=0.0.4`; a [recipe](crate#recipes) serves it over HTTP.
+    /// The snapshot in the text format of Prometheus (version 0.0.4): counters, gauges, and
+    /// summaries of lateness and run time in seconds. Its content type is `text/plain;
+    /// version=0.0.4`; a [recipe](crate#recipes) serves it over HTTP.
     ///
     /// Quantiles are over all runs since the start, not over the last minutes: recent changes are
     /// in the rates of `_sum` and `_count`. No sample has a label of the service: if a program has
@@ -113,7 +114,7 @@ impl Snapshot {
             text.gauge(name, help);
             text.sample(name, &[], value);
         }
-        let late = "From the time asked for to the begin of a run.";
+        let late = "From the deadline to the begin of a run.";
         summary(&mut text, "wheelhouse_lateness_seconds", late, &self.lateness);
         summary(&mut text, "wheelhouse_run_time_seconds", "How long runs took.", &self.run_time);
         text.0
@@ -131,14 +132,14 @@ impl Snapshot {
             ("wheelhouse_runs", "Runs begun.", counts.runs),
             ("wheelhouse_runs_panicked", "Runs that panicked.", counts.panicked),
             ("wheelhouse_runs_failed", "Runs that returned an error.", counts.failed),
-            ("wheelhouse_runs_gave_up", "Runs not tried again though they failed.", counts.gave_up),
+            ("wheelhouse_runs_gave_up", "Failed runs that are not retried.", counts.gave_up),
             ("wheelhouse_runs_slow", "Runs that took too long.", counts.slow),
             ("wheelhouse_runs_held_up", "Slow runs with no thread free.", counts.held_up),
             ("wheelhouse_runs_timed_out", "Runs ended by their time limit.", counts.timed_out),
-            ("wheelhouse_runs_missed", "Periods left out.", counts.missed),
+            ("wheelhouse_runs_missed", "Periods skipped.", counts.missed),
             ("wheelhouse_runs_undelivered", "Values that could not be sent.", counts.undelivered),
             ("wheelhouse_runs_abandoned", "Runs that an executor dropped.", counts.abandoned),
-            ("wheelhouse_polls", "Times the driver looked for what is due.", counts.polls),
+            ("wheelhouse_polls", "Polls for due jobs.", counts.polls),
         ]
     }
 }

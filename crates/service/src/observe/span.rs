@@ -1,15 +1,15 @@
-//! With the feature `tracing`: each run is a span, so that what it logs can be told apart.
+//! With the feature `tracing`, each run is a span, so its log messages can be identified.
 
 #[cfg(feature = "tracing")]
 mod real {
     use crate::handle::Run;
 
-    /// The span of a run: `run`, at the level of information, with the job, the number of the run
-    /// and of the try, and how late it is.
+    /// The span of a run: `run`, at the level `INFO`, with the job, the number of the run and of
+    /// the attempt, and its lateness.
     pub(crate) struct RunSpan(tracing::Span);
 
     impl RunSpan {
-        /// Costs a look whether anybody wants it, if nobody does.
+        /// Without a subscriber, this costs only the check for one.
         pub(crate) fn of(run: &Run<'_>) -> Self {
             let span = tracing::info_span!(
                 "run",
@@ -21,7 +21,7 @@ mod real {
             Self(span)
         }
 
-        /// What this thread logs belongs to it, until what comes back is dropped.
+        /// Enters the span on this thread, until the returned guard is dropped.
         pub(crate) fn enter(&self) -> impl Drop + '_ {
             self.0.enter()
         }
@@ -32,7 +32,7 @@ mod real {
 mod real {
     use crate::handle::Run;
 
-    /// Nothing.
+    /// Does nothing.
     pub(crate) struct RunSpan;
 
     pub(crate) struct Entered;

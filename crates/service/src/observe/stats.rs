@@ -1,13 +1,13 @@
-//! What the service counts, and what it shows of it.
+//! Counters and distributions, and the snapshot that shows them.
 
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
-/// Declares the counters once, for the numbers and for adding them up.
+/// Declares the counters once, for the struct and for their sum.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)+) => {
-        /// Counters as they were at a moment. Each shard's were read on their own: while the
-        /// service works, they may differ by what is under way.
+        /// Counters at a moment. The shards are read one after the other, so while the service
+        /// works, the sums may differ by operations in progress.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counts {
@@ -28,13 +28,13 @@ counters! {
     scheduled,
     /// Jobs whose last run has ended.
     finished,
-    /// Jobs that were cancelled, those that were replaced by another with their key among them.
+    /// Jobs that were cancelled, including jobs replaced by another with their key.
     cancelled,
-    /// Jobs given back, or ended, because the service was stopped.
+    /// Jobs returned or ended because the service was stopped.
     stopped,
     /// Jobs refused.
     rejected,
-    /// How often a job was moved.
+    /// How often jobs were moved.
     rescheduled,
     /// Runs that have begun.
     runs,
@@ -42,37 +42,37 @@ counters! {
     panicked,
     /// Runs that returned an error.
     failed,
-    /// Jobs whose last try failed: they were [given up](crate::EventKind::GaveUp).
+    /// Jobs whose last attempt failed: they were [given up](crate::EventKind::GaveUp).
     gave_up,
-    /// Runs that took longer than they should.
+    /// Runs that took longer than [`slow_after`](crate::Builder::slow_after).
     slow,
     /// Runs that took longer than the [patience](crate::Builder::workers) while every other thread
-    /// was in a run too, so that what came due meanwhile was late.
+    /// was in a run too, so jobs that came due in that time were late.
     held_up,
-    /// Runs of async jobs that were ended because they took as long as their limit.
+    /// Runs of async jobs that were ended at their limit.
     timed_out,
-    /// Periods left out, see [`Missed`](crate::Missed).
+    /// Periods skipped, see [`Missed`](crate::Missed).
     missed,
     /// Values that could not be sent.
     undelivered,
     /// Runs that an executor dropped.
     abandoned,
-    /// How often the driver looked for what is due.
+    /// Polls for due jobs.
     polls,
 }
 
-/// An hour, in nanoseconds. What takes longer is counted as this long, except in the sum.
+/// An hour, in nanoseconds. A longer time counts as an hour, except in the sum and the maximum.
 const LONGEST: u64 = 3_600_000_000_000;
 
 /// Two digits: quantiles are within 1 %, in some 40 KiB.
 const DIGITS: u8 = 2;
 
-/// A distribution of durations. Copied to be read: working out quantiles takes longer than a run
-/// can wait for the lock.
+/// A distribution of durations. Readers copy it: calculating quantiles takes longer than a run can
+/// wait for the lock.
 #[derive(Clone)]
 pub(crate) struct Distribution {
     histogram: Histogram<u64>,
-    /// Both in nanoseconds. The sum ends at 584 years.
+    /// Both in nanoseconds. The sum saturates at 584 years.
     sum: u64,
     longest: u64,
 }
@@ -84,7 +84,7 @@ impl Distribution {
         Self { histogram, sum: 0, longest: 0 }
     }
 
-    /// In nanoseconds: to make a `Duration` of them takes two divisions.
+    /// In nanoseconds: converting them to a `Duration` takes two divisions.
     #[inline]
     pub(crate) fn record(&mut self, nanos: u64) {
         self.histogram.saturating_record(nanos.max(1));
@@ -102,7 +102,7 @@ impl Distribution {
     pub(crate) fn summary(&self) -> Summary {
         let at = |quantile| match self.histogram.len() {
             0 => Duration::ZERO,
-            // The histogram rounds up to the end of a bucket, which may lie beyond all that was
+            // The histogram rounds up to the end of a bucket, which may exceed the longest time
             // recorded.
             _ => Duration::from_nanos(self.histogram.value_at_quantile(quantile).min(self.longest)),
         };
@@ -147,22 +147,22 @@ impl Distributions {
     }
 }
 
-/// What is shown of a distribution. Quantiles are within 1 % and reach up to an hour; count, sum
-/// and maximum are exact.
+/// A summary of a distribution. Quantiles are within 1 % and reach up to an hour. Count, sum and
+/// maximum are exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// How many were recorded.
+    /// The number of recorded durations.
     pub count: u64,
-    /// All of them together.
+    /// The sum of all.
     pub sum: Duration,
     /// The median.
     pub p50: Duration,
-    /// One of ten is longer.
+    /// One in ten is longer.
     pub p90: Duration,
-    /// One of a hundred is longer.
+    /// One in a hundred is longer.
     pub p99: Duration,
-    /// One of a thousand is longer.
+    /// One in a thousand is longer.
     pub p999: Duration,
     /// The longest.
     pub max: Duration,
@@ -180,8 +180,8 @@ impl Summary {
     }
 }
 
-/// The service at a moment. See [`prometheus`](Self::prometheus) for a text that monitoring can
-/// read.
+/// The state of the service at a moment. See [`prometheus`](Self::prometheus) for a text that
+/// monitoring can read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Snapshot {
@@ -195,8 +195,8 @@ pub struct Snapshot {
     pub in_flight: usize,
     /// Those of them that have begun.
     pub running: usize,
-    /// How long after the time that was asked for runs have begun. Rounding up to the tick is part
-    /// of it.
+    /// The lateness of runs: from the deadline to the begin of the run. It includes rounding up to
+    /// the tick.
     pub lateness: Summary,
     /// How long runs took.
     pub run_time: Summary,

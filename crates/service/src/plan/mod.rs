@@ -1,4 +1,4 @@
-//! Plans: when a job is to run, what it is called, and finally what it is to do.
+//! Plans: when a job runs, its options, and finally its work.
 
 use crate::Reason;
 use crate::handle::Handle;
@@ -8,53 +8,53 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Handle {
-    /// Plans a job for `delay` from now: call [`run`](OneShot::run) or [`send`](OneShot::send) on
-    /// it to schedule it.
+    /// Plans a job for `delay` from now. Call [`run`](OneShot::run) or [`send`](OneShot::send) on
+    /// the plan to schedule it.
     pub fn after(&self, delay: Duration) -> OneShot<'_> {
         OneShot { options: Options::new(self, self.now().checked_add(delay).map(Due::at)) }
     }
 
     /// Plans a job for a point in time: a [`Moment`](crate::Moment) of the service's clock, an
     /// [`Instant`](std::time::Instant), or a [`SystemTime`](std::time::SystemTime), which is a date
-    /// and a time of day. One that is past is due at once.
+    /// and a time of day. A past time is due at once.
     ///
-    /// A job for a `SystemTime` follows the wall clock, see [`When`]. If it is
+    /// A job for a `SystemTime` follows the wall clock, see [`When`]. Once it is
     /// [moved](crate::JobHandle::refresh) by a delay, it waits for a moment of the service's clock
-    /// from then on.
+    /// instead.
     pub fn at(&self, when: impl Into<When>) -> OneShot<'_> {
         OneShot { options: Options::new(self, when.into().due(self.clock())) }
     }
 
-    /// Plans a job that is run again and again, first a period from now, without end unless
-    /// [`times`](crate::Periodic::times) says so.
+    /// Plans a periodic job. Its first run is a period from now, and it runs indefinitely unless
+    /// [`times`](crate::Periodic::times) is set.
     pub fn every(&self, period: Duration) -> Periodic<'_> {
         Periodic::new(self, period, self.now().checked_add(period))
     }
 }
 
-/// What both kinds of plan have.
+/// The parts of both kinds of plan.
 struct Options<'h> {
     handle: &'h Handle,
-    /// `None` if it is too far away to be named.
+    /// `None` if it is out of range.
     first: Option<Due>,
-    /// In a box, so that a plan which has none is small and is seen at a glance.
+    /// In a box: a plan without options is small, and the compiler sees cheaply that it has none.
     extras: Option<Box<Extras>>,
 }
 
-/// What few plans have.
+/// The options that few plans have.
 #[derive(Default)]
 struct Extras {
     name: Option<Arc<str>>,
     key: Option<Key>,
     replace: bool,
     slack: Option<Duration>,
-    /// Of each run that is a future.
+    /// The time limit of each async run.
     limit: Option<Duration>,
     more: Option<Box<More>>,
 }
 
 impl Extras {
-    /// Whether there is nothing that the job is to keep.
+    /// Returns `true` if the job needs to keep none of these.
     fn are_none(&self) -> bool {
         let unnamed = self.name.is_none() && self.key.is_none();
         unnamed && self.slack.is_none() && self.more.is_none()
@@ -98,7 +98,7 @@ impl<'h> Options<'h> {
         if let Some(wall) = &due.wall {
             more.get_or_insert_default().wall = Some(Box::clone(wall));
         }
-        // All that a plain one-shot job does without.
+        // A plain one-shot job has none of these.
         let full = !plain || repeat.is_some() || more.is_some();
         let info = || Arc::new(Info::new(name, key));
         let traits = full.then(|| Traits { info: info(), repeat, ticks, more });
@@ -106,7 +106,7 @@ impl<'h> Options<'h> {
     }
 }
 
-/// The methods that both kinds of plan have.
+/// The methods of both kinds of plan.
 macro_rules! common_methods {
     () => {
         /// Gives the job a name, for messages and traces. The [handles](JobHandle) of a named job
@@ -117,21 +117,22 @@ macro_rules! common_methods {
             self
         }
 
-        /// Gives the job a key, under which it can be found, cancelled and moved until its last run
-        /// begins. If another job has the key, this one is refused.
+        /// Gives the job a unique key, under which it can be found, cancelled and moved until its
+        /// last run begins. If another job has the key, this one is refused.
         ///
-        /// The key is free *before* the closure of the last run is called, so that this can
-        /// schedule another job under it; other threads can do so too. Who removes in the closure
-        /// what is stored elsewhere under the same key compares [`JobHandle::number`] first, or he
-        /// removes what belongs to the next job; the example `session_store` does.
+        /// The key is free *before* the closure of the last run is called, so that the closure can
+        /// schedule another job under it. Other threads can do so too. If the closure removes data
+        /// that is stored elsewhere under the same key, compare [`JobHandle::number`] first:
+        /// otherwise it may remove the data of the next job. The example `session_store` shows
+        /// this.
         pub fn key(mut self, key: impl Into<Key>) -> Self {
             let extras = self.options.extras();
             (extras.key, extras.replace) = (Some(key.into()), false);
             self
         }
 
-        /// Gives the job a key; if another job has it, that one is cancelled. If that one is
-        /// running, its run goes on. While both exist, which is for an instant, both count for
+        /// Gives the job a key. If another job has the key, that job is cancelled; if it is
+        /// running, its run continues. For an instant both exist, and both count for
         /// [`max_jobs`](crate::Builder::max_jobs).
         pub fn replacing(mut self, key: impl Into<Key>) -> Self {
             let extras = self.options.extras();
@@ -139,56 +140,57 @@ macro_rules! common_methods {
             self
         }
 
-        /// Lets runs be late by as much, so that the driver wakes up once for those that are due
-        /// close together: deadlines are rounded up to whole multiples of this. A tick by default,
-        /// and for [periodic](crate::Periodic) jobs a thousandth of the period, a millisecond at
-        /// most.
+        /// Allows runs to be late by up to `slack`, so that the driver wakes up once for jobs that
+        /// are due close together: deadlines are rounded up to whole multiples of it. The default
+        /// is a tick, and for [periodic](crate::Periodic) jobs a thousandth of the period, a
+        /// millisecond at most.
         pub fn slack(mut self, slack: Duration) -> Self {
             self.options.extras().slack = Some(slack);
             self
         }
 
-        /// Tries runs that fail again: those that return an [error](Self::try_run), panic, or reach
-        /// their [limit](Self::limit). A job that is to run once is tried again only if it is
-        /// scheduled by `try_run` or `try_run_async`: by `run` its closure is used up.
+        /// Retries runs that fail: runs that return an [error](Self::try_run), panic, or exceed
+        /// their [limit](Self::limit). A one-shot job is retried only if it is scheduled by
+        /// `try_run` or `try_run_async`: the closure of `run` can be called only once.
         ///
-        /// Until a try succeeds or the last has failed, the job is not over and keeps its key. A
-        /// periodic job keeps its schedule: if its next run is due before another try is, that is
-        /// the next try. Tries are runs beside those that [`times`](crate::Periodic::times) counts.
-        /// Runs that [overlap](crate::Periodic::run_overlapping) are not tried again.
+        /// Until an attempt succeeds or the last has failed, the job is not over and keeps its key.
+        /// A periodic job keeps its schedule: if its next run is due before the retry, that run is
+        /// the next attempt. Retries are additional to the runs that
+        /// [`times`](crate::Periodic::times) counts. Runs that
+        /// [overlap](crate::Periodic::run_overlapping) are not retried.
         pub fn retry(mut self, backoff: Backoff) -> Self {
             self.options.more().retry = Some(backoff);
             self
         }
 
-        /// The runs are futures; how long each may take.
+        /// Declares that the runs are futures. Returns their time limit.
         pub(crate) fn be_async(&mut self) -> Option<Duration> {
             self.options.more().way.is_async = true;
             self.options.extras().limit
         }
 
-        /// Runs begin only when the group has a place for them, see [`Group`].
+        /// Runs begin only when the group has a free place, see [`Group`].
         pub fn group(mut self, group: &Group) -> Self {
             self.options.more().way.group = Some(group.clone());
             self
         }
 
-        /// Says that the runs may block: they wait for a disk or for another program, say. Then
-        /// another thread of the service takes the lead before each, and no other job waits for the
-        /// [patience](crate::Builder::workers) that a run has otherwise. Costs the waking of a
-        /// thread for each run, some 5 microseconds. Where all threads are in runs, or there is but
-        /// one, it changes nothing.
+        /// Declares that the runs may block, for instance because they wait for a disk or another
+        /// program. Another thread of the service then takes the lead before each run, so other
+        /// jobs do not even wait for the [patience](crate::Builder::workers). Costs the waking of a
+        /// thread for each run, some 5 microseconds. It has no effect if all threads are in runs,
+        /// or if there is only one.
         pub fn blocking(mut self) -> Self {
             self.options.more().way.blocks = true;
             self
         }
 
-        /// Ends each run of an [async job](Self::run_async) after so long: the future is dropped,
-        /// and that is [reported](crate::EventKind::TimedOut). A closure cannot be interrupted, and
-        /// takes no notice. The limit holds while the service is being stopped, and as long as it
-        /// has threads: those end when the runs have that they poll. A run that was given to
-        /// [another executor](crate::Builder::spawn_on), and that the stop does not wait for,
-        /// has no limit from then on.
+        /// Ends each run of an [async job](Self::run_async) after `limit`: the future is dropped,
+        /// which is [reported](crate::EventKind::TimedOut). Closures cannot be interrupted, and
+        /// ignore the limit. The limit still holds while the service stops, until its threads end;
+        /// they end after the runs that they poll. A run on [another
+        /// executor](crate::Builder::spawn_on) that the stop does not wait for has no limit from
+        /// then on.
         pub fn limit(mut self, limit: Duration) -> Self {
             self.options.extras().limit = Some(limit);
             self
@@ -196,12 +198,12 @@ macro_rules! common_methods {
     };
 }
 
-/// The methods that all plans have for what may fail.
+/// The methods of all plans for work that may fail.
 macro_rules! fallible_methods {
     () => {
-        /// Schedules a closure that may fail: the error that it returns is
+        /// Schedules a closure that may fail. An error that it returns is
         /// [kept](JobHandle::last_error) and [reported](crate::EventKind::GaveUp), and with
-        /// [`retry`](Self::retry) it is tried again.
+        /// [`retry`](Self::retry) the run is retried.
         ///
         /// # Errors
         ///
@@ -216,7 +218,7 @@ macro_rules! fallible_methods {
         }
 
         /// Schedules an async job that may fail: [`run_async`](Self::run_async) with the errors of
-        /// [`try_run`](Self::try_run). To reach the [limit](Self::limit) is to fail too.
+        /// [`try_run`](Self::try_run). A run that exceeds its [limit](Self::limit) has failed too.
         ///
         /// # Errors
         ///

@@ -1,4 +1,4 @@
-//! A job that is to run once.
+//! The plan of a job that runs once.
 
 use super::Options;
 use crate::future_work::{Async, Each, Once};
@@ -13,8 +13,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A job that is to run once. Nothing is scheduled until [`run`](Self::run) or [`send`](Self::send)
-/// is called.
+/// A plan of a job that runs once. Nothing is scheduled until [`run`](Self::run) or
+/// [`send`](Self::send) is called.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct OneShot<'h> {
     pub(super) options: Options<'h>,
@@ -36,7 +36,7 @@ impl<'h> OneShot<'h> {
     {
         let shard = self.options.handle.house().here();
         let work = CallOnce(function);
-        // Each way has a return of its own: the results of both as one would go through memory.
+        // Two returns: a common result of both branches would pass through memory.
         match self.plain() {
             Ok((handle, deadline)) => Ok(handle.schedule_plain(shard, deadline, work)?),
             Err(plan) => Ok(plan.schedule_any(shard, work)?),
@@ -45,13 +45,12 @@ impl<'h> OneShot<'h> {
 
     /// Schedules an async job: the closure is called when the run begins, and the future that it
     /// returns is the run. It is spawned where [`spawn_on`](crate::Builder::spawn_on) says. Without
-    /// that the threads of the service poll it, which are none of a runtime: what needs one, such
-    /// as tokio's `sleep`, panics there.
+    /// `spawn_on` the threads of the service poll it. They belong to no runtime: a future that
+    /// needs one, such as tokio's `sleep`, panics there.
     ///
-    /// As with a closure, the run has ended when the future is ready:
-    /// [`stop`](crate::Service::stop) waits for it, panics are caught, and one that takes long is
-    /// reported. It may have a [limit](Self::limit). Takes an allocation for the run and some 300
-    /// bytes for the job.
+    /// As with a closure, [`stop`](crate::Service::stop) waits for the run, panics are caught, and
+    /// a slow run is reported. The run ends when the future is ready. It may have a
+    /// [limit](Self::limit). Takes an allocation for the run and some 300 bytes for the job.
     ///
     /// # Errors
     ///
@@ -66,9 +65,8 @@ impl<'h> OneShot<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
 
-    /// Schedules the sending of a value, by the thread that leads. If
-    /// the channel is full then, the value is dropped and that is reported: no receiver can hold up
-    /// other jobs.
+    /// Sends a value at the deadline, from the thread that leads. If the channel is full then, the
+    /// value is dropped, which is reported: no receiver can delay other jobs.
     ///
     /// # Errors
     ///
@@ -86,7 +84,7 @@ impl<'h> OneShot<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
     }
 
-    /// A job that may fail keeps its last error for its handles.
+    /// Schedules a job that may fail: it keeps its last error for its handles.
     fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, (Reason, W)> {
         self.options.more();
         self.schedule(work)
@@ -110,14 +108,14 @@ impl<'h> OneShot<'h> {
         }
     }
 
-    /// Not with the others, so that those stay short where they are inlined.
+    /// A separate function, so that the callers stay short when they are inlined.
     #[inline(never)]
     fn schedule_any<W: Work>(self, shard: u32, work: W) -> Result<JobHandle, (Reason, W)> {
         let handle = self.options.handle;
         handle.schedule_in(shard, self.options.check(None), work)
     }
 
-    /// Its deadline, if it has nothing else, and that has a tick.
+    /// Returns the deadline, if the plan has nothing else, and the deadline has a tick.
     #[inline]
     fn plain(self) -> Result<(&'h Handle, Moment), Self> {
         match self.options {

@@ -1,4 +1,4 @@
-//! A job that is to run again and again.
+//! The plan of a job that runs periodically.
 
 use super::Options;
 use crate::future_work::{Async, Beside, Each};
@@ -14,28 +14,28 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A closure that was refused.
+/// Unwraps a closure that was refused.
 fn unshared<F>(function: Arc<F>) -> F {
     Arc::into_inner(function).expect("it has not run, so that there is no other copy")
 }
 
-/// What a run may be late by where nothing else is said. Who has a second does not mind a
-/// millisecond, and a run of 100,000 such jobs takes 0.55 us of processor time instead of 2.55.
+/// The default slack. A job with a period of a second can be a millisecond late, and a run of
+/// 100,000 such jobs takes 0.55 us of processor time instead of 2.55.
 fn slack_of(period: Duration) -> Duration {
     (period / 1_000).min(Duration::from_millis(1))
 }
 
-/// A job that is to run again and again. Nothing is scheduled until [`run`](Self::run),
+/// A plan of a job that runs periodically. Nothing is scheduled until [`run`](Self::run),
 /// [`run_overlapping`](Self::run_overlapping) or [`send`](Self::send) is called.
 ///
 /// By default it runs at a fixed rate: at the first deadline and at each whole number of periods
-/// after it, without drift. A job does not overlap with itself. If periods pass during a run, or
-/// while the machine stalls, one late run makes up for them ([`Missed::Once`]); see
-/// [`missed`](Self::missed) for other policies.
+/// after it, without drift. Its runs do not overlap. If periods pass during a run, or while the
+/// machine stalls, one late run makes up for them ([`Missed::Once`]); see [`missed`](Self::missed)
+/// for other policies.
 ///
-/// Unless a [slack](Self::slack) is given, it is a thousandth of the period, and a millisecond at
-/// most: the leader wakes up once for periodic jobs that are due close together. With
-/// `slack(Duration::ZERO)` runs are as exact as those of a single job, to the tick.
+/// The default [slack](Self::slack) is a thousandth of the period, and a millisecond at most: the
+/// leader wakes up once for periodic jobs that are due close together. With `slack(Duration::ZERO)`
+/// runs are as exact as those of a one-shot job, to the tick.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct Periodic<'h> {
     options: Options<'h>,
@@ -54,32 +54,33 @@ impl<'h> Periodic<'h> {
     common_methods!();
     fallible_methods!();
 
-    /// Has the first run `delay` from now, instead of a period from now.
+    /// Sets the first run to `delay` from now, instead of a period from now.
     pub fn first_after(mut self, delay: Duration) -> Self {
         let first = self.options.handle.now().checked_add(delay);
         self.options.first = first.map(Due::at);
         self
     }
 
-    /// Has the first run at a point in time, see [`Handle::at`]. Those that follow count from there
-    /// by the clock of the service.
+    /// Sets the first run to a point in time, see [`Handle::at`]. The following runs count from
+    /// there, by the clock of the service.
     pub fn first_at(mut self, when: impl Into<When>) -> Self {
         self.options.first = when.into().due(self.options.handle.clock());
         self
     }
 
-    /// Lets each run be late by anything up to this, by chance and each time anew, so that many who
-    /// were started together do not call somewhere together. The schedule stays: nothing drifts,
-    /// and what is late by this is not counted as missed. [`Run::deadline`] is with it.
+    /// Delays each run by a random time up to `jitter`, drawn for each run, so that many jobs that
+    /// started together do not all run at the same moment. The schedule does not drift, and a run
+    /// that is late because of jitter does not count as missing periods. [`Run::deadline`] includes
+    /// the jitter.
     pub fn jitter(mut self, jitter: Duration) -> Self {
         self.options.more().jitter = jitter;
         self
     }
 
-    /// A rule says when it runs again.
+    /// The next time comes from a rule.
     pub(crate) fn by_rule(mut self) -> Self {
         self.pace = Pace::Rule;
-        // Its period is that at which the wall clock is looked at.
+        // The slack would be derived from the period, which a rule uses only for retries.
         self.options.extras().slack = None;
         self
     }
@@ -89,21 +90,20 @@ impl<'h> Periodic<'h> {
         more.map_or(Duration::ZERO, |more| more.jitter)
     }
 
-    /// Ends the job after so many runs.
+    /// Ends the job after `runs` runs.
     pub fn times(mut self, runs: u64) -> Self {
         self.times = Some(runs);
         self
     }
 
-    /// Counts the period from the end of one run to the begin of the next. (Of runs that overlap:
-    /// from the begin.)
+    /// Counts the period from the end of one run to the begin of the next; if runs overlap, from
+    /// begin to begin.
     pub fn fixed_delay(mut self) -> Self {
         self.pace = Pace::Delay;
         self
     }
 
-    /// Runs at a fixed rate, which is the default, and says what becomes of periods that are
-    /// missed.
+    /// Runs at a fixed rate, which is the default, with a policy for missed periods.
     pub fn missed(mut self, policy: Missed) -> Self {
         self.pace = Pace::Rate(policy);
         self
@@ -122,13 +122,13 @@ impl<'h> Periodic<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
     }
 
-    /// Schedules a closure of which several runs may be in progress at a time: each begins when its
-    /// time has come, if a thread is free, whether or not those before have ended.
+    /// Schedules a closure whose runs may overlap: each run begins when its time comes and a thread
+    /// is free, even if earlier runs are still in progress.
     ///
-    /// Where none is free, one run waits, and those after it are not handed out before it begins:
-    /// they are late, or are left out, as the policy for [missed](Self::missed) periods says. So
-    /// they do not pile up, and what waits can be cancelled, moved and given back like the run of
-    /// any other job.
+    /// If no thread is free, one run waits, and later runs are not handed out before it begins:
+    /// they are late or skipped, as the policy for [missed](Self::missed) periods says. So runs do
+    /// not pile up, and the waiting run can be cancelled and moved, and is returned by a stop, like
+    /// that of any other job.
     ///
     /// # Errors
     ///
@@ -142,8 +142,8 @@ impl<'h> Periodic<'h> {
     }
 
     /// Schedules an async job, see [`OneShot::run_async`](crate::OneShot::run_async). One run at a
-    /// time: the next begins when the future of the one before is ready, and periods that pass
-    /// meanwhile are [missed](Self::missed) as with a closure.
+    /// time: the next begins when the future of the one before is ready. Periods that pass during a
+    /// run are [missed](Self::missed), as with a closure.
     ///
     /// ```
     /// use std::time::Duration;
@@ -175,7 +175,7 @@ impl<'h> Periodic<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
 
-    /// Schedules an async job of which several runs may go on at a time, see
+    /// Schedules an async job whose runs may overlap, see
     /// [`run_overlapping`](Self::run_overlapping).
     ///
     /// # Errors
@@ -191,9 +191,9 @@ impl<'h> Periodic<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: unshared(work.into_call().0) })
     }
 
-    /// Schedules the sending of a copy of a value, again and again, by the thread that leads: to
-    /// clone it should take no time, as it does for what is behind an [`Arc`]. If the channel is
-    /// full, the copy is dropped and that is reported; if the receiver is gone, the job ends.
+    /// Sends a copy of a value at each deadline, from the thread that leads. Cloning it should take
+    /// no time, as for a value behind an [`Arc`]. If the channel is full, the copy is dropped,
+    /// which is reported. If the receiver is gone, the job ends.
     ///
     /// # Errors
     ///
@@ -221,7 +221,8 @@ impl<'h> Periodic<'h> {
         self.options.handle
     }
 
-    /// The first deadline and what follows it, for those who count the periods themselves.
+    /// Returns the first deadline and the rule for the next ones, for callers that count the
+    /// periods themselves.
     pub(crate) fn checked(mut self) -> Result<(Moment, Repeat, Ticks), Reason> {
         let repeat = self.repeat(false)?;
         self.options.extras().more = None;

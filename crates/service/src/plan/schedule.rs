@@ -1,4 +1,4 @@
-//! From a plan that has been checked to a job in a shard, or back to who gave it.
+//! Schedules a checked plan in a shard, or returns the work to the caller.
 
 use crate::brief::{self, Brief};
 use crate::guard::discard;
@@ -14,12 +14,12 @@ pub(crate) struct Plan {
     pub(crate) due: Due,
     /// `None` for a plain job.
     pub(crate) traits: Option<Traits>,
-    /// Whether a job that has the key is to be replaced.
+    /// A job that has the key is replaced.
     pub(crate) replace: bool,
 }
 
 impl Handle {
-    /// Schedules a job, or gives it back.
+    /// Schedules a job, or returns its work.
     pub(crate) fn schedule<W: Work>(
         &self,
         plan: Result<Plan, Reason>,
@@ -46,8 +46,8 @@ impl Handle {
         let new = New::Full(Life::new(work, traits));
         match self.house().schedule(shard, &due, key, new) {
             Ok((id, replaced)) => {
-                // After all else, and without a lock: what it holds may do anything when it is
-                // dropped, such as panic.
+                // Last, and without a lock: dropping the replaced work runs code of the user, which
+                // may do anything, such as panic.
                 discard(replaced.map(|replaced| self.job_handle(replaced, None).cancel()));
                 Ok(self.job_handle(id, Some(info)))
             }
@@ -59,7 +59,8 @@ impl Handle {
         }
     }
 
-    /// The same for what most jobs are, by the shortest way. The deadline is one that has a tick.
+    /// The same for a plain job, on the shortest path, since most jobs are plain. The deadline must
+    /// have a tick.
     #[inline(always)]
     pub(crate) fn schedule_plain<W: Work>(
         &self,
@@ -71,12 +72,13 @@ impl Handle {
         let id = anchor.house.schedule_plain(shard, deadline, Box::new(work), &mut refused);
         let job = id.map(|id| JobHandle::new(Arc::clone(anchor), id, None));
         job.ok_or_else(|| {
-            let (reason, work) = refused.expect("it is told what was refused");
+            let (reason, work) = refused.expect("a refused job comes with its reason");
             self.rejected(shard, reason, unboxed(work))
         })
     }
 
-    /// The same for work that needs no more than an instant, without a box for it.
+    /// The same for brief work, without a box. If there is no slab for its type, it is scheduled as
+    /// a plain job.
     #[inline]
     pub(crate) fn schedule_brief<W: Brief>(
         &self,
@@ -99,7 +101,7 @@ impl Handle {
     }
 }
 
-/// Work that comes back as it was given.
+/// Converts work back to its type.
 fn unboxed<W: Work>(work: Box<dyn Work>) -> W {
     *work.into_any().downcast().expect("the work that was given")
 }

@@ -1,41 +1,41 @@
-//! Where jobs lie: an array that grows without moving what is in it, with a list of its free
-//! places. Segments without a value can be given back.
+//! The memory of jobs: an array that grows without moving its values, with a list of its free
+//! entries. Segments without a value can be released.
 
 use std::mem::{replace, take};
 
-/// A power of two, so that a place is a shift and a mask.
+/// A power of two, so that an index splits into segment and offset by a shift and a mask.
 const SEGMENT: usize = 1024;
 
-/// An arena with more values than this is not [spacious](Arena::is_spacious), so that to give back
-/// its memory takes some thousand operations at most.
+/// An arena with more values than this is not [spacious](Arena::is_spacious), so that releasing
+/// memory moves the timers of some thousand jobs at most.
 const FEW: usize = 1024;
 
-/// An arena with fewer segments than this is not spacious either. To look at this many takes less
-/// than a millisecond.
+/// An arena with fewer segments than this is not spacious either. Searching this many segments
+/// takes less than a millisecond.
 const MANY: usize = 64;
 
-/// The end of the list: no place has this index.
+/// The end of the free list: no entry has this index.
 const NONE: u32 = u32::MAX;
 
-/// An array of values under indices that are used again: the last that was freed first, as it is in
-/// the caches still.
+/// An array of values. Indices are reused, the last freed first, since it is still in the caches.
 ///
-/// All operations are O(1), but that the first segment grows by doubling, so that few values take
-/// little room.
+/// `get`, `insert` and `remove` are O(1), except that the first segment grows by doubling, so that
+/// few values take little memory.
 pub(crate) struct Arena<T> {
-    /// All are full, except the one that is being filled and the holes, which have no places.
+    /// All segments are full, except the one that is being filled and the holes, which have no
+    /// entries.
     segments: Vec<Vec<Place<T>>>,
     filling: usize,
-    /// Segments that were given back, to be filled again.
+    /// Segments that were released, to be filled again.
     holes: Vec<usize>,
-    /// How many segments were left when memory was given back.
+    /// How many segments were left when memory was last released.
     kept: usize,
     free: u32,
     len: usize,
 }
 
 enum Place<T> {
-    /// The next free place.
+    /// A free entry, and the index of the next one.
     Free(u32),
     Used(T),
 }
@@ -51,18 +51,18 @@ impl<T> Arena<T> {
         self.len
     }
 
-    /// No place has this index or one above.
+    /// All indices are below this.
     pub(crate) fn end(&self) -> u32 {
         (self.segments.len() * SEGMENT) as u32
     }
 
-    /// Puts a value at a free place.
+    /// Stores a value in a free entry, and returns its index.
     #[inline]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
         self.insert_with(|_| value)
     }
 
-    /// The same for a value that knows its index.
+    /// The same for a value that contains its index.
     #[inline]
     pub(crate) fn insert_with(&mut self, value: impl FnOnce(u32) -> T) -> u32 {
         let mut index = self.free;
@@ -73,7 +73,7 @@ impl<T> Arena<T> {
             self.free = next;
         } else {
             let filling = self.segment_with_room();
-            // No more than 2^31 jobs are admitted.
+            // It fits: a backend holds fewer than 2^32 timers.
             index = (filling * SEGMENT + self.segments[filling].len()) as u32;
             self.segments[filling].push(Place::Used(value(index)));
         }
@@ -81,8 +81,8 @@ impl<T> Arena<T> {
         index
     }
 
-    /// The segment that is being filled. Out of the way of who finds a free place, as most do once
-    /// there are as many as ever.
+    /// The segment that is being filled. Cold: once the number of values stops growing, there is
+    /// always a free entry.
     #[cold]
     fn segment_with_room(&mut self) -> usize {
         if self.segments.get(self.filling).is_none_or(|segment| segment.len() == SEGMENT) {
@@ -97,14 +97,14 @@ impl<T> Arena<T> {
         self.filling
     }
 
-    /// Returns `true` if most of its memory is that of values that are gone, few are left, and the
-    /// memory has grown since some was given back.
+    /// Returns `true` if most of the memory is unused, few values are left, and the memory has
+    /// grown since some was last released.
     #[inline]
     pub(crate) fn is_spacious(&self) -> bool {
         self.len <= FEW && self.segments.len() - self.holes.len() >= MANY + self.kept
     }
 
-    /// Returns the segments without a value, to be dropped without a lock. O(places).
+    /// Removes and returns the segments without a value, to be dropped without a lock. O(entries).
     pub(crate) fn shrink(&mut self) -> impl Sized + use<T> {
         let is_used = |place: &Place<T>| matches!(place, Place::Used(_));
         let unused = self.segments.iter_mut().filter(|segment| !segment.iter().any(is_used));
@@ -115,7 +115,7 @@ impl<T> Arena<T> {
         }
         self.kept = self.segments.len() - self.holes.len();
         self.filling = self.segments.iter().position(|its| !its.is_empty()).unwrap_or(0);
-        // A new list of the free places that are left.
+        // Rebuilds the list of the remaining free entries.
         self.free = NONE;
         for (at, segment) in self.segments.iter_mut().enumerate().rev() {
             if (1..SEGMENT).contains(&segment.len()) {
@@ -127,7 +127,7 @@ impl<T> Arena<T> {
                 *its = Place::Free(replace(&mut self.free, (at * SEGMENT + place) as u32));
             }
         }
-        debug_assert_eq!(self.iter().count(), self.len, "no value is given back");
+        debug_assert_eq!(self.iter().count(), self.len, "no value is released");
         spare
     }
 

@@ -1,4 +1,4 @@
-//! What is done to a job from outside: it is ended, moved, or taken back.
+//! Changes of jobs by callers: cancelling, moving, and taking them back.
 
 use super::core::{Body, Core, Held, Other, Place, Slot, Stage, Taken, Task};
 use super::slab::Lying;
@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
 impl<W: Task + ?Sized> Core<W> {
-    /// Cancels a job that is no more than work in a box and waits for its time, as most do that are
-    /// cancelled: what [`end_as`](Self::end_as) does, by the shortest way. Its deadline, and the
+    /// Cancels a plain job that waits for its time. This is the shortest path of
+    /// [`end_as`](Self::end_as), for most jobs that are cancelled. Returns its deadline and its
     /// work.
     #[inline]
     pub(crate) fn cancel_plain(&mut self, id: Id) -> Option<(Moment, Box<W>)> {
@@ -26,8 +26,8 @@ impl<W: Task + ?Sized> Core<W> {
         Some((deadline, work))
     }
 
-    /// Ends a job: it was cancelled, or is finished as one of its runs says. The answer of a
-    /// running job is `Running`, and no run follows.
+    /// Ends a job: it was cancelled, or one of its runs finishes it. If the job is running, returns
+    /// `Running`, and no run follows.
     #[inline]
     pub(crate) fn end_as(&mut self, id: Id, ending: Ending) -> Result<Taken<W>, ChangeError> {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number);
@@ -35,7 +35,8 @@ impl<W: Task + ?Sized> Core<W> {
         if self.is_running(slot) {
             if let Some(life) = slot.life()
                 && let Some(life) = self.lives.get_mut(life)
-                // The last run is no less finished for having been cancelled too late.
+                // If this is the last run anyway, the job ends as finished, even though it was
+                // cancelled too late.
                 && life.another_may_follow()
             {
                 life.end_after(ending);
@@ -45,7 +46,7 @@ impl<W: Task + ?Sized> Core<W> {
         self.take(id.index(), ending).ok_or(ChangeError::Over)
     }
 
-    /// Takes a job out that is over, with its timer.
+    /// Removes a job that is over, with its timer.
     #[inline]
     pub(super) fn take(&mut self, index: u32, ending: Ending) -> Option<Taken<W>> {
         let Slot { number, deadline, place, body } = self.slots.remove(index)?;
@@ -81,8 +82,8 @@ impl<W: Task + ?Sized> Core<W> {
         }
     }
 
-    /// Moves the next run. To a later time that writes the deadline and no more: a timer that fires
-    /// before it is noticed when it does, and sessions are put off far more often than they expire.
+    /// Moves the next run. A move to a later time only writes the deadline. Its timer fires early,
+    /// which is noticed then: sessions are postponed far more often than they expire.
     pub(crate) fn reschedule(
         &mut self,
         id: Id,
@@ -90,7 +91,7 @@ impl<W: Task + ?Sized> Core<W> {
         look_by: Moment,
     ) -> Result<(), ChangeError> {
         if due.wall.is_some() {
-            // A plain job has nowhere to keep that.
+            // A plain job cannot store a wall-clock time.
             self.life(id)?;
         }
         let missing = self.missing();
@@ -144,10 +145,10 @@ impl<W: Task + ?Sized> Core<W> {
         Ok(())
     }
 
-    /// Takes away all jobs that wait for their time, and with `due` those whose runs were handed
-    /// out and have not begun. Nothing is scheduled from here on but limits of runs, which stay as
-    /// long as there are threads. With them comes the wheel if no other timer will be in it, to be
-    /// dropped without the lock.
+    /// Removes all jobs that wait for their time, and with `due` also jobs whose runs were handed
+    /// out and have not begun. From here on only limits of runs are scheduled, and those stay as
+    /// long as there are threads. If no further timer will be in the wheel, it is returned too, to
+    /// be dropped without the lock.
     pub(crate) fn take_back(
         &mut self,
         due: bool,

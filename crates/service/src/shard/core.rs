@@ -1,5 +1,5 @@
-//! What lies under the lock of a shard: jobs, and a wheel of their timers. Here a job is scheduled,
-//! cancelled and moved; what happens at its time is in `due`.
+//! The state under the lock of a shard: jobs, and a wheel of their timers. Jobs are scheduled here.
+//! `change` cancels and moves them, and `due` handles them at their deadlines.
 
 use super::arena::Arena;
 use super::runs::Runs;
@@ -15,68 +15,71 @@ use std::sync::atomic::AtomicUsize;
 use std::task::Waker;
 use wheelhouse_core::{Tick, TimerId};
 
-/// What the shard must know of work, whatever that is.
+/// The properties of work that a shard needs.
 pub(crate) trait Task: Send {
-    /// Where work lies that has no box of its own.
+    /// The slabs in which brief work is stored without a box.
     type Slab: Slab<Self> + ?Sized;
 
-    /// Another of the same, for a run that overlaps with another; `None` if there can be but one.
+    /// A second copy, for a run that overlaps with another. `None` if the runs of this work cannot
+    /// overlap.
     fn fork(&self) -> Option<Box<Self>>;
 
-    /// Returns `true` if it is done in an instant, so that it needs no executor.
+    /// Returns `true` if it takes only an instant, so that it needs no executor.
     fn is_brief(&self) -> bool;
 
-    /// Whether a future waits for it.
+    /// Returns `true` if a future waits for it.
     fn is_awaited(&self) -> bool;
 }
 
-/// A job to be that is more than work, or less.
+/// A job to be scheduled that is not plain.
 pub(crate) enum New<W: ?Sized> {
     Full(Life<W>),
-    /// A task is to be woken, and that is all. If that limits a run, it is never refused, and is
-    /// done while the service stops too: the stop may wait for that run.
+    /// Only wakes a task. If it limits a run, it is never refused, and it also fires while the
+    /// service stops, since the stop may wait for that run.
     Wake {
         waker: Waker,
         limits_run: bool,
     },
 }
 
-/// One job. A plain one-shot job has no more than this and its closure; the wheel has 32 bytes
-/// more.
+/// One job. A plain job has only this and its closure. Its timer takes another 32 bytes in the
+/// wheel.
 pub(super) struct Slot<W: ?Sized> {
     pub(super) number: NonZeroU64,
-    /// When the next run is due; while one goes on, when that was, unless the next has been moved.
+    /// When the next run is due. During a run, its deadline, unless the next run has been moved.
     pub(super) deadline: Moment,
     pub(super) place: Place,
     pub(super) body: Body<W>,
 }
 
-// With the 32 bytes of a timer in the wheel and a closure of 16 this is what the page promises.
-// (Work is some trait object.)
+// This, the 32 bytes of a timer in the wheel and a closure of 16 bytes are the memory that the
+// documentation promises. (`Any` stands for any trait object.)
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Option<Slot<dyn std::any::Any>>>() == 40);
 
 impl<W: ?Sized> Slot<W> {
-    /// Where the life of the job lies, if it has one.
+    /// The index of the job's life, if it has one.
     pub(super) fn life(&self) -> Option<u32> {
         if let Body::Other(Other::Full { life, .. }) = self.body { Some(life) } else { None }
     }
 
-    /// Whether this deadline is to be written and no more, as its timer fires before and there is
-    /// nothing else that would change: its life need not be touched, which lies elsewhere.
+    /// Returns `true` if a move to `deadline` only has to write the deadline: its timer fires
+    /// earlier anyway, and nothing else changes. Then its life, which is in other memory, is not
+    /// touched.
     pub(super) fn is_put_off_by(&self, deadline: Moment) -> bool {
         let with_more = matches!(self.body, Body::Other(Other::Full { with_more: true, .. }));
         matches!(self.place, Place::Wheel(_)) && deadline >= self.deadline && !with_more
     }
 }
 
-/// Where the timer of a job is.
+/// The timer of a job.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
-    /// It never fires after the deadline of the job, but it may before: then the job was moved to a
-    /// later one, or the wall clock was to be looked at, and the timer is started again.
+    /// The timer in the wheel. It never fires after the tick of the job's deadline. It fires
+    /// earlier if the job was moved to a later deadline, or if the wall clock must be checked. Then
+    /// it is started again.
     Wheel(TimerId),
-    /// There is none. If there is a turn, the run is due and begins with it.
+    /// No timer. If there is a turn, the run is due, and begins with that turn.
     Off(Option<Turn>),
 }
 
@@ -85,14 +88,15 @@ pub(super) enum Body<W: ?Sized> {
     Other(Other),
 }
 
-/// Eight bytes with the tag, so that a body is no longer than a box.
+/// Eight bytes with the tag, so that a body is not larger than a box.
 #[derive(Clone, Copy)]
 pub(super) enum Other {
-    /// It has a life; `with_more` if that may have more, which a move changes too.
+    /// The job has a life. `with_more` is set if the life may have a `More`, which a move changes
+    /// too.
     Full { life: u32, with_more: bool },
-    /// The waker, and whether it limits a run.
+    /// A waker, and `true` if it limits a run.
     Wake(u32, bool),
-    /// It is no more than work that needs no executor.
+    /// Brief work: its slab, and its index there.
     InSlab(u16, u32),
     /// A run has the work.
     Gone,
@@ -105,7 +109,7 @@ pub(crate) enum Held<W: Task + ?Sized> {
     Wake(Waker),
 }
 
-/// A job that will not be run.
+/// A job that was taken out and will not run.
 pub(crate) struct Taken<W: Task + ?Sized> {
     pub(crate) id: Id,
     pub(crate) deadline: Moment,
@@ -113,23 +117,23 @@ pub(crate) struct Taken<W: Task + ?Sized> {
     pub(crate) held: Option<Held<W>>,
 }
 
-/// Until when jobs are taken.
+/// The stages of stopping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     Open,
-    /// Nothing more is scheduled; what there is comes due, and futures may wait.
+    /// Nothing more is scheduled. Scheduled jobs still come due, and futures may wait.
     Draining,
     /// Nothing more is scheduled, and no more runs are handed out.
     Closed,
     /// The jobs that did not run were returned: a periodic job whose run ends is over. Threads
     /// still carry out the runs that have begun, and hold them to their limits.
     Ending,
-    /// The same without threads.
+    /// The same, and the threads have ended.
     Over,
 }
 
 impl Stage {
-    /// Whether jobs come due, and can be changed.
+    /// Returns `true` if jobs come due, and can be changed.
     pub(super) fn runs(self) -> bool {
         matches!(self, Self::Open | Self::Draining)
     }
@@ -149,27 +153,28 @@ pub(crate) struct Core<W: Task + ?Sized> {
     pub(super) lives: Arena<Life<W>>,
     pub(super) wakers: Arena<Waker>,
     pub(super) slabs: Slabs<W>,
-    /// Nothing is due before this tick. What was due then may be cancelled.
+    /// Nothing is due before this tick. It may be too early: the job that was due then may have
+    /// been cancelled.
     pub(super) next: Tick,
     pub(super) stage: Stage,
-    /// Of how many shards which one this is: their numbers alternate, so that they need not agree
-    /// on one.
+    /// The number of shards, and the number of this one. The numbers of jobs alternate between
+    /// shards, so shards need no common counter.
     shards: u64,
     shard: u32,
-    /// Jobs of all shards, where there is a limit.
+    /// The number of jobs in all shards, if there is a limit.
     pub(super) room: Option<Arc<AtomicUsize>>,
-    /// During a poll: jobs with a higher number were scheduled meanwhile and are for the next poll,
-    /// and up to which tick this one goes.
+    /// During a poll: the last job number, and the tick up to which this poll goes. Jobs with a
+    /// higher number were scheduled during the poll and are for the next one.
     pub(super) fence: Option<(u64, Tick)>,
     pub(super) aside: Vec<Id>,
-    /// No job comes due; those whose time has come meanwhile.
+    /// No job comes due. `put_aside` are the jobs whose time has come since then.
     pub(super) held: bool,
     pub(super) put_aside: Vec<Id>,
     /// The turn of the last run that was handed out.
     pub(super) turn: Turn,
     pub(crate) runs: Runs,
     pub(crate) counts: Counts,
-    /// 80 KiB, from the first run on.
+    /// 80 KiB, allocated by the first run.
     pub(super) distributions: Option<Box<Distributions>>,
 }
 
@@ -208,13 +213,13 @@ impl<W: Task + ?Sized> Core<W> {
         self.shard
     }
 
-    /// The number of the job that was scheduled last, or a lower one than any has.
+    /// The number of the job that was scheduled last. If there is none, a number below all others.
     pub(super) fn last_number(&self) -> u64 {
         (self.counts.scheduled * self.shards + u64::from(self.shard) + 1)
             .saturating_sub(self.shards)
     }
 
-    /// How many jobs are not over.
+    /// The number of jobs that are not over.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -227,8 +232,8 @@ impl<W: Task + ?Sized> Core<W> {
         self.stage
     }
 
-    /// Schedules a one-shot job that is nothing but work, unless the service was stopped: what most
-    /// jobs are, by the shortest way.
+    /// Schedules a plain job, unless the service was stopped. The shortest path, since most jobs
+    /// are plain.
     #[inline]
     pub(crate) fn schedule_plain(&mut self, deadline: Moment, work: Box<W>) -> Result<Id, Box<W>> {
         if self.stage != Stage::Open {
@@ -237,7 +242,7 @@ impl<W: Task + ?Sized> Core<W> {
         Ok(self.put(deadline, self.ticks.not_before(deadline), Body::Plain(work)))
     }
 
-    /// The same for work that `put` puts into a slab.
+    /// The same for work that `put` stores in a slab.
     #[inline]
     pub(crate) fn schedule_in_slab<T>(
         &mut self,
@@ -253,7 +258,7 @@ impl<W: Task + ?Sized> Core<W> {
         Ok(self.put(deadline, self.ticks.not_before(deadline), body))
     }
 
-    /// Puts a job in, with a timer for this tick.
+    /// Inserts a job, with a timer for this tick.
     #[inline]
     fn put(&mut self, deadline: Moment, tick: Tick, body: Body<W>) -> Id {
         let number = self.counts.scheduled * self.shards + u64::from(self.shard);
@@ -268,8 +273,7 @@ impl<W: Task + ?Sized> Core<W> {
         Id::new(number, index, self.shard)
     }
 
-    /// Schedules a job, unless the service was stopped. `look_by` is when the driver is to look at
-    /// it.
+    /// Schedules a job, unless the service was stopped. `look_by` is when the driver must check it.
     pub(crate) fn schedule(
         &mut self,
         due: &Due,
@@ -322,7 +326,7 @@ impl<W: Task + ?Sized> Core<W> {
         self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number)
     }
 
-    /// Where a job is in its life; `None` if it is over.
+    /// The state of a job. `None` if it is over.
     pub(crate) fn status(&mut self, id: Id) -> Option<Status> {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
         Some(match () {
@@ -348,8 +352,7 @@ impl<W: Task + ?Sized> Core<W> {
         }
     }
 
-    /// The next deadline of a job that is pending, and the time of the wall clock that it waits
-    /// for.
+    /// The next deadline of a pending job, and the wall-clock time that it waits for.
     pub(crate) fn due(&self, id: Id) -> Option<Due> {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
         let pending = !self.is_running(slot) && !self.is_paused(slot);
@@ -358,26 +361,26 @@ impl<W: Task + ?Sized> Core<W> {
         pending.then_some(Due { deadline: slot.deadline, wall })
     }
 
-    /// What the handles of a job that has more than a deadline know of it.
+    /// The part of a job that its handles share. `None` for a plain job.
     pub(crate) fn info(&mut self, id: Id) -> Option<Arc<Info>> {
         let life = self.slot(id)?.life()?;
         self.lives.get(life).map(|life| Arc::clone(&life.info))
     }
 
-    /// How many runs of such a job have begun; `None` if it is over.
+    /// How many runs of a job with a life have begun. `None` if it is over.
     pub(crate) fn runs_of(&mut self, id: Id) -> Option<u64> {
         let life = self.slot(id)?.life()?;
         self.lives.get(life).map(|life| life.runs)
     }
 
-    /// Sets another waker, and returns the former one; `None` if the job is over. It is to be
-    /// dropped without the lock: with it a task may go whose futures want the lock.
+    /// Sets another waker, and returns the old one. `None` if the job is over. Drop the old waker
+    /// without the lock: that may drop a task whose futures want the lock.
     pub(crate) fn listen(&mut self, id: Id, waker: Waker) -> Option<Waker> {
         let Body::Other(Other::Wake(index, _)) = self.slot(id)?.body else { return None };
         Some(std::mem::replace(self.wakers.get_mut(index)?, waker))
     }
 
-    /// What is said of a job that is not there.
+    /// The error for a job that does not exist.
     #[inline]
     pub(super) fn missing(&self) -> ChangeError {
         if self.stage.runs() { ChangeError::Over } else { ChangeError::Stopped }

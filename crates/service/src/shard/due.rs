@@ -1,4 +1,4 @@
-//! A job at its deadline: it is taken out, its run begins, its run ends.
+//! Jobs at their deadlines: a job is taken out, its run begins, its run ends.
 
 use super::core::{Body, Core, Held, Other, Place, Task};
 use super::handover::{Begun, Came, Done, Leftover, Plain};
@@ -9,12 +9,13 @@ use crate::time::{Clock, Moment};
 use std::sync::Arc;
 use wheelhouse_core::{Expired, Tick};
 
-/// So many timers are taken out in one go, at most: then somebody else may have the lock.
+/// The most timers that are taken out under one lock. Then another thread may have the lock.
 const PORTION: usize = 64;
 
 impl<W: Task + ?Sized> Core<W> {
-    /// Takes out the next job that is due, up to a tick; `here` runs begin with that, and others
-    /// are handed out. What is not plain is put into `other`.
+    /// Takes out the next due job, up to the tick `upto`. If `here` is set, runs begin at once on
+    /// this thread; otherwise they are handed out. A plain job is returned; any other is put into
+    /// `other`.
     pub(crate) fn come(
         &mut self,
         upto: Tick,
@@ -28,7 +29,7 @@ impl<W: Task + ?Sized> Core<W> {
                 break;
             };
             if !self.stage.runs() && !self.limits_run(value.0) {
-                // It ended a run during the stop, and waits to be taken back.
+                // A job that ended a run during the stop. It waits to be taken back.
                 if let Some(slot) = self.slots.get_mut(value.0) {
                     slot.place = Place::Off(None);
                 }
@@ -52,16 +53,18 @@ impl<W: Task + ?Sized> Core<W> {
         None
     }
 
-    /// Finds out what is due first. A cancellation leaves `next` as it is, so that of timeouts that
-    /// are set and cancelled in turn not each is the first, for which the driver is woken: instead
-    /// it wakes up once, when the first of them would have been due, and comes here. A wheel may
-    /// say an earlier tick than it is, at which it moves timers closer: what is known better stays.
+    /// Updates `next`. A cancel leaves `next` unchanged: if timeouts are set and cancelled in turn,
+    /// each of them would otherwise become the first in its shard and wake the driver. Instead the
+    /// driver wakes up once, when the first of them would have been due, and calls this. A wheel
+    /// may return an earlier tick than that of its first timer, at which it cascades. So a known
+    /// later tick is kept.
     pub(super) fn find_next(&mut self) {
         self.next = self.next.max(self.wheel.next_wakeup().unwrap_or(Tick::MAX));
     }
 
-    /// Begins the run of a job whose timer has fired, if it is plain, due, for this thread,
-    /// and nothing is special: what [`fire`](Self::fire) and `begin` would do, by the shortest way.
+    /// Begins the run of a job whose timer has fired, if the job is plain and due, runs on this
+    /// thread, and is neither held nor behind the fence. This is the shortest path of
+    /// [`fire`](Self::fire) and `begin`.
     #[inline]
     fn begin_plain(
         &mut self,
@@ -77,7 +80,7 @@ impl<W: Task + ?Sized> Core<W> {
         let slot = self.slots.get_mut(index)?;
         let is_for_the_next = self.fence.is_some_and(|(last, _)| slot.number.get() > last);
         let is_plain = match slot.body {
-            // The lead is not taken in a brief run, which therefore is no plain one.
+            // In a brief run the lead is not taken, so it is handled separately.
             Body::Plain(ref work) => here && !work.is_brief(),
             Body::Other(Other::InSlab(..)) => true,
             Body::Other(_) => false,
@@ -93,20 +96,20 @@ impl<W: Task + ?Sized> Core<W> {
         Some((Id::new(slot.number, index, shard), slot.deadline, body))
     }
 
-    /// Ends the run of a plain job, and with it the job, and hands it in.
+    /// Ends the run of a plain job and so the job, and hands it in.
     #[inline]
     pub(crate) fn end_plain(&mut self, id: Id, deadline: Moment, started: Moment, ended: Moment) {
         self.measure(deadline, started, ended);
         if self.slot(id).is_some() {
-            // Its work is gone, and so is its timer.
+            // The run has taken its work, and its timer has fired.
             self.slots.remove(id.index());
             self.count_end(Ending::Finished);
         }
         self.hand_in(true);
     }
 
-    /// The timer of a job has fired, which was set to this tick. `None`: the job is not due, and
-    /// its timer was started again.
+    /// Handles the timer of a job, which was set to the tick `fired`. Returns `None` if there is
+    /// nothing to run: the job is not due and its timer was started again, or it was put aside.
     fn fire(
         &mut self,
         index: u32,
@@ -136,8 +139,8 @@ impl<W: Task + ?Sized> Core<W> {
                 look_by = wall.look_by(slot.deadline, now);
             }
         }
-        // It was moved. If its new time has come too, jobs that are due between the two times still
-        // run before it.
+        // The job was moved to a later deadline. The timer is started again even if that has passed
+        // too: jobs that are due between the two deadlines run first.
         if slot.deadline > self.ticks.instant(fired) {
             self.start_timer(index, ticks.not_before(look_by));
             return None;
@@ -191,8 +194,8 @@ impl<W: Task + ?Sized> Core<W> {
         }
     }
 
-    /// Begins a run that was handed out, unless its turn is over: it was cancelled, moved, or taken
-    /// back. And whether that was another job that the driver is to look at.
+    /// Begins a run that was handed out, unless its turn is over: the job was cancelled, moved, or
+    /// taken back. Also returns `true` if the job waits for its next run already.
     pub(crate) fn begin_turn(
         &mut self,
         id: Id,
@@ -214,7 +217,8 @@ impl<W: Task + ?Sized> Core<W> {
                 .is_some_and(|slot| matches!(slot.place, Place::Off(its) if its == Some(turn)))
     }
 
-    /// Begins a run of a job that has no timer. And whether its next run is waited for already.
+    /// Begins a run of a job that has no timer. Also returns `true` if the job waits for its next
+    /// run already.
     fn begin(&mut self, index: u32, now: Moment, here: bool) -> Option<(Begun<W>, bool)> {
         let shard = self.shard();
         let slot = self.slots.get_mut(index)?;
@@ -238,7 +242,8 @@ impl<W: Task + ?Sized> Core<W> {
         let frees_key = last && !tries.1;
         let blocks = life.more.as_ref().is_some_and(|more| more.way.blocks);
         let overlaps = !last && life.overlaps();
-        // Elsewhere than everything else of the job: a run that does without does so.
+        // The `Info` is in other memory than the rest of the job, so a run that can do without does
+        // not touch it.
         let info = (!here || frees_key || overlaps).then(|| Arc::clone(&life.info));
         let fork = life.work().filter(|_| overlaps).and_then(Task::fork);
         let next = fork.as_ref().and_then(|_| life.wait_for_next(deadline, now, now));
@@ -272,7 +277,7 @@ impl<W: Task + ?Sized> Core<W> {
         Some((begun, tick.is_some()))
     }
 
-    /// Ends a run, and hands it in if nothing is left to be done.
+    /// Ends a run, and hands it in if nothing is left to do.
     pub(crate) fn end(&mut self, done: Done<W>) -> Option<Leftover<W>> {
         let Done { id, work, deadline, started, ended, beside, failed, stale } = done;
         if !stale {
@@ -290,8 +295,8 @@ impl<W: Task + ?Sized> Core<W> {
         Some(Leftover { work, info })
     }
 
-    /// Has the job wait for its next run, or be over: then its work comes back, and its name and
-    /// key.
+    /// Lets the job wait for its next run, or ends it. Then its work, and the info with its key,
+    /// are returned.
     fn end_of_job(
         &mut self,
         id: Id,
@@ -333,10 +338,10 @@ impl<W: Task + ?Sized> Core<W> {
                 slot.deadline = next;
                 let look_by = life.wall().map_or(next, |wall| wall.look_by(next, ended));
                 let tick = life.ticks.not_before(look_by);
-                // One that moves itself to the present, or is tried again at once, is for the next
+                // A job that moves itself to the present, or is retried at once, is for the next
                 // poll.
                 if life.is_paused() {
-                    // It has no timer until it is resumed.
+                    // No timer until it is resumed.
                 } else if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
                     self.aside.push(id);
                 } else {
@@ -351,8 +356,8 @@ impl<W: Task + ?Sized> Core<W> {
         }
     }
 
-    /// A run was dropped before it began. A periodic job continues, any other is over. `None` if
-    /// the turn was over already.
+    /// Handles a run that was dropped before it began. A periodic job continues, any other is over.
+    /// `None` if the turn was over already.
     pub(crate) fn abandon(&mut self, id: Id, turn: Turn, now: Moment) -> Option<Leftover<W>> {
         if !self.is_turn(id, turn) {
             return None;
@@ -360,7 +365,7 @@ impl<W: Task + ?Sized> Core<W> {
         self.runs.begun += 1;
         self.counts.abandoned += 1;
         let slot = self.slots.get_mut(id.index())?;
-        // The turn is over: one that is paused has no timer until it is resumed.
+        // The turn is over. A paused job has no timer until it is resumed.
         slot.place = Place::Off(None);
         let deadline = slot.deadline;
         let life = slot.life().and_then(|life| self.lives.get_mut(life));
@@ -376,7 +381,7 @@ impl<W: Task + ?Sized> Core<W> {
         Some(Leftover { work, info })
     }
 
-    /// A run that was handed out is over, whatever became of it.
+    /// Counts a run that was handed out as over, however it ended.
     pub(crate) fn hand_in(&mut self, begun: bool) {
         self.runs.in_flight -= 1;
         self.runs.begun -= usize::from(begun);

@@ -1,11 +1,13 @@
-//! During a poll of a scheduler, what is scheduled is put aside until its end: a job that schedules
-//! itself again at once keeps nobody from returning.
+//! The fence of a poll: jobs that are scheduled during a poll of a scheduler are put aside until
+//! its end, so that a job that schedules itself again at once does not keep the poll from
+//! returning.
 
 use super::core::{Core, Task};
 use wheelhouse_core::Tick;
 
 impl<W: Task + ?Sized> Core<W> {
-    /// From here to [`open_fence`](Self::open_fence), what is scheduled is kept for the next poll.
+    /// From here to [`open_fence`](Self::open_fence), jobs that are scheduled are kept for the next
+    /// poll.
     pub(crate) fn close_fence(&mut self, upto: Tick) {
         self.fence = Some((self.last_number(), upto));
     }

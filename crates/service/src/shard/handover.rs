@@ -1,4 +1,4 @@
-//! What passes between the shards and who drives them: runs that come, begin and end.
+//! The types that pass between shards and the driver: runs that come due, begin and end.
 
 use super::core::Task;
 use super::runs::WatchKey;
@@ -9,21 +9,20 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::SystemTime;
 
-/// What has come due.
+/// A job that has come due, and is not plain.
 pub(crate) enum Came<W: Task + ?Sized> {
-    /// A run of work that lies in a slab, which has begun on this thread, and when it was
-    /// due.
+    /// A run of brief work in a slab, which has begun on this thread, and its deadline.
     InSlab(Id, Moment, Lying<W>),
-    /// A run that has begun, for this thread.
+    /// A run that has begun on this thread.
     Here(Begun<W>),
-    /// A run that was handed out, for the pool or an executor.
+    /// A run that is handed out to the pool or an executor.
     There(Id, Turn, Option<Arc<Info>>, Way),
-    /// A task that waits for nothing more.
+    /// The waker of a task whose time has come.
     Wake(Waker),
 }
 
-/// A run of a job that is nothing but work in a box, which has begun on the thread that
-/// leads, as most do. It goes from hand to hand several times within a microsecond, so it is small.
+/// A run of a plain job, which has begun on the leading thread. Most runs are of this kind. It is
+/// passed on several times within a microsecond, so it is small.
 pub(crate) struct Plain<W: ?Sized> {
     pub(crate) id: Id,
     pub(crate) deadline: Moment,
@@ -33,28 +32,28 @@ pub(crate) struct Plain<W: ?Sized> {
 /// A run that has begun.
 pub(crate) struct Begun<W: ?Sized> {
     pub(crate) id: Id,
-    /// `None` when it was called.
+    /// `None` after it was called.
     pub(crate) work: Option<Box<W>>,
-    /// `None` too on the thread that leads, while the job keeps it: most runs can do without.
+    /// `None` also on the leading thread, if the run does not need it: most runs do not.
     pub(crate) info: Option<Arc<Info>>,
     pub(crate) deadline: Moment,
-    /// What the wall clock was to show then, if the job waited for that.
+    /// The wall-clock time of the run, if the job waited for one.
     pub(crate) time: Option<SystemTime>,
     /// The number of the run, counted from 1.
     pub(crate) number: u64,
-    /// Periods that were left out before it.
+    /// Periods that were skipped before it.
     pub(crate) missed: u64,
-    /// No other run follows, unless it is the run itself that schedules one.
+    /// No other run follows, unless the run itself schedules one.
     pub(crate) last: bool,
-    /// It is none of the schedule, which goes on as it is.
+    /// The run is not part of the schedule, which continues unchanged.
     pub(crate) extra: bool,
-    /// It is none: a rule is to name its next time.
+    /// Only asks the rule for its next time, and calls no closure.
     pub(crate) stale: bool,
-    /// Which try of it this is, counted from 1, and whether another follows if it fails.
+    /// The number of the attempt, counted from 1, and `true` if a retry follows a failure.
     pub(crate) tries: (u32, bool),
-    /// The key of the job is free from here on.
+    /// The run releases the key of the job when it begins.
     pub(crate) frees_key: bool,
-    /// The job waits for its next run already: this one has no end that matters to it.
+    /// The job waits for its next run already: the end of this run changes nothing about the job.
     pub(crate) beside: bool,
     /// Its plan says that it may block.
     pub(crate) blocks: bool,
@@ -62,12 +61,12 @@ pub(crate) struct Begun<W: ?Sized> {
 }
 
 impl<W: Task + ?Sized> Begun<W> {
-    /// Returns `true` if it is done in an instant.
+    /// Returns `true` if the work takes only an instant.
     pub(crate) fn is_brief(&self) -> bool {
         self.work.as_ref().is_some_and(|work| work.is_brief())
     }
 
-    /// The run of a job that has nothing but a deadline.
+    /// The run of a plain job.
     pub(crate) fn plain(id: Id, deadline: Moment, work: Option<Box<W>>) -> Self {
         Self {
             id,
@@ -92,7 +91,7 @@ impl<W: Task + ?Sized> Begun<W> {
 /// A run that has ended.
 pub(crate) struct Done<W: ?Sized> {
     pub(crate) id: Id,
-    /// What is to be run again, or to be dropped when the job is over.
+    /// Work that runs again, or that is dropped when the job is over.
     pub(crate) work: Option<Box<W>>,
     pub(crate) deadline: Moment,
     pub(crate) started: Moment,
@@ -102,8 +101,8 @@ pub(crate) struct Done<W: ?Sized> {
     pub(crate) stale: bool,
 }
 
-/// What is left to be done when a run has ended, without the lock; then the run is to be handed in.
-/// `None` in place of it: it is.
+/// The rest of the end of a run, to be done without the lock: dropping the work, and releasing the
+/// key. Then the run is handed in. Without a `Leftover` it has been handed in already.
 pub(crate) struct Leftover<W: ?Sized> {
     pub(crate) work: Option<Box<W>>,
     pub(crate) info: Option<Arc<Info>>,

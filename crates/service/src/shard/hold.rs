@@ -1,8 +1,9 @@
-//! Jobs that are held: paused one by one, or all of them. And a run now, whatever the schedule.
+//! Pausing: single jobs, or all of them. And runs that are requested for now, whatever the
+//! schedule.
 //!
-//! A job that is paused has no timer. One whose time comes while all are held is put aside, and has
-//! its timer again when they are not: so it costs nothing to hold a million jobs, and to let go of
-//! them as much as those have come due meanwhile.
+//! A paused job has no timer. While all jobs are paused (*held*), a job whose time comes is put
+//! aside, and gets its timer back when they are resumed. So holding a million jobs costs nothing,
+//! and resuming them costs as much as the jobs that came due in the meantime.
 
 use super::core::{Body, Core, Other, Place, Task};
 use super::slab::Slab;
@@ -10,12 +11,11 @@ use crate::ChangeError;
 use crate::job::{Id, Life};
 use crate::time::Moment;
 
-/// So many jobs are let go under one lock, at most.
+/// The most jobs that are resumed under one lock.
 const PORTION: usize = 64;
 
 impl<W: Task + ?Sized> Core<W> {
-    /// A job that is not over, and whether a run of it goes on. What a plain job did without, it
-    /// gets.
+    /// The life of a job, and `true` if a run is in progress. A plain job gets a life.
     pub(super) fn life(&mut self, id: Id) -> Result<(&mut Life<W>, bool), ChangeError> {
         let missing = self.missing();
         let ticks = self.ticks;
@@ -39,7 +39,7 @@ impl<W: Task + ?Sized> Core<W> {
         Ok((life, running))
     }
 
-    /// Has no further run begin until the job is [resumed](Self::resume).
+    /// Prevents further runs until the job is [resumed](Self::resume).
     pub(crate) fn pause(&mut self, id: Id) -> Result<(), ChangeError> {
         let stage = self.stage;
         let (life, running) = self.life(id)?;
@@ -51,7 +51,7 @@ impl<W: Task + ?Sized> Core<W> {
         }
         life.pause();
         if !running && let Some(slot) = self.slots.get_mut(id.index()) {
-            // A run that is due has lost its turn by that.
+            // This also ends the turn of a run that is due.
             if let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(None)) {
                 self.wheel.cancel(timer);
             }
@@ -59,7 +59,7 @@ impl<W: Task + ?Sized> Core<W> {
         Ok(())
     }
 
-    /// Has the job wait for its next run again.
+    /// Lets the job wait for its next run again.
     pub(crate) fn resume(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
         let (life, running) = self.life(id)?;
         let paused = life.resume();
@@ -72,7 +72,7 @@ impl<W: Task + ?Sized> Core<W> {
         Ok(())
     }
 
-    /// Has a job wait for its time that has no timer; what of its schedule has passed is left out.
+    /// Starts the timer of a job that has none. Times of its schedule that have passed are skipped.
     fn wait_again(&mut self, index: u32, now: Moment) {
         let Some(slot) = self.slots.get_mut(index) else { return };
         let mut ticks = self.ticks;
@@ -90,12 +90,12 @@ impl<W: Task + ?Sized> Core<W> {
         self.start_timer(index, ticks.not_before(look_by));
     }
 
-    /// From here on no job comes due, but what futures wait for.
+    /// From here on no job comes due, except for futures.
     pub(crate) fn hold(&mut self) {
         self.held = true;
     }
 
-    /// Whether a job waits until all are let go.
+    /// Returns `true` if all jobs are held, and this job is not that of a future.
     #[inline]
     pub(super) fn is_held(&self, index: u32) -> bool {
         self.held
@@ -106,12 +106,12 @@ impl<W: Task + ?Sized> Core<W> {
             }
     }
 
-    /// Jobs come due again. Whether there are more that were put aside.
+    /// Jobs come due again. Returns `true` if more jobs that were put aside are left.
     pub(crate) fn let_go(&mut self, now: Moment) -> bool {
         self.held = false;
         for _ in 0..PORTION {
             let Some(id) = self.put_aside.pop() else { return false };
-            // Unless it was moved, cancelled, taken back or paused meanwhile.
+            // Unless it was moved, cancelled, taken back or paused since then.
             if self.is_off(id) {
                 self.wait_again(id.index(), now);
             }
@@ -119,7 +119,7 @@ impl<W: Task + ?Sized> Core<W> {
         true
     }
 
-    /// Whether a job is to have a timer, and has none.
+    /// Returns `true` if a job should have a timer, and has none.
     pub(super) fn is_off(&self, id: Id) -> bool {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number);
         slot.is_some_and(|slot| {
@@ -129,7 +129,7 @@ impl<W: Task + ?Sized> Core<W> {
         })
     }
 
-    /// Has a run begin now, beside those of the schedule.
+    /// Starts an extra run now.
     pub(crate) fn run_now(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
         let stage = self.stage;
         let planned = self.slots.get(id.index()).map_or(now, |slot| slot.deadline);
@@ -142,7 +142,8 @@ impl<W: Task + ?Sized> Core<W> {
         }
         life.await_extra(planned);
         let tick = self.ticks.reached(now);
-        // Not before it, or the timer would be started again.
+        // The instant of that tick, not `now`: if the deadline were after the tick, the timer would
+        // be started again.
         let deadline = self.ticks.instant(tick);
         let Some(slot) = self.slots.get_mut(id.index()) else { return Ok(()) };
         slot.deadline = deadline;

@@ -1,5 +1,4 @@
-//! Runs that go on: which of them take long, which are this thread's own, and who hears of their
-//! ends.
+//! Runs in progress: slow ones, those of this thread, and notifications of their ends.
 
 use super::House;
 use super::core::{Stage, Task};
@@ -12,9 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 thread_local! {
-    /// The services (by the address of their `House`) whose runs this thread is busy with, those
-    /// inside of others last. A service that is stopped in a run of its own, by the job or by an
-    /// observer of it, must not wait for that run.
+    /// The services (by the address of their `House`) in whose runs this thread is, innermost last.
+    /// If a job or observer stops the service that runs it, the stop must not wait for that run.
     static ON_THIS_THREAD: RefCell<Vec<usize>> = RefCell::default();
 }
 
@@ -25,7 +23,7 @@ impl<W: Task + ?Sized> House<W> {
         watch
     }
 
-    /// Runs of which it is to be told that they take long.
+    /// Runs to be reported as slow.
     pub(crate) fn tell_slow(
         &self,
         now: Moment,
@@ -40,15 +38,16 @@ impl<W: Task + ?Sized> House<W> {
         slow
     }
 
-    /// This thread does something for a run that was handed out, and in that may call the user's
-    /// code: the job, an observer, the destructor of what the job holds. Until what comes back is
+    /// This thread handles a run that was handed out, and may call the user's code: the job, an
+    /// observer, or the destructor of what the job owns. It has finished when the returned guard is
     /// dropped.
     pub(crate) fn enter(&self) -> impl Drop + use<W> {
         ON_THIS_THREAD.with(|services| services.borrow_mut().push(self.address()));
         Entered
     }
 
-    /// A run that was handed out is over. For who stops the service, who may wait for that.
+    /// A run that was handed out is over. Notifies a thread that stops the service, which may wait
+    /// for that.
     pub(crate) fn hand_in(&self, shard: u32, begun: bool) {
         let stage = self.with(shard, |core| {
             core.hand_in(begun);
@@ -57,23 +56,23 @@ impl<W: Task + ?Sized> House<W> {
         self.handed_in(stage);
     }
 
-    /// The same, where it was done under the lock already.
+    /// The notification alone, if the run was handed in under a lock already.
     pub(crate) fn handed_in(&self, stage: Stage) {
         if stage != Stage::Open {
-            // Whoever waits has looked before this lock was taken, or looks after it was given
-            // back.
+            // Taking the lock orders this with a waiting thread: it has either checked its
+            // condition before, and sleeps, or checks it afterwards. So no notification is lost.
             drop(self.gate.0.lock());
             self.gate.1.notify_all();
         }
     }
 
-    /// In how many runs of this service this thread is.
+    /// The number of runs of this service that this thread is in.
     pub(crate) fn own(&self) -> usize {
         let is_own = |service: &&usize| **service == self.address();
         ON_THIS_THREAD.with(|services| services.borrow().iter().filter(is_own).count())
     }
 
-    /// Runs that were handed out, and those of them that have begun.
+    /// The number of runs that were handed out, and of those that have begun.
     pub(crate) fn runs(&self) -> (usize, usize) {
         let (mut in_flight, mut begun) = (0, 0);
         self.with_all(|core| {

@@ -1,4 +1,4 @@
-//! The index of jobs that have a key.
+//! The index of jobs by key.
 
 use crate::job::{Id, Key};
 use crate::sync::{Mutex, MutexGuard};
@@ -8,22 +8,23 @@ use smol_str::SmolStr;
 use std::hash::{BuildHasher, RandomState};
 use std::num::NonZeroU64;
 
-/// So many parts with a lock each, that threads do not wait for one another; a power of two.
+/// The number of parts, each with a lock, so that threads do not wait for one another. A power of
+/// two.
 const PARTS: usize = 16;
 
-/// A key of up to 23 bytes lies in the table, so that it is compared without going elsewhere.
+/// A key of up to 23 bytes is stored in the table itself, so comparing it touches no other memory.
 type Table = HashTable<(SmolStr, Id)>;
 
 /// Jobs by key.
 ///
-/// Whoever has the lock of a part may take that of a shard, and nobody the other way round.
+/// Lock order: a part, then a shard. A thread with the lock of a shard never takes that of a part.
 pub(crate) struct Keys {
-    /// Seeded, as keys may come from those who want to make the program slow.
+    /// Seeded, since an attacker may choose the keys.
     hasher: RandomState,
     parts: [CachePadded<Mutex<Table>>; PARTS],
 }
 
-/// The part that has a key, or would have it.
+/// The locked part for a key.
 pub(crate) struct Part<'a> {
     keys: &'a Keys,
     hash: u64,
@@ -42,7 +43,7 @@ impl Default for Keys {
 impl Keys {
     pub(crate) fn part(&self, key: &str) -> Part<'_> {
         let hash = self.hasher.hash_one(key);
-        // The table takes its places from the low bits and its tags from the high ones.
+        // Bits from the middle: the table uses the lowest for positions and the highest for tags.
         let table = self.parts[(hash >> 32) as usize % PARTS].lock();
         Part { keys: self, hash, table }
     }
@@ -55,7 +56,7 @@ impl Keys {
         self.parts.iter().map(|part| part.lock().len()).sum()
     }
 
-    /// Takes the key from the job, if it is not another's by now.
+    /// Removes the key of a job, unless another job has it by now.
     pub(crate) fn remove(&self, key: &str, id: Id) {
         let mut part = self.part(key);
         if let Ok(entry) =
@@ -81,7 +82,7 @@ impl Part<'_> {
         self.table.find(self.hash, |(its, _)| its == key).map(|(_, id)| *id)
     }
 
-    /// Gives the key to a job, and returns the one that had it.
+    /// Gives the key to a job, and returns the job that had it.
     pub(crate) fn insert(mut self, key: Key, id: Id) -> Option<Id> {
         let hasher = &self.keys.hasher;
         let hash = |(its, _): &(SmolStr, Id)| hasher.hash_one(its.as_str());
@@ -98,8 +99,8 @@ impl Part<'_> {
     }
 }
 
-/// The keys in the order in which their jobs were scheduled: O(k log k), and for that reason
-/// without a lock that uses of a key want.
+/// The keys in the order in which their jobs were scheduled. O(k log k), so it is called without
+/// the lock of a part.
 pub(crate) fn in_order(mut keys: Vec<(NonZeroU64, Key)>) -> Vec<Key> {
     keys.sort_unstable_by_key(|(number, _)| *number);
     keys.into_iter().map(|(_, key)| key).collect()

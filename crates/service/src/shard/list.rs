@@ -1,18 +1,18 @@
-//! What lies in a shard, for who lists all jobs.
+//! Lists the jobs of a shard.
 
 use super::core::{Body, Core, Other, Task};
 use crate::job::{Id, Info};
 use std::sync::Arc;
 
-/// So many places are looked at under one lock.
+/// The most entries that are visited under one lock.
 const PORTION: u32 = 256;
 
-/// A job, and what its handles know of it.
+/// A job, and the part that its handles share.
 pub(crate) type Listed = (Id, Option<Arc<Info>>);
 
 impl<W: Task + ?Sized> Core<W> {
-    /// The jobs in some places from this one on, and where to go on; what futures wait for is left
-    /// out.
+    /// The jobs among the next entries from `from` on, and the entry to continue with. Futures are
+    /// not listed.
     pub(crate) fn list(&self, from: u32) -> (Vec<Listed>, Option<u32>) {
         let upto = from.saturating_add(PORTION);
         let mut found = Vec::new();

@@ -1,12 +1,12 @@
-//! Shards: a lock each around a wheel and the jobs whose timers are in it. Whoever schedules,
-//! cancels or moves a job does so there, at once; the driver takes out what is due.
+//! Shards: each is a lock around a wheel and the jobs whose timers are in it. Callers schedule,
+//! cancel and move jobs there directly. The driver takes out what is due.
 //!
-//! A thread schedules in one shard, so that threads meet only when there are more of them than
-//! shards. Of each shard the tick is known before which nothing is due; the driver goes to the
-//! shard where that is earliest, and takes out what is due there up to the tick of the next shard.
-//! So the order of deadlines holds over all of them.
+//! Each thread schedules in one shard, so threads contend only if there are more of them than
+//! shards. Each shard publishes a tick before which nothing is due. The driver goes to the shard
+//! with the lowest one, and takes out what is due there, up to the tick of the next shard. So the
+//! order of deadlines holds over all shards.
 //!
-//! This layer knows what a job is, and not what it does: `W` is that.
+//! This layer knows what a job is, but not what it does: its work is the type parameter `W`.
 
 mod arena;
 mod change;
@@ -52,32 +52,34 @@ struct Shard<W: Task + ?Sized> {
     core: Mutex<Core<W>>,
 }
 
-/// All shards, and what they have in common.
+/// All shards, and their common state.
 pub(crate) struct House<W: Task + ?Sized> {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ticks: Ticks,
     pub(crate) signal: CachePadded<Signal>,
     keys: Keys,
     shards: Box<[CachePadded<Shard<W>>]>,
-    /// How many jobs there may be, and how many there are.
+    /// The limit of jobs, and their number.
     room: Option<(usize, Arc<AtomicUsize>)>,
     closed: AtomicBool,
     polls: CachePadded<AtomicUsize>,
     /// Counted by the threads of a service.
     pub(crate) held_up: Arc<std::sync::atomic::AtomicU64>,
-    /// Who stops the service waits here for runs to end.
+    /// A thread that stops the service waits here for runs to end.
     gate: (Mutex<()>, Condvar),
 }
 
 std::thread_local! {
-    /// Which shard is this thread's, of however many.
+    /// The number of this thread. Modulo the number of shards, it is the shard in which the thread
+    /// schedules.
     static HERE: usize = THREADS.fetch_add(1, Ordering::Relaxed);
 }
 
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 impl<W: Task + ?Sized> House<W> {
-    /// A shard for each wheel. Those that are the service's own may be replaced by others.
+    /// Creates a shard for each wheel. With `own_wheels` they are of the default kind, and `shrink`
+    /// may replace them.
     pub(crate) fn new(
         clock: Arc<dyn Clock>,
         ticks: Ticks,
@@ -123,14 +125,14 @@ impl<W: Task + ?Sized> House<W> {
         HERE.with(|here| (here % self.shards.len()) as u32)
     }
 
-    /// Does something under the lock of a shard. If by that something is due there earlier than
-    /// before, a driver that would sleep over it is woken.
+    /// Calls `act` under the lock of a shard. If something is due there earlier than before, and
+    /// the driver would sleep past that, it is woken.
     #[inline]
     pub(crate) fn with<T>(&self, shard: u32, act: impl FnOnce(&mut Core<W>) -> T) -> T {
         self.with_told(shard, act).0
     }
 
-    /// The same, and whether the lock was waited for.
+    /// The same. Also returns `true` if the lock was waited for.
     #[inline]
     pub(crate) fn with_told<T>(
         &self,
@@ -147,6 +149,7 @@ impl<W: Task + ?Sized> House<W> {
         if next != before {
             shard.next.store(next, Ordering::SeqCst);
         }
+        // Before the driver is woken, which then takes this lock.
         drop(core);
         if next < before {
             self.signal.earlier(self.ticks.instant(next));
@@ -154,13 +157,13 @@ impl<W: Task + ?Sized> House<W> {
         (answer, waited)
     }
 
-    /// The same in each shard.
+    /// Calls `act` under the lock of each shard, one after the other.
     fn with_all(&self, mut act: impl FnMut(&mut Core<W>)) {
         (0..self.shards.len() as u32).for_each(|shard| self.with(shard, &mut act));
     }
 
-    /// Schedules a one-shot job that is nothing but work. The answer is two words, which come in
-    /// registers: `None` if it was refused, which is seldom and told apart.
+    /// Schedules a plain job. The result is two words, which are returned in registers. `None` if
+    /// the job was refused; the rare reason goes into `refused`.
     #[inline(never)]
     pub(crate) fn schedule_plain(
         &self,
@@ -184,8 +187,8 @@ impl<W: Task + ?Sized> House<W> {
         }
     }
 
-    /// The same for work that is put into a slab by `put`, which returns it if there is none for
-    /// it: then that has no reason.
+    /// The same for work that `put` stores in a slab. If there is no slab for it, the error has no
+    /// reason.
     #[inline]
     pub(crate) fn schedule_in_slab<T>(
         &self,
@@ -201,9 +204,9 @@ impl<W: Task + ?Sized> House<W> {
         scheduled.inspect_err(|_| self.give_up())
     }
 
-    /// Schedules a job, in a shard, under a key or without. Returns it, and the job whose key it
-    /// has taken if it may take one; the caller cancels that. The limit of a run is a job too, and
-    /// is never refused.
+    /// Schedules a job in a shard, with or without a key. Returns it, and the former job with the
+    /// key if that may be replaced; the caller cancels it. The limit of a run is a job too, and is
+    /// never refused.
     pub(crate) fn schedule(
         &self,
         shard: u32,
@@ -237,14 +240,14 @@ impl<W: Task + ?Sized> House<W> {
         scheduled
     }
 
-    /// Gives back the room of a job that was not scheduled after all.
+    /// Releases the room of a job that was not scheduled after all.
     fn give_up(&self) {
         if let Some((_, room)) = &self.room {
             room.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Makes room for a job; for the limit of a run in any case.
+    /// Reserves room for a job. For the limit of a run it never fails.
     #[inline]
     fn admit(&self, limits_run: bool) -> Result<(), Reason> {
         if self.is_closed() && !limits_run {
@@ -256,7 +259,7 @@ impl<W: Task + ?Sized> House<W> {
         made.map(drop).map_err(|_| Reason::LimitReached(*limit))
     }
 
-    /// Moves a job: because somebody asked for that, if it is to be counted.
+    /// Moves a job. `count` is set if a caller asked for it: then it is counted.
     pub(crate) fn move_to(&self, id: Id, due: Option<Due>, count: bool) -> Result<(), ChangeError> {
         let due =
             due.filter(|due| self.ticks.reaches(due.deadline)).ok_or(ChangeError::Overflow)?;
@@ -268,7 +271,7 @@ impl<W: Task + ?Sized> House<W> {
         })
     }
 
-    /// From here on no job comes due, but what futures wait for.
+    /// From here on no job comes due, except for futures.
     pub(crate) fn hold(&self) {
         self.with_all(Core::hold);
     }
@@ -288,7 +291,7 @@ impl<W: Task + ?Sized> House<W> {
         in_order(self.keys.numbered())
     }
 
-    /// The key may be used for another job.
+    /// Releases the key of a job.
     #[inline]
     pub(crate) fn free_key(&self, info: Option<&Info>, id: Id) {
         if let Some(key) = info.and_then(|info| info.key.as_ref()) {
@@ -296,7 +299,7 @@ impl<W: Task + ?Sized> House<W> {
         }
     }
 
-    /// Jobs that are not over.
+    /// The number of jobs that are not over.
     pub(crate) fn jobs(&self) -> usize {
         self.shards.iter().map(|shard| shard.core.lock().len()).sum()
     }
@@ -310,8 +313,8 @@ impl<W: Task + ?Sized> House<W> {
         self.polls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The shard where something is due first, and the tick up to which nothing is due before it in
-    /// another. `None` if nothing is due by then.
+    /// The shard where something is due first, and the tick up to which nothing is due earlier in
+    /// another shard. `None` if nothing is due at tick `by`.
     pub(crate) fn first_due(&self, by: Tick) -> Option<(u32, Tick)> {
         let (mut first, mut second) = ((Tick::MAX, 0), Tick::MAX);
         for (number, shard) in (0..).zip(&self.shards) {
@@ -326,7 +329,7 @@ impl<W: Task + ?Sized> House<W> {
         (first.0 <= by && first.0 != Tick::MAX).then_some((first.1, second.min(by)))
     }
 
-    /// Has each shard find out what is due first there.
+    /// Updates the next tick of each shard.
     pub(crate) fn find_next(&self) {
         self.with_all(Core::find_next);
     }
@@ -337,7 +340,8 @@ impl<W: Task + ?Sized> House<W> {
         next.filter(|next| *next != Tick::MAX).map(|next| self.ticks.instant(next))
     }
 
-    /// What is scheduled between these two is for the next poll.
+    /// Jobs that are scheduled between this and [`open_fence`](Self::open_fence) are for the next
+    /// poll.
     pub(crate) fn close_fence(&self, upto: Tick) {
         self.with_all(|core| core.close_fence(upto));
     }

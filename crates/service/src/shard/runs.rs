@@ -12,16 +12,16 @@ pub(crate) struct Runs {
     pub(crate) in_flight: usize,
     /// Those of them that have begun.
     pub(crate) begun: usize,
-    /// Those of them that do not hold up the driver, which so can look whether they take long: runs
-    /// that were handed out, and those of threads that have lost the lead in them.
+    /// Those of them that do not occupy the driver, so it can check whether they are slow: runs
+    /// that were handed out, and runs whose threads have lost the lead in them.
     watched: Slab<Watched>,
-    /// Those of them of which it was told that they do.
+    /// How many of the watched runs were reported as slow.
     told: usize,
 }
 
 struct Watched {
     id: Id,
-    /// The thread of the service that it holds up.
+    /// The thread of the service that is in the run, if it lost the lead there.
     thread: Option<usize>,
     info: Option<Arc<Info>>,
     since: Moment,
@@ -30,10 +30,10 @@ struct Watched {
 
 pub(crate) struct WatchKey(usize);
 
-/// Of all shards: what decides when to look for runs that take long.
+/// The state of all shards that decides when to check for slow runs.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Watch {
-    /// When the oldest run began of which it was not told.
+    /// When the oldest run began that was not reported.
     pub(crate) oldest: Option<Moment>,
     /// There are runs that were reported as slow.
     pub(crate) told: bool,
@@ -68,7 +68,7 @@ impl Runs {
         self.of_thread(thread).is_some_and(|key| self.unwatch(key))
     }
 
-    /// The run has ended. Whether it was told that it takes long.
+    /// The run has ended. Returns `true` if it was reported as slow.
     pub(crate) fn unwatch(&mut self, key: WatchKey) -> bool {
         let told = self.watched.remove(key.0).told;
         self.told -= usize::from(told);
@@ -84,7 +84,8 @@ impl Runs {
         watch.waiting += self.in_flight - self.begun;
     }
 
-    /// The jobs of which a run has taken longer than `limit` at `now`, and how long; each run once.
+    /// The runs that have taken longer than `limit` at `now`, with the time. Each run is returned
+    /// once.
     pub(crate) fn tell_slow(
         &mut self,
         now: Moment,

@@ -1,21 +1,21 @@
-//! How handles wake a driver that sleeps, and only then.
+//! Wakes a driver that sleeps, and only then.
 //!
-//! The driver says until when it is going to sleep, then looks at the first ticks of the shards
-//! once more, then sleeps. A handle that has made its job the first of a shard says so there, then
-//! looks whether the driver sleeps beyond it. Whatever the order of these four steps, at least one
-//! of the two sees the other: there is a fence between the two steps of each (the pattern of
-//! Dekker's algorithm). So nothing that is due is slept over.
+//! The driver stores until when it will sleep, then checks the first ticks of the shards once more,
+//! then sleeps. A handle that has made its job the first of a shard stores that tick, then checks
+//! whether the driver sleeps beyond it. In any order of these four steps, at least one side sees
+//! the store of the other, since each has a fence between its store and its load (as in Dekker's
+//! algorithm). So the driver does not sleep past a due job.
 
 use crate::sync::{AtomicU64, fence};
 use crate::time::{Moment, Waker};
 use parking_lot::Mutex;
 use std::sync::atomic::Ordering;
 
-/// The driver is awake and will look at the shards before it sleeps.
+/// The driver is awake, and will check the shards before it sleeps.
 const AWAKE: u64 = 0;
 
 pub(crate) struct Signal {
-    /// When the driver is going to wake up by itself, in nanoseconds; `u64::MAX` is never.
+    /// When the driver will wake up by itself, in nanoseconds. `u64::MAX` is never.
     until: AtomicU64,
     waker: Mutex<Option<Waker>>,
 }
@@ -29,20 +29,20 @@ impl Signal {
         *self.waker.lock() = Some(waker);
     }
 
-    /// The driver is going to look at the shards.
+    /// The driver is about to check the shards.
     pub(crate) fn awake(&self) {
         self.until.store(AWAKE, Ordering::SeqCst);
     }
 
-    /// The driver is going to sleep, unless it finds something to do after this.
+    /// The driver is about to sleep, unless it finds something to do after this call.
     pub(crate) fn sleep_until(&self, moment: Option<Moment>) {
+        // Never `AWAKE`, also for the origin.
         let until = moment.map_or(u64::MAX, Moment::as_nanos).max(AWAKE + 1);
         self.until.store(until, Ordering::SeqCst);
         fence(Ordering::SeqCst);
     }
 
-    /// Something is due at a moment that nothing was due before: wakes the driver if it would sleep
-    /// beyond it.
+    /// Something is due earlier than before. Wakes the driver if it would sleep beyond that moment.
     pub(crate) fn earlier(&self, due: Moment) {
         fence(Ordering::SeqCst);
         let until = self.until.load(Ordering::SeqCst);
@@ -51,17 +51,17 @@ impl Signal {
         }
     }
 
-    /// There is something to be done at once: wakes the driver if it sleeps.
+    /// There is something to do at once. Wakes the driver if it sleeps.
     pub(crate) fn wake_sleeper(&self) {
         self.earlier(Moment::ORIGIN);
     }
 
-    /// Wakes the driver whatever it does. If several threads want to wake it while it sleeps, one
+    /// Wakes the driver in any case. If several threads want to wake a sleeping driver, only one
     /// does.
     pub(crate) fn wake(&self) {
         self.awake();
-        // A leader that stores after this that it sleeps was named before the waker reads the name:
-        // see `Pool::promote`.
+        // If a leader stores its sleep time after this, it became the leader before the waker reads
+        // who leads: see `Pool::promote`.
         fence(Ordering::SeqCst);
         let waker = self.waker.lock().clone();
         if let Some(wake) = waker {

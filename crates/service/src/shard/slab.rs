@@ -1,28 +1,28 @@
-//! Work that lies in a slab with others of its type, and in no box of its own.
+//! Work that is stored in a slab with others of its type, instead of a box.
 //!
-//! A shard knows of such work where it lies. What it is, only its slab knows: so work is taken out
-//! and carried out there, without the lock of the shard and without an allocation.
+//! The shard stores only the place of such work. The slab, which knows its type, takes it out and
+//! carries it out, without the lock of the shard and without an allocation.
 
 use super::core::Task;
 use std::any::Any;
 use std::sync::Arc;
 
-/// A slab of work of some type.
+/// A slab of work of one type.
 pub(crate) trait Slab<W: ?Sized>: Any + Send + Sync {
-    /// Takes out what lies at a place, in a box.
+    /// Takes out the work at a place, into a box.
     fn take(&self, place: u32) -> Option<Box<W>>;
 
-    /// Drops what lies at a place.
+    /// Drops the work at a place.
     fn clear(&self, place: u32);
 
-    /// Gives back memory in which nothing lies, to be dropped without a lock.
+    /// Removes unused memory, and returns it to be dropped without a lock.
     fn shrink(&self) -> Box<dyn Any>;
 }
 
-/// The slabs of a shard. There are as many as types, few, and so they are searched one by one.
+/// The slabs of a shard, one for each type. They are few, so they are searched one by one.
 pub(crate) type Slabs<W> = Vec<Arc<<W as Task>::Slab>>;
 
-/// Work that was taken out of a job and still lies in its slab. It is dropped with this.
+/// Work that was taken out of a job and is still in its slab. Dropping this drops the work.
 pub(crate) struct Lying<W: Task + ?Sized> {
     slab: Option<Arc<W::Slab>>,
     place: u32,
@@ -33,7 +33,7 @@ impl<W: Task + ?Sized> Lying<W> {
         Self { slab: slabs.get(usize::from(slab)).cloned(), place }
     }
 
-    /// Where it lies, for who takes it out: from here on it is his.
+    /// Returns its slab and place. The caller must take it out.
     pub(crate) fn leave(mut self) -> Option<(Arc<W::Slab>, u32)> {
         self.slab.take().map(|slab| (slab, self.place))
     }

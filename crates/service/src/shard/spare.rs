@@ -1,4 +1,4 @@
-//! Gives back the memory of jobs that are gone.
+//! Releases the memory of jobs that are gone.
 
 use super::House;
 use super::core::{Core, Place, Task};
@@ -8,21 +8,21 @@ use wheelhouse_core::Tick;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
 impl<W: Task + ?Sized> Core<W> {
-    /// Returns `true` if most memory here is that of jobs that are gone, and few are left.
+    /// Returns `true` if most memory here is unused, and few jobs are left.
     #[inline]
     pub(crate) fn is_spacious(&self) -> bool {
         self.slots.is_spacious()
     }
 
-    /// Returns the memory that no job needs, to be dropped without the lock. O(n) for n places of
-    /// jobs.
+    /// Removes the memory that no job needs, and returns it to be dropped without the lock. O(n)
+    /// for n entries.
     pub(crate) fn shrink(&mut self) -> impl Sized + use<W> {
         let wheel = self.own_wheel.then(|| self.renew_wheel());
         let slabs: Vec<_> = self.slabs.iter().map(|slab| slab.shrink()).collect();
         (wheel, slabs, self.slots.shrink(), self.lives.shrink(), self.wakers.shrink())
     }
 
-    /// Puts all timers into a new wheel, in order, and returns the former.
+    /// Moves all timers into a new wheel, in order, and returns the old one.
     fn renew_wheel(&mut self) -> Box<dyn Wheel> {
         let mut former: Box<dyn Wheel> = Box::new(HierarchicalWheel::new());
         std::mem::swap(&mut former, &mut self.wheel);
@@ -39,7 +39,7 @@ impl<W: Task + ?Sized> Core<W> {
 }
 
 impl<W: Task + ?Sized> House<W> {
-    /// Gives back the memory that a shard has for jobs that are gone.
+    /// Releases the memory of a shard for jobs that are gone.
     pub(crate) fn shrink(&self, shard: u32) {
         drop(self.with(shard, Core::shrink));
     }

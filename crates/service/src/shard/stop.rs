@@ -1,4 +1,4 @@
-//! What a stop does in all shards, and how it waits.
+//! The steps of a stop in all shards, and its waiting.
 
 use super::core::{Core, Stage, Task};
 use super::{House, Taken};
@@ -6,12 +6,12 @@ use crate::job::Ending;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether a drain is over. The end of a run is told; that somebody has
-/// cancelled the last job is not, so that cancelling need not ask for it.
+/// How often a drain checks whether it is over. The end of a run notifies it. The cancel of the
+/// last job does not, so that a cancel need not check for drains.
 const LOOK: Duration = Duration::from_millis(20);
 
 impl<W: Task + ?Sized> Core<W> {
-    /// Takes no more jobs, and takes out those that would never end.
+    /// Refuses new jobs, and takes out jobs without a last run.
     fn drain(&mut self) -> Vec<Taken<W>> {
         self.stage = Stage::Draining;
         let mut endless = Vec::new();
@@ -30,14 +30,14 @@ impl<W: Task + ?Sized> Core<W> {
         endless.into_iter().filter_map(|index| self.take(index, Ending::Stopped)).collect()
     }
 
-    /// How many jobs are not over; what tasks wait for is none.
+    /// The number of jobs that are not over, without futures.
     fn jobs(&self) -> usize {
         self.slots.len() - self.wakers.len()
     }
 }
 
 impl<W: Task + ?Sized> House<W> {
-    /// Takes no more jobs, and takes back those that would never end.
+    /// Refuses new jobs, and takes back jobs without a last run.
     pub(crate) fn drain(&self) -> Vec<Taken<W>> {
         let mut taken = Vec::new();
         self.with_all(|core| taken.extend(core.drain()));
@@ -45,7 +45,7 @@ impl<W: Task + ?Sized> House<W> {
         taken
     }
 
-    /// Waits until all jobs are over but so many, at most so long in real time.
+    /// Waits until at most `own` jobs are not over, for at most `longest` in real time.
     pub(crate) fn wait_for_drain(&self, longest: Duration, own: usize) {
         let until = Instant::now().checked_add(longest);
         let over = || {
@@ -64,8 +64,8 @@ impl<W: Task + ?Sized> House<W> {
         }
     }
 
-    /// Takes back what is pending, and with `due` what was handed out and has not begun; from here
-    /// on nothing is scheduled.
+    /// Takes back pending jobs, and with `due` also jobs whose runs were handed out and have not
+    /// begun. From here on nothing is scheduled.
     pub(crate) fn take_back(&self, due: bool, stage: Stage) -> Vec<Taken<W>> {
         self.closed.store(true, Ordering::SeqCst);
         let (mut taken, mut wheels) = (Vec::new(), Vec::new());
@@ -78,8 +78,9 @@ impl<W: Task + ?Sized> House<W> {
         taken
     }
 
-    /// Waits until no run is in flight, at most so long in real time. Who is in runs himself waits
-    /// for those that have begun, and for his own not. Whether that was reached.
+    /// Waits until no run is in flight, for at most `longest` in real time. A thread that is in
+    /// `own` runs itself waits only for other runs that have begun. Returns `true` if they have all
+    /// ended.
     pub(crate) fn wait(&self, longest: Duration, own: usize) -> bool {
         let over = || {
             let (in_flight, begun) = self.runs();

@@ -1,13 +1,13 @@
-//! Any backend, behind a pointer.
+//! A backend of any type, as a trait object.
 
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// What a backend holds for each job: a service runs on any `Timer<JobIndex>`. Only a service makes
-/// these.
+/// The value that a backend stores for each job: a service runs on any `Timer<JobIndex>`. Only a
+/// service creates these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct JobIndex(pub(super) u32);
 
-/// A [`Timer`] of jobs, without the method that takes a closure, so that all of them have one type.
+/// A [`Timer`] of jobs, without the method that takes a closure, so that it can be a trait object.
 pub(crate) trait Wheel: Send {
     fn now(&self) -> Tick;
     /// For recorders.
@@ -55,7 +55,7 @@ impl<B: Timer<JobIndex> + Send> Wheel for B {
     }
 }
 
-/// So that a backend can be wrapped in another, such as a recorder.
+/// For wrapping a backend in another, such as a recorder.
 #[cfg(feature = "record")]
 impl Timer<JobIndex> for Box<dyn Wheel> {
     fn now(&self) -> Tick {

@@ -1,4 +1,4 @@
-//! The same on `loom`, with the names and calls of what it stands for.
+//! The same names on `loom`.
 
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, fence};
 pub(crate) use loom::{thread, thread_local};
@@ -15,8 +15,8 @@ pub(crate) struct Mutex<T: ?Sized>(loom::sync::Mutex<T>);
 /// `None` only while its owner waits for a condition.
 pub(crate) struct MutexGuard<'a, T: ?Sized>(Option<loom::sync::MutexGuard<'a, T>>);
 
-const POISONED: &str = "no test panics with the lock";
-const HELD: &str = "nobody looks while its owner waits";
+const POISONED: &str = "no test panics while it holds the lock";
+const HELD: &str = "the guard is not used while its owner waits";
 
 impl<T> Mutex<T> {
     pub(crate) fn new(value: T) -> Self {
@@ -29,7 +29,7 @@ impl<T: ?Sized> Mutex<T> {
         MutexGuard(Some(self.0.lock().expect(POISONED)))
     }
 
-    /// It might always be somebody else's.
+    /// Always fails, as if another thread had the lock.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         None
     }
@@ -63,7 +63,7 @@ impl Condvar {
         }
     }
 
-    /// In a model no time passes: a moment that is past ends the wait at once, and no other ever
+    /// In a model no time passes: a past moment ends the wait at once, and a future one never
     /// comes.
     pub(crate) fn wait_while_until<T>(
         &self,
@@ -81,7 +81,7 @@ impl Condvar {
     }
 }
 
-/// Not of loom's `park`, which its `join` uses for itself.
+/// Not built on loom's `park`, which loom's `join` uses itself.
 pub(crate) struct Parker(Unparker);
 
 #[derive(Clone)]
@@ -125,7 +125,7 @@ struct Channel<T> {
 
 struct Queue<T> {
     messages: VecDeque<T>,
-    /// There is no sender any more.
+    /// The sender is gone.
     closed: bool,
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 }
 
 impl<T> Sender<T> {
-    /// There always is a receiver: the tests and the workers keep it.
+    /// Never fails: the tests and the workers keep the receiver.
     pub(crate) fn send(&self, message: T) -> Result<(), T> {
         self.0.queue.lock().messages.push_back(message);
         self.0.changed.notify_all();
@@ -155,7 +155,7 @@ impl<T> Drop for Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Waits for a message; an error when there is none and no sender.
+    /// Waits for a message. An error if there is none and the sender is gone.
     pub(crate) fn recv(&self) -> Result<T, ()> {
         let mut queue = self.0.queue.lock();
         self.0.changed.wait_while(&mut queue, |queue| queue.messages.is_empty() && !queue.closed);

@@ -1,4 +1,4 @@
-//! Where the time comes from: the machine's monotonic clock, or one that a test sets by hand.
+//! Clocks: the machine's monotonic clock, and one that a test sets by hand.
 
 use super::{Moment, nanos};
 use parking_lot::Mutex;
@@ -7,37 +7,37 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Something to be called when a driver is to look at its scheduler before the moment it sleeps
-/// until: it wakes a thread, writes to a pipe, or whatever else ends the sleep. It must not block.
+/// A callback that wakes a driver before the end of its sleep: it wakes a thread, or writes to a
+/// pipe. It must not block.
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
 /// A source of time.
 ///
-/// Implement it to run on a clock of your own. Time must not run back; a clock that does is taken
-/// to stand still.
+/// Implement it for a custom clock. Time must not run back. If it does, the service treats the
+/// clock as standing still.
 pub trait Clock: Send + Sync {
-    /// The present.
+    /// The current time.
     fn now(&self) -> Moment;
 
-    /// The present as a calendar sees it, which may be set, forward and back. Read for jobs that
-    /// wait for a time of the wall clock: when they are scheduled, before they run, and once a
-    /// minute meanwhile. It is asked under a lock, as is [`now`](Self::now) then, and must not
-    /// itself ask anything of the service or its jobs.
+    /// The wall-clock time, which may be set forward and back. It is read for jobs that wait for a
+    /// wall-clock time: when they are scheduled, once a minute while they wait, and before they
+    /// run. This and [`now`](Self::now) may be called under a lock, so they must not call the
+    /// service or its jobs.
     fn wall(&self) -> SystemTime {
         SystemTime::now()
     }
 
-    /// For a clock that does not run by itself: keeps the waker, calls it at each change, and
-    /// returns true. A thread that drives a scheduler then sleeps until it is called instead of for
-    /// a length of time.
+    /// For a clock that does not advance by itself: stores the waker, calls it at each change, and
+    /// returns `true`. The threads of a service then sleep until the waker is called, instead of
+    /// for a duration.
     fn watch(&self, waker: &Waker) -> bool {
         let _ = waker;
         false
     }
 }
 
-/// The machine's monotonic clock, counted from when this value was made. No step of the wall clock
-/// touches it.
+/// The machine's monotonic clock, counted from when this value was made. Setting the wall clock
+/// does not affect it.
 #[derive(Clone, Copy, Debug)]
 pub struct MonotonicClock {
     origin: Instant,
@@ -68,8 +68,8 @@ impl Clock for MonotonicClock {
     }
 }
 
-/// A clock that stands still until it is told to move, so that a test decides what happens when.
-/// Clones show the same time.
+/// A clock that stands still until it is moved, so that a test controls the time. Clones show the
+/// same time.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -81,7 +81,7 @@ impl Clock for MonotonicClock {
 /// assert_eq!(clock.wall(), SystemTime::UNIX_EPOCH + Duration::from_secs(5));
 ///
 /// let summer = SystemTime::UNIX_EPOCH + Duration::from_secs(3600);
-/// clock.set_wall(summer); // somebody sets the wall clock, or the machine was suspended
+/// clock.set_wall(summer); // the wall clock was set, or the machine was suspended
 /// clock.advance(Duration::from_secs(1));
 /// assert_eq!(clock.now(), Moment::from_nanos(6_000_000_000));
 /// assert_eq!(clock.wall(), summer + Duration::from_secs(1));
@@ -93,7 +93,7 @@ pub struct ManualClock {
 
 struct Inner {
     nanos: AtomicU64,
-    /// What the wall clock showed at a moment.
+    /// A moment, and the time that the wall clock showed then.
     wall: Mutex<(Moment, SystemTime)>,
     watchers: Mutex<Vec<Weak<dyn Fn() + Send + Sync>>>,
 }
@@ -112,18 +112,17 @@ impl ManualClock {
         }
     }
 
-    /// Moves the clock on.
+    /// Moves the clock forward.
     pub fn advance(&self, by: Duration) {
         self.set(self.now().saturating_add(by));
     }
 
-    /// Sets the wall clock, and it alone. Jobs that wait for a time of it are looked at within a
-    /// minute.
+    /// Sets only the wall clock. Jobs that wait for a wall-clock time notice within a minute.
     pub fn set_wall(&self, time: SystemTime) {
         *self.inner.wall.lock() = (self.now(), time);
     }
 
-    /// Moves the clock to a moment; does nothing if that is past.
+    /// Moves the clock to a moment. Does nothing if that is past.
     pub fn set(&self, moment: Moment) {
         self.inner.nanos.fetch_max(moment.as_nanos(), Ordering::SeqCst);
         let mut wakers = Vec::new();

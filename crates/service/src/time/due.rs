@@ -1,44 +1,43 @@
-//! When a job is due: at a moment of the service's clock, or at a time of the wall clock.
+//! When a job is due: at a moment of the service's clock, or at a wall-clock time.
 //!
 //! The wall clock can be set, and the clock of the service may stand still while the machine is
-//! suspended. So where a time lies is a reckoning, which the driver repeats: within a minute, and
-//! once more when the deadline has come.
+//! suspended. So the moment of a wall-clock time is an estimate. The driver repeats it within a
+//! minute, and once more when the deadline has come.
 
 use super::{Clock, Moment};
 use std::time::{Duration, SystemTime};
 
-/// How long a job that waits for a time of the wall clock is left alone: from the one to the other,
-/// or a million of them that were scheduled together would be looked at together, each minute, and
-/// hold up what is due.
+/// The shortest and longest time between two checks of a job that waits for a wall-clock time. With
+/// a single value, a million jobs that were scheduled together would be checked together each
+/// minute, and delay what is due.
 const LOOK: (Duration, Duration) = (Duration::from_secs(45), Duration::from_secs(60));
 
 /// When a job is due.
 #[derive(Clone, Debug)]
 pub(crate) struct Due {
-    /// For a time of the wall clock: where it lies, as far as is known.
+    /// For a wall-clock time, an estimate.
     pub(crate) deadline: Moment,
-    /// In a box, as few jobs have one.
+    /// In a box, since few jobs have one.
     pub(crate) wall: Option<Box<Wall>>,
 }
 
-/// A time of the wall clock that a job waits for.
+/// A wall-clock time that a job waits for.
 #[derive(Clone, Debug)]
 pub(crate) struct Wall {
     pub(crate) time: SystemTime,
-    /// The job is to be later than that by as much.
+    /// The job runs this much later than `time`.
     late: Duration,
-    /// How long it is left alone.
+    /// The time between two checks of the job.
     look: Duration,
 }
 
 impl Due {
-    /// At a moment.
+    /// Due at a moment.
     pub(crate) fn at(deadline: Moment) -> Self {
         Self { deadline, wall: None }
     }
 
-    /// At a time of the wall clock, at once if that is past; `None` if it is too far away to be
-    /// named.
+    /// Due at a wall-clock time, or now if that is past. `None` if it is out of range.
     pub(crate) fn at_time(clock: &dyn Clock, time: SystemTime) -> Option<Self> {
         let (left, now) = (time.duration_since(clock.wall()).unwrap_or_default(), clock.now());
         Some(Self {
@@ -47,22 +46,22 @@ impl Due {
         })
     }
 
-    /// The same, but so much later; at the last moment that can be named there is no later.
+    /// The same, but `late` later. At the last moment it stays there.
     pub(crate) fn later(mut self, late: Duration) -> Self {
         self.deadline = self.deadline.saturating_add(late);
         self.wall.iter_mut().for_each(|wall| wall.late = late);
         self
     }
 
-    /// When the driver is to look at the job at the latest.
+    /// The latest moment at which the driver must check the job.
     pub(crate) fn look_by(&self, now: impl FnOnce() -> Moment) -> Moment {
         self.wall.as_ref().map_or(self.deadline, |wall| wall.look_by(self.deadline, now()))
     }
 }
 
 impl Wall {
-    /// The deadline as things are now: for a time that has passed, where it was, so that it is seen
-    /// how late a run is.
+    /// The deadline, estimated from the current clocks. A time that has passed gives a past moment,
+    /// so that the lateness of the run is known.
     pub(crate) fn reckoned(&self, clock: &dyn Clock) -> Moment {
         let time = self.time.checked_add(self.late).unwrap_or(self.time);
         match time.duration_since(clock.wall()) {
@@ -77,8 +76,8 @@ impl Wall {
     }
 }
 
-/// Spread over what is allowed, by the moment of scheduling: multiplied, so that those a
-/// microsecond apart come far apart (Fibonacci hashing).
+/// A time between two checks, spread over the allowed range by the moment of scheduling: a
+/// multiplication separates moments that are a microsecond apart (Fibonacci hashing).
 fn look(now: Moment) -> Duration {
     let share = now.as_nanos().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     let (least, most) = LOOK;

@@ -12,8 +12,7 @@ pub use when::When;
 
 use std::time::Duration;
 
-/// A point in time: nanoseconds since the origin of a [`Clock`](crate::Clock), which reach 584
-/// years.
+/// A point in time: nanoseconds since the origin of a [`Clock`](crate::Clock), up to 584 years.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,12 +26,12 @@ use std::time::Duration;
 pub struct Moment(u64);
 
 impl Moment {
-    /// Where the clock began.
+    /// The origin of the clock.
     pub const ORIGIN: Self = Self(0);
-    /// The last moment that can be named.
+    /// The last moment: 584 years after the origin.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The moment so many nanoseconds after the origin.
+    /// The moment `nanos` nanoseconds after the origin.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
@@ -52,23 +51,23 @@ impl Moment {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 
-    /// The moment so much later, if it can be named.
+    /// The moment `delay` later; `None` if that is after [`MAX`](Self::MAX).
     pub fn checked_add(self, delay: Duration) -> Option<Self> {
         self.0.checked_add(nanos(delay)?).map(Self)
     }
 
-    /// The moment so much earlier, or the origin.
+    /// The moment `delay` earlier, or the origin.
     pub(crate) fn saturating_sub(self, delay: Duration) -> Self {
         Self(nanos(delay).map_or(0, |nanos| self.0.saturating_sub(nanos)))
     }
 
-    /// The moment so much later, or the last there is.
+    /// The moment `delay` later, or [`MAX`](Self::MAX).
     pub fn saturating_add(self, delay: Duration) -> Self {
         self.checked_add(delay).unwrap_or(Self::MAX)
     }
 }
 
-/// A duration in nanoseconds, if 64 bits hold them.
+/// A duration in nanoseconds; `None` if they exceed 64 bits.
 pub(crate) fn nanos(duration: Duration) -> Option<u64> {
     u64::try_from(duration.as_nanos()).ok()
 }

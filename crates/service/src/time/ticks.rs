@@ -1,17 +1,17 @@
-//! Ticks: the resolution of the backend, and how wake-ups are put together.
+//! Ticks: the resolution of the backend, and how deadlines are rounded to combine wake-ups.
 
 use super::{Moment, nanos};
 use std::num::NonZeroU64;
 use std::time::Duration;
 use wheelhouse_core::Tick;
 
-/// What a tick of the backend lasts, and to how many of them deadlines are rounded up. Tick t is
-/// the instant t times that long after the origin, not a span: a timer of tick t fires at that
-/// instant or later.
+/// The length of a tick, and the slack: deadlines are rounded up to a multiple of that many ticks.
+/// Tick t is an instant, t tick lengths after the origin, not a span: a timer of tick t fires at
+/// that instant or later.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticks {
     length: NonZeroU64,
-    /// In ticks; one is none.
+    /// In ticks. One means no slack.
     slack: NonZeroU64,
 }
 
@@ -20,8 +20,8 @@ impl Ticks {
         Some(Self { length: NonZeroU64::new(nanos(tick)?)?, slack: NonZeroU64::MIN })
     }
 
-    /// The same with another slack: rounded down to whole ticks, so that nothing is later than it
-    /// may be.
+    /// The same with another slack, rounded down to whole ticks, so that nothing is later than
+    /// allowed.
     pub(crate) fn with_slack(self, slack: Duration) -> Self {
         let ticks = nanos(slack).unwrap_or(u64::MAX) / self.length;
         Self { slack: NonZeroU64::new(ticks).unwrap_or(NonZeroU64::MIN), ..self }
@@ -31,15 +31,15 @@ impl Ticks {
         Duration::from_nanos(self.length.get())
     }
 
-    /// The tick of a deadline: rounded up, so that nothing fires early; with a slack to a multiple
-    /// of that, so that what is due close together is due at one tick.
+    /// The tick of a deadline: rounded up, so that nothing fires early. With a slack it is rounded
+    /// up to a multiple of that, so that deadlines close together get the same tick.
     #[inline]
     pub(crate) fn not_before(self, moment: Moment) -> Tick {
         let tick = moment.0.div_ceil(self.length.get());
         if self.slack == NonZeroU64::MIN {
             return tick;
         }
-        // At the end of time there may be no such multiple.
+        // Near the end of time there may be no such multiple.
         let rounded = tick.checked_next_multiple_of(self.slack.get());
         rounded.filter(|tick| *tick <= self.reached(Moment::MAX)).unwrap_or(tick)
     }
@@ -56,14 +56,15 @@ impl Ticks {
         Moment(tick.saturating_mul(self.length.get()))
     }
 
-    /// Whether the tick of a deadline has an instant that can be named.
+    /// Returns `true` if the tick of the deadline has an instant, which is then not after
+    /// [`Moment::MAX`].
     #[inline]
     pub(crate) fn reaches(self, deadline: Moment) -> bool {
-        // Without a division for all but the last tick.
+        // Avoids the division unless the deadline is in the last tick.
         deadline.0 <= u64::MAX - self.length.get() || deadline <= self.latest()
     }
 
-    /// The latest deadline whose tick has an instant that can be named.
+    /// The latest deadline whose tick has an instant.
     pub(crate) fn latest(self) -> Moment {
         self.instant(self.reached(Moment::MAX))
     }

@@ -1,18 +1,19 @@
-//! When a job is to run, as it was said.
+//! The ways to name a point in time.
 
 use super::{Clock, Due, Moment};
 use std::time::{Instant, SystemTime};
 
 /// When a job is to run: a [`Moment`] of the service's clock, an [`Instant`], or a [`SystemTime`].
-/// All three become one by [`Into`], as in `timers.at(Instant::now())`.
+/// All three convert by [`Into`], as in `timers.at(Instant::now())`.
 ///
-/// An `Instant` is as far from the present of the service as from that of the machine.
+/// An `Instant` is converted by its distance from the present, so it works with any clock of the
+/// service.
 ///
-/// A `SystemTime` is a date and a time of day, by the wall clock. The job waits for that clock to
-/// show the time, never less, and follows it if it is set: forward within a minute, back however
-/// far. So it does if the machine is suspended meanwhile and the service's clock stands still for
-/// so long, as [`MonotonicClock`](crate::MonotonicClock) does on Linux. For that each such job is
-/// looked at once a minute.
+/// A `SystemTime` is a date and a time of day, by the wall clock. The job runs when that clock
+/// shows the time, never earlier. If the clock is set forward, the job follows within a minute; if
+/// it is set back, the job waits longer. The same holds if the machine is suspended and the
+/// service's clock stands still for that duration, as [`MonotonicClock`](crate::MonotonicClock)
+/// does on Linux. The driver checks each such job once a minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// By the clock of the service.
@@ -24,7 +25,7 @@ pub enum When {
 }
 
 impl When {
-    /// The deadline, at once if that is past; `None` if it is too far away to be named.
+    /// The deadline, which is now if the time is past. `None` if it is out of range.
     pub(crate) fn due(self, clock: &dyn Clock) -> Option<Due> {
         match self {
             Self::Moment(moment) => Some(Due::at(moment)),

@@ -1,4 +1,4 @@
-//! Async jobs: what overlap, cancellation, stop and panics are to closures they are to futures.
+//! Async jobs: overlap, cancel, stop and panics work as for closures.
 
 use crate::common::{Log, Rig, arrives, at, ms, returns, wait_until};
 use crossbeam_channel::{bounded, unbounded};
@@ -12,7 +12,7 @@ use wheelhouse_service::{
     AsyncRun, ChangeError, Event, EventKind, Missed, Reason, Run, Service, Status, Stop,
 };
 
-/// A scheduler whose async runs are kept, so that a test polls them when it likes.
+/// A scheduler whose async runs are kept, so that a test decides when they are polled.
 fn rig() -> (Rig, Log<AsyncRun>, Log<Event>) {
     let (runs, events) = (Log::default(), Log::default());
     let (keep, log) = (runs.clone(), events.clone());
@@ -66,12 +66,12 @@ fn a_run_lasts_from_the_first_poll_until_the_future_is_ready() {
     assert!(poll(&mut run).is_pending());
     assert_eq!((job.status(), rig.timers.snapshot().running), (Status::Running, 1));
     rig.play(35);
-    assert!(runs.take().is_empty(), "no run beside one that goes on");
+    assert!(runs.take().is_empty(), "no run overlaps another");
     switch.store(true, Ordering::SeqCst);
     assert!(poll(&mut run).is_ready() && run.job().is_none());
     assert!(poll(&mut run).is_ready(), "and again");
     assert_eq!((job.status(), rig.timers.snapshot().in_flight), (Status::Pending, 0));
-    // The periods that have passed meanwhile are made up for, one after the other.
+    // The periods that passed in the meantime are made up for, one after the other.
     for number in 2..=3 {
         rig.play(35);
         assert!(poll(&mut one(&runs)).is_ready());
@@ -120,7 +120,7 @@ fn until_it_begins_it_can_be_cancelled_and_moved() {
     assert!(poll(&mut one(&runs)).is_ready());
     assert_eq!((log.len(), moved.cancel().err()), (1, Some(ChangeError::Finished)));
     job.run();
-    assert_eq!((calls.len(), kinds(&events)), (1, vec![]), "who has it back may run it");
+    assert_eq!((calls.len(), kinds(&events)), (1, vec![]), "a returned job can be run");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_run_that_reaches_its_limit_is_ended_and_the_next_begins() {
     assert!(poll(&mut run).is_pending(), "a millisecond is left");
     rig.play(15);
     assert!(poll(&mut run).is_ready());
-    assert_eq!(Arc::strong_count(&witness), 2, "what the future held is gone");
+    assert_eq!(Arc::strong_count(&witness), 2, "the future is dropped");
     assert_eq!(kinds(&events), [EventKind::TimedOut(ms(5))]);
     rig.play(20);
     assert!(poll(&mut one(&runs)).is_ready());
@@ -205,7 +205,7 @@ fn a_spawner_that_panics_abandons_the_run() {
     assert!(rig.timers.is_empty());
 }
 
-/// Without `spawn_on`, who drives polls the futures too.
+/// Without `spawn_on`, the driver polls the futures too.
 #[test]
 fn without_an_executor_the_scheduler_polls_it_whenever_it_can_go_on() {
     let (mut rig, log) = (Rig::new(), Log::default());
@@ -251,7 +251,7 @@ fn a_future_that_is_ready_again_at_once_keeps_no_poll_from_returning() {
         assert_eq!((events.len(), job.status()), (polls, Status::Running));
         assert!(rig.scheduler.next_wakeup().is_some_and(|next| next <= at(0)));
     }
-    // A stop drops it, and that is reported.
+    // A stop drops it, which is reported.
     rig.scheduler.stop().clear();
     assert_eq!((rig.timers.snapshot().counts.abandoned, job.status()), (1, Status::Finished));
 }
@@ -285,7 +285,7 @@ fn a_future_is_polled_to_its_end_though_the_service_is_stopped_or_dropped() {
     }
 }
 
-/// While they wait they take no thread, so that more of them run at once than there are threads.
+/// Waiting async jobs occupy no thread, so more of them than threads can be in progress.
 #[test]
 fn in_a_service_of_one_thread_many_wait_at_once() {
     let service = Service::builder().workers(1).start().unwrap();
@@ -335,7 +335,7 @@ fn on_workers_a_run_may_wait_for_the_service_and_stop_waits_for_it() {
     let job = timers.after(ms(0)).named("job").run_async(move |_| async move {
         inner.sleep(ms(2)).await.unwrap();
         begins.send(()).unwrap();
-        // The stop ends this wait, and waits for what follows.
+        // The stop ends this wait, and waits for the rest.
         let slept = inner.sleep(Duration::from_secs(3600)).await;
         sender.send(slept).unwrap();
     });
@@ -369,7 +369,7 @@ fn an_async_job_may_stop_the_service() {
     });
     stops.unwrap();
     returns(move || runtime.block_on(arrives(&spawned)));
-    assert_eq!(arrives(&answered), Some(1), "not this one, which it does not wait for");
+    assert_eq!(arrives(&answered), Some(1), "without this one, which it does not wait for");
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! Jobs by the calendar: rules, and with the feature `cron` cron lines with time zones. On a manual
-//! clock.
+//! Calendar jobs: rules, and with the feature `cron` cron lines with time zones. On a manual clock.
 
 use crate::common::{Log, ms};
 use std::sync::Arc;
@@ -14,7 +13,7 @@ fn seconds(n: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(n)
 }
 
-/// A scheduler whose wall clock begins at a time.
+/// A scheduler whose wall clock starts at a given time.
 struct Rig {
     clock: ManualClock,
     scheduler: Scheduler,
@@ -39,7 +38,7 @@ impl Rig {
     }
 }
 
-/// A job that writes down what the wall clock shows, in seconds.
+/// A job that logs the wall-clock time, in seconds.
 fn wall_times(log: &Log<u64>, clock: &ManualClock) -> impl FnMut(&Run<'_>) + Send + use<> {
     let (log, clock) = (log.clone(), clock.clone());
     move |_| log.push(clock.wall().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs())
@@ -100,18 +99,18 @@ fn the_job_has_the_last_word() {
             times(run);
             match run.number() {
                 1 => run.job().refresh(Duration::from_secs(100)).unwrap(),
-                2 => panic!("it goes on nevertheless"),
+                2 => panic!("it continues nevertheless"),
                 3 => run.end(),
                 _ => unreachable!("it has ended"),
             }
         })
         .unwrap();
     rig.play(Duration::from_secs(10 * HOUR));
-    // A run that was asked for beside takes none of the rule's away.
+    // An extra run does not replace a run of the rule.
     assert_eq!(log.take(), [3600, 3700, 2 * HOUR]);
 }
 
-/// A rule that names the past would otherwise run for ever.
+/// Otherwise a rule that names past times would run for ever.
 #[test]
 fn a_rule_that_goes_nowhere_ends() {
     let mut rig = Rig::starting(seconds(1000));
@@ -131,12 +130,11 @@ fn no_time_has_two_runs_when_the_wall_clock_is_set_back() {
     rig.play(Duration::from_secs(5000));
     rig.clock.set_wall(seconds(1400));
     rig.play(Duration::from_secs(15_000));
-    // 1:00 comes a second time and has no run then; 2:00 has not come yet when the clock is set
-    // back.
+    // 1:00 occurs twice and has no second run. 2:00 has not come yet when the clock is set back.
     assert_eq!(log.take(), [3600, 10_800, 14_400, 18_000]);
 }
 
-/// As after a machine was suspended: by the service's clock a run would be hours late.
+/// As after a suspend of the machine: by the service's clock a run would be hours late.
 #[test]
 fn a_wall_clock_that_is_set_forward_is_noticed_within_a_minute() {
     let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
@@ -151,8 +149,8 @@ fn a_wall_clock_that_is_set_forward_is_noticed_within_a_minute() {
     assert!(late.len() == 1 && (3600..=3650).contains(&late[0]), "{late:?}");
     rig.play(Duration::from_secs(7200));
     assert_eq!(log.take(), [4000, 7200, 10_800]);
-    // Looking at the clock is no run, and neither that nor a rule's own next time is a move that
-    // somebody asked for.
+    // A check of the clock is not a run. Neither a check nor the next time of a rule counts as a
+    // move by a caller.
     let counts = rig.timers.snapshot().counts;
     assert_eq!((counts.runs, counts.rescheduled), (4, 0));
 }
@@ -169,8 +167,8 @@ fn a_wall_clock_that_is_set_back_makes_a_job_wait() {
     assert_eq!((log.take(), rig.timers.snapshot().lateness.max), (vec![1030], Duration::ZERO));
 }
 
-/// A wall clock that is slowed down or hurried, as time servers do: never early by it, and late by
-/// a tick at most.
+/// A wall clock that is slowed down or sped up, as time servers do: no run is early, and none is
+/// late by more than a tick.
 #[test]
 fn a_run_is_in_time_by_a_wall_clock_that_drifts() {
     struct Drifting(ManualClock, u64);
@@ -193,7 +191,7 @@ fn a_run_is_in_time_by_a_wall_clock_that_drifts() {
         scheduler.handle().at(seconds(50_000)).run(late).unwrap();
         scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(50_100)));
         let late = log.take();
-        // What hurries by a two-thousandth gains 30 ms in a minute, the time between two looks.
+        // A clock that is fast by 1/2000 gains 30 ms in a minute, the time between two checks.
         let allowed = if speed > 1_000_000 { ms(31) } else { ms(2) };
         assert!(late.len() == 1 && late[0] <= allowed, "{speed}: {late:?}");
     }
@@ -209,7 +207,7 @@ fn a_job_that_is_moved_no_longer_waits_for_the_wall_clock() {
     assert_eq!(log.take(), [9100]);
 }
 
-/// A report that comes days late says of which day it is, and how late it is.
+/// A report that runs days late can tell which day it is for, and how late it is.
 #[test]
 fn a_run_knows_the_time_that_it_is_for() {
     let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
@@ -235,7 +233,7 @@ fn a_run_knows_the_time_that_it_is_for() {
     assert!((1800..=1860).contains(&late[1].1), "{late:?}");
 }
 
-/// To ask changes nothing.
+/// A query changes nothing.
 #[test]
 fn a_refresh_is_in_time_after_somebody_asked_when_the_job_is_due() {
     let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
@@ -285,7 +283,7 @@ fn a_time_of_the_wall_clock_comes_on_the_real_clock() {
     assert!(runs.iter().all(|(time, began)| began >= time), "{runs:?}");
 }
 
-/// A driver that sleeps for hours would look at the wall clock after hours.
+/// Otherwise a driver that sleeps for hours would check the wall clock only after hours.
 #[test]
 fn a_driver_that_sleeps_is_woken_to_look_at_the_wall_clock() {
     let (mut rig, woken) = (Rig::starting(seconds(0)), Log::default());
@@ -355,7 +353,7 @@ mod cron {
         local.to_zoned(berlin()).unwrap().timestamp().into()
     }
 
-    /// When a line runs within so many days, as a local time with its offset.
+    /// The times of a line within `days` days, as local times with their offsets.
     fn runs(line: &str, from: &str, days: u64) -> Vec<String> {
         let (mut rig, log) = (Rig::starting(at(from)), Log::default());
         let (seen, clock) = (log.clone(), rig.clock.clone());
@@ -426,7 +424,7 @@ mod cron {
         assert_eq!(runs("30 2 * * *", "2026-10-24T00:00:00", 3), autumn);
     }
 
-    /// Samoa left out 30 December 2011; here it is five hours in each March.
+    /// Samoa skipped 30 December 2011. Here each March has a gap of five hours.
     #[test]
     fn a_gap_of_many_hours_ends_no_job() {
         let zone = TimeZone::posix("AAA0BBB-5,M3.5.0,M10.5.0").unwrap();
@@ -451,11 +449,11 @@ mod cron {
             ["2026-03-29 07:00", "2026-03-30 03:00", "2026-03-31 03:00"]
         );
         assert_eq!(from("0 3 29 3 *", 2), ["2026-03-29 07:00", "2027-03-29 03:00"]);
-        assert_eq!(from("0 0 3 29 3 * 2026", 5), ["2026-03-29 07:00"], "and then there is none");
+        assert_eq!(from("0 0 3 29 3 * 2026", 5), ["2026-03-29 07:00"], "and no other follows");
         assert_eq!(
             from("0 1 * * *", 2),
             ["2026-03-29 01:00", "2026-03-30 01:00"],
-            "a time beside the gap"
+            "a time next to the gap"
         );
     }
 

@@ -36,8 +36,7 @@ fn the_names_of_periods_stand_for_all_fields() {
 #[test]
 fn days_can_be_named_by_their_place_in_the_month() {
     assert_eq!(times("0 9 L * ?"), ["Sat 2026-01-31 09:00:00", "Sat 2026-02-28 09:00:00"]);
-    // The 15th of February and of March are Sundays, that of August a Saturday; so is the 1st of
-    // August.
+    // The 15th of February and of March are Sundays. The 1st and the 15th of August are Saturdays.
     assert_eq!(
         times("0 9 15W 2,3,8 *"),
         ["Mon 2026-02-16", "Mon 2026-03-16", "Fri 2026-08-14"].map(at_nine)
@@ -100,7 +99,7 @@ fn berlin() -> TimeZone {
     TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap()
 }
 
-/// When a line runs in Berlin on a day, as the clock shows it, with the offset.
+/// The times of a line in Berlin on a day, as local times with their offsets.
 fn runs_on(line: &str, day: &str) -> Vec<String> {
     let zone = berlin();
     let start: DateTime = format!("{day}T00:00:00").parse().unwrap();
@@ -113,8 +112,8 @@ fn runs_on(line: &str, day: &str) -> Vec<String> {
     times.map(|time| time.to_zoned(zone.clone()).strftime("%H:%M %z").to_string()).collect()
 }
 
-/// Fault: a list or a range of minutes or hours lost runs when the clocks went forward, and had
-/// some twice when they went back.
+/// Fault: a list or range of minutes or hours lost runs when the clocks went forward, and had some
+/// runs twice when they went back.
 #[test]
 fn lists_and_ranges_run_once_at_each_time_they_name_when_the_clocks_are_changed() {
     let (spring, autumn) = ("2026-03-29", "2026-10-25");
@@ -129,8 +128,8 @@ fn lists_and_ranges_run_once_at_each_time_they_name_when_the_clocks_are_changed(
     assert_eq!(runs_on("30 * * * *", autumn).len(), 25);
 }
 
-/// Fault: lines that never match took seconds where clocks are changed, and one with an empty
-/// element minutes.
+/// Fault: lines that never match took seconds in zones with clock changes, and a line with an empty
+/// element took minutes.
 #[test]
 fn no_line_takes_long_to_be_read_or_refused() {
     let minutes = (0..60).map(|minute| minute.to_string()).collect::<Vec<_>>().join(",");
@@ -156,14 +155,14 @@ fn no_line_takes_long_to_be_read_or_refused() {
         cpu_time() - begin
     };
     for line in lines {
-        // Code that is not optimised may take ten times as long.
+        // Unoptimised code may take ten times as long.
         let took = takes(&line);
         assert!(took < Duration::from_millis(500), "'{line:.40}' takes {took:?}");
     }
 }
 
-/// The time for which this thread had a processor: other programs do not slow it. On systems other
-/// than Linux, the time of day.
+/// The processor time of this thread, which other programs do not affect. On systems other than
+/// Linux, the time of day.
 fn cpu_time() -> Duration {
     let nanos = std::fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|stat| {
         let field = stat.split_ascii_whitespace().next()?.parse().ok()?;
@@ -189,13 +188,13 @@ fn who_takes_l_for_a_weekday_is_told_what_it_is() {
     assert!(Cron::new("0 0 L * *", TimeZone::UTC).is_ok());
 }
 
-/// A calculation of its own: minute by minute, by what the clock shows.
+/// An independent calculation: minute by minute, by the time that the clock shows.
 mod against_another_calculation {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Zones whose clocks go forward at other hours, by half an hour, at midnight, by five hours,
-    /// the other way round; and one where they do not.
+    /// Zones whose clocks change at other hours, by half an hour, at midnight, by five hours, or
+    /// whose standard time is in summer (Ireland); and one without changes.
     const ZONES: [&str; 8] = [
         "CET-1CEST,M3.5.0,M10.5.0/3",
         "EST5EDT,M3.2.0,M11.1.0",
@@ -218,12 +217,12 @@ mod against_another_calculation {
             (self.0 >> 33) % n
         }
 
-        /// A field, and the values that it stands for.
+        /// A field, and the values that it matches.
         fn field(&mut self, least: u64, most: u64) -> (String, BTreeSet<u64>) {
             let count = most - least + 1;
             let (from, step) = (least + self.below(count), 1 + self.below(count / 2));
             let to = from + self.below(most - from + 1);
-            // From there around the end.
+            // A range that wraps around.
             let last = least + self.below(from - least + 1);
             let around = || (from..=most).chain(least..=last);
             match self.below(8) {
@@ -246,7 +245,7 @@ mod against_another_calculation {
         }
     }
 
-    /// Each minute of some days, with what the clock shows.
+    /// Each minute of some days, with the local time.
     fn minutes(zone: &TimeZone, from: &str) -> Vec<(Timestamp, DateTime)> {
         let begin = from.parse::<Timestamp>().unwrap().as_second();
         let minute = |n: i64| Timestamp::from_second(begin + n * 60).unwrap();
@@ -269,8 +268,8 @@ mod against_another_calculation {
                 .map(|(instant, _)| *instant)
                 .collect();
         }
-        // Each time that is named, also if no clock shows it: at the first instant at which it has
-        // come.
+        // Each time of the line, even if no clock shows it: it runs at the first instant at which
+        // the time has come.
         let (mut latest, mut runs) = (shown[0].1, Vec::new());
         for (instant, time) in &shown[1..] {
             let mut its = latest;
@@ -288,7 +287,7 @@ mod against_another_calculation {
     #[test]
     fn a_thousand_lines_run_when_they_should_over_the_changes_of_eight_zones() {
         let mut random = Random(17);
-        // Two days before the changes of the year in each of them.
+        // Two days before the changes of the year in each zone.
         let starts = [
             "2026-03-06",
             "2026-03-27",

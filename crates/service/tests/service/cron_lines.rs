@@ -1,5 +1,5 @@
-//! Cron lines as people write them: what each means, or how exactly it is refused; and random ones
-//! against a calculation that goes day by day.
+//! Cron lines as people write them: their meaning, or the message that refuses them. And random
+//! lines against a day-by-day calculation.
 
 use std::collections::BTreeSet;
 use std::time::SystemTime;
@@ -90,28 +90,27 @@ fn each_line_means_what_crontab_or_the_documentation_says() {
 
 const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 or JAN-DEC, \
                       weekday 0-7 or SUN-SAT, as in '0 9 * * MON'; six with seconds in front; \
-                      seven with seconds in front and a year behind";
+                      seven with seconds in front and a year at the end";
 
 /// Lines, and the reason for which each is refused. FIELDS stands for the text above.
 const REFUSED: [(&str, &str); 46] = [
-    ("", "it is empty; expected are FIELDS"),
-    ("  # nothing", "it is empty; expected are FIELDS"),
+    ("", "it is empty; expected FIELDS"),
+    ("  # nothing", "it is empty; expected FIELDS"),
     ("* * * *", "it has 4, not between 5 and 7 fields: FIELDS"),
     (" 0 0 9  * * MON 2027 x ", "it has 8, not between 5 and 7 fields: FIELDS"),
     ("0 9 * * MON 2027", "a line with a year begins with seconds: write '0 0 9 * * MON 2027'"),
     (
         "@every 5m",
-        "'@every' names a period, not times of the calendar: plan the job by `every(Duration)` \
-         instead",
+        "'@every' names a period, not calendar times: plan the job by `every(Duration)` instead",
     ),
     (
         "@reboot",
-        "'@reboot' is unsupported, since the start of a program is no time of the calendar: \
-         schedule the job by `after(Duration::ZERO)` when the program starts",
+        "'@reboot' is unsupported, since the start of a program is not a calendar time: schedule \
+         the job by `after(Duration::ZERO)` when the program starts",
     ),
     (
         "@fortnightly",
-        "'@fortnightly' is not known: there are @hourly, @daily, @midnight, @weekly, @monthly, \
+        "'@fortnightly' is not known: use one of @hourly, @daily, @midnight, @weekly, @monthly, \
          @yearly, @annually",
     ),
     ("@daily /bin/backup", "nothing may follow '@daily'"),
@@ -125,10 +124,7 @@ const REFUSED: [(&str, &str); 46] = [
         "the time zone is not part of the line: leave 'CRON_TZ=UTC' out, and give the zone 'UTC' \
          as the second argument",
     ),
-    (
-        "MAILTO=root",
-        "'MAILTO=root' sets a variable of a crontab: leave it out; expected are FIELDS",
-    ),
+    ("MAILTO=root", "'MAILTO=root' sets a variable of a crontab: leave it out; expected FIELDS"),
     (
         "0 9 * * FRI #2",
         "'#2' may be a comment or belong to a weekday: write '# ' before a comment, and 'FRI#2' \
@@ -137,23 +133,23 @@ const REFUSED: [(&str, &str); 46] = [
     // Steps.
     (
         "*/90 * * * *",
-        "a step of 90 is larger than the field, which has 60 values: name the one value that is \
-         meant, or plan a period by `every(Duration)`, in the minute '*/90'",
+        "a step of 90 is larger than the field, which has 60 values: write the single value, or \
+         plan a period by `every(Duration)`, in the minute '*/90'",
     ),
     (
         "0 */36 * * *",
-        "a step of 36 is larger than the field, which has 24 values: name the one value that is \
-         meant, or plan a period by `every(Duration)`, in the hour '*/36'",
+        "a step of 36 is larger than the field, which has 24 values: write the single value, or \
+         plan a period by `every(Duration)`, in the hour '*/36'",
     ),
     (
         "0 9 * * 1-5/99999",
-        "a step of 99999 is larger than the field, which has 7 values: name the one value that is \
-         meant, or plan a period by `every(Duration)`, in the day of the week '1-5/99999'",
+        "a step of 99999 is larger than the field, which has 7 values: write the single value, or \
+         plan a period by `every(Duration)`, in the day of the week '1-5/99999'",
     ),
-    ("*/0 * * * *", "a step of 0 leads to no next value, in the minute '*/0'"),
-    ("*/x * * * *", "the step 'x' is no number, in the minute '*/x'"),
-    ("*/ * * * *", "the step '' is no number, in the minute '*/'"),
-    ("*/2/3 * * * *", "the step '2/3' is no number, in the minute '*/2/3'"),
+    ("*/0 * * * *", "a step of 0 never reaches another value, in the minute '*/0'"),
+    ("*/x * * * *", "the step 'x' is not a number, in the minute '*/x'"),
+    ("*/ * * * *", "the step '' is not a number, in the minute '*/'"),
+    ("*/2/3 * * * *", "the step '2/3' is not a number, in the minute '*/2/3'"),
     ("/5 * * * *", "the step of '/5' has no range: write '*/5', in the minute '/5'"),
     ("5/15 * * * *", "the step of '5/15' has no range: write '5-59/15', in the minute '5/15'"),
     // Values.
@@ -197,7 +193,7 @@ const REFUSED: [(&str, &str); 46] = [
     ),
     // Lists.
     ("1,,2 * * * *", "a list has an empty element, in the minute '1,,2'"),
-    ("0 9 +1 * MON", "a '+' stands only before a day of the week, in the day of the month '+1'"),
+    ("0 9 +1 * MON", "a '+' may only precede a day of the week, in the day of the month '+1'"),
     ("0 9 * * +", "a list has an empty element, in the day of the week '+'"),
     (
         "0 9 L,LW * *",
@@ -205,8 +201,8 @@ const REFUSED: [(&str, &str); 46] = [
     ),
     (
         "0 9 * * L",
-        "L alone is no day of the week, the last Friday of a month is 'FRI#L', and the last day \
-         of a month 'L' as its day, in the day of the week 'L'",
+        "'L' alone is not a day of the week: write 'FRI#L' for the last Friday of a month, and \
+         'L' as day of the month for its last day, in the day of the week 'L'",
     ),
 ];
 
@@ -236,7 +232,7 @@ fn a_line_that_is_refused_is_told_what_to_write() {
     assert!(error.to_string().ends_with("it is longer than 1000 bytes"), "{error}");
 }
 
-/// Other versions read stored lines, and know the plain form only.
+/// Other versions read stored lines, and know only the plain form.
 #[test]
 fn the_plain_form_means_the_same_to_versions_that_know_no_other() {
     for (line, expected) in TAKEN {
@@ -254,7 +250,7 @@ fn the_plain_form_means_the_same_to_versions_that_know_no_other() {
     }
 }
 
-/// Lines that older versions stored, some of which are refused or mean something else today.
+/// Lines that older versions stored. Some of them are refused or have another meaning today.
 #[test]
 fn a_line_of_an_older_version_keeps_its_meaning() {
     for (line, expected) in [
@@ -282,13 +278,13 @@ impl Random {
         ((self.0 >> 33) % u64::from(n)) as u16
     }
 
-    /// One element of a list, and the values that it stands for; `all` of them are those of the
-    /// field, in order.
+    /// One element of a list, and the values that it matches. `all` are the values of the field, in
+    /// order.
     fn element(&mut self, all: &[u16], name: impl Fn(u16) -> String) -> (String, Vec<u16>) {
         let count = all.len() as u16;
         let (from, length) = (self.below(count), 1 + self.below(count));
         let step = 1 + self.below(count);
-        // Around the end, if it is that long.
+        // Wraps around, if the range is long enough.
         let cycle = || all.iter().cycle().skip(from.into()).take(length.into()).copied();
         let range = format!("{}-{}", name(all[usize::from(from)]), name(cycle().last().unwrap()));
         match self.below(5) {

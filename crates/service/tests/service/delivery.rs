@@ -20,7 +20,7 @@ fn values_arrive_at_their_times() {
     }
     let expected = [(10, "often"), (15, "once"), (20, "often"), (30, "often")];
     assert_eq!(arrived, expected.map(|(at, value)| (at, value.to_owned())));
-    // Once all is over, the service holds no sender any more.
+    // When all jobs are over, the service has no sender any more.
     rig.scheduler.poll(at(31));
     drop(sender);
     assert!(receiver.recv().is_err());
@@ -114,7 +114,7 @@ fn a_value_for_a_rule_without_times_comes_back() {
     assert_eq!((rejected.reason, rejected.job), (Reason::EmptyKey, "a value"));
 }
 
-/// It lies elsewhere than closures do.
+/// Values are stored differently from closures.
 #[test]
 fn a_value_is_paused_moved_listed_run_now_and_given_back_like_any_job() {
     let mut rig = Rig::new();
@@ -158,7 +158,7 @@ fn a_value_that_panics_when_it_is_dropped_harms_nobody() {
     drop(rig);
 }
 
-/// Of more types than are kept apart.
+/// More types than there are slabs.
 #[test]
 fn values_of_many_types_arrive() {
     struct Of<const N: usize>;

@@ -1,4 +1,4 @@
-//! A stop that lets what is scheduled come to its end, and one that blocks no thread.
+//! Draining, and stops that block no thread.
 
 use crate::common::{Log, arrives, at, ms, returns, wait_until};
 use crossbeam_channel::{bounded, unbounded};
@@ -15,7 +15,7 @@ fn all_kinds() -> [Service; 2] {
         .map(|builder| builder.start().unwrap())
 }
 
-/// Awaits something on this thread.
+/// Awaits a future on this thread.
 fn await_here<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
@@ -81,7 +81,7 @@ fn a_drain_ends_when_the_last_job_is_cancelled() {
     }
 }
 
-/// A job of the service stops it in some way, and what that answers.
+/// Stops a service from one of its jobs, and returns the result.
 fn stopped_by_a_job(how: Stop) -> Stopped {
     let service = Service::builder().workers(1).start().unwrap();
     let (timers, (sender, answer)) = (service.handle(), bounded(1));
@@ -157,14 +157,15 @@ fn stopping_twice_is_for_nobody() {
     assert_eq!(timers.after(HOUR).run(|_| ()).unwrap_err().reason, Reason::Stopped);
 }
 
-/// It has many runs to make up for, and the driver is about to begin the next when the stop comes.
+/// The job has many runs to make up for, and the driver is about to begin the next one when the
+/// stop begins.
 #[test]
 fn a_periodic_job_that_is_behind_has_no_run_after_the_stop() {
     let clock = ManualClock::new();
     let builder = Service::builder().workers(1).shards(1).clock(clock.clone());
     let service = builder.start().unwrap();
     let timers = service.handle();
-    // When it was taken back, so was all else that waited for its time.
+    // When it is taken back, all other waiting jobs are too.
     let other = timers.after(HOUR).named("job").run(|_| ()).unwrap();
     let (begun, begins) = bounded(100);
     let behind = timers.every(ms(10)).run(move |_| {

@@ -1,4 +1,4 @@
-//! Work that the leader does itself, and work between runs.
+//! Brief work of the leader, and work between runs.
 
 use crate::common::{Log, arrives, ms};
 use crossbeam_channel::{bounded, unbounded};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use wheelhouse_service::future::DelayQueue;
 use wheelhouse_service::{Handle, ManualClock, Missed, Moment, Run, Service, Stop};
 
-/// A service in which one thread of two is occupied until what comes with it is dropped.
+/// A service with two threads, of which one is occupied until the third value is dropped.
 fn occupied() -> (Service, Handle, impl Sized) {
     let service = Service::builder().workers(2).start().unwrap();
     let timers = service.handle();
@@ -78,8 +78,7 @@ fn values_come_out_of_a_delay_queue_in_order_whatever_the_workers() {
     assert!(arrives(&out).into_iter().eq(0..10_000));
 }
 
-/// A job that makes up for a hundred thousand periods does not keep from running what is due before
-/// them.
+/// A job that makes up for a hundred thousand periods does not delay jobs that are due before them.
 #[test]
 fn what_is_scheduled_while_a_stall_is_made_up_for_is_taken_in_meanwhile() {
     let clock = ManualClock::new();

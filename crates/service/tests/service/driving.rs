@@ -1,4 +1,4 @@
-//! Driving a scheduler from an event loop: when to look again, and what wakes a loop that sleeps.
+//! Driving a scheduler from an event loop: when to poll again, and what wakes a loop that sleeps.
 
 use crate::common::{Log, Rig, at, ms};
 use std::sync::Arc;
@@ -18,14 +18,14 @@ fn the_next_wakeup_is_that_of_the_earliest_job_rounded_up_to_the_tick() {
     let mut rig = Rig::with(|builder| builder.tick(ms(10)));
     assert_eq!(rig.scheduler.next_wakeup(), None);
     let job = rig.timers.after(ms(25)).run(|_| ()).unwrap();
-    assert_eq!(rig.scheduler.next_wakeup(), Some(at(30)), "before anybody has looked");
+    assert_eq!(rig.scheduler.next_wakeup(), Some(at(30)), "before any poll");
     assert_eq!(rig.scheduler.poll(rig.clock.now()), 0);
     assert_eq!(rig.scheduler.next_wakeup(), Some(at(30)));
     drop(job.cancel().unwrap());
     assert_eq!(rig.scheduler.next_wakeup(), None);
 }
 
-/// A wheel would have it looked at before, to move its timer closer.
+/// A wheel alone would wake up earlier, to cascade the timer.
 #[test]
 fn the_next_wakeup_of_a_far_job_is_its_own_however_often_it_is_asked() {
     let (rig, woken) = with_waker();
@@ -34,7 +34,7 @@ fn the_next_wakeup_of_a_far_job_is_its_own_however_often_it_is_asked() {
     assert_eq!((asked, woken.take().len()), ([Some(at(30_000)); 3], 0));
 }
 
-/// Where nobody says otherwise.
+/// The default slack.
 #[test]
 fn a_periodic_job_may_be_late_by_a_thousandth_of_its_period_and_a_millisecond_at_most() {
     let micros = Duration::from_micros;
@@ -57,11 +57,7 @@ fn a_loop_that_sleeps_is_woken_for_what_is_due_earlier_and_for_nothing_else() {
     let (mut rig, woken) = with_waker();
     let far = rig.timers.after(ms(100)).run(|_| ()).unwrap();
     rig.scheduler.poll(at(0));
-    assert_eq!(
-        woken.take().len(),
-        0,
-        "before it has said that it is going to sleep, it has no need to be woken"
-    );
+    assert_eq!(woken.take().len(), 0, "before it announces its sleep, it need not be woken");
 
     assert_eq!(rig.scheduler.next_wakeup(), Some(at(100)));
     rig.timers.after(ms(100)).run(|_| ()).unwrap();
@@ -80,7 +76,7 @@ fn a_loop_that_sleeps_is_woken_for_what_is_due_earlier_and_for_nothing_else() {
     assert_eq!(rig.scheduler.next_wakeup(), Some(at(50)));
 }
 
-/// What comes and goes is done where it comes from: there is nothing to be told.
+/// Scheduling and cancelling are done by the calling thread. They send no message.
 #[test]
 fn jobs_that_come_and_go_wake_nobody() {
     let (mut rig, woken) = with_waker();
@@ -93,7 +89,7 @@ fn jobs_that_come_and_go_wake_nobody() {
     assert_eq!((woken.take().len(), rig.timers.len()), (0, 1));
 }
 
-/// Netty takes in 100,000 timeouts per tick, and the rest of a burst a tick or more later each
+/// Netty accepts 100,000 timeouts per tick, and each further part of a burst a tick or more later
 /// (example E15 of the articles).
 #[test]
 fn a_burst_is_taken_in_at_once() {
@@ -105,7 +101,7 @@ fn a_burst_is_taken_in_at_once() {
     assert_eq!(rig.timers.snapshot().lateness.max, ms(0));
 }
 
-/// What was put in after the last look is found by the look that comes before sleeping.
+/// A job that was scheduled after the last poll is found by the check before the sleep.
 #[test]
 fn nothing_is_slept_over() {
     let (mut rig, woken) = with_waker();
@@ -124,7 +120,7 @@ fn a_poll_with_a_moment_that_is_past_changes_nothing() {
     assert_eq!((rig.scheduler.poll(at(15)), rig.scheduler.next_wakeup()), (1, None));
 }
 
-/// An event loop of one's own: here one that waits on a channel, which stands for `epoll` or `mio`.
+/// A custom event loop. It waits on a channel, which stands for `epoll` or `mio`.
 #[test]
 fn an_event_loop_drives_a_scheduler_beside_its_own_work() {
     let (mut rig, log) = (Rig::new(), Log::default());

@@ -1,4 +1,4 @@
-//! Jobs that end themselves from inside a run: never again.
+//! Jobs that end themselves from inside a run.
 
 use crate::common::{Log, Rig, at, ms};
 use std::pin::pin;
@@ -34,7 +34,7 @@ fn a_run_that_fails_and_ends_its_job_is_not_retried() {
     assert!(rig.timers.is_empty());
 }
 
-/// A future cannot keep the `Run`: it takes the handle of the job along.
+/// A future cannot keep the `Run`, so it captures the handle of the job.
 #[test]
 fn an_async_run_that_cancels_its_job_ends_and_none_follows() {
     let runs: Log<AsyncRun> = Log::default();

@@ -1,4 +1,4 @@
-//! The examples, checked.
+//! Checks the results of the examples.
 
 #[path = "../../examples/event_loop.rs"]
 #[allow(dead_code)]
@@ -30,8 +30,8 @@ use std::thread;
 use std::time::Duration;
 use wheelhouse_service::Service;
 
-/// Example E8 of the articles: 3 s, seen after 2, 4, 6 s; 4 s, refreshed to 5 s after 2, gone after
-/// 7.
+/// Example E8 of the articles: a session of 3 s, checked after 2, 4 and 6 s; and one of 4 s,
+/// refreshed to 5 s after 2 s, gone after 7 s.
 #[test]
 fn sessions_live_as_long_as_the_article_says() {
     let (first, second) = session_store::worked_example().unwrap();
@@ -39,16 +39,16 @@ fn sessions_live_as_long_as_the_article_says() {
     assert_eq!(second, [true, true, true, true, true, true, false]);
 }
 
-/// Workload W7: as many sessions as the article asks for.
+/// Workload W7: the number of sessions in the article.
 #[test]
 fn half_a_million_sessions_come_and_go() {
-    // A tenth logs out after two minutes; all others but a tenth, which is used until the hour is
-    // over, live for half an hour.
+    // A tenth logs out after two minutes. A tenth is used until the hour is over. The others live
+    // for half an hour.
     assert_eq!(session_store::an_hour_of(500_000).unwrap(), [450_000, 50_000, 0]);
 }
 
-/// Fault B8 of the articles: a token is free again before the closure that forgets its former
-/// session has run.
+/// Fault B8 of the articles: a token is free before the closure that removes its former session has
+/// run.
 #[test]
 fn what_ends_a_session_leaves_its_successor_alone() {
     let service = Service::builder().workers(2).tick(Duration::from_micros(20)).start().unwrap();
@@ -58,14 +58,14 @@ fn what_ends_a_session_leaves_its_successor_alone() {
     for n in (0..4_000).step_by(2) {
         store.begin("a", n, Duration::from_micros(50)).unwrap();
         thread::scope(|scope| {
-            // Every other time, somebody logs out just then.
+            // In some rounds, another thread logs out at that moment.
             scope.spawn(|| (n % 4 == 0).then(|| store.end("a")));
             while store.begin("a", n + 1, long).is_err() {}
         });
         while timers.snapshot().in_flight > 0 {
             thread::yield_now();
         }
-        // The one who logged out may have met the successor, and then it is gone as it should be.
+        // The logout may have ended the successor. Then it is gone as it should be.
         let job = timers.job("a");
         assert_eq!(store.user("a"), job.map(|_| n + 1), "{n}");
         store.end("a");
@@ -91,13 +91,13 @@ fn a_mail_server_that_never_answers_does_not_keep_the_program_from_its_end() {
 #[test]
 fn an_event_loop_drives_a_scheduler() {
     let (heard, echoed, said_good_bye) = event_loop::conversation().unwrap();
-    // On a machine that pauses for 20 ms between the words there is a good-bye more.
+    // If the machine pauses for 20 ms between the words, there is an additional good-bye.
     assert_eq!((heard.first().map(String::as_str), heard.len(), echoed), (Some("hello"), 3, 2));
     assert!(heard.contains(&"good-bye".to_owned()) && said_good_bye >= 1, "{heard:?}");
 }
 
-/// A datagram that the server sends to itself is echoed to itself, again and again: so its socket
-/// is never empty, however fast it is.
+/// A datagram that the server sends to itself is echoed to itself again and again, so its socket is
+/// never empty.
 #[test]
 fn an_event_loop_that_is_flooded_keeps_its_timers() {
     let mut server = event_loop::Server::bind().unwrap();
@@ -116,7 +116,7 @@ fn an_event_loop_that_is_flooded_keeps_its_timers() {
     assert!(heard.iter().all(|(heard, word)| heard == word) && ended, "{heard:?}");
 }
 
-/// More than it echoes at once.
+/// More datagrams than it echoes in one portion.
 #[test]
 fn an_event_loop_echoes_all_that_had_arrived_before_it_looked() {
     let mut server = event_loop::Server::bind().unwrap();
@@ -125,7 +125,7 @@ fn an_event_loop_echoes_all_that_had_arrived_before_it_looked() {
         client.send(format!("{n}").as_bytes()).unwrap();
     }
     let heard = thread::spawn(move || {
-        // On a machine that pauses for 20 ms there is a good-bye in between.
+        // If the machine pauses for 20 ms, there is a good-bye in between.
         let words = std::iter::repeat_with(|| receive(&client)).filter(|word| word != "good-bye");
         let heard: Vec<_> = words.take(150).collect();
         (heard, end())
@@ -166,8 +166,8 @@ fn a_silent_peer_is_tried_again_and_again_at_growing_distances() {
     assert_eq!(retransmission::silent_peer().unwrap(), expected);
 }
 
-/// What S2 asks for (line 36): clients hear of what happened within 100 ms. On the real clock, so
-/// that a machine which is busy otherwise can spoil it; it does not do so ten times in a row.
+/// Requirement S2 (line 36): clients are notified of an event within 100 ms. On the real clock, so
+/// other load on the machine can make an attempt fail, but not ten in a row.
 #[test]
 fn all_players_hear_of_an_attack_within_100_ms() {
     let mut last = Vec::new();
@@ -180,7 +180,7 @@ fn all_players_hear_of_an_attack_within_100_ms() {
         }
         last.push(outcome.last);
     }
-    panic!("the last player heard of it after {last:?}");
+    panic!("the last player received it after {last:?}");
 }
 
 #[cfg(feature = "cron")]

@@ -1,5 +1,5 @@
-//! Jobs that panic or take too long, and users' code that panics elsewhere: none of it harms
-//! another job. (Bug B6: a panicking job ends the process; Java's Timer dies with its first failing
+//! Jobs that panic or take too long, and panics elsewhere in code of the user: none of them harms
+//! another job. (Bug B6: a panicking job ends the process. Java's Timer dies with its first failing
 //! task, and ScheduledThreadPoolExecutor silently drops a periodic one.)
 
 use crate::common::{Bomb, Log, Rig, at, ms};

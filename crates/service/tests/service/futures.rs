@@ -1,5 +1,5 @@
-//! Async: polled by hand on a manual clock, so that each step can be seen; under tokio; and on an
-//! executor of five lines.
+//! Futures: polled by hand on a manual clock, which makes each step visible; under tokio; and on a
+//! minimal executor.
 
 use crate::common::{Rig, at, ms, returns};
 use futures_core::Stream;
@@ -114,7 +114,8 @@ fn it_is_the_last_task_that_polled_which_is_woken() {
     assert_eq!((first.woken(), second.woken()), (0, 1));
 }
 
-/// A task that hands what it waits for on to another, and is gone with its waker.
+/// A waker owns a sleep, and another sleep stores that waker. Replacing the waker drops the first
+/// sleep, which takes the lock of the shard.
 #[test]
 fn a_task_that_goes_with_its_waker_may_hold_another_sleep() {
     struct Owner(
@@ -175,7 +176,7 @@ fn a_timeout_gives_up_in_time_and_not_before() {
     assert_eq!(
         task.poll(both.as_mut()),
         Poll::Ready(Ok(Ok(()))),
-        "what is ready in time is not given up"
+        "a future that is ready in time is not dropped"
     );
 }
 
@@ -260,7 +261,7 @@ fn who_waits_for_a_queue_hears_when_nothing_is_left() {
     assert!(task.next(&mut queue).is_pending());
     let Rig { scheduler, timers, .. } = rig;
     let jobs = scheduler.stop();
-    assert_eq!((jobs.len(), task.woken(), queue.len()), (0, 1, 2), "they are no jobs of the user");
+    assert_eq!((jobs.len(), task.woken(), queue.len()), (0, 1, 2), "they are not jobs of the user");
     assert_eq!(
         (stranded.remove(), stranded.refresh(ms(1))),
         (Err(ChangeError::Stopped), Err(ChangeError::Stopped))
@@ -286,7 +287,7 @@ fn all_values_come_out_of_a_queue_that_is_given_up() {
     assert!(rig.timers.is_empty());
 }
 
-/// While somebody still holds what the stop gave back.
+/// Even while the jobs that the stop returned are not dropped.
 #[test]
 fn who_waits_hears_of_the_stop_before_it_returns() {
     for how in [Stop::Now, Stop::Wait] {
@@ -310,7 +311,8 @@ fn who_waits_hears_of_the_stop_before_it_returns() {
     }
 }
 
-/// A job that waits for a future would wait for ever for a stop that waits for the job.
+/// Without a notification, a job that waits for a future would wait for ever, and so would the stop
+/// that waits for the job.
 #[test]
 fn a_job_that_waits_for_a_future_hears_of_the_stop_that_waits_for_it() {
     let service = Service::builder().workers(1).start().unwrap();
@@ -327,7 +329,7 @@ fn a_job_that_waits_for_a_future_hears_of_the_stop_that_waits_for_it() {
     assert_eq!(answer.recv().unwrap(), Err(Reason::Stopped));
 }
 
-/// The task that a future wakes may begin to wait anew at once.
+/// The task that is woken may start the next wait at once.
 #[test]
 fn a_future_that_is_ready_no_longer_counts_for_the_limit() {
     let service = Service::builder().max_jobs(1).tick(Duration::from_micros(100)).start().unwrap();
@@ -348,7 +350,7 @@ fn a_future_that_is_ready_no_longer_counts_for_the_limit() {
     });
 }
 
-/// No limit at all, as callers say it.
+/// `Duration::MAX`, by which callers mean no limit.
 #[test]
 fn a_limit_too_far_away_to_be_named_is_none() {
     let (rig, task) = (Rig::new(), Task::default());
@@ -361,7 +363,7 @@ fn a_limit_too_far_away_to_be_named_is_none() {
     );
 }
 
-/// What both executors run.
+/// The program that both executors run.
 async fn program(service: &Service) -> Vec<&'static str> {
     let timers = service.handle();
     let before = timers.now();

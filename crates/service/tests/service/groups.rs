@@ -9,7 +9,7 @@ use std::task::{Context, Waker};
 use std::thread;
 use wheelhouse_service::{AsyncRun, DueRun, EventKind, Group, Run, Service, Status, Stop};
 
-/// A job that counts how many of its kind go on at once: now, and at most.
+/// A job that counts its concurrent runs: the current number, and the maximum.
 fn counted(now: &Arc<AtomicUsize>, most: &Arc<AtomicUsize>) -> impl Fn(&Run<'_>) + Send + use<> {
     let (now, most) = (Arc::clone(now), Arc::clone(most));
     move |_| {
@@ -50,7 +50,7 @@ fn who_waits_can_be_cancelled_and_moved_and_comes_in_order() {
     assert_eq!((group.running(), group.waiting()), (1, 4));
     drop(jobs[1].cancel().unwrap());
     jobs[2].refresh(ms(10)).unwrap();
-    // One after the other, those that are nothing any more too.
+    // One after the other, including runs whose turn is over.
     for _ in 0..5 {
         held.one().run();
     }
@@ -122,7 +122,7 @@ fn a_stop_gives_back_what_waits_for_a_place_or_has_it_run() {
         let stop = thread::spawn(move || service.stop(how).jobs.len());
         crate::common::wait_until(|| timers.is_stopped());
         let left = if how == Stop::Now {
-            // It does not wait for the run, after which a place would be free.
+            // It does not wait for the run that would free a place.
             let left = stop.join().unwrap();
             release.send(()).unwrap();
             left

@@ -29,14 +29,14 @@ fn a_second_job_with_a_key_is_refused_and_comes_back() {
     assert_eq!(rig.timers.snapshot().counts.rejected, 1);
 }
 
-/// Bug B4: looking for the key and taking it are two steps, between which another task gets in.
+/// Bug B4: checking the key and taking it are two steps, and another task can come between them.
 #[test]
 fn of_many_who_want_a_key_at_once_exactly_one_gets_it() {
     const THREADS: usize = 4;
     const ROUNDS: usize = 500;
     let (mut rig, barrier) = (Rig::new(), Barrier::new(THREADS));
     let (timers, all_at_once) = (&rig.timers, &barrier);
-    // What is wrong is found below: whoever panics here leaves the others at the barrier.
+    // Errors are checked below: a panic here would leave the other threads at the barrier.
     let race = move || -> Vec<_> {
         let attempt = |round: usize| {
             all_at_once.wait();
@@ -159,5 +159,5 @@ fn while_a_periodic_job_runs_its_key_is_in_use_unless_it_was_cancelled() {
         .unwrap();
     rig.play(100);
     assert_eq!(log.take(), [false, false, true]);
-    assert_eq!(keys(&rig), ["periodic"], "that of the successor");
+    assert_eq!(keys(&rig), ["periodic"], "the key of the successor");
 }

@@ -1,4 +1,4 @@
-//! Limits, invalid input, and the end: every refusal is typed and gives the job back.
+//! Limits, invalid input, and the stop: each refusal is typed and returns the job.
 
 use crate::common::{Log, Rig, at, ms};
 use std::time::Duration;
@@ -20,14 +20,14 @@ fn what_cannot_be_is_refused() {
     assert!(every(ms(1)).times(1).run(|_| ()).is_ok());
 }
 
-/// A rig that takes no more jobs.
+/// A rig that accepts no more jobs.
 fn full() -> Rig {
     let rig = Rig::with(|builder| builder.max_jobs(1));
     rig.timers.after(ms(1000)).run(|_| ()).unwrap();
     rig
 }
 
-/// What a message says to do about it: after the colon.
+/// The remedy in a message, which is the part after the colon.
 fn remedy(error: impl std::fmt::Display) -> String {
     let message = error.to_string();
     message.split_once(": ").unwrap_or_else(|| panic!("no remedy: {message}")).1.to_owned()
@@ -40,7 +40,7 @@ fn who_is_refused_is_told_what_to_do_instead() {
     assert_eq!(remedy(every(ms(0)).run(|_| ()).unwrap_err()), "use `after` for a single run");
     assert_eq!(
         remedy(every(ms(1)).times(0).run(|_| ()).unwrap_err()),
-        "leave `times` out for no end"
+        "omit `times` to repeat forever"
     );
     let after = |time| rig.timers.after(time);
     assert_eq!(
@@ -56,7 +56,7 @@ fn who_is_refused_is_told_what_to_do_instead() {
             .starts_with("refresh or cancel that one")
     );
     let past = rig.timers.on(|_| None).run(|_| ()).unwrap_err();
-    assert_eq!(remedy(past), "its years have passed, or it answers with past times");
+    assert_eq!(remedy(past), "its years have passed, or it returns past times");
     assert!(
         remedy(full().timers.after(ms(1)).run(|_| ()).unwrap_err()).starts_with("raise `max_jobs`")
     );
@@ -66,13 +66,13 @@ fn who_is_refused_is_told_what_to_do_instead() {
 #[test]
 fn who_has_dropped_the_service_is_told_to_keep_it() {
     let timers = Service::start().unwrap().handle();
-    let stopped = "the service has been stopped or dropped: keep the `Service` for as long as \
-                   jobs are to run";
+    let stopped = "the service has been stopped or dropped: keep the `Service` alive while jobs \
+                   must run";
     assert_eq!(timers.after(ms(1)).run(|_| ()).unwrap_err().to_string(), stopped);
     assert_eq!(timers.refresh("key", ms(1)).unwrap_err().to_string(), stopped);
 }
 
-/// What the documentation of `Rejected` warns of.
+/// The documentation of `Rejected` warns of this.
 #[test]
 fn the_reason_is_found_again_only_if_it_was_passed_on_alone() {
     type Boxed = Box<dyn std::error::Error + Send + Sync>;
@@ -112,8 +112,8 @@ fn what_is_refused_comes_back_as_it_was() {
     assert!(receiver.is_empty());
 }
 
-/// Neither the closure nor what it holds may be shared between threads, and so neither may the
-/// refusal with the job in it.
+/// The closure and its captured values cannot be shared between threads, so the error with the job
+/// in it cannot either.
 #[test]
 fn a_refusal_is_passed_on_without_the_job_where_that_cannot_go() {
     let witness = std::sync::Arc::new(());
@@ -201,7 +201,7 @@ fn stopping_gives_back_what_did_not_run_in_the_order_of_deadlines() {
     rig.timers.every(ms(10)).named("second").run(log.named("second")).unwrap();
     rig.timers.after(ms(5)).named("over").run(log.named("over")).unwrap();
     rig.play(12);
-    // Not yet taken in by the scheduler.
+    // Not polled yet.
     rig.timers.after(ms(1)).named("first").run(log.named("first")).unwrap();
     drop(rig.timers.after(ms(1)).run(log.named("cancelled")).unwrap().cancel().unwrap());
     assert_eq!(log.take(), [(5, "over"), (10, "second")]);
@@ -252,7 +252,7 @@ fn runs_that_were_handed_out_are_given_back_too() {
     rig.play(10);
     let mut runs = held.take();
     let Rig { scheduler, .. } = rig;
-    // One of the two has begun and ended, so that it waits for the next period.
+    // One of the two has begun and ended, so it waits for the next period.
     runs.remove(1).run();
     let jobs = scheduler.stop();
     assert_eq!(
@@ -269,7 +269,7 @@ fn what_a_stopped_service_held_is_dropped() {
     let rig = Rig::new();
     for key in ["a", "b", "c"] {
         let (witness, timers) = (witness.clone(), rig.timers.clone());
-        // Jobs that hold a handle are a circle, which stopping must break.
+        // Jobs with a handle form a reference cycle, which the stop must break.
         rig.timers.after(ms(1)).key(key).run(move |_| drop((witness, timers))).unwrap();
     }
     let timers = rig.timers.clone();

@@ -1,4 +1,4 @@
-//! All jobs, as they are listed.
+//! Listing all jobs.
 
 use crate::common::{Rig, at, ms};
 use std::collections::BTreeSet;

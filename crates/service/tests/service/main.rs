@@ -1,5 +1,5 @@
-//! The tests of the service from outside, in one program: each file is a module, and one of them
-//! alone is `cargo test -p wheelhouse-service --test service stopping::`.
+//! The integration tests of the service, in one program. Each file is a module. To run one of them:
+//! `cargo test -p wheelhouse-service --test service stopping::`.
 
 mod async_jobs;
 mod calendar;

@@ -1,7 +1,7 @@
-//! What a job that waits for its time takes: the bytes of the service and of its backend together.
+//! The memory of a pending job: the bytes of the service and of its backend together.
 //!
-//! Counted by an allocator that counts for one thread, on a scheduler that this thread drives. The
-//! jobs hold nothing: what a closure holds comes on top, to the byte.
+//! Measured by an allocator that counts for one thread, on a scheduler that this thread drives. The
+//! closures of the jobs are empty; the size of a closure is added to the byte.
 
 use crate::common::{Log, Rig, at, ms};
 use allocation_counter::{AllocationInfo, measure};
@@ -11,14 +11,14 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_service::{Clock, Handle, JobHandle, Moment, MonotonicClock, Service, Stop};
 
-/// Numbers of jobs between two doublings: those of slab and backend are full with the first and
-/// have just grown with the second, and the third is one more than the table of the keys had room
-/// for.
+/// Numbers of jobs around the points at which arrays double: the arrays of service and backend are
+/// full with the first number and have just doubled with the second, and the third is one more than
+/// the table of keys has room for.
 const NUMBERS: [usize; 4] = [1 << 16, (1 << 16) + 1, (7 << 14) + 1, 1 << 17];
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// So many jobs of a kind: bytes for each, and allocations for each, beside what the service takes
-/// without a job.
+/// Schedules `jobs` jobs of a kind. Returns the bytes and allocations per job, without those of the
+/// service itself.
 fn of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, f64) {
     let mut pending = AllocationInfo::default();
     let all = measure(|| {
@@ -27,13 +27,13 @@ fn of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, f64)
         pending = measure(|| {
             for n in 0..jobs {
                 handles.push(schedule(&rig.timers, n));
-                // Taken in at once, so that jobs are counted and not messages.
+                // Polled at once, so that jobs are counted and not messages.
                 rig.scheduler.poll(at(0));
             }
         });
         assert_eq!(rig.timers.len(), jobs);
-        // What is cancelled is given back, and is gone when that is dropped: also while the service
-        // goes on.
+        // A cancelled job is returned, and its memory is freed when it is dropped, also while the
+        // service runs.
         let cancelled = measure(|| {
             for handle in handles.drain(..) {
                 drop(handle.cancel().unwrap());
@@ -45,12 +45,12 @@ fn of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, f64)
             "{cancelled:?} after {pending:?}"
         );
     });
-    assert_eq!((all.bytes_current, all.count_current), (0, 0), "all of it comes back");
+    assert_eq!((all.bytes_current, all.count_current), (0, 0), "all memory is freed");
     (pending.bytes_current as f64 / jobs as f64, pending.count_current as f64 / jobs as f64)
 }
 
-/// Holds jobs of a kind to what the documentation of the crate says of them: bytes, which are fewer
-/// the fuller the arrays are, and allocations.
+/// Checks jobs of a kind against the documentation of the crate: the bytes, which are fewer the
+/// fuller the arrays are, and the allocations.
 fn takes(
     kind: &str,
     bytes: RangeInclusive<f64>,
@@ -68,8 +68,8 @@ fn takes(
     }
 }
 
-/// What is left when so many jobs of a kind are over, for each, and how much more a second time
-/// takes than the first.
+/// The memory that is left per job when `jobs` jobs of a kind are over, and the difference after a
+/// second round.
 fn kept_of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, i64) {
     let mut rig = Rig::new();
     let mut handles = Vec::with_capacity(jobs);
@@ -109,8 +109,7 @@ fn what_is_kept_when_jobs_are_over_is_used_again() {
         for jobs in NUMBERS {
             let (left, more) = kept_of_each(jobs, schedule);
             assert!(bytes.contains(&left), "{left} bytes for each of {jobs}, {bytes:?} documented");
-            // A shard's map of keys may double late, when places of those that ended were in its
-            // way.
+            // The map of keys may double late, since removed entries still occupied it.
             assert!(
                 more.unsigned_abs() < 100_000.max(8 * jobs as u64),
                 "{more} bytes more or less the second time, of {jobs}"
@@ -161,14 +160,14 @@ fn a_one_shot_job_takes_as_much_as_documented() {
 
 static CHANNEL: LazyLock<(Sender<u64>, Receiver<u64>)> = LazyLock::new(|| bounded(1000));
 
-/// Schedules the sending of eight bytes.
+/// Schedules a value of eight bytes.
 fn send(timers: &Handle, n: usize) -> JobHandle {
     timers.after(HOUR + ms(n as u64)).send(&CHANNEL.0, n as u64).unwrap()
 }
 
 #[test]
 fn a_value_to_be_sent_takes_as_much_as_documented() {
-    // Made before it is counted.
+    // Created before the measurement.
     LazyLock::force(&CHANNEL);
     takes("send", 90.0..=130.0, 0.0, send);
 }
@@ -208,7 +207,7 @@ fn a_keyed_job_takes_as_much_as_documented() {
     });
 }
 
-/// The clock of the machine, which is there for as long as something holds the service.
+/// The machine's clock, with a counted reference that lives as long as the service.
 struct Held(MonotonicClock, #[expect(dead_code, reason = "counted from outside")] Arc<()>);
 
 impl Clock for Held {
@@ -217,7 +216,7 @@ impl Clock for Held {
     }
 }
 
-/// Jobs of all kinds, in all states, one of which holds the service itself.
+/// Jobs of all kinds, in all states. One of them has a handle of the service.
 fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
     let own = timers.clone();
     let far = |key: &str| timers.after(HOUR).key(key);
@@ -239,7 +238,7 @@ fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
     ]
 }
 
-/// Jobs and service hold each other: it must come to an end.
+/// Jobs and service have references to each other. The cycle must be broken.
 #[test]
 fn what_a_service_holds_is_gone_with_it() {
     let builder =
@@ -260,7 +259,7 @@ fn what_a_service_holds_is_gone_with_it() {
         end(service);
         assert!(timers.after(HOUR).key("late").run(|_| ()).is_err());
         drop((timers, jobs));
-        // Threads that were not waited for let go of it a moment later.
+        // Threads that were not joined drop it a moment later.
         let begin = Instant::now();
         while Arc::strong_count(&token) > 1 && begin.elapsed() < Duration::from_secs(60) {
             std::thread::sleep(ms(1));
@@ -271,11 +270,11 @@ fn what_a_service_holds_is_gone_with_it() {
     let scheduler = builder(&token).build().unwrap();
     drop(schedule_all_kinds(&scheduler.handle()));
     drop(scheduler);
-    assert_eq!(Arc::strong_count(&token), 1, "nothing was taken in");
+    assert_eq!(Arc::strong_count(&token), 1, "nothing was accepted");
 }
 
-/// Of 200,000 jobs nearly all are cancelled. The jobs that are left keep their handles, their order
-/// and their times.
+/// Nearly all of 200,000 jobs are cancelled. The remaining jobs keep their handles, their order and
+/// their times.
 fn after_a_storm(give_back: impl FnOnce(&mut Rig)) {
     let mut rig = Rig::new();
     let log = Log::default();

@@ -1,4 +1,4 @@
-//! What the service shows of itself.
+//! Snapshots and metrics.
 
 use crate::common::{Rig, ms};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The tests that the migration page names exist; what it says of orderly ends is so, and so is
-//! what it says of tokio, by whose own intervals that is seen.
+//! Checks the migration page: the tests that it names exist, its statements about orderly ends
+//! hold, and its statements about tokio hold for tokio's own intervals.
 
 use crate::common::{Rig, at, ms};
 use std::fs;
@@ -42,8 +42,8 @@ fn each_test_that_the_page_names_exists() {
     }
 }
 
-/// The `StopGracefull` of alex023/clock: each job that waits is run once, also those that would
-/// have many runs.
+/// The `StopGracefull` of alex023/clock: each waiting job is run once, including jobs with several
+/// runs.
 #[test]
 fn each_job_that_waits_can_be_run_once_at_the_end() {
     let service = Service::start().unwrap();
@@ -69,8 +69,7 @@ fn each_job_that_waits_can_be_run_once_at_the_end() {
     assert!(jobs.iter().all(|job| job.status() == Status::Stopped));
 }
 
-/// The `shutdown()` of `ScheduledThreadPoolExecutor`: what is pending still runs, what is periodic
-/// does not.
+/// The `shutdown()` of `ScheduledThreadPoolExecutor`: pending jobs still run, periodic jobs do not.
 #[test]
 fn who_wants_to_wait_for_what_is_pending_can_do_so() {
     let service = Service::start().unwrap();
@@ -89,7 +88,7 @@ async fn program_of_tokio(timers: &Handle) {
     timers.sleep_until(before.saturating_add(ms(2))).await.unwrap();
     let mut sleep = timers.sleep(Duration::from_secs(3600));
     sleep.reset(ms(1));
-    assert_eq!(((&mut sleep).await, sleep.await), (Ok(()), Ok(())), "the same when asked again");
+    assert_eq!(((&mut sleep).await, sleep.await), (Ok(()), Ok(())), "the same when polled again");
     let mut interval = timers.every(ms(1)).first_after(Duration::ZERO).times(2).interval().unwrap();
     assert!(interval.tick().await.unwrap().unwrap().deadline <= timers.now());
     assert!(interval.tick().await.is_some() && interval.tick().await.is_none());
@@ -119,7 +118,7 @@ fn the_calls_of_tokio_have_the_counterparts_that_the_page_names() {
     );
 }
 
-/// When a beat is due that is waited for from now on, in milliseconds.
+/// Waits for the next beat, and returns when it was due, in milliseconds.
 fn beat(rig: &mut Rig, interval: &mut Interval) -> u64 {
     loop {
         match interval.poll_tick(&mut Context::from_waker(Waker::noop())) {
@@ -132,8 +131,8 @@ fn beat(rig: &mut Rig, interval: &mut Interval) -> u64 {
     }
 }
 
-/// The four beats after the first, at 0, of which the first is taken no sooner than at `taken`:
-/// ours.
+/// The four beats after the beat at 0, of our interval. The first of them is taken no sooner than
+/// at `taken`.
 fn beats(missed: Missed, period: u64, taken: u64) -> [u64; 4] {
     let mut rig = Rig::new();
     let mut interval =
@@ -143,7 +142,7 @@ fn beats(missed: Missed, period: u64, taken: u64) -> [u64; 4] {
     [(); 4].map(|()| beat(&mut rig, &mut interval))
 }
 
-/// The same of tokio, on a clock that stands still while it is not waited for.
+/// The same of tokio, on a clock that only advances while the beat is awaited.
 fn beats_of_tokio(missed: MissedTickBehavior, period: u64, taken: u64) -> [u64; 4] {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -151,7 +150,7 @@ fn beats_of_tokio(missed: MissedTickBehavior, period: u64, taken: u64) -> [u64; 
         .build()
         .unwrap();
     runtime.block_on(async {
-        // From here on, whole milliseconds are those of tokio's driver, too.
+        // From here on, whole milliseconds are also those of tokio's driver.
         tokio::time::sleep(ms(1)).await;
         let mut interval = tokio::time::interval(ms(period));
         interval.set_missed_tick_behavior(missed);
@@ -175,13 +174,13 @@ fn beats_that_are_missed_differ_from_those_of_tokio_as_the_page_says() {
             [MissedTickBehavior::Burst, MissedTickBehavior::Skip, MissedTickBehavior::Delay];
         (ours, theirs.map(|missed| beats_of_tokio(missed, period, taken)))
     };
-    // More than 5 ms late, and no beat due just then: no difference.
+    // More than 5 ms late, and no beat is due at that moment: no difference.
     let same = [[10, 20, 30, 40], [10, 40, 50, 60], [10, 43, 53, 63]];
     assert_eq!(both(10, 33), (same, same));
-    // One is due at the very instant.
+    // A beat is due at exactly that moment.
     let [burst, delay] = [[10, 20, 30, 40], [10, 40, 50, 60]];
     assert_eq!(both(10, 30), ([burst, [10, 30, 40, 50], delay], [burst, [10, 40, 50, 60], delay]));
-    // Four milliseconds late: several periods, or a part of one.
+    // Four milliseconds late: several periods, or part of one.
     let burst = [2, 4, 6, 8];
     assert_eq!(both(2, 6), ([burst, [2, 6, 8, 10], [2, 8, 10, 12]], [burst; 3]));
     let burst = [10, 20, 30, 40];
@@ -224,7 +223,7 @@ fn a_job_may_start_a_task_of_tokio() {
     assert_eq!(answer.try_recv(), Ok("from a task"));
 }
 
-/// Where a line names days and weekdays, which tokio-cron-scheduler takes to be both.
+/// A line with days and weekdays. tokio-cron-scheduler requires both to match.
 #[cfg(feature = "cron")]
 #[test]
 fn a_day_and_a_weekday_are_either_or_with_a_plus_both() {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::time::Duration;
 use wheelhouse_service::{Clock, JobHandle, Missed, Moment, Status};
 
-/// What may be done; times in microseconds, with a tick of a millisecond.
+/// The operations. Times are in microseconds, with a tick of a millisecond.
 #[derive(Clone, Debug)]
 enum Op {
     Once(u64),
@@ -19,7 +19,7 @@ enum Op {
     Refresh(usize, u64),
     /// Lets time pass from one wake-up to the next.
     Play(u64),
-    /// Lets time pass in which nobody looks, and then polls once.
+    /// Moves the clock without polling, and then polls once.
     Stall(u64),
 }
 
@@ -46,7 +46,7 @@ type RunOf = (u64, u64, usize);
 struct Model {
     now: u64,
     jobs: Vec<ModelJob>,
-    /// When each run began, the tick of its deadline, and of which job it was.
+    /// For each run: when it began, the tick of its deadline, and its job.
     runs: Vec<RunOf>,
 }
 
@@ -75,7 +75,7 @@ impl Model {
         let until = self.now + by;
         for (number, job) in self.jobs.iter_mut().enumerate() {
             while let Some(deadline) = job.deadline {
-                // What is past at the time of scheduling or moving begins at once.
+                // A deadline that is past when the job is scheduled or moved is due at once.
                 let tick = deadline.next_multiple_of(1000);
                 let begins = tick.max(if stalls { until } else { self.now });
                 if begins > until {
@@ -84,7 +84,7 @@ impl Model {
                 self.runs.push((begins, tick, number));
                 job.left -= 1;
                 job.deadline = (job.left > 0).then(|| match job.missed {
-                    // Whole periods after it, and after the begin of this run.
+                    // The first whole period after the begin of this run.
                     Missed::Once => deadline + ((begins - deadline) / job.period + 1) * job.period,
                     _ => deadline + job.period,
                 });
@@ -94,7 +94,7 @@ impl Model {
     }
 }
 
-/// Does the same to both; what they have in common.
+/// Applies the operations to both, and compares them.
 fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
     let (mut rig, log) = (Rig::new(), Log::<RunOf>::default());
     let mut model = Model { now: 0, jobs: Vec::new(), runs: Vec::new() };

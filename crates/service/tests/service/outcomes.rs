@@ -1,6 +1,6 @@
-//! What the caller is told: of cancellations and refreshes in every phase of a job, and of runs
-//! that race with them. The executor of these tests keeps each run until the test begins it, so
-//! that every order of events can be had without a second thread.
+//! The results of cancel and refresh in every state of a job, and in races with its runs. The
+//! executor of these tests keeps each run until the test begins it, so every order of events is
+//! possible without a second thread.
 
 use crate::common::{Log, Rig, at, ms};
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -59,7 +59,7 @@ fn a_refresh_until_the_very_moment_it_begins_puts_it_off() {
     assert_eq!(handle.cancel().unwrap_err(), ChangeError::Finished);
 }
 
-/// Bug B8: a refresh that loses the race against the expiry is not told so, and the session is
+/// Bug B8: a refresh that loses the race against the expiry returns no error, and the session is
 /// deleted although it was refreshed.
 #[test]
 fn who_comes_too_late_is_told() {
@@ -80,8 +80,8 @@ fn who_comes_too_late_is_told() {
     assert_eq!((handle.status(), handle.runs()), (Status::Finished, 1));
 }
 
-/// Bug B8: what ends a session there does not know which session it is to end, so that the timer of
-/// one that was refreshed, or of one that is gone, ends the one that has the token now.
+/// Bug B8: the timer does not know which session it ends. So the timer of a session that was
+/// refreshed, or is gone, ends the session that has the token now.
 #[test]
 fn a_session_is_kept_or_known_to_be_gone_and_its_successor_is_another() {
     let (mut rig, held) = Rig::with_held_runs();
@@ -112,7 +112,7 @@ fn a_session_is_kept_or_known_to_be_gone_and_its_successor_is_another() {
     assert_eq!(
         (next.remaining(), next.status()),
         (Some(ms(5)), Status::Pending),
-        "the old handle is not that of the new"
+        "the old handle does not reach the new session"
     );
     rig.play(19);
     held.one().run();
@@ -191,7 +191,7 @@ fn a_deadline_in_the_past_makes_a_job_due_at_once() {
     assert_eq!(log.take(), [10]);
 }
 
-/// A refresh to a later time does not touch the timer; the former time passes without a run.
+/// A refresh to a later time does not touch the timer. The old deadline passes without a run.
 #[test]
 fn a_session_that_is_refreshed_all_the_time_never_ends() {
     let (mut rig, log) = (Rig::new(), Log::default());
@@ -245,7 +245,7 @@ fn runs_overlap_only_where_that_was_asked_for() {
     );
 }
 
-/// Where no worker is free, runs that may overlap must not pile up in front of it.
+/// If no worker is free, overlapping runs must not pile up.
 #[test]
 fn of_a_job_whose_runs_overlap_one_waits_for_a_worker_and_can_be_moved_and_cancelled() {
     let (mut rig, held) = Rig::with_held_runs();

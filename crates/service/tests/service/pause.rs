@@ -1,4 +1,4 @@
-//! Jobs that are paused, one by one and all together, and runs beside the schedule.
+//! Pausing one job, pausing all jobs, and extra runs.
 
 use crate::common::{Log, Rig, at, ms};
 use crossbeam_channel::unbounded;
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use wheelhouse_service::future::DelayQueue;
 use wheelhouse_service::{Backoff, ChangeError, JobHandle, Missed, Run, Status};
 
-/// What pausing and resuming one job, and all jobs, have in common.
+/// The common type of pausing and resuming one job, and all jobs.
 type Switch = fn(&Rig, &JobHandle);
 
 const WAYS: [(Switch, Switch); 2] = [
@@ -53,7 +53,7 @@ fn a_period_that_has_not_passed_stays() {
         rig.play(200);
         resume(&rig, &job);
         rig.play(250);
-        assert_eq!(log.take(), [100, 200], "what is due at that very moment is not left out");
+        assert_eq!(log.take(), [100, 200], "a run that is due at that moment is not skipped");
     }
 }
 
@@ -61,7 +61,7 @@ fn a_period_that_has_not_passed_stays() {
 fn a_single_job_runs_at_its_time_or_at_once() {
     for (pause, resume) in WAYS {
         let (mut rig, log) = (Rig::new(), Log::default());
-        // With a place to keep things in, and without.
+        // With a `Life`, and without.
         let jobs = [rig.timers.after(ms(100)), rig.timers.after(ms(300)).named("later")]
             .map(|plan| plan.run(log.times()).unwrap());
         jobs.iter().for_each(|job| pause(&rig, job));
@@ -124,7 +124,7 @@ fn a_run_that_waits_for_a_worker_loses_its_turn_and_one_that_goes_on_is_the_last
     job.resume().unwrap();
     rig.play(200);
     held.one().run();
-    assert_eq!(log.take(), [200], "that of 100 was not to be at 100 itself");
+    assert_eq!(log.take(), [200], "the run of 100 was delayed past 100");
 
     let (mut rig, log) = (Rig::new(), Log::default());
     let times = log.times();
@@ -241,7 +241,7 @@ fn a_single_job_and_one_that_is_paused_run_now_too() {
     assert_eq!((log.take(), paused.status()), (vec![20], Status::Paused));
     paused.resume().unwrap();
     rig.play(400);
-    // Due at 320, which the slack makes 350.
+    // Due at 320, which the slack rounds up to 350.
     assert_eq!(log.take(), [350]);
     let inside = rig.timers.every(ms(10)).times(1).run(|run| {
         assert_eq!(run.job().run_now(), Err(ChangeError::Running));
@@ -270,7 +270,7 @@ fn a_rule_is_not_asked_for_a_run_beside_it() {
     assert_eq!((log.take(), asked.len()), (vec![(400, false), (1000, true)], 2));
 }
 
-/// It was moved, and so has lost its turn; then it came due again, while all are held.
+/// The job was moved, which ended its turn. Then it came due again, while all jobs are paused.
 #[test]
 fn a_run_that_lost_its_turn_does_not_begin_in_place_of_one_that_is_held() {
     let (mut rig, held) = Rig::with_held_runs();
@@ -288,7 +288,7 @@ fn a_run_that_lost_its_turn_does_not_begin_in_place_of_one_that_is_held() {
     assert_eq!(job.runs(), 1);
 }
 
-/// Where another thread begins the runs, too, and whatever is done before it does.
+/// Also if another thread begins the runs, whatever happens before it does.
 #[test]
 fn of_a_job_that_is_paused_a_run_now_begins_on_a_worker() {
     let (mut rig, held) = Rig::with_held_runs();
@@ -300,7 +300,7 @@ fn of_a_job_that_is_paused_a_run_now_begins_on_a_worker() {
     rig.play(10);
     held.one().run();
     assert_eq!((log.take(), job.status()), (vec![10], Status::Paused));
-    // Paused again, or moved: it has lost its turn.
+    // Paused again, or moved: this ends its turn.
     for lose in [JobHandle::pause, |job: &JobHandle| job.refresh(ms(50))] {
         job.run_now().unwrap();
         rig.play(20);
@@ -332,7 +332,7 @@ fn a_run_now_that_its_executor_drops_leaves_the_job_paused() {
     assert_eq!(log.take(), [650]);
 }
 
-/// The time that a rule named has passed in a pause, and then the run is moved: it takes place.
+/// The time of a rule passed during a pause, and then the run is moved: it takes place.
 #[test]
 fn a_run_of_a_rule_that_is_moved_after_a_pause_is_not_left_out() {
     let tenths = |after: SystemTime| Some(after + ms(100));
@@ -377,8 +377,8 @@ fn a_run_now_waits_until_all_are_let_go() {
     assert_eq!((log.take(), job.status()), (vec![10], Status::Paused));
 }
 
-/// A try that the pause held up is made at its end, and what of the schedule lies behind it is left
-/// out as any.
+/// A retry that the pause delayed runs at its end. Times of the schedule that passed are skipped,
+/// as always.
 #[test]
 fn periods_that_pass_while_another_try_is_held_up_are_left_out() {
     let second = |after: SystemTime| Some(after + Duration::from_secs(1));

@@ -42,13 +42,13 @@ fn converse<F: Future<Output = ()>>(
     });
 }
 
-/// An echo that is served: the peer's side, and how it ends.
+/// Serves an echo. Returns the peer's side, and the task of the server.
 fn echo(timers: Handle) -> (DuplexStream, JoinHandle<io::Result<()>>) {
     let (peer, server) = duplex(64);
     (peer, tokio::spawn(idle_connections::echo(server, timers, IDLE)))
 }
 
-/// Lets all tasks do what they can.
+/// Lets all tasks continue as far as they can.
 async fn settle() {
     for _ in 0..1000 {
         yield_now().await;
@@ -59,12 +59,12 @@ async fn settle() {
 async fn almost(clock: &ManualClock) {
     settle().await;
     clock.advance(IDLE - ms(1));
-    // The service has the time to see it.
+    // Gives the service time to notice.
     thread::sleep(ms(20));
     settle().await;
 }
 
-/// A connection whose peer has stalled is kept until it was idle for its time, and no longer.
+/// A connection whose peer has stalled is kept for the idle time, and no longer.
 async fn ends_when_idle(clock: &ManualClock, served: JoinHandle<io::Result<()>>) {
     almost(clock).await;
     assert!(!served.is_finished(), "too early");
@@ -114,7 +114,7 @@ fn a_peer_that_reads_its_answer_too_slowly_is_hung_up_on() {
         let (peer, served) = echo(service.handle());
         let (mut receiving, mut sending) = tokio::io::split(peer);
         let sent = tokio::spawn(async move { while sending.write_all(&[0; 64]).await.is_ok() {} });
-        // Each of these bytes makes room for one more, and no answer is through.
+        // Each of these bytes makes room for one more, but no answer is complete.
         for _ in 0..5 {
             settle().await;
             receiving.read_u8().await.unwrap();
@@ -132,7 +132,7 @@ fn a_peer_that_reads_its_answer_too_slowly_is_hung_up_on() {
 fn a_peer_that_takes_its_answer_late_has_its_time_to_send_the_next() {
     converse(|clock, service| async move {
         let (mut peer, served) = echo(service.handle());
-        // The second answer has no room before the first was read.
+        // The second answer has no room until the first was read.
         for _ in 0..2 {
             peer.write_all(&[0; 64]).await.unwrap();
             settle().await;
@@ -154,7 +154,7 @@ fn a_stop_hangs_up_too() {
     });
 }
 
-/// As it was reported: with 500 ms, the peer was still connected after five seconds.
+/// As reported: with 500 ms, the peer was still connected after five seconds.
 #[test]
 fn a_peer_on_the_network_that_does_not_read_is_hung_up_on() {
     let (service, runtime) = (Service::start().unwrap(), runtime());
@@ -205,7 +205,7 @@ enum Stall {
     DoesNotRead,
 }
 
-/// A server that stalls, and says when it has accepted a connection.
+/// A server that stalls, and a channel that receives a message for each accepted connection.
 fn stalled_server(stall: Stall) -> (SocketAddr, Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, (accepts, accepted)) = (listener.local_addr().unwrap(), unbounded());
@@ -262,7 +262,7 @@ fn a_server_that_stalls_does_not_keep_a_program_from_its_end() {
     }
 }
 
-/// Answers one client, which is on another thread and ends when its connection does.
+/// Answers one client. The client runs on another thread and ends when its connection does.
 fn answer(
     client: impl FnOnce(TcpStream) -> String + Send + 'static,
     text: String,
@@ -278,10 +278,10 @@ fn answer(
     })
 }
 
-/// All that a client receives until the connection ends.
+/// Everything that a client receives until the connection ends.
 fn receive(mut connection: TcpStream) -> String {
     let mut text = Vec::new();
-    // Cut off with something unread, a connection ends with an error.
+    // If data is unread when it is closed, a connection ends with an error.
     connection.read_to_end(&mut text).unwrap_or_default();
     String::from_utf8(text).unwrap()
 }
@@ -300,8 +300,8 @@ fn a_client_that_asks_for_metrics_is_answered() {
     assert!(received.ends_with("Content-Length: 9\r\n\r\nmetric 1\n"), "{received}");
 }
 
-/// Sends a byte now and then, and reads nothing, until the connection has ended. As long as a
-/// request may be, that would take minutes.
+/// Sends a byte now and then, and reads nothing, until the connection has ended. Without a deadline
+/// this would take minutes, since a request may be long.
 fn drip(mut connection: TcpStream) -> String {
     while connection.write_all(b"G").is_ok() {
         thread::sleep(ms(20));
@@ -317,7 +317,7 @@ fn a_client_for_metrics_that_stalls_is_cut_off() {
     };
     for (kind, (answered, _)) in [
         ("silent", answer(receive, String::new())),
-        ("never asks to the end", answer(drip, String::new())),
+        ("never ends its request", answer(drip, String::new())),
         ("does not read", answer(does_not_read, "x".repeat(LARGE))),
     ] {
         let error = answered.expect_err(kind).kind();

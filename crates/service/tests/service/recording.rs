@@ -1,4 +1,4 @@
-//! What a service does with its timers, recorded.
+//! Recordings of the timer operations of a service.
 
 use crate::common::ms;
 use std::fs::{self, File};

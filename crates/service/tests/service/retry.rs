@@ -1,4 +1,4 @@
-//! Runs that fail, and are tried again.
+//! Runs that fail, and are retried.
 
 use crate::common::{Log, Rig, at, ms};
 use std::future::ready;
@@ -7,8 +7,8 @@ use std::task::{Context, Waker};
 use std::time::{Duration, SystemTime};
 use wheelhouse_service::{AsyncRun, Backoff, ChangeError, EventKind, Reason, Run, Status};
 
-/// A job that fails when its number is in the list, and writes down when it ran, in milliseconds,
-/// and which try that was.
+/// A job that fails in the runs with these numbers. It logs when each run began, in milliseconds,
+/// and the number of the attempt.
 fn fails(
     log: &Log<(u64, u32)>,
     numbers: &'static [u64],
@@ -51,7 +51,7 @@ fn it_is_given_up_after_so_many_tries() {
     assert_eq!(last.kind, EventKind::GaveUp("number 3".to_owned()));
 }
 
-/// Whatever became of the last try: who is to be told that the job is not done hears it.
+/// Giving up is reported however the last attempt failed.
 #[test]
 fn that_it_is_given_up_is_told_after_a_panic_too() {
     let (mut rig, events) = Rig::with_events();
@@ -70,7 +70,7 @@ fn that_it_is_given_up_is_told_after_a_panic_too() {
     assert_eq!((counts.panicked, counts.failed, counts.gave_up), (3, 0, 1));
 }
 
-/// So that a report is for the night for which the first try was to make it.
+/// So that a retried report is for the night of its first attempt.
 #[test]
 fn another_try_is_for_the_time_of_the_first() {
     let (mut rig, log) = (Rig::new(), Log::default());
@@ -105,7 +105,7 @@ fn without_a_backoff_an_error_is_kept_and_reported() {
 fn tries_leave_a_schedule_as_it_is() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let plan = rig.timers.every(ms(100)).times(3).retry(Backoff::new(ms(30)).attempts(5));
-    // The third try of the first run is due after the second period.
+    // The third attempt of the first run is due after the second period.
     let job = plan.try_run(fails(&log, &[1, 2, 4])).unwrap();
     rig.play(10_000);
     assert_eq!(log.take(), [(100, 1), (130, 2), (190, 3), (200, 1), (230, 2), (300, 1)]);
@@ -114,7 +114,7 @@ fn tries_leave_a_schedule_as_it_is() {
     let from = 10_000;
     plan.try_run(fails(&log, &[1, 2, 3])).unwrap();
     rig.play(from + 10_000);
-    // The next period is the next try; and of the last period tries follow too.
+    // The next period is the next attempt. The last period is retried too.
     let times = [(100, 1), (190, 2), (200, 3)];
     assert_eq!(log.take(), times.map(|(time, attempt)| (from + time, attempt)));
 }
@@ -234,7 +234,7 @@ fn a_future_that_fails_or_takes_too_long_is_tried_again() {
     assert!(!poll(&mut second[0]));
     rig.play(25);
     assert!(poll(&mut second[0]));
-    assert_eq!(job.last_error().as_deref(), Some("ended after its limit of 5ms"));
+    assert_eq!(job.last_error().as_deref(), Some("ended at its limit of 5ms"));
     rig.play(44);
     assert!(runs.take().is_empty(), "the second delay is twice as long");
     rig.play(45);

@@ -1,5 +1,5 @@
-//! When jobs run: once, periodically, after stalls, on every backend. On a manual clock: nothing
-//! here waits.
+//! When jobs run: once, periodically, after stalls, on every backend. On a manual clock, so no test
+//! waits.
 
 use crate::common::{Log, Rig, at, ms};
 use std::time::{Duration, Instant, SystemTime};
@@ -43,7 +43,7 @@ fn a_moment_a_time_of_day_and_a_delay_are_the_same_thing() {
     timers.at(noon + ms(30)).run(log.named("at time")).unwrap();
     scheduler.play(&clock, at(100));
     assert_eq!(log.take(), [(30, "after"), (30, "at"), (30, "at time")]);
-    // What is past is due at once.
+    // A past time is due at once.
     timers.at(at(50)).run(log.named("at")).unwrap();
     timers.at(noon).run(log.named("at time")).unwrap();
     timers.after(ms(0)).run(log.named("after")).unwrap();
@@ -98,8 +98,8 @@ fn a_run_is_told_where_it_stands() {
     assert_eq!(log.take(), [(1, at(10), at(10), ms(0), false), (2, at(20), at(25), ms(5), true)]);
 }
 
-/// Bugs B3 and B9 of the articles' code, and their example of 1.2 s and 1.5 s in one slot: all of
-/// them fire up to a tick early.
+/// Bugs B3 and B9 of the articles' code, and their example of 1.2 s and 1.5 s in one slot: there
+/// all of them fire up to a tick early.
 #[test]
 fn nothing_runs_before_its_time_whatever_the_tick() {
     let (mut rig, log) =
@@ -109,7 +109,7 @@ fn nothing_runs_before_its_time_whatever_the_tick() {
     }
     rig.timers.every(ms(1500)).times(3).run(log.times()).unwrap();
     rig.play(10_000);
-    // The period of 1.5 s stays one: 1.5, 3 and 4.5, each rounded up.
+    // The period of 1.5 s is kept: 1.5, 3 and 4.5, each rounded up.
     assert_eq!(log.take(), [1000, 1000, 1000, 2000, 2000, 2000, 2000, 2000, 2000, 3000, 5000]);
 }
 
@@ -126,7 +126,7 @@ fn with_a_slack_runs_come_together_and_none_is_early() {
     let each = rig.timers.every(ms(4)).missed(Missed::Burst);
     each.times(3).slack(ms(10)).run(log.times()).unwrap();
     rig.play(50);
-    // Deadlines stay what they are: the periods of 4 ms end at 12.
+    // The deadlines are not rounded: the periods of 4 ms end at 12.
     assert_eq!(log.take(), [10, 10, 10, 10, 10, 11, 12, 20, 20, 21]);
 }
 
@@ -152,8 +152,8 @@ fn periods_may_be_whole_turns_of_the_wheel() {
     }
 }
 
-/// A refresh to a later time leaves the timer where it was; that must not bring the job before
-/// those that are due earlier.
+/// A refresh to a later time leaves the timer where it was. That must not run the job before jobs
+/// with earlier deadlines.
 #[test]
 fn a_job_that_was_moved_later_runs_in_the_order_of_its_new_deadline() {
     let (mut rig, log) = (Rig::new(), Log::default());
@@ -167,7 +167,7 @@ fn a_job_that_was_moved_later_runs_in_the_order_of_its_new_deadline() {
     assert_eq!(log.take(), [(1000, "before"), (1000, "moved"), (1000, "after")]);
 }
 
-/// Bug B5: a ticker drops ticks when its reader stalls, and is late for ever after.
+/// Bug B5: a ticker drops ticks when its reader stalls, and everything is late afterwards.
 #[test]
 fn a_stall_leaves_no_trace() {
     let (mut rig, log) = (Rig::new(), Log::default());
@@ -180,7 +180,7 @@ fn a_stall_leaves_no_trace() {
     assert_eq!(log.take(), [90, 100]);
 }
 
-/// Fault: a job that said nothing of missed periods made up for a stall of a minute with 6000 runs
+/// Fault: a job without a policy for missed periods made up for a stall of a minute with 6000 runs
 /// without a pause.
 #[test]
 fn a_stall_of_many_periods_is_made_up_for_by_one_run() {
@@ -194,7 +194,7 @@ fn a_stall_of_many_periods_is_made_up_for_by_one_run() {
     let (late, next) = ((at(20), at(60_015), 0), (at(60_020), at(60_020), 5_999));
     assert_eq!(log.take(), [(at(10), at(10), 0), late, next, (at(60_030), at(60_030), 0)]);
     assert_eq!((job.runs(), rig.timers.snapshot().counts.missed), (4, 5_999));
-    // All threads were in other jobs: the same as a stall.
+    // If all threads were in other jobs, it is the same as a stall.
     let clock = rig.clock.clone();
     rig.timers.after(ms(5)).run(move |_| clock.advance(ms(100))).unwrap();
     rig.play(60_140);
@@ -212,7 +212,7 @@ fn missed_periods_are_made_up_for_left_out_or_shift_the_rest() {
             times(run);
             skipped.push(run.missed());
             if run.number() == 1 {
-                clock.advance(ms(25)); // it takes as long, for once
+                clock.advance(ms(25)); // only this run takes that long
             }
         };
         rig.timers.every(ms(10)).first_at(at(0)).missed(policy).run(body).unwrap();
@@ -239,7 +239,8 @@ fn a_fixed_delay_counts_from_the_end_of_a_run() {
     assert_eq!(log.take(), [0, 17, 34, 51]);
 }
 
-/// Bug B10: after an idle hour, a timer of 5 ms starts on a high level and takes detours.
+/// Bug B10: after an idle hour, a timer of 5 ms starts on a high level and cascades through several
+/// levels.
 #[test]
 fn an_idle_hour_costs_nothing_and_delays_nothing() {
     let (mut rig, log) = (Rig::new(), Log::default());
@@ -260,7 +261,7 @@ fn jobs_schedule_cancel_and_refresh_from_inside() {
         rig.timers.after(ms(10)).named("job").run(log.named("cancelled by another")).unwrap();
     let other = rig.timers.after(ms(20)).run(log.named("moved by another")).unwrap();
     let (timers, names) = (rig.timers.clone(), log.clone());
-    // Due at the same tick as its victim, and before it.
+    // Due at the same tick as the job that it cancels, and before it.
     rig.timers
         .at(at(10))
         .key("master")
@@ -316,7 +317,7 @@ fn a_job_that_starts_itself_at_once_keeps_nobody_from_returning() {
     }
     again(&rig.timers, u32::MAX);
     assert_eq!(rig.scheduler.poll(at(0)), 1);
-    assert_eq!(rig.scheduler.next_wakeup(), Some(at(0)), "what it scheduled is due");
+    assert_eq!(rig.scheduler.next_wakeup(), Some(at(0)), "the job that it scheduled is due");
     assert_eq!(rig.scheduler.poll(at(0)), 1);
     assert!(rig.play(3) > 3);
     assert_eq!(rig.clock.now(), at(3));
@@ -346,10 +347,10 @@ fn time_has_an_end_and_nothing_overflows_there() {
     assert_eq!(rig.scheduler.play(&rig.clock, Moment::MAX), 4);
     let names: Vec<_> = log.take().into_iter().map(|(_, name)| name).collect();
     assert_eq!(names, ["twice a time", "twice a time", "last", "first of many"]);
-    assert!(rig.timers.is_empty(), "where there is no next moment, a job ends");
+    assert!(rig.timers.is_empty(), "a job ends if its next moment is out of range");
 }
 
-/// What it runs on a backend.
+/// The runs of the same program on a backend.
 fn runs_on(backend: impl Timer<JobIndex> + Send + 'static) -> Vec<u64> {
     let (clock, log) = (ManualClock::new(), Log::default());
     let builder = Scheduler::builder().tick(ms(1)).clock(clock.clone());
@@ -375,7 +376,7 @@ fn runs_on(backend: impl Timer<JobIndex> + Send + 'static) -> Vec<u64> {
     log.take()
 }
 
-/// The same jobs on every backend of the registry: the same runs at the same times.
+/// The same jobs on every backend of the registry have the same runs at the same times.
 #[test]
 fn every_backend_runs_the_same_jobs_at_the_same_times() {
     let mut all = Vec::new();
@@ -394,7 +395,7 @@ fn every_backend_runs_the_same_jobs_at_the_same_times() {
     }
 }
 
-/// Jitter makes runs late, and leaves the schedule as it is.
+/// Jitter delays runs, and does not change the schedule.
 #[test]
 fn with_jitter_each_run_is_late_by_up_to_as_much_and_nothing_drifts() {
     let (mut rig, log) = (Rig::new(), Log::default());
@@ -414,7 +415,7 @@ fn with_jitter_each_run_is_late_by_up_to_as_much_and_nothing_drifts() {
         assert!(late.iter().all(|late| *late <= 90_000_000), "{missed:?}: {late:?}");
         for third in 0..3 {
             let within = |late: &&u64| **late / 30_000_001 == third;
-            assert!(late.iter().filter(within).count() > 200, "{missed:?}: all over it");
+            assert!(late.iter().filter(within).count() > 200, "{missed:?}: spread evenly");
         }
     }
 }
@@ -458,7 +459,7 @@ fn a_point_in_time_may_be_an_instant_or_a_time_of_the_wall_clock() {
     let first = timers.every(ms(50)).first_at(wall + ms(40)).times(2);
     first.run(log.named("periodic")).unwrap();
     timers.at(Instant::now() - ms(1)).run(log.named("past")).unwrap();
-    // It is set back by half a second, and what waits for it waits longer.
+    // The clock is set back by half a second, and jobs that wait for it wait longer.
     clock.set_wall(wall - ms(500));
     scheduler.play(&clock, at(1_000));
     let expected =

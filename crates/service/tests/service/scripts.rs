@@ -1,7 +1,7 @@
-//! Random scripts of what can be done to a job: moved, paused, resumed, run now, held with all
-//! others, cancelled; from outside and by its own runs; on the driving thread, and with runs that
-//! an executor keeps and carries out in any order. Whatever was done: no run is early, each single
-//! job runs once, what repeats goes on, and nothing is left in flight.
+//! Random scripts of operations on jobs: move, pause, resume, run now, pause all, cancel. They come
+//! from outside and from the job's own runs. Runs are on the driving thread, or are kept by an
+//! executor and carried out in any order. In all cases no run is early, each one-shot job runs
+//! once, periodic jobs continue, and nothing is left in flight.
 
 use crate::common::{Held, Random, Rig, ms};
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 use wheelhouse_service::{Backoff, DueRun, JobHandle, Run, Status};
 
-/// No time before which a run must not begin.
+/// A run may begin at any time.
 const ANY: u64 = 0;
 
-/// What a job and its script tell each other, in milliseconds.
+/// The state that a job and its script share. Times are in milliseconds.
 #[derive(Default)]
 struct Told {
     runs: AtomicU64,
     early: AtomicU64,
-    /// To when it was moved, unless a run was to be now since.
+    /// The time to which it was moved, unless `run_now` was called since then.
     not_before: AtomicU64,
-    /// What its next run does to it.
+    /// The operation of its next run on the job itself.
     next: AtomicU64,
 }
 
@@ -31,7 +31,7 @@ impl Told {
     fn run(&self, run: &Run<'_>) {
         self.runs.fetch_add(1, Ordering::SeqCst);
         let begun = run.started().as_nanos() / 1_000_000;
-        // Another try follows its own rule.
+        // Retries have their own deadlines.
         let is_early = begun < self.not_before.load(Ordering::SeqCst) && run.attempt() == 1;
         self.early
             .fetch_add(u64::from(is_early || run.started() < run.deadline()), Ordering::SeqCst);
@@ -44,7 +44,7 @@ impl Told {
             4 => job.run_now(),
             _ => Ok(()),
         };
-        // The last run can be changed no more.
+        // The last run can no longer be changed.
         done.unwrap_or_default();
     }
 }
@@ -124,7 +124,7 @@ fn step(rig: &mut Rig, job: &mut Job, kept: &mut Vec<DueRun>, random: &mut Rando
             Ok(())
         }
     };
-    // Some are over, some running.
+    // Some jobs are over, some are running.
     done.unwrap_or_default();
 }
 
@@ -168,7 +168,7 @@ fn play(seed: u64, here: bool) {
         match job.kind {
             _ if job.is_gone => assert_eq!(more, 0, "{which}, and it was cancelled"),
             Kind::Once => assert_eq!((runs, job.handle.status()), (1, Status::Finished), "{which}"),
-            // Of 45 to 5 ms are the periods, and a try may follow each run.
+            // The periods are 5 to 45 ms, and a retry may follow each run.
             Kind::Repeats => assert!((4..=400).contains(&more), "{which}"),
         }
     }

@@ -1,5 +1,5 @@
-//! Stopping from where one would not think of it, and with what users' code may do meanwhile:
-//! observers and destructors that stop the service, and destructors that panic.
+//! Stopping from unusual places: observers and destructors that stop the service, and destructors
+//! that panic.
 
 use crate::common::{Bomb, Log, PATIENCE, Rig, ms, returns};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
@@ -13,7 +13,7 @@ use wheelhouse_service::{
 const HOUR: Duration = Duration::from_secs(3600);
 const WAYS: [Stop; 3] = [Stop::Now, Stop::Wait, Stop::WaitFor(PATIENCE)];
 
-/// Stops a service from wherever it is told to, once.
+/// Stops a service from any place, once.
 #[derive(Clone)]
 struct Stopper {
     service: Arc<Mutex<Option<Service>>>,
@@ -27,7 +27,7 @@ impl Stopper {
         (Self { service: Arc::default(), how, stopped }, receiver)
     }
 
-    /// Starts the service that it is to stop, with a job that is not due.
+    /// Starts the service that it will stop, with a job that is not due.
     fn start(&self, builder: Builder) -> Handle {
         let service = builder.start().unwrap();
         let timers = service.handle();
@@ -44,8 +44,8 @@ impl Stopper {
     }
 }
 
-/// Has an observer stop the service at the first event of the kind: whatever the way, it returns,
-/// and gives back the job that was not due.
+/// An observer stops the service at the first event of the kind. In each way of stopping, the stop
+/// returns, and returns the job that was not due.
 fn an_observer_stops(
     builder: impl Fn() -> Builder,
     expected: fn(&EventKind) -> bool,
@@ -154,8 +154,8 @@ fn an_observer_may_stop_the_service_when_a_run_is_dropped() {
     }
 }
 
-/// Has an executor stop the service in one way or another, when it gets the only run that is due;
-/// what it is given back.
+/// An executor stops the service when it gets the only run that is due. Returns what the stop
+/// returned.
 fn an_executor_stops(how: Stop, act: fn(&Stopper, DueRun)) -> Stopped {
     let (stopper, stopped) = Stopper::new(how);
     let inside = stopper.clone();
@@ -200,7 +200,7 @@ fn an_executor_that_stops_while_it_holds_a_run_waits_for_that_as_long_as_it_was_
         assert_eq!(
             (stopped.jobs.len(), stopped.running),
             (2, 0),
-            "{how:?}: the one of this run too"
+            "{how:?}: the job of this run too"
         );
         assert!(how == Stop::Now || start.elapsed() >= ms(20));
     }
@@ -245,7 +245,7 @@ fn what_a_job_holds_may_stop_the_service_when_it_is_dropped() {
             let (stopper, stopped) = Stopper::new(how);
             let timers = stopper.start(builder());
             let held = StopsWhenDropped(stopper);
-            // Called by reference, so that it is dropped with the job, after the run.
+            // Called by reference, so that the value is dropped with the job, after the run.
             let job = move |_: &Run<'_>| {
                 let _held = &held;
             };
@@ -278,7 +278,7 @@ fn dropping_a_service_drops_each_job_and_ends_its_threads_even_if_one_panics_in_
         timers.after(HOUR).run(holds(held_by_job)).unwrap();
         drop(timers);
         returns(move || drop(service));
-        assert_eq!(Arc::strong_count(&witness), 1, "no thread holds what they share");
+        assert_eq!(Arc::strong_count(&witness), 1, "no thread has a reference to the shared state");
     }
 }
 
@@ -332,8 +332,8 @@ fn a_periodic_job_that_runs_while_a_stop_waits_is_given_back_like_one_that_does_
     }
 }
 
-/// What is done about a job whose runs overlap: `None` is to cancel it. How many of them begin
-/// after all.
+/// Ends a job whose runs overlap, by a stop, or if `how` is `None` by a cancel. `expected` is the
+/// number of runs that begin after all.
 fn ends_overlapping(how: Option<Stop>, expected: u64) {
     let service = Service::builder().workers(1).start().unwrap();
     let timers = service.handle();
@@ -351,8 +351,7 @@ fn ends_overlapping(how: Option<Stop>, expected: u64) {
         None => (ends.cancel().map(|_| 1).unwrap(), Some(service)),
         Some(how) => (service.stop(how).jobs.len(), None),
     });
-    // A stop that waits without a limit does so for the run that goes on; all else is over before
-    // that.
+    // A stop without a limit waits for the run in progress. Everything else is over before that.
     while !(ending.is_finished() || how == Some(Stop::Wait) && until.is_stopped()) {
         thread::sleep(ms(1));
     }
@@ -373,7 +372,7 @@ fn of_a_job_whose_runs_overlap_none_begins_after_it_was_cancelled_or_given_back(
 }
 
 /// Fault: a stop that a job called waited for ever for a run that waited for the thread of that
-/// very job.
+/// job.
 #[test]
 fn a_job_that_stops_the_service_does_not_wait_for_what_waits_for_its_thread() {
     for workers in [1, 2] {
@@ -389,8 +388,8 @@ fn a_job_that_stops_the_service_does_not_wait_for_what_waits_for_its_thread() {
             };
             timers.after(ms(0)).run(first).unwrap();
             begun.recv_timeout(PATIENCE).unwrap();
-            // The others are taken too, for as long as it takes, so that the next run waits for one
-            // that this job has.
+            // The other threads are occupied too until the stop, so that the next run waits for the
+            // thread of this job.
             let until = timers.clone();
             for _ in 1..workers {
                 let (until, (begins, begun)) = (until.clone(), bounded(1));

@@ -1,5 +1,5 @@
-//! Many threads schedule, cancel and refresh at once: each job runs exactly as often as its owner
-//! was told, and not before the time that was last agreed.
+//! Many threads schedule, cancel and refresh at once. Each job runs exactly as often as the return
+//! values said, and not before the deadline that was set last.
 
 use crate::common::{Log, Random, Rig, at, ms, wait_until};
 use std::collections::HashSet;
@@ -13,11 +13,11 @@ const PRODUCERS: u64 = 4;
 const JOBS: u64 = 5_000;
 const POLLS: u64 = 200;
 
-/// What the owner of a job knows.
+/// A job, and what its owner was told about it.
 struct Owned {
     handle: JobHandle,
     one_shot: bool,
-    /// No run begins after this was told.
+    /// A cancel has succeeded, so no run begins afterwards.
     cancelled: bool,
     /// A one-shot job does not begin before this.
     not_before: Moment,
@@ -57,7 +57,7 @@ fn disturb(timers: &Handle, job: &mut Owned, random: &mut Random) {
                 assert!(!job.one_shot || work.runs() == 0);
                 job.cancelled = true;
             }
-            // The one run of a one-shot job goes on, and counts.
+            // The single run of a one-shot job continues, and counts.
             Err(ChangeError::Running) => job.cancelled |= !job.one_shot,
             Err(ChangeError::Finished) => {}
             Err(ChangeError::Cancelled) => assert!(job.cancelled),
@@ -83,7 +83,7 @@ fn produce(timers: &Handle, producer: u64) -> Vec<Owned> {
     let mut random = Random(producer + 1);
     let mut jobs: Vec<Owned> = Vec::new();
     for n in 0..JOBS {
-        // The jobs go on meanwhile, also where producers have all processors to themselves.
+        // The jobs run in the meantime, also if producers occupy all processors.
         wait_until(|| timers.len() <= 500);
         jobs.push(schedule(timers, producer, n, &mut random));
         for _ in 0..2 {
@@ -158,7 +158,7 @@ fn each_job_runs_as_often_as_it_should_on_workers() {
     each_runs_as_often_as_it_should(Service::builder().workers(3).start().unwrap());
 }
 
-/// What came of the race of a refresh with the run.
+/// The outcomes of races between a refresh and a run.
 #[derive(Default)]
 struct Races {
     won: usize,
@@ -166,24 +166,25 @@ struct Races {
     lost_to_one_that_had_ended: usize,
 }
 
-/// Refreshes a job at about the time at which it runs, and holds what comes of it to what was told.
+/// Refreshes a job at about the time at which it runs, and compares the outcome with the return
+/// value.
 fn race(timers: &Handle, random: &mut Random, races: &mut Races) {
     let started = Log::default();
     let log = started.clone();
     let body = move |run: &Run<'_>| {
         log.push(run.started());
-        // So long that it is found running.
+        // Long enough to be found running.
         thread::sleep(Duration::from_micros(200));
     };
-    // It runs half a tick to one and a half from now.
+    // It runs between half a tick and one and a half ticks from now.
     let job = timers.after(Duration::from_micros(500)).named("job").run(body).unwrap();
     thread::sleep(Duration::from_micros(random.below(2_500)));
     let not_before = timers.now().saturating_add(ms(2));
     let told = job.refresh(ms(2));
-    assert!(told.is_ok() || job.runs() == 1, "told of a run that has not begun");
+    assert!(told.is_ok() || job.runs() == 1, "the error reports a run that has not begun");
     wait_until(|| job.status() == Status::Finished);
     let began = started.take();
-    assert_eq!((began.len(), job.runs()), (1, 1), "whoever wins, it runs once");
+    assert_eq!((began.len(), job.runs()), (1, 1), "it runs once, whichever wins");
     match told {
         Ok(()) => {
             races.won += 1;
@@ -219,17 +220,16 @@ fn of_a_refresh_and_the_run_one_wins_and_the_caller_is_told_which() {
         sum(|it| it.lost_to_a_run_that_went_on),
         sum(|it| it.lost_to_one_that_had_ended),
     ];
-    assert!(counts.iter().all(|count| *count > 0), "not all three have happened: {counts:?}");
+    assert!(counts.iter().all(|count| *count > 0), "not all three outcomes occurred: {counts:?}");
     assert_eq!(counts.iter().sum::<usize>(), 300 * PRODUCERS as usize);
 }
 
-/// What those who schedule jobs and the one who polls know of each other. The poll of a number is
-/// at the millisecond of that number.
+/// The state that the producers and the polling thread share. Poll n is at millisecond n.
 #[derive(Default)]
 struct Meeting {
     /// Polls that have begun.
     polls: AtomicU64,
-    /// The poll that runs jobs just now, or has.
+    /// The number of the poll that runs jobs, or ran them last.
     expiring: AtomicU64,
     /// How often a producer has scheduled a job while a poll ran others.
     arrived: AtomicU64,
@@ -239,16 +239,16 @@ fn wait_for(number: &AtomicU64, at_least: u64) {
     wait_until(|| number.load(Ordering::SeqCst) >= at_least);
 }
 
-/// When a job was to run, and when it did.
+/// When a job was due, and when it ran.
 struct Added {
     deadline: u64,
-    /// Polls that had begun when it had been scheduled: the next one must see it.
+    /// The number of polls that had begun when it had been scheduled: the next one must see it.
     after: u64,
     ran: Log<u64>,
 }
 
-/// Schedules jobs for the slot that expires just now and those beside it: the first of fifty in the
-/// middle of a poll, the others whenever it happens.
+/// Schedules jobs for the slot that is expiring and for its neighbours: the first of each fifty
+/// during a poll, the others at any time.
 fn add(timers: &Handle, meeting: &Meeting, seed: u64) -> Vec<Added> {
     let (mut random, mut jobs) = (Random(seed), Vec::new());
     for poll in 1..=POLLS {
@@ -264,8 +264,8 @@ fn add(timers: &Handle, meeting: &Meeting, seed: u64) -> Vec<Added> {
     jobs
 }
 
-/// Bug B11: a timer that is added to a slot while that is emptied is lost, or comes a turn of the
-/// wheel late.
+/// Bug B11: a timer that is added to a slot while the slot is emptied is lost, or fires a turn of
+/// the wheel late.
 #[test]
 fn jobs_that_are_added_while_their_slot_expires_run_once_and_in_time() {
     let mut rig = Rig::new();
@@ -291,7 +291,7 @@ fn jobs_that_are_added_while_their_slot_expires_run_once_and_in_time() {
     }
     let added: Vec<_> =
         producers.into_iter().flat_map(|producer| producer.join().unwrap()).collect();
-    // The last are due two ticks after the last poll.
+    // The last jobs are due two ticks after the last poll.
     (1..=2).for_each(|n| _ = poll(POLLS + n));
 
     assert_eq!(added.len() as u64, PRODUCERS * POLLS * 50);

@@ -1,5 +1,5 @@
-//! Many threads at the same few keys, and producers that are still at it when the service is
-//! stopped: each job runs, is given back, or is refused, and only one of these.
+//! Many threads use the same few keys, and producers continue while the service is stopped: each
+//! job runs, is returned, or is refused, exactly one of these.
 
 use crate::common::{Log, Random, ms, wait_until};
 use std::collections::HashSet;
@@ -13,22 +13,21 @@ const THREADS: u64 = 4;
 const ROUNDS: u64 = 5_000;
 const KEYS: u64 = 64;
 
-/// A job that is to run once, and how often it did.
+/// A one-shot job, and the number of its runs.
 struct Owned {
     handle: JobHandle,
     runs: Arc<AtomicU64>,
 }
 
-/// What is known of all jobs: those that were scheduled, and the numbers of those that came back to
-/// who cancelled them.
+/// The scheduled jobs, and the numbers of the jobs that a cancel returned.
 #[derive(Clone, Default)]
 struct Known {
     jobs: Log<Owned>,
     came_back: Log<u64>,
 }
 
-/// Schedules a job under a key, and half of the jobs schedule another under their own key when they
-/// run: then that is free, but others want it too. The answer, if it was refused.
+/// Schedules a job under a key. Half of the jobs schedule another under the same key when they run:
+/// the key is free then, but other threads compete for it. Returns the reason of a refusal.
 fn schedule(timers: &Handle, known: &Known, key: u64, random: &mut Random) -> Option<Reason> {
     let delay = Duration::from_micros(random.below(2_000));
     let (replaces, leaves_another) = (random.below(3) == 0, random.below(2) == 0);
@@ -56,7 +55,7 @@ fn schedule(timers: &Handle, known: &Known, key: u64, random: &mut Random) -> Op
     }
 }
 
-/// Cancels or refreshes whatever job has the key at this moment.
+/// Cancels or refreshes the job that has the key at this moment.
 fn disturb(timers: &Handle, known: &Known, key: u64, random: &mut Random) {
     let key = key.to_string();
     let told = match random.below(3) {
@@ -67,23 +66,23 @@ fn disturb(timers: &Handle, known: &Known, key: u64, random: &mut Random) {
         1 => timers.refresh(&key, Duration::from_micros(random.below(2_000))),
         _ => timers.job(&key).map_or(Err(ChangeError::UnknownKey), |job| job.refresh(ms(1))),
     };
-    // Found under its key, and begun, ended or cancelled before it could be changed: all that may
-    // be.
+    // The job was found under its key, and may have begun, ended or been cancelled before it could
+    // be changed.
     assert_ne!(told, Err(ChangeError::Stopped));
 }
 
-/// Compares what is known of each job with what became of it. Those that were given back when the
-/// service was stopped are among them.
+/// Compares the outcome of each job with what callers were told. `given_back` are the jobs that the
+/// stop returned.
 fn check(timers: &Handle, known: &Known, given_back: &HashSet<u64>) {
     let (jobs, came_back) = (known.jobs.take(), known.came_back.take());
     let cancelled: HashSet<u64> = came_back.iter().copied().collect();
-    assert_eq!(cancelled.len(), came_back.len(), "no job comes back twice");
+    assert_eq!(cancelled.len(), came_back.len(), "no job is returned twice");
     for Owned { handle, runs } in &jobs {
         let (number, runs) = (handle.number(), runs.load(Ordering::SeqCst));
         assert_eq!(runs, handle.runs(), "{handle:?}");
         let expected = match handle.status() {
             Status::Finished => (1, false, false),
-            // By its key, or replaced.
+            // Cancelled by its key, or replaced.
             Status::Cancelled => (0, cancelled.contains(&number), false),
             Status::Stopped => (0, false, true),
             other => panic!("{handle:?} is {other:?}"),
@@ -100,7 +99,7 @@ fn check(timers: &Handle, known: &Known, given_back: &HashSet<u64>) {
     assert_eq!(counts.scheduled, counts.finished + counts.cancelled + counts.stopped);
     assert!(
         counts.scheduled >= jobs.len() as u64,
-        "one that was refused for the stop may have been counted"
+        "a job that the stop refused may have been counted"
     );
 }
 
@@ -120,7 +119,7 @@ fn of_many_threads_at_few_keys_each_is_told_the_truth() {
                 let mut random = Random(seed);
                 for round in 0..ROUNDS {
                     if round % 20 == 0 {
-                        // As long as jobs wait, so that some come to run.
+                        // As long as the delays, so that some jobs run.
                         thread::sleep(ms(1));
                     }
                     let key = random.below(KEYS);
@@ -142,10 +141,10 @@ fn of_many_threads_at_few_keys_each_is_told_the_truth() {
         counts.cancelled > 300 && counts.finished > 300 && counts.rescheduled > 300,
         "{counts:?}"
     );
-    assert!(refused.load(Ordering::SeqCst) > 100, "nobody met another's key");
+    assert!(refused.load(Ordering::SeqCst) > 100, "no keys collided");
 }
 
-/// Stops a service while producers go on, who end only when they are refused.
+/// Stops a service while producers continue. They end only when they are refused.
 fn stop_in_the_middle(how: Stop, workers: usize) {
     let service =
         Service::builder().workers(workers).tick(Duration::from_micros(100)).start().unwrap();

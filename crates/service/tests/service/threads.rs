@@ -1,5 +1,5 @@
-//! The service with its threads, on the real clock or with a manual one. Where a test waits for
-//! something, it waits for that, and gives up only after a time that no machine needs.
+//! The service with its threads, on the real clock or a manual one. A test that waits for a
+//! condition gives up only after a time limit that no machine reaches.
 
 use crate::common::{Log, PATIENCE, arrives, ms, returns, wait_until};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
@@ -26,7 +26,7 @@ fn all_kinds() -> [(&'static str, Builder); 3] {
     ]
 }
 
-/// A job that says when it has begun, and ends when it is told to.
+/// A job that reports when it has begun, and ends on request.
 struct Held {
     begun: Receiver<()>,
     release: Sender<()>,
@@ -98,7 +98,7 @@ fn the_thread_follows_a_clock_that_is_set_by_hand() {
     timers.every(HOUR).times(3).send(&sender, ()).unwrap();
     for n in 1..=3 {
         clock.advance(HOUR - ms(1));
-        // Nothing is due yet; what would come too early would be found below.
+        // Nothing is due yet. A run that begins too early would be found below.
         assert_eq!(timers.snapshot().counts.runs, n - 1);
         clock.advance(ms(1));
         arrives(&ran);
@@ -112,7 +112,7 @@ fn a_service_with_nothing_to_do_does_nothing() {
     let service = Service::start().unwrap();
     let timers = service.handle();
     timers.after(HOUR).run(|_| ()).unwrap();
-    // It comes to rest, wherever it is now.
+    // It comes to rest, in any state.
     let mut polls = timers.snapshot().counts.polls;
     wait_until(|| {
         thread::sleep(ms(100));
@@ -203,7 +203,7 @@ fn a_run_that_waits_for_its_group_and_is_moved_while_the_service_stops_is_given_
     assert_eq!((waiting.status(), timers.len()), (Status::Stopped, 0));
 }
 
-/// Each of them is stuck until the test ends, and the next has taken the lead.
+/// Each of them is stuck until the test ends, and the next thread has taken the lead.
 #[test]
 fn as_many_slow_jobs_go_on_as_there_are_threads_and_then_it_is_counted() {
     let service = Service::builder().workers(3).start().unwrap();
@@ -222,8 +222,8 @@ fn as_many_slow_jobs_go_on_as_there_are_threads_and_then_it_is_counted() {
     assert!((1..=3).contains(&counts.held_up), "{counts:?}");
 }
 
-/// Fault: only a run in which the lead was taken was told of, and none before which it was given
-/// away.
+/// Fault: a run was reported only if the lead was taken in it, not if the lead was given away
+/// before it.
 #[test]
 fn a_job_that_blocks_is_told_of_while_it_runs() {
     let (tells, told) = unbounded();
@@ -311,7 +311,7 @@ fn dropping_waits_for_the_threads() {
         assert_eq!(
             Arc::strong_count(&witness),
             1,
-            "{kind}: the job was dropped, so that its thread has let go of it"
+            "{kind}: the job was dropped, so its thread no longer has it"
         );
         helper.join().unwrap();
     }
@@ -344,8 +344,8 @@ fn a_job_that_panics_ends_no_thread() {
     for (kind, builder) in all_kinds() {
         let events = Log::default();
         let log = events.clone();
-        // A panic writes a backtrace where that is wanted, which may take long and is not what is
-        // told of here.
+        // If backtraces are enabled, a panic writes one, which may take long. That is not reported
+        // as slow here.
         let service = builder
             .slow_after(PATIENCE)
             .on_event(move |event| log.push(event.to_string()))
@@ -375,8 +375,7 @@ fn handles_outlive_the_service() {
     assert_eq!(timers.cancel("key").unwrap_err(), ChangeError::Stopped);
 }
 
-/// Says to a test that it was started by itself, under circumstances that are not those of the
-/// other tests.
+/// Tells a test that it runs alone, in a process under special conditions.
 const INSIDE: &str = "WHEELHOUSE_TEST_INSIDE";
 
 #[test]
@@ -385,7 +384,8 @@ fn a_scheduler_whose_thread_cannot_be_started_drops_its_jobs_and_says_so() {
         return;
     }
     if env::var_os(INSIDE).is_none() {
-        // Stacks for which no machine has the room, in a process where that harms no other test.
+        // Stacks that no machine has memory for, in a separate process, where that affects no other
+        // test.
         let arguments = [
             "--exact",
             "threads::a_scheduler_whose_thread_cannot_be_started_drops_its_jobs_and_says_so",
@@ -420,7 +420,7 @@ fn many_services_start_and_stop_while_others_schedule() {
                     while timers.after(Duration::from_micros(500)).send(&sender, ()).is_ok() {
                         scheduled += 1;
                         // A producer that never pauses fills the memory of a machine on which the
-                        // driver waits for a core.
+                        // driver waits for a processor.
                         if scheduled.is_multiple_of(64) {
                             thread::sleep(Duration::from_micros(20));
                         }
@@ -432,7 +432,7 @@ fn many_services_start_and_stop_while_others_schedule() {
         wait_until(|| timers.snapshot().counts.runs > 10 * round as u64);
         let stopped = returns(move || service.stop(Stop::Wait));
         let scheduled: usize = producers.into_iter().map(|producer| producer.join().unwrap()).sum();
-        assert_eq!(scheduled, ran.len() + stopped.jobs.len(), "each has run or was given back");
+        assert_eq!(scheduled, ran.len() + stopped.jobs.len(), "each has run or was returned");
     }
 }
 
@@ -449,8 +449,8 @@ fn a_slow_job_delays_no_other_by_default() {
     assert!(service.stop(Stop::Wait).jobs.is_empty());
 }
 
-/// Only the threads of the service have it, and only where the tick is shorter than what the system
-/// does by itself.
+/// Only the threads of the service have it, and only if the tick is shorter than the default of the
+/// system.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_short_tick_is_the_timer_slack_of_the_threads_of_the_service() {

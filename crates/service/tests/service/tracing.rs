@@ -1,5 +1,4 @@
-//! With the feature `tracing`: each run is a span, and what goes wrong is a warning that names the
-//! job.
+//! The feature `tracing`: each run is a span, and each failure a warning that names the job.
 
 use crate::common::{Log, Rig, ms};
 use std::fmt;
@@ -13,14 +12,14 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 use wheelhouse_service::{AsyncRun, Run};
 
-/// `tracing` has one cache for all threads with the events that have a listener, and fills it again
-/// when a subscriber is set or dropped. So these tests must not overlap.
+/// `tracing` has one cache for all threads with the events that have a listener. It is rebuilt when
+/// a subscriber is set or dropped, so these tests must not overlap.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes down the fields of warnings.
+/// Logs the fields of warnings.
 struct Warnings(Log<String>);
 
 impl Subscriber for Warnings {
@@ -54,8 +53,8 @@ impl Visit for Fields<'_> {
 fn a_panic_is_a_warning_that_names_the_job() {
     let _alone = alone();
     let log = Log::default();
-    // `tracing` caches for all threads whether a warning is wanted. Another test that warns just
-    // now, without a subscriber, may have it cached as not wanted.
+    // `tracing` caches for all threads whether a warning has a listener. Another test that warns at
+    // this moment, without a subscriber, may cause it to be cached as unwanted.
     for _ in 0..1_000 {
         let mut rig = Rig::new();
         rig.timers.after(ms(1)).named("report").run(|_| panic!("no paper")).unwrap();
@@ -72,7 +71,7 @@ fn a_panic_is_a_warning_that_names_the_job() {
     assert_eq!(fields, ["job: job 'report'", "message: job 'report' panicked: no paper"]);
 }
 
-/// Writes down the fields of spans, and which of them an event belongs to.
+/// Logs the fields of spans, and the span of each event.
 struct Spans {
     log: Log<String>,
     current: Mutex<Vec<u64>>,

@@ -16,9 +16,9 @@ pub(crate) struct Member {
     pool: Option<Arc<Pool>>,
     me: usize,
     leads: Cell<bool>,
-    /// The word that it has stored for the run that it is in.
+    /// The word that it has stored for its current run.
     word: Cell<u64>,
-    /// The clock is set by hand, so that time is counted apart from it.
+    /// The clock is set by hand, so the pool measures real time instead.
     by_hand: bool,
 }
 
@@ -54,7 +54,8 @@ impl Member {
         }
     }
 
-    /// The time in microseconds, of which `now` is what the clock shows.
+    /// Converts the time of the clock to microseconds since the origin of the pool. With a clock
+    /// that is set by hand, returns the real time since then.
     fn micros(&self, pool: &Pool, nanos: u64) -> u64 {
         if self.by_hand { pool.real_time() } else { (nanos / 1_000).saturating_sub(pool.origin.1) }
     }
@@ -65,7 +66,8 @@ impl Member {
         self.leads.set(true);
     }
 
-    /// Returns `true` if it led when its last run ended: then it leads until the next begins.
+    /// Returns `true` if this thread led when its last run ended. Then it leads until its next run
+    /// begins.
     #[inline]
     pub(crate) fn leads(&self) -> bool {
         debug_assert_eq!(self.word.get(), NONE, "asked between two runs");
@@ -73,16 +75,17 @@ impl Member {
     }
 
     /// A run begins. `nanos` is what the clock shows, `late` is the lateness of the run, and
-    /// `blocks` is what its plan says.
+    /// `blocks` is what its plan declares.
     #[inline]
     pub(crate) fn begin(&self, nanos: u64, late: Duration, blocks: bool) {
         let Some(pool) = self.others() else { return };
         debug_assert!(self.leads(), "only the leader takes out what is due");
         let at = self.micros(pool, nanos);
+        // Plus one, so that no word is `NONE`.
         let word = at << THREAD_BITS | (self.me as u64 + 1);
         self.word.set(word);
         pool.run.store(word, Ordering::SeqCst);
-        // Loom takes such an access for an acquire or a release, and knows only fences as more.
+        // Loom treats a `SeqCst` access as acquire and release only, so the model needs a fence.
         if cfg!(wheelhouse_loom) {
             fence(Ordering::SeqCst);
         }
@@ -95,7 +98,7 @@ impl Member {
         }
     }
 
-    /// A run has ended that took so long.
+    /// A run has ended that took this long.
     #[inline]
     pub(crate) fn ended(&self, took: Duration) {
         let Some(pool) = &self.pool else { return };
@@ -103,8 +106,8 @@ impl Member {
         if self.leads.get() && word != NONE && !pool.end_run(word) {
             self.leads.set(false);
         }
-        // One run that takes very long says little of the next: the thread may have been
-        // interrupted.
+        // The time of one very slow run says little about the next: the thread may have been
+        // preempted.
         let (mean, took_nanos) = (pool.mean.load(Ordering::Relaxed), took.min(LONGEST).as_nanos());
         pool.mean.store(mean - mean / 16 + took_nanos as u64 / 16, Ordering::Relaxed);
         if took > PATIENCE && self.leads.get() && pool.standby.load(Ordering::Relaxed) == NOBODY {
@@ -112,20 +115,20 @@ impl Member {
         }
     }
 
-    /// Having lost the lead, it is one of the others again. `nanos` is what the clock shows.
+    /// Returns to the pool after losing the lead. `nanos` is what the clock shows.
     pub(crate) fn come_back(&self, nanos: u64) {
         debug_assert!(!self.leads(), "a leader stays one");
         let Some(pool) = self.others() else { return };
         let at = self.micros(pool, nanos);
         if pool.come_back(self.me) {
-            // Nobody stood by until now: has the leader been in a run for too long?
+            // There was no standby until now. Count the leader's run if it is already too long.
             let run = pool.run.load(Ordering::Relaxed);
             let is_late = run != NONE && (run >> THREAD_BITS) + PATIENCE_MICROS < at;
             pool.held_up.fetch_add(u64::from(is_late), Ordering::Relaxed);
         }
     }
 
-    /// Waits as the standby, until this thread leads or there is nothing more to do. `due` says
+    /// Waits as the standby, until this thread leads or there is nothing more to do. `due` returns
     /// when something is due first, `now` what the clock shows, both in nanoseconds.
     pub(crate) fn stand_by(
         &self,
@@ -154,8 +157,9 @@ impl Member {
                 return;
             }
             fence(Ordering::SeqCst);
-            // The leader may have begun a run without having read the time of the next look. If it
-            // was in a run already, any other begins later, and this look is in time for it.
+            // The leader may have begun a run before it could read the time of this check. Then
+            // check again. If it was in a run already, its next run begins later, and this check is
+            // in time for that.
             if run == NONE && pool.run.load(Ordering::SeqCst) != NONE {
                 continue;
             }
@@ -167,7 +171,7 @@ impl Member {
     }
 }
 
-/// The runs that the threads are in.
+/// The current runs of the threads.
 impl Member {
     /// A job begins on this thread.
     #[inline]
@@ -179,7 +183,7 @@ impl Member {
     }
 
     /// The run of this thread is over. To be called under the lock of its shard. Returns `true` if
-    /// the lead was lost in it, so that the leader may watch it.
+    /// the lead was lost in it: then the leader may watch it.
     #[inline]
     pub(crate) fn forgets_run(&self) -> bool {
         let Some(pool) = self.others() else { return false };
@@ -187,7 +191,7 @@ impl Member {
         !self.leads()
     }
 
-    /// The thread that led before, if any has.
+    /// The former leader, if there is one.
     pub(crate) fn former_leader(&self) -> Option<usize> {
         let former = self.others()?.former.load(Ordering::Relaxed);
         (former != NOBODY).then_some(former as usize)

@@ -1,25 +1,26 @@
 //! The lead: one thread of a service has it. This is the pattern of leader and followers (Schmidt,
 //! O'Ryan, Kircher and Pyarali, 2000), with a standby.
 //!
-//! The leader takes out what is due and runs it itself, so that a brief job costs no hand-over. One
-//! other thread is the standby. It looks at the leader when that has been in one run for
-//! [`PATIENCE`], and takes the lead if the run continues. The slow run ends on its thread, which
-//! then comes back. Where runs are slow on average, or a job says that it blocks, the leader gives
-//! the lead to the standby before the run.
+//! The leader takes out due jobs and runs them itself, so a brief job costs no hand-over. One other
+//! thread is the standby. If the leader has been in one run for [`PATIENCE`], the standby takes the
+//! lead. The slow run ends on its own thread, which then returns to the pool. If runs are slow on
+//! average, or a job is declared as blocking, the leader gives the lead to the standby before the
+//! run.
 //!
-//! One word, [`Pool::run`], decides who leads. It is [`NONE`] while the leader is in no run, and
-//! otherwise says which thread is in a run and since when. The leader writes it when a run begins.
-//! When the run ends the leader, and when it takes the lead the standby, make it [`NONE`] again by
-//! a compare-and-exchange, of which one succeeds:
+//! One word, [`Pool::run`], decides who leads. It is [`NONE`] while the leader is in no run.
+//! Otherwise it contains the thread that is in a run, and when the run began. The leader writes it
+//! when a run begins. Then two threads may reset it to [`NONE`] by a compare-and-exchange: the
+//! leader when the run ends, and the standby when it takes the lead. Exactly one succeeds:
 //!
-//! * A thread writes no word but its own, so a leader that finds its word there still leads. One
-//!   that does not has lost the lead, and touches nothing that belongs to the leader.
-//! * From [`NONE`] only the leader changes the word. So the lead cannot be lost between two runs:
-//!   while the leader takes out what is due, brings a value or wakes a task, says when it wakes up,
-//!   and sleeps. That keeps values in order.
+//! * A thread only stores words with its own number, or [`NONE`]. So a leader that finds its word
+//!   unchanged still leads. Otherwise it has lost the lead, and touches nothing that belongs to the
+//!   leader.
+//! * Only the leader changes the word from [`NONE`]. So the lead cannot be lost between two runs,
+//!   which is while the leader takes out due jobs, sends a value, wakes a task, stores its wake-up
+//!   time, and sleeps. That keeps values in order.
 //!
-//! The standby looks in time, by the same protocol as a wake-up (see `signal`): it stores the time
-//! of its next look, then reads the word once more; the leader stores the word, then reads that
+//! The standby checks in time, by the same protocol as a wake-up (see `signal`): it stores the time
+//! of its next check, then reads the word once more. The leader stores the word, then reads that
 //! time. Only the thread that is named as the standby stores it.
 
 mod member;
@@ -34,26 +35,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64 as Counter, Ordering};
 use std::time::{Duration, Instant};
 
-/// A run may hold up others for this time before the standby takes the lead.
+/// How long a run may delay others before the standby takes the lead.
 pub(crate) const PATIENCE: Duration = Duration::from_micros(200);
 
-/// The same in microseconds. In a model no time passes: the standby looks whenever it runs.
+/// The same in microseconds. In a model no time passes: the standby takes over whenever it runs.
 const PATIENCE_MICROS: u64 = if cfg!(wheelhouse_loom) { 0 } else { PATIENCE.as_micros() as u64 };
 
-/// Where runs take longer than this on average, the lead changes before each: to wake up the
-/// standby costs the leader some 5 us.
+/// If runs take longer than this on average, the lead changes before each: waking the standby costs
+/// the leader some 5 us.
 const SLOW: Duration = Duration::from_micros(30);
 
-/// The same if the leader is behind by more than the patience: then a second thread helps.
+/// The same if the leader is late by more than the patience: then a second thread helps.
 const SLOW_WHEN_BEHIND: Duration = Duration::from_micros(20);
 
-/// No run counts for more in the average, so that it takes three in a row to change anything.
+/// The most that one run counts in the average, so that it takes three slow runs in a row to change
+/// anything.
 const LONGEST: Duration = Duration::from_micros(120);
 
 /// The leader is in no run.
 const NONE: u64 = 0;
 
-/// The standby is going to look at the leader before it sleeps.
+/// The standby will check the leader before it sleeps.
 const AWAKE: u64 = 0;
 
 /// The standby sleeps until it is woken.
@@ -62,7 +64,7 @@ const NEVER: u64 = u64::MAX;
 /// No thread.
 const NOBODY: u64 = u64::MAX;
 
-/// Bits of a word that name the thread.
+/// The bits of a word that contain the number of the thread.
 const THREAD_BITS: u32 = 16;
 
 /// The most threads of a service.
@@ -72,24 +74,24 @@ pub(crate) const MOST_THREADS: usize = (1 << THREAD_BITS) - 2;
 pub(crate) struct Pool {
     /// The run of the leader: see the head of this file.
     run: CachePadded<AtomicU64>,
-    /// When the standby looks at it, in microseconds.
+    /// When the standby checks it next, in microseconds.
     look: CachePadded<AtomicU64>,
-    /// How long runs take: a moving mean, in nanoseconds.
+    /// How long runs take: a moving average, in nanoseconds.
     mean: AtomicU64,
     /// These three are written under the lock of `roles`.
     leader: AtomicU64,
     standby: AtomicU64,
-    /// The leader before, which may still be in the run in which the lead passed on.
+    /// The former leader, which may still be in the run in which it lost the lead.
     former: AtomicU64,
     roles: Mutex<Roles>,
     threads: Box<[Unparker]>,
     running: Box<[CachePadded<Running>]>,
-    /// How often a run held up others for longer than the patience, as no thread was free.
+    /// How often a run delayed others for longer than the patience, since no thread was free.
     held_up: Arc<Counter>,
-    /// The service has ended: threads that have nothing more to do end.
+    /// The service has ended: threads without further work end.
     over: AtomicBool,
-    /// Where the clock is set by hand, time is counted from here; elsewhere, by that clock, from
-    /// the moment that it showed then, in microseconds.
+    /// The origin of time in the pool: an instant, for clocks that are set by hand, and for other
+    /// clocks what the clock showed then, in microseconds.
     origin: (Instant, u64),
 }
 
@@ -99,8 +101,8 @@ struct Roles {
     idle: Vec<usize>,
 }
 
-/// The run of a thread, for messages about runs that take long. Written by that thread; a job that
-/// ends is taken out under the lock of its shard.
+/// The run of a thread, for reports of slow runs. Written by that thread. A job that ends is
+/// removed under the lock of its shard.
 #[derive(Default)]
 struct Running {
     /// The two words of the job's [`Id`]; the number is zero if there is none.
@@ -109,7 +111,7 @@ struct Running {
 }
 
 impl Pool {
-    /// Of as many threads as there are parkers; the first leads. `nanos` is what the clock shows.
+    /// A pool with a thread for each parker. The first leads. `nanos` is what the clock shows.
     /// `held_up` is a counter of the service.
     pub(crate) fn new(threads: &[Parker], nanos: u64, held_up: &Arc<Counter>) -> Self {
         debug_assert!(threads.len() <= MOST_THREADS, "{} threads", threads.len());
@@ -155,8 +157,8 @@ impl Pool {
         if cfg!(wheelhouse_loom) { 0 } else { self.origin.0.elapsed().as_micros() as u64 }
     }
 
-    /// Ends a run, or takes the lead from the thread that is in it. Returns `true` for the first of
-    /// the two.
+    /// Ends a run, or takes the lead from the thread that is in it. Returns `true` to the first of
+    /// the two callers.
     fn end_run(&self, run: u64) -> bool {
         self.run.compare_exchange(run, NONE, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
@@ -167,6 +169,8 @@ impl Pool {
         roles.standby = roles.idle.pop();
         self.former.store(self.leader.load(Ordering::Relaxed), Ordering::Relaxed);
         self.leader.store(next as u64, Ordering::SeqCst);
+        // Pairs with the fence in `Signal::wake`: if the new leader announces its sleep after a
+        // wake-up, the waker reads its name here.
         fence(Ordering::SeqCst);
         self.name_standby(roles);
         for thread in [Some(next), roles.standby].into_iter().flatten() {
@@ -179,20 +183,20 @@ impl Pool {
         self.standby.store(standby, Ordering::SeqCst);
     }
 
-    /// Gives the lead to the standby, from the thread that is in this run. Returns `false` if that
-    /// thread keeps it, as no other stands by.
+    /// Gives the lead from the thread that is in this run to the standby. Returns `false` if there
+    /// is no standby: then that thread keeps the lead.
     fn give_away(&self, run: u64) -> bool {
         let mut roles = self.roles.lock();
         let stands_by = roles.standby.is_some();
-        // The standby may have taken the lead in this run.
+        // The standby may have taken the lead already.
         if stands_by && self.end_run(run) {
             self.promote(&mut roles);
         }
         stands_by
     }
 
-    /// Takes the lead from a leader that is in this run, if it still is, for the standby. All of
-    /// that is under the lock, so that a thread that has lost the lead and comes back is no longer
+    /// Takes the lead for the standby from the leader, if that is still in this run. All of that is
+    /// done under the lock. So when a thread that has lost the lead comes back, it is no longer
     /// named as the leader.
     fn take_over(&self, run: u64, me: usize) {
         let mut roles = self.roles.lock();
@@ -201,7 +205,7 @@ impl Pool {
         }
     }
 
-    /// A thread that has lost the lead is back. Returns `true` if it stands by.
+    /// A thread that has lost the lead is back. Returns `true` if it becomes the standby.
     fn come_back(&self, me: usize) -> bool {
         let mut roles = self.roles.lock();
         debug_assert_ne!(self.leader.load(Ordering::SeqCst), me as u64, "another leads");
@@ -214,9 +218,9 @@ impl Pool {
         roles.standby == Some(me)
     }
 
-    /// The standby says when it looks at the leader next. Returns `false` if another stands by. The
-    /// name is read and the time stored under the lock, so that a thread that is promoted meanwhile
-    /// does not overwrite the time of the next standby, which may sleep already.
+    /// The standby stores when it checks the leader next. Returns `false` if another thread is the
+    /// standby. The name is read and the time stored under the lock: otherwise a thread that is
+    /// promoted in between could overwrite the time of the next standby, which may sleep already.
     fn look_at(&self, micros: u64, me: usize) -> bool {
         let roles = self.roles.lock();
         let stands_by = roles.standby == Some(me);
@@ -226,7 +230,7 @@ impl Pool {
         stands_by
     }
 
-    /// Wakes the standby to look at the leader, which is in a run.
+    /// Wakes the standby to check the leader, which is in a run.
     #[cold]
     fn wake_standby(&self) {
         if self.look.swap(AWAKE, Ordering::SeqCst) != AWAKE {
@@ -240,7 +244,7 @@ impl Pool {
         Duration::from_nanos(self.mean.load(Ordering::Relaxed))
     }
 
-    /// How long the standby waits for a run. If runs are slow on average, it does not wait.
+    /// How long the standby waits for a run. It does not wait if runs are slow on average.
     fn patience(&self) -> u64 {
         if self.mean() > SLOW { 0 } else { PATIENCE_MICROS }
     }

@@ -1,4 +1,4 @@
-//! What the tests share: a scheduler on a manual clock, and a log of what ran when.
+//! Shared helpers: a scheduler on a manual clock, and a log of runs.
 #![allow(dead_code, unreachable_pub)] // Each test file uses some of it.
 
 use crossbeam_channel::{Receiver, bounded};
@@ -13,26 +13,26 @@ pub fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// So many milliseconds after the origin.
+/// The moment `n` milliseconds after the origin.
 pub fn at(n: u64) -> Moment {
     Moment::ORIGIN.saturating_add(ms(n))
 }
 
-/// A time that no machine needs.
+/// A time limit that no machine reaches.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Gives up after [`PATIENCE`].
 pub fn wait_until(mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < PATIENCE, "it never came to that");
+        assert!(start.elapsed() < PATIENCE, "the condition never held");
         thread::sleep(Duration::from_micros(100));
     }
 }
 
-/// What comes through a channel; fails if nothing does.
+/// Receives from a channel. Fails if nothing arrives.
 pub fn arrives<T>(receiver: &Receiver<T>) -> T {
-    receiver.recv_timeout(PATIENCE).expect("it comes")
+    receiver.recv_timeout(PATIENCE).expect("something arrives")
 }
 
 /// Calls something that might block for ever, and fails if it does.
@@ -51,7 +51,7 @@ impl Drop for Bomb {
     }
 }
 
-/// A generator of numbers that look random.
+/// A pseudo-random number generator.
 pub struct Random(pub u64);
 
 impl Random {
@@ -86,14 +86,14 @@ impl<T> Log<T> {
         self.0.lock().unwrap().len()
     }
 
-    /// What was written since the last call.
+    /// Returns what was written since the last call.
     pub fn take(&self) -> Vec<T> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
 }
 
 impl Log<u64> {
-    /// A job that writes down when it begins, in milliseconds.
+    /// A job that logs when it begins, in milliseconds.
     pub fn times(&self) -> impl Fn(&Run<'_>) + Send + Sync + use<> {
         let log = Self(Arc::clone(&self.0));
         move |run| log.push(run.started().as_nanos() / 1_000_000)
@@ -101,14 +101,14 @@ impl Log<u64> {
 }
 
 impl Log<(u64, &'static str)> {
-    /// A job that writes down when it begins, and a name.
+    /// A job that logs when it begins, and a name.
     pub fn named(&self, name: &'static str) -> impl Fn(&Run<'_>) + Send + Sync + use<> {
         let log = Self(Arc::clone(&self.0));
         move |run| log.push((run.started().as_nanos() / 1_000_000, name))
     }
 }
 
-/// A scheduler on a manual clock, which runs jobs where it is polled.
+/// A scheduler on a manual clock. It runs jobs on the thread that polls it.
 pub struct Rig {
     pub clock: ManualClock,
     pub scheduler: Scheduler,
@@ -151,12 +151,12 @@ impl Rig {
         (rig, events)
     }
 
-    /// Plays the time up to so many milliseconds after the origin; how many runs there were.
+    /// Plays the time up to `until` milliseconds after the origin. Returns the number of runs.
     pub fn play(&mut self, until: u64) -> usize {
         self.scheduler.play(&self.clock, at(until))
     }
 
-    /// Lets time pass in which nobody looks, and then polls once; how many runs there were.
+    /// Moves the clock without polling, and then polls once. Returns the number of runs.
     pub fn stall(&mut self, until: u64) -> usize {
         self.clock.set(at(until));
         self.scheduler.poll(self.clock.now())
@@ -172,7 +172,7 @@ impl Held {
         self.0.take()
     }
 
-    /// The only one.
+    /// The only run.
     pub fn one(&self) -> DueRun {
         let mut runs = self.take();
         assert_eq!(runs.len(), 1);
