@@ -1,4 +1,4 @@
-//! The report on the claims, before it is set in type: what answers stands first, method last.
+//! The contents of the report, independent of its format: answers first, method last.
 
 use super::{headlines, lines, pictures, tables};
 use crate::controls::Controls;
@@ -10,22 +10,22 @@ use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::document::{Block, Document, Entry, Filter};
 use wheelhouse_present::table::Table;
 
-/// What a whole run found.
+/// The results of a whole run.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
-    /// What came of the claims.
+    /// The claims, judged.
     pub judgement: &'a Judgement,
-    /// The sweep.
+    /// The table of the front.
     pub front: &'a Front,
-    /// How far it went.
+    /// The scale of the run.
     pub scale: &'a Scale,
-    /// Planted costs, which the classifier is tried on.
+    /// Planted costs, on which the classifier is tested.
     pub controls: &'a Controls,
-    /// What the articles' printed code printed, where it was run.
+    /// The answers of the articles' printed code, if it was run.
     pub printed: &'a [Row],
-    /// Instructions, where callgrind counted them.
+    /// Instructions, if callgrind counted them.
     pub instructions: Option<&'a Table>,
-    /// Where all this comes from.
+    /// When, where and from which sources the report was made.
     pub made: &'a Provenance,
 }
 
@@ -50,14 +50,14 @@ pub fn whole(found: &Found<'_>) -> Document {
     Document { title: TITLE.to_owned(), subtitle: SUBTITLE.to_owned(), blocks }
 }
 
-/// What a terminal shows of the whole: the front and the headlines.
+/// The part of the report for a terminal: the front and the headlines.
 pub fn brief(found: &Found<'_>) -> Document {
     let mut blocks = opening(found, front::narrow(found.front));
     blocks.push(Block::Text(WAYS_ON.to_owned()));
     Document { title: TITLE.to_owned(), subtitle: SUBTITLE.to_owned(), blocks }
 }
 
-/// The report on some claims only, with everything on each.
+/// The report on some claims only, with all details of each.
 pub fn some(judgement: &Judgement) -> Document {
     let (name, subtitle) = match judgement.judged.as_slice() {
         [single] => (title(single), place(single)),
@@ -71,8 +71,9 @@ pub fn some(judgement: &Judgement) -> Document {
     Document { title: name, subtitle, blocks: on_each.collect() }
 }
 
-/// The answer to a question: what was counted of the structures that it names, if any, and the
-/// statements of the claims that have its words, of `all` that have them.
+/// The answer to a question: the counts of the structures that it names, if any, and the statements
+/// of the claims that match its words. `all` is the number of claims that match; `judgement` may
+/// have fewer of them.
 pub fn found(judgement: &Judgement, all: usize, counted: Option<Block>) -> Document {
     let shown = judgement.judged.len();
     let on_each = judgement.judged.iter().flat_map(|judged| {
@@ -96,7 +97,7 @@ const STATEMENTS: &str = "Each claim is taken apart into statements. It leads to
 const WAYS_ON: &str = "More: --question \"heap insert\" finds claims by words, --id C28 shows one \
     with its data, --out DIR writes the whole report.";
 
-/// What stands first, wherever the report is read.
+/// The opening of the report, on a page and on a terminal.
 fn opening(found: &Found<'_>, grid: Table) -> Vec<Block> {
     let mut blocks = unexpected(found.judgement);
     if *found.scale != Scale::WHOLE {
@@ -113,7 +114,7 @@ fn opening(found: &Found<'_>, grid: Table) -> Vec<Block> {
     blocks
 }
 
-/// One warning for all that came out otherwise, with the first of them.
+/// One warning for all statements that differ from the record, naming the first few.
 fn unexpected(judgement: &Judgement) -> Vec<Block> {
     const SHOWN: usize = 8;
     let told =
@@ -126,7 +127,7 @@ fn unexpected(judgement: &Judgement) -> Vec<Block> {
     if all.is_empty() { Vec::new() } else { vec![Block::Warning(text)] }
 }
 
-/// By outcome, by article, by what decided, and by whose they are.
+/// Filters by outcome, by article, by what decided, and by whose the statements are.
 fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
     let lines: Vec<_> = judgement.judged.iter().flat_map(lines::of).collect();
     ["outcome", "article", "decided by", "whose"].into_iter().enumerate().map(move |(at, name)| {
@@ -140,7 +141,7 @@ fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
     })
 }
 
-/// The claims of an article, as its reader comes to them.
+/// The claims of an article, in the order of its lines.
 fn entries(article: Article, found: &Found<'_>) -> impl Iterator<Item = Entry> {
     let mut of: Vec<_> =
         found.judgement.judged.iter().filter(|judged| judged.claim.article == article).collect();
@@ -156,7 +157,7 @@ fn entries(article: Article, found: &Found<'_>) -> impl Iterator<Item = Entry> {
     })
 }
 
-/// What the printed code answered, where the claim is about it.
+/// The answers of the printed code, if the claim is about it.
 fn ran_as_printed(judged: &Judged, found: &Found<'_>) -> Option<Block> {
     let is_named = |key: &str| {
         judged.claim.by_printed_code.iter().any(|it| it.prints.keys().any(|named| named == key))
@@ -170,13 +171,13 @@ fn title(judged: &Judged) -> String {
     format!("{}: {}", judged.claim.id, judged.claim.says)
 }
 
-/// Who says it, and where.
+/// The article, the line and the title.
 fn place(judged: &Judged) -> String {
     let line = judged.claim.line.map_or(String::new(), |line| format!(", line {line}"));
     format!("{}{line}: {}", judged.claim.article.name(), judged.claim.article.title())
 }
 
-/// Why it came out so, the data, the pictures.
+/// The reason for the outcome, the pictures, and the tables.
 fn explained(judged: &Judged, judgement: &Judgement) -> Vec<Block> {
     let ran = ran(judged, judgement);
     let mut blocks = vec![facts(judged, ran.map(|(experiment, _)| experiment))];
@@ -201,7 +202,7 @@ fn facts(judged: &Judged, experiment: Option<&Experiment>) -> Block {
     Block::Facts(all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
 }
 
-/// The experiment on a claim, and what it gave.
+/// The experiment on a claim, and its evidence.
 fn ran<'a>(judged: &Judged, judgement: &'a Judgement) -> Option<(&'a Experiment, &'a Evidence)> {
     let name = judged.claim.experiment.as_deref()?;
     let mut evidence = judgement.evidence.iter();
