@@ -270,7 +270,7 @@ pub fn compare(lines: &str) -> Result<Vec<Row>> {
     let row = |line: &str| {
         let (key, printed) = line.split_once('\t').with_context(|| format!("no tab in: {line}"))?;
         let question = QUESTIONS.iter().find(|question| question.key == key);
-        let question = question.with_context(|| format!("nothing is expected of {key}"))?;
+        let question = question.with_context(|| format!("there is no question {key}"))?;
         let (expected, by_model) = match question.expected {
             Expected::Model(answer) => (answer(), true),
             Expected::Stated(answer) => (answer.to_owned(), false),
@@ -319,7 +319,7 @@ pub fn read(dir: &Path) -> Result<Vec<Row>> {
     }
     let text =
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is no record", path.display()))
+    serde_json::from_str(&text).with_context(|| format!("{} is not a record", path.display()))
 }
 
 /// A sentence on how many answers agree.

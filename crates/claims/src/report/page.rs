@@ -80,20 +80,20 @@ pub fn found(judgement: &Judgement, all: usize, counted: Option<Block>) -> Docum
         let so = Block::Text(format!("So: {}", judged.claim.so));
         [Block::Subheading(title(judged)), Block::Lines(lines::of(judged)), so]
     });
-    let more = "--id with the name of a claim shows its data. ".to_owned();
+    let more = "--id CLAIM shows the data of a claim. ".to_owned();
     let left = match all - shown {
         0 => more,
-        left => format!("{more}{left} more claims have these words; name more of them."),
+        left => format!("{more}{left} more claims match; add words to find fewer."),
     };
     let blocks = counted.into_iter().chain(on_each).chain([Block::Text(left)]).collect();
     Document { title: String::new(), subtitle: tables::tally(judgement), blocks }
 }
 
 const TITLE: &str = "Which claims on timers hold?";
-const SUBTITLE: &str = "Five articles, held to counted steps on a virtual clock. Every figure can \
-    be made again: scripts/reproduce";
-const STATEMENTS: &str = "Each claim is taken apart into statements. It leads to a page of its \
-    own, with its data, its plot, and why it came out so.";
+const SUBTITLE: &str = "Five articles, checked by counting steps on a virtual clock. \
+    scripts/reproduce makes every figure again.";
+const STATEMENTS: &str = "Each claim is split into statements. It links to its own page, with its \
+    data, its plot, and the reason for its outcome.";
 const WAYS_ON: &str = "More: --question \"heap insert\" finds claims by words, --id C28 shows one \
     with its data, --out DIR writes the whole report.";
 
@@ -213,10 +213,10 @@ fn method(found: &Found<'_>) -> Vec<Block> {
     let mut blocks = vec![
         Block::Heading("Method".to_owned()),
         Block::Text(STEPS.to_owned()),
-        Block::Heading("What the classifier is worth".to_owned()),
+        Block::Heading("Accuracy of the classifier".to_owned()),
         Block::Text(CLASSIFIER.to_owned()),
         Block::Table(tables::counted(&found.controls.confusion(&Thresholds::default()).table())),
-        Block::Heading("What hangs on numbers of our own".to_owned()),
+        Block::Heading("Thresholds of our choice".to_owned()),
         Block::Text(THRESHOLDS.to_owned()),
         Block::Table(tables::thresholds(found.judgement, found.controls)),
     ];
@@ -226,34 +226,34 @@ fn method(found: &Found<'_>) -> Vec<Block> {
         blocks.push(Block::Link(text, printed::MARKDOWN));
     }
     if let Some(table) = found.instructions {
-        blocks.push(Block::Heading("A second opinion: instructions".to_owned()));
+        blocks.push(Block::Heading("Instructions as a cross-check".to_owned()));
         blocks.push(Block::Text(INSTRUCTIONS.to_owned()));
         blocks.push(Block::Table(table.clone()));
     }
-    blocks.push(Block::Heading("Where this comes from".to_owned()));
+    blocks.push(Block::Heading("Provenance".to_owned()));
     blocks.push(Block::Facts(provenance::lines(found.made)));
     blocks
 }
 
 const STEPS: &str = "A step is a comparison of two deadlines, a link followed or written, a slot \
-    looked into, an entry read in search of what is due, an element of an array moved, or a timer \
-    moved from a level to another; fields of the timer itself are not counted. Outcomes follow \
-    from what was counted and are held to those on record: a change of the code that changes one \
-    fails the tests and the exit code.";
+    visited, an entry read to find due timers, an array element moved, or a timer moved to another \
+    level. Fields of the timer itself are not counted. Outcomes follow from the counts and are \
+    compared with the record: if a change of the code changes one, the tests and the command fail.";
 
-const CLASSIFIER: &str = "Constant, logarithmic and linear are told apart by a rule on the \
-    differences from n to 2n. Here the same rule is given costs whose class is known. A class in \
-    the column of another would be an error; undecided is none.";
+const CLASSIFIER: &str = "One rule on the differences from n to 2n distinguishes constant, \
+    logarithmic and linear costs. Here it is applied to costs whose class is known. A count in the \
+    column of another class is an error; undecided is not.";
 
-const THRESHOLDS: &str = "Every threshold, the statements that come out otherwise with half of it \
-    and with double, and whether the classifier would still pass its controls.";
+const THRESHOLDS: &str = "Each threshold, with the statements whose outcome changes if it is halved \
+    or doubled, and whether the classifier would still pass its controls.";
 
 const PRINTED: &str =
-    "scripts/run-the-printed-code cuts the listings out of the articles' texts and runs them.";
+    "scripts/run-the-printed-code extracts the listings from the articles' texts and runs them.";
 
 const INSTRUCTIONS: &str = "Steps are what structures report about themselves; instructions are \
-    what the processor executes. A structure that grows here and not there hides work from its \
-    meter. A step of one structure is not as many instructions as a step of another.";
+    what the processor executes. A structure whose instructions grow with n, but not its steps, \
+    hides work from its meter. A step of one structure may take more instructions than a step of \
+    another.";
 
 #[cfg(test)]
 mod tests {

@@ -29,7 +29,7 @@ const EMPTY: [&str; 17] = [
 /// If the question has no words, or no claim has any of them.
 pub fn find(question: &str) -> Result<Vec<Claim>> {
     let words = words(question);
-    ensure!(!words.is_empty(), "a question has words, such as --question \"heap insert\"");
+    ensure!(!words.is_empty(), "a question needs words, such as --question \"heap insert\"");
     let ranked = claims()?.into_iter().map(|claim| (rank(&claim, &words), claim));
     let mut found: Vec<_> = ranked.filter(|((matched, _), _)| *matched > 0).collect();
     ensure!(
@@ -93,7 +93,7 @@ mod tests {
     fn a_question_without_an_answer_says_what_to_do() {
         let error = |question| find(question).unwrap_err().to_string();
         assert!(error("banana").contains("prints all claims"));
-        assert!(error(" ?").contains("has words"));
+        assert!(error(" ?").contains("needs words"));
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub fn thresholds(judgement: &Judgement, controls: &Controls) -> Table {
         Column::left("otherwise at half"),
         Column::left("otherwise at double"),
     ];
-    let mut table = Table::new("All numbers of our own, and what hangs on them", columns.into());
+    let mut table = Table::new("All our thresholds, and what depends on them", columns.into());
     for threshold in Threshold::ALL {
         let otherwise = |factor| {
             let scaled = Thresholds::default().scaled(*threshold, factor);
