@@ -71,7 +71,7 @@ impl Claim {
     }
 }
 
-/// Who makes a statement.
+/// The author of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Whose {

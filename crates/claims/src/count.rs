@@ -11,7 +11,7 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 pub struct Steps([u64; Work::ALL.len()]);
 
 impl Steps {
-    /// What a meter has counted so far.
+    /// The counts of a meter so far.
     pub fn counted(meter: &CountingMeter) -> Self {
         Self(Work::ALL.map(|work| meter.count(work)))
     }

@@ -55,7 +55,7 @@ pub struct Play {
     pub seed: u64,
 }
 
-/// Few timers, for which a heap is said to be good, and as many as callgrind counts in a second.
+/// Few timers, for which heaps are recommended, and as many as callgrind counts in a second.
 const SIZES: [u64; 2] = [16, 1 << 13];
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
 

@@ -19,9 +19,9 @@ pub struct Decided {
     pub id: String,
     /// The sentence.
     pub quote: String,
-    /// Who makes it.
+    /// The author of the statement.
     pub whose: Whose,
-    /// What decides it.
+    /// The kind of evidence that decides it.
     pub by: By,
     /// The figure that decides, in a few words; for a source, what the source says.
     pub number: String,

@@ -47,7 +47,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What decides a statement.
+/// The kind of evidence that decides a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
@@ -85,7 +85,7 @@ pub struct Statement {
     pub id: &'static str,
     /// The sentence, in the words of the claim.
     pub quote: String,
-    /// What decides it.
+    /// The kind of evidence that decides it.
     pub by: By,
     /// How it is decided.
     pub test: Test,

@@ -18,7 +18,7 @@ macro_rules! thresholds {
             /// All, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$name,)+];
 
-            /// What it bounds.
+            /// A description of the bound.
             pub const fn what(self) -> &'static str {
                 match self { $(Self::$name => $what,)+ }
             }

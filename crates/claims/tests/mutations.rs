@@ -8,7 +8,7 @@ use wheelhouse_claims::fault::{Fault, Operation};
 use wheelhouse_claims::{Lab, Scale, judge, select};
 use wheelhouse_core::meter::Work;
 
-/// A smaller range than that of the other tests: with a list in place of a wheel, each doubling of
+/// A smaller range than that of the other tests: with a list instead of a wheel, each doubling of
 /// n takes four times as long. One test checks that nothing differs on this range without a fault.
 const SMALL: Scale = Scale { from: 8, to: 12, ..Scale::REDUCED };
 

@@ -2,7 +2,7 @@
 //!
 //! The number of levels of a skip-list timer is derived from counts: a cancellation changes
 //! [`LINKS_A_LEVEL`] links on each level. It yields the pointers of Pugh's list, one a level, and
-//! the bytes of ours, which is linked backwards and two nodes ahead.
+//! the bytes of our list, which is linked backwards and two nodes ahead.
 
 use super::drive::{Log, drain, start_and_stop, totals};
 use crate::count::Order;

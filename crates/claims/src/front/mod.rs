@@ -79,7 +79,7 @@ impl Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said(pub Growth, pub &'static str, pub &'static str);
 
-/// Whether the counts agree with a claim.
+/// The agreement of the counts with a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// The cost has the claimed class, or a lower one: O is "at most".
