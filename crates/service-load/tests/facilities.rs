@@ -44,7 +44,7 @@ fn every_facility_passes_every_experiment() {
                 _ => 300.0,
             };
             // More if the machine stalled: a job that is cancelled too late runs, and the facility
-            // says so.
+            // reports it.
             assert!(count.is_none_or(|count| count.value >= expected), "{count:?}");
         }
     });
