@@ -78,10 +78,10 @@ impl Experiment for Kind {
 
     fn notes(self) -> &'static [&'static str] {
         match self {
-            Self::Flow => &[
-                "fires/s: from the start of a program, whose handler does nothing, until all \
-                 acknowledgements are durable.",
-            ],
+            Self::Flow => {
+                &["fires/s: from the start of a program, whose handler does nothing, until all \
+                 acknowledgements are durable."]
+            }
             Self::Batch => &["fires/s: claimed, begun, and acknowledged."],
             _ => &[],
         }
