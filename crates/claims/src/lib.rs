@@ -6,6 +6,8 @@
 //! each marked as the article's, sharpened, ours or the literature's ([`Whose`]). An [`Experiment`]
 //! is a program that counts: it runs structures of this workspace, or a model of an article's
 //! printed code, on a virtual clock. Outcomes, figures and sentences are on [record](outcomes).
+//!
+//! ```text
 //!  claims.toml ──▶ Claim ──────────────────────────────────────╮
 //!                    │ names                                   ├──▶ Judged: as recorded or not
 //!  structures ──▶ Experiment ──▶ Evidence: statements, tables ─╯
@@ -13,13 +15,14 @@
 //!          samples ─▶ Shape                class, slope per doubling with its interval, spikes
 //! ```
 //!
-//! Nothing that decides reads a clock; the times in the table of the [`front`] are context. How a
 //! Nothing that decides reads a clock; the times in the table of the [`front`] are context.
 //! Operation counts decide how a cost grows ([`growth`]). [Instructions](recorded) decide which of
 //! two structures is ahead, because a step of one may cost more than a step of the other. The
 //! classifier is tested on planted costs ([`controls`]), the claims on planted faults ([`fault`]),
 //! and all our thresholds are in one table ([`thresholds`]). If a change makes a statement differ
 //! from the record, `cargo test` and `wheelhouse claims` fail.
+//!
+//! ```
 //! use wheelhouse_claims::{Lab, Outcome, Scale, judge, select};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

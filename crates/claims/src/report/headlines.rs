@@ -9,7 +9,7 @@ const HEADLINES: [&str; 10] = [
     "C32.6",  // a wheel inserts in O(1), in any order
     "C36.2",  // Kafka's DelayQueue costs nothing
     "C28.4",  // a later task changes many indices of a heap
-    "C32.11", // beside a million timers a wheel is much better than Go's
+    "C32.11", // with a million timers a wheel is much better than Go's
     "C32.10", // a heap fires in O(log n)
     "C43.5",  // a wheel is ahead of a heap
     "C25.4",  // a list deletes in O(n)
