@@ -9,8 +9,8 @@ use serde::Serialize;
 
 /// Everything that an experiment found.
 ///
-/// Each method that takes an id such as `C28.2` decides that statement. Its first words say how:
-/// by a class of growth, by equality, or on every structure.
+/// Each method that takes an id such as `C28.2` decides that statement: by a class of growth, by
+/// equality, or on every structure.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     /// In the order in which they were decided.
@@ -87,7 +87,7 @@ impl Evidence {
         self.holds(id, quote, others.is_empty() && !outcomes.is_empty(), number);
     }
 
-    /// Decides that each cost is exactly of a class.
+    /// Decides the statement that each cost is exactly of a class.
     pub fn class<'a>(
         &mut self,
         id: &'static str,
@@ -98,7 +98,7 @@ impl Evidence {
         self.growth(id, quote, curves, |curves| Test::Is(curves, class));
     }
 
-    /// Decides that each cost is at most of a class: O.
+    /// Decides the statement that each cost is at most of a class: O.
     pub fn at_most<'a>(
         &mut self,
         id: &'static str,
@@ -109,7 +109,7 @@ impl Evidence {
         self.growth(id, quote, curves, |curves| Test::AtMost(curves, class));
     }
 
-    /// Decides that each cost grows with n.
+    /// Decides the statement that each cost grows with n.
     pub fn grows<'a>(
         &mut self,
         id: &'static str,
@@ -132,7 +132,7 @@ impl Evidence {
         self.say(id, quote, test(curves), number);
     }
 
-    /// Decides that one figure exceeds another by a factor.
+    /// Decides the statement that one figure exceeds another by a factor.
     pub fn exceeds(
         &mut self,
         id: &'static str,

@@ -235,7 +235,7 @@ fn a_facility_that_runs_a_job_early_is_found_out() {
     {
         assert!(wrong(&*hasty, experiment).contains("began early"), "{}", experiment.name());
     }
-    // A connection that is moved before it has run is not noticed; a request then is.
+    // A connection that is moved before its early run shows no fault; a request does.
     let wrong = wrong(&*hasty, Experiment::Server);
     let is_found = wrong.contains("long before their time") || wrong.contains("began early");
     assert!(is_found, "{wrong}");

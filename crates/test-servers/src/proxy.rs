@@ -9,7 +9,7 @@ use std::time::Duration;
 /// How the network behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
-    /// Sound: everything arrives.
+    /// Everything arrives without delay.
     Sound,
     /// Data arrive after this delay, in both directions.
     Slow(Duration),

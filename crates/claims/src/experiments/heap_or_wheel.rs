@@ -28,8 +28,8 @@ const DUE: u64 = 16;
 const START: &[&str] = &["insert-warm", "cancel"];
 const MIXES: &[&str] = &["mix", "steady", "hold"];
 
-/// Decides that the instructions of a heap exceed those of another structure by a factor, in each
-/// workload on record. For start and stop, their sum is compared.
+/// Decides the statement that the instructions of a heap exceed those of another structure by a
+/// factor, in each workload on record. For start and stop, their sum is compared.
 fn ahead(e: &mut Evidence, id: &'static str, quote: &str, than: &str, on: &[&str], by: Threshold) {
     let of = |measure: &&str| recorded::compared("binary-heap", than, measure);
     let pairs: Vec<(f64, f64)> = if on == START {

@@ -88,8 +88,8 @@ impl Stream {
         let run = load.fires_at(self.rate) as usize;
         let begin =
             |slot: usize| MOST + (slot as u128 * 1_000_000_000 / u128::from(self.rate)) as u64;
-        // At a random moment of its slot. If the slots began at whole ticks, all jobs would be late
-        // by the same share of a tick.
+        // At a random moment of its slot. At the beginning of each slot, all jobs of some rates
+        // would be late by the same share of a tick.
         let due_at = |slot: usize| random.random_range(begin(slot)..begin(slot + 1));
         // The cancelled jobs are due at about the time of every tenth of the others.
         let due = (0..run).chain((0..run).step_by(CANCELLED_EACH)).map(due_at).collect();

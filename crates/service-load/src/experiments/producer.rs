@@ -187,8 +187,8 @@ impl<F: Facility> Producer<F> {
         self
     }
 
-    /// Cancels a batch. One job in some is timed: its cancel together with a call that scheduled
-    /// one.
+    /// Cancels a batch. One job in sixteen is timed: its cancel together with a call that
+    /// scheduled one.
     fn cancel_all(&mut self, facility: &F, batch: Batch<F>, scheduled: &[Duration]) {
         self.pairs += batch.len() as u64;
         for (number, handle) in batch.into_iter().enumerate() {

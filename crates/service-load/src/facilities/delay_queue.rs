@@ -122,8 +122,8 @@ struct Owner {
     commands: UnboundedReceiver<Command>,
     batch: Vec<Command>,
     queue: DelayQueue<(u64, Item)>,
-    /// Keys of items that are in the queue. A key of a removed item may be reused for another, or
-    /// panics.
+    /// Keys of items that are in the queue. The key of a removed item must not be used: it panics,
+    /// or belongs to another item by now.
     keys: FxHashMap<u64, Key>,
 }
 

@@ -90,7 +90,7 @@ fn tasks() -> Vec<Box<dyn Contender<Experiment>>> {
     vec![
         Entry::of_some(
             "wheelhouse-sleep",
-            "a task for each job on tokio's usual runtime, sleeping by our service",
+            "a task for each job on tokio's usual runtime, sleeping with our service",
             &[PairsBeside, Fires],
             Tasks::on_service,
         ),

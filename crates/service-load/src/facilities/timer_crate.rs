@@ -107,8 +107,8 @@ impl Facility for TimerCrate {
     }
 
     fn settle(&self, _: usize) -> Result<()> {
-        // Messages are processed in order, and overdue callbacks run after those before them were
-        // received.
+        // Messages are received in order, and an overdue callback runs only after the messages
+        // before it were received.
         wait_for_marker(|done| {
             let send = move || done.send(()).unwrap_or_default();
             self.timer.schedule_with_date(Utc::now() - TimeDelta::days(1), send).ignore();

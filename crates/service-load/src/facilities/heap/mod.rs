@@ -168,7 +168,8 @@ impl Facility for HeapAndCondvar {
     }
 
     fn cancel(&self, Session(task): Session) -> Answer {
-        // The lock of the task is released before that of the heap is taken.
+        // The lock of the task is released before that of the heap is taken: `drive` takes them in
+        // the other order.
         let cancelled = lock(&task).work.take();
         if cancelled.is_none() {
             return Answer::TooLate;
