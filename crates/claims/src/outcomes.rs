@@ -2,8 +2,8 @@
 //!
 //! Two files contain it. `outcomes.toml` has the outcomes, and the figures on the reduced range of
 //! n, which tests use. `results/claims/verdicts.json`, which the report writes, has the sentences,
-//! and the figures on the whole range. `wheelhouse claims --record` writes the first file, `--out
-//! results/claims` the second. Read the diff before you commit them.
+//! and the figures on the whole range. `wheelhouse claims --record` writes the first file,
+//! `wheelhouse claims --out results/claims` the second. Read the diff before you commit them.
 
 use crate::Scale;
 use crate::statement::Outcome;

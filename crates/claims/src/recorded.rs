@@ -2,8 +2,9 @@
 //!
 //! `wheelhouse instructions --out results/instructions` writes the record. Callgrind counts it, so
 //! it has no noise, and CI compares the code with it. It has the workloads of the comparison and
-//! two traces of real programs, at 10^4 and 10^5 timers. `wheelhouse claims --instructions
-//! --record` writes the record of pairs of operations, on more structures and with fewer timers.
+//! two traces of real programs, at 10^4 and 10^5 timers.
+//! `wheelhouse claims --instructions --record` writes the record of pairs of operations, on more
+//! structures and with fewer timers.
 
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;

@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 
-/// The longest duration that is recorded exactly: ten minutes. Longer ones count as this.
+/// The longest duration that the histogram distinguishes: ten minutes. Longer ones count as this.
 const LONGEST: u64 = 600_000_000_000;
 
 /// A distribution of durations in nanoseconds.

@@ -19,10 +19,10 @@ pub enum Answer {
 
 /// A running timer facility. Any thread can give it jobs, and it runs each at its time or later.
 pub trait Facility: Sync + Sized {
-    /// Cancels a job.
+    /// The handle by which a job is cancelled.
     type Handle: Send;
-    /// Moves a job to a later time, any number of times. A facility may store such a job
-    /// differently.
+    /// The handle by which a job is moved to a later time, any number of times. A facility may
+    /// store such a job differently.
     type Session: Send;
 
     /// Schedules a job. Returns `None` if the job was refused.

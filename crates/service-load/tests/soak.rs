@@ -1,6 +1,9 @@
-//! Ten minutes of everything at once, started by hand: `cargo test --release -p
-//! wheelhouse-service-load --test soak -- --ignored --nocapture`. No job is lost or early, and
-//! memory is released.
+//! Ten minutes of everything at once. No job is lost or early, and memory is released. Started by
+//! hand:
+//!
+//! ```sh
+//! cargo test --release -p wheelhouse-service-load --test soak -- --ignored --nocapture
+//! ```
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

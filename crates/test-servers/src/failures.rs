@@ -51,8 +51,8 @@ pub fn turn(trial: &Mutex<Trial>) -> MutexGuard<'_, Trial> {
     trial.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes a `#[test]` of each check. Its argument is a function that returns an `Option<&'static
-/// Mutex<Trial>>`.
+/// Makes a `#[test]` of each check. Its argument is a function that returns an
+/// `Option<&'static Mutex<Trial>>`.
 #[macro_export]
 macro_rules! failure_suite {
     ($trial:expr) => {

@@ -4,7 +4,7 @@
 //! ```
 //! use wheelhouse_test_servers::Server;
 //!
-//! let Some(server) = Server::redis(&[]) else { return }; // it has printed "SKIPPED"
+//! let Some(server) = Server::redis(&[]) else { return }; // not installed: prints "SKIPPED"
 //! server.kill(); // as a crash would
 //! server.start();
 //! println!("redis://{}", server.address());

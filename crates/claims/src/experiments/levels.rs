@@ -14,8 +14,8 @@ pub(super) const REACH: Experiment = Experiment {
     run: reach,
 };
 
-/// The number of levels that a delay needs from a start, by the printed condition: `deadline <
-/// current + interval`, with `current` rounded down to the slots of the level.
+/// The number of levels that a delay needs from a start. The printed condition is
+/// `deadline < current + interval`, with `current` rounded down to the slots of the level.
 fn levels_needed(slots: Tick, start: Tick, delay: Tick) -> u32 {
     let (mut level, mut tick) = (1, 1);
     while start + delay >= truncate(start, tick) + tick * slots {

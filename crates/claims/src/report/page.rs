@@ -244,8 +244,8 @@ const CLASSIFIER: &str = "One rule on the differences from n to 2n distinguishes
     logarithmic and linear costs. Here it is applied to costs whose class is known. A count in the \
     column of another class is an error; undecided is not.";
 
-const THRESHOLDS: &str = "Each threshold, with the statements whose outcome changes if it is halved \
-    or doubled, and whether the classifier would still pass its controls.";
+const THRESHOLDS: &str = "Each threshold, with the statements whose outcome changes if it is \
+    halved or doubled, and whether the classifier would still pass its controls.";
 
 const PRINTED: &str =
     "scripts/run-the-printed-code extracts the listings from the articles' texts and runs them.";

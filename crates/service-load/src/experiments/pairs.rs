@@ -1,10 +1,10 @@
 //! Schedule and cancel, as often as the producers can, as in a program with a timeout for each
 //! request.
 //!
-//! There are three forms. If each job is cancelled at once, it lives for a moment only. If each producer
-//! keeps a window of outstanding jobs and cancels the oldest, a job lives as long as the window
-//! lasts, and the facility always has at least that many timers. If another thread cancels the
-//! jobs, a facility gains nothing from state that it keeps for each thread.
+//! There are three forms. If each job is cancelled at once, it lives for a moment only. If each
+//! producer keeps a window of outstanding jobs and cancels the oldest, a job lives as long as the
+//! window lasts, and the facility always has at least that many timers. If another thread cancels
+//! the jobs, a facility gains nothing from state that it keeps for each thread.
 //!
 //! No job is to run, so runs would not reveal a cancellation that does nothing. Therefore the
 //! remaining jobs are counted: by the facility, and by the ledger, since every cancelled job must
