@@ -1,4 +1,4 @@
-//! The claims, as they stand in `claims.toml`.
+//! The claims, read from `claims.toml`.
 
 use crate::printed;
 use crate::statement::Outcome;
@@ -17,7 +17,7 @@ pub struct Claim {
     /// `C01` to `C99` for claims, `B1` for faults of printed code, `V1` for Varghese and Lauck,
     /// `P1` for other sources.
     pub id: String,
-    /// Who says it.
+    /// The article that says it.
     pub article: Article,
     /// The line of the article's text.
     pub line: Option<u32>,
@@ -33,13 +33,13 @@ pub struct Claim {
     pub so: String,
     /// Other sources that were read.
     pub source: Option<String>,
-    /// `true` for a fault of a running service: then `because` names the tests of our service.
+    /// `true` for a fault of a running service. `because` then names the tests of our service.
     #[serde(default)]
     pub service: bool,
-    /// The numbers of its statements that are sharper than the article.
+    /// The numbers of its statements that are more precise than the article.
     #[serde(default)]
     pub sharpened: Vec<u32>,
-    /// The numbers of those about our structures, or found by us.
+    /// The numbers of its statements about our structures, or found by us.
     #[serde(default)]
     pub ours: Vec<u32>,
     /// Its statements that sources decide.
@@ -56,7 +56,8 @@ impl Claim {
         !self.by_sources.is_empty() || !self.by_printed_code.is_empty()
     }
 
-    /// Whose a statement is, by its number. Faults of printed code are found by us.
+    /// Returns the mark of a statement, by its number. Faults of printed code are ours: we found
+    /// them.
     pub fn whose(&self, number: u32) -> Whose {
         if self.article == Article::Literature {
             Whose::Literature
@@ -70,13 +71,13 @@ impl Claim {
     }
 }
 
-/// Whose a statement is.
+/// The author of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Whose {
     /// The article says it.
     Article,
-    /// A sharper form, by us, of what the article says.
+    /// Our more precise form of what the article says.
     Sharpened,
     /// It is about our structures, or a fault that we found.
     Ours,
@@ -99,8 +100,8 @@ impl Whose {
     }
 }
 
-/// A statement that sources decide: id, sentence, outcome, and what the sources say. An array in
-/// the file.
+/// A statement that sources decide: id, sentence, outcome, and what the sources say. In the file it
+/// is an array.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Sourced {
     /// The claim and a number, as `C01.1`.
@@ -109,22 +110,24 @@ pub struct Sourced {
     pub quote: String,
     /// Its outcome.
     pub outcome: Outcome,
-    /// What the sources say, in a few words.
+    /// A summary of what the sources say.
     pub says: String,
 }
 
-/// A statement about an article's own code, decided by a run of that code. An array in the file.
+/// A statement about an article's own code, decided by running that code. In the file it is an
+/// array.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Ran {
     /// The claim and a number, as `B4.1`.
     pub id: String,
     /// The sentence.
     pub quote: String,
-    /// The answers of the code if the sentence holds, by the key of the [question](crate::printed).
+    /// The answers that the code gives if the sentence holds, by the key of the
+    /// [question](crate::printed).
     pub prints: BTreeMap<String, String>,
 }
 
-/// Where a claim stands.
+/// The text that makes a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 pub enum Article {
     /// `xtimingwheel`, a wheel with rounds in Go.
@@ -137,7 +140,7 @@ pub enum Article {
     S3,
     /// Netty's and Kafka's wheels, and the timers of the JDK.
     S4,
-    /// What the articles stand on: Varghese and Lauck, and the sources of the systems named.
+    /// The sources of the articles: Varghese and Lauck, and the source code of the systems named.
     #[serde(rename = "literature")]
     Literature,
 }
@@ -146,7 +149,7 @@ impl Article {
     /// All, in the order of the report.
     pub const ALL: [Self; 6] = [Self::S0, Self::S1, Self::S2, Self::S3, Self::S4, Self::Literature];
 
-    /// What it is about.
+    /// The subject of the article.
     pub const fn title(self) -> &'static str {
         match self {
             Self::S0 => "xtimingwheel: one wheel with rounds, in Go",
@@ -158,7 +161,7 @@ impl Article {
         }
     }
 
-    /// Whose it is, and how to find it.
+    /// The author, and how to find it.
     pub const fn source(self) -> &'static str {
         match self {
             Self::S0 => {
@@ -213,17 +216,17 @@ struct Claims {
 ///
 /// # Errors
 ///
-/// If the file is not what it should be: the message names the line, or the claim.
+/// If the file is invalid. The message names the line or the claim.
 pub fn claims() -> Result<Vec<Claim>> {
     parse(FILE)
 }
 
-/// The claims with these identifiers, in the order of the file; all if none is named. That of a
-/// statement, as `C28.2`, stands for its claim.
+/// The claims with these ids, in the order of the file; all claims if `ids` is empty. The id of a
+/// statement, such as `C28.2`, selects its claim.
 ///
 /// # Errors
 ///
-/// If an identifier is unknown: the message lists the known ones. Otherwise as [`claims`].
+/// If an id is unknown: the message lists the known ones. Also as [`claims`].
 pub fn select(ids: &[String]) -> Result<Vec<Claim>> {
     let all = claims()?;
     let is = |claim: &Claim, id: &String| {

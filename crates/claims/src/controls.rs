@@ -1,10 +1,10 @@
-//! Costs that are known, through the same classifier: how often is it right?
+//! Measures how often the classifier is right, on planted costs whose class is known.
 //!
-//! Each planted cost is a program that really does that many steps and counts them, on data drawn
-//! from the seed, so that the classifier sees the noise of a count and not that of a formula. Some
-//! are hard: a staircase, a spike, a jump, a fall before the rise, a saturation, a small
-//! coefficient beside a large constant, n^0.9, lg lg n, and noise alone, whose mean is the same at
-//! every n and whose spread grows with n.
+//! Each planted cost is a program that performs its steps and counts them, on data drawn from the
+//! seed, so the classifier sees the noise of a count, which a formula would not have. Some are
+//! hard: a staircase, a spike, a jump, a fall before the rise, a saturation, a small coefficient
+//! next to a large constant, n^0.9, lg lg n, and pure noise whose mean is the same at every n and
+//! whose spread grows with n.
 
 use crate::count::random;
 use crate::growth::{Curve, Growth};
@@ -13,17 +13,17 @@ use crate::{Scale, Table};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
-/// A cost that is known.
+/// A cost whose class is known.
 #[derive(Clone, Copy, Debug)]
 pub struct Planted {
-    /// What it does.
+    /// A description of the cost.
     pub name: &'static str,
-    /// Its class; undecided where it is none of the three.
+    /// Its class; undecided if it is none of the three.
     pub class: Growth,
-    /// Whether the classifier must find it, and not merely give it no other.
+    /// `true` if the classifier must find the class; otherwise it may also answer "undecided".
     pub clean: bool,
     cost: fn(n: u64, random: &mut Pcg64Mcg) -> f64,
-    /// Where it bends, as a share of the largest n; 0 if it is the same on every range.
+    /// Where its shape changes, as a share of the largest n; 0 if the shape is the same at every n.
     bends: f64,
 }
 
@@ -35,7 +35,7 @@ const fn hard(name: &'static str, class: Growth, cost: fn(u64, &mut Pcg64Mcg) ->
     Planted { name, class, clean: false, cost, bends: 0.0 }
 }
 
-/// A cost over n as a multiple of the place where it bends, in 1,024ths.
+/// A cost whose argument is n divided by the n of the bend, in 1,024ths.
 const fn bent(
     name: &'static str,
     class: Growth,
@@ -90,7 +90,7 @@ pub const PLANTED: &[Planted] = &[
     hard("O(n^0.9)", Undecided, |n, random| (n as f64).powf(0.9) * random.random_range(0.9..1.1)),
 ];
 
-/// A size in the middle of both scales.
+/// A size within the ranges of both scales.
 const fn spike(_: u64) -> u64 {
     1 << 12
 }
@@ -99,12 +99,12 @@ const fn jump() -> u64 {
     1 << 11
 }
 
-/// A cost whose spread is its mean: exponential.
+/// An exponentially distributed cost: its standard deviation equals its mean.
 fn noisy(mean: f64, random: &mut Pcg64Mcg) -> f64 {
     -mean * (1.0 - random.random::<f64>()).ln()
 }
 
-/// Comparisons of a bisection among n for one of them.
+/// Comparisons of a binary search among n.
 fn bisection(n: u64, random: &mut Pcg64Mcg) -> f64 {
     let wanted = random.random_range(0..n);
     let (mut low, mut high, mut steps) = (0, n, 0);
@@ -116,32 +116,31 @@ fn bisection(n: u64, random: &mut Pcg64Mcg) -> f64 {
     f64::from(steps)
 }
 
-/// How many of n timers are in one of 64 slots, and 4 steps to look at it. A sum of many yes or no,
-/// by its normal limit.
+/// The number of n timers in one of 64 slots, plus 4 steps to visit the slot. The binomial count is
+/// drawn from its normal approximation.
 fn slot(n: u64, random: &mut Pcg64Mcg) -> f64 {
     let (mean, spread) = (n as f64 / 64.0, (n as f64 / 64.0).sqrt());
     let normal: f64 = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
     4.0 + (mean + spread * normal).max(0.0).round()
 }
 
-/// Operations of which each sample is the mean: as few as those of the experiments that take
-/// fewest, and as many as of most.
+/// Operations averaged in a sample: as few as in any experiment, and as many as in most.
 pub const OPERATIONS: [u64; 2] = [256, 4_096];
 
 /// The classes, in the order of the columns.
 pub const CLASSES: [Growth; 4] = [Constant, Logarithmic, Linear, Undecided];
 
-/// The planted costs as they were counted, before they are given a class.
+/// The planted costs as counted, before classification.
 #[derive(Clone, Debug)]
 pub struct Controls {
-    /// How often each was drawn.
+    /// How often each cost was drawn.
     times: u64,
-    /// Of each with few operations a sample, then with many.
+    /// The curves of each cost: with few operations a sample, then with many.
     drawn: Vec<(Planted, u64, Vec<Curve>)>,
 }
 
 impl Controls {
-    /// Draws each planted cost so many times, with other random numbers each time.
+    /// Draws each planted cost `times` times, each time with different random numbers.
     pub fn draw(scale: &Scale, times: u64) -> Self {
         let seeds = scale.seeds().count() as u64;
         let curve = |planted: &Planted, operations: u64, time: u64| {
@@ -165,7 +164,7 @@ impl Controls {
         Self { times, drawn: PLANTED.iter().flat_map(of_each).collect() }
     }
 
-    /// The class that each is given.
+    /// Classifies every curve that was drawn.
     pub fn confusion(&self, thresholds: &Thresholds) -> Confusion {
         let row = |(planted, operations, curves): &(Planted, u64, Vec<Curve>)| {
             let mut given = [0; 4];
@@ -182,22 +181,22 @@ impl Controls {
     }
 }
 
-/// How often each planted cost was given each class.
+/// How often each planted cost was classified as each class.
 #[derive(Clone, Debug)]
 pub struct Confusion {
-    /// How often each was tried.
+    /// How often each cost was classified.
     pub times: u64,
-    /// For each planted cost, how often it was called constant, logarithmic, linear, undecided;
-    /// with few operations a sample, then with many.
+    /// For each planted cost, how often it was classified as constant, logarithmic, linear,
+    /// undecided; with few operations a sample, then with many.
     pub rows: Vec<(Planted, u64, [u64; 4])>,
-    /// What share of the tries may be given the class of another.
+    /// The share of all classifications that may be wrong.
     most_wrong: f64,
-    /// What share may be clean and not be given its class.
+    /// The share of all classifications that may be misses of a clean cost.
     most_missed: f64,
 }
 
 impl Confusion {
-    /// How often a class was given to what is of another: the errors that count. Undecided is none.
+    /// The number of wrong classifications: those as another class. "Undecided" is not wrong.
     pub fn wrong(&self) -> u64 {
         let wrong = |(planted, _, given): &(Planted, u64, [u64; 4])| {
             let others = CLASSES.iter().zip(given);
@@ -207,7 +206,7 @@ impl Confusion {
         self.rows.iter().map(wrong).sum()
     }
 
-    /// How often a clean cost was not given its class, where a sample is of many operations.
+    /// How often a clean cost was not given its class, with many operations a sample.
     pub fn missed(&self) -> u64 {
         let missed = |(planted, _, given): &(Planted, u64, [u64; 4])| {
             let own = CLASSES.iter().position(|class| *class == planted.class).unwrap_or(3);
@@ -217,8 +216,8 @@ impl Confusion {
         self.rows.iter().filter(clean).map(missed).sum()
     }
 
-    /// Whether the classifier is fit to decide: hardly one is given the class of another, and
-    /// hardly a clean one is missed.
+    /// Returns `true` if the errors and the misses are within their thresholds, so that the
+    /// classifier may decide.
     pub fn is_sound(&self) -> bool {
         let tries = (self.times * self.rows.len() as u64) as f64;
         self.wrong() as f64 <= self.most_wrong * tries
@@ -249,7 +248,8 @@ mod tests {
         assert!(told.is_sound(), "{} wrong, {} missed: {told:?}", told.wrong(), told.missed());
     }
 
-    /// Every cost up to 5 steps a doubling counts as constant: the controls must see it.
+    /// Each broken threshold hides or invents growth (for example, up to 5 steps per doubling count
+    /// as constant): the controls must notice.
     #[test]
     fn a_broken_classifier_is_seen() {
         let controls = Controls::draw(&Scale::REDUCED, 4);

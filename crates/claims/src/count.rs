@@ -1,4 +1,4 @@
-//! Structures that count their work, and what is asked of them.
+//! Probes: structures that count their work, and operations on them.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -11,7 +11,7 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 pub struct Steps([u64; Work::ALL.len()]);
 
 impl Steps {
-    /// What a meter has counted so far.
+    /// The counts of a meter so far.
     pub fn counted(meter: &CountingMeter) -> Self {
         Self(Work::ALL.map(|work| meter.count(work)))
     }
@@ -26,14 +26,14 @@ impl Steps {
         self.0.iter().sum()
     }
 
-    /// What came after `earlier`.
+    /// The difference from `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         Self(std::array::from_fn(|kind| self.0[kind] - earlier.0[kind]))
     }
 }
 
-/// A structure under test: holds numbers, counts its work. `T` is any [`Timer`] that was built with
-/// a [`CountingMeter`].
+/// A structure under test. It stores numbers and counts its work. `T` is any [`Timer`] that was
+/// built with a [`CountingMeter`].
 ///
 /// ```
 /// use wheelhouse_claims::count::Probe;
@@ -41,12 +41,12 @@ impl Steps {
 /// use wheelhouse_core::{Timer, meter::CountingMeter};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// // With a configuration of its own ...
+/// // With a custom configuration ...
 /// let wheel = RoundWheel::builder().slots(64).meter(CountingMeter::default()).build()?;
 /// let mut probe = Probe::new(wheel, RoundWheel::meter);
 /// let (steps, id) = probe.work(|timer| timer.insert(100, 1));
 /// assert!(steps.total() > 0);
-/// // ... or as it comes.
+/// // ... or in the default one.
 /// let probe = Probe::of::<wheelhouse_binary_heap::Definition<4>>();
 /// # Ok(())
 /// # }
@@ -63,7 +63,7 @@ impl Probe<AnyTimer> {
     ///
     /// # Panics
     ///
-    /// If it does not count its work; all of this workspace do.
+    /// If it does not count its work; all structures of this workspace do.
     pub fn of<B: Backend + 'static>() -> Self {
         Probe::new(B::build(), |timer| {
             B::meter(timer).expect("a structure of this workspace counts its work")
@@ -73,13 +73,14 @@ impl Probe<AnyTimer> {
 }
 
 impl<T: Timer<u64>> Probe<T> {
-    /// A structure that was built with a [`CountingMeter`], and how to read that.
+    /// A structure that was built with a [`CountingMeter`], and the function that returns the
+    /// meter.
     pub fn new(timer: T, meter: fn(&T) -> &CountingMeter) -> Self {
         Self { timer, meter }
     }
 
-    /// The same behind a pointer: an experiment on any structure is then compiled once, and not
-    /// once for each.
+    /// The same probe behind a pointer, so that an experiment is compiled once and not for each
+    /// structure.
     pub fn any(self) -> Probe<AnyTimer>
     where
         T: 'static,
@@ -92,14 +93,14 @@ impl<T: Timer<u64>> Probe<T> {
         Steps::counted((self.meter)(&self.timer))
     }
 
-    /// The work of something done, and what it gave.
+    /// Calls `act`; returns the work it took and its result.
     pub fn work<R>(&mut self, act: impl FnOnce(&mut T) -> R) -> (Steps, R) {
         let before = self.steps();
         let result = act(&mut self.timer);
         (self.steps().since(&before), result)
     }
 
-    /// Starts timers with these delays, each with its number as value; their handles.
+    /// Starts timers with these delays, each with its index as value, and returns their handles.
     pub fn fill(&mut self, delays: impl IntoIterator<Item = Tick>) -> Vec<TimerId> {
         let now = self.timer.now();
         let timers = delays.into_iter().enumerate();
@@ -108,12 +109,12 @@ impl<T: Timer<u64>> Probe<T> {
             .collect()
     }
 
-    /// Advances to a tick: what fired as (deadline, value).
+    /// Advances to a tick and returns the timers that fired, as (deadline, value).
     pub fn fired(&mut self, now: Tick) -> Vec<(Tick, u64)> {
         fired(&mut self.timer, now)
     }
 
-    /// The mean steps of an operation that is done so many times.
+    /// The mean number of steps of an operation that is repeated `times` times.
     pub fn mean(&mut self, times: u64, mut act: impl FnMut(&mut T, u64)) -> f64 {
         let (steps, ()) = self.work(|timer| (0..times).for_each(|time| act(timer, time)));
         steps.total() as f64 / times as f64
@@ -126,12 +127,12 @@ pub(crate) fn fired(timer: &mut impl Timer<u64>, now: Tick) -> Vec<(Tick, u64)> 
     fired
 }
 
-/// A structure under test, whichever it is. [`Timer`] itself cannot stand behind a pointer, since
-/// its callback is generic.
+/// A structure of any type under test. [`Timer`] itself is not dyn compatible, because its callback
+/// is generic.
 pub struct AnyTimer(Box<dyn Facility>);
 
 impl AnyTimer {
-    /// Advances to a tick: what fired as (deadline, value).
+    /// Advances to a tick and returns the timers that fired, as (deadline, value).
     pub fn fired(&mut self, now: Tick) -> Vec<(Tick, u64)> {
         fired(self, now)
     }
@@ -148,7 +149,7 @@ impl std::fmt::Debug for AnyTimer {
     }
 }
 
-/// What a [`Probe`] does, without type parameters.
+/// The operations of a [`Probe`], without type parameters.
 trait Facility {
     fn meter(&self) -> &CountingMeter;
     fn now(&self) -> Tick;
@@ -261,23 +262,23 @@ impl Tally {
         self.0.push(cost);
     }
 
-    /// Operations so far.
+    /// The number of operations so far.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there is no operation yet.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Mean cost; not a number without operations.
+    /// The mean cost; NaN without operations.
     pub fn mean(&self) -> f64 {
         self.0.iter().sum::<u64>() as f64 / self.0.len() as f64
     }
 
-    /// The cost that a share of the operations does not exceed, such as 0.99; 0 without operations.
-    /// O(n).
+    /// The cost that a share of the operations, such as 0.99, does not exceed; 0 without
+    /// operations. O(n).
     pub fn quantile(&self, share: f64) -> u64 {
         let mut sorted = self.0.clone();
         let rank = (share * sorted.len() as f64).ceil() as usize;
@@ -285,7 +286,7 @@ impl Tally {
         if sorted.is_empty() { 0 } else { *sorted.select_nth_unstable(at).1 }
     }
 
-    /// The dearest operation; 0 without operations.
+    /// The cost of the most expensive operation; 0 without operations.
     pub fn max(&self) -> u64 {
         self.0.iter().copied().max().unwrap_or(0)
     }
@@ -303,12 +304,12 @@ impl FromIterator<u64> for Tally {
     }
 }
 
-/// The random numbers of a seed: the same wherever and whenever.
+/// The random number generator of a seed. Its numbers are the same on every machine.
 pub fn random(seed: u64) -> Pcg64Mcg {
     Pcg64Mcg::seed_from_u64(seed)
 }
 
-/// In which order timers come, by their deadlines.
+/// The order in which timers are started, by their deadlines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// At random.
@@ -319,7 +320,7 @@ pub enum Order {
     Descending,
     /// All at one tick.
     Equal,
-    /// All in one slot of a wheel of so many.
+    /// All in one slot of a wheel with this number of slots.
     SameSlot(u64),
 }
 

@@ -1,4 +1,4 @@
-//! What an experiment gives: statements decided, and the tables and charts that they rest on.
+//! The evidence of an experiment: the statements it decides, and the tables and charts behind them.
 
 use crate::growth::{Curve, Growth};
 use crate::shown::{Shown, shown};
@@ -7,23 +7,23 @@ use crate::sweep::Sweep;
 use crate::thresholds::Threshold;
 use serde::Serialize;
 
-/// All that came of an experiment.
+/// Everything that an experiment found.
 ///
-/// Each method that takes an id such as `C28.2` decides that statement. Its first words say how:
-/// by a class of growth, by equality, or on every structure.
+/// Each method that takes an id such as `C28.2` decides that statement: by a class of growth, by
+/// equality, or on every structure.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     /// In the order in which they were decided.
     pub statements: Vec<Statement>,
-    /// What was counted.
+    /// The counts.
     pub tables: Vec<Table>,
-    /// The same as pictures, where one says more.
+    /// The same counts as pictures, where a picture says more.
     pub charts: Vec<Chart>,
     by: By,
 }
 
 impl Evidence {
-    /// From here on statements are decided by this.
+    /// Sets what decides the statements that follow.
     pub fn by(&mut self, by: By) -> &mut Self {
         self.by = by;
         self
@@ -41,7 +41,7 @@ impl Evidence {
         self.statements.push(Statement { id, quote, by: self.by, test, number });
     }
 
-    /// It holds or not.
+    /// Decides a statement by a value that is `true` or `false`.
     pub fn holds(
         &mut self,
         id: &'static str,
@@ -52,7 +52,7 @@ impl Evidence {
         self.say(id, quote, Test::Holds(holds), number);
     }
 
-    /// A value that is stated, and the one found: it holds if they are the same.
+    /// Decides a statement by equality: it holds if the stated and the found value are the same.
     pub fn is<T: PartialEq + Shown>(
         &mut self,
         id: &'static str,
@@ -68,7 +68,8 @@ impl Evidence {
         self.holds(id, quote, stated == found, number);
     }
 
-    /// A value that every structure must give: it holds if all do, and there is one.
+    /// Decides a statement about all structures: it holds if each has this value, and there is at
+    /// least one.
     pub fn everywhere<T: PartialEq + Shown>(
         &mut self,
         id: &'static str,
@@ -86,7 +87,7 @@ impl Evidence {
         self.holds(id, quote, others.is_empty() && !outcomes.is_empty(), number);
     }
 
-    /// Costs are of a class, exactly.
+    /// Decides the statement that each cost is exactly of a class.
     pub fn class<'a>(
         &mut self,
         id: &'static str,
@@ -97,7 +98,7 @@ impl Evidence {
         self.growth(id, quote, curves, |curves| Test::Is(curves, class));
     }
 
-    /// Costs are of a class at most: what O means.
+    /// Decides the statement that each cost is at most of a class: O.
     pub fn at_most<'a>(
         &mut self,
         id: &'static str,
@@ -108,7 +109,7 @@ impl Evidence {
         self.growth(id, quote, curves, |curves| Test::AtMost(curves, class));
     }
 
-    /// Costs grow with n.
+    /// Decides the statement that each cost grows with n.
     pub fn grows<'a>(
         &mut self,
         id: &'static str,
@@ -118,7 +119,7 @@ impl Evidence {
         self.growth(id, quote, curves, Test::Grows);
     }
 
-    /// Something of how costs grow.
+    /// Decides a statement about how costs grow.
     fn growth<'a>(
         &mut self,
         id: &'static str,
@@ -131,7 +132,7 @@ impl Evidence {
         self.say(id, quote, test(curves), number);
     }
 
-    /// One figure exceeds another by a factor.
+    /// Decides the statement that one figure exceeds another by a factor.
     pub fn exceeds(
         &mut self,
         id: &'static str,
@@ -143,13 +144,13 @@ impl Evidence {
         self.say(id, quote, Test::Exceeds(vec![(more, less)], factor), number);
     }
 
-    /// A sweep as table and chart.
+    /// Adds a sweep as table and chart.
     pub fn sweep(&mut self, sweep: &Sweep) {
         self.tables.push(sweep.table());
         self.charts.extend(sweep.chart());
     }
 
-    /// A table of figures: the head of each column, and rows whose first cell is a name.
+    /// Adds a table of figures: the head of each column, and rows whose first cell is a name.
     pub fn table<const K: usize>(
         &mut self,
         title: impl Into<String>,
@@ -161,7 +162,7 @@ impl Evidence {
         self.tables.push(table);
     }
 
-    /// A value beside what is decided, in a table of such.
+    /// Adds a value that decides nothing to the table of such values.
     pub fn beside(&mut self, what: impl Into<String>, found: impl Shown) {
         const TITLE: &str = "Beside it";
         if self.tables.last().is_none_or(|table| table.title != TITLE) {
@@ -172,7 +173,8 @@ impl Evidence {
         }
     }
 
-    /// A chart of lines, each a name and its points.
+    /// Adds a chart of lines, each with a name and its points. Points that are not above 0 are left
+    /// out.
     pub fn chart(
         &mut self,
         [title, subtitle, x, y]: [&str; 4],
@@ -193,7 +195,7 @@ impl Evidence {
     }
 }
 
-/// What costs came to at the largest n, and their class: the least and the greatest of several.
+/// The range of the costs at the largest n, or of one cost over all n, and the classes.
 fn told(curves: &[Curve]) -> String {
     let mut classes: Vec<_> = curves.iter().map(Curve::growth).collect();
     classes.sort_unstable();
@@ -216,7 +218,7 @@ fn told(curves: &[Curve]) -> String {
 /// Figures in rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct Table {
-    /// What is shown.
+    /// The title.
     pub title: String,
     /// The heads of the columns; the first column is set to the left, the others to the right.
     pub columns: Vec<String>,
@@ -243,13 +245,13 @@ impl Table {
 /// Lines on logarithmic axes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
-    /// What is shown.
+    /// The title.
     pub title: String,
-    /// What is meant by the figures, in a line.
+    /// The meaning of the figures, in a line.
     pub subtitle: String,
-    /// What goes across.
+    /// The label of the horizontal axis.
     pub x: String,
-    /// What goes up.
+    /// The label of the vertical axis.
     pub y: String,
     /// The lines.
     pub series: Vec<Series>,

@@ -1,4 +1,4 @@
-//! What an experiment is.
+//! The definition of an experiment.
 
 use crate::{Evidence, Lab};
 
@@ -7,9 +7,9 @@ use crate::{Evidence, Lab};
 pub struct Experiment {
     /// The name by which claims refer to it: lower case, words joined by `-`.
     pub name: &'static str,
-    /// What is done, on which structures.
+    /// A description of what it does, on which structures.
     pub about: &'static str,
-    /// Does it, and writes down what came of it.
+    /// Runs it and adds what it finds to the evidence.
     pub run: fn(&Lab, &mut Evidence),
 }
 

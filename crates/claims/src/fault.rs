@@ -1,17 +1,17 @@
-//! Faults that are put into structures, to see whether the claims notice.
+//! Faults that tests inject into structures, to see whether the claims notice them.
 
 use crate::count::{AnyTimer, Probe, Steps};
 use wheelhouse_core::meter::{CountingMeter, Meter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// What is wrong with a structure of a name.
+/// A fault of the structure with a given name.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
-    /// Another structure answers to its name.
+    /// Another structure is used under its name.
     Instead {
         /// The name.
         of: &'static str,
-        /// Who answers.
+        /// The structure that is used instead.
         comes: &'static str,
     },
     /// An operation takes more steps, and counts them.
@@ -20,17 +20,17 @@ pub enum Fault {
         of: &'static str,
         /// The operation.
         on: Operation,
-        /// How many more, with n timers.
+        /// The number of additional steps, with n timers.
         by: fn(n: u64) -> u64,
     },
-    /// Work of one kind is done and not counted.
+    /// Work of one kind is not counted.
     Silent {
         /// The structure.
         of: &'static str,
         /// The kind.
         work: Work,
     },
-    /// Work of one kind is counted so many times.
+    /// Work of one kind is counted several times.
     Counted {
         /// The structure.
         of: &'static str,
@@ -46,19 +46,19 @@ pub enum Fault {
     },
 }
 
-/// What is asked of a structure.
+/// An operation that a fault can affect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Starting a timer.
     Insert,
-    /// Stopping one.
+    /// Stopping a timer.
     Cancel,
-    /// Advancing, or taking one that is due.
+    /// Advancing, or popping a timer that is due.
     Fire,
 }
 
 impl Fault {
-    /// Who answers to a name in its place.
+    /// Returns the name of the structure to build instead of `name`, if there is one.
     pub(crate) fn replacement(&self, name: &str) -> Option<&'static str> {
         match self {
             Self::Instead { of, comes } if *of == name => Some(comes),
@@ -66,7 +66,7 @@ impl Fault {
         }
     }
 
-    /// Whether a structure of a name has this fault in its own operations.
+    /// Returns `true` if the fault is in the operations of the structure called `name`.
     pub(crate) fn is_in(&self, name: &str) -> bool {
         match self {
             Self::Instead { .. } => false,
@@ -91,7 +91,7 @@ impl Faulty {
         Probe::new(faulty, |it| &it.meter).any()
     }
 
-    /// Does something and counts it, as the fault will have it.
+    /// Calls `act` and counts its work as the fault demands.
     fn act<R>(&mut self, on: Option<Operation>, act: impl FnOnce(&mut AnyTimer) -> R) -> R {
         let n = self.inner.timer.len() as u64;
         let (steps, result) = self.inner.work(act);
@@ -115,7 +115,7 @@ impl Faulty {
         }
     }
 
-    /// The tick that the structure is told.
+    /// The tick that is passed to the structure.
     fn told(&self, now: Tick) -> Tick {
         if matches!(self.fault, Fault::Late { .. }) { now.saturating_sub(1) } else { now }
     }
@@ -150,7 +150,7 @@ impl Timer<u64> for Faulty {
         let before = self.inner.steps();
         let next = self.inner.timer.next_wakeup();
         self.count(&self.inner.steps().since(&before));
-        // Who is a tick late wakes a tick late.
+        // A structure that is a tick late also wakes a tick late.
         next.map(|tick| if self.told(1) == 0 { tick.saturating_add(1) } else { tick })
     }
 

@@ -1,27 +1,28 @@
-//! How a cost grows with n, decided on counts.
+//! Decides how a cost grows with n, from counts.
 //!
 //! A sample is the mean count of an operation at one n, for each seed. A straight line through the
 //! samples over lg n gives the *slope*: steps per doubling of n, with a 95 % interval over the
-//! seeds. The class follows from it:
+//! seeds. Let T be the larger of 0.05 steps and 0.2 % of the cost. The class follows from the
+//! slope:
 //!
-//! | class | is given if |
+//! | class | condition |
 //! |---|---|
-//! | constant | the slope, its interval included, is below 0.05 steps or 0.2 % of the cost, or it is in an upper half of four sizes or more; and neither the upper half nor the last three sizes surely rise |
-//! | linear | log D over log n, with D the differences, has slope 1 within 0.05, its interval included |
-//! | logarithmic | the slope is above that, its change over the range is within a fifth of it, and the last three sizes have at least half of it |
+//! | constant | the slope and its interval are below T, over all sizes or over an upper half of four sizes or more; no interval lies wholly above T, neither that of the upper half nor that of the last three sizes |
+//! | linear | the differences from size to size grow as n^p, with p and its interval within 0.05 of 1 |
+//! | logarithmic | the slope and its interval are above T, the slope changes by less than a fifth of itself over the range, and the last three sizes have at least half of it |
 //! | undecided | otherwise: never the nearest class |
 //!
-//! One size that exceeds both neighbours for most seeds is a *spike*. It is left out of the line
-//! and reported: one n at which a table is rebuilt or a slot is split says nothing of how a cost
-//! grows. The same holds for one *jump*: a cost that is constant before it and after it, and rises
-//! by less than half, is constant, and the jump is reported.
+//! One size that exceeds both neighbours for most seeds is a *spike*. It is excluded from the line
+//! and reported: one n at which a table is rebuilt or a slot is split says nothing about how a cost
+//! grows. The same holds for one *jump*: a cost that is constant before and after it, and rises by
+//! less than half, is constant, and the jump is reported.
 //!
-//! **O is "at most"**, on every page: O(log n) holds for a cost that is constant. So a curve also
-//! has a class that it does not exceed, even where it lies between two classes. The words
-//! *constant*, *logarithmic* and *linear* are exact (Θ).
+//! **O is "at most"** on every page: O(log n) holds for a constant cost. So a curve also has a
+//! class that it does not exceed, even if it lies between two classes. The words *constant*,
+//! *logarithmic* and *linear* are exact (Θ).
 //!
-//! McGeoch, Precup and Cohen (1997) show that no rule of this kind is right on every curve; what
-//! this one does on planted curves is in [`controls`](crate::controls).
+//! McGeoch, Precup and Cohen (1997) show that no rule of this kind is right on every curve.
+//! [`controls`](crate::controls) measures this one on planted curves.
 
 mod shape;
 
@@ -42,7 +43,7 @@ pub enum Growth {
     Logarithmic,
     /// Θ(n).
     Linear,
-    /// None of them, or the samples do not tell.
+    /// None of them, or the samples do not decide.
     Undecided,
 }
 
@@ -57,7 +58,7 @@ impl Growth {
         }
     }
 
-    /// Whether it is this class; `None` if undecided.
+    /// Returns whether it is this class; `None` if undecided.
     pub fn is(self, class: Self) -> Option<bool> {
         (self != Self::Undecided).then_some(self == class)
     }
@@ -81,7 +82,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// By Student's t; infinitely wide for fewer than two samples.
+    /// The interval by Student's t; infinitely wide for fewer than two samples.
     pub fn of(samples: &[f64]) -> Self {
         let (n, centre) = (samples.len() as f64, mean(samples));
         let variance = samples.iter().map(|it| (it - centre).powi(2)).sum::<f64>() / (n - 1.0);
@@ -90,7 +91,7 @@ impl Interval {
         Self { mean: centre, low: centre - margin, high: centre + margin }
     }
 
-    /// So many times as wide.
+    /// Multiplies the width of the interval.
     #[must_use]
     pub fn widened(self, factor: f64) -> Self {
         let margin = factor * self.margin();
@@ -103,12 +104,13 @@ impl Interval {
     }
 }
 
-/// The cost at one size, a mean for each seed.
+/// The costs at one size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
     /// The size.
     pub n: u64,
-    /// The mean cost of an operation, for each seed in the same order at each size.
+    /// The mean cost of an operation for each seed. The order of the seeds is the same at each
+    /// size.
     pub costs: Vec<f64>,
 }
 
@@ -127,7 +129,7 @@ impl Curve {
         curve
     }
 
-    /// (n, mean cost) at each size: a line of a chart.
+    /// (n, mean cost) at each size: the line of a chart.
     pub fn points(&self) -> Vec<(f64, f64)> {
         self.0.iter().map(|sample| (sample.n as f64, mean(&sample.costs))).collect()
     }
@@ -142,12 +144,12 @@ impl Curve {
         self.0.last().map_or(f64::NAN, |sample| mean(&sample.costs))
     }
 
-    /// The greatest mean cost, at whichever size; 0 without samples.
+    /// The greatest mean cost at any size; 0 without samples.
     pub fn greatest(&self) -> f64 {
         self.points().into_iter().map(|(_, cost)| cost).fold(0.0, f64::max)
     }
 
-    /// The part from a size on.
+    /// The samples from a size upwards.
     #[must_use]
     pub fn from(&self, n: u64) -> Self {
         Self(self.0.iter().filter(|sample| sample.n >= n).cloned().collect())
@@ -158,18 +160,20 @@ impl Curve {
         self.shape(&Thresholds::default()).class
     }
 
-    /// Steps per doubling of n, with their interval.
+    /// Steps per doubling of n, with the interval.
     pub fn slope(&self) -> Interval {
         self.shape(&Thresholds::default()).slope
     }
 
-    /// How it grows. Undecided if it has fewer than four sizes, or fewer than two seeds.
+    /// Determines how it grows. Undecided if there are fewer than four sizes or fewer than two
+    /// seeds.
     pub fn shape(&self, thresholds: &Thresholds) -> Shape {
         Shape::of(&self.0, thresholds)
     }
 }
 
-/// Several costs of one run: a curve of each, from a run for each seed at each size.
+/// Measures several costs in the same runs, one run for each seed at each size; returns a curve of
+/// each cost.
 pub fn curves<const K: usize>(
     sizes: &[u64],
     seeds: impl Iterator<Item = u64> + Clone,

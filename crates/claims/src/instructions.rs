@@ -1,12 +1,14 @@
-//! Instructions, counted by valgrind's callgrind where that is installed.
+//! Instructions, counted by valgrind's callgrind if it is installed.
 //!
 //! Steps are what structures report about themselves; instructions are what the processor executes.
 //! A structure is filled with n timers, then a pair of operations that keeps n runs many times. The
-//! command `wheelhouse` runs itself under callgrind to count them. Two uses:
+//! command `wheelhouse` runs itself under callgrind to count them. There are two uses:
 //!
-//! * Pairs decide statements on few timers and on trees. The record is `instructions.json`;
-//!   `wheelhouse claims --instructions` compares it, and with `--record` replaces it.
-//! * Uncounted work is visible in instructions only: [`slopes`] compares n with 2n timers.
+//! * Pairs decide statements on few timers and on trees. The record is `instructions.json`.
+//!   `wheelhouse claims --instructions` compares it with new counts, and with `--record` replaces
+//!   it.
+//! * Work that a structure does not count is visible in its instructions only: [`slopes`] compares
+//!   n with 2n timers.
 
 use crate::front::on_all_processors;
 use crate::growth::mean;
@@ -15,14 +17,14 @@ use anyhow::Result;
 use wheelhouse_present::table::{Cell, Column, Table};
 use wheelhouse_present::units;
 
-/// Operations that keep the number of timers.
+/// A pair of operations that keeps the number of timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pair {
-    /// Stop a timer at random, start another.
+    /// Stop a random timer and start another.
     StopStart,
-    /// Take the earliest, start another.
+    /// Pop the earliest timer and start another.
     Hold,
-    /// Move a timer at random to another deadline.
+    /// Move a random timer to another deadline.
     Move,
 }
 
@@ -40,27 +42,27 @@ impl Pair {
     }
 }
 
-/// What is played and counted.
+/// One run to count.
 #[derive(Clone, Debug)]
 pub struct Play {
     /// The structure.
     pub backend: String,
-    /// What is counted.
+    /// The operations.
     pub pair: Pair,
-    /// Timers.
+    /// The number of timers.
     pub n: u64,
-    /// For the random numbers.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 
-/// Few timers, as a heap is said to suit, and as many as callgrind counts in a second.
+/// Few timers, for which heaps are recommended, and as many as callgrind counts in a second.
 const SIZES: [u64; 2] = [16, 1 << 13];
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
 
 /// The pairs that decide statements.
 const RECORDED: [Pair; 2] = [Pair::StopStart, Pair::Hold];
 
-/// Those whose instructions decide statements.
+/// The structures whose instructions decide statements.
 const BACKENDS: [&str; 7] = [
     "binary-heap",
     "heap-4",
@@ -71,11 +73,11 @@ const BACKENDS: [&str; 7] = [
     "red-black-tree",
 ];
 
-/// What was counted: the record in this crate, from which statements are decided.
+/// The record in this crate, from which statements are decided.
 pub const PATH: &str = "crates/claims/instructions.json";
 
-/// Counts each pair of operations, several structures at a time: the means of the seeds. `count`
-/// gives the instructions of one pair. A minute or two.
+/// Counts each pair of operations, several structures at a time, and returns the means over the
+/// seeds. `count` returns the instructions of one pair. Takes a minute or two.
 ///
 /// # Errors
 ///
@@ -93,16 +95,17 @@ pub fn count(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<recorded
     on_all_processors(&all, mean).into_iter().collect()
 }
 
-/// Structures whose operations grow by a few instructions from n to 2n, if at all, and that n.
+/// Structures whose operations grow by at most a few instructions from n to 2n timers.
 const CHECKED: [&str; 3] = ["list-wheel", "hierarchical-wheel", "binary-heap"];
 const CHECKED_N: u64 = 1 << 10;
-/// The share by which they may grow: a level of a heap more is less, a walk of all timers is more.
+/// The share by which they may grow: one more heap level stays below it, a walk of all timers does
+/// not.
 const GROWTH: f64 = 0.2;
-/// The share by which a count may differ from the one on record: another compiler's work.
+/// The share by which a count may differ from the record, since compilers differ.
 const DRIFT: f64 = 0.05;
 
-/// The operations whose instructions grow from n to 2n as none of these should: work that passes
-/// timers, whether it is counted or not. `count` gives the instructions of one pair.
+/// The operations whose instructions grow too much from n to 2n: they visit all timers, counted or
+/// not. `count` returns the instructions of one pair.
 ///
 /// # Errors
 ///
@@ -132,7 +135,7 @@ pub fn drifted(counted: &[recorded::Pair]) -> Vec<String> {
     counted.iter().filter_map(told).collect()
 }
 
-/// The file of a record.
+/// The text of the record's file.
 ///
 /// # Errors
 ///
@@ -150,7 +153,7 @@ pub fn table(pairs: &[recorded::Pair]) -> Table {
     let columns = [Column::left("structure"), Column::left("operations")].into_iter().chain(sizes);
     let title = "Instructions of a pair of operations, by callgrind";
     let mut table = Table::new(title, columns.collect());
-    // The sizes of a pair follow each other.
+    // The sizes of a pair are adjacent.
     for of_pair in
         pairs.chunk_by(|one, other| (&one.backend, &one.pair) == (&other.backend, &other.pair))
     {

@@ -1,4 +1,4 @@
-//! Runs experiments and holds what comes out to what is on record.
+//! Runs experiments and compares the outcomes with the record.
 
 use crate::claim::Whose;
 use crate::outcomes::{self, Pin, Record};
@@ -12,20 +12,20 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// A statement and what came of it.
+/// A statement and its outcome.
 #[derive(Clone, Debug, Serialize)]
 pub struct Decided {
     /// The claim and a number, as `C28.2`.
     pub id: String,
     /// The sentence.
     pub quote: String,
-    /// Whose it is.
+    /// The author of the statement.
     pub whose: Whose,
-    /// What decides it.
+    /// The kind of evidence that decides it.
     pub by: By,
-    /// The figure that decides, in a few words; of a source, what it says.
+    /// The figure that decides, in a few words; for a source, what the source says.
     pub number: String,
-    /// What came out.
+    /// The outcome of this run.
     pub outcome: Outcome,
     /// The record: outcome, figure and sentence.
     #[serde(skip)]
@@ -33,12 +33,12 @@ pub struct Decided {
 }
 
 impl Decided {
-    /// Returns `true` if outcome, figure and sentence are those on record.
+    /// Returns `true` if outcome, figure and sentence equal the record.
     pub fn as_recorded(&self) -> bool {
         self.otherwise().is_none()
     }
 
-    /// How it differs from the record, if it does.
+    /// Returns how it differs from the record, if it does.
     pub fn otherwise(&self) -> Option<String> {
         let Some(pin) = &self.pin else { return Some("not on record".to_owned()) };
         let figure = pin.figure.as_ref().filter(|it| !outcomes::agree(it, &self.number));
@@ -53,7 +53,7 @@ impl Decided {
     }
 }
 
-/// A claim and what came of its statements.
+/// A claim and the outcomes of its statements.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The claim.
@@ -63,17 +63,17 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// How many of its statements hold, do not, and are undecided.
+    /// The numbers of its statements that are confirmed, refuted and undecided.
     pub fn tally(&self) -> [usize; 3] {
         tally(&self.statements)
     }
 
-    /// Whether all came out as recorded.
+    /// Returns `true` if all its statements equal the record.
     pub fn as_recorded(&self) -> bool {
         self.statements.iter().all(Decided::as_recorded)
     }
 
-    /// Why, with the numbers of this run in the place of `{C28.2}`.
+    /// The reason, in which `{C28.2}` is replaced by the figure of this run.
     pub fn because(&self) -> String {
         let fill = |text: String, it: &Decided| text.replace(&format!("{{{}}}", it.id), &it.number);
         self.statements.iter().fold(self.claim.because.clone(), fill)
@@ -85,12 +85,12 @@ fn tally<'a>(statements: impl IntoIterator<Item = &'a Decided> + Clone) -> [usiz
         .map(|outcome| statements.clone().into_iter().filter(|it| it.outcome == outcome).count())
 }
 
-/// Claims judged, and the evidence.
+/// The claims, judged, and the evidence.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// In the order of the claims that were asked about.
+    /// The claims, in the order in which they were passed.
     pub judged: Vec<Judged>,
-    /// What each experiment gave.
+    /// The experiments that ran, with what they found.
     pub evidence: Vec<(Experiment, Evidence)>,
     /// The record.
     record: Record,
@@ -102,17 +102,17 @@ impl Judgement {
         self.judged.iter().flat_map(|judged| &judged.statements)
     }
 
-    /// The statement of an id.
+    /// The statement with this id.
     pub fn statement(&self, id: &str) -> Option<&Decided> {
         self.statements().find(|it| it.id.eq_ignore_ascii_case(id))
     }
 
-    /// How many statements hold, do not, and are undecided.
+    /// The numbers of statements that are confirmed, refuted and undecided.
     pub fn tally(&self) -> [usize; 3] {
         tally(&self.statements().cloned().collect::<Vec<_>>())
     }
 
-    /// The statements on record that nothing decided, although their claims were asked about.
+    /// The ids on record that nothing decided, although their claims were selected.
     pub fn missing(&self) -> Vec<String> {
         let is_asked = |id: &str| {
             let of = id.split_once('.').map_or(id, |(of, _)| of);
@@ -122,8 +122,8 @@ impl Judgement {
         record.filter(|id| self.statement(id).is_none()).cloned().collect()
     }
 
-    /// Takes figures and sentences as they are: a new report puts them on record. Outcomes stay
-    /// compared.
+    /// Accepts all figures and sentences as they are, since a new report replaces those on record.
+    /// Outcomes are still compared.
     #[must_use]
     pub fn as_reported(&self) -> Self {
         let mut reported = self.clone();
@@ -134,12 +134,12 @@ impl Judgement {
         reported
     }
 
-    /// Those that came out otherwise than recorded, or are not on record.
+    /// The statements that differ from the record, or are not on record.
     pub fn unexpected(&self) -> impl Iterator<Item = &Decided> {
         self.statements().filter(|it| !it.as_recorded())
     }
 
-    /// Outcomes and figures, to be put on record.
+    /// The new record: outcomes, figures and sentences.
     pub fn record(&self) -> Record {
         let pin = |it: &Decided| Pin {
             outcome: it.outcome,
@@ -149,7 +149,7 @@ impl Judgement {
         self.statements().map(|it| (it.id.clone(), pin(it))).collect()
     }
 
-    /// The statements that come out otherwise with a threshold multiplied: (id, outcome).
+    /// The statements whose outcome changes if a threshold is multiplied: (id, new outcome).
     pub fn with(&self, threshold: Threshold, factor: f64) -> Vec<(&'static str, Outcome)> {
         let (as_is, other) =
             (Thresholds::default(), Thresholds::default().scaled(threshold, factor));
@@ -163,7 +163,7 @@ impl Judgement {
 }
 
 /// Runs the experiments that these claims name, each once, on all processors, and judges the
-/// claims. `before` is told of each experiment when it begins.
+/// claims. Calls `before` when an experiment begins.
 ///
 /// # Errors
 ///
@@ -179,7 +179,7 @@ pub fn judge(
             chosen.push(experiments::find(name)?);
         }
     }
-    // Those that take longest begin first, so that no processor waits for one at the end.
+    // The longest experiments begin first, so that no processor waits for one at the end.
     chosen.sort_by_key(|it| experiments::ALL.iter().position(|other| other.name == it.name));
     let evidence = run_all(&chosen, lab, before);
     let record = outcomes::recorded(&lab.scale)?;
@@ -187,7 +187,7 @@ pub fn judge(
     Ok(Judgement { judged, evidence, record })
 }
 
-/// Each experiment is a closed world of its own, so that they can run beside each other.
+/// Runs experiments in parallel. They share nothing that changes.
 fn run_all(
     chosen: &[Experiment],
     lab: &Lab,

@@ -1,8 +1,8 @@
-//! What an experiment works with: how much it does, and structures by their names.
+//! The environment of an experiment: its scale, and structures by name.
 //!
-//! A structure is asked for by name, so that an experiment is data, and so that a test can put a
-//! [`Fault`] into it: another structure in its place, an operation that costs more, work that is
-//! not counted. A claim that does not notice a fault in what it is about is worth nothing.
+//! Experiments ask for structures by name, so that an experiment is data, and a test can inject a
+//! [`Fault`] into a structure: another structure in its place, an operation that costs more, work
+//! that is not counted. A claim that does not notice such a fault decides nothing.
 
 use crate::Scale;
 use crate::count::{AnyTimer, Probe};
@@ -19,24 +19,24 @@ use wheelhouse_registry::{Visitor, visit, visit_approximate};
 use wheelhouse_round_wheel::RoundWheel;
 use wheelhouse_single_wheel::SingleWheel;
 
-/// The smallest n of structures in order, as a power of two: in smaller ones much is near the root,
-/// or the end.
+/// The smallest n of ordered structures, as a power of two. With fewer timers too many are near the
+/// root or the end.
 const LEAST: u32 = 10;
 
-/// What came of a scenario, by the name of the structure.
+/// The results of a scenario, by the name of the structure.
 pub type Outcomes<R> = Vec<(&'static str, R)>;
 
-/// The means of an experiment.
+/// The scale of an experiment and its structures.
 #[derive(Clone, Debug)]
 pub struct Lab {
-    /// How much it does.
+    /// Sizes and seeds.
     pub scale: Scale,
-    /// What is wrong with its structures.
+    /// The faults that are injected into structures.
     pub faults: Vec<Fault>,
 }
 
 impl Lab {
-    /// Sound structures.
+    /// A lab without faults.
     pub fn new(scale: &Scale) -> Self {
         Self { scale: scale.clone(), faults: Vec::new() }
     }
@@ -50,11 +50,11 @@ impl Lab {
         self.built(name, || build(name))
     }
 
-    /// A wheel with this number of slots, or slots a level.
+    /// A wheel with this number of slots, on each level if it has levels.
     ///
     /// # Panics
     ///
-    /// If no wheel has this name, or it does not take this number of slots.
+    /// If no wheel has this name, or it does not accept this number of slots.
     pub fn slots(&self, name: &str, slots: u64) -> Probe<AnyTimer> {
         self.built(name, || configured(name, slots as usize))
     }
@@ -66,8 +66,8 @@ impl Lab {
         faults.fold(probe, |probe, fault| Faulty::put_into(probe, *fault))
     }
 
-    /// Runs a scenario of so many timers on every structure that takes as many, each empty and at
-    /// tick 0.
+    /// Runs a scenario on every structure that accepts this number of timers. Each structure is
+    /// empty and at tick 0.
     pub fn each<R>(
         &self,
         timers: u64,
@@ -83,12 +83,12 @@ impl Lab {
         self.scale.seeds()
     }
 
-    /// A cost at each size, for each seed.
+    /// Measures a cost at each size, for each seed.
     pub fn curve(&self, sizes: &[u64], cost: impl FnMut(u64, u64) -> f64) -> Curve {
         Curve::sweep(sizes, self.seeds(), cost)
     }
 
-    /// Several costs of one run, at each size and for each seed.
+    /// Measures several costs in the same runs, at each size and for each seed.
     pub fn curves<const K: usize>(
         &self,
         sizes: &[u64],
@@ -97,12 +97,12 @@ impl Lab {
         curves(sizes, self.seeds(), costs)
     }
 
-    /// The sizes of the scale up to a number.
+    /// The sizes of the scale up to `most`.
     pub fn sizes_to(&self, most: u64) -> Vec<u64> {
         self.scale.sizes().into_iter().filter(|n| *n <= most).collect()
     }
 
-    /// The sizes for structures in order: as many, the least at least 2^10.
+    /// The sizes for ordered structures: as many sizes as usual, from 2^10 upwards at least.
     pub fn ordered_sizes(&self) -> Vec<u64> {
         let up = LEAST.saturating_sub(self.scale.from);
         powers(self.scale.from + up, self.scale.to + up)

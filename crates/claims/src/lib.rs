@@ -3,10 +3,9 @@
 //!
 //! A [`Claim`] is an entry of `claims.toml`: a phrase of an article, its translation, and the
 //! reason for the outcome. It is split into *statements*, each confirmed, refuted or undecided, and
-//! each marked as the article's, a sharpening, ours or the literature's ([`Whose`]). An
-//! [`Experiment`] is a program that counts: it runs structures of this workspace, or a model of an
-//! article's printed code, on a virtual clock. Outcomes, figures and sentences are on
-//! [record](outcomes).
+//! each marked as the article's, sharpened, ours or the literature's ([`Whose`]). An [`Experiment`]
+//! is a program that counts: it runs structures of this workspace, or a model of an article's
+//! printed code, on a virtual clock. Outcomes, figures and sentences are on [record](outcomes).
 //!
 //! ```text
 //!  claims.toml ──▶ Claim ──────────────────────────────────────╮
@@ -16,12 +15,12 @@
 //!          samples ─▶ Shape                class, slope per doubling with its interval, spikes
 //! ```
 //!
-//! Nothing that decides reads a clock; the times in the table of the [`front`] are context. How a
-//! cost grows is decided on operation counts ([`growth`]), and which of two structures is ahead on
-//! [instructions](recorded): a step of one is not a step of another. The classifier is tried on
-//! planted costs ([`controls`]), the claims on planted faults ([`fault`]), and all our
-//! thresholds are in one table ([`thresholds`]). A change that makes a statement differ from the
-//! record fails `cargo test` and `wheelhouse claims`.
+//! Nothing that decides reads a clock; the times in the table of the [`front`] are context.
+//! Operation counts decide how a cost grows ([`growth`]). [Instructions](recorded) decide which of
+//! two structures is ahead, because a step of one may cost more than a step of the other. The
+//! classifier is tested on planted costs ([`controls`]), the claims on planted faults ([`fault`]),
+//! and all our thresholds are in one table ([`thresholds`]). If a change makes a statement differ
+//! from the record, `cargo test` and `wheelhouse claims` fail.
 //!
 //! ```
 //! use wheelhouse_claims::{Lab, Outcome, Scale, judge, select};

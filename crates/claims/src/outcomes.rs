@@ -1,9 +1,9 @@
 //! The record: the outcome, the figure and the sentence of each statement.
 //!
-//! Two files hold it. `outcomes.toml` has the outcomes, and the figures of the reduced range of n,
-//! which tests decide. `results/claims/verdicts.json`, which the report writes, has the sentences,
-//! and the figures of the whole range. `wheelhouse claims --record` writes the first file,
-//! `--out results/claims` the second. Read first what changed.
+//! Two files contain it. `outcomes.toml` has the outcomes, and the figures on the reduced range of
+//! n, which tests use. `results/claims/verdicts.json`, which the report writes, has the sentences,
+//! and the figures on the whole range. `wheelhouse claims --record` writes the first file,
+//! `wheelhouse claims --out results/claims` the second. Read the diff before you commit them.
 
 use crate::Scale;
 use crate::statement::Outcome;
@@ -15,7 +15,7 @@ use std::fmt::Write;
 /// The statements on record, by their ids.
 pub type Record = BTreeMap<String, Pin>;
 
-/// A statement on record. A figure or a sentence that is not known agrees with any.
+/// A statement on record. A figure or a sentence that is `None` agrees with any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
     /// The outcome.
@@ -26,7 +26,7 @@ pub struct Pin {
     pub quote: Option<String>,
 }
 
-/// The path of the file in the workspace.
+/// The path of the record in the workspace.
 pub const PATH: &str = "crates/claims/outcomes.toml";
 const FILE: &str = include_str!("../outcomes.toml");
 const REPORT: &str = include_str!("../../../results/claims/verdicts.json");
@@ -44,29 +44,29 @@ pub struct Reported {
     pub id: String,
     /// The sentence.
     pub quote: String,
-    /// Its figure on the whole range.
+    /// Its figure on the whole range of n.
     pub number: String,
-    /// Its outcome there.
+    /// Its outcome on the whole range.
     pub outcome: Outcome,
 }
 
-/// The statements of the report that is kept.
+/// The statements of the report in `results/claims`.
 ///
 /// # Errors
 ///
-/// If the file is not what it should be.
+/// If the file is invalid.
 pub fn reported() -> Result<Vec<Reported>> {
     let judged: Vec<Judged> =
         serde_json::from_str(REPORT).context("cannot read results/claims/verdicts.json")?;
     Ok(judged.into_iter().flat_map(|judged| judged.statements).collect())
 }
 
-/// The record, with the figures of a scale: those of the whole and of the reduced range, with the
-/// usual seeds, are known.
+/// The record, with the figures of a scale. Figures are known for the whole and the reduced range,
+/// with the usual seeds.
 ///
 /// # Errors
 ///
-/// If a file is not what it should be.
+/// If a file is invalid.
 pub fn recorded(scale: &Scale) -> Result<Record> {
     let outcomes: BTreeMap<String, (Outcome, String)> =
         toml::from_str(FILE).with_context(|| format!("cannot read {PATH}"))?;
@@ -86,11 +86,12 @@ pub fn recorded(scale: &Scale) -> Result<Record> {
     Ok(record)
 }
 
-/// By what share a fraction may differ from the one on record: the logarithms of one machine are
-/// not those of another to the last digit.
+/// The share by which a fraction may differ from the record: machines compute logarithms that
+/// differ in the last digit.
 const SHARE: f64 = 0.01;
 
-/// Compares two figures: equal words, equal counts, and fractions within a hundredth.
+/// Returns `true` if two figures agree: equal words, equal counts, and fractions within a
+/// hundredth.
 pub fn agree(one: &str, other: &str) -> bool {
     let (one, other) = (parts(one), parts(other));
     let same = |(one, other): (&&str, &&str)| {
@@ -103,7 +104,7 @@ pub fn agree(one: &str, other: &str) -> bool {
     one.len() == other.len() && one.iter().zip(&other).all(same)
 }
 
-/// Numbers and what stands between them.
+/// Splits a text into numbers and the text between them.
 fn parts(text: &str) -> Vec<&str> {
     let is_number = |c: char| c.is_ascii_digit() || c == '.';
     let mut parts = Vec::new();
@@ -118,7 +119,7 @@ fn parts(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The file of a record: claims in the order of their names, statements in that of their numbers.
+/// The text of the record's file. Claims are ordered by name, statements by number.
 pub fn file(record: &Record) -> String {
     let mut lines: Vec<_> = record.iter().collect();
     lines.sort_by_key(|(id, _)| {
@@ -133,7 +134,7 @@ pub fn file(record: &Record) -> String {
     for (id, Pin { outcome, figure, .. }) in lines {
         let figure = figure.as_deref().unwrap_or_default().replace('\\', "\\\\");
         let figure = figure.replace('"', "\\\"");
-        // To write into a string cannot fail.
+        // Writing into a string cannot fail.
         _ = writeln!(text, "\"{id}\" = [\"{outcome}\", \"{figure}\"]");
     }
     text

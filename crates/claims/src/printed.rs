@@ -1,10 +1,10 @@
-//! The articles' printed code, as it ran, beside the models of it.
+//! The answers of the articles' printed code, compared with those of the models.
 //!
-//! `scripts/run-the-printed-code` cuts the listings out of the articles' texts, which are no part
-//! of this project, and runs them where Go and a JDK are installed. What they print comes here as
-//! lines of a key and a value, and is compared with what the models print, or with what the claim
-//! states where no model is needed to know it. The record of the last run stands beside the report,
-//! and decides the statements of `claims.toml` that are `by_printed_code`.
+//! `scripts/run-the-printed-code` extracts the listings from the articles' texts, which are not
+//! part of this project, and runs them where Go and a JDK are installed. They print lines of a key
+//! and a value. Each value is compared with what the model prints, or, where no model is needed,
+//! with what the claim states. The record of the last run is stored with the report. It decides the
+//! statements of `claims.toml` that are `by_printed_code`.
 
 use crate::experiments::models::kafka::{ClockRule, Place, Port, tick_of};
 use crate::experiments::models::rounds::{Rounds, S0, WITHOUT_END};
@@ -20,25 +20,25 @@ use wheelhouse_present::table::{Cell, Column, Mark, Table};
 
 /// The record of a run, in the folder of the report.
 pub const RECORD: &str = "printed-code.json";
-/// The same for people.
+/// The record as Markdown.
 pub const MARKDOWN: &str = "printed-code.md";
 
-/// What a listing printed, and what it should have.
+/// The answer of a listing, and the expected one.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Row {
-    /// The claim.
+    /// The id of the claim.
     pub id: String,
-    /// Claim and question.
+    /// The id and a name: `B4.after-stop`.
     pub key: String,
-    /// What was asked.
+    /// The question.
     pub asked: String,
-    /// What the printed code answered.
+    /// The answer of the printed code.
     pub printed: String,
-    /// What the model answers, or what the claim states.
+    /// The answer of the model, or the one that the claim states.
     pub expected: String,
-    /// Whether `expected` is a model's.
+    /// `true` if `expected` is the answer of a model.
     pub by_model: bool,
-    /// Whether both are the same.
+    /// `true` if the answer is the expected one.
     pub agrees: bool,
 }
 
@@ -61,7 +61,7 @@ const fn stated(key: &'static str, asked: &'static str, answer: &'static str) ->
     Question { key, asked, expected: Expected::Stated(answer) }
 }
 
-/// What the last run answered: the record that stands in the project's own report.
+/// The answers of the last run, as recorded in the project's report.
 pub fn on_record() -> &'static [Row] {
     static ROWS: LazyLock<Vec<Row>> =
         LazyLock::new(|| serde_json::from_str(RECORDED).unwrap_or_default());
@@ -70,21 +70,22 @@ pub fn on_record() -> &'static [Row] {
 
 const RECORDED: &str = include_str!("../../../results/claims/printed-code.json");
 
-/// Whether there is a question of this key.
+/// Returns `true` if there is a question with this key.
 pub(crate) fn is_asked(key: &str) -> bool {
     QUESTIONS.iter().any(|question| question.key == key)
 }
 
-/// What printed code answered, held against a statement.
+/// Answers of printed code, compared with those that a statement needs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answers {
-    /// Whether all are as stated; `None` if one was not asked.
+    /// `true` if all answers are as stated; `None` if one is missing.
     pub hold: Option<bool>,
     /// The answers, in a few words.
     pub told: String,
 }
 
-/// The answers of these rows to questions by their keys, each with the answer that is stated.
+/// Compares the answers in `rows` with the stated ones, which are listed by the key of the
+/// question.
 pub(crate) fn answers(stated: &BTreeMap<String, String>, rows: &[Row]) -> Answers {
     let answer = |key: &String| Some(&rows.iter().find(|row| row.key == *key)?.printed);
     let told = |(key, stated): (&String, &String)| match answer(key) {
@@ -211,8 +212,8 @@ const QUESTIONS: &[Question] = &[
     ),
 ];
 
-/// The ticks at which these tasks, of a delay and a number of runs, run on 12 slots, as Go prints
-/// them.
+/// The ticks at which these tasks run on 12 slots, as Go prints them. Each task has a delay and a
+/// number of runs.
 fn ticks(tasks: &[(u64, i64)], end: u64) -> String {
     let mut wheel = Rounds::new(S0, 12, 0);
     for (name, (delay, times)) in tasks.iter().enumerate() {
@@ -228,8 +229,8 @@ fn runs(times: i64) -> String {
     (1..=120).map(|_| wheel.tick().fired.len()).sum::<usize>().to_string()
 }
 
-/// The places and the expiry of the last of these deadlines, each added when the one before has
-/// run; and how often a slot was offered in all.
+/// The places and the expiry of the last deadline, and how often a slot was offered in all. Each
+/// deadline is added when the one before has run.
 fn life(tick: u64, size: usize, deadlines: &[u64]) -> (String, u64) {
     let mut port = Port::new(tick, size, 0);
     let mut told = String::new();
@@ -245,7 +246,7 @@ fn life(tick: u64, size: usize, deadlines: &[u64]) -> (String, u64) {
     (told, port.offers())
 }
 
-/// By how many ms each of a thousand deadlines runs early.
+/// By how many ms each of a thousand timers runs early.
 fn early() -> impl Iterator<Item = u64> {
     (5_000..6_000).map(|deadline| {
         let mut port = Port::new(1_000, 10, 0);
@@ -259,17 +260,17 @@ fn waits(deadline: u64) -> String {
     place.map_or("runs at once", |_| "waits").to_owned()
 }
 
-/// Compares what the printed code printed, lines of a key, a tab and a value, with what is
-/// expected. Of a program that could not be run there are no lines, and then no rows.
+/// Compares what the printed code printed with the expected answers. Each line has a key, a tab and
+/// a value. A program that could not be run has no lines, and then no rows.
 ///
 /// # Errors
 ///
-/// If a line has no tab, or a key that nobody asked for.
+/// If a line has no tab, or its key is unknown, or there is no line.
 pub fn compare(lines: &str) -> Result<Vec<Row>> {
     let row = |line: &str| {
         let (key, printed) = line.split_once('\t').with_context(|| format!("no tab in: {line}"))?;
         let question = QUESTIONS.iter().find(|question| question.key == key);
-        let question = question.with_context(|| format!("nothing is expected of {key}"))?;
+        let question = question.with_context(|| format!("there is no question {key}"))?;
         let (expected, by_model) = match question.expected {
             Expected::Model(answer) => (answer(), true),
             Expected::Stated(answer) => (answer.to_owned(), false),
@@ -289,7 +290,7 @@ pub fn compare(lines: &str) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Writes the record of a run into the folder of the report, and the same for people.
+/// Writes the record of a run into the folder of the report, as JSON and as Markdown.
 ///
 /// # Errors
 ///
@@ -306,11 +307,11 @@ pub fn write(rows: &[Row], by: &str, dir: &Path) -> Result<()> {
     write_whole(&dir.join(MARKDOWN), text.as_bytes())
 }
 
-/// The record in the folder of a report; none if the printed code was not run for it.
+/// Reads the record in the folder of a report. It is empty if the printed code was not run for it.
 ///
 /// # Errors
 ///
-/// If there is one that cannot be read.
+/// If the record exists and cannot be read.
 pub fn read(dir: &Path) -> Result<Vec<Row>> {
     let path = dir.join(RECORD);
     if !path.exists() {
@@ -318,10 +319,10 @@ pub fn read(dir: &Path) -> Result<Vec<Row>> {
     }
     let text =
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is no record", path.display()))
+    serde_json::from_str(&text).with_context(|| format!("{} is not a record", path.display()))
 }
 
-/// How many agree.
+/// A sentence on how many answers agree.
 pub fn tally(rows: &[Row]) -> String {
     let agree = rows.iter().filter(|row| row.agrees).count();
     let modelled = rows.iter().filter(|row| row.by_model).count();
@@ -332,7 +333,7 @@ pub fn tally(rows: &[Row]) -> String {
     )
 }
 
-/// The rows of a run.
+/// The rows of a run as a table.
 pub fn table(rows: &[Row]) -> Table {
     let columns = ["question", "what is asked", "the printed code", "expected", "by"];
     let mut table = Table::new("What the printed code answered", columns.map(Column::left).into());

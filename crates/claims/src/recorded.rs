@@ -1,9 +1,10 @@
-//! Instructions that are on record: what orders structures.
+//! Instructions on record, which decide the order of structures.
 //!
-//! `wheelhouse instructions --out results/instructions` writes the record, by callgrind and free of
-//! noise, and CI holds the code to it. It has the workloads of the comparison and two traces of
-//! real programs, at 10^4 and 10^5 timers. `wheelhouse claims --instructions --record` writes that
-//! of pairs of operations, on more structures and with fewer timers.
+//! `wheelhouse instructions --out results/instructions` writes the record. Callgrind counts it, so
+//! it has no noise, and CI compares the code with it. It has the workloads of the comparison and
+//! two traces of real programs, at 10^4 and 10^5 timers.
+//! `wheelhouse claims --instructions --record` writes the record of pairs of operations, on more
+//! structures and with fewer timers.
 
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -16,7 +17,7 @@ struct Record {
     rows: Vec<Row>,
 }
 
-/// Instructions of an operation.
+/// Instructions of one operation on one workload.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Row {
     /// The structure.
@@ -32,7 +33,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Instructions of one operation, on average.
+    /// The mean instructions of one operation.
     pub fn each(&self) -> f64 {
         self.instructions as f64 / self.operations as f64
     }
@@ -53,7 +54,7 @@ pub struct Pair {
     pub pair: String,
     /// Live timers.
     pub n: u64,
-    /// Of both operations together, the mean of the seeds.
+    /// Instructions of both operations together, a mean over the seeds.
     pub instructions: f64,
 }
 
@@ -62,7 +63,7 @@ pub fn all() -> &'static [Row] {
     &ROWS
 }
 
-/// Instructions of an operation, where they are on record; not a number elsewhere, which decides
+/// The mean instructions of an operation; NaN if they are not on record, so that they decide
 /// nothing.
 pub fn each(backend: &str, workload: &str, n: u64, measure: &str) -> f64 {
     let is = |row: &&Row| {
@@ -72,14 +73,14 @@ pub fn each(backend: &str, workload: &str, n: u64, measure: &str) -> f64 {
     all().iter().find(is).map_or(f64::NAN, Row::each)
 }
 
-/// Instructions of a pair of operations that leaves n as it is, `stop-start` or `hold`.
+/// The instructions of a pair of operations, `stop-start` or `hold`; NaN if it is not on record.
 pub fn pair(backend: &str, pair: &str, n: u64) -> f64 {
     let is = |row: &&Pair| (row.backend.as_str(), row.pair.as_str(), row.n) == (backend, pair, n);
     PAIRS.iter().find(is).map_or(f64::NAN, |row| row.instructions)
 }
 
-/// Instructions of two structures on each workload and trace that both have on record for a
-/// measure, at the largest n: (workload, one, other).
+/// The instructions of two structures for a measure, on each workload and trace of the first one,
+/// at its largest n: (workload, one, other). `other` is NaN if it is not on record.
 pub fn compared(one: &str, other: &str, measure: &str) -> Vec<(String, f64, f64)> {
     let of_one = all().iter().filter(|row| row.backend == one && row.measure == measure);
     let largest = |row: &&Row| {

@@ -1,24 +1,24 @@
-//! How much an experiment does.
+//! The size of an experiment.
 
 use std::borrow::Cow;
 
-/// Sizes and repetitions. An experiment with sizes of its own, from an article, ignores the sizes.
+/// Sizes and repetitions. An experiment that takes its sizes from an article ignores these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scale {
     /// Smallest n, as a power of two.
     pub from: u32,
-    /// Largest n for operations that are constant or logarithmic, as a power of two.
+    /// Largest n for constant and logarithmic operations, as a power of two.
     pub to: u32,
-    /// Largest n where each operation passes all timers.
+    /// Largest n for operations that visit all timers, as a power of two.
     pub to_linear: u32,
-    /// A repetition with other random numbers for each.
+    /// Each seed is a repetition with other random numbers.
     pub seeds: Cow<'static, [u64]>,
 }
 
 impl Scale {
-    /// What the report stands on: n = 2^10 to 2^20, linear ones to 2^14, five seeds.
+    /// The scale of the report: n = 2^10 to 2^20, 2^14 for linear operations, five seeds.
     pub const WHOLE: Self = Self { from: 10, to: 20, to_linear: 14, seeds: SEEDS };
-    /// What tests run: the same outcomes in seconds.
+    /// The scale of the tests: the same outcomes in seconds.
     pub const REDUCED: Self = Self { from: 8, to: 13, to_linear: 11, seeds: SEEDS };
 
     /// The same sizes with other seeds.
@@ -32,7 +32,7 @@ impl Scale {
         powers(self.from, self.to)
     }
 
-    /// The sizes for operations that pass all timers.
+    /// The sizes for operations that visit all timers.
     pub fn linear_sizes(&self) -> Vec<u64> {
         powers(self.from, self.to_linear)
     }
@@ -47,7 +47,7 @@ impl Scale {
         self.seeds.iter().copied()
     }
 
-    /// The first of the seeds, for what is drawn once.
+    /// The first of the seeds, for values that are drawn once.
     pub fn seed(&self) -> u64 {
         self.seeds.first().copied().unwrap_or(1)
     }

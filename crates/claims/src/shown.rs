@@ -1,13 +1,13 @@
-//! Values as they stand in a sentence.
+//! Formats values for a sentence.
 
-/// A value as it stands in a sentence.
+/// Formats a value for a sentence.
 pub(crate) fn shown<T: Shown + ?Sized>(value: &T) -> String {
     value.shown(false)
 }
 
-/// What can stand in a sentence: numbers, words, and several of them with commas between.
+/// A value that a sentence can contain: a number, a word, or several of them separated by commas.
 pub trait Shown {
-    /// `inner` if it is one of several, so that what belongs together must be seen.
+    /// Formats it. `inner` is `true` inside another list; a list is then set in parentheses.
     fn shown(&self, inner: bool) -> String;
 }
 

@@ -5,15 +5,15 @@ use crate::thresholds::{Threshold, Thresholds};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What comes of a statement.
+/// The outcome of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// It holds.
     Confirmed,
-    /// It does not.
+    /// It does not hold.
     Refuted,
-    /// What was counted does not tell.
+    /// The counts do not decide it.
     Undecided,
 }
 
@@ -47,21 +47,21 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What decides a statement.
+/// The kind of evidence that decides a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
     /// Steps, wake-ups, slots or firings of structures, counted on a virtual clock.
     #[default]
     Counts,
-    /// Instructions, counted by callgrind. What orders structures: a step of one is not one of
-    /// another.
+    /// Instructions, counted by callgrind. They decide the order of structures, because a step of
+    /// one structure may cost more than a step of another.
     Instructions,
-    /// A paper, documentation, or the source of a system: nothing here could run it.
+    /// A paper, documentation, or the source of a system, which cannot be run here.
     Sources,
-    /// The code that an article prints, run as it is.
+    /// The code that an article prints, run unchanged.
     PrintedCode,
-    /// The arithmetic of a model of what an article prints or describes.
+    /// The arithmetic of a model of code that an article prints or describes.
     Arithmetic,
 }
 
@@ -78,43 +78,43 @@ impl By {
     }
 }
 
-/// A sentence that holds or does not, and what decides.
+/// A sentence that holds or does not, and what decides it.
 #[derive(Clone, Debug)]
 pub struct Statement {
     /// The claim and a number, as `C28.2`.
     pub id: &'static str,
-    /// The sentence, worded as the claim is.
+    /// The sentence, in the words of the claim.
     pub quote: String,
-    /// What decides it.
+    /// The kind of evidence that decides it.
     pub by: By,
-    /// How.
+    /// How it is decided.
     pub test: Test,
     /// The number that decides, in a few words.
     pub number: String,
 }
 
-/// How a statement is decided. It keeps what was counted, so that other thresholds can be tried on
-/// it.
+/// How a statement is decided. It keeps the counts, so that they can be judged with other
+/// thresholds.
 #[derive(Clone, Debug)]
 pub enum Test {
-    /// Without a threshold.
+    /// A value, `true` or `false`, without a threshold.
     Holds(bool),
-    /// Each cost is of a class, exactly: Θ.
+    /// Each cost is exactly of a class: Θ.
     Is(Vec<Curve>, Growth),
     /// No cost exceeds a class: O.
     AtMost(Vec<Curve>, Growth),
     /// Each cost grows.
     Grows(Vec<Curve>),
-    /// Each figure is within a threshold of what is stated, as a share of that.
+    /// Each found figure is within a threshold of the stated one, as a share of the stated one.
     Near(Vec<(f64, f64)>, Threshold),
-    /// The same, with the threshold in the figure's own unit.
+    /// Each found figure is within a threshold of the stated one, in their own unit.
     Within(Vec<(f64, f64)>, Threshold),
     /// Each first figure exceeds its second by a factor.
     Exceeds(Vec<(f64, f64)>, Threshold),
 }
 
 impl Test {
-    /// What comes of it.
+    /// Decides the statement.
     pub fn outcome(&self, thresholds: &Thresholds) -> Outcome {
         self.holds(thresholds).into()
     }
@@ -128,7 +128,8 @@ impl Test {
             Self::Is(curves, class) => all(shapes(curves).iter().map(|it| it.class.is(*class))),
             Self::AtMost(curves, class) => all(curves.iter().map(|curve| {
                 let it = curve.shape(thresholds);
-                // What exceeds the class must be known to: by a class above it, or as a power of n.
+                // A refutation needs proof: a class above the claimed one, or growth as a power of
+                // n.
                 let [power, risen] =
                     [Threshold::Power, Threshold::Risen].map(|it| thresholds.of(it));
                 let is_power = it.exponent.is_some_and(|it| it.low > power);
@@ -161,7 +162,7 @@ impl Test {
     }
 }
 
-/// All, none of which may be unknown unless another fails anyhow; `None` of nothing.
+/// `Some(false)` if any is `Some(false)`; otherwise `None` if one is unknown or there is none.
 fn all(each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let each: Vec<_> = each.collect();
     if each.contains(&Some(false)) {

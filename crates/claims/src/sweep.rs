@@ -9,7 +9,7 @@ use std::ops::Index;
 #[derive(Clone, Debug)]
 pub struct Sweep {
     title: String,
-    /// What a figure is, in a line.
+    /// The meaning of a figure, in a line.
     unit: String,
     x: String,
     lines: Vec<(String, Curve)>,
@@ -23,7 +23,7 @@ impl Sweep {
         Self::over("timers", title, unit)
     }
 
-    /// A sweep over something else.
+    /// A sweep over another quantity.
     pub fn over(x: impl Into<String>, title: impl Into<String>, unit: impl Into<String>) -> Self {
         let (title, unit, x) = (title.into(), unit.into(), x.into());
         Self { title, unit, x, lines: Vec::new(), hidden: Vec::new() }
@@ -35,14 +35,14 @@ impl Sweep {
         self
     }
 
-    /// Adds a line of the table that the chart does not show.
+    /// Adds a line to the table, but not to the chart.
     pub fn beside(&mut self, name: impl Into<String>, curve: Curve) -> &mut Self {
         let name = name.into();
         self.hidden.push(name.clone());
         self.add(name, curve)
     }
 
-    /// Adds the costs of one run, each under the structure's name and its own.
+    /// Adds the costs of one run. Each line is named by the structure and the cost.
     pub fn run<const K: usize>(
         &mut self,
         who: &str,
@@ -55,13 +55,13 @@ impl Sweep {
         self
     }
 
-    /// The lines whose name contains all of these.
+    /// The lines whose names contain all of these parts.
     pub fn all<'a>(&'a self, parts: &'a [&str]) -> impl Iterator<Item = &'a Curve> {
         let is = move |(name, _): &&(String, Curve)| parts.iter().all(|part| name.contains(part));
         self.lines.iter().filter(is).map(|(_, curve)| curve)
     }
 
-    /// The lines of these structures whose name contains all of these parts.
+    /// The lines of these structures whose names contain all of these parts.
     pub fn of<'a>(
         &'a self,
         structures: &'a [&str],
@@ -74,12 +74,12 @@ impl Sweep {
         self.lines.iter().filter(is).map(|(_, curve)| curve)
     }
 
-    /// The least cost at the largest n of the lines whose name contains all of these.
+    /// The least cost at the largest n of the lines whose names contain all of these parts.
     pub fn least(&self, parts: &[&str]) -> f64 {
         self.all(parts).map(Curve::last).fold(f64::INFINITY, f64::min)
     }
 
-    /// The greatest cost at any n of the lines whose name contains all of these.
+    /// The greatest cost at any n of the lines whose names contain all of these parts.
     pub fn greatest(&self, parts: &[&str]) -> f64 {
         self.all(parts).map(Curve::greatest).fold(0.0, f64::max)
     }
@@ -105,7 +105,7 @@ impl Sweep {
         table
     }
 
-    /// The lines, but for those that were left out; none if there is nothing above 0.
+    /// The lines that are not hidden; `None` if no cost is above 0.
     pub fn chart(&self) -> Option<Chart> {
         let shown = self.lines.iter().filter(|(name, _)| !self.hidden.contains(name));
         let series = |(name, curve): &(String, Curve)| Series {
@@ -134,11 +134,11 @@ fn spikes(shape: &Shape, curve: &Curve) -> String {
     shape.spikes.iter().map(told).collect::<Vec<_>>().join(", ")
 }
 
-/// The line of a name.
+/// Returns the line with this name.
 ///
 /// # Panics
 ///
-/// If there is none: an experiment asks for what it has counted.
+/// If there is none: experiments read only lines that they have added.
 impl Index<&str> for Sweep {
     type Output = Curve;
 

@@ -1,14 +1,14 @@
-//! Every number of our own that an outcome hangs on, in one table.
+//! All thresholds of our choice that outcomes depend on, in one table.
 //!
-//! A claim is decided by a class of growth or by equality wherever it can be. Where a tolerance is
-//! needed it stands here, and nowhere else; the report prints the table, with the statements that
-//! come out otherwise if the number is halved or doubled.
+//! A claim is decided by a class of growth or by equality wherever possible. Every tolerance that
+//! is needed is defined here and nowhere else. The report prints the table, with the statements
+//! whose outcome changes if a threshold is halved or doubled.
 
 use std::fmt;
 
 macro_rules! thresholds {
     ($($name:ident = $value:literal, $what:literal;)+) => {
-        /// A number that outcomes hang on.
+        /// A number that outcomes depend on.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Threshold {
             $(#[doc = $what] $name,)+
@@ -18,7 +18,7 @@ macro_rules! thresholds {
             /// All, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$name,)+];
 
-            /// What it bounds.
+            /// A description of the bound.
             pub const fn what(self) -> &'static str {
                 match self { $(Self::$name => $what,)+ }
             }
@@ -66,12 +66,12 @@ impl Default for Thresholds {
 }
 
 impl Thresholds {
-    /// The value of one.
+    /// The value of a threshold.
     pub fn of(&self, threshold: Threshold) -> f64 {
         self.0[threshold as usize]
     }
 
-    /// These, with one multiplied.
+    /// These values, with one of them multiplied.
     #[must_use]
     pub fn scaled(mut self, threshold: Threshold, factor: f64) -> Self {
         self.0[threshold as usize] *= factor;

@@ -1,4 +1,4 @@
-//! What stands first: the sweep, its table, its figure, and the section of the README.
+//! The front of the report: the sweep, its table, its figure, and the section of the README.
 
 use std::sync::LazyLock;
 use wheelhouse_claims::fault::Fault;
@@ -6,7 +6,7 @@ use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front, Operation, 
 use wheelhouse_claims::growth::Growth;
 use wheelhouse_claims::{Lab, Scale, judge, report, select};
 
-/// A wheel, a heap, and one that passes all timers, on the reduced range.
+/// Two wheels, a heap, and a map that visits all timers, on the reduced range.
 static FRONT: LazyLock<Front> = LazyLock::new(|| {
     let is_asked = |it: &Contestant| {
         ["list-wheel", "wheel with rounds", "binary-heap", "hash-map"].contains(&it.name)
@@ -30,7 +30,7 @@ fn a_wheel_inserts_in_constant_steps_and_a_heap_does_not_if_each_is_the_earliest
     // O is "at most": a constant cost holds for O(log n).
     assert_eq!(counted("binary-heap", InsertRandom).1, Standing::Holds);
     assert_eq!(counted("hash-map", Fire), (Growth::Linear, Standing::Holds));
-    // The articles' wheel counts rounds down: a tick meets its share of all timers.
+    // The articles' wheel decrements rounds: a tick visits its share of all timers.
     let tick = ("wheel with rounds", Operation::EmptyTick);
     assert_eq!(counted(tick.0, tick.1), (Growth::Linear, Standing::Holds));
     assert_eq!(counted(tick.0, Operation::Cancel).1, Standing::Holds);
@@ -73,7 +73,7 @@ fn the_figure_has_four_panels_with_a_line_for_each_structure() {
 fn the_section_of_the_readme_is_short() -> anyhow::Result<()> {
     let judgement = judge(select(&["B1".to_owned()])?, &Lab::new(&Scale::REDUCED), |_| ())?;
     let section = report::summary(&judgement, &FRONT);
-    // Two more lines at most, of other structures; and one with a link, in the README.
+    // Two lines more at most, for other structures, and one with a link in the README.
     assert!(section.lines().count() <= 8, "{section}");
     assert!(
         section.contains("does it hold?** In a wheel it holds. In a heap it holds"),
@@ -84,7 +84,7 @@ fn the_section_of_the_readme_is_short() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A tree that answers to the name of the wheel.
+/// A tree is used under the name of the wheel.
 #[test]
 fn another_structure_in_the_place_of_the_wheel_changes_the_answer() {
     let faults = vec![Fault::Instead { of: "list-wheel", comes: "red-black-tree" }];

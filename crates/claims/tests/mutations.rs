@@ -1,23 +1,23 @@
-//! Faults that are put into structures, and the claims that must notice each.
+//! Faults that are injected into structures, and the claims that must notice each.
 //!
-//! A claim whose outcome stays when what it is about is exchanged decides nothing. Each fault names
-//! claims, of each of which at least one statement must come out otherwise than on record.
+//! A claim decides nothing if its outcome does not depend on the structure that it is about. Each
+//! fault names claims; in each of them at least one statement must differ from the record.
 
 use std::collections::BTreeSet;
 use wheelhouse_claims::fault::{Fault, Operation};
 use wheelhouse_claims::{Lab, Scale, judge, select};
 use wheelhouse_core::meter::Work;
 
-/// Half of what the other tests run: a list in a wheel's place takes four times the time for each
-/// doubling. That nothing is otherwise here without a fault is tested, too.
+/// A smaller range than that of the other tests: with a list instead of a wheel, each doubling of
+/// n takes four times as long. One test checks that nothing differs on this range without a fault.
 const SMALL: Scale = Scale { from: 8, to: 12, ..Scale::REDUCED };
 
-/// The claims of these that notice a fault.
+/// Those of these claims that notice a fault.
 fn noticed(fault: Fault, claims: &[&str]) -> anyhow::Result<BTreeSet<String>> {
     otherwise(vec![fault], claims)
 }
 
-/// The claims of these that come out otherwise than on record.
+/// Those of these claims that differ from the record.
 fn otherwise(faults: Vec<Fault>, claims: &[&str]) -> anyhow::Result<BTreeSet<String>> {
     let lab = Lab { faults, ..Lab::new(&SMALL) };
     let ids: Vec<String> = claims.iter().map(|id| (*id).to_owned()).collect();
@@ -119,8 +119,7 @@ fn other_structures_in_the_place_of_maps_and_slots() -> anyhow::Result<()> {
     all_notice(Fault::Instead { of: "red-black-tree", comes: "unordered-list" }, &["C30"])
 }
 
-/// Structures of the same classes differ in their figures, which are on record for the reduced
-/// range.
+/// Structures of the same class have different figures, which are on record for the reduced range.
 #[test]
 fn another_structure_of_the_same_class_has_other_figures() -> anyhow::Result<()> {
     for (of, comes, claim) in [
@@ -136,13 +135,13 @@ fn another_structure_of_the_same_class_has_other_figures() -> anyhow::Result<()>
     Ok(())
 }
 
-/// A tree that is never balanced is a list where deadlines come in order.
+/// A tree that never rebalances is a list if deadlines are inserted in order.
 #[test]
 fn a_tree_that_does_not_rebalance() -> anyhow::Result<()> {
     all_notice(dearer("red-black-tree", Operation::Insert, |n| n), &["C29", "C30"])
 }
 
-/// How many times a structure counts one of its steps is its own affair: no order hangs on it.
+/// A structure is free to count one of its steps several times: no order depends on it.
 #[test]
 fn a_step_that_is_counted_twice_changes_no_order() -> anyhow::Result<()> {
     for of in ["round-wheel", LISTS] {

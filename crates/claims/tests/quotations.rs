@@ -1,14 +1,14 @@
-//! The articles' words are in their texts, letter for letter, in the lines that the claims name.
+//! The quotations are in the articles, word for word, in the lines that the claims name.
 //!
-//! The texts are no part of this project. Name their folder in `WHEELHOUSE_ARTICLES`; otherwise
-//! the test prints that it was skipped.
+//! The articles are not part of this project. Name the folder with their texts in
+//! `WHEELHOUSE_ARTICLES`; otherwise the test prints that it was skipped.
 
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::Path;
 use wheelhouse_claims::{Article, claims};
 
-/// A word that only the text of an article has.
+/// A word that occurs in one article only.
 const KNOWN_BY: [(Article, &str); 5] = [
     (Article::S0, "*XTimeWheel"),
     (Article::S1, "while-true-sleep"),
@@ -17,7 +17,7 @@ const KNOWN_BY: [(Article, &str); 5] = [
     (Article::S4, "HashedWheelTimer"),
 ];
 
-/// The text of an article.
+/// Returns the text of an article.
 fn text(article: Article, folder: &Path) -> Result<String> {
     let (_, word) = KNOWN_BY.iter().find(|(of, _)| *of == article).context("no article")?;
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {

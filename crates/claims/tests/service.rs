@@ -1,18 +1,18 @@
-//! Faults of a running service are shown by the tests of the service: those that the claims name
-//! exist.
+//! Tests of the service show that it does not have the faults of running services. The tests that
+//! the claims name exist.
 
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::Path;
 use wheelhouse_claims::{Claim, claims};
 
-/// The tests that a claim names, as path and function.
+/// The tests that a claim names, as (path, function).
 fn named(claim: &Claim) -> Vec<(&str, &str)> {
     let words = claim.because.split_whitespace().filter_map(|word| word.split_once("::"));
     words.map(|(path, name)| (path, name.trim_end_matches(['.', ',', ';']))).collect()
 }
 
-/// That a source text has a test of this name, and not only a function.
+/// Returns `true` if a source text has a test with this name; a plain function does not count.
 fn has_test(source: &str, name: &str) -> bool {
     let function = format!("fn {name}()");
     let lines: Vec<_> = source.lines().map(str::trim).collect();

@@ -1,5 +1,5 @@
-//! Every statement comes out as it is on record, on a reduced range of n, and the controls are
-//! sound. The report agrees with the record.
+//! Every statement has the outcome on record, on a reduced range of n, and the controls are sound.
+//! The report agrees with the record.
 
 use anyhow::Context;
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ fn every_statement_comes_out_as_recorded() -> anyhow::Result<()> {
             assert!(decided.contains(&format!("{id}.{number}")), "{id} marks {number}");
         }
     }
-    // The report is of the same statements, in the same words.
+    // The report has the same statements.
     let of_report: BTreeSet<_> = reported()?.into_iter().map(|it| it.id).collect();
     assert_eq!(decided, of_report, "results/claims is of other statements: scripts/reproduce");
     Ok(())
@@ -53,13 +53,13 @@ fn the_pages_of_the_report_say_what_its_verdicts_say() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Markdown without what it escapes.
+/// Removes the escapes of Markdown.
 fn plain(markdown: &str) -> String {
     markdown.replace('\\', "").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 }
 
-/// An experiment that returns early decides nothing, and another outcome, figure or sentence is
-/// none that is on record.
+/// The comparison with the record notices a missing statement, as when an experiment returns early,
+/// and another outcome, figure or sentence.
 #[test]
 fn what_differs_from_the_record_is_noticed() -> anyhow::Result<()> {
     let c48 = select(&["C48".to_owned()])?;
@@ -74,7 +74,7 @@ fn what_differs_from_the_record_is_noticed() -> anyhow::Result<()> {
     let unexpected: Vec<_> = judgement.unexpected().map(|it| it.id.as_str()).collect();
     assert_eq!(unexpected, ["C48.1", "C48.3", "C48.5"]);
     assert_eq!(judgement.missing(), ["C48.4"]);
-    // A new report puts figures and sentences on record, and no outcome.
+    // A new report replaces the figures and sentences on record, but not the outcomes.
     let reported = judgement.as_reported();
     assert_eq!(reported.unexpected().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["C48.1"]);
     Ok(())

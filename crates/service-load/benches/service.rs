@@ -1,7 +1,8 @@
-//! `cargo bench --bench service`: the timer service under load, beside tokio's time driver and
-//! others.
+//! `cargo bench --bench service`: the timer service under load, compared with tokio's time driver
+//! and others.
 //!
-//! See `benches/SERVICE.md` for what is measured, how each is used, and what is unfair to whom.
+//! See `benches/SERVICE.md` for what is measured, how each facility is used, and which biases are
+//! known.
 
 use clap::Parser;
 use std::path::Path;
@@ -10,7 +11,7 @@ use wheelhouse_frame::options::Called;
 use wheelhouse_present::console::end;
 use wheelhouse_service_load::options::{Options, known};
 
-/// The timer service under load, beside others.
+/// The timer service under load, compared with others.
 #[derive(Debug, Parser)]
 #[command(
     bin_name = "cargo bench --bench service --",

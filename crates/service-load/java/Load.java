@@ -19,7 +19,7 @@ public final class Load {
         void stop();
     }
 
-    /** java.util.concurrent's, with what is cancelled taken out of the queue. */
+    /** java.util.concurrent's executor, with cancelled tasks removed from the queue. */
     static final class Executor implements Timers {
         private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1);
 
@@ -57,7 +57,7 @@ public final class Load {
         return (Timers) Class.forName("Netty").getDeclaredConstructor().newInstance();
     }
 
-    /** Does this on each of two threads at once. How long that took, in nanoseconds. */
+    /** Calls this on two threads at once. Returns how long that took, in nanoseconds. */
     static long together(java.util.function.IntConsumer what) throws InterruptedException {
         Thread[] threads = new Thread[PRODUCERS];
         long begin = System.nanoTime();
@@ -72,7 +72,7 @@ public final class Load {
         return System.nanoTime() - begin;
     }
 
-    /** So many jobs, due in an hour or two, by two threads. */
+    /** Schedules this many jobs by two threads, each due in one to two hours. */
     static long stand(Timers timers, int jobs) throws InterruptedException {
         Runnable nothing = () -> {};
         return together(number -> {
@@ -83,7 +83,7 @@ public final class Load {
         });
     }
 
-    /** Pairs a second; each cancels the oldest of a window. */
+    /** Returns pairs a second. Each pair schedules a job and cancels the oldest of a window. */
     static double pairs(Timers timers, int window) throws InterruptedException {
         long[] pairs = new long[PRODUCERS];
         Runnable nothing = () -> {};
@@ -103,7 +103,7 @@ public final class Load {
         return Arrays.stream(pairs).sum() * 1e9 / took;
     }
 
-    /** Runs a second of jobs that are due at one instant. */
+    /** Returns runs a second of jobs that are due at one instant, or NaN if it came too soon. */
     static double burst(Timers timers) throws InterruptedException {
         long instant = System.nanoTime() + 3_000_000_000L;
         CountDownLatch latch = new CountDownLatch(PENDING / PRODUCERS * PRODUCERS);
@@ -120,7 +120,7 @@ public final class Load {
         return PENDING * 1e9 / (System.nanoTime() - instant);
     }
 
-    /** Lateness of jobs that fire at a rate: p50, p99, p99.9, and processor time of each, in us. */
+    /** Lateness of jobs that fire at a rate: p50, p99, p99.9; and CPU time per job; all in us. */
     static double[] fires(Timers timers) throws InterruptedException {
         int jobs = (int) (RATE * SECONDS * 3);
         long[] late = new long[jobs];
@@ -166,7 +166,7 @@ public final class Load {
         return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
     }
 
-    /** A row: each experiment once to warm up and once for the figure. */
+    /** Returns a row. Each experiment runs once to warm up and once for the figure. */
     static String row(String facility) throws Exception {
         double[] figures = new double[9];
         for (int round = 0; round < 2; round++) {

@@ -3,7 +3,7 @@ import io.netty.util.Timeout;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** Netty's timer with a tick of a millisecond. Its thread takes in 100,000 new timers a tick. */
+/** Netty's timer with a tick of a millisecond. Its thread takes in up to 100,000 timers a tick. */
 public final class Netty implements Load.Timers {
     private final HashedWheelTimer timer =
         new HashedWheelTimer(Executors.defaultThreadFactory(), 1, TimeUnit.MILLISECONDS, 65_536);

@@ -1,4 +1,4 @@
-//! The work of a job, after it has noted when it began.
+//! The work that a job does after it has noted when it began.
 
 use std::hint::spin_loop;
 use std::thread;
@@ -8,7 +8,7 @@ use wheelhouse_machine::clock::Taken;
 /// The work of the jobs of a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// None.
+    /// No work.
     Empty,
     /// One job in `each` blocks its thread for this time. The others do nothing.
     SleepsOneIn {

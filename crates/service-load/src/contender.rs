@@ -1,4 +1,4 @@
-//! A facility among others: started anew for each play.
+//! A facility among others, started afresh for each play.
 
 use crate::experiments::Experiment;
 use crate::facility::Facility;
@@ -17,7 +17,8 @@ pub struct Entry<F> {
 }
 
 impl<F: Facility + 'static> Entry<F> {
-    /// Name, description, and how to start it with a tick. It plays everything.
+    /// An entry that plays all experiments. It has a name, a description, and a function that
+    /// starts it with a tick.
     pub fn boxed(
         name: &'static str,
         about: &'static str,
@@ -26,7 +27,7 @@ impl<F: Facility + 'static> Entry<F> {
         Self::of_some(name, about, Experiment::ALL, start)
     }
 
-    /// The same without these experiments, which ask for something that it does not have.
+    /// The same without these experiments, which need an operation that it does not have.
     pub fn of_all_but(
         name: &'static str,
         about: &'static str,
@@ -38,7 +39,7 @@ impl<F: Facility + 'static> Entry<F> {
         Self::of_some(name, about, &plays, start)
     }
 
-    /// The same, where some experiments show all that is special about it.
+    /// The same with these experiments only, if they show everything that is special about it.
     pub fn of_some(
         name: &'static str,
         about: &'static str,

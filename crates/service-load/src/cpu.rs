@@ -1,6 +1,6 @@
 //! The processor time of the whole program.
 //!
-//! On a machine that does something else too, time that passes says little, and this still says
+//! On a machine that also does other work, elapsed time says little, but processor time still says
 //! what a job costs.
 
 use std::process;
@@ -8,14 +8,14 @@ use std::time::Duration;
 use wheelhouse_frame::Figure;
 use wheelhouse_machine::clock::running_of;
 
-/// The processor time that this program has used so far, all threads together. `None` where the
-/// system does not tell.
+/// The processor time that all threads of this program have used so far. `None` if the system does
+/// not report it.
 pub(crate) fn used() -> Option<Duration> {
     running_of(process::id())
 }
 
-/// Processor time between two readings, divided by a number of things; `None` if the system does
-/// not have it.
+/// Processor time between two readings, divided by a number of jobs. `None` if the system does not
+/// report it.
 pub(crate) fn figure(
     name: &'static str,
     begin: Option<Duration>,
@@ -26,8 +26,8 @@ pub(crate) fn figure(
     Some(Figure::time(name, used.as_nanos() as f64 / each.max(1) as f64))
 }
 
-/// Processor time between two readings, for each second of this time: how many processors were used
-/// on average.
+/// Processor time between two readings, divided by the elapsed time: the average number of
+/// processors in use.
 pub(crate) fn processors_used(
     begin: Option<Duration>,
     end: Option<Duration>,

@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 
-/// The longest duration that is told apart: ten minutes.
+/// The longest duration that the histogram distinguishes: ten minutes. Longer ones count as this.
 const LONGEST: u64 = 600_000_000_000;
 
 /// A distribution of durations in nanoseconds.
@@ -14,8 +14,8 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// For values recorded while the clock runs: two digits, in 40 KiB, which stay in the cache of
-    /// a processor.
+    /// For values recorded while the clock runs: two digits, in 40 KiB that stay in a processor's
+    /// cache.
     pub fn coarse() -> Self {
         Self::with_digits(2)
     }
@@ -38,31 +38,31 @@ impl Distribution {
         self.longest = self.longest.max(nanos);
     }
 
-    /// Adds what another holds.
+    /// Adds the values of another distribution.
     pub fn add(&mut self, other: &Self) {
-        // Both have the same bounds, so that nothing is out of range.
+        // Both have the same bounds, so no value is out of range.
         self.histogram.add(&other.histogram).expect("the same bounds");
         self.sum += other.sum;
         self.longest = self.longest.max(other.longest);
     }
 
-    /// How many were recorded.
+    /// The number of durations.
     pub fn len(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// Whether none was.
+    /// Returns `true` if there is no duration.
     pub fn is_empty(&self) -> bool {
         self.histogram.is_empty()
     }
 
-    /// The mean.
+    /// The mean duration; 0 if there is none.
     pub fn mean(&self) -> f64 {
         if self.is_empty() { 0.0 } else { self.sum / self.len() as f64 }
     }
 
-    /// The duration that this share of all does not exceed. Never beyond the longest, to which the
-    /// last bucket may round.
+    /// The duration that this share of all does not exceed; 0 if there is none. It never exceeds
+    /// the longest, although the last bucket may round up.
     pub fn quantile(&self, share: f64) -> f64 {
         if self.is_empty() {
             0.0
@@ -71,12 +71,12 @@ impl Distribution {
         }
     }
 
-    /// The longest, exactly.
+    /// The longest duration, exactly.
     pub fn longest(&self) -> f64 {
         self.longest as f64
     }
 
-    /// How many took longer than this, to the precision of the histogram.
+    /// The number of durations longer than this, to the precision of the histogram.
     pub fn longer_than(&self, nanos: u64) -> u64 {
         if self.longest <= nanos { 0 } else { self.len() - self.histogram.count_between(0, nanos) }
     }

@@ -1,4 +1,4 @@
-//! What is put under load.
+//! The interface of a timer facility under load.
 
 use crate::ledger::{Beat, Job};
 use anyhow::{Context, Result, ensure};
@@ -6,84 +6,82 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a facility says to a cancellation or a refresh.
+/// A facility's answer to a cancellation or a refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It is done: the job does not run, or not before its new time.
+    /// Done: the job does not run, or not before its new time.
     Done,
-    /// Too late: it has run, or is about to.
+    /// Too late: the job has run, or is about to.
     TooLate,
-    /// The request is on its way, and nobody will tell what came of it.
+    /// The request was sent. The facility does not report whether it came in time.
     Sent,
 }
 
-/// A running timer facility: jobs are given to it from any thread, and it runs each at its time or
-/// later.
+/// A running timer facility. Any thread can give it jobs, and it runs each at its time or later.
 pub trait Facility: Sync + Sized {
-    /// By which a job is cancelled.
+    /// The handle by which a job is cancelled.
     type Handle: Send;
-    /// By which a job is moved to a later time, again and again. A facility may keep such a job in
-    /// another way.
+    /// The handle by which a job is moved to a later time, any number of times. A facility may
+    /// store such a job differently.
     type Session: Send;
 
-    /// Schedules a job. `None` if it was refused.
+    /// Schedules a job. Returns `None` if the job was refused.
     fn schedule(&self, due: Instant, job: Job) -> Option<Self::Handle>;
 
     /// Cancels a job.
     fn cancel(&self, handle: Self::Handle) -> Answer;
 
-    /// Schedules a job that will be refreshed. `None` if it was refused.
+    /// Schedules a job that will be refreshed. Returns `None` if the job was refused.
     fn open(&self, due: Instant, job: Job) -> Option<Self::Session>;
 
     /// Moves a job to a later time.
     fn refresh(&self, session: &Self::Session, due: Instant) -> Answer;
 
-    /// Runs a job at this moment and then after each period, as often as is left of it. Whether it
-    /// was taken.
+    /// Runs a job at this moment and then after each period, until the beat has no run left.
+    /// Returns `true` if the job was accepted.
     fn every(&self, first: Instant, period: Duration, beat: Beat) -> bool;
 
-    /// Returns when all that was given before the call has been taken in, with `pending` jobs left:
-    /// so that nothing is counted that is still lying in a queue. The clock runs: nothing is done
-    /// here that only serves to find faults.
+    /// Waits until all calls made so far have been processed and `pending` jobs are left, so that
+    /// work in a queue is not missed. The clock is running, so this does nothing that only serves
+    /// to find faults.
     ///
     /// # Errors
     ///
-    /// If that does not come about within [`PATIENCE`].
+    /// If this takes longer than [`PATIENCE`].
     fn settle(&self, pending: usize) -> Result<()>;
 
-    /// How many jobs it has that are neither over nor cancelled, by its own account. Called when it
-    /// has settled, and no clock runs.
+    /// The facility's own count of jobs that are neither over nor cancelled. Called after
+    /// [`settle`](Self::settle), while no clock is running.
     ///
     /// # Errors
     ///
     /// If it does not answer within [`PATIENCE`].
     fn count(&self) -> Result<usize>;
 
-    /// Ends it, and returns when its threads have ended. What is pending does not run.
+    /// Stops the facility and waits for its threads to end. Pending jobs do not run.
     fn stop(self);
 }
 
-/// How long a facility may take to take in what it was given, before it is taken to hang.
+/// How long a facility may take to process its calls before it is assumed to hang.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How often it is looked whether something has come about without sleeping: most does within
-/// microseconds, and who is looked at is not to have the nap in its backlog.
+/// How often a condition is polled without sleeping. Most become true within microseconds, and a
+/// sleep would be measured as backlog of the facility.
 const LOOKS: u32 = 100;
 
-/// And then so often.
+/// The sleep between later polls.
 const LOOK: Duration = Duration::from_micros(200);
 
-/// Gives a facility a last message that says `done` when it is dealt with, and waits for that: what
-/// came before in the same queue has been dealt with then too. What was said.
+/// Sends a facility a last message, which sends on the channel when it is processed, and waits for
+/// that. Earlier messages in the same queue have then been processed too. Returns what was sent.
 pub(crate) fn wait_for_marker<T>(send: impl FnOnce(mpsc::Sender<T>) -> bool) -> Result<T> {
     let (done, wait) = mpsc::channel();
     ensure!(send(done), "the facility refuses jobs");
-    wait.recv_timeout(PATIENCE).with_context(|| {
-        format!("the facility did not deal with what it was given within {PATIENCE:?}")
-    })
+    wait.recv_timeout(PATIENCE)
+        .with_context(|| format!("the facility did not process its calls within {PATIENCE:?}"))
 }
 
-/// Waits until this has come about.
+/// Waits until the condition is true.
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Result<()> {
     let begin = Instant::now();
     let mut looks = 0;

@@ -1,38 +1,38 @@
 //! The check of a play: each job must have run exactly as often as it should, and none before its
-//! time. Without it no figure is shown. Moments are nanoseconds since the origin of the ledger.
+//! time. A play that fails has no figures. Moments are nanoseconds since the origin of the ledger.
 
 use crate::distribution::Distribution;
 use crate::ledger::Ledger;
 
-/// What should have become of a job.
+/// The expected end of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It runs at this moment or later.
     Runs(u64),
-    /// The same, and its lateness is not shown.
+    /// The same, but its lateness is not shown.
     RunsUnmeasured(u64),
-    /// It runs at `due` or later; `or` is allowed too, where nobody can tell whether a refresh was
-    /// dealt with in time.
+    /// It runs at `due` or later. A run from `or` on is allowed too, because the facility does not
+    /// report whether a refresh came in time.
     RunsLate {
-        /// When it should run, if its last refresh was.
+        /// When it runs if its last refresh came in time.
         due: u64,
-        /// When it may run, if none was.
+        /// When it may run if no refresh came in time.
         or: u64,
     },
     /// It does not run.
     Never,
-    /// It may run or not: it was cancelled, and the facility does not tell whether in time.
+    /// It may run or not: it was cancelled, and the facility does not report whether in time.
     Either,
 }
 
 impl Fate {
-    /// Whether it runs, if all is well.
+    /// Returns `true` if the job must run.
     pub fn is_to_run(&self) -> bool {
         matches!(self, Self::Runs(_) | Self::RunsUnmeasured(_) | Self::RunsLate { .. })
     }
 }
 
-/// Whether every job has run that is to run.
+/// Returns `true` if every job that must run has run.
 pub fn all_ran(ledger: &Ledger, fates: &[Fate]) -> bool {
     fates
         .iter()
@@ -40,17 +40,17 @@ pub fn all_ran(ledger: &Ledger, fates: &[Fate]) -> bool {
         .all(|(number, fate)| !fate.is_to_run() || ledger.began(number).is_some())
 }
 
-/// What was found.
+/// The result of a check without faults.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// How long after its time each run began.
     pub lateness: Distribution,
-    /// Runs of jobs that were cancelled, and runs at the time before a refresh, by facilities that
-    /// do not tell whether these came in time.
+    /// Runs despite a cancellation, or at the time before a refresh, of facilities that do not
+    /// report whether these came in time.
     pub in_spite: u64,
 }
 
-/// What is wrong, counted.
+/// The number of each kind of fault.
 #[derive(Default)]
 struct Faults {
     missing: u64,
@@ -60,11 +60,11 @@ struct Faults {
     again: u64,
 }
 
-/// Compares fates with what happened.
+/// Compares fates with the runs.
 ///
 /// # Errors
 ///
-/// What is wrong, in a sentence.
+/// A sentence that names the faults.
 pub fn check<'a>(
     books: impl IntoIterator<Item = (&'a Ledger, &'a [Fate])>,
 ) -> Result<Checked, String> {
@@ -101,7 +101,7 @@ fn judge(fate: Fate, began: Option<u64>, checked: &mut Checked, faults: &mut Fau
             faults.earliest = faults.earliest.max(allowed - began);
         }
         Some(_) if matches!(fate, Fate::RunsUnmeasured(_)) => {} // it has run
-        // A run before the last deadline was one of the deadline before it.
+        // A run before `due` counts from the deadline before the last refresh.
         Some(began) => {
             checked.in_spite += u64::from(began < due);
             checked.lateness.record(began - if began < due { allowed } else { due });
@@ -134,7 +134,7 @@ mod tests {
     use std::sync::Arc;
     use std::time::Instant;
 
-    /// Jobs that run now, a while after the origin.
+    /// Returns a ledger and the time now, after running some of its jobs a while after the origin.
     fn ledger(jobs: usize, run: &[u32]) -> (Arc<Ledger>, u64) {
         let ledger = Ledger::new(Instant::now(), jobs);
         std::thread::sleep(std::time::Duration::from_millis(2));

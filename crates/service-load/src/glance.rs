@@ -1,5 +1,4 @@
-//! The run in one table: of each experiment the figures that somebody asks for who chooses a
-//! facility.
+//! The run in one table: for each experiment the figures that matter when you choose a facility.
 
 use crate::experiments::Experiment;
 use wheelhouse_frame::run::Run;
@@ -26,7 +25,7 @@ const SHOWN: [(&str, Experiment, &str); 16] = [
     ("burst\nruns/s", Experiment::Audit, "runs/s"),
 ];
 
-/// The table, if enough was played to fill it.
+/// The table, or `None` if some of its experiments were not played.
 pub(crate) fn at_a_glance(run: &Run<Experiment>) -> Option<Table> {
     if !SHOWN.iter().all(|(_, experiment, _)| run.has(*experiment)) {
         return None;
@@ -45,7 +44,7 @@ pub(crate) fn at_a_glance(run: &Run<Experiment>) -> Option<Table> {
     Some(table)
 }
 
-/// A figure of a facility: a dash if it has not played, and no figure if it was wrong.
+/// The cell of a facility: a dash if it has not played, "WRONG" if the play failed.
 fn cell(run: &Run<Experiment>, facility: &str, experiment: Experiment, figure: &str) -> Cell {
     match run.of(experiment, facility) {
         None => Cell::missing(),

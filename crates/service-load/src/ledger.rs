@@ -1,39 +1,38 @@
-//! What became of each job: the one thing that all facilities write to, and from which everything
-//! is read afterwards.
+//! The ledger of runs. All facilities write to it, and all checks and figures are read from it.
 //!
-//! A run stores the moment at which it began, under the number of its job, and counts one. That is
-//! a read of the clock and two writes to memory that was touched before; quantiles are worked out
-//! when the run is over.
+//! A run stores the moment at which it began, under the number of its job, and increments a
+//! counter. That is a read of the clock and two writes to memory that was touched before. Quantiles
+//! are computed after the play.
 
 use crate::body::Body;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// When each job of a range began to run. Each producer has a ledger of its own, so that producers
-/// share nothing through us.
+/// The moments at which the jobs of a range began to run. Each producer has its own ledger, so that
+/// the benchmark itself shares nothing between producers.
 #[derive(Debug)]
 pub struct Ledger {
     origin: Instant,
-    /// Nanoseconds since the origin plus one; zero is a job that has not run.
+    /// Nanoseconds since the origin plus one; zero means that the job has not run.
     began: Box<[AtomicU64]>,
     runs: AtomicU64,
-    /// Runs of jobs that had run before.
+    /// Second and later runs of a job.
     again: AtomicU64,
     /// The work of each job.
     body: Body,
 }
 
 impl Ledger {
-    /// A ledger for jobs numbered from 0, whose moments count from `origin`. The jobs do nothing
-    /// but note when they began.
+    /// A ledger for jobs numbered from 0, whose moments count from `origin`. The jobs only note
+    /// when they began.
     pub fn new(origin: Instant, jobs: usize) -> Arc<Self> {
         Self::with_body(origin, jobs, Body::Empty)
     }
 
     /// A ledger for jobs that do some work after they have noted when they began.
     pub fn with_body(origin: Instant, jobs: usize, body: Body) -> Arc<Self> {
-        // Written one by one, so that no page is touched for the first time by a run.
+        // Written one by one, so that a run never touches a page for the first time.
         let began = (0..jobs).map(|_| AtomicU64::new(0)).collect();
         Arc::new(Self { origin, began, runs: AtomicU64::new(0), again: AtomicU64::new(0), body })
     }
@@ -43,7 +42,7 @@ impl Ledger {
         Job { number, ledger: Arc::clone(self) }
     }
 
-    /// The moment so many nanoseconds after the origin.
+    /// The moment this many nanoseconds after the origin.
     pub fn moment(&self, nanos: u64) -> Instant {
         self.origin + Duration::from_nanos(nanos)
     }
@@ -53,23 +52,23 @@ impl Ledger {
         Instant::now().saturating_duration_since(self.origin).as_nanos() as u64
     }
 
-    /// How many of its jobs somebody has in his hands: neither run nor dropped. For who holds the
-    /// only reference to the ledger itself.
+    /// The number of its jobs that exist: neither run nor dropped. Valid if the caller has the only
+    /// reference to the ledger itself.
     pub fn held(self: &Arc<Self>) -> usize {
         Arc::strong_count(self) - 1
     }
 
-    /// How many runs there were.
+    /// The number of runs.
     pub fn runs(&self) -> u64 {
         self.runs.load(Ordering::Acquire)
     }
 
-    /// How many runs there were of jobs that had run before.
+    /// The number of runs of jobs that had run before.
     pub fn again(&self) -> u64 {
         self.again.load(Ordering::Acquire)
     }
 
-    /// When the (last) run of a job began, in nanoseconds since the origin; `None` if it has not
+    /// When the last run of a job began, in nanoseconds since the origin; `None` if the job has not
     /// run.
     pub fn began(&self, number: usize) -> Option<u64> {
         self.began.get(number)?.load(Ordering::Acquire).checked_sub(1)
@@ -80,12 +79,12 @@ impl Ledger {
         self.body
     }
 
-    /// How many jobs it is for.
+    /// The number of its jobs.
     pub fn len(&self) -> usize {
         self.began.len()
     }
 
-    /// Whether it is for none.
+    /// Returns `true` if it has no jobs.
     pub fn is_empty(&self) -> bool {
         self.began.is_empty()
     }
@@ -99,8 +98,7 @@ impl Ledger {
     }
 }
 
-/// What a facility is to run: two words. A copy is the same job, and if both are run, that is found
-/// out.
+/// A job for a facility, of two words. A clone is the same job: if both run, the check finds it.
 #[derive(Clone, Debug)]
 pub struct Job {
     number: u32,
@@ -120,8 +118,8 @@ impl Job {
     }
 }
 
-/// A job that runs again and again. Each of its runs is noted under a number of its own, so that
-/// one that is missing or comes twice is found out.
+/// A periodic job. Each of its runs is noted under its own number, so that the check finds a run
+/// that is missing or repeated.
 #[derive(Debug)]
 pub struct Beat {
     next: Job,
@@ -129,18 +127,18 @@ pub struct Beat {
 }
 
 impl Beat {
-    /// Runs that have these numbers, one after the other.
+    /// A job whose runs have these numbers, one after another.
     pub fn new(ledger: &Arc<Ledger>, numbers: std::ops::Range<u32>) -> Self {
         Self { next: ledger.job(numbers.start), left: numbers.len() as u32 }
     }
 
-    /// How many runs are still to come.
+    /// The number of runs still to come.
     pub fn left(&self) -> u32 {
         self.left
     }
 
-    /// Notes that the next run begins now. One that is too many is noted as a second run of the
-    /// last.
+    /// Notes that the next run begins now. A run too many is noted as a second run of the last
+    /// number.
     pub fn run(&mut self) {
         let Job { number, ledger } = &mut self.next;
         ledger.ran(*number);

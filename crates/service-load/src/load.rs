@@ -1,4 +1,4 @@
-//! How much of everything.
+//! The sizes of the experiments.
 
 use anyhow::{Result, ensure};
 use std::num::NonZero;
@@ -8,48 +8,48 @@ use std::time::Duration;
 /// The size of each experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// Threads that schedule and refresh, but in the open loops.
+    /// Threads that schedule and refresh, except in open loops.
     pub producers: usize,
-    /// How long the producers of `pairs` and `refresh` go on.
+    /// How long the producers of `pairs` and `refresh` run.
     pub pairs_time: Duration,
     /// How many jobs each producer of `pairs-window` keeps outstanding.
     pub window: usize,
-    /// Jobs far away beside which pairs are measured.
+    /// Far jobs that are pending while pairs are measured.
     pub pending: u32,
     /// Threads that make pairs in `producers`.
     pub crowd: usize,
-    /// Fires a second.
+    /// Fires per second.
     pub rate: u32,
-    /// Fires a second of `fires-300k`.
+    /// Fires per second of `fires-300k`.
     pub fast_rate: u32,
-    /// Fires a second of `slow-jobs`.
+    /// Fires per second of `slow-jobs`.
     pub slow_rate: u32,
-    /// How long jobs fire at such a rate, one-shot or periodic, and how long `server` lasts.
+    /// How long jobs fire at these rates, one-shot or periodic, and how long `server` lasts.
     pub fires_time: Duration,
     /// Connections of `server`.
     pub connections: u32,
-    /// Requests a second of `server`.
+    /// Requests per second of `server`.
     pub request_rate: u32,
     /// The period of periodic jobs.
     pub period: Duration,
-    /// Sessions.
+    /// The number of sessions.
     pub sessions: u32,
     /// How long after its last refresh a session expires.
     pub ttl: Duration,
     /// Jobs due at one instant.
     pub burst: u32,
-    /// How long it is looked whether a facility stays idle.
+    /// How long an idle facility is observed.
     pub idle_time: Duration,
-    /// The tick of the facilities that can be told one.
+    /// The tick of the facilities whose tick can be set.
     pub tick: Duration,
-    /// How long to wait without a run before what has not run is taken to be lost.
+    /// How long to wait without a run before the missing jobs count as lost.
     pub patience: Duration,
     /// The seed of delays.
     pub seed: u64,
 }
 
 impl Load {
-    /// The sizes that the project promises figures for: minutes in all.
+    /// The sizes for which the project gives bounds: minutes in all.
     pub fn whole() -> Self {
         Self {
             producers: 2,
@@ -74,7 +74,7 @@ impl Load {
         }
     }
 
-    /// A tenth of it.
+    /// A tenth of the jobs, and less time.
     pub fn quick() -> Self {
         Self {
             pairs_time: Duration::from_millis(200),
@@ -89,7 +89,7 @@ impl Load {
         }
     }
 
-    /// As little as shows that everything works.
+    /// The smallest sizes that show that everything works.
     pub fn tiny() -> Self {
         Self {
             pairs_time: Duration::from_millis(5),
@@ -111,21 +111,21 @@ impl Load {
         }
     }
 
-    /// How many jobs fire in `fires`.
+    /// The number of jobs that fire in `fires`.
     pub fn fires(&self) -> u64 {
         self.fires_at(self.rate)
     }
 
-    /// How many jobs fire at this rate.
+    /// The number of jobs that fire at this rate.
     pub fn fires_at(&self, rate: u32) -> u64 {
         (f64::from(rate) * self.fires_time.as_secs_f64()).round() as u64
     }
 
-    /// Refuses what cannot be played.
+    /// Refuses sizes that cannot be played.
     ///
     /// # Errors
     ///
-    /// With what to choose instead.
+    /// The message says what to choose instead.
     pub fn check(&self) -> Result<()> {
         let jobs = [self.pending, self.sessions, self.burst];
         ensure!((1..=64).contains(&self.producers), "--producers is from 1 to 64 threads");
@@ -144,8 +144,8 @@ impl Load {
         let fires = self.fires();
         ensure!(
             (1..=u64::from(MOST)).contains(&fires),
-            "{fires} jobs would fire, and it can be from 1 to {MOST}; choose --rate and --seconds \
-             so that their product is"
+            "{fires} jobs would fire, not 1 to {MOST}; choose --rate and --seconds so that their \
+             product is in this range"
         );
         Ok(())
     }
@@ -156,7 +156,7 @@ pub(crate) fn processors() -> usize {
     available_parallelism().map_or(1, NonZero::get)
 }
 
-/// More than this, and most machines have not the memory.
+/// With more jobs most machines run out of memory.
 const MOST: u32 = 20_000_000;
 
 fn between(time: Duration, least: u64, most: u64) -> bool {

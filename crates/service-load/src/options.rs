@@ -1,4 +1,4 @@
-//! The command line, which `wheelhouse service` and `cargo bench --bench service` share.
+//! The command line that `wheelhouse service` and `cargo bench --bench service` share.
 
 use crate::experiments::Experiment;
 use crate::facilities;
@@ -13,36 +13,37 @@ use wheelhouse_frame::run::Plan;
 use wheelhouse_frame::{Experiment as _, named};
 use wheelhouse_present::console::say;
 
-/// What to play, how much of it, and where to put what comes out.
+/// What to play, at which sizes, and where to write the results.
 #[derive(Clone, Debug, Args)]
 pub struct Options {
     #[command(flatten)]
     shared: Shared,
-    /// Threads that schedule or refresh, but in the open loops: from 1 to 64 [default: 2].
+    /// Threads that schedule or refresh, except in the open loops: from 1 to 64 [default: 2].
     #[arg(long, value_name = "P")]
     pub producers: Option<usize>,
     /// Runs a second, in fires (not fires-300k) and periodic: from 1 to 10000000, and no more than
     /// 20000000 in all [default: 100000].
     #[arg(long, value_name = "PER_SECOND", value_parser = count)]
     pub rate: Option<u32>,
-    /// Jobs that are pending (schedule, and the pairs but pairs-alone), sessions, and jobs due at
-    /// once (audit): from 1 to 20000000 [default: 1000000, 500000, 1000000].
+    /// Pending jobs (schedule, and all pairs except pairs-alone), sessions, and jobs due at one
+    /// instant (audit): from 1 to 20000000 [default: 1000000, 500000, 1000000].
     #[arg(long, value_name = "N", value_parser = count)]
     pub jobs: Option<u32>,
-    /// How long pairs and refreshes are made, and jobs fire or a server is played: from 0.001 to 60
-    /// [default: 0.5 and 2].
+    /// How long pairs and refreshes are made, and how long jobs fire or a server runs: from 0.001
+    /// to 60 [default: 0.5 and 2].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub seconds: Option<Duration>,
     /// The time to live of sessions, in seconds: from 0.01 to 60 [default: 2].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub ttl: Option<Duration>,
-    /// The tick of wheelhouse, in milliseconds: from 0.001 to 1000; tokio's is one [default: 0.05].
+    /// The tick of wheelhouse, in milliseconds: from 0.001 to 1000; tokio's is 1 [default: 0.05].
     #[arg(long, value_name = "MS", value_parser = milliseconds)]
     pub tick: Option<Duration>,
 }
 
 impl Options {
-    /// What these options ask for; `tiny` is as little as shows that everything works.
+    /// The plan that these options describe. `tiny` selects the smallest sizes that show that
+    /// everything works.
     ///
     /// # Errors
     ///
@@ -71,7 +72,7 @@ impl Options {
         self.shared.plan(contenders, load, seed, tiny)
     }
 
-    /// A line for each option that was given and that nothing of what is to be played uses.
+    /// Returns a line for each option that was given and that no planned experiment uses.
     fn unused(&self, plan: &Plan<Experiment>) -> Vec<String> {
         let given = [
             ("producers", self.producers.is_some()),
@@ -104,14 +105,15 @@ impl Options {
         lines
     }
 
-    /// The options of a bench, whose relative folder is resolved from where cargo was called.
+    /// The options of a bench, whose relative folder is resolved from the directory where cargo was
+    /// called.
     pub fn of_bench(mut self) -> Self {
         self.shared.common = self.shared.common.of_bench();
         self
     }
 
-    /// Plays what is asked for, keeps it, and prints it. Results go to a new folder in `results` if
-    /// the options name none.
+    /// Plays the plan, stores the results, and prints them. Results go to a new folder in `results`
+    /// if the options name none.
     ///
     /// # Errors
     ///
@@ -130,9 +132,8 @@ pub fn known() -> String {
     names::<Experiment>(&backends)
 }
 
-/// Reads a number, with or without separators. What can be played is for [`Load::check`] to say, of
-/// which alone the bounds are known: so zero is read here, and what 32 bits do not hold becomes
-/// what they do, which is too much for anything.
+/// Parses a number, with or without separators. Only [`Load::check`] knows the bounds, so zero is
+/// accepted here, and a number beyond 32 bits becomes the largest one, which every bound excludes.
 fn count(text: &str) -> Result<u32, String> {
     let number = text
         .replace('_', "")
@@ -149,7 +150,7 @@ fn milliseconds(text: &str) -> Result<Duration, String> {
     length(text, 1e-3, "a number of milliseconds, as in 1 or 0.25")
 }
 
-/// Reads a length of time. Zero too, for [`Load::check`] to refuse.
+/// Parses a duration. Zero is accepted here and refused by [`Load::check`].
 fn length(text: &str, unit: f64, wanted: &str) -> Result<Duration, String> {
     let length =
         text.parse::<f64>().ok().and_then(|number| Duration::try_from_secs_f64(number * unit).ok());
@@ -191,7 +192,7 @@ mod tests {
         assert_eq!((quick.rounds, quick.load.burst, quick.experiments.len()), (1, 100_000, 5));
     }
 
-    /// The help, without the breaks of its lines.
+    /// The help without line breaks.
     fn help() -> String {
         let help = Program::command().render_help().to_string() + &known();
         help.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -222,7 +223,7 @@ mod tests {
         }
     }
 
-    /// What is said of these options.
+    /// The lines about unused options.
     fn unused(arguments: &[&str]) -> Vec<String> {
         let program = Program::try_parse_from(["test"].iter().chain(arguments)).unwrap();
         program.options.unused(&program.options.plan(false).unwrap())
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(unused(&all), Vec::<String>::new());
     }
 
-    /// An option is said to be used exactly where another value of it makes another table.
+    /// An experiment uses an option exactly if another value of the option changes its title.
     #[test]
     fn what_an_experiment_is_said_to_use_is_what_changes_it() {
         let whole = Load::whole();
@@ -288,7 +289,7 @@ mod tests {
                 let wanted: Vec<_> = lacks.split_whitespace().collect();
                 let kept = usual.chunks(2).filter(|option| !wanted.contains(&option[0])).flatten();
                 let arguments: Vec<_> = kept.chain(&wanted).copied().collect();
-                // No option makes longer what nothing is due for.
+                // No option changes how long `idle` runs.
                 if it != Experiment::Idle {
                     let left = it.lacks(&plan(&arguments).unwrap().load);
                     assert_eq!(left, Vec::<String>::new(), "{}: {arguments:?}", it.name());

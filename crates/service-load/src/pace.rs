@@ -1,23 +1,21 @@
-//! Open loop: what is to be done when is fixed beforehand, and nothing that a facility does moves
-//! it.
+//! Open loop: the time of every call is planned beforehand, and a slow facility does not change it.
 //!
-//! A producer that comes late to an event does it at once, with the moments that were planned, and
-//! how late it came is kept. So a facility that holds up its callers does not get fewer calls by
-//! it, and its lateness counts from the plan: the mistake called coordinated omission cannot be
-//! made.
+//! A producer that is late for an event makes the call at once, with the planned moments, and
+//! records its own lateness. So a facility that delays its callers does not get fewer calls, and
+//! its lateness counts from the plan. This avoids coordinated omission.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The shortest sleep: events that lie closer together are done in one go. Far below the least
-/// delay of any plan, and long enough that a producer leaves the processor to those who are
-/// measured: to wake up five times as often took 0.6 us of each fire's processor time.
+/// The shortest sleep; events closer together than this are handled in one go. It is far below the
+/// shortest delay of any plan, and leaves the processor to the facility: waking up five times as
+/// often took 0.6 us of processor time from each fire.
 const NAP: Duration = Duration::from_millis(1);
 
-/// How long after it is made a plan begins, so that everybody is ready.
+/// The time between making a plan and its beginning, so that all threads are ready.
 pub(crate) const LEAD: Duration = Duration::from_millis(20);
 
-/// Leads a producer from event to event.
+/// Guides a producer from event to event.
 #[derive(Debug)]
 pub(crate) struct Pace {
     origin: Instant,
@@ -29,7 +27,7 @@ impl Pace {
         Self { origin, latest: 0 }
     }
 
-    /// Returns at this moment, in nanoseconds since the origin, or at once if it is past.
+    /// Waits for this moment, in nanoseconds since the origin. Returns at once if it is past.
     pub(crate) fn wait_for(&mut self, at: u64) {
         let due = self.origin + Duration::from_nanos(at);
         loop {
@@ -42,7 +40,7 @@ impl Pace {
         }
     }
 
-    /// How late the producer came at most.
+    /// The greatest lateness of the producer.
     pub(crate) fn latest(&self) -> u64 {
         self.latest
     }

@@ -1,5 +1,5 @@
-//! What this project asks of its own service, beside others in the same run. A tail is judged by
-//! how much longer it is than that of a thread that does nothing but sleep.
+//! The bounds for our own service, relative to others in the same run. The p99.9 of `fires` is
+//! compared with that of a thread that only sleeps.
 
 use crate::experiments::Experiment::{
     self, Audit, Fires, Fires300k, Idle, MillisecondJobs, PairsBeside, PairsWindow, Periodic,
@@ -8,7 +8,7 @@ use crate::experiments::Experiment::{
 
 use wheelhouse_frame::{Bound, Target};
 
-/// The row of the service as it is.
+/// The row of the service in its default configuration.
 const OURS: &str = "wheelhouse";
 
 const HEAP: &str = "heap-and-condvar";
@@ -17,11 +17,11 @@ const POOL: &str = "heap-and-pool";
 const TOKIO: &str = "tokio-sleep";
 const QUEUE: &str = "tokio-delay-queue";
 
-/// The rows of somebody else's facility.
+/// The rows of other facilities.
 const OTHERS: &[&str] = &[TOKIO, "tokio-sleep-1", QUEUE, "async-io", "timer-crate", HEAP];
 const SLEEPER: &str = crate::facilities::Machine::SLEEPER;
 
-/// All that is asked, in the order of the report. Times are in nanoseconds.
+/// All bounds, in the order of the report. Times are in nanoseconds.
 pub(crate) const TARGETS: &[Target<Experiment>] = &[
     Target::new(PairsBeside, OURS, "pairs/s", Bound::Times(5.0, HEAP)),
     Target::new(PairsBeside, OURS, "pairs/s", Bound::TimesEach(3.0, OTHERS)),

@@ -1,6 +1,6 @@
 //! Every experiment on every facility, and on some that are wrong on purpose.
 //!
-//! Nothing here depends on how fast the machine is: what is asserted is who ran, not when.
+//! No assertion depends on the speed of the machine: tests check which jobs ran, not when.
 
 use anyhow::Result;
 use std::thread;
@@ -13,7 +13,7 @@ use wheelhouse_service_load::facility::{Answer, Facility};
 use wheelhouse_service_load::ledger::{Beat, Job};
 use wheelhouse_service_load::load::Load;
 
-/// All at the same time, because they mostly wait.
+/// Plays on all facilities at the same time, because they mostly wait.
 fn with_every_facility(play: impl Fn(&dyn Contender<Experiment>) + Sync) {
     thread::scope(|scope| {
         for contender in facilities::all() {
@@ -43,7 +43,8 @@ fn every_facility_passes_every_experiment() {
                 Experiment::MillisecondJobs => 80.0,
                 _ => 300.0,
             };
-            // More, if the machine stalled: what is cancelled too late, and is said to be, runs.
+            // More if the machine stalled: a job that is cancelled too late runs, and the facility
+            // reports it.
             assert!(count.is_none_or(|count| count.value >= expected), "{count:?}");
         }
     });
@@ -59,7 +60,7 @@ fn more_producers_share_the_work() {
     });
 }
 
-/// The rows of an experiment, unless the command line names others.
+/// The facilities that play an experiment by default.
 fn rows(experiment: Experiment) -> Vec<&'static str> {
     let all = facilities::all();
     let playing = all.iter().filter(|it| it.plays().contains(&experiment));
@@ -103,24 +104,24 @@ fn a_job_of_a_millisecond_takes_a_millisecond_of_a_processor() {
 fn a_server_has_as_many_timeouts_as_requests_without_an_answer() {
     for contender in ["wheelhouse", "heap-lazy"] {
         let timeouts = figure(contender, Experiment::Server, &Load::tiny(), "timeouts");
-        // More, if the machine stalled: an answer after the timeout cancels nothing.
+        // More if the machine stalled: an answer after the timeout cancels nothing.
         assert!(timeouts >= 5.0, "{contender}: {timeouts}");
     }
 }
 
-/// What is wrong with a facility.
+/// A fault of a facility.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     /// The job with this number is dropped.
     Loses,
-    /// Each runs at once. (One alone might be late all the same, on a machine that stalls.)
+    /// Each job runs at once. (A single one might still be late on a machine that stalls.)
     RunsEarly,
     RunsTwice,
     Refuses,
-    /// Cancelled jobs run all the same.
+    /// Cancelled jobs still run.
     CancelsNothing,
     RefreshesNothing,
-    /// The same, and it does not even say that it did.
+    /// The same, and it does not report the result either.
     SendsNothing,
 }
 
@@ -234,7 +235,7 @@ fn a_facility_that_runs_a_job_early_is_found_out() {
     {
         assert!(wrong(&*hasty, experiment).contains("began early"), "{}", experiment.name());
     }
-    // A connection that is moved before it has run is well; a request then is not.
+    // A connection that is moved before its early run shows no fault; a request does.
     let wrong = wrong(&*hasty, Experiment::Server);
     let is_found = wrong.contains("long before their time") || wrong.contains("began early");
     assert!(is_found, "{wrong}");

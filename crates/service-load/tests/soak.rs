@@ -1,5 +1,9 @@
-//! Ten minutes of everything at once, by hand: `cargo test --release -p wheelhouse-service-load
-//! --test soak -- --ignored --nocapture`. Nothing is lost or early, and memory comes back.
+//! Ten minutes of everything at once. No job is lost or early, and memory is released. Started by
+//! hand:
+//!
+//! ```sh
+//! cargo test --release -p wheelhouse-service-load --test soak -- --ignored --nocapture
+//! ```
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -17,13 +21,13 @@ const JOBS: u64 = 300_000;
 /// The longest delay of a job of a wave, in milliseconds.
 const LONGEST: u64 = 10_000;
 
-/// In so many waves the service has grown to what it needs: tables double, some of them late.
+/// The number of waves after which the service has grown to its full size. Some tables double late.
 const FIRST: u64 = 10;
 
-/// Jobs that come again and again, meanwhile.
+/// The number of periodic jobs.
 const PERIODIC: u64 = 1_000;
 
-/// What a program would see of its jobs.
+/// The runs that a program observes.
 #[derive(Default)]
 struct Seen {
     ran: AtomicU64,
@@ -41,14 +45,14 @@ fn schedule(timers: &Handle, seen: &Arc<Seen>, key: Option<String>, millis: u64)
     };
     let run = plan.run(move |_| {
         seen.ran.fetch_add(1, Ordering::Relaxed);
-        // The clock of the service and ours are read one after the other.
+        // The service's clock and ours are read one after another.
         let early = Instant::now() + Duration::from_millis(1) < due;
         seen.early.fetch_add(u64::from(early), Ordering::Relaxed);
     });
     run.expect("it is taken in")
 }
 
-/// One wave; how many of its jobs will run.
+/// Schedules one wave. Returns how many of its jobs will run.
 fn wave(timers: &Handle, seen: &Arc<Seen>, number: u64) -> u64 {
     let mut random = Pcg64Mcg::seed_from_u64(number);
     let mut delay = move || random.random_range(1..=LONGEST);
@@ -59,7 +63,7 @@ fn wave(timers: &Handle, seen: &Arc<Seen>, number: u64) -> u64 {
             0 => {
                 let key = format!("{number} {n}");
                 drop(schedule(timers, seen, Some(key.clone()), delay()));
-                // It may have begun.
+                // It may already be running.
                 let _ = timers.refresh(&key, Duration::from_millis(LONGEST));
                 run += 1;
             }

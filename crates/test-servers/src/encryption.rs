@@ -1,4 +1,4 @@
-//! What a store must do on a server that encrypts. Each check panics with what was promised.
+//! Checks of a store on a server that uses TLS. Each check panics with the promise that was broken.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -11,7 +11,7 @@ fn put(name: &str) -> Change {
     Change::Put(Put {
         key: Key::new(name).expect("a short key"),
         kind: "work/1".into(),
-        // More than one encrypted record holds.
+        // More than one TLS record can contain.
         payload: vec![7; 100_000],
         policy: String::new(),
         when: When::After(Duration::ZERO),
@@ -19,8 +19,8 @@ fn put(name: &str) -> Change {
     })
 }
 
-/// Two stores that trust the server work as on any other, also what one is told by the other. Gives
-/// them back, still connected.
+/// Two stores that trust the server work as on any other server, including notifications from one
+/// to the other. Returns them, still connected.
 pub fn a_store_works_encrypted<S: Store>(connect: impl Fn() -> Result<S, StoreError>) -> [S; 2] {
     let mut store = connect().expect("it connects");
     let (sender, woken) = mpsc::channel();
@@ -35,10 +35,10 @@ pub fn a_store_works_encrypted<S: Store>(connect: impl Fn() -> Result<S, StoreEr
     [store, other]
 }
 
-/// A server whose certificate nobody vouches for is refused, and not tried again.
+/// A server with an untrusted certificate is refused, without a retry.
 pub fn an_unknown_server_is_refused_at_once<S: Store>(connect: impl Fn() -> Result<S, StoreError>) {
     let begun = Instant::now();
-    let error = connect().err().expect("nobody vouches for it");
+    let error = connect().err().expect("its certificate is not trusted");
     assert!(!error.is_transient() && error.to_string().contains("certificate"), "{error}");
     assert!(begun.elapsed() < LONG / 2, "it waited for {:?}", begun.elapsed());
 }

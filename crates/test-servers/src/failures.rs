@@ -1,6 +1,7 @@
-//! What a store on a server must survive: servers that are killed, stopped and restarted, networks
-//! that are slow, silent, cut, or lose answers. Each check panics with what was promised and what
-//! was seen; [`failure_suite!`](crate::failure_suite) makes tests of them.
+//! Checks of the failures that a store on a server must survive: servers that are killed, stopped
+//! and restarted; networks that are slow, silent, cut, or lose answers. Each check panics with the
+//! promise that was broken and with what happened instead. [`failure_suite!`](crate::failure_suite)
+//! turns the checks into tests.
 
 use crate::{Network, Proxy, Server};
 use std::net::SocketAddr;
@@ -12,19 +13,19 @@ use wheelhouse_durable::store::{
     Change, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
 };
 
-/// A server, and how a store connects to a queue of it, with a timeout.
+/// A server, and a function that connects a store to it.
 #[derive(Debug)]
 pub struct Trial {
-    /// No other test uses it meanwhile.
+    /// The server. Only one test uses it at a time.
     pub server: Server,
-    /// Connects.
+    /// Connects a store.
     pub connect: Connect,
 }
 
 /// Connects to a queue of the server at an address, with a timeout.
 pub type Connect = fn(SocketAddr, &str, Duration) -> Result<Box<dyn Store>, StoreError>;
 
-/// Two servers for the tests of a program, which wait most of the time: so two of them can at once.
+/// Two servers for the tests of a program. Tests mostly wait, so two of them can run at once.
 #[derive(Debug, Default)]
 pub struct Trials {
     trials: [OnceLock<Option<Mutex<Trial>>>; 2],
@@ -32,24 +33,26 @@ pub struct Trials {
 }
 
 impl Trials {
-    /// None has begun.
+    /// Two trials that have not started.
     pub const fn new() -> Self {
         Self { trials: [const { OnceLock::new() }; 2], next: AtomicUsize::new(0) }
     }
 
-    /// The next in turn; `None` if there is no such server here.
+    /// Returns the next trial in turn, which `begin` starts if needed; `None` if the server is not
+    /// installed.
     pub fn next(&self, begin: impl FnOnce() -> Option<Trial>) -> Option<&Mutex<Trial>> {
         let next = self.next.fetch_add(1, Ordering::SeqCst) % self.trials.len();
         self.trials[next].get_or_init(|| begin().map(Mutex::new)).as_ref()
     }
 }
 
-/// For tests that share a trial: one at a time, also after one has failed.
+/// Waits for a shared trial. Works also after another test has panicked.
 pub fn turn(trial: &Mutex<Trial>) -> MutexGuard<'_, Trial> {
     trial.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes a `#[test]` of each check. Its argument is called for an `Option<&'static Mutex<Trial>>`.
+/// Makes a `#[test]` of each check. Its argument is a function that returns an
+/// `Option<&'static Mutex<Trial>>`.
 #[macro_export]
 macro_rules! failure_suite {
     ($trial:expr) => {
@@ -75,7 +78,7 @@ macro_rules! failure_suite {
     };
 }
 
-/// Cuts every connection through a proxy, also one on which an answer was lost before.
+/// Cuts all connections through a proxy, after answers were lost for 20 ms if `answers_are_lost`.
 pub fn cut_off(proxy: &Proxy, answers_are_lost: bool) {
     if answers_are_lost {
         proxy.set(Network::LosesAnswers);
@@ -118,7 +121,7 @@ fn claim(store: &mut Box<dyn Store>, visibility: Duration) -> Vec<Leased> {
     leased
 }
 
-/// Claims until there is something.
+/// Claims until there is a job.
 fn claim_one(store: &mut Box<dyn Store>, visibility: Duration) -> Leased {
     let begun = Instant::now();
     loop {
@@ -142,8 +145,8 @@ impl Trial {
     }
 }
 
-/// Five times the server is killed while a client schedules, and started again. All that was
-/// acknowledged is there, whole.
+/// While a client schedules, the server is killed and started again five times. All acknowledged
+/// jobs are there and complete.
 pub fn a_killed_server_loses_nothing(trial: &Trial) {
     let mut store = trial.open(trial.server.address(), LONG * 3);
     let (mut acknowledged, mut failed) = (Vec::new(), 0);
@@ -186,13 +189,13 @@ pub fn a_killed_server_loses_nothing(trial: &Trial) {
     }
 }
 
-/// While there is no server a call fails when its timeout is over, and not before; it succeeds if
-/// the server comes back meanwhile.
+/// Without a server a call fails when its timeout is over, and not before. It succeeds if the
+/// server comes back in time.
 pub fn a_server_that_is_gone_is_waited_for(trial: &Trial) {
     let mut hasty = trial.open(trial.server.address(), SHORT);
     let mut patient = trial.open(trial.server.address(), LONG);
     trial.server.kill();
-    // Whoever had a connection learns that it is broken.
+    // The first call of each store notices that its connection is broken.
     let _ = hasty.commit(&[put("a", 0)]);
     let _ = patient.commit(&[put("a", 0)]);
     let begun = Instant::now();
@@ -209,15 +212,15 @@ pub fn a_server_that_is_gone_is_waited_for(trial: &Trial) {
     assert_eq!(hasty.commit(&[put("c", 0)]).expect("it connects again"), [Outcome::Done]);
 }
 
-/// A server that takes connections and does not answer is given up when the timeout is over; late
-/// answers are not taken for those to other questions.
+/// If a server accepts connections and does not answer, a call fails when its timeout is over. A
+/// late answer is not taken for the answer to another request.
 pub fn a_stopped_server_is_unavailable(trial: &Trial) {
     let mut store = trial.open(trial.server.address(), SHORT);
     store.commit(&[put("a", 3_600_000), put("b", 3_600_000)]).expect("a commit succeeds");
     let proxy = Proxy::to(trial.server.address());
     let mut behind = trial.open(proxy.address(), SHORT);
-    // The server's other end of a connection cannot be stopped for one client alone: the network
-    // is silent, as it is when a server hangs.
+    // A server cannot be stopped for one of its clients only. So the network of that client is
+    // silent, as when a server hangs.
     proxy.set(Network::Silent);
     let begun = Instant::now();
     let error = behind.commit(&[put("c", 0)]).expect_err("nobody answers");
@@ -234,13 +237,13 @@ pub fn a_stopped_server_is_unavailable(trial: &Trial) {
     assert_eq!(behind.commit(&[cancel("nobody")]).expect("it goes on"), [Outcome::Absent]);
 }
 
-/// An ack whose answer is lost has been carried out. Repeated, it does no harm.
+/// An ack was carried out although its answer was lost. Repeating it does no harm.
 pub fn a_lost_answer_is_repeated(trial: &Trial) {
     let proxy = Proxy::to(trial.server.address());
     let mut store = trial.open(proxy.address(), Duration::from_secs(2));
     store.commit(&[put("a", 0), put("b", 3_600_000)]).expect("a commit succeeds");
     let leased = claim_one(&mut store, LONG);
-    // PostgreSQL answers several times before it commits: find the moment by trying them.
+    // The answer may be lost before or after PostgreSQL commits, because it answers several times.
     proxy.set(Network::LosesAnswers);
     assert!(store.commit(&[ack(&leased)]).is_err());
     proxy.set(Network::Sound);
@@ -250,8 +253,8 @@ pub fn a_lost_answer_is_repeated(trial: &Trial) {
     assert!(store.find(&key("b")).expect("a lookup succeeds").is_some());
 }
 
-/// A worker whose network swallows everything loses its job to another when the lease is over; on
-/// its return its ack is refused.
+/// If the network of a worker swallows everything, another worker gets its job when the lease is
+/// over. When the first one returns, its ack is refused.
 pub fn a_worker_that_is_cut_off_is_superseded(trial: &Trial) {
     let proxy = Proxy::to(trial.server.address());
     let queue = "cut off";
@@ -269,7 +272,7 @@ pub fn a_worker_that_is_cut_off_is_superseded(trial: &Trial) {
     assert_eq!(other.commit(&[ack(&second)]).expect("a commit succeeds"), [Outcome::Done]);
 }
 
-/// A delay on the way changes nothing but the time that calls take.
+/// A network delay changes only the time that calls take.
 pub fn a_slow_network_is_only_slow(trial: &Trial) {
     let proxy = Proxy::to(trial.server.address());
     let mut store = trial.open(proxy.address(), LONG);
@@ -287,8 +290,8 @@ pub fn a_slow_network_is_only_slow(trial: &Trial) {
     assert_eq!(done, 700);
 }
 
-/// Delays are counted by the server: a job is not handed out before its delay is over, whoever asks
-/// how often.
+/// The server measures delays: no job is handed out before its delay is over, however often workers
+/// ask.
 pub fn nothing_is_early_by_the_servers_clock(trial: &Trial) {
     let mut store = trial.open(trial.server.address(), LONG);
     for n in 0..20 {
@@ -300,7 +303,7 @@ pub fn nothing_is_early_by_the_servers_clock(trial: &Trial) {
     }
 }
 
-/// Whoever waits for an earlier job is woken after the server was restarted, too.
+/// A waiting store is also woken for an earlier job after the server was restarted.
 pub fn who_waits_is_told_again_after_a_restart(trial: &Trial) {
     let (queue, calls) = ("told again", Arc::new(AtomicU32::new(0)));
     let mut waits = trial.open_queue(trial.server.address(), queue, LONG);
@@ -314,12 +317,12 @@ pub fn who_waits_is_told_again_after_a_restart(trial: &Trial) {
     let told = |least: u32| {
         let begun = Instant::now();
         while calls.load(Ordering::SeqCst) < least {
-            assert!(begun.elapsed() < LONG, "nobody is told");
+            assert!(begun.elapsed() < LONG, "the store is not woken");
             thread::sleep(millis(5));
         }
         calls.load(Ordering::SeqCst)
     };
-    // Once when it listened first, and again with the new connection.
+    // Once when it first listened, and again with the new connection.
     let before = told(2);
     // The first call may find its connection broken.
     let _ = other.commit(&[put("a", 1_000)]);

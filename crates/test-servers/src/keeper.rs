@@ -1,4 +1,4 @@
-//! The shell script that is the parent of a server, and ends it when we end.
+//! The shell script that is the parent of a server, and ends the server when this program ends.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
@@ -12,12 +12,12 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct Keeper {
     folder: PathBuf,
     child: Child,
-    /// `None` once it was told to end.
+    /// `None` after the keeper was told to end.
     pipes: Mutex<Option<(ChildStdin, BufReader<ChildStdout>)>>,
 }
 
 impl Keeper {
-    /// A keeper of `command`, which is not started yet. The folder is its own to remove.
+    /// A keeper of `command`, which it does not start yet. It owns the folder and removes it.
     pub(crate) fn new<A: AsRef<OsStr>>(folder: PathBuf, command: &[A]) -> Self {
         let mut child = Command::new("sh")
             .args(["-c", include_str!("keeper.sh"), "keeper"])
@@ -25,7 +25,7 @@ impl Keeper {
             .args(command)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // Out of the reach of Ctrl-C, which would end the keeper before the server.
+            // In its own process group: Ctrl-C would otherwise end the keeper before the server.
             .process_group(0)
             .spawn()
             .expect("a shell named sh");
@@ -34,7 +34,7 @@ impl Keeper {
         Self { folder, child, pipes: Mutex::new(Some((orders, answers))) }
     }
 
-    /// Has the order carried out; the answer.
+    /// Sends an order to the keeper and returns its answer.
     pub(crate) fn order(&self, order: &str) -> String {
         let mut pipes = self.pipes.lock().unwrap_or_else(PoisonError::into_inner);
         let (orders, answers) = pipes.as_mut().expect("a keeper that is not dropped");
@@ -44,7 +44,7 @@ impl Keeper {
         answer.trim_end().to_owned()
     }
 
-    /// What the server has written to its standard output and error.
+    /// The standard output and error of the server so far.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.folder.join("log")).unwrap_or_default()
     }
@@ -57,12 +57,12 @@ impl Drop for Keeper {
     }
 }
 
-/// A new folder that nobody removes but its keeper.
+/// A new folder, which only its keeper removes.
 pub(crate) fn folder() -> PathBuf {
     tempfile::Builder::new().prefix("wheelhouse-").tempdir().expect("a temporary folder").keep()
 }
 
-/// The program of this name on the path, or in one of the folders.
+/// The path of a program, searched for in `PATH` and then in these folders.
 pub(crate) fn program(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut all = std::env::split_paths(&path).chain(folders.iter().cloned());

@@ -1,9 +1,10 @@
 # The parent of one server: see `keeper.rs`. Usage: keeper.sh FOLDER SERVER ARGUMENTS...
-# Reads an order a line and answers each with a line; at the end of its input it ends the server.
+# Reads orders, one on each line, and answers each with a line. At the end of its input it ends the
+# server.
 folder=$1
 shift
 server=
-# Signals the server and its children: PostgreSQL has a process for each connection.
+# Signals the server and its child processes: PostgreSQL has one for each connection.
 all() {
     children=$(cat "/proc/$server/task/$server/children" 2>/dev/null)
     # shellcheck disable=SC2086
@@ -23,5 +24,5 @@ if [ -n "$server" ]; then
     all KILL
     wait "$server" 2>/dev/null
 fi
-# A server of several processes may still be writing its last files.
+# A server with several processes may still be writing its last files.
 rm -rf "$folder" || { sleep 1; rm -rf "$folder"; }

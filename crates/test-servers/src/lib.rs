@@ -1,10 +1,10 @@
-//! Real servers for tests and benches: each is started on a free port in a temporary folder, and
-//! ends with whoever started it, even by `kill -9`.
+//! Real servers for tests and benches. Each is started on a free port in a temporary folder, and
+//! ends with the program that started it, even if that is killed with `kill -9`.
 //!
 //! ```
 //! use wheelhouse_test_servers::Server;
 //!
-//! let Some(server) = Server::redis(&[]) else { return }; // has said that it is skipped
+//! let Some(server) = Server::redis(&[]) else { return }; // not installed: prints "SKIPPED"
 //! server.kill(); // as a crash would
 //! server.start();
 //! println!("redis://{}", server.address());
@@ -17,13 +17,14 @@
 //! ```
 //!
 //! A *keeper*, a small shell script, is the parent of the server. It starts, kills, stops and
-//! continues it as it is told. When its pipe ends, it kills the server and removes the folder. A
-//! pipe ends with the process that holds it, however that process ends. So a test that is killed
-//! leaves neither a server nor a file behind, and a server may be shared by all tests of a program.
+//! continues the server on orders from the test. When its pipe closes, it kills the server and
+//! removes the folder. A pipe closes when the process that holds it ends, however that happens. So
+//! a test that is killed leaves neither a server nor a file behind, and all tests of a program can
+//! share a server.
 //!
-//! [`Proxy`] stands between a client and a server, and delays, swallows or cuts what goes through.
-//! [`failures`] are what a store on a server must survive, [`encryption`] what it does on one that
-//! encrypts.
+//! [`Proxy`] forwards data between a client and a server, and can delay it, swallow it, or cut the
+//! connection. [`failures`] has checks of the failures that a store must survive, [`encryption`]
+//! checks of a store on a server that uses TLS.
 
 mod certificate;
 pub mod encryption;
@@ -41,22 +42,23 @@ use keeper::Keeper;
 use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
-/// How long a server may take to answer after its start.
+/// The time that a server may take to answer after its start.
 const START: Duration = Duration::from_secs(30);
 
-/// A server that runs in a temporary folder, for as long as this value lives.
+/// A server in a temporary folder. It runs until this value is dropped.
 #[derive(Debug)]
 pub struct Server {
     keeper: Keeper,
     address: SocketAddr,
-    /// Whether the server at this address answers as its kind does.
+    /// Returns `true` if the server at this address answers as a server of its kind does.
     answers: fn(SocketAddr) -> bool,
 }
 
 impl Server {
-    /// A Redis whose append-only file has what it acknowledged; `more` are further options.
+    /// Starts a Redis that writes everything that it acknowledges to its append-only file first.
+    /// `more` are further options.
     ///
-    /// `None`, and a line on standard error, if there is no `redis-server` on this machine.
+    /// Returns `None`, and prints a line on standard error, if `redis-server` is not installed.
     ///
     /// # Panics
     ///
@@ -66,7 +68,7 @@ impl Server {
         redis::server(more)
     }
 
-    /// Three Redis that are a cluster, each with a third of the slots.
+    /// Starts a cluster of three Redis servers, each with a third of the slots.
     ///
     /// # Panics
     ///
@@ -76,7 +78,7 @@ impl Server {
         redis::cluster()
     }
 
-    /// A Sentinel that watches the Redis at this address under a name.
+    /// Starts a Sentinel that monitors the Redis at this address under a name.
     ///
     /// # Panics
     ///
@@ -86,10 +88,10 @@ impl Server {
         redis::sentinel(name, primary)
     }
 
-    /// A Redis that takes encrypted connections only, and what a client is to trust, as PEM. It has
-    /// started when it takes connections.
+    /// Starts a Redis that accepts only TLS. Also returns the root certificate that a client must
+    /// trust, as PEM. It counts as started when it accepts connections.
     ///
-    /// `None` also if there is no `openssl` on this machine.
+    /// Returns `None` also if `openssl` is not installed.
     ///
     /// # Panics
     ///
@@ -99,10 +101,12 @@ impl Server {
         redis::server_with_tls()
     }
 
-    /// A PostgreSQL with the user `postgres`, who needs no password, and a database of that name.
+    /// Starts a PostgreSQL with the user `postgres`, who needs no password, and a database of that
+    /// name.
     ///
-    /// `None`, and a line on standard error, if there is no PostgreSQL on this machine, or if this
-    /// is root's process and no user `postgres` exists: PostgreSQL refuses to run as root.
+    /// Returns `None`, and prints a line on standard error, if PostgreSQL is not installed, or if
+    /// this process runs as root and there is no user `postgres`: PostgreSQL refuses to run as
+    /// root.
     ///
     /// # Panics
     ///
@@ -112,9 +116,9 @@ impl Server {
         postgres::server()
     }
 
-    /// The same with a certificate, and what a client is to trust, as PEM.
+    /// The same with TLS. Also returns the root certificate that a client must trust, as PEM.
     ///
-    /// `None` also if there is no `openssl` on this machine.
+    /// Returns `None` also if `openssl` is not installed.
     ///
     /// # Panics
     ///
@@ -124,10 +128,10 @@ impl Server {
         postgres::server_with_tls()
     }
 
-    /// A standby of a PostgreSQL, which streams what that commits and answers queries. `SELECT
-    /// pg_promote()` makes a primary of it.
+    /// Starts a standby of a PostgreSQL. It streams the commits of the primary and answers queries.
+    /// `SELECT pg_promote()` makes it a primary.
     ///
-    /// `None` as [`postgres`](Self::postgres).
+    /// Returns `None` as [`postgres`](Self::postgres) does.
     ///
     /// # Panics
     ///
@@ -137,9 +141,9 @@ impl Server {
         postgres::standby(primary.address)
     }
 
-    /// A PostgreSQL whose databases have this encoding, such as `SQL_ASCII` or `LATIN1`.
+    /// Starts a PostgreSQL whose databases have this encoding, such as `SQL_ASCII` or `LATIN1`.
     ///
-    /// `None` as [`postgres`](Self::postgres).
+    /// Returns `None` as [`postgres`](Self::postgres) does.
     ///
     /// # Panics
     ///
@@ -149,10 +153,10 @@ impl Server {
         postgres::server_with_encoding(encoding)
     }
 
-    /// A pgbouncer in front of a PostgreSQL, with a mode (`transaction`, `session`) and at most
-    /// this number of sessions for each database. Any user is `postgres` there.
+    /// Starts a pgbouncer in front of a PostgreSQL, with a mode (`transaction` or `session`) and at
+    /// most this number of sessions for each database. It maps every user to `postgres`.
     ///
-    /// `None`, and a line on standard error, if there is no `pgbouncer` on this machine.
+    /// Returns `None`, and prints a line on standard error, if `pgbouncer` is not installed.
     ///
     /// # Panics
     ///
@@ -162,13 +166,13 @@ impl Server {
         pgbouncer::server(behind.address, mode, sessions)
     }
 
-    /// Where it listens: a port of 127.0.0.1 that stays the same over a restart.
+    /// The address it listens on: a port of 127.0.0.1 that stays the same after a restart.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Starts it again, after [`kill`](Self::kill), on the files that it left.
+    /// Starts it again after [`kill`](Self::kill), on the files that it left.
     ///
     /// # Panics
     ///
@@ -180,23 +184,23 @@ impl Server {
         }
     }
 
-    /// Kills it as a crash would (`kill -9`), and waits until it is gone.
+    /// Kills it with `kill -9`, as a crash would, and waits until it is gone.
     pub fn kill(&self) {
         self.keeper.order("KILL");
     }
 
-    /// Stops it: it keeps its connections and does not answer, until [`go_on`](Self::go_on).
+    /// Stops it: it keeps its connections and does not answer until [`go_on`](Self::go_on).
     pub fn stop(&self) {
         self.keeper.order("STOP");
     }
 
-    /// Lets it go on after [`stop`](Self::stop).
+    /// Continues it after [`stop`](Self::stop).
     pub fn go_on(&self) {
         self.keeper.order("CONT");
     }
 
-    /// Whether it answers before it ends: a server may find its port taken, or the lock of the one
-    /// that was killed still held, and end at once.
+    /// Returns `true` once it answers, and `false` if it ends first. That happens if its port is
+    /// taken, or if the killed server still holds its lock.
     fn start_once(&self) -> bool {
         self.keeper.order("start");
         let begun = Instant::now();
@@ -217,7 +221,7 @@ impl Server {
 ///
 /// # Panics
 ///
-/// If it does not within 20 seconds.
+/// If it does not hold within 20 seconds.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
@@ -232,7 +236,7 @@ fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
-/// Says on standard error that a test is skipped, and what would help.
+/// Prints on standard error that a test is skipped, and how to install what is missing.
 pub fn skipped(what: &str, remedy: &str) {
     eprintln!("SKIPPED, no {what} here: {remedy}");
 }

@@ -1,4 +1,4 @@
-//! Starting a pgbouncer, a pooler, in front of a PostgreSQL.
+//! Starts a pgbouncer, a connection pooler, in front of a PostgreSQL.
 
 use crate::keeper::{Keeper, folder, program};
 use crate::{Server, free_port, postgres, skipped};
@@ -11,7 +11,7 @@ pub(crate) fn server(behind: SocketAddr, mode: &str, sessions: usize) -> Option<
         return None;
     };
     let (folder, port) = (folder(), free_port());
-    // It refuses to run as root, as PostgreSQL does.
+    // pgbouncer refuses to run as root, as PostgreSQL does.
     let mut command = postgres::other_user(&folder)?;
     let (host, behind) = (behind.ip(), behind.port());
     let settings = format!(

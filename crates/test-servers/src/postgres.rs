@@ -1,4 +1,4 @@
-//! Starting a PostgreSQL.
+//! Starts a PostgreSQL.
 
 use crate::certificate::Certificate;
 use crate::keeper::{Keeper, folder, program};
@@ -37,7 +37,7 @@ pub(crate) fn server_with_tls() -> Option<(Server, Vec<u8>)> {
 pub(crate) fn standby(primary: SocketAddr) -> Option<Server> {
     let new = New::find()?;
     let (host, port) = (primary.ip().to_string(), primary.port().to_string());
-    // `-R` writes what makes it a standby.
+    // `-R` writes the settings of a standby.
     new.run("pg_basebackup", &["-R", "-c", "fast", "-U", "postgres", "-h", &host, "-p", &port]);
     Some(new.start(&[]))
 }
@@ -45,13 +45,14 @@ pub(crate) fn standby(primary: SocketAddr) -> Option<Server> {
 /// A server that is not started yet.
 struct New {
     folder: PathBuf,
-    /// Words before a command, so that it is not run as root.
+    /// The beginning of a command line, so that the command does not run as root.
     user: Vec<OsString>,
     programs: Vec<PathBuf>,
 }
 
 impl New {
-    /// `None`, and a line on standard error, if there is no PostgreSQL here, or no user for it.
+    /// Returns `None`, and prints a line on standard error, if PostgreSQL or a user for it is
+    /// missing.
     fn find() -> Option<Self> {
         let programs = installed();
         if program("initdb", &programs).zip(program("postgres", &programs)).is_none() {
@@ -75,7 +76,7 @@ impl New {
         command
     }
 
-    /// Runs a program that makes the files of the server, in about a second.
+    /// Runs a program that creates the files of the server, which takes about a second.
     fn run(&self, name: &str, options: &[&str]) {
         let command = self.command(name);
         let made = Command::new(&command[0]).args(&command[1..]).args(options).output();
@@ -86,8 +87,8 @@ impl New {
     fn start(self, settings: &[String]) -> Server {
         let (mut command, port) = (self.command("postgres"), free_port());
         command.extend(["-h", "127.0.0.1", "-p", &port.to_string(), "-k", ""].map(OsString::from));
-        // After a crash it would else sync each of its thousand files by itself. Since PostgreSQL
-        // 14.
+        // Without this setting it would sync each of its thousand files separately after a crash.
+        // It exists since PostgreSQL 14.
         let all = std::iter::once("recovery_init_sync_method=syncfs");
         for setting in all.chain(settings.iter().map(String::as_str)) {
             command.extend(["-c", setting].map(OsString::from));
@@ -99,7 +100,7 @@ impl New {
     }
 }
 
-/// Where Debian keeps the programs that are not on the path, the newest version first.
+/// The folders in which Debian puts the programs that are not in `PATH`, the newest version first.
 fn installed() -> Vec<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut folders: Vec<_> = versions.map(|version| version.path().join("bin")).collect();
@@ -108,7 +109,8 @@ fn installed() -> Vec<PathBuf> {
     folders
 }
 
-/// Words before a command, so that it is not run as root; the folder belongs to that user then.
+/// The beginning of a command line, so that the command does not run as root. Gives the folder to
+/// the user that it names.
 pub(crate) fn other_user(folder: &Path) -> Option<Vec<OsString>> {
     if std::fs::metadata(folder).expect("our folder").uid() != 0 {
         return Some(Vec::new());
@@ -125,8 +127,8 @@ pub(crate) fn other_user(folder: &Path) -> Option<Vec<OsString>> {
     Some(command)
 }
 
-/// Returns `true` if it takes a connection: a startup message, and the answer begins with `R`, a
-/// request for authentication. While it still starts, that is an error, `E`.
+/// Returns `true` if it accepts a connection: it answers a startup message with `R`, a request for
+/// authentication. While it is starting, it answers with an error, `E`.
 pub(crate) fn answers(address: SocketAddr) -> bool {
     let answer = || {
         let mut stream = TcpStream::connect(address)?;

@@ -1,4 +1,4 @@
-//! A network that fails on demand, between a client and a server.
+//! A network between a client and a server that fails on demand.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -9,30 +9,30 @@ use std::time::Duration;
 /// How the network behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
-    /// As it should.
+    /// Everything arrives without delay.
     Sound,
-    /// What goes either way arrives so much later.
+    /// Data arrive after this delay, in both directions.
     Slow(Duration),
-    /// What goes either way is lost; nobody is told, as when a cable is pulled.
+    /// Data are lost in both directions, without an error, as when a cable is pulled.
     Silent,
-    /// Requests arrive. The answer is lost, and its connection cut.
+    /// Requests arrive. Their answers are lost, and the connection is cut.
     LosesAnswers,
-    /// Connections are cut, new ones at once.
+    /// All connections are cut, and new ones at once.
     Cut,
 }
 
-/// Forwards the connections that it is sent. Ends with its process.
+/// Forwards connections to a server, until the program ends.
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
-    /// Where new connections lead.
+    /// The server to which new connections are forwarded.
     server: Arc<Mutex<SocketAddr>>,
     network: Arc<Mutex<Network>>,
     connections: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 impl Proxy {
-    /// A sound network between a free port of 127.0.0.1 and the server.
+    /// A sound network between the server and a free port of 127.0.0.1.
     ///
     /// # Panics
     ///
@@ -62,19 +62,19 @@ impl Proxy {
         proxy
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// From now on new connections lead to this server, and open ones stay: as when a name is given
-    /// to another machine.
+    /// Forwards new connections to this server from now on. Open ones stay, as when a host name
+    /// moves to another machine.
     pub fn lead_to(&self, server: SocketAddr) {
         *lock(&self.server) = server;
     }
 
-    /// From now on the network behaves like this.
+    /// Changes the behaviour of the network.
     pub fn set(&self, network: Network) {
         *lock(&self.network) = network;
         if network == Network::Cut {
@@ -83,7 +83,7 @@ impl Proxy {
     }
 }
 
-/// Forwards what comes from one end, in a thread of its own, until either end closes.
+/// Forwards data from one end, in a new thread, until either end closes.
 fn forward(from: &TcpStream, to: &TcpStream, network: &Arc<Mutex<Network>>, answers: bool) {
     let mut from = from.try_clone().expect("a copy of a socket");
     let mut to = to.try_clone().expect("a copy of a socket");

@@ -1,4 +1,4 @@
-//! Starting a Redis.
+//! Starts a Redis.
 
 use crate::certificate::Certificate;
 use crate::keeper::{Keeper, folder, program};
@@ -16,7 +16,7 @@ pub(crate) fn server(more: &[&str]) -> Option<Server> {
     start(folder(), port, options, answers)
 }
 
-/// The slots of a cluster.
+/// The number of slots of a cluster.
 const SLOTS: u32 = 16_384;
 
 pub(crate) fn cluster() -> Option<[Server; 3]> {
@@ -60,7 +60,7 @@ pub(crate) fn sentinel(name: &str, primary: SocketAddr) -> Option<Server> {
     Some(run(folder, port, &command, answers))
 }
 
-/// What a Redis answers to a command, as it is sent.
+/// Sends a command to a Redis and returns its answer unparsed.
 fn said(address: SocketAddr, command: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("a server that answers");
     write!(stream, "{command}\r\nQUIT\r\n").expect("a server that answers");
@@ -95,8 +95,8 @@ fn start(
 ) -> Option<Server> {
     let redis = redis_server(&folder)?;
     let mut command: Vec<OsString> = vec![redis.into(), "--dir".into(), folder.clone().into()];
-    // With `everysec` a write waits in the server's memory for up to two seconds while the disk is
-    // busy: a server that is killed then has lost what it acknowledged.
+    // With `everysec`, writes wait in the server's memory for up to two seconds while the disk is
+    // busy. A server that is killed then would lose writes that it has acknowledged.
     let options = [
         ["--bind", "127.0.0.1"],
         ["--save", ""],
@@ -108,7 +108,8 @@ fn start(
     Some(run(folder, port, &command, answers))
 }
 
-/// The program; if there is none, says that the test is skipped, and removes its folder.
+/// The path of the program. If it is not installed, prints that the test is skipped, and removes
+/// the folder.
 fn redis_server(folder: &Path) -> Option<PathBuf> {
     let redis = program("redis-server", &[]);
     if redis.is_none() {
@@ -130,7 +131,7 @@ fn run(
     server
 }
 
-/// Whether it has read its files: until then the answer to `PING` is an error.
+/// Returns `true` if it has read its files: until then it answers `PING` with an error.
 fn answers(address: SocketAddr) -> bool {
     let answer = || {
         let mut stream = TcpStream::connect(address)?;

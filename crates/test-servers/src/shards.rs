@@ -7,8 +7,8 @@ use wheelhouse_durable::{Durable, Error, Handlers, Next, StartError};
 
 const KIND: &str = "work/1";
 
-/// A program starts while one of its servers is away, and has its jobs when that is back. `store`
-/// makes a store of a server that connects at its first call.
+/// A program starts while one of its two servers is away, and reaches its jobs when that server is
+/// back. `store` makes a store on a server, which connects at its first call.
 ///
 /// # Panics
 ///

@@ -1,4 +1,5 @@
-//! A program on tokio starts, uses and stops durable timers, from wherever its code runs.
+//! A tokio program starts, uses and stops durable timers, from every kind of place where code can
+//! run.
 
 use std::error::Error;
 use std::sync::mpsc::{Sender, channel};
@@ -21,8 +22,8 @@ fn handlers(ran: Sender<Vec<u8>>) -> Handlers {
     })
 }
 
-/// Connects, makes each blocking call, and stops; then once more, and only drops. The jobs of the
-/// first have another end, so the second finds the same.
+/// Connects, makes each blocking call, and stops; then starts once more and only drops. It leaves
+/// no job behind, so it can run again on the same store.
 fn program(connect: &impl Fn() -> Box<dyn Store>) -> Result<(), Box<dyn Error>> {
     let (sender, ran) = channel();
     let timers = Durable::start(connect(), handlers(sender.clone()))?;

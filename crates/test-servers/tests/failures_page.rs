@@ -1,10 +1,10 @@
-//! The table of failures names tests that there are.
+//! The tests that the table of failures names exist.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The files that a path of the page names; `*` stands for the servers.
+/// The files that a path of the page names. `*` is replaced by each server.
 fn files(path: &str) -> Vec<String> {
     match path.contains('*') {
         true => ["redis", "postgres"].map(|server| path.replace('*', server)).into(),
@@ -22,7 +22,7 @@ fn each_test_that_the_table_of_failures_names_is_there() {
         let (mut paths, mut named) = (Vec::new(), 0);
         for name in last.split('`').skip(1).step_by(2) {
             match name.ends_with(".rs") {
-                // Two paths in a row have the same tests.
+                // Adjacent paths have the same tests.
                 true if named > 0 => (paths, named) = (files(name), 0),
                 true => paths.extend(files(name)),
                 false => {

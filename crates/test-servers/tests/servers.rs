@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 use wheelhouse_test_servers::{Network, Proxy, Server};
 
-/// Sends a line to a Redis; its answer, or what became of it.
+/// Sends a line to a Redis. Returns its answer or the error.
 fn ask(address: SocketAddr, line: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_millis(300)))?;
@@ -18,7 +18,7 @@ fn ask(address: SocketAddr, line: &str) -> std::io::Result<String> {
 #[test]
 fn redis_keeps_what_it_answered_over_a_crash() {
     let Some(server) = Server::redis(&[]) else { return };
-    // Otherwise it does so on a quick disk only, and a test with a busy one fails now and then.
+    // With another setting this test would fail now and then on a busy disk.
     let setting = ask(server.address(), "CONFIG GET appendfsync").unwrap();
     assert!(setting.contains("always"), "{setting}");
     assert_eq!(ask(server.address(), "SET a 1").unwrap(), "+OK\r\n");

@@ -1,5 +1,5 @@
-//! C17, C18, C60, C62, C65: what a hierarchy pays for its small space: timers that move from level
-//! to level.
+//! C17, C18, C60, C62, C65: the price of a hierarchy's small space: timers move from level to
+//! level.
 
 use super::drive::{by_wakeups, wakeups};
 use super::models::kafka::Port;
@@ -23,7 +23,7 @@ pub(super) const CASCADES: Experiment = Experiment {
     run: cascades,
 };
 
-/// Slots of a level where levels are counted, timers of a run, and timers that are started alone.
+/// Slots of a level, timers of a run, and timers that are started alone, to count levels.
 const SLOTS: u64 = 8;
 const TIMERS: u64 = 4_096;
 const ALONE: u64 = 256;
@@ -51,7 +51,8 @@ fn cascades(lab: &Lab, e: &mut Evidence) {
                     .map(|delay| moves_of_one(lab.slots(name, SLOTS), delay));
                 most = alone.fold(most, u64::max);
             }
-            // Those of the levels that timers went through, the one they fired from included.
+            // The slots of all levels that timers passed through, including the one they fired
+            // from.
             let slots = SLOTS * (1 + most);
             dense += u64::from(slots >= span);
             beyond += u64::from(most >= u64::from(levels));
@@ -74,16 +75,16 @@ fn cascades(lab: &Lab, e: &mut Evidence) {
     demotion(lab, e);
 }
 
-/// How often a timer is moved until it fires.
+/// How often a timer is moved before it fires.
 fn moves_of_one(mut probe: Probe<AnyTimer>, delay: Tick) -> u64 {
     probe.fill([delay]);
     wakeups(&mut probe).iter().map(|it| it.moved).sum()
 }
 
-/// As a power of two: a hierarchical-wheel of this many timers is large.
+/// From this number of timers on, as a power of two, a hierarchical-wheel is large.
 const LARGE: u32 = 16;
 
-/// The most moves in one call, where all timers are in one slot of the third level.
+/// The most moves in one call if all timers are in one slot of the third level.
 fn storm(lab: &Lab, name: &str, n: u64, seed: u64) -> f64 {
     let (mut random, mut probe) = (random(seed), lab.slots(name, 256));
     probe.fill((0..n).map(|_| (1 << 16) + random.random_range(0..1 << 16)));
@@ -106,7 +107,7 @@ fn storms(lab: &Lab, e: &mut Evidence) {
     e.sweep(&sweep);
 }
 
-/// The most moves in one tick of our large wheel, where all timers are in one slot of 65,536 ticks.
+/// The most moves in one tick of our large wheel if all timers are in one slot of 65,536 ticks.
 fn ticking(lab: &Lab, n: u64, seed: u64) -> f64 {
     let (mut random, mut probe) = (random(seed), lab.slots("hierarchical-wheel", 256));
     probe.fill((0..n).map(|_| (1 << 16) + random.random_range(0..1 << 16)));
@@ -114,7 +115,7 @@ fn ticking(lab: &Lab, n: u64, seed: u64) -> f64 {
     ticks.map(|steps| steps.of(Work::CascadeMove)).max().unwrap_or(0) as f64
 }
 
-/// What the advances of Kafka's wheels leave in upper slots, by the printed code.
+/// Counts the timers that advances of Kafka's wheels, as printed, leave in upper slots.
 fn demotion(lab: &Lab, e: &mut Evidence) {
     let [mut advances, mut moved, mut by_distance] = [0_u64; 3];
     for seed in lab.seeds() {
@@ -153,7 +154,7 @@ fn slot(lab: &Lab, e: &mut Evidence) {
         for seed in lab.seeds() {
             let mut random = random(seed ^ n << 32);
             let draws: Vec<Tick> = (0..n / 2).map(|_| random.random_range(1..1 << 22)).collect();
-            // Twice each, so that slots of one deadline hold more than one timer.
+            // Each deadline twice, so that slots of one deadline hold more than one timer.
             let draws = draws.repeat(2);
             for name in ["list-wheel", "hierarchical-wheel", "kafka-wheel"] {
                 let mut probe = lab.make(name);
@@ -197,7 +198,7 @@ fn slot(lab: &Lab, e: &mut Evidence) {
     );
 }
 
-/// By how many ticks linux-wheel fires timers of a level late, at most.
+/// By how many ticks, at most, linux-wheel fires timers of a level late.
 fn without_demotion(lab: &Lab, level: u32) -> Tick {
     let mut random = random(lab.scale.seed());
     let mut late = |shortest: Tick| {
@@ -206,11 +207,12 @@ fn without_demotion(lab: &Lab, level: u32) -> Tick {
         probe.fill([deadline]);
         by_wakeups(&mut probe.timer).1.first().map_or(Tick::MAX, |(tick, _)| tick - deadline)
     };
-    // A level begins at 64 slots of the level below, and a slot is 8 of that level's.
+    // A level above the lowest begins at 8^level * 8 ticks, which is 8 slots of that level.
     (0..256).map(|_| late(if level == 0 { 16 } else { 8_u64.pow(level) * 8 })).max().unwrap_or(0)
 }
 
-/// Slots, timers, those not due and the most deadlines of one slot, by level.
+/// Adds to `seen`, by level: slots emptied, timers, timers not due, and the most deadlines of a
+/// slot.
 fn note_slots(seen: &mut Vec<[u64; 4]>, deadlines: &[Tick]) {
     let mut wheels = Port::new(1, 20, 0);
     (0..).zip(deadlines).for_each(|(name, deadline)| _ = wheels.add(*deadline, name));

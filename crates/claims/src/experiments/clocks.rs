@@ -1,4 +1,4 @@
-//! B5, B12, C45: what a wheel's time is set by: a clock that is stepped, ticks that are dropped.
+//! B5, B12, C45: clocks that set a wheel's time: a clock that jumps, a ticker that drops ticks.
 
 use super::drive::tick_by_tick;
 use super::models::kafka::{ClockRule, Port, truncate};
@@ -14,7 +14,7 @@ pub(super) const B12: Experiment = Experiment {
     run: wall_clock,
 };
 
-/// In ms: a second, the time of day at the start, how long ahead a timer is.
+/// In ms: a second; the time of day at the start; the delay of the timer.
 const SECOND: Tick = 1_000;
 const MORNING: Tick = 9 * 3_600 * SECOND;
 const TIMERS: u64 = 1_000;
@@ -48,8 +48,8 @@ fn wall_clock(lab: &Lab, e: &mut Evidence) {
     e.by(By::Counts).everywhere("B12.4", quote, (0, false, TIMERS as usize), &past);
 }
 
-/// How long after the start S3's wheel runs a timer, polled each second by the time of day, which
-/// is set half-way.
+/// The delay after which S3's wheel runs a timer. The wheel is polled each second with the time of
+/// day, which is stepped half-way.
 fn printed_fires(step: i64) -> Tick {
     let mut port = Port::new(1, 20, MORNING);
     port.add(MORNING + AHEAD, 0);
@@ -74,8 +74,8 @@ pub(super) const B5: Experiment = Experiment {
 const INTERVAL: Tick = 10;
 const STALL: Tick = 35;
 
-/// The moments at which a tick is received. The channel holds one tick, as Go's does; those that
-/// find it full are dropped. From `calm` on nobody stalls.
+/// The moments at which a tick is received. The channel holds one tick, as Go's does; a tick that
+/// finds it full is dropped. From `calm` on the receiver does not stall.
 fn received(calm: Tick, until: Tick) -> Vec<Tick> {
     let (mut free, mut waiting, mut received) = (0, false, Vec::new());
     let mut take = |at: Tick| {
@@ -83,7 +83,7 @@ fn received(calm: Tick, until: Tick) -> Vec<Tick> {
         at + if received.len().is_multiple_of(5) && at < calm { STALL } else { 0 }
     };
     for sent in (INTERVAL..=until).step_by(INTERVAL as usize) {
-        // What waited is taken when the receiver is free again, before this tick is sent.
+        // A waiting tick is received as soon as the receiver is free, before this tick is sent.
         if waiting && free <= sent {
             waiting = false;
             free = take(free);
@@ -127,8 +127,9 @@ pub(super) const QUEUE_CLOCK: Experiment = Experiment {
     run: queue_clock,
 };
 
-/// What late polls gave under a rule: polls, those after which the time was the slot's expiry, and
-/// the clock's; timers fired, and those that fired after a later deadline.
+/// Polls late under a rule. Returns the number of polls, of polls after which the time was the
+/// slot's expiry, and of polls after which it was the clock's; then the number of timers that
+/// fired, and of those that fired after a later deadline.
 fn polled(lab: &Lab, rule: ClockRule) -> [usize; 5] {
     let mut all = [0; 5];
     for seed in lab.seeds() {
@@ -136,7 +137,7 @@ fn polled(lab: &Lab, rule: ClockRule) -> [usize; 5] {
         (0..4_000).for_each(|name| _ = port.add(random.random_range(1..=20_000), name));
         let (mut latest, mut clock) = (0, 0);
         for _ in 0..1_000 {
-            // The thread that polls comes late to the first slot, and not before it was last there.
+            // The polling thread is late for the first slot, and its time never goes back.
             let Some(expiry) = port.next_expiry() else { break };
             clock = clock.max(expiry + random.random_range(1..=300));
             let Some(poll) = port.poll(clock, rule) else { break };
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_channel_holds_one_tick() {
-        // Five ticks; the next is taken at the end of the stall, two are dropped.
+        // Five ticks; the next one is received at the end of the stall, and two are dropped.
         assert_eq!(received(1_000, 120), [10, 20, 30, 40, 50, 85, 90, 100, 110, 120]);
         assert_eq!(received(0, 50), [10, 20, 30, 40, 50]);
     }

@@ -1,8 +1,9 @@
-//! C09, C19, V10: rounds or levels? How often a timer is touched from its start to its end.
+//! C09, C19, V10: rounds or levels? Counts how often a timer is visited between its start and its
+//! end.
 //!
-//! With rounds a timer of delay T is passed T/M times; with levels it is moved from level to level,
-//! m - 1 times at most, and fires. Each time it is met counts as one, so that rounds and levels are
-//! compared in one unit, and Varghese and Lauck's T* = m M c7/c6 is m M.
+//! With rounds a timer of delay T is visited T/M times. With levels it is moved from level to
+//! level, at most m - 1 times, and fires. Each visit counts as one in both, so that Varghese and
+//! Lauck's T* = m M c7/c6 is m M.
 
 use super::drive::wakeups;
 use crate::count::random;
@@ -19,10 +20,10 @@ pub(super) const ROUNDS_OR_LEVELS: Experiment = Experiment {
     run,
 };
 
-/// Timers of a sample, one after the other.
+/// Timers of a sample, one after another.
 const TIMERS: u64 = 256;
 
-/// A wheel with rounds, and levels that have no more slots in all.
+/// A wheel with rounds, and levels with at most as many slots in all.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     slots: u64,
@@ -35,7 +36,8 @@ const PAIRS: [Pair; 2] = [
     Pair { slots: 4_096, levels: 4, per_level: 1_024 },
 ];
 
-/// How often a hand that comes to a slot a tick meets a timer until it fires.
+/// How often a hand that visits one slot in each tick visits a timer, including the visit that
+/// fires it.
 fn met_in_rounds(slots: Tick, delay: Tick) -> u64 {
     delay.div_ceil(slots)
 }
@@ -52,7 +54,7 @@ fn run(lab: &Lab, e: &mut Evidence) {
             for _ in 0..TIMERS {
                 let delay = random.random_range(1..=2 * mean);
                 met[0] += met_in_rounds(pair.slots, delay);
-                // From any phase of the levels.
+                // Start from a random phase of the levels.
                 let start = probe.timer.now() + random.random_range(1..1 << 20);
                 probe.timer.advance(start, |_| ());
                 probe.fill([delay]);

@@ -1,4 +1,4 @@
-//! How structures are filled, driven and held: what many experiments do before they count.
+//! Shared steps of many experiments: filling structures and driving them.
 
 use crate::count::{Order, Probe, Steps, Tally, random};
 use rand::RngExt;
@@ -7,7 +7,7 @@ use rand_pcg::Pcg64Mcg;
 use wheelhouse_core::meter::Work;
 use wheelhouse_core::{Tick, Timer, TimerId};
 
-/// What was done at one tick on the way from wake-up to wake-up.
+/// The work at one wake-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wakeup {
     pub(super) tick: Tick,
@@ -27,7 +27,7 @@ pub(super) fn wakeups<T: Timer<u64>>(probe: &mut Probe<T>) -> Vec<Wakeup> {
     wakeups
 }
 
-/// Calls the structure at each tick from one to another: (tick of firing, value).
+/// Advances to each tick from `from` to `to`. Returns (tick of firing, value) of each timer.
 pub(super) fn tick_by_tick(timer: &mut impl Timer<u64>, from: Tick, to: Tick) -> Vec<(Tick, u64)> {
     let mut fired = Vec::new();
     for tick in from..=to {
@@ -36,8 +36,8 @@ pub(super) fn tick_by_tick(timer: &mut impl Timer<u64>, from: Tick, to: Tick) ->
     fired
 }
 
-/// Calls the structure at each of its wake-ups until no timer is live: the ticks of the calls, and
-/// (tick of firing, value).
+/// Advances to each wake-up until no timer is left. Returns the ticks of the calls, and (tick of
+/// firing, value) of each timer.
 pub(super) fn by_wakeups(timer: &mut impl Timer<u64>) -> (Vec<Tick>, Vec<(Tick, u64)>) {
     let (mut calls, mut fired) = (Vec::new(), Vec::new());
     while let Some(tick) = timer.next_wakeup() {
@@ -47,13 +47,13 @@ pub(super) fn by_wakeups(timer: &mut impl Timer<u64>) -> (Vec<Tick>, Vec<(Tick, 
     (calls, fired)
 }
 
-/// A place in one of so many equal parts of a range: random, and yet every part is met.
+/// A random value in part `part` of `parts` equal parts of a range, so that every part is covered.
 pub(super) fn anywhere(part: u64, parts: u64, range: u64, random: &mut Pcg64Mcg) -> u64 {
     (part * range + random.random_range(0..range)) / parts
 }
 
-/// Mean steps to start one of the second half of n timers, and to stop one of the half that are
-/// stopped at random, the tidying up included.
+/// Starts n timers, stops a random half and compacts. Returns the mean steps of a start, over the
+/// second half, and of a stop, compaction included.
 pub(super) fn start_and_stop<T: Timer<u64>>(
     mut probe: Probe<T>,
     order: Order,
@@ -73,7 +73,7 @@ pub(super) fn start_and_stop<T: Timer<u64>>(
     [start, stop].map(|steps| steps.total() as f64 / half as f64)
 }
 
-/// The mean of a cost over several structures where n is small: what one happens to look like must
+/// The mean of a cost over several structures if n is small, so that the shape of a single one does
 /// not decide.
 pub(super) fn over_copies<const K: usize>(
     enough: u64,
@@ -90,31 +90,32 @@ pub(super) fn over_copies<const K: usize>(
     sums.map(|sum| sum / copies as f64)
 }
 
-/// The longest delay of the hold model: so long that hardly two timers are due at one tick.
+/// The longest delay of the hold model: timers rarely share a tick.
 const LONGEST: Tick = 1 << 40;
-/// Turns of a sample, shared out among structures that have few turns for their size and so stay as
-/// they were filled.
+/// Turns of a sample. They are divided among several structures, so that each makes few turns for
+/// its size and keeps the distribution it was filled with.
 const TURNS: u64 = 4_096;
-/// The structures of a sample hold so many timers together, at least.
+/// The least number of timers in all structures of a sample together.
 const ENOUGH: u64 = 1 << 16;
 
-/// What the operations of a sample took, each on its own: the hold model, in which structures in
-/// order are compared.
+/// The steps of each operation of a sample in the hold model, in which ordered structures are
+/// compared.
 ///
-/// About n timers stay, while some are taken out and put in, cancelled or moved. Delays are
-/// uniform; what is left of one at a random moment is distributed as the lesser of two, and so a
-/// structure is filled: the model is in its steady state from the first operation on. Operations of
-/// one kind follow each other. In the classic model each one out is followed by one in; then a
-/// heap, which takes the last place for both, goes the same way to the root every time.
+/// About n timers stay live while some are popped and inserted, cancelled or moved. Delays are
+/// uniform. At a random moment the rest of a delay is distributed as the smaller of two delays;
+/// structures are filled with this distribution, so the model is in its steady state from the first
+/// operation on. Operations of one kind follow each other. In the classic model an insertion
+/// follows each pop; a heap, which uses its last place for both, then takes the same path to the
+/// root every time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
-    /// Taking the first out.
+    /// Popping the first timer.
     pub(super) pop: Vec<Steps>,
-    /// Putting another in.
+    /// Inserting a timer.
     pub(super) insert: Vec<Steps>,
-    /// Taking any out by its handle.
+    /// Cancelling a random timer by its handle.
     pub(super) cancel: Vec<Steps>,
-    /// Moving any by its handle.
+    /// Moving a random timer by its handle.
     pub(super) moving: Vec<Steps>,
 }
 
@@ -129,25 +130,26 @@ impl Log {
         log
     }
 
-    /// Mean steps of an insertion, a cancellation, a move, and of taking the first.
+    /// The mean steps of an insertion, a cancellation, a move, and a pop.
     pub(super) fn means(&self) -> [f64; 4] {
         [&self.insert, &self.cancel, &self.moving, &self.pop].map(|kind| totals(kind).mean())
     }
 
-    /// A pop and an insertion, as one operation. Which is which does not matter.
+    /// The steps of pairs of a pop and an insertion. It does not matter which insertion is in which
+    /// pair.
     pub(super) fn holds(&self) -> Tally {
         let pairs = self.pop.iter().zip(self.insert.iter().step_by(2));
         pairs.map(|(pop, insert)| pop.total() + insert.total()).collect()
     }
 }
 
-/// The steps of operations, of whichever kind.
+/// The total steps of each operation.
 pub(super) fn totals(operations: &[Steps]) -> Tally {
     operations.iter().map(Steps::total).collect()
 }
 
-/// Mean steps to take the first out, until none of n is left: what the first few cost depends on
-/// how the structure looks at its edge.
+/// The mean steps of a pop, over all pops until none of n timers is left. The first few alone would
+/// depend on how the structure begins.
 pub(super) fn drain<T: Timer<u64>>(build: impl Fn() -> Probe<T>, n: u64, seed: u64) -> f64 {
     let [mean] = over_copies(ENOUGH, n, seed, |seed| {
         let (mut model, mut log) = (Model::new(build(), n, seed), Log::default());
@@ -159,7 +161,7 @@ pub(super) fn drain<T: Timer<u64>>(build: impl Fn() -> Probe<T>, n: u64, seed: u
 
 struct Model<T> {
     probe: Probe<T>,
-    /// The handle of each timer, whose value is its number here.
+    /// The handle of each timer. The value of a timer is its index here.
     ids: Vec<TimerId>,
     random: Pcg64Mcg,
 }
@@ -171,8 +173,8 @@ impl<T: Timer<u64>> Model<T> {
         Self { probe, ids, random }
     }
 
-    /// Takes so many out and puts as many in, cancels so many and puts as many in, and moves so
-    /// many.
+    /// Pops `turns` timers and inserts as many, cancels `turns` timers and inserts as many, then
+    /// moves `turns` timers.
     fn turns(&mut self, turns: u64, log: &mut Log) {
         let popped: Vec<u64> = (0..turns).map(|_| self.pop(log)).collect();
         popped.into_iter().for_each(|value| self.insert(value, log));
@@ -188,7 +190,7 @@ impl<T: Timer<u64>> Model<T> {
         }
     }
 
-    /// Takes the first out. A wheel may wake to move it closer before.
+    /// Pops the first timer. A wheel may first wake to cascade it.
     fn pop(&mut self, log: &mut Log) -> u64 {
         let before = self.probe.steps();
         loop {
@@ -211,7 +213,7 @@ impl<T: Timer<u64>> Model<T> {
         self.probe.timer.now() + delay(&mut self.random)
     }
 
-    /// The numbers of so many timers, as far apart as can be.
+    /// The indices of `count` timers, as far apart as possible.
     fn any(&mut self, count: u64) -> Vec<u64> {
         let n = self.ids.len() as u64;
         let from = self.random.random_range(0..n);
@@ -219,7 +221,7 @@ impl<T: Timer<u64>> Model<T> {
     }
 }
 
-/// A delay of the hold model.
+/// A random delay of the hold model.
 pub(super) fn delay(random: &mut Pcg64Mcg) -> Tick {
     random.random_range(1..=LONGEST)
 }
@@ -257,7 +259,7 @@ mod tests {
         };
         let (before, mut log) = (mean_left(&model), Log::default());
         model.turns(1 << 8, &mut log);
-        // The lesser of two uniform delays is a third of the longest on average.
+        // The smaller of two uniform delays is a third of the longest on average.
         assert!((before - 1.0 / 3.0).abs() < 0.02, "{before}");
         assert!((mean_left(&model) - before).abs() < 0.1);
         assert_eq!((log.pop.len(), log.insert.len(), log.holds().len()), (1 << 8, 2 << 8, 1 << 8));

@@ -1,4 +1,4 @@
-//! C07, C36, C42, C44: how often a program wakes, and what Kafka's queue of slots costs.
+//! C07, C36, C42, C44: how often a program wakes, and the cost of Kafka's queue of slots.
 
 use super::drive::{Wakeup, tick_by_tick, wakeups};
 use super::models::kafka::Port;
@@ -18,7 +18,7 @@ pub(super) const WAKEUPS: Experiment = Experiment {
     run: drivers,
 };
 
-/// The article's timer.
+/// The deadline of the article's timer.
 const ALONE: Tick = 350;
 
 fn drivers(lab: &Lab, e: &mut Evidence) {
@@ -45,11 +45,11 @@ fn drivers(lab: &Lab, e: &mut Evidence) {
     loads(lab, e);
 }
 
-/// Wake-ups of one driver for all timers against those of a driver for each.
+/// Compares the wake-ups of one driver for all timers with those of one driver for each timer.
 fn one_scheduler(lab: &Lab, e: &mut Evidence) {
     const TIMERS: u64 = 1_000;
     let wakes = |ticks: bool, delays: &[Tick]| {
-        // A heap names its next deadline exactly, so that no wake-up is the structure's own doing.
+        // A heap returns its exact next deadline, so the structure itself adds no wake-ups.
         let mut probe = lab.make("heap-4");
         probe.fill(delays.iter().copied());
         let last = delays.iter().max().copied().unwrap_or(0);
@@ -72,15 +72,15 @@ fn one_scheduler(lab: &Lab, e: &mut Evidence) {
     }
 }
 
-/// Kafka's queue of slots, of 20 slots a wheel, as printed.
+/// Kafka's queue of slots as printed, with 20 slots in each wheel.
 fn loads(lab: &Lab, e: &mut Evidence) {
     let names = [
         "20 timers of 1 to 2^20 ticks, of any magnitude",
         "20,000 timers of 1 to 2,000 ticks",
         "2,000 timers of 1 to 1,000,000 ticks, all but 20 cancelled",
     ];
-    // Ticks, wake-ups, those that only demote, those that find none, the longest queue, slots,
-    // timers.
+    // Ticks, wake-ups, wake-ups that only demote, wake-ups that find no timer, the longest queue,
+    // slots, timers.
     let mut seen = [[0_u64; 7]; 3];
     for seed in lab.seeds() {
         for (load, sum) in seen.iter_mut().enumerate() {
@@ -146,7 +146,7 @@ fn loads(lab: &Lab, e: &mut Evidence) {
     );
 }
 
-/// Deadlines of a load, and whether each timer is cancelled before anything is due.
+/// The deadlines of a load, and whether each timer is cancelled at the start.
 fn timers(load: usize, random: &mut Pcg64Mcg) -> Vec<(Tick, bool)> {
     let mut sparse = || {
         let bits = random.random_range(1..=20_u32);
@@ -159,7 +159,7 @@ fn timers(load: usize, random: &mut Pcg64Mcg) -> Vec<(Tick, bool)> {
     }
 }
 
-/// Polls until the queue is empty; what is polled at one tick is one wake-up.
+/// Polls until the queue is empty. Polls at the same tick are one wake-up.
 fn by_queue(wheels: &mut Port) -> Vec<Wakeup> {
     let mut wakeups: Vec<Wakeup> = Vec::new();
     while let Some(poll) = wheels.poll_next() {
@@ -181,8 +181,8 @@ pub(super) const QUEUE: Experiment = Experiment {
     run: queue,
 };
 
-/// Wheel sizes; delays of the dense load, Kafka's own timeouts; ticks for each timer of the sparse
-/// one.
+/// Wheel sizes; the longest delay of the dense load, that of Kafka's own timeouts; ticks for each
+/// timer of the sparse load.
 const SIZES: [u64; 3] = [8, 20, 64];
 const DENSE: Tick = 200;
 const SPARSE: Tick = 1_000;
@@ -230,14 +230,14 @@ fn queue(lab: &Lab, e: &mut Evidence) {
     comparisons(lab, e);
 }
 
-/// Steps of an offer to the queue of kafka-wheel, against the slots in it.
+/// The steps of an offer to the queue of kafka-wheel, against the number of slots in the queue.
 fn comparisons(lab: &Lab, e: &mut Evidence) {
     let mut sweep = Sweep::over(
         "slots in the queue",
         "An offer to the queue",
         "steps of an insertion into kafka-wheel",
     );
-    // A timer in each of so many slots: of the lowest level of a wheel that has as many.
+    // One timer in each of `slots` slots, all on the lowest level, which has enough slots for them.
     let offer = lab.curve(&crate::scale::powers(4, 12), |slots, seed| {
         let mut probe = lab.slots("kafka-wheel", 4 * slots);
         let mut random = random(seed);

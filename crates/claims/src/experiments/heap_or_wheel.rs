@@ -1,9 +1,9 @@
-//! C32, C43: a heap or a wheel? Starting, stopping and firing apart, and whole lives.
+//! C32, C43: a heap or a wheel? Starting, stopping and firing separately, and whole lives.
 //!
-//! Deferred work falls on a later operation: a wheel cascades when its hand arrives, a lazy heap
-//! drops all cancelled timers at once. So each figure is the mean over n timers that all start or
-//! all fire; or half of them are stopped and the structure is compacted. Growth is decided on
-//! steps, order on instructions.
+//! A later operation pays for deferred work: a wheel cascades when its hand arrives, a lazy heap
+//! drops all cancelled timers at once. So each figure is a mean over n timers that all start or all
+//! fire, or over half of them that are stopped before the structure is compacted. Steps decide
+//! growth, instructions decide order.
 
 use super::drive::{over_copies, start_and_stop};
 use crate::count::{LONGEST, Order, Probe, random};
@@ -17,19 +17,19 @@ use wheelhouse_core::Timer;
 const HEAPS: [&str; 2] = ["binary-heap", "heap-4"];
 const STRUCTURES: [&str; 5] =
     ["binary-heap", "heap-4", "lazy-heap", "list-wheel", "hierarchical-wheel"];
-/// A sweep goes to so many timers at most: each figure is a run over all of them.
+/// The most timers of a sweep, since each figure is a run over all of them.
 const LARGEST: u64 = 1 << 17;
-/// The structures of a sample hold so many timers together, at least.
+/// The least number of timers in all structures of a sample together.
 const ENOUGH: u64 = 1 << 14;
-/// About so many timers are due in a call, where not all are due at one tick.
+/// About how many timers are due in a call, unless all are due at one tick.
 const DUE: u64 = 16;
 
-/// What is on record of single operations, and of mixes and traces.
+/// The measures on record: single operations, and mixes and traces.
 const START: &[&str] = &["insert-warm", "cancel"];
 const MIXES: &[&str] = &["mix", "steady", "hold"];
 
-/// Instructions of a heap exceed those of another structure in each workload on record, by a
-/// factor; of several operations the sum.
+/// Decides the statement that the instructions of a heap exceed those of another structure by a
+/// factor, in each workload on record. For start and stop, their sum is compared.
 fn ahead(e: &mut Evidence, id: &'static str, quote: &str, than: &str, on: &[&str], by: Threshold) {
     let of = |measure: &&str| recorded::compared("binary-heap", than, measure);
     let pairs: Vec<(f64, f64)> = if on == START {
@@ -57,7 +57,7 @@ pub(super) const BURST: Experiment = Experiment {
     run: burst_and_lives,
 };
 
-/// The order of the article: many timers in a short time, with the same delay.
+/// The orders of deadlines. The first one is the article's: many timers with the same delay.
 const ORDERS: [Order; 4] = [Order::Equal, Order::Ascending, Order::Random, Order::Descending];
 /// Shares of timers that are stopped before they fire, in percent.
 const STOPPED: [u64; 3] = [0, 50, 92];
@@ -81,7 +81,7 @@ fn burst_and_lives(lab: &Lab, e: &mut Evidence) {
             lives.add(format!("{name}, {stopped} % stopped"), curve);
         }
     }
-    // Our wheel becomes large on the way.
+    // Within these sizes our wheel becomes large.
     let sizes = powers(13, lab.scale.to.clamp(17, 18));
     for stopped in STOPPED {
         let curve = lab.curve(&sizes, |n, seed| life(lab, "hierarchical-wheel", stopped, n, seed));
@@ -93,7 +93,7 @@ fn burst_and_lives(lab: &Lab, e: &mut Evidence) {
     e.tables.push(apart.table());
 }
 
-/// C32.
+/// Decides the statements of C32.
 fn burst(e: &mut Evidence, apart: &Sweep) {
     let quote = "Creating a timer in a heap is O(log n), in any order.";
     e.at_most("C32.1", quote, apart.of(&HEAPS, &["start"]), Logarithmic);
@@ -125,7 +125,7 @@ fn burst(e: &mut Evidence, apart: &Sweep) {
     e.by(By::Counts);
 }
 
-/// C43.
+/// Decides the statements of C43.
 fn suits(e: &mut Evidence, lives: &Sweep) {
     let quote = "In a heap a timer's life costs more, the more there are, if all fire.";
     e.grows("C43.1", quote, lives.of(&HEAPS, &[", 0 %"]));
@@ -163,8 +163,7 @@ fn life(lab: &Lab, name: &str, stopped: u64, n: u64, seed: u64) -> f64 {
     probe.steps().total() as f64 / n as f64
 }
 
-/// Advances in even steps to the last deadline, at which all have fired: about [`DUE`] timers in
-/// each.
+/// Fires all timers. Each call advances by an equal step, in which about [`DUE`] timers are due.
 fn fire<T: Timer<u64>>(probe: &mut Probe<T>, order: Order, n: u64) {
     let (every, last) = match order {
         Order::Ascending | Order::Descending => (DUE, n),

@@ -1,4 +1,4 @@
-//! C28, C46: what a heap costs by operation, and what it keeps.
+//! C28, C46: the cost of each operation of a heap.
 
 use super::drive::{Log, by_wakeups};
 use crate::count::{LONGEST, Order, Tally, random};
@@ -20,10 +20,10 @@ pub(super) const LATER: Experiment = Experiment {
     run: later,
 };
 
-/// The deadline of a new timer, from one at random.
+/// Turns a random deadline into the deadline of a new timer.
 type Place = fn(u64) -> Tick;
 
-/// Insertions of which a sample is the mean.
+/// Insertions averaged in a sample.
 const INSERTIONS: u64 = 256;
 
 fn later(lab: &Lab, e: &mut Evidence) {
@@ -39,7 +39,7 @@ fn later(lab: &Lab, e: &mut Evidence) {
                 let mut tally = Tally::default();
                 for _ in 0..INSERTIONS {
                     let at = deadline(1 + random.random_range(0..LONGEST));
-                    // Undone after each, so that n stays.
+                    // Each insertion is undone, so that n stays the same.
                     let (work, id) = probe.work(|timer| timer.insert(at, 0));
                     tally.add(work.total());
                     if place == "later than all" {
@@ -76,8 +76,8 @@ fn later(lab: &Lab, e: &mut Evidence) {
     e.sweep(&sweep);
 }
 
-/// The entries read to find one in the array, which is what `remove(Object)` of a queue without an
-/// index does.
+/// The mean number of entries read to find one in the array, as `remove(Object)` of a queue without
+/// an index does.
 fn search(n: u64, seed: u64) -> f64 {
     let mut random = random(seed);
     let timers = Order::Random.delays(n, seed).into_iter().zip(0..);
@@ -89,7 +89,8 @@ fn search(n: u64, seed: u64) -> f64 {
     (0..256).map(read).collect::<Tally>().mean()
 }
 
-/// Neighbours of a heap's array whose deadlines fall.
+/// The number of neighbours in a heap's array whose deadlines fall, and the number of all
+/// neighbours.
 fn out_of_order(lab: &Lab) -> (usize, usize) {
     let timers = Order::Random.delays(1 << 10, lab.scale.seed()).into_iter().map(Reverse);
     let array = timers.collect::<BinaryHeap<_>>().into_vec();
@@ -160,7 +161,7 @@ mod tests {
         static COMPARISONS: Cell<u64> = const { Cell::new(0) };
     }
 
-    /// A deadline that counts how often it is compared with another.
+    /// A deadline that counts its comparisons.
     #[derive(Clone, Copy, PartialEq, Eq)]
     struct Counted(Tick);
 
@@ -177,8 +178,7 @@ mod tests {
         }
     }
 
-    /// A heap of the textbook over keys that count: the comparisons to insert them, and to take all
-    /// out.
+    /// The comparisons that a textbook heap makes to insert these deadlines.
     fn textbook(deadlines: &[Tick]) -> u64 {
         COMPARISONS.set(0);
         let mut heap: Vec<Counted> = Vec::new();
@@ -193,8 +193,8 @@ mod tests {
         COMPARISONS.get()
     }
 
-    /// What the meter is told is what keys that count themselves see; a heap that keeps comparisons
-    /// to itself is caught.
+    /// The meter agrees with keys that count their own comparisons. A heap that does not report its
+    /// comparisons is noticed.
     #[test]
     fn keys_that_count_see_what_the_meter_is_told() {
         let delays = Order::Random.delays(5_000, 3);

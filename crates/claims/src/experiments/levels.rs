@@ -1,5 +1,5 @@
 //! B10, C48: levels of slots: how far they reach, when a timer is demoted, and the printed clock,
-//! which stands still while a wheel is idle.
+//! which stops while a wheel is idle.
 
 use super::drive::by_wakeups;
 use super::models::kafka::{Poll, Port, truncate};
@@ -14,8 +14,8 @@ pub(super) const REACH: Experiment = Experiment {
     run: reach,
 };
 
-/// Levels that a delay needs from a start: by the printed condition, `deadline < current +
-/// interval`, with `current` cut to the slots of the level.
+/// The number of levels that a delay needs from a start. The printed condition is
+/// `deadline < current + interval`, with `current` rounded down to the slots of the level.
 fn levels_needed(slots: Tick, start: Tick, delay: Tick) -> u32 {
     let (mut level, mut tick) = (1, 1);
     while start + delay >= truncate(start, tick) + tick * slots {
@@ -25,13 +25,13 @@ fn levels_needed(slots: Tick, start: Tick, delay: Tick) -> u32 {
     level
 }
 
-/// The longest delay that fits into N levels from a start.
+/// The longest delay that fits into a number of levels from a start.
 fn longest(slots: Tick, levels: u32, start: Tick) -> Tick {
     let fits = |delay: &Tick| levels_needed(slots, start, *delay) <= levels;
     (0..=slots.pow(levels)).rev().find(fits).unwrap_or(0)
 }
 
-/// Levels that kafka-wheel makes for a delay from a start.
+/// The number of levels that kafka-wheel creates for a delay from a start.
 fn levels_made(slots: Tick, start: Tick, delay: Tick) -> u32 {
     let wheel = KafkaWheel::<u64>::builder().slots(slots as usize).start(start).build();
     let mut wheel = wheel.expect("enough slots");
@@ -62,7 +62,7 @@ fn reach(_: &Lab, e: &mut Evidence) {
     e.beside("the longest delay that always fits", least.unwrap_or(0));
 }
 
-/// The demotions of a timer of 500 s on levels of 8 slots: after how long, and what is left then.
+/// The demotions of a timer of 500 s on levels of 8 slots: (time passed, time left).
 fn demotions(start: Tick) -> Vec<(Tick, Tick)> {
     let mut port = Port::new(1, 8, start);
     port.add(start + 500, 0);
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!((beyond, levels_needed(8, 0, 511), levels_needed(8, 0, 512)), (416, 3, 4));
     }
 
-    /// The reach is the longest delay that is taken, and not the first that is not.
+    /// The reach is the longest delay that is accepted, not the first one that is refused.
     #[test]
     fn a_wheel_of_m_slots_takes_a_delay_of_m_less_one() {
         assert_eq!([longest(12, 1, 0), longest(12, 2, 0), longest(8, 3, 0)], [11, 143, 511]);

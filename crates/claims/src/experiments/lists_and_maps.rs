@@ -1,9 +1,9 @@
-//! C25, C26: what a change costs in a slice and in a list, and what a map knows of its next
-//! deadline.
+//! C25, C26: the cost of a change in a slice and in a list, and of finding the next deadline of a
+//! map.
 //!
-//! Timers are taken at evenly spread ranks, so that a cost that depends on the rank is met as it is
-//! on average. A list without handles is that of the standard library: to take an element out of
-//! it is to walk there.
+//! Timers are taken at evenly spread ranks, so that a cost that depends on the rank appears as its
+//! average. A list without handles is the standard library's: to remove an element, one has to walk
+//! to it.
 
 use super::drive::{anywhere, delay, drain};
 use crate::count::{LONGEST, Tally, random};
@@ -22,7 +22,7 @@ pub(super) const LISTS: Experiment = Experiment {
     run: lists,
 };
 
-/// As many operations of each kind are a sample.
+/// Operations of each kind in a sample, one for each stratum.
 const STRATA: u64 = 256;
 
 fn lists(lab: &Lab, e: &mut Evidence) {
@@ -50,12 +50,12 @@ fn lists(lab: &Lab, e: &mut Evidence) {
     e.sweep(&sweep);
 }
 
-/// Takes out, puts in again, and moves to the place of another and back, a timer of each stratum:
-/// [insert, delete, change].
+/// For a timer of each stratum: moves it to the deadline of another timer and back, cancels it, and
+/// inserts it again. Returns the mean steps of [insert, delete, change].
 fn sample(lab: &Lab, name: &str, n: u64, seed: u64) -> [f64; 3] {
     let mut random = random(seed);
     let mut deadlines = spread(n, &mut random);
-    // Each is filled in the order that is cheap for it.
+    // Each structure is filled in the order that is cheap for it.
     if ["sorted-slice", "sorted-list"].contains(&name) {
         deadlines.reverse();
     }
@@ -74,12 +74,12 @@ fn sample(lab: &Lab, name: &str, n: u64, seed: u64) -> [f64; 3] {
     [insert, cancel, change].map(|steps| steps as f64 / STRATA as f64)
 }
 
-/// n deadlines in order, one at random from each of n equal parts of the time.
+/// n ascending deadlines, a random one from each of n equal parts of the time.
 fn spread(n: u64, random: &mut Pcg64Mcg) -> Vec<Tick> {
     (0..n).map(|at| 1 + anywhere(at, n, LONGEST, random)).collect()
 }
 
-/// A rank from each stratum of n, in any order.
+/// A rank from each stratum of n, in random order.
 fn ranks(n: u64, random: &mut Pcg64Mcg) -> Vec<usize> {
     let mut ranks: Vec<_> =
         (0..STRATA).map(|at| anywhere(at, STRATA, n, random) as usize).collect();
@@ -87,7 +87,7 @@ fn ranks(n: u64, random: &mut Pcg64Mcg) -> Vec<usize> {
     ranks
 }
 
-/// The links followed from the head to an entry of a list without handles.
+/// The mean number of links from the head to an entry of a list without handles.
 fn search(n: u64, seed: u64) -> f64 {
     let mut random = random(seed);
     let deadlines = spread(n, &mut random);
@@ -105,7 +105,7 @@ pub(super) const MAPS: Experiment = Experiment {
     run: maps,
 };
 
-/// So often the first is taken out of a map that is asked as a whole.
+/// How often the first timer is popped from a hash map, which reads all entries for it.
 const TURNS: u64 = 64;
 
 fn maps(lab: &Lab, e: &mut Evidence) {
@@ -130,7 +130,8 @@ fn maps(lab: &Lab, e: &mut Evidence) {
     e.sweep(&sweep);
 }
 
-/// Steps to take the first out of a hash map and to know the next, and the entries read for it.
+/// The mean steps to pop the first timer of a hash map and find the next deadline, and the mean
+/// number of entries read.
 fn scan(lab: &Lab, n: u64, seed: u64) -> [f64; 2] {
     let (mut random, mut probe) = (random(seed), lab.make("hash-map"));
     probe.fill((0..n).map(|_| delay(&mut random)));

@@ -1,9 +1,9 @@
-//! The experiments, by what they look at.
+//! The experiments, grouped by subject.
 //!
-//! Each is a function from a [`Lab`](crate::Lab) to [`Evidence`](crate::Evidence) that decides the
-//! statements of one claim or several; the first line of a file names them. It counts, on a virtual
-//! clock, and asks a structure only what any program may ask: the public interface, and the meter.
-//! Where an article's own code is on trial, a model of it stands beside ours (`models`).
+//! An experiment is a function from a [`Lab`](crate::Lab) to [`Evidence`](crate::Evidence). It
+//! decides the statements of one or more claims, whose ids are in the first line of its file. It
+//! counts on a virtual clock, and uses only the public interface of a structure and its meter. To
+//! test an article's own code, it runs a model of that code (`models`).
 
 mod cascades;
 mod clocks;
@@ -26,7 +26,7 @@ mod wheel_costs;
 use crate::experiment::Experiment;
 use anyhow::{Context, Result};
 
-/// All experiments. Those that take longest come first, so that they are not the last to end.
+/// All experiments. The longest come first, so that they do not finish last.
 pub const ALL: &[Experiment] = &[
     heap_or_wheel::BURST,
     wheel_costs::OPERATIONS,

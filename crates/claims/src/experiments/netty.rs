@@ -1,10 +1,10 @@
-//! C40, P3, E15: Netty's worker moves submissions before it serves a slot, no more than so many a
-//! tick.
+//! C40, P3: Netty's worker moves submissions to its wheel before it serves a slot, but at most a
+//! fixed number in each tick.
 //!
-//! Whoever starts a timer puts it in a queue. At the end of each tick of 100 ms the worker moves up
-//! to 100,000 of the queue to its wheel, and then fires what is due. A timer that still waits in
-//! the queue cannot fire. The model is our round wheel behind such a queue. All timers are offered
-//! at one instant, with delays uniform in 0 to 1 s.
+//! A caller that starts a timer puts it into a queue. At the end of each tick of 100 ms the worker
+//! moves up to 100,000 timers from the queue to its wheel, and then fires those that are due. A
+//! timer that still waits in the queue cannot fire. The model is our round wheel behind such a
+//! queue. All timers are submitted at one instant, with delays uniform in 0 to 1 s.
 
 use crate::count::random;
 use crate::thresholds::Threshold::Milliseconds;
@@ -21,18 +21,18 @@ pub(super) const TRANSFER_CAP: Experiment = Experiment {
     run,
 };
 
-/// Netty's tick, in microseconds, its slots, and how many submissions its worker takes at a tick.
+/// Netty's tick in microseconds, its slots, and how many submissions its worker moves in a tick.
 const TICK: u64 = 100_000;
 const SLOTS: u64 = 512;
 const CAP: u64 = 100_000;
-/// Delays are shorter than this, in microseconds.
+/// All delays are shorter than this, in microseconds.
 const LONGEST: u64 = 1_000_000;
-/// Bursts, in halves of the cap; the one that is reported.
+/// Sizes of bursts, in halves of the cap.
 const HALVES: [u64; 7] = [1, 2, 4, 8, 16, TEN, 32];
 const TEN: u64 = 20;
 
-/// Timers of these delays, all submitted at 0: by how much each fires after its deadline, in
-/// microseconds.
+/// Submits timers with these delays at time 0. Returns by how much each fires after its deadline,
+/// in microseconds.
 fn lateness(delays: impl IntoIterator<Item = u64>, cap: u64) -> Vec<i64> {
     let mut queue: VecDeque<u64> = delays.into_iter().collect();
     let mut late = Vec::with_capacity(queue.len());
@@ -41,7 +41,8 @@ fn lateness(delays: impl IntoIterator<Item = u64>, cap: u64) -> Vec<i64> {
     for tick in 1.. {
         let taken = queue.len().min(cap as usize);
         for delay in queue.drain(..taken) {
-            // The tick at whose end the delay is over. If that is past, the wheel fires it at once.
+            // The tick at whose end the delay is over. If that tick is past, the wheel fires the
+            // timer at once.
             wheel.insert(delay / TICK + 1, delay);
         }
         wheel.advance(tick, |expired| late.push((tick * TICK) as i64 - expired.value as i64));
@@ -52,10 +53,10 @@ fn lateness(delays: impl IntoIterator<Item = u64>, cap: u64) -> Vec<i64> {
     late
 }
 
-/// Timers, their lateness with the cap, and without.
+/// The number of timers, their lateness with the cap, and without it.
 type Burst = (u64, [f64; 4], [f64; 4]);
 
-/// Lateness of a burst, in milliseconds: earliest, median, 99 % quantile, latest.
+/// The lateness of a burst, in milliseconds: earliest, median, 99 % quantile, latest.
 fn burst(timers: u64, cap: u64, seed: u64) -> [f64; 4] {
     let mut random = random(seed);
     let mut late = lateness((0..timers).map(|_| random.random_range(0..LONGEST)), cap);

@@ -1,11 +1,11 @@
-//! B9, C04, C38, C39: deadlines finer than a tick: which tick, and how far off.
+//! B9, C04, C38, C39: deadlines finer than a tick: at which tick they fire, and with what error.
 //!
-//! Time runs in thousandths of a tick. A deadline is made a tick by one of three rules:
+//! Time is in thousandths of a tick. One of three rules turns a deadline into a tick:
 //!
-//! | rule | a deadline e fires at | who |
+//! | rule | a deadline e fires at | used by |
 //! |---|---|---|
 //! | floor | ⌊e⌋ | S3; S4's "at 1 s" |
-//! | ceiling | ⌈e⌉ | what this project asks of a caller |
+//! | ceiling | ⌈e⌉ | callers of this project, by its contract |
 //! | next tick | ⌊e⌋ + 1 | Netty, Linux in slots of each level, and S0 for whole seconds |
 
 use super::drive::tick_by_tick;
@@ -22,10 +22,10 @@ pub(super) const DIRECTION: Experiment = Experiment {
     run: direction,
 };
 
-/// Parts of a tick: milliseconds of a second.
+/// Parts of a tick, such as the milliseconds of a second.
 const PARTS: u64 = 1_000;
 
-/// The tick of a deadline in thousandths.
+/// Returns the tick of a deadline in thousandths.
 type Rule = fn(u64) -> Tick;
 
 const RULES: [(&str, Rule); 3] = [
@@ -83,8 +83,8 @@ fn precision(lab: &Lab, e: &mut Evidence) {
     e.everywhere("C04.3", quote, delays.len(), &fire);
 }
 
-/// S3's test, `expiration < currentTime + tick`, with the current time cut to the tick: over every
-/// phase of the clock.
+/// Tests S3's condition, `expiration < currentTime + tick` with the current time rounded down to
+/// the tick, at every phase of the clock.
 fn expired(lab: &Lab, e: &mut Evidence) {
     let [mut overdue, mut overdue_run, mut ahead_run, mut earliest] = [0_u64; 4];
     for now in 7_000..8_000 {
@@ -126,8 +126,8 @@ fn rounded_up(lab: &Lab, e: &mut Evidence) {
     e.everywhere("B9.3", quote, 0, &all);
 }
 
-/// Random deadlines in ms behind a conversion that rounds up to ticks of so many: those not within
-/// the tick after.
+/// Rounds random deadlines in ms up to ticks of `interval` ms. Returns how many timers fire early,
+/// or a tick or more late, or not at all.
 fn wrong(timer: &mut impl Timer<u64>, interval: u64, longest: u64) -> usize {
     let mut random = random(interval);
     for _ in 0..500 {

@@ -1,8 +1,8 @@
-//! C16: what a tick of a wheel with rounds looks at.
+//! C16: the entries that a tick of a wheel with rounds reads.
 //!
-//! Our round wheel stores deadlines instead of rounds, and skips a slot in which nothing is due.
-//! The articles' wheel counts rounds down: a model of it decides what they say. Ours is asked with
-//! one timer due at each tick.
+//! Our round wheel stores deadlines instead of rounds, and skips a slot in which no timer is due.
+//! The articles' wheel decrements round counts; a model of it decides their statements. Ours is
+//! tested with one timer due at each tick.
 
 use super::models::rounds::{Rounds, S4};
 use crate::count::{Tally, random};
@@ -19,7 +19,7 @@ pub(super) const VISITS: Experiment = Experiment {
     run: visits,
 };
 
-/// The timers wait for at least so many rounds.
+/// The least number of rounds that the timers wait.
 const ROUNDS: Tick = 1_000;
 
 fn visits(lab: &Lab, e: &mut Evidence) {
@@ -49,7 +49,7 @@ fn visits(lab: &Lab, e: &mut Evidence) {
     e.sweep(&sweep);
 }
 
-/// Delays of timers that have rounds to go, each a revolution before the last.
+/// Delays of timers that have rounds to go. Each is a revolution shorter than the one before.
 fn delays(n: u64, slots: u64, one_slot: bool, seed: u64) -> impl Iterator<Item = Tick> {
     let mut random = random(seed);
     (0..n).rev().map(move |left| {
@@ -58,7 +58,7 @@ fn delays(n: u64, slots: u64, one_slot: bool, seed: u64) -> impl Iterator<Item =
     })
 }
 
-/// Entries read by each tick of a revolution, at each of which one timer is due and started again
+/// Entries read by each tick of a revolution. One timer is due at each tick and is started again
 /// for the next.
 fn busy(lab: &Lab, n: u64, slots: u64, one_slot: bool, seed: u64) -> Tally {
     let mut probe = lab.slots("round-wheel", slots);
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn a_tick_reads_a_slot_if_something_in_it_is_due() {
         let lab = Lab::new(&Scale::REDUCED);
-        // Sixteen a slot, and the one that is due.
+        // Sixteen timers in a slot, and the one that is due.
         assert_eq!(busy(&lab, 1_024, 64, false, 1).mean(), 17.0);
     }
 }

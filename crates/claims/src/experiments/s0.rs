@@ -15,8 +15,9 @@ pub(super) const LAPS: Experiment = Experiment {
     run: laps,
 };
 
-/// Tasks of every delay of 1 to 10 turns from every slot: how many there are, fire once, fire at
-/// their tick; the earliest and the latest offset.
+/// Runs a task of every delay of 1 to 10 turns from every slot. Returns the number of all tasks, of
+/// those that fire once, and of those that fire at their tick; then the least and the greatest
+/// offset.
 fn offsets(rules: Rules) -> ([usize; 3], i64, i64) {
     let (mut counts, mut earliest, mut latest) = ([0; 3], i64::MAX, i64::MIN);
     for slots in [8, 12, 24] {
@@ -24,7 +25,7 @@ fn offsets(rules: Rules) -> ([usize; 3], i64, i64) {
             let mut wheel = Rounds::new(rules, slots, cursor);
             let delays = 1..=10 * slots;
             delays.clone().for_each(|delay| wheel.add(delay, delay, 1));
-            // Two turns are waited for those that are late.
+            // Two more turns, for tasks that are late.
             let fired = wheel.run(12 * slots);
             for delay in delays {
                 let ticks: Vec<Tick> =
@@ -42,7 +43,7 @@ fn offsets(rules: Rules) -> ([usize; 3], i64, i64) {
 }
 
 fn laps(_: &Lab, e: &mut Evidence) {
-    // All tasks of a slot are to fire here: B1 has what the printed loop makes of them.
+    // All tasks of a slot are to fire here. B1 tests the printed loop, which fires only the first.
     let ([tasks, once, _], earliest, latest) = offsets(S0_MENDED);
     e.by(By::Arithmetic);
     e.is("C08.1", "A task runs once, on the visit that finds its circle at 0.", tasks, once);
@@ -66,16 +67,15 @@ pub(super) const CHANNELS: Experiment = Experiment {
 
 const CALLERS: usize = 4;
 
-/// Messages served after one that was sent later: by one of the same channel, of any, of the same
-/// caller. The ticker is the last of the callers, with a channel of its own.
+/// Counts the messages that are served after one that was sent later: one of the same channel, of
+/// any channel, of the same caller. The ticker is the last caller and has its own channel.
 fn overtaken(buffered: bool, seed: u64) -> [u64; 3] {
     let (mut random, mut number, mut served) = (random(seed), 0_u64, 0);
     let mut channels: [VecDeque<(u64, usize)>; 3] = Default::default();
     let (mut of_channel, mut of_caller, mut of_all) = ([0; 3], [0; CALLERS + 1], 0);
     let mut overtaken = [0; 3];
     while served < 100_000 {
-        // Each turn sends none, one or two, and serves one, so that the channels are now empty and
-        // now full.
+        // Each turn sends up to two messages and serves one, so that the channels fill and empty.
         for _ in 0..random.random_range(0..=2) {
             let caller = random.random_range(0..=CALLERS);
             let is_waiting = channels.iter().flatten().any(|(_, other)| *other == caller);
@@ -195,8 +195,8 @@ fn whole_turns(lab: &Lab, e: &mut Evidence) {
     of_turns("B2.6", "They do at each period of two turns, beside three others.", 2, 3);
 }
 
-/// Firings of a timer that is put back from within its expiry, in four periods: those missing, or
-/// at another tick than a multiple of the period.
+/// Runs a timer for four periods; it is inserted again when it expires. Returns how many firings
+/// are missing or at a tick that is not a multiple of the period.
 fn wrong_firings(timer: &mut AnyTimer, period: Tick, neighbours: u64) -> usize {
     let mut fired = Vec::new();
     (0..=neighbours).for_each(|value| _ = timer.insert(period, value));

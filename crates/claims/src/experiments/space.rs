@@ -1,4 +1,4 @@
-//! C15, C27, C34: the slots that a span takes, and what a hand passes in them.
+//! C15, C27, C34: the slots that a span needs, and how many of them a hand visits.
 
 use super::drive::wakeups;
 use super::wheel_costs::{insert_and_cancel, reschedule, searched};
@@ -27,16 +27,16 @@ pub(super) const FLAT: Experiment = Experiment {
 const SPANS: [Tick; 6] = [12, 24, 168, MONTH, S3, 2_592_000];
 const MONTH: Tick = 720;
 const S3: Tick = 10_000;
-/// The most slots of one wheel of ours, as a power of two.
+/// The most slots of our flat wheel, as a power of two.
 const WIDEST: u32 = 16;
 
-/// The two timers of a span: a third of the way, and at its last tick.
+/// The two timers of a span: at a third of it, and at its last tick.
 fn two(span: Tick) -> [Tick; 2] {
     [span / 3, span - 1]
 }
 
-/// Slots passed once round an array with a slot for each tick: by a hand that walks, those of them
-/// empty, words of a map of bits, entries of a queue.
+/// One turn of an array with a slot for each tick. Returns the slots visited by a hand that walks,
+/// the empty ones among them, the words of a bitmap, and the entries of a queue.
 fn passes(span: Tick) -> [u64; 4] {
     let mut slots = vec![0_u32; span as usize];
     let mut words = vec![0_u64; slots.len().div_ceil(64)];
@@ -50,8 +50,8 @@ fn passes(span: Tick) -> [u64; 4] {
     [slots.len(), empty, words.len(), queue.len()].map(|count| count as u64)
 }
 
-/// The fewest slots of a flat wheel of ours that takes all of these delays, and the slots and words
-/// visited from wake-up to wake-up.
+/// The fewest slots of our flat wheel that accepts all these delays, and the slots and words
+/// visited from wake-up to wake-up. `None` if even the largest refuses one.
 fn single(lab: &Lab, delays: &[Tick]) -> Option<[u64; 2]> {
     let takes = |slots: &u64| {
         let wheel = SingleWheel::<u64>::builder().slots(*slots as usize).build();
@@ -115,9 +115,9 @@ pub(super) const SPAN: Experiment = Experiment {
     run: span,
 };
 
-/// Timers, where the span is swept.
+/// The number of timers in the sweep of spans.
 const TIMERS: u64 = 1 << 10;
-/// Slots of the wheel with rounds, whatever the span: Netty's.
+/// The slots of the wheel with rounds for all spans, as in Netty.
 const ROUND: u64 = 512;
 
 fn span(lab: &Lab, e: &mut Evidence) {
@@ -144,7 +144,7 @@ fn span(lab: &Lab, e: &mut Evidence) {
     e.sweep(&sweep);
 }
 
-/// Slots in use for timers at random over a span, by wheel.
+/// The slots that each wheel uses for random timers over a span.
 fn slots(lab: &Lab, e: &mut Evidence) {
     let spans: Vec<Tick> = [6, 9, 12, 15, 18, 21].map(|bits| 1 << bits).into();
     let (mut flat, mut inexact) = (true, 0);
@@ -175,7 +175,7 @@ fn slots(lab: &Lab, e: &mut Evidence) {
     e.sweep(&sweep);
 }
 
-/// Timers that do not fire at their ticks.
+/// The number of timers that do not fire at their ticks.
 fn off_their_ticks(mut probe: Probe<AnyTimer>, delays: &[Tick]) -> usize {
     probe.fill(delays.iter().copied());
     let mut off = delays.len();
@@ -185,7 +185,7 @@ fn off_their_ticks(mut probe: Probe<AnyTimer>, delays: &[Tick]) -> usize {
     off
 }
 
-/// Those of the levels in use: one more than the most moves of a timer.
+/// The slots of the levels in use. There is one level more than the most moves of a timer.
 fn in_levels(lab: &Lab, delays: &[Tick]) -> u64 {
     let moves = |delay: &Tick| {
         let mut probe = lab.slots("list-wheel", 256);

@@ -1,8 +1,8 @@
 //! C29, C30: a heap, a red-black tree and a skip list in the hold model.
 //!
-//! On how many levels a timer of the skip list stands is counted: a cancellation changes
-//! [`LINKS_A_LEVEL`] links on each. From it follow the pointers of Pugh's list, one a level, and
-//! the bytes of the one here, which is linked both ways and two ahead.
+//! The number of levels of a skip-list timer is derived from counts: a cancellation changes
+//! [`LINKS_A_LEVEL`] links on each level. It yields the pointers of Pugh's list, one a level, and
+//! the bytes of our list, which is linked backwards and two nodes ahead.
 
 use super::drive::{Log, drain, start_and_stop, totals};
 use crate::count::Order;
@@ -66,10 +66,10 @@ pub(super) const SKIP: Experiment = Experiment {
     run: list_and_tree,
 };
 
-/// Links that the skip list here changes on each level a timer leaves: two of the node before, one
-/// of that before it, one of the node behind.
+/// Links that our skip list changes on each level that a timer leaves: two of the node before it,
+/// one of the node before that, one of the node behind.
 const LINKS_A_LEVEL: f64 = 4.0;
-/// Parent and two children.
+/// Pointers of a tree's node: parent and two children.
 const TREE_POINTERS: f64 = 3.0;
 
 fn list_and_tree(lab: &Lab, e: &mut Evidence) {
@@ -117,7 +117,7 @@ mod tests {
     use crate::count::Tally;
     use wheelhouse_core::meter::Work;
 
-    /// With p = 1/4 a timer stands on 4/3 levels, which is Pugh's 1 / (1 - p) pointers.
+    /// With p = 1/4 a timer is on 4/3 levels, which is Pugh's 1 / (1 - p) pointers.
     #[test]
     fn the_levels_that_are_counted_are_those_of_pugh() {
         let lab = Lab::new(&Scale::REDUCED);

@@ -1,4 +1,4 @@
-//! C50: what starting and stopping a timer costs in each kind of wheel.
+//! C50: the cost of starting and stopping a timer in each kind of wheel.
 
 use super::drive::start_and_stop;
 use crate::count::{AnyTimer, LONGEST, Order, Probe, random};
@@ -16,9 +16,9 @@ pub(super) const OPERATIONS: Experiment = Experiment {
     run,
 };
 
-/// Deadlines that are to be in the slots of a single wheel of twice as many.
+/// The longest deadline in a single wheel, which has twice as many slots.
 const NEAR: Tick = 1 << 15;
-/// Slots of the wheels that are searched: few, so that the least n fills them.
+/// Slots of the wheels that are searched: few, so that the smallest n fills them.
 pub(super) const FEW: u64 = 16;
 fn run(lab: &Lab, e: &mut Evidence) {
     let sizes = lab.scale.sizes();
@@ -51,7 +51,7 @@ fn run(lab: &Lab, e: &mut Evidence) {
     crowds(lab, e);
 }
 
-/// All of n timers started, half of them stopped, and the wheel tidied up: in crowded slots.
+/// Stops half of n timers and compacts, with many timers in a slot.
 fn crowds(lab: &Lab, e: &mut Evidence) {
     let mut sweep =
         Sweep::new("Half of n timers stopped", "steps of a stop, the tidying up included");
@@ -73,18 +73,18 @@ fn crowds(lab: &Lab, e: &mut Evidence) {
 
 /// Operations that are counted together.
 const BATCH: usize = 32;
-/// Such batches of a sample.
+/// Batches of a sample.
 const BATCHES: usize = 128;
-/// Timers that are due first of all and stay, so that no batch empties their slot.
+/// Timers that are due first and stay, so that no batch empties their slot.
 const ANCHORS: usize = 2 * BATCH;
 
-/// Deadlines up to `longest` and one, at random.
+/// Random deadlines of 2 to `longest + 1`.
 fn deadlines(count: u64, longest: Tick, random: &mut Pcg64Mcg) -> Vec<Tick> {
     (0..count).map(|_| 2 + random.random_range(0..longest)).collect()
 }
 
-/// Fills a structure with n timers at random deadlines, the latest first: where slots are sorted,
-/// nothing is searched then.
+/// Fills a structure with n timers at random deadlines. The latest is inserted first, so that
+/// sorted slots need no search.
 fn fill(probe: &mut Probe<AnyTimer>, n: u64, longest: Tick, random: &mut Pcg64Mcg) -> Vec<TimerId> {
     let mut delays = deadlines(n, longest, random);
     delays.sort_unstable_by(|one, other| other.cmp(one));
@@ -93,8 +93,8 @@ fn fill(probe: &mut Probe<AnyTimer>, n: u64, longest: Tick, random: &mut Pcg64Mc
     ids
 }
 
-/// Does a number of batches, with a structure that is filled anew after each few: no more than an
-/// eighth of its timers are touched.
+/// Runs all batches. The structure is replaced by a new, filled one before more than an eighth of
+/// its timers were touched.
 fn sample<const K: usize>(
     build: impl Fn() -> Probe<AnyTimer>,
     (n, longest, seed): (u64, Tick, u64),
@@ -114,13 +114,13 @@ fn sample<const K: usize>(
     work.map(|work| work as f64 / (BATCH * (BATCHES / batches) * batches) as f64)
 }
 
-/// Takes handles at random out of those of the live timers.
+/// Removes random handles from those of the live timers and returns them.
 fn draw(ids: &mut Vec<TimerId>, random: &mut Pcg64Mcg) -> Vec<TimerId> {
     (0..BATCH).map(|_| ids.swap_remove(random.random_range(0..ids.len()))).collect()
 }
 
-/// Mean work of an insertion and of a cancellation by handle among n timers with deadlines up to
-/// `longest`. As many come as go.
+/// The mean steps of an insertion and of a cancellation by handle among n timers with deadlines up
+/// to `longest`. The number of timers stays the same.
 pub(super) fn insert_and_cancel(
     build: impl Fn() -> Probe<AnyTimer>,
     n: u64,
@@ -139,7 +139,7 @@ pub(super) fn insert_and_cancel(
     })
 }
 
-/// Mean work of moving a timer to another random deadline.
+/// The mean steps of moving a timer to another random deadline.
 pub(super) fn reschedule(
     build: impl Fn() -> Probe<AnyTimer>,
     n: u64,
@@ -156,13 +156,13 @@ pub(super) fn reschedule(
     work
 }
 
-/// Mean links followed to find a timer in the list of its slot, over all of n timers at random in
-/// few slots.
+/// The mean number of links followed to find a timer in the list of its slot, over n timers in
+/// random slots of a few.
 pub(super) fn searched(lab: &Lab) -> Curve {
     lab.curve(&lab.scale.linear_sizes(), |n, seed| {
         let mut random = random(seed);
         let mut lengths = [0; FEW as usize];
-        // A timer that is put behind k others is found after k links and its own.
+        // A timer behind k others is found after k links and its own.
         let links = (0..n).map(|_| {
             let length = &mut lengths[random.random_range(0..FEW) as usize];
             *length += 1;

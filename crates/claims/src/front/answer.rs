@@ -1,4 +1,4 @@
-//! The question of the articles, answered in sentences that follow from the table.
+//! Answers the question of the articles in sentences that follow from the table.
 
 use super::Operation::{self, Cancel, Fire, InsertEarliest, InsertRandom};
 use super::grid::{largest, order};
@@ -10,7 +10,7 @@ use wheelhouse_present::units;
 pub const QUESTION: &str =
     "Insertion is O(1) in a wheel and O(log n) in a heap, at a million: does it hold?";
 
-/// Of which structures it is asked, and of which operations.
+/// For each part of the question: its name, its structure, and the operations it is about.
 const ASKED: [(&str, &str, &[Operation]); 2] = [
     ("In a wheel", "list-wheel", &[InsertRandom, InsertEarliest]),
     ("In a heap", "binary-heap", &[InsertRandom, InsertEarliest, Cancel, Fire]),
@@ -23,7 +23,7 @@ pub fn answer(front: &Front) -> Vec<String> {
     sentences
 }
 
-/// The question and its answer in a line: what does not hold is named, and no figures.
+/// The question and its answer in one line, without figures.
 pub fn brief_answer(front: &Front) -> String {
     let verdicts: Vec<_> = on_each(front, |place, _, cells| brief_sentence(place, cells)).collect();
     format!("**{QUESTION}** {}", verdicts.join(" "))
@@ -52,7 +52,7 @@ fn sentence(place: &str, structure: &str, cells: &[&Cell]) -> String {
     format!("{place} {} ({structure}): {}.", verdict(cells), told.join("; "))
 }
 
-/// What holds, and which operations stay below the bound that is claimed.
+/// The verdict, and the operations that stay below the claimed bound.
 fn brief_sentence(place: &str, cells: &[&Cell]) -> String {
     let below = cells.iter().filter(|cell| is_below(cell));
     let below: Vec<_> = below.map(|cell| format!("'{}'", cell.operation.name())).collect();
@@ -64,7 +64,7 @@ fn brief_sentence(place: &str, cells: &[&Cell]) -> String {
     format!("{place} {}{others}.", verdict(cells))
 }
 
-/// Returns `true` for a constant cost where the claim allows more.
+/// Returns `true` for a constant cost if the claim allows more.
 fn is_below(cell: &Cell) -> bool {
     let said = cell.said.first().map(|Said(class, ..)| *class);
     cell.counted == Growth::Constant && said.is_some_and(|said| said > Growth::Constant)

@@ -1,4 +1,4 @@
-//! Which structures stand in the table, and what is said of each, by whom.
+//! The structures of the table, and the claims about each of their operations.
 
 use super::subject::{Subject, plain};
 use super::{Operation, Said};
@@ -11,13 +11,13 @@ use wheelhouse_core::backend::Backend;
 /// A structure of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Contestant {
-    /// Its name in the registry; of a model, what it is.
+    /// Its name in the registry, or a description of a model.
     pub name: &'static str,
-    /// `true` if some operation passes all timers, so that the sweep ends early.
+    /// `true` if some operation visits all timers, so that the sweep ends at a smaller n.
     pub linear: bool,
-    /// `true` for a model. Its column "fire" is a tick and not a timer.
+    /// `true` for a model. Its column "fire" shows the cost of a tick, not of a timer.
     pub is_model: bool,
-    /// Makes one that does not count, or a model.
+    /// Builds the structure without a meter; a model always counts.
     pub(super) plain: fn() -> Box<dyn Subject>,
 }
 
@@ -27,8 +27,8 @@ impl Contestant {
     }
 }
 
-/// The structures that the articles name: the wheel of the textbooks first, for it is what they
-/// mean by a wheel, then ours in its default geometry. The articles' wheel with rounds is a model.
+/// The structures that the articles name. The textbook wheel comes first, since the articles mean
+/// it by "a wheel", then ours in its default geometry. The articles' wheel with rounds is a model.
 pub const CONTESTANTS: [Contestant; 10] = [
     Contestant::of::<wheelhouse_hierarchical_wheel::list::Definition>(false),
     Contestant::of::<wheelhouse_hierarchical_wheel::Definition>(false),
@@ -47,8 +47,8 @@ pub const CONTESTANTS: [Contestant; 10] = [
     Contestant::of::<HashedMapDefinition>(true),
 ];
 
-/// What is said of an operation of a structure. What the articles say stands first, and is what the
-/// colour goes by; where they are silent, Varghese and Lauck (V&L) speak. Empty where nobody does.
+/// The claims about an operation of a structure: those of the articles, then those of Varghese and
+/// Lauck (V&L). The first one decides the colour. Empty if there is no claim.
 pub(super) fn said_of(structure: &str, operation: Operation) -> &'static [Said] {
     use Growth::{Constant as O1, Linear as On, Logarithmic as Olog};
     use Operation::{Cancel, EmptyTick, Fire, InsertEarliest, InsertRandom};

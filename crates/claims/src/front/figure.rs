@@ -1,5 +1,5 @@
-//! The figure of the front: the same ten lines in four panels, steps against n, both by their
-//! logarithm.
+//! The figure of the front: the lines of all structures in four panels, steps against n, on
+//! logarithmic axes.
 
 use super::{Cell, Front, Operation, Row};
 use wheelhouse_present::document::Picture;
@@ -8,11 +8,11 @@ use wheelhouse_present::plot::chart::Series;
 use wheelhouse_present::plot::palette;
 use wheelhouse_present::plot::panels::Panels;
 
-/// What is shown. An empty tick stands in the table only: most structures take one step for it.
+/// The panels. An empty tick is in the table only, because it takes most structures one step.
 const SHOWN: [Operation; 4] =
     [Operation::InsertRandom, Operation::InsertEarliest, Operation::Cancel, Operation::Fire];
 
-/// Every other point is marked: lines lie close to each other.
+/// Every other point is marked, since the lines are close to each other.
 const MARKED: usize = 2;
 
 /// The picture, if anything was counted.

@@ -1,4 +1,4 @@
-//! The table of the front: whole for a page and a terminal, brief for a README.
+//! The table of the front: complete for a page, narrow for a terminal, brief for a README.
 
 use super::{Cell, Front, Operation, Row, Said, Standing};
 use crate::growth::{Growth, Shape};
@@ -6,9 +6,9 @@ use serde_json::json;
 use wheelhouse_present::table::{self, Column, Mark, Table};
 use wheelhouse_present::units;
 
-/// A row for each structure, a column for each operation. In each field: the class that was
-/// counted and how it stands to the claim, the claim, steps at the largest n and their growth,
-/// time.
+/// A row for each structure, a column for each operation. Each field has the class that was counted
+/// and whether the claim holds, the claim, the steps at the largest n and their growth, and the
+/// time if it was measured.
 pub fn grid(front: &Front) -> Table {
     Table { notes: notes(front), ..table(front, whole) }
 }
@@ -17,7 +17,7 @@ pub fn grid(front: &Front) -> Table {
 pub fn narrow(front: &Front) -> Table {
     let notes = notes(front);
     let mut narrow = Table { notes, ..table(front, narrow_field) };
-    // Long names and heads take two lines: the figures need the width.
+    // Long names and heads wrap onto two lines, because the figures need the width.
     narrow.columns.iter_mut().for_each(|column| column.name = column.name.replace(", ", ",\n"));
     let names = narrow.rows.iter_mut().filter_map(|row| row.first_mut());
     for name in names.filter(|name| name.shown.len() > NAME) {
@@ -26,11 +26,11 @@ pub fn narrow(front: &Front) -> Table {
     narrow
 }
 
-/// Those of which a README has a line.
+/// The structures that the README shows.
 const BRIEF: [&str; 4] = ["list-wheel", "hierarchical-wheel", "binary-heap", "skip-list"];
 
-/// In a line for each of four structures: steps at the largest n, the class, and how it stands to
-/// the claim.
+/// A line for each of four structures: steps at the largest n, the class, and whether the claim
+/// holds.
 pub fn brief(front: &Front) -> Table {
     let mut brief = table(front, short);
     brief.rows.retain(|row| row.first().is_some_and(|name| BRIEF.contains(&&*name.shown)));
@@ -72,7 +72,7 @@ fn mark(standing: Standing) -> Mark {
     }
 }
 
-/// O of a class.
+/// A class in O notation.
 pub(super) fn order(growth: Growth) -> &'static str {
     match growth {
         Growth::Constant => "O(1)",
@@ -103,7 +103,7 @@ fn lines(class: String, said: String, steps: String, cell: &Cell) -> String {
     [class, said, steps].into_iter().chain(cell.ns.map(units::time)).collect::<Vec<_>>().join("\n")
 }
 
-/// What a doubling of n adds; of a linear cost the power of n that it follows.
+/// The steps that a doubling of n adds; for a linear cost, its power of n.
 fn slope(cell: &Cell) -> String {
     let Shape { class, slope, exponent, .. } = &cell.shape;
     match exponent.filter(|_| *class == Growth::Linear) {
@@ -119,7 +119,7 @@ fn short(cell: &Cell) -> String {
     format!("{steps} {} {}", word(cell.counted), sign(cell)).trim().to_owned()
 }
 
-/// The exact class, briefly.
+/// The exact class, abbreviated.
 fn word(growth: Growth) -> &'static str {
     match growth {
         Growth::Logarithmic => "log",
@@ -128,7 +128,7 @@ fn word(growth: Growth) -> &'static str {
     }
 }
 
-/// Thousands by their letter.
+/// Abbreviates thousands with "k".
 fn brief_number(value: f64) -> String {
     if value < 9_999.5 { units::number(value) } else { format!("{:.1}k", value / 1_000.0) }
 }
@@ -199,7 +199,7 @@ fn notes(front: &Front) -> Vec<String> {
     notes
 }
 
-/// The one step, or the sizes that stand out, of costs that are constant but for these.
+/// The jump or the spikes of costs that are otherwise constant.
 fn uneven(row: &Row) -> Vec<String> {
     let power = |n: u64| format!("2^{}", n.max(1).ilog2());
     let told = |cell: &Cell| {

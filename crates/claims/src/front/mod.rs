@@ -1,29 +1,28 @@
 //! The front: one sweep, one table and one figure that answer the question of the articles.
 //!
 //! "Insertion is O(1) in a wheel and O(log n) in a heap, at a million: does it hold?" Ten
-//! structures that the articles name are swept over n = 2^10 .. 2^20 (2^14 where an operation
-//! passes all timers), each in its default configuration, and the steps of five operations are
-//! counted by its meter:
+//! structures that the articles name are swept over n = 2^10 .. 2^20 (2^14 if an operation visits
+//! all timers), each in its default configuration. A meter counts the steps of five operations:
 //!
-//! | operation | what is done, and what its cost is |
+//! | operation | how it is run and what its cost is |
 //! |---|---|
 //! | insert, random | n timers are started, deadlines uniform in 2^20 ticks; the mean of the second half |
 //! | insert, earliest first | the same deadlines, each earlier than all before |
-//! | cancel | half of n timers are stopped at random, by handle, and the structure tidied up |
-//! | fire | n timers fire, from wake-up to wake-up, until none is left; cascades are paid here. In the articles' wheel with rounds: a tick on the way |
-//! | empty tick | 2^14 ticks one at a time, n timers that wait for none of them |
+//! | cancel | half of n timers are stopped at random, by handle, and the structure is compacted |
+//! | fire | n timers fire, from wake-up to wake-up, until none is left; this includes cascades. For the articles' wheel with rounds: a tick on the way |
+//! | empty tick | 2^14 ticks one at a time, with n timers that are due after all of them |
 //!
 //! ```text
 //!  CONTESTANTS × Operation ─▶ sweep ─▶ Curve ─▶ class, slope ─┐
 //!                            said_of: class, by whom ──────────┴▶ Standing: holds or not
 //! ```
 //!
-//! The articles' wheel with rounds counts rounds down, which no structure of this workspace does: a
-//! model of 512 slots takes its row. O is "at most": a cost that grows less than claimed holds.
+//! The articles' wheel with rounds decrements round counts, which no structure of this workspace
+//! does: a model with 512 slots represents it. O is "at most": a cost that grows less than claimed
+//! confirms the claim.
 //!
-//! The class is decided by [`growth`](crate::growth), as everywhere in this crate. Times stand
-//! beside it as context and decide nothing: [`Front::time`] reads a clock, and is the only place
-//! here that does.
+//! [`growth`](crate::growth) decides the class, as everywhere in this crate. Times are shown as
+//! context and decide nothing: [`Front::time`] reads a clock, and nothing else here does.
 
 mod answer;
 mod contestants;
@@ -44,10 +43,10 @@ use crate::thresholds::Thresholds;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What is asked of a structure.
+/// An operation of a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Start a timer among n, all at random.
+    /// Start a timer with a random deadline among n of them.
     InsertRandom,
     /// Start a timer that is earlier than all others.
     InsertEarliest,
@@ -55,7 +54,7 @@ pub enum Operation {
     Cancel,
     /// Fire a timer, with its share of the bookkeeping.
     Fire,
-    /// Let a tick pass in which nothing is due.
+    /// Advance by a tick in which no timer is due.
     EmptyTick,
 }
 
@@ -76,30 +75,30 @@ impl Operation {
     }
 }
 
-/// What is said of an operation: the class, by whom, and the claim that says it.
+/// A claim about an operation: the class, who claims it, and the id of the claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said(pub Growth, pub &'static str, pub &'static str);
 
-/// How what was counted stands to what is said.
+/// The agreement of the counts with a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The class is the claimed one, or a lower one: O is "at most".
+    /// The cost has the claimed class, or a lower one: O is "at most".
     Holds,
-    /// It grows more.
+    /// The cost grows more than claimed.
     Worse,
-    /// What was counted does not tell.
+    /// The counts do not decide it.
     Undecided,
-    /// Nobody says anything.
+    /// There is no claim.
     Unclaimed,
 }
 
 impl Standing {
-    /// Of a class that was counted, beside what is said.
+    /// Compares the class that was counted with the claimed one.
     fn of(counted: Growth, said: Option<Growth>) -> Self {
         match said {
             _ if counted == Growth::Undecided => Self::Undecided,
             None => Self::Unclaimed,
-            // The classes are in order of growth.
+            // Classes compare by their growth.
             Some(said) if counted <= said => Self::Holds,
             Some(_) => Self::Worse,
         }
@@ -127,9 +126,9 @@ pub struct Cell {
     pub counted: Growth,
     /// How it grows.
     pub shape: Shape,
-    /// What is said, the articles first.
+    /// The claims about it, those of the articles first.
     pub said: &'static [Said],
-    /// Nanoseconds of one operation, where a clock was asked.
+    /// Nanoseconds of one operation, if they were measured.
     pub ns: Option<f64>,
 }
 
@@ -140,7 +139,7 @@ impl Cell {
         Self { operation, counted: shape.class, shape, curve, said, ns: None }
     }
 
-    /// The class that was counted, compared with the first one that an article names.
+    /// Compares the class that the cost does not exceed with the first claim.
     pub fn standing(&self) -> Standing {
         Standing::of(self.shape.at_most, self.said.first().map(|said| said.0))
     }
@@ -151,7 +150,7 @@ impl Cell {
     }
 }
 
-/// A structure at all operations.
+/// A structure and all its operations.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The structure.
@@ -160,16 +159,15 @@ pub struct Row {
     pub cells: Vec<Cell>,
 }
 
-/// The whole table.
+/// The table of all structures.
 #[derive(Clone, Debug)]
 pub struct Front {
-    /// In the order of the contestants.
+    /// The rows, in the order of the contestants.
     pub rows: Vec<Row>,
 }
 
 impl Front {
-    /// Counts these in a lab, a structure on each processor at a time. `done` is told of each that
-    /// is counted.
+    /// Counts these structures in a lab, one on each processor at a time. Calls `done` after each.
     pub fn count(contestants: &[Contestant], lab: &Lab, done: impl Fn(&Contestant) + Sync) -> Self {
         let row = |contestant: Contestant| {
             let curves = sweep::curves(&contestant, lab);
@@ -180,8 +178,9 @@ impl Front {
         Self { rows: on_all_processors(contestants, row) }
     }
 
-    /// Times the same operations at a million timers, `sweep::TIMED_LINEAR` where one passes all
-    /// of them, each the median of some rounds: context, and not what decides.
+    /// Measures the time of the same operations, as the median of some rounds, at a million timers,
+    /// or at `sweep::TIMED_LINEAR` if an operation visits all of them. Times are context and decide
+    /// nothing.
     pub fn time(mut self, mut before: impl FnMut(&Contestant)) -> Self {
         for row in &mut self.rows {
             before(&row.contestant);
@@ -191,14 +190,14 @@ impl Front {
         self
     }
 
-    /// A structure at an operation.
+    /// The cell of a structure and an operation.
     pub fn cell(&self, structure: &str, operation: Operation) -> Option<&Cell> {
         let row = self.rows.iter().find(|row| row.contestant.name == structure)?;
         row.cells.iter().find(|cell| cell.operation == operation)
     }
 }
 
-/// Does something to each, several at a time; the results in the order of the items.
+/// Calls `act` on each item, on all processors. Returns the results in the order of the items.
 pub(crate) fn on_all_processors<T: Copy + Sync, R: Send>(
     items: &[T],
     act: impl Fn(T) -> R + Sync,

@@ -1,22 +1,24 @@
-//! The articles' wheel with rounds: each timer holds a count, and each visit takes one off.
+//! A model of the articles' wheel with rounds: each timer has a round count, and each visit of its
+//! slot decrements it.
 //!
-//! Our round wheel stores deadlines and skips slots in which nothing is due, so it is another
-//! structure; the articles' claims are held to this one. It counts what their doubly linked lists
-//! take: a slot looked into, an entry read, four links to put one in and two to take it out.
+//! Our round wheel stores deadlines and skips slots in which no timer is due, so it is a different
+//! structure; this model represents the articles' wheel. It counts what their doubly linked lists
+//! take: one step to visit a slot, one to read an entry, four to link an entry and two to unlink
+//! it.
 
 use super::subject::Subject;
 use std::num::NonZeroU32;
 use wheelhouse_core::lists::{LINKS_IN, LINKS_OUT};
 use wheelhouse_core::{Tick, TimerId};
 
-/// Netty's default.
+/// Netty's default number of slots.
 const SLOTS: Tick = 512;
 
 #[derive(Debug)]
 pub(super) struct CountedDown {
-    /// Number of the timer, and rounds to go.
+    /// The entries of each slot: the number of the timer, and its remaining rounds.
     slots: Vec<Vec<(usize, u64)>>,
-    /// Slot and index of each timer.
+    /// The slot and the index of each timer.
     places: Vec<(usize, usize)>,
     hand: Tick,
     live: usize,
@@ -44,7 +46,7 @@ impl CountedDown {
         TimerId::from_parts(number as u32, NonZeroU32::MIN)
     }
 
-    /// Takes an entry out of its slot; the last one fills its place.
+    /// Removes an entry from its slot. The last entry of the slot takes its index.
     fn take(&mut self, slot: usize, index: usize) {
         self.slots[slot].swap_remove(index);
         if let Some((moved, _)) = self.slots[slot].get(index) {
@@ -54,7 +56,7 @@ impl CountedDown {
         self.steps += LINKS_OUT;
     }
 
-    /// A tick: how many timers fired.
+    /// Advances by a tick and returns how many timers fired.
     fn tick(&mut self) -> usize {
         self.hand += 1;
         self.steps += 1;
@@ -106,7 +108,7 @@ mod tests {
     use super::super::super::experiments::models::rounds::{Rounds, S4};
     use super::*;
 
-    /// It fires when the model of the article's rules does, and meets as many timers.
+    /// The model fires when the model of the article's rules does, and visits as many timers.
     #[test]
     fn it_does_as_the_model_of_the_articles() {
         let (mut wheel, mut model) = (CountedDown::new(), Rounds::new(S4, SLOTS, 0));

@@ -1,4 +1,4 @@
-//! A structure as the sweep sees it: batches of one operation, and how many steps were counted.
+//! The interface of the sweep to a structure: batches of one operation, and a count of steps.
 
 use crate::count::{AnyTimer, Probe};
 use std::hint::black_box;
@@ -6,22 +6,23 @@ use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 use wheelhouse_core::{Tick, Timer, TimerId};
 
-/// A structure under the sweep. Each call is a whole batch, so that a clock beside it measures the
-/// structure and not the call through a pointer.
+/// A structure under the sweep. Each call is a whole batch, so that a measured time is that of the
+/// structure and not of the dynamic call.
 pub(super) trait Subject {
     /// Starts a timer at each deadline.
     fn insert(&mut self, deadlines: &[Tick]) -> Vec<TimerId>;
-    /// Stops these, and tidies up: what a structure puts off is paid here.
+    /// Cancels these timers and compacts, so that deferred work is included.
     fn cancel(&mut self, ids: &[TimerId]);
-    /// So many ticks, one at a time. How many timers fired.
+    /// Advances `count` ticks one at a time. Returns how many timers fired.
     fn ticks(&mut self, count: Tick) -> usize;
-    /// From wake-up to wake-up until nothing is left. How many timers fired, in how many ticks.
+    /// Advances from wake-up to wake-up until no timer is left. Returns how many timers fired, and
+    /// in how many ticks.
     fn fire(&mut self) -> (usize, Tick);
-    /// Steps so far; 0 without a meter that counts.
+    /// The number of steps so far; 0 without a counting meter.
     fn steps(&self) -> u64;
 }
 
-/// Makes an empty structure.
+/// Builds an empty structure.
 pub(super) type Build<'a> = &'a dyn Fn() -> Box<dyn Subject>;
 
 /// A structure that counts its steps.

@@ -1,4 +1,4 @@
-//! The runs behind the table: the same few batches on each structure, counted or timed.
+//! The runs behind the table: the same batches on each structure, counted or timed.
 
 use super::contestants::Contestant;
 use super::subject::{Build, Subject, counting};
@@ -11,20 +11,21 @@ use std::time::Instant;
 use wheelhouse_core::Tick;
 use wheelhouse_present::stats::median;
 
-/// Ticks that pass while nothing is due: a turn of the wheel with the most slots.
+/// The number of empty ticks: a turn of the wheel with the most slots.
 const EMPTY: Tick = 1 << 14;
-/// Timers where times are taken.
+/// The number of timers for times.
 pub(super) const TIMED: u64 = 1_000_000;
-/// And where an operation passes all of them.
+/// The number of timers for times if an operation visits all of them.
 pub(super) const TIMED_LINEAR: u64 = 1 << 14;
-/// A sample is of so many timers at least: of few, several runs together.
+/// The least number of timers in a sample. With few timers a sample has several runs.
 const ENOUGH: u64 = 1 << 14;
-/// The runs of a sample have random numbers of their own, whatever the seed.
+/// The distance between the seeds of two runs of a sample, so that all runs differ.
 const SEEDS: u64 = 1 << 32;
-/// Rounds of which a time is the median.
+/// The number of rounds. A time is their median.
 const ROUNDS: u64 = 3;
 
-/// The cost of an operation in steps against n, for each operation in its order.
+/// The steps of each operation against n, in the order of
+/// [`Operation::ALL`](super::Operation::ALL).
 pub(super) fn curves(contestant: &Contestant, lab: &Lab) -> [Curve; 5] {
     let scale = &lab.scale;
     let sizes = if contestant.linear { scale.linear_sizes() } else { scale.sizes() };
@@ -32,7 +33,7 @@ pub(super) fn curves(contestant: &Contestant, lab: &Lab) -> [Curve; 5] {
         if contestant.is_model { (contestant.plain)() } else { counting(lab.make(contestant.name)) }
     };
     lab.curves(&sizes, |n, seed| {
-        // A model passes whole turns of its wheel, which leave nothing to chance.
+        // A model makes whole turns of its wheel, which do not depend on chance.
         let runs = if contestant.is_model { 1 } else { (ENOUGH / n).max(1) };
         let run = |run| {
             costs(contestant.is_model, &build, n, seed + SEEDS * run, |subject| {
@@ -58,7 +59,7 @@ pub(super) fn times(contestant: &Contestant) -> [f64; 5] {
     })
 }
 
-/// The cost of each operation with n timers; `gauge` reads the steps or the clock.
+/// The cost of each operation with n timers. `gauge` reads the step counter or the clock.
 fn costs(
     per_tick: bool,
     build: Build<'_>,
@@ -68,7 +69,7 @@ fn costs(
 ) -> [f64; 5] {
     let deadlines = Order::Random.delays(n, seed);
     let random = started(build, &deadlines, seed, &gauge);
-    // The same deadlines in another order: the span that a wheel has to cover stays the same.
+    // The same deadlines in another order, so that a wheel has to cover the same span.
     let mut falling = deadlines;
     falling.sort_unstable_by_key(|deadline| Reverse(*deadline));
     let earliest = started(build, &falling, seed, &gauge);
@@ -76,8 +77,8 @@ fn costs(
     [random[0], earliest[0], random[1], fire, empty]
 }
 
-/// The second half of these is started, then half of all stopped: the mean of a start and of a
-/// stop.
+/// Starts all timers, then stops half of them. Returns the mean cost of a start, over the second
+/// half, and of a stop.
 fn started(
     build: Build<'_>,
     deadlines: &[Tick],
@@ -97,8 +98,8 @@ fn started(
     [(inserted - begin) / (ids.len() - half) as f64, (cancelled - shuffled) / half as f64]
 }
 
-/// Ticks pass, then all timers fire: the mean of a timer that fires, or of a tick on the way, and
-/// of an empty tick.
+/// Advances through empty ticks, then fires all timers. Returns the mean cost of a timer that fires
+/// (or of a tick on the way) and of an empty tick.
 fn waited(
     per_tick: bool,
     build: Build<'_>,

@@ -1,4 +1,4 @@
-//! The class of a curve: slope, spikes, jump, power of n.
+//! Classifies a curve: slope, spikes, jump, power of n.
 
 use super::{Growth, Interval, Sample, mean};
 use crate::thresholds::{Threshold, Thresholds};
@@ -9,23 +9,23 @@ use serde::Serialize;
 pub struct Shape {
     /// Its class.
     pub class: Growth,
-    /// The class that it does not exceed.
+    /// The lowest class that it is known not to exceed.
     pub at_most: Growth,
     /// Steps per doubling of n.
     pub slope: Interval,
-    /// By how much the slope changes over the range, as a share of it.
+    /// The change of the slope over the range, as a share of the slope.
     pub trend: Interval,
-    /// The power of n that the differences follow, where all are above 0.
+    /// The power of n that the differences from size to size follow, if all are above 0.
     pub exponent: Option<Interval>,
     /// The mean cost over all sizes.
     pub level: f64,
-    /// Sizes that stand out.
+    /// Sizes whose cost stands out from both neighbours.
     pub spikes: Vec<u64>,
-    /// Where a cost that is constant but for one step rises, and by how much.
+    /// For a cost that is constant except for one jump: the size of the jump, and its height.
     pub jump: Option<(u64, f64)>,
 }
 
-/// The sizes at the end that are looked at on their own.
+/// The number of largest sizes that are also examined separately.
 const LAST: usize = 3;
 
 impl Shape {
@@ -58,7 +58,8 @@ impl Shape {
         };
         let slope = each(&|points| line(points).1);
         let upper = each(&|points| line(&points[points.len() / 2..]).1);
-        // A cost that falls and then rises is no constant, and one that saturates no logarithm.
+        // The last sizes show a rise after a fall (not constant) and a saturation (not
+        // logarithmic).
         let end = each(&|points| line(&points[points.len().saturating_sub(LAST)..]).1);
         let change = each(&change);
         let share = |it: f64| it / slope.mean;
@@ -75,7 +76,7 @@ impl Shape {
             spikes: Vec::new(),
             jump: None,
         };
-        // One seed has no interval.
+        // An interval needs at least two seeds.
         let sizes = samples.len() as f64;
         if sizes >= thresholds.of(Threshold::Sizes) && seeds >= 2 {
             shape.class = shape.classify(sizes, upper, end, thresholds);
@@ -114,7 +115,8 @@ impl Shape {
         }
     }
 
-    /// What rises less and less is at most logarithmic, whatever it is.
+    /// The class that the cost does not exceed. A cost that rises ever more slowly is at most
+    /// logarithmic, even if its class is undecided.
     fn bound(&self, thresholds: &Thresholds) -> Growth {
         let below_one = |it: Interval| it.high < 1.0 + thresholds.of(Threshold::Exponent);
         if self.class != Growth::Undecided {
@@ -129,11 +131,11 @@ impl Shape {
     }
 }
 
-/// A figure of points over lg n.
+/// A figure computed from points over lg n.
 type Figure<'a> = &'a dyn Fn(&[(f64, f64)]) -> f64;
 
-/// The sizes that exceed both neighbours by a share, and by a step, for most seeds. Neither end is
-/// one: there it may be growth.
+/// The sizes that exceed both neighbours by a share, and by a step, for most seeds. The first and
+/// the last size are never spikes: a rise there may be growth.
 fn spikes(samples: &[Sample], thresholds: &Thresholds) -> Vec<u64> {
     let (share, steps) = (thresholds.of(Threshold::Spike), thresholds.of(Threshold::SpikeSteps));
     let stands_out = |around: &&[Sample]| {
@@ -148,13 +150,13 @@ fn spikes(samples: &[Sample], thresholds: &Thresholds) -> Vec<u64> {
     samples.windows(3).filter(stands_out).map(|around| around[1].n).collect()
 }
 
-/// The size before which the mean cost rises most, and by how much.
+/// The size at which the mean cost rises most above the size before it, and by how much.
 fn jump(samples: &[Sample]) -> Option<(u64, f64)> {
     let rise = |pair: &[Sample]| (pair[1].n, mean(&pair[1].costs) - mean(&pair[0].costs));
     samples.windows(2).map(rise).max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// The samples without the rise before a size.
+/// The samples with the rise at size n subtracted from n upwards.
 fn levelled(samples: &[Sample], n: u64) -> Vec<Sample> {
     let at = samples.iter().position(|sample| sample.n == n).unwrap_or(0);
     let level = |(number, sample): (usize, &Sample)| {
@@ -167,8 +169,8 @@ fn levelled(samples: &[Sample], n: u64) -> Vec<Sample> {
     samples.iter().enumerate().map(level).collect()
 }
 
-/// The power of n that the differences from size to size follow, so that an additive constant does
-/// not bend them.
+/// The power of n that the differences from size to size follow. Differences cancel an additive
+/// constant, which would bend the line.
 fn exponent(samples: &[Sample], seeds: usize) -> Option<Interval> {
     let of_seed = |seed: usize| {
         let difference = |pair: &[Sample]| {
@@ -180,14 +182,14 @@ fn exponent(samples: &[Sample], seeds: usize) -> Option<Interval> {
     Some(Interval::of(&(0..seeds).map(of_seed).collect::<Option<Vec<_>>>()?))
 }
 
-/// By how much the slope changes from the first half of the range to the second: of the parabola
-/// through the points.
+/// By how much the slope of the least-squares parabola changes from the first half of the range to
+/// the second.
 fn change(points: &[(f64, f64)]) -> f64 {
     let (from, to) = (points.first().map_or(0.0, |it| it.0), points.last().map_or(0.0, |it| it.0));
     let middle = points.iter().map(|it| it.0).sum::<f64>() / points.len() as f64;
     let (at, slope) = line(points);
-    // What the straight line leaves, over the square of the distance, which is made orthogonal to
-    // it.
+    // The squared distance from the middle, made orthogonal to the straight line, is fitted to the
+    // residuals of that line: its coefficient is the curvature.
     let squares: Vec<(f64, f64)> = points.iter().map(|(x, _)| (*x, (x - middle).powi(2))).collect();
     let (square_at, square_slope) = line(&squares);
     let (mut covariance, mut variance) = (0.0, 0.0);
@@ -199,8 +201,7 @@ fn change(points: &[(f64, f64)]) -> f64 {
     covariance / variance * (to - from)
 }
 
-/// The straight line through points with the least squares of errors: its value at 0, and its
-/// slope.
+/// The least-squares line through points: its value at 0, and its slope.
 fn line(points: &[(f64, f64)]) -> (f64, f64) {
     let count = points.len() as f64;
     let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;
@@ -231,7 +232,7 @@ mod tests {
         assert_eq!(class(|n| 3.0 + 1000.0 / n), Growth::Constant);
         assert_eq!(class(|n| 2.0 * n.log2() - 3.0), Growth::Logarithmic);
         assert_eq!(class(|n| 4.0 + 15.0 * n / 256.0), Growth::Linear);
-        // A step for every second doubling, as a heap of four children takes.
+        // A step for every second doubling, as in a heap with four children.
         assert_eq!(class(|n| (n.log2() / 2.0).floor()), Growth::Logarithmic);
         assert_eq!(class(|n| 366.0 + n.log2().sin() * 0.3), Growth::Constant);
         assert_eq!(class(|n| 100.0 + 0.5 * n.log2()), Growth::Logarithmic);

@@ -1,15 +1,15 @@
-//! Ten statements that readers of the articles ask for first.
+//! The ten statements that readers of the articles ask for first.
 
 use super::lines;
 use crate::Judgement;
 use wheelhouse_present::document::Line;
 
-/// By their names. Each stands alone: it says of what it speaks.
+/// The ids. Each statement is understood without its claim.
 const HEADLINES: [&str; 10] = [
     "C32.6",  // a wheel inserts in O(1), in any order
     "C36.2",  // Kafka's DelayQueue costs nothing
     "C28.4",  // a later task changes many indices of a heap
-    "C32.11", // beside a million timers a wheel is much better than Go's
+    "C32.11", // with a million timers a wheel is much better than Go's
     "C32.10", // a heap fires in O(log n)
     "C43.5",  // a wheel is ahead of a heap
     "C25.4",  // a list deletes in O(n)
@@ -18,7 +18,7 @@ const HEADLINES: [&str; 10] = [
     "B1.1",   // the printed code loses tasks
 ];
 
-/// Those that were judged, each with the article that says it.
+/// Those that were judged, each preceded by the article that says it.
 pub(super) fn lines(judgement: &Judgement) -> Vec<Line> {
     let find = |name: &&str| {
         let mut lines = judgement.judged.iter().flat_map(lines::of);

@@ -1,4 +1,4 @@
-//! Statements as lines: what is said, what came of it, the number that decides.
+//! Statements as lines: sentence, outcome, and the figure that decides.
 
 use crate::{Decided, Judged, Outcome};
 use wheelhouse_present::document::Line;

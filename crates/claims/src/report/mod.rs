@@ -1,8 +1,8 @@
 //! The claims of the articles, as the command and the report show them.
 //!
-//! [`judge`](crate::judge()) decides, [`front`] counts what stands first; here it is
-//! only said. [`page`] puts it in order, [`question`] finds claims by words, [`tables`] has the
-//! rows and [`pictures`] the charts. [`write`](write()) makes the folder:
+//! [`judge`](crate::judge()) decides and [`front`] counts; this module presents. [`page`] arranges
+//! the report, [`question`] finds claims by words, [`tables`] makes the tables and [`pictures`] the
+//! charts. [`write`](write()) writes the folder:
 //!
 //! | file | what |
 //! |---|---|
@@ -31,11 +31,11 @@ use wheelhouse_present::{html, markdown};
 
 /// The page.
 pub const PAGE: &str = "index.html";
-/// The same as Markdown, under the name that a forge shows of a folder.
+/// The same as Markdown. A forge shows a file of this name with the folder.
 pub const MARKDOWN: &str = "README.md";
 /// The verdicts, for programs.
 pub const VERDICTS: &str = "verdicts.json";
-/// What stands in the README of the project.
+/// The section for the project's README.
 pub const SUMMARY: &str = "summary.md";
 /// The name of the markers in a README between which the summary is shown.
 pub const SECTION: &str = "claims";
@@ -43,7 +43,7 @@ pub const SECTION: &str = "claims";
 /// The table of the front, for programs.
 pub const FRONT: &str = "front.json";
 
-/// Writes the report into a folder, which is made if it is missing. Gives the path of the page.
+/// Writes the report into a folder, which is created if needed. Returns the path of the page.
 ///
 /// # Errors
 ///
@@ -77,8 +77,8 @@ pub fn write(
     Ok(page)
 }
 
-/// What stands in the README of the project: the question and its answer, the table in a line for
-/// some structures, and the tally.
+/// The section for the project's README: the question and its answer, a table with a line for each
+/// of some structures, and the tally.
 pub fn summary(judgement: &Judgement, front: &Front) -> String {
     let brief = front::brief(front);
     let (answer, notes) = (front::brief_answer(front), brief.notes.join(" "));
@@ -86,7 +86,7 @@ pub fn summary(judgement: &Judgement, front: &Front) -> String {
     format!("{answer}\n\n{table}\n{notes} {}\n", tables::tally(judgement))
 }
 
-/// Writes files of one kind into a folder, and removes those of an earlier report.
+/// Writes files of one kind into a folder, and removes files of that kind from an earlier report.
 fn write_folder(dir: &Path, kind: &str, files: Vec<(String, String)>) -> Result<()> {
     fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
     for (name, content) in &files {
@@ -95,7 +95,7 @@ fn write_folder(dir: &Path, kind: &str, files: Vec<(String, String)>) -> Result<
     remove_others(dir, kind, |name| files.iter().any(|(file, _)| file == name))
 }
 
-/// Removes the files of a kind that an earlier report has left and this one does not have.
+/// Removes the files of a kind that the new report does not have.
 fn remove_others(dir: &Path, kind: &str, is_kept: impl Fn(&str) -> bool) -> Result<()> {
     let cannot = || format!("cannot look through an earlier report in {}", dir.display());
     for entry in fs::read_dir(dir).with_context(cannot)? {

@@ -1,4 +1,4 @@
-//! The report on the claims, before it is set in type: what answers stands first, method last.
+//! The contents of the report, independent of its format: answers first, method last.
 
 use super::{headlines, lines, pictures, tables};
 use crate::controls::Controls;
@@ -10,22 +10,22 @@ use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::document::{Block, Document, Entry, Filter};
 use wheelhouse_present::table::Table;
 
-/// What a whole run found.
+/// The results of a whole run.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
-    /// What came of the claims.
+    /// The claims, judged.
     pub judgement: &'a Judgement,
-    /// The sweep.
+    /// The table of the front.
     pub front: &'a Front,
-    /// How far it went.
+    /// The scale of the run.
     pub scale: &'a Scale,
-    /// Planted costs, which the classifier is tried on.
+    /// Planted costs, on which the classifier is tested.
     pub controls: &'a Controls,
-    /// What the articles' printed code printed, where it was run.
+    /// The answers of the articles' printed code, if it was run.
     pub printed: &'a [Row],
-    /// Instructions, where callgrind counted them.
+    /// Instructions, if callgrind counted them.
     pub instructions: Option<&'a Table>,
-    /// Where all this comes from.
+    /// When, where and from which sources the report was made.
     pub made: &'a Provenance,
 }
 
@@ -50,14 +50,14 @@ pub fn whole(found: &Found<'_>) -> Document {
     Document { title: TITLE.to_owned(), subtitle: SUBTITLE.to_owned(), blocks }
 }
 
-/// What a terminal shows of the whole: the front and the headlines.
+/// The part of the report for a terminal: the front and the headlines.
 pub fn brief(found: &Found<'_>) -> Document {
     let mut blocks = opening(found, front::narrow(found.front));
     blocks.push(Block::Text(WAYS_ON.to_owned()));
     Document { title: TITLE.to_owned(), subtitle: SUBTITLE.to_owned(), blocks }
 }
 
-/// The report on some claims only, with everything on each.
+/// The report on some claims only, with all details of each.
 pub fn some(judgement: &Judgement) -> Document {
     let (name, subtitle) = match judgement.judged.as_slice() {
         [single] => (title(single), place(single)),
@@ -71,32 +71,33 @@ pub fn some(judgement: &Judgement) -> Document {
     Document { title: name, subtitle, blocks: on_each.collect() }
 }
 
-/// The answer to a question: what was counted of the structures that it names, if any, and the
-/// statements of the claims that have its words, of `all` that have them.
+/// The answer to a question: the counts of the structures that it names, if any, and the statements
+/// of the claims that match its words. `all` is the number of claims that match; `judgement` may
+/// have fewer of them.
 pub fn found(judgement: &Judgement, all: usize, counted: Option<Block>) -> Document {
     let shown = judgement.judged.len();
     let on_each = judgement.judged.iter().flat_map(|judged| {
         let so = Block::Text(format!("So: {}", judged.claim.so));
         [Block::Subheading(title(judged)), Block::Lines(lines::of(judged)), so]
     });
-    let more = "--id with the name of a claim shows its data. ".to_owned();
+    let more = "--id CLAIM shows the data of a claim. ".to_owned();
     let left = match all - shown {
         0 => more,
-        left => format!("{more}{left} more claims have these words; name more of them."),
+        left => format!("{more}{left} more claims match; add words to find fewer."),
     };
     let blocks = counted.into_iter().chain(on_each).chain([Block::Text(left)]).collect();
     Document { title: String::new(), subtitle: tables::tally(judgement), blocks }
 }
 
 const TITLE: &str = "Which claims on timers hold?";
-const SUBTITLE: &str = "Five articles, held to counted steps on a virtual clock. Every figure can \
-    be made again: scripts/reproduce";
-const STATEMENTS: &str = "Each claim is taken apart into statements. It leads to a page of its \
-    own, with its data, its plot, and why it came out so.";
+const SUBTITLE: &str = "Five articles, checked by counting steps on a virtual clock. \
+    scripts/reproduce makes every figure again.";
+const STATEMENTS: &str = "Each claim is split into statements. It links to its own page, with its \
+    data, its plot, and the reason for its outcome.";
 const WAYS_ON: &str = "More: --question \"heap insert\" finds claims by words, --id C28 shows one \
     with its data, --out DIR writes the whole report.";
 
-/// What stands first, wherever the report is read.
+/// The opening of the report, on a page and on a terminal.
 fn opening(found: &Found<'_>, grid: Table) -> Vec<Block> {
     let mut blocks = unexpected(found.judgement);
     if *found.scale != Scale::WHOLE {
@@ -113,7 +114,7 @@ fn opening(found: &Found<'_>, grid: Table) -> Vec<Block> {
     blocks
 }
 
-/// One warning for all that came out otherwise, with the first of them.
+/// One warning for all statements that differ from the record, naming the first few.
 fn unexpected(judgement: &Judgement) -> Vec<Block> {
     const SHOWN: usize = 8;
     let told =
@@ -126,7 +127,7 @@ fn unexpected(judgement: &Judgement) -> Vec<Block> {
     if all.is_empty() { Vec::new() } else { vec![Block::Warning(text)] }
 }
 
-/// By outcome, by article, by what decided, and by whose they are.
+/// Filters by outcome, by article, by what decided, and by whose the statements are.
 fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
     let lines: Vec<_> = judgement.judged.iter().flat_map(lines::of).collect();
     ["outcome", "article", "decided by", "whose"].into_iter().enumerate().map(move |(at, name)| {
@@ -140,7 +141,7 @@ fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
     })
 }
 
-/// The claims of an article, as its reader comes to them.
+/// The claims of an article, in the order of its lines.
 fn entries(article: Article, found: &Found<'_>) -> impl Iterator<Item = Entry> {
     let mut of: Vec<_> =
         found.judgement.judged.iter().filter(|judged| judged.claim.article == article).collect();
@@ -156,7 +157,7 @@ fn entries(article: Article, found: &Found<'_>) -> impl Iterator<Item = Entry> {
     })
 }
 
-/// What the printed code answered, where the claim is about it.
+/// The answers of the printed code, if the claim is about it.
 fn ran_as_printed(judged: &Judged, found: &Found<'_>) -> Option<Block> {
     let is_named = |key: &str| {
         judged.claim.by_printed_code.iter().any(|it| it.prints.keys().any(|named| named == key))
@@ -170,13 +171,13 @@ fn title(judged: &Judged) -> String {
     format!("{}: {}", judged.claim.id, judged.claim.says)
 }
 
-/// Who says it, and where.
+/// The article, the line and the title.
 fn place(judged: &Judged) -> String {
     let line = judged.claim.line.map_or(String::new(), |line| format!(", line {line}"));
     format!("{}{line}: {}", judged.claim.article.name(), judged.claim.article.title())
 }
 
-/// Why it came out so, the data, the pictures.
+/// The reason for the outcome, the pictures, and the tables.
 fn explained(judged: &Judged, judgement: &Judgement) -> Vec<Block> {
     let ran = ran(judged, judgement);
     let mut blocks = vec![facts(judged, ran.map(|(experiment, _)| experiment))];
@@ -201,7 +202,7 @@ fn facts(judged: &Judged, experiment: Option<&Experiment>) -> Block {
     Block::Facts(all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
 }
 
-/// The experiment on a claim, and what it gave.
+/// The experiment on a claim, and its evidence.
 fn ran<'a>(judged: &Judged, judgement: &'a Judgement) -> Option<(&'a Experiment, &'a Evidence)> {
     let name = judged.claim.experiment.as_deref()?;
     let mut evidence = judgement.evidence.iter();
@@ -212,10 +213,10 @@ fn method(found: &Found<'_>) -> Vec<Block> {
     let mut blocks = vec![
         Block::Heading("Method".to_owned()),
         Block::Text(STEPS.to_owned()),
-        Block::Heading("What the classifier is worth".to_owned()),
+        Block::Heading("Accuracy of the classifier".to_owned()),
         Block::Text(CLASSIFIER.to_owned()),
         Block::Table(tables::counted(&found.controls.confusion(&Thresholds::default()).table())),
-        Block::Heading("What hangs on numbers of our own".to_owned()),
+        Block::Heading("Thresholds of our choice".to_owned()),
         Block::Text(THRESHOLDS.to_owned()),
         Block::Table(tables::thresholds(found.judgement, found.controls)),
     ];
@@ -225,34 +226,34 @@ fn method(found: &Found<'_>) -> Vec<Block> {
         blocks.push(Block::Link(text, printed::MARKDOWN));
     }
     if let Some(table) = found.instructions {
-        blocks.push(Block::Heading("A second opinion: instructions".to_owned()));
+        blocks.push(Block::Heading("Instructions as a cross-check".to_owned()));
         blocks.push(Block::Text(INSTRUCTIONS.to_owned()));
         blocks.push(Block::Table(table.clone()));
     }
-    blocks.push(Block::Heading("Where this comes from".to_owned()));
+    blocks.push(Block::Heading("Provenance".to_owned()));
     blocks.push(Block::Facts(provenance::lines(found.made)));
     blocks
 }
 
 const STEPS: &str = "A step is a comparison of two deadlines, a link followed or written, a slot \
-    looked into, an entry read in search of what is due, an element of an array moved, or a timer \
-    moved from a level to another; fields of the timer itself are not counted. Outcomes follow \
-    from what was counted and are held to those on record: a change of the code that changes one \
-    fails the tests and the exit code.";
+    visited, an entry read to find due timers, an array element moved, or a timer moved to another \
+    level. Fields of the timer itself are not counted. Outcomes follow from the counts and are \
+    compared with the record: if a change of the code changes one, the tests and the command fail.";
 
-const CLASSIFIER: &str = "Constant, logarithmic and linear are told apart by a rule on the \
-    differences from n to 2n. Here the same rule is given costs whose class is known. A class in \
-    the column of another would be an error; undecided is none.";
+const CLASSIFIER: &str = "One rule on the differences from n to 2n distinguishes constant, \
+    logarithmic and linear costs. Here it is applied to costs whose class is known. A count in the \
+    column of another class is an error; undecided is not.";
 
-const THRESHOLDS: &str = "Every threshold, the statements that come out otherwise with half of it \
-    and with double, and whether the classifier would still pass its controls.";
+const THRESHOLDS: &str = "Each threshold, with the statements whose outcome changes if it is \
+    halved or doubled, and whether the classifier would still pass its controls.";
 
 const PRINTED: &str =
-    "scripts/run-the-printed-code cuts the listings out of the articles' texts and runs them.";
+    "scripts/run-the-printed-code extracts the listings from the articles' texts and runs them.";
 
 const INSTRUCTIONS: &str = "Steps are what structures report about themselves; instructions are \
-    what the processor executes. A structure that grows here and not there hides work from its \
-    meter. A step of one structure is not as many instructions as a step of another.";
+    what the processor executes. A structure whose instructions grow with n, but not its steps, \
+    hides work from its meter. A step of one structure may take more instructions than a step of \
+    another.";
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! The charts of the experiments, drawn as those of the bench are.
+//! The charts of the experiments, drawn like those of the benchmarks.
 
 use crate::{Chart, Evidence, Experiment};
 use wheelhouse_present::document::Picture;
@@ -6,8 +6,8 @@ use wheelhouse_present::plot::axis::Axis;
 use wheelhouse_present::plot::chart::{self, Series};
 use wheelhouse_present::plot::palette;
 
-/// The pictures of an experiment, each with what its figures are. A chart without a point that can
-/// be shown gives none.
+/// The pictures of an experiment, each with its caption. A chart that has no point to show is
+/// skipped.
 pub fn of(experiment: &Experiment, evidence: &Evidence) -> impl Iterator<Item = (Picture, String)> {
     let numbered = evidence.charts.iter().enumerate();
     numbered
@@ -28,8 +28,8 @@ fn draw(chart: &Chart) -> Option<String> {
     let points = || chart.series.iter().flat_map(|series| series.points.iter().copied());
     let x = Axis::amount(&chart.x, points().map(|point| point.0))?.across();
     let y = Axis::amount(&chart.y, points().map(|point| point.1))?;
-    // A structure has its own colour; lines that are none take those of the first places, as long
-    // as no structure is in the picture.
+    // A structure has its own colour. A chart without structures uses the colours of the first
+    // ones.
     let any_structure = chart.series.iter().any(|series| registry.contains(&series.name.as_str()));
     let style = |at: usize, name: &str| match registry.get(at).filter(|_| !any_structure) {
         Some(place) => palette::style_of(place, &registry),

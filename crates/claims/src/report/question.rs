@@ -5,7 +5,7 @@ use crate::{Claim, claims};
 use anyhow::{Result, ensure};
 use std::cmp::Reverse;
 
-/// Words that mean the same, each by its beginning.
+/// Words with the same meaning, each given by its beginning.
 const SAME: [&[&str]; 6] = [
     &["insert", "start", "add", "creat", "schedul"],
     &["cancel", "stop", "delet", "remov"],
@@ -15,21 +15,21 @@ const SAME: [&[&str]; 6] = [
     &["level", "hierarch", "layer", "cascad"],
 ];
 
-/// Words that say nothing of what is asked.
+/// Words that are ignored in a question.
 const EMPTY: [&str; 17] = [
     "is", "are", "the", "an", "in", "of", "on", "to", "do", "does", "it", "for", "and", "or",
     "not", "with", "than",
 ];
 
-/// The claims in which a word is found: those with most of the words first, then those that say
-/// them in their own sentence.
+/// Finds the claims that contain a word of the question. Claims with more of the words come first,
+/// and among those the ones with more of them in their own sentence.
 ///
 /// # Errors
 ///
-/// If the question has no words, or no claim has one of them.
+/// If the question has no words, or no claim has any of them.
 pub fn find(question: &str) -> Result<Vec<Claim>> {
     let words = words(question);
-    ensure!(!words.is_empty(), "a question has words, such as --question \"heap insert\"");
+    ensure!(!words.is_empty(), "a question needs words, such as --question \"heap insert\"");
     let ranked = claims()?.into_iter().map(|claim| (rank(&claim, &words), claim));
     let mut found: Vec<_> = ranked.filter(|((matched, _), _)| *matched > 0).collect();
     ensure!(
@@ -54,14 +54,14 @@ fn words(question: &str) -> Vec<String> {
     words.filter(|word| word.len() > 1 && !EMPTY.contains(&word.as_str())).collect()
 }
 
-/// How many of the words are found in a claim, and how many of them in its own sentence.
+/// How many of the words the claim contains, and how many of them its own sentence contains.
 fn rank(claim: &Claim, words: &[String]) -> (usize, usize) {
     let all = format!("{} {} {} {}", claim.id, claim.says, claim.because, claim.so);
     let count = |text: &str| words.iter().filter(|word| said(text, word)).count();
     (count(&all), count(&claim.says))
 }
 
-/// Whether a word of the text begins with this one, or with another that means the same.
+/// Returns `true` if a word of the text begins with this word, or with another of the same meaning.
 fn said(text: &str, word: &str) -> bool {
     let same = SAME.iter().find(|same| same.iter().any(|it| word.starts_with(it)));
     let beginnings = same.copied().unwrap_or_default();
@@ -82,7 +82,7 @@ mod tests {
     fn claims_are_found_by_words_and_by_others_that_mean_the_same() {
         assert!(found("heap insert").iter().take(5).any(|id| id == "C28" || id == "C32"));
         assert_eq!(found("wheel cancel"), found("wheel delete"));
-        // Any word finds, and more words come first.
+        // Any word matches, and claims with more words come first.
         assert_eq!(found("netty ticks in vain").first().map(String::as_str), Some("C42"));
         assert_eq!(found("DelayQueue cost").first().map(String::as_str), Some("C36"));
         assert_eq!(found("heap banana"), found("heap"));
@@ -93,7 +93,7 @@ mod tests {
     fn a_question_without_an_answer_says_what_to_do() {
         let error = |question| find(question).unwrap_err().to_string();
         assert!(error("banana").contains("prints all claims"));
-        assert!(error(" ?").contains("has words"));
+        assert!(error(" ?").contains("needs words"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Claims in rows.
+//! Tables of the claims.
 
 use crate::controls::Controls;
 use crate::thresholds::{Threshold, Thresholds};
@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use wheelhouse_present::table::{Align, Cell, Column, Table};
 
-/// How many statements hold, do not, and are undecided: of the articles first, then of each other
-/// mark, in a few lines.
+/// The numbers of statements that are confirmed, refuted and undecided, in a sentence: first those
+/// of the articles, then those of each other mark.
 pub fn tally(judgement: &Judgement) -> String {
     let of = |whose: Whose| {
         let all: Vec<_> = judgement.statements().filter(|it| it.whose == whose).collect();
@@ -33,7 +33,7 @@ pub fn tally(judgement: &Judgement) -> String {
     format!("Statements of {} claims: {marks}; {record}.", judgement.judged.len())
 }
 
-/// The outcomes, for programs.
+/// The outcomes as JSON, for programs.
 pub fn verdicts(judgement: &Judgement) -> Value {
     let entry = |judged: &crate::Judged| {
         let claim = &judged.claim;
@@ -56,8 +56,8 @@ pub fn json(judgement: &Judgement) -> Result<String> {
     serde_json::to_string_pretty(&verdicts(judgement)).context("cannot write the verdicts as JSON")
 }
 
-/// Every threshold, its value, and the statements that come out otherwise with half and with
-/// double; and whether the controls then show errors.
+/// Each threshold with its value and the statements whose outcome changes if it is halved or
+/// doubled. Also says whether the controls then fail.
 pub fn thresholds(judgement: &Judgement, controls: &Controls) -> Table {
     let columns = [
         Column::left("threshold"),
@@ -65,7 +65,7 @@ pub fn thresholds(judgement: &Judgement, controls: &Controls) -> Table {
         Column::left("otherwise at half"),
         Column::left("otherwise at double"),
     ];
-    let mut table = Table::new("All numbers of our own, and what hangs on them", columns.into());
+    let mut table = Table::new("All our thresholds, and what depends on them", columns.into());
     for threshold in Threshold::ALL {
         let otherwise = |factor| {
             let scaled = Thresholds::default().scaled(*threshold, factor);
@@ -86,7 +86,7 @@ pub fn thresholds(judgement: &Judgement, controls: &Controls) -> Table {
     table
 }
 
-/// Statements by what comes of them: "refuted: C27.3, C27.4".
+/// Statements grouped by their outcome: "refuted: C27.3, C27.4".
 fn otherwise(changed: &[(&str, Outcome)]) -> Vec<String> {
     let of = |wanted: Outcome| {
         let ids = changed.iter().filter(|(_, outcome)| *outcome == wanted).map(|(id, _)| *id);
@@ -96,7 +96,7 @@ fn otherwise(changed: &[(&str, Outcome)]) -> Vec<String> {
     Outcome::ALL.into_iter().filter_map(of).collect()
 }
 
-/// A table of an experiment as the report shows tables.
+/// Converts the table of an experiment into a table of the report.
 pub fn counted(table: &crate::Table) -> Table {
     let align = |at: usize| if at == 0 || is_words(table, at) { Align::Left } else { Align::Right };
     let columns = table.columns.iter().enumerate().map(|(at, name)| match align(at) {
@@ -108,7 +108,7 @@ pub fn counted(table: &crate::Table) -> Table {
     shown
 }
 
-/// Whether a column holds words and no figures.
+/// Returns `true` if a column has words only and no figures.
 fn is_words(table: &crate::Table, at: usize) -> bool {
     let starts_as_figure =
         |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || "-+.".contains(c));

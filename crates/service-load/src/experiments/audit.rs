@@ -1,5 +1,5 @@
-//! A burst: very many jobs due at one instant, as when a million orders are to be looked at after
-//! half an hour.
+//! A burst: very many jobs due at one instant, such as a million orders that expire after half an
+//! hour.
 
 use super::over::{check_fates, wait_for_runs, with_enough_time};
 use super::schedule::shares;
@@ -16,12 +16,13 @@ use wheelhouse_frame::{Figure, Played};
 use wheelhouse_machine::allocator::allocated;
 
 pub(super) const NOTES: &[&str] = &[
-    "scheduled: until the facility had taken in all of them; first, p50, p99, last: how long after \
-     the instant runs began; runs/s: all over last.",
+    "scheduled: time until the facility had taken in all jobs; first, p50, p99, last: how long \
+     after the instant a run began; runs/s: all runs over the time until the last one began.",
     "bytes/job: allocated for each pending job.",
 ];
 
-/// What is allowed for scheduling at first. Doubled, and played again, when it does not suffice.
+/// The time allowed for scheduling at first. If it is too short, the play is repeated with twice
+/// the time.
 const FOR_EACH: Duration = Duration::from_micros(2);
 const AT_LEAST: Duration = Duration::from_millis(100);
 
@@ -31,7 +32,7 @@ pub(super) fn play<F: Facility>(start: &dyn Fn() -> Result<F>, load: &Load) -> R
     with_enough_time(&what, ahead, |ahead| attempt(start()?, load, ahead))
 }
 
-/// One play with the instant so far ahead; `None` if that was not far enough.
+/// One play with the instant this far ahead. Returns `None` if that was too soon.
 fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Option<Played>> {
     let begin = Instant::now();
     let instant = begin + ahead;
@@ -45,7 +46,7 @@ fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Opt
             .iter()
             .map(|ledger| scope.spawn(move || produce(facility, ledger, instant)))
             .collect();
-        // A producer that panicked has refused; the missing runs are found out too.
+        // A producer that panicked counts as a refusal; the check also finds the missing runs.
         threads.into_iter().map(|thread| thread.join().unwrap_or(1)).sum()
     });
     facility.settle(load.burst as usize)?;

@@ -1,28 +1,28 @@
-//! What is wrong with a facility of which no job is to run, so that no run can tell: counted is
-//! what it has in its hands.
+//! Faults of a facility in plays in which no job is to run. Runs cannot reveal them, so the jobs
+//! that it has are counted.
 
 use crate::facility::Facility;
 use crate::ledger::Ledger;
 use anyhow::Result;
 use std::sync::Arc;
 
-/// What is wrong, counted.
+/// The number of each kind of fault.
 #[derive(Default)]
 pub(super) struct Faults {
     pub(super) panicked: usize,
     pub(super) refused: u64,
     pub(super) too_late: u64,
     pub(super) ran: u64,
-    /// How far the facility's own count of its jobs was from what it should be.
+    /// By how much the facility's own count of its jobs was wrong.
     pub(super) miscounted: usize,
-    /// Cancelled jobs that it had not let go.
+    /// Cancelled jobs that it had not dropped.
     pub(super) kept: usize,
-    /// Jobs that it had let go though they were pending.
+    /// Pending jobs that it had dropped.
     pub(super) lost: usize,
 }
 
 impl Faults {
-    /// Compares what a facility that has settled has in its hands with what it should have.
+    /// Compares the jobs that a settled facility has with those that it should have.
     pub(super) fn count<F: Facility>(
         &mut self,
         facility: &F,
@@ -41,7 +41,7 @@ impl Faults {
         let faults = [
             (self.panicked as u64, "producers panicked"),
             (self.refused, "jobs were refused"),
-            (self.too_late, "cancellations or refreshes were said to be too late"),
+            (self.too_late, "cancellations or refreshes were reported as too late"),
             (self.ran, "jobs ran long before their time"),
             (self.kept as u64, "cancelled jobs were still there"),
             (self.lost as u64, "jobs were gone though pending"),

@@ -1,4 +1,4 @@
-//! Jobs that fire at a rate, and how late.
+//! Jobs that fire at a rate, and their lateness.
 
 use super::over::{check_fates, wait_for_runs};
 use super::plan::{Plan, produce};
@@ -18,54 +18,54 @@ use std::time::{Duration, Instant};
 use wheelhouse_frame::{Figure, Played};
 
 pub(super) const NOTES: &[&str] = &[
-    "lateness: from the moment that was planned for the run until it began. One job in ten more is \
+    "lateness: from the planned moment of a run until it began. One job more for each ten is \
      scheduled, and cancelled at half of its delay.",
-    "producer: how late it came with a call at most. Its own lateness is in the lateness of no job \
-     unless it exceeds the delay. CPU/job: processor time of all threads, for each run.",
+    "producer: the lateness of its latest call. It makes a job late only if it exceeds the job's \
+     delay. CPU/job: processor time of all threads, for each run.",
 ];
 
-/// Notes where some jobs are slow.
+/// Notes if some jobs are slow.
 pub(super) const NOTES_ON_SLOW: &[&str] = &[
-    "runs, lateness: of the brief jobs, from the moment that was planned for a run until it began. \
-     Slow jobs must run too, and their lateness is not shown. One job in ten more is scheduled, \
-     and cancelled at half of its delay.",
+    "runs, lateness: of the brief jobs only, from the planned moment of a run until it began. \
+     Slow jobs must run too, but their lateness is not shown. One job more for each ten is \
+     scheduled, and cancelled at half of its delay.",
     NOTES[1],
 ];
 
-/// In nanoseconds.
+/// Delays, in nanoseconds.
 const DELAYS: std::ops::RangeInclusive<u64> = LEAST..=MOST;
 const LEAST: u64 = 10_000_000;
 const MOST: u64 = 1_000_000_000;
 
-/// One more in so many is cancelled.
+/// For this many jobs that run, one more is scheduled and cancelled.
 const CANCELLED_EACH: usize = 10;
 
-/// One job in this many of `slow-jobs` blocks its thread, for this time.
+/// One job of `slow-jobs` in this many blocks its thread, for this time.
 pub(super) const SLOW_EACH: u32 = 500;
 pub(super) const SLOW_TIME: Duration = Duration::from_millis(10);
 
-/// The processor time of each of `millisecond-jobs`.
+/// The processor time of each job of `millisecond-jobs`.
 pub(super) const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// How many percent of all processors `millisecond-jobs` need.
+/// The share of all processors that `millisecond-jobs` need, in percent.
 pub(super) const PERCENT: u32 = 80;
 
 /// Jobs that fire at a rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stream {
-    /// How many are due a second.
+    /// How many are due per second.
     pub(super) rate: u32,
     /// The work of each.
     body: Body,
 }
 
 impl Stream {
-    /// Those of `fires`.
+    /// The jobs of `fires`.
     pub(crate) fn usual(load: &Load) -> Self {
         Self { rate: load.rate, body: Body::Empty }
     }
 
-    /// Those of `fires-300k`.
+    /// The jobs of `fires-300k`.
     pub(crate) fn fast(load: &Load) -> Self {
         Self { rate: load.fast_rate, body: Body::Empty }
     }
@@ -82,16 +82,16 @@ impl Stream {
         Self { rate, body: Body::Spins(MILLISECOND) }
     }
 
-    /// When its jobs are due, and the calls for them.
+    /// Plans when the jobs are due, and the calls for them.
     fn plan(self, load: &Load) -> Plan {
         let mut random = Pcg64Mcg::seed_from_u64(load.seed);
         let run = load.fires_at(self.rate) as usize;
         let begin =
             |slot: usize| MOST + (slot as u128 * 1_000_000_000 / u128::from(self.rate)) as u64;
-        // Somewhere within its slot: at whole ones, a rate that a tick divides would be late by the
-        // same share of a tick each time.
+        // At a random moment of its slot. At the beginning of each slot, all jobs of some rates
+        // would be late by the same share of a tick.
         let due_at = |slot: usize| random.random_range(begin(slot)..begin(slot + 1));
-        // The cancelled ones are due about when every tenth of the others is.
+        // The cancelled jobs are due at about the time of every tenth of the others.
         let due = (0..run).chain((0..run).step_by(CANCELLED_EACH)).map(due_at).collect();
         Plan::new(due, run, |due| {
             let delay = random.random_range(DELAYS);
@@ -100,9 +100,9 @@ impl Stream {
     }
 }
 
-/// The plan without a facility: a thread that only watches the clock sees when each job is due, and
-/// a producer wakes up for each call and makes none. `wait` is what the thread does between two
-/// looks, with how long it still is.
+/// Plays the plan without a facility. A thread that only watches the clock notes when each job is
+/// due, and a producer wakes up for each call and makes none. The thread calls `wait` between two
+/// reads of the clock, with the time that is left.
 pub(crate) fn play_machine(load: &Load, stream: Stream, wait: fn(Duration)) -> Result<Played> {
     let plan = stream.plan(load);
     let mut due = plan.due[..plan.run].to_vec();
@@ -135,7 +135,7 @@ fn watch_the_clock(ledger: &Ledger, due: &[u64], wait: fn(Duration)) -> Distribu
     lateness
 }
 
-/// What is shown of a play.
+/// The figures of a play.
 fn figures(lateness: &Distribution, in_spite: u64, late: u64, cpu: Option<Figure>) -> Vec<Figure> {
     let figures = [
         Figure::count("runs", lateness.len()),

@@ -1,4 +1,4 @@
-//! Nothing is due: how often a thread of the facility wakes up all the same.
+//! An idle facility: how often do its threads wake up although nothing is due?
 
 use super::faults::Faults;
 use super::schedule::stand;
@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 use wheelhouse_frame::{Figure, Played};
 
 pub(super) const NOTES: &[&str] = &[
-    "wake-ups: how often a thread that the facility has started gave up the processor by itself, \
-     as it does each time that it has woken up, by the account of the kernel.",
+    "wake-ups: voluntary context switches of the threads that the facility has started, as counted \
+     by the kernel. A thread makes one each time that it has woken up and waits again.",
 ];
 
-/// Jobs that are pending meanwhile.
+/// The number of pending jobs.
 const JOBS: u32 = 1_000;
 
-/// How long everybody has to become quiet.
+/// The time that all threads have to become quiet.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// The threads of this program, and how often each has gone to sleep so far. Empty where the system
-/// does not tell.
+/// The threads of this program, and how often each has gone to sleep so far. Empty if the system
+/// does not report it.
 fn threads() -> HashMap<String, u64> {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let sleeps = |task: fs::DirEntry| {

@@ -1,4 +1,4 @@
-//! The experiments. Each plays once on one facility, started anew.
+//! The experiments. Each play starts the facility afresh.
 
 mod audit;
 mod faults;
@@ -30,42 +30,42 @@ use wheelhouse_frame::run::Run;
 use wheelhouse_frame::{Played, Target};
 use wheelhouse_present::table::Table;
 
-/// What is played.
+/// An experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Experiment {
     /// Pairs of schedule and cancel, with nothing else pending.
     PairsAlone,
-    /// The same beside jobs that are far away.
+    /// The same while many far jobs are pending.
     PairsBeside,
-    /// Beside these, schedule one and cancel the oldest of a window.
+    /// With these pending, schedule one job and cancel the oldest of a window.
     PairsWindow,
-    /// Beside these, schedule a batch and cancel one that another thread has scheduled.
+    /// With these pending, schedule a batch and cancel one that another thread has scheduled.
     PairsAcross,
-    /// Pairs, with nothing else pending, by many more threads than processors.
+    /// Pairs, with nothing else pending, by many more threads than there are processors.
     Producers,
     /// Scheduling alone.
     Schedule,
     /// Moving sessions to a later time.
     Refresh,
-    /// The same of sessions that one thread has opened.
+    /// The same, with sessions that one thread has opened.
     RefreshOpened,
     /// Jobs that fire at a rate.
     Fires,
     /// The same at a higher rate.
     Fires300k,
-    /// Brief jobs that fire at a rate, and some that block their thread.
+    /// Brief jobs that fire at a rate, with some that block their thread.
     SlowJobs,
     /// Jobs that each take a millisecond of processor time.
     MillisecondJobs,
     /// Periodic jobs.
     Periodic,
-    /// Sessions that are refreshed, until they are not.
+    /// Sessions that are refreshed for a while and then expire.
     Sessions,
     /// Idle timeouts of connections, and timeouts of requests.
     Server,
-    /// Many jobs at one instant.
+    /// Many jobs that are due at one instant.
     Audit,
-    /// Nothing that is due.
+    /// Pending jobs, none of which is due.
     Idle,
 }
 
@@ -170,12 +170,12 @@ impl wheelhouse_frame::Experiment for Experiment {
 }
 
 impl Experiment {
-    /// The options, of those that change the load, that change what is played.
+    /// The command-line options that change this experiment.
     pub(crate) fn options(self) -> &'static [&'static str] {
         sizes::options(self)
     }
 
-    /// Plays it.
+    /// Plays it once.
     ///
     /// # Errors
     ///

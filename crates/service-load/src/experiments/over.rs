@@ -1,5 +1,5 @@
-//! When a play is over, and whether all has happened by then; and what to do if the time was too
-//! short for it.
+//! The end of a play: waiting for the last runs, checking them, and repeating a play that had too
+//! little time.
 
 use crate::fate::{self, Checked, Fate};
 use crate::ledger::Ledger;
@@ -8,25 +8,25 @@ use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_frame::Played;
 
-/// Compares fates with what happened, when all is over and the facility has so many jobs left by
-/// its own count.
+/// Checks the runs against the fates. The play is over, and `left` jobs remain by the facility's
+/// own count.
 ///
 /// # Errors
 ///
-/// What is wrong, in a sentence.
+/// A sentence that says what is wrong.
 pub(super) fn check_fates(books: &[(&Ledger, &[Fate])], left: usize) -> Result<Checked, String> {
     let checked = fate::check(books.iter().copied())?;
     if left > 0 { Err(format!("{left} jobs are left though all are over")) } else { Ok(checked) }
 }
 
-/// While runs are so far apart, or closer, it is left alone who is measured.
+/// The interval between looks at the number of runs. The facility is left alone in between.
 const QUIET: Duration = Duration::from_millis(20);
 
-/// Waits until every job has run that is to run, the last of them being due at `last`; or until
-/// none has run for too long: what is missing is found out by who compares.
+/// Waits until every job that must run has run (the last is due at `last`), or until none has run
+/// for `patience`; the check then finds what is missing.
 ///
-/// To look at each job of a million takes milliseconds, on a processor that the facility may want.
-/// That is not done before all are due and no more run, or what is measured would be the looking.
+/// Looking at each of a million jobs takes milliseconds on a processor that the facility may need.
+/// So that is not done before all jobs are due and the number of runs stands still.
 pub(super) fn wait_for_runs(books: &[(&Ledger, &[Fate])], last: Instant, patience: Duration) {
     thread::sleep(last.saturating_duration_since(Instant::now()));
     let runs = || books.iter().map(|(ledger, _)| ledger.runs()).sum::<u64>();
@@ -43,11 +43,11 @@ pub(super) fn wait_for_runs(books: &[(&Ledger, &[Fate])], last: Instant, patienc
     }
 }
 
-/// How often a play is attempted.
+/// The most plays with more and more time.
 const ATTEMPTS: u32 = 7;
 
-/// Plays with deadlines this far ahead. If they were too close (`None`), plays again with twice the
-/// time, and so on. `what` says in a report what took too long.
+/// Plays with deadlines this far ahead. If that was too close (`None`), plays again with twice the
+/// time, and so on. `what` says in the error what took too long.
 pub(super) fn with_enough_time(
     what: &str,
     mut ahead: Duration,

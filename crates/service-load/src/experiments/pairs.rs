@@ -1,14 +1,14 @@
-//! Schedule and cancel, as often as the producers can: what a program does that has a timeout for
-//! each request.
+//! Schedule and cancel, as often as the producers can, as in a program with a timeout for each
+//! request.
 //!
-//! In three forms. Where each job is cancelled at once, it never grows old. Where each producer
-//! keeps a window of outstanding jobs and cancels the oldest, jobs live for as long as the window
-//! lasts, and the facility has so many timers at least. And where jobs are cancelled by another
-//! thread than the one that scheduled them, what a thread keeps for itself is of no use to it.
+//! There are three forms. If each job is cancelled at once, it lives for a moment only. If each
+//! producer keeps a window of outstanding jobs and cancels the oldest, a job lives as long as the
+//! window lasts, and the facility always has at least that many timers. If another thread cancels
+//! the jobs, a facility gains nothing from state that it keeps for each thread.
 //!
-//! No job is to run, so that a cancellation which does nothing would not be noticed by runs.
-//! Therefore it is counted what is left: by the facility's own account, and by ours, since every
-//! job that was cancelled must have been dropped.
+//! No job is to run, so runs would not reveal a cancellation that does nothing. Therefore the
+//! remaining jobs are counted: by the facility, and by the ledger, since every cancelled job must
+//! have been dropped.
 
 use super::faults::Faults;
 use super::producer::{Form, Producer};
@@ -25,37 +25,37 @@ use wheelhouse_frame::{Figure, Played};
 use wheelhouse_machine::allocator::allocated;
 
 pub(super) const NOTES: &[&str] = &[
-    "pairs/s: pairs over the time until the facility has dealt with all of them (the backlog is \
-     included); mean to max: of the two calls of one pair, one of sixteen.",
-    "backlog: from the last call until the facility has dealt with everything; left/pair: bytes \
-     still allocated then, for each pair; bytes/job: for each pending job, with what it holds, 16 \
-     bytes.",
+    "pairs/s: pairs over the time until the facility has processed all of them, backlog included; \
+     mean to max: the time of the two calls of a pair, for one pair in sixteen.",
+    "backlog: from the last call until the facility has processed all calls; left/pair: bytes \
+     still allocated then, for each pair; bytes/job: for each pending job, including the 16 bytes \
+     that it holds.",
 ];
 
-/// Notes where calls are timed.
+/// Notes if single calls are timed.
 pub(super) const NOTES_ON_CALLS: &[&str] = &[
-    "pairs/s: pairs over the time until the facility has dealt with all of them (the backlog is \
-     included); mean to max: of one call, to schedule or to cancel, of one pair in sixteen. A \
+    "pairs/s: pairs over the time until the facility has processed all of them, backlog included; \
+     mean to max: the time of one call, to schedule or to cancel, for one pair in sixteen. A \
      thread that is interrupted in a call waits for its next turn on a processor.",
-    "backlog: from the last call until the facility has dealt with everything; left/pair: bytes \
+    "backlog: from the last call until the facility has processed all calls; left/pair: bytes \
      still allocated then, for each pair.",
 ];
 
-/// What each producer cancels.
+/// The jobs that a producer cancels.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cancels {
     AtOnce,
-    /// The same, and each of the two calls is timed by itself.
+    /// The same, and each of the two calls is timed separately.
     AtOnceTimingCalls,
     Oldest,
     Others,
 }
 
-/// How each producer of a ring works.
+/// The form of each producer. Producers form a ring.
 fn forms<F: Facility>(cancels: Cancels, load: &Load) -> Vec<Form<F>> {
     let (mut senders, receivers): (Vec<_>, Vec<_>) =
         (0..load.producers).map(|_| mpsc::channel()).unzip();
-    // Each sends to the next, and the last to the first.
+    // Each producer sends to the next, and the last to the first.
     senders.rotate_left(1);
     let form = |(to, from)| match cancels {
         Cancels::AtOnce => Form::AtOnce,
@@ -66,7 +66,7 @@ fn forms<F: Facility>(cancels: Cancels, load: &Load) -> Vec<Form<F>> {
     senders.into_iter().zip(receivers).map(form).collect()
 }
 
-/// Beside so many jobs that are pending.
+/// Plays pairs while this many other jobs are pending.
 pub(super) fn play<F: Facility>(
     facility: F,
     load: &Load,
@@ -108,7 +108,7 @@ pub(super) fn play<F: Facility>(
     Ok(Ok(figures))
 }
 
-/// The times and pairs of all producers. Adds to the faults.
+/// The times and pairs of all producers. Adds their faults to `faults`.
 fn sum<F: Facility>(producers: &[Producer<F>], faults: &mut Faults) -> (Distribution, u64) {
     let (mut times, mut pairs) = (Distribution::coarse(), 0);
     for producer in producers {
@@ -121,7 +121,7 @@ fn sum<F: Facility>(producers: &[Producer<F>], faults: &mut Faults) -> (Distribu
     (times, pairs)
 }
 
-/// Those that did not panic come back.
+/// Runs all producers. Returns those that did not panic.
 fn produce_all<F: Facility>(
     facility: &F,
     producers: Vec<(Producer<F>, Form<F>)>,
@@ -136,7 +136,7 @@ fn produce_all<F: Facility>(
     })
 }
 
-/// Each ledger, and how many of its jobs should be pending.
+/// Each ledger, and the number of its jobs that should be pending.
 fn books<'a, F: Facility>(
     standing: &'a Arc<Ledger>,
     producers: &'a [Producer<F>],

@@ -1,4 +1,4 @@
-//! Periodic jobs, all of one period, spread evenly over it.
+//! Periodic jobs with one period, spread evenly over it.
 
 use super::over::{check_fates, wait_for_runs};
 use crate::cpu;
@@ -12,19 +12,19 @@ use wheelhouse_frame::{Figure, Played};
 
 pub(super) const NOTES: &[&str] = &[
     "CPU/run: processor time of all threads, from when all jobs were taken in until the last run; \
-     lateness: from the moment that was planned for a run until it began.",
+     lateness: from the planned moment of a run until it began.",
 ];
 
-/// What is allowed for scheduling before the first is due.
+/// The time allowed for scheduling before the first job is due.
 const FOR_EACH: Duration = Duration::from_micros(4);
 const AT_LEAST: Duration = Duration::from_millis(50);
 
-/// How many jobs there are.
+/// The number of jobs.
 pub(super) fn jobs(load: &Load) -> u32 {
     (f64::from(load.rate) * load.period.as_secs_f64()).round().max(1.0) as u32
 }
 
-/// How often each runs.
+/// How often each job runs.
 pub(super) fn times(load: &Load) -> u32 {
     load.fires_time.div_duration_f64(load.period).round().max(1.0) as u32
 }
@@ -77,7 +77,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     Ok(Ok(figures))
 }
 
-/// Of each run of each job.
+/// The fates of all runs of all jobs.
 fn fates(load: &Load) -> Vec<Fate> {
     let period = load.period.as_nanos() as u64;
     let of = |job| (0..times(load)).map(move |run| (job, run));

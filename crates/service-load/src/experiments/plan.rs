@@ -1,4 +1,4 @@
-//! The calls of an open loop: when each job is scheduled and cancelled is fixed beforehand.
+//! The calls of an open loop, planned beforehand: when each job is scheduled and cancelled.
 
 use crate::facility::{Answer, Facility};
 use crate::fate::Fate;
@@ -14,23 +14,23 @@ pub(super) struct Event {
     pub(super) cancels: bool,
 }
 
-/// All calls.
+/// All calls of a play.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// When each job is due: first those that run, then those that are cancelled.
+    /// When each job is due: first the jobs that run, then those that are cancelled.
     pub(super) due: Vec<u64>,
-    /// How many run.
+    /// The number of jobs that run.
     pub(super) run: usize,
-    /// When the last of them is due.
+    /// When the last job that runs is due.
     pub(super) last: u64,
-    /// In the order of their moments.
+    /// The calls, ordered by their moments.
     pub(super) events: Vec<Event>,
 }
 
 impl Plan {
-    /// A plan for jobs that are due at these moments. The first `run` of them run. `calls` has the
-    /// moment at which a job that is due then is scheduled, and the one at which it is cancelled if
-    /// it does not run.
+    /// A plan for jobs that are due at these moments. The first `run` of them run, the others are
+    /// cancelled. `calls` returns, for the moment at which a job is due, when it is scheduled and
+    /// when it is cancelled if it does not run.
     pub(super) fn new(due: Vec<u64>, run: usize, mut calls: impl FnMut(u64) -> (u64, u64)) -> Self {
         debug_assert!(run <= due.len(), "{run} of {} jobs run", due.len());
         let last = due[..run].iter().max().copied().unwrap_or_default();
@@ -51,16 +51,16 @@ impl Plan {
 /// The result of a plan whose calls have been made.
 pub(super) struct Produced<H> {
     pub(super) fates: Vec<Fate>,
-    /// Where the handles were. Kept until the play is over: to free this makes the allocator tidy
-    /// up what was freed before, under a lock that the facility waits for. That takes milliseconds,
+    /// The handles. They are freed after the play, because freeing them makes the allocator
+    /// consolidate earlier frees, under a lock that the facility waits for. That takes milliseconds
     /// in the middle of the last runs.
     _handles: Vec<Option<H>>,
-    /// How late it came with a call at most.
+    /// The lateness of the latest call.
     pub(super) late: u64,
     pub(super) refused: u64,
 }
 
-/// Makes the calls of a plan. Before each, calls `before` with the moment of the call.
+/// Makes the calls of a plan. Before each call, passes its moment to `before`.
 pub(super) fn produce<F: Facility>(
     facility: &F,
     plan: &Plan,
@@ -95,7 +95,7 @@ pub(super) fn produce<F: Facility>(
     Produced { fates, _handles: handles, late: pace.latest(), refused }
 }
 
-/// The fate of a job that is not cancelled. The lateness of one that blocks its thread is not
+/// The fate of a job that is not cancelled. The lateness of a job that blocks its thread is not
 /// shown.
 fn fate(ledger: &Ledger, (number, due): (u32, &u64)) -> Fate {
     if ledger.body().sleeps(number) { Fate::RunsUnmeasured(*due) } else { Fate::Runs(*due) }

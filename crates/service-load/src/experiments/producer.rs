@@ -10,39 +10,39 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
-/// No pair is due while it is measured: a timeout of half a minute to a minute.
+/// Delays that no pair outlives: timeouts of half a minute to a minute.
 const DELAY_MS: std::ops::Range<u64> = 30_000..60_000;
 
-/// Of so many pairs one is timed.
+/// One pair in this many is timed.
 const TIMED_EACH: usize = 16;
 
-/// How many delays are drawn beforehand, for each producer.
+/// The number of delays drawn beforehand, for each producer.
 const DELAYS: usize = 1024;
 
-/// Jobs that one thread has scheduled and another is to cancel.
+/// The handles of jobs that one thread has scheduled and another cancels.
 pub(super) type Batch<F> = Vec<<F as Facility>::Handle>;
 
-/// Which job a producer cancels when it has scheduled one.
+/// The job that a producer cancels after it has scheduled one.
 pub(super) enum Form<F: Facility> {
-    /// The same.
+    /// The same job.
     AtOnce,
-    /// The same, and each of the two calls is timed by itself.
+    /// The same job, and each of the two calls is timed separately.
     AtOnceTimingCalls,
-    /// The oldest of so many that it keeps outstanding.
+    /// The oldest of this many that it keeps outstanding.
     Oldest(usize),
-    /// Not its own: it schedules so many, hands them to another thread, and cancels those that it
-    /// is handed.
+    /// Jobs of another thread. The producer schedules this many, sends their handles to the next
+    /// thread, and cancels the jobs whose handles it receives.
     Across(usize, Sender<Batch<F>>, Receiver<Batch<F>>),
 }
 
 /// A thread that schedules and cancels.
 pub(super) struct Producer<F: Facility> {
     delays: Vec<Duration>,
-    /// Of its jobs, which are all the same one: none runs.
+    /// The ledger of its jobs. All have the same number, since none runs.
     pub(super) ledger: Arc<Ledger>,
     /// The jobs that are outstanding, the oldest first.
     outstanding: VecDeque<F::Handle>,
-    /// How many there are between two pairs.
+    /// The number of outstanding jobs between two pairs.
     pub(super) window: usize,
     times_calls: bool,
     pub(super) times: Distribution,
@@ -86,7 +86,7 @@ impl<F: Facility> Producer<F> {
         self.too_late += u64::from(facility.cancel(handle) == Answer::TooLate);
     }
 
-    /// Cancels the oldest, if more are outstanding than this.
+    /// Cancels the oldest job if more than `window` are outstanding.
     fn cancel_beyond(&mut self, facility: &F, window: usize) {
         if self.outstanding.len() > window
             && let Some(handle) = self.outstanding.pop_front()
@@ -121,7 +121,7 @@ impl<F: Facility> Producer<F> {
                 return self;
             }
             self.timed_pair(facility, start, number);
-            // The others are not timed: two readings of the clock take as long as half a pair.
+            // The other pairs are not timed: two clock reads take as long as half a pair.
             for untimed in 1..TIMED_EACH {
                 self.pair(facility, start, number + untimed);
             }
@@ -156,8 +156,9 @@ impl<F: Facility> Producer<F> {
         self.cancel_beyond(facility, self.window);
     }
 
-    /// All producers stand in a ring: each sends to the next and receives from the one before. Who
-    /// has seen that time is up sends no more, so that the next finds the end of what it receives.
+    /// The producers form a ring: each sends to the next and receives from the one before. When its
+    /// time is up, a producer closes its channel, so that the next one finds the end of its
+    /// batches.
     fn produce_across(
         mut self,
         facility: &F,
@@ -174,7 +175,7 @@ impl<F: Facility> Producer<F> {
                 self.outstanding.extend(handle);
                 scheduled.extend(start.map(|start| start.elapsed()));
             }
-            // Not sent is what nobody receives any more; then it is left to who empties.
+            // If the receiver has ended, the batch comes back, and `empty` cancels it.
             let sent = to.send(self.outstanding.drain(..).collect());
             self.outstanding.extend(sent.err().into_iter().flat_map(|unsent| unsent.0));
             let Ok(batch) = from.recv() else { break };
@@ -186,8 +187,8 @@ impl<F: Facility> Producer<F> {
         self
     }
 
-    /// Cancels a batch; of some also how long that took, with the time of a call that scheduled
-    /// one.
+    /// Cancels a batch. One job in sixteen is timed: its cancel together with a call that
+    /// scheduled one.
     fn cancel_all(&mut self, facility: &F, batch: Batch<F>, scheduled: &[Duration]) {
         self.pairs += batch.len() as u64;
         for (number, handle) in batch.into_iter().enumerate() {

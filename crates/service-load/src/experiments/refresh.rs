@@ -1,12 +1,13 @@
 //! Moving sessions to a later time, as often as the producers can.
 //!
-//! Sessions are opened with a deadline that is near. Each producer moves its own to an hour from
-//! now, in random order, round after round. It has opened them itself, as a server does that has a
-//! thread for each core; or one thread has opened all, as one does that accepts connections for the
-//! others: then what a facility keeps apart for each thread is all in one place.
+//! Sessions are opened with a near deadline. Each producer moves its own sessions to an hour from
+//! now, in random order, round after round. Either each producer has opened its own sessions, as in
+//! a server with a thread for each core, or one thread has opened all, as in a server with one
+//! accepting thread. In the latter case a facility that keeps state for each thread has all
+//! sessions in one place.
 //!
-//! None may have expired when the deadline at which it was opened has passed: so that a refresh
-//! which does nothing is found out.
+//! A refresh that does nothing is found, because no session may have expired after the deadline at
+//! which it was opened.
 
 use super::faults::Faults;
 use super::over::with_enough_time;
@@ -25,20 +26,20 @@ use std::time::{Duration, Instant};
 use wheelhouse_frame::{Figure, Played};
 
 pub(super) const NOTES: &[&str] =
-    &["refreshes/s: in random order, until the facility had dealt with all of them; CPU/refresh: \
+    &["refreshes/s: in random order, until the facility had processed all of them; CPU/refresh: \
      processor time of all threads."];
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// The time that is allowed at first to open a session and move it once. Doubled, and played again,
-/// if it does not suffice.
+/// The time allowed at first to open a session and move it once. If it is too short, the play is
+/// repeated with twice the time.
 const FOR_EACH: Duration = Duration::from_micros(2);
 const AT_LEAST: Duration = Duration::from_millis(100);
 
-/// The clock is read once for so many.
+/// The clock is read once for this many refreshes.
 const AT_ONCE: usize = 16;
 
-/// Who opens the sessions.
+/// The threads that open the sessions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opens {
     Each,
@@ -53,7 +54,7 @@ pub(super) struct Producer<F: Facility> {
 }
 
 impl<F: Facility> Producer<F> {
-    /// Opens the sessions of these numbers.
+    /// Opens the sessions with these numbers.
     pub(super) fn open(
         facility: &F,
         ledger: &Arc<Ledger>,
@@ -64,7 +65,7 @@ impl<F: Facility> Producer<F> {
         Self { sessions: numbers.filter_map(open).collect(), refreshes: 0, too_late: 0 }
     }
 
-    /// Sessions are refreshed by those who come: not in the order in which they lie in memory.
+    /// Shuffles the sessions, so that refreshes do not follow the order in memory.
     fn shuffle(&mut self, seed: u64) {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         for last in (1..self.sessions.len()).rev() {
@@ -72,7 +73,7 @@ impl<F: Facility> Producer<F> {
         }
     }
 
-    /// Moves sessions to this time from now, until `until`, and each session at least once.
+    /// Moves sessions to `ahead` from now, until `until`, and each session at least once.
     pub(super) fn refresh(mut self, facility: &F, until: Instant, ahead: Duration) -> Self {
         loop {
             for some in self.sessions.chunks(AT_ONCE) {
@@ -104,12 +105,12 @@ pub(super) fn play<F: Facility>(
     with_enough_time(&what, near, |near| attempt(start()?, load, opens, near))
 }
 
-/// The time that is allowed at first to open these sessions and move each of them once.
+/// The time allowed at first to open these sessions and move each of them once.
 pub(super) fn time_to_open(sessions: u32) -> Duration {
     (FOR_EACH * sessions).max(AT_LEAST)
 }
 
-/// One play with sessions that are due so soon; `None` if that was too soon.
+/// One play with sessions that are due this soon. Returns `None` if that was too soon.
 fn attempt<F: Facility>(
     facility: F,
     load: &Load,
@@ -117,7 +118,7 @@ fn attempt<F: Facility>(
     near: Duration,
 ) -> Result<Option<Played>> {
     let due = Instant::now() + near;
-    // One for all producers: by their numbers sessions have their keys.
+    // One ledger for all producers, because keys of sessions are made from job numbers.
     let ledger = Ledger::new(Instant::now(), load.sessions as usize);
     let mut producers = open_all(&facility, load, opens, &ledger, due);
     let all = load.sessions as usize;
@@ -132,7 +133,7 @@ fn attempt<F: Facility>(
         return Ok(None);
     }
     thread::sleep(due - Instant::now());
-    // What is due now has run when this is dealt with.
+    // When this returns, all jobs that are due have run.
     facility.settle(all)?;
     let sum = |of: fn(&Producer<F>) -> u64| producers.iter().map(of).sum::<u64>();
     let mut faults = Faults {
@@ -176,7 +177,7 @@ fn open_all<F: Facility>(
     })
 }
 
-/// Those that did not panic come back.
+/// Runs all producers. Returns those that did not panic.
 fn refresh_all<F: Facility>(
     facility: &F,
     producers: Vec<Producer<F>>,

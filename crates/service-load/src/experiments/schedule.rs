@@ -1,4 +1,4 @@
-//! Scheduling alone, as fast as the producers can: jobs that are due in an hour or two.
+//! Scheduling alone, as fast as the producers can: jobs that are due in one to two hours.
 
 use super::faults::Faults;
 use crate::cpu;
@@ -16,13 +16,13 @@ use wheelhouse_machine::allocator::allocated;
 
 pub(super) const NOTES: &[&str] = &[
     "jobs/s: until the facility had taken in all of them; CPU/job: processor time of all threads; \
-     bytes/job: allocated for each, with what the job holds, 16 bytes.",
+     bytes/job: allocated for each, including the 16 bytes that a job holds.",
 ];
 
-/// What is not to run while it is looked at is due in an hour or two.
+/// Delays of jobs that do not run during the play: one to two hours.
 const FAR_MS: std::ops::Range<u64> = 3_600_000..7_200_000;
 
-/// Schedules all jobs of a ledger for an hour or two from now. How many were refused.
+/// Schedules all jobs of a ledger for one to two hours from now. Returns how many were refused.
 pub(super) fn stand<F: Facility>(facility: &F, jobs: &Arc<Ledger>, seed: u64) -> u64 {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let now = Instant::now();
@@ -34,7 +34,7 @@ pub(super) fn stand<F: Facility>(facility: &F, jobs: &Arc<Ledger>, seed: u64) ->
     refused
 }
 
-/// How many of so many jobs each producer has.
+/// The number of jobs of each producer.
 pub(super) fn shares(jobs: u32, producers: usize) -> impl Iterator<Item = usize> {
     let jobs = jobs as usize;
     (0..producers).map(move |number| jobs / producers + usize::from(number < jobs % producers))
@@ -50,7 +50,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
         let facility = &facility;
         let stand = |(seed, jobs)| scope.spawn(move || stand(facility, jobs, load.seed + seed));
         let threads: Vec<_> = (1..).zip(&ledgers).map(stand).collect();
-        // A producer that panicked has refused.
+        // A producer that panicked counts as a refusal.
         threads.into_iter().map(|thread| thread.join().unwrap_or(1)).sum()
     });
     facility.settle(load.pending as usize)?;

@@ -1,11 +1,10 @@
-//! The timers of a server: an idle timeout for each connection, moved by all that arrives on it,
-//! and a timeout for each request, which is cancelled by the answer.
+//! The timers of a server: an idle timeout for each connection, moved whenever something arrives on
+//! it, and a timeout for each request, cancelled by the answer.
 //!
-//! One producer makes all calls, at an even rate: refreshes of random connections, and requests of
-//! which nearly all are answered within a tenth of a second. Idle timeouts are half a minute, so
-//! none expires during the play. Connections are opened with a deadline that is near and moved
-//! once. No call is made before that deadline has passed, so that a refresh which does nothing is
-//! found out.
+//! One producer makes all calls, at an even rate: refreshes of random connections, and requests.
+//! Nearly all requests are answered within a tenth of a second. Idle timeouts are half a minute, so
+//! none expires during the play. To find a refresh that does nothing, connections are opened with a
+//! near deadline and moved once, and the play begins after that deadline.
 
 use super::faults::Faults;
 use super::over::{check_fates, wait_for_runs, with_enough_time};
@@ -26,27 +25,27 @@ use std::time::{Duration, Instant};
 use wheelhouse_frame::{Figure, Played};
 
 pub(super) const NOTES: &[&str] = &[
-    "processors: processor time of all threads, also of the one that makes the calls, for each \
-     second of the plan; with the time until the facility had dealt with all calls.",
-    "timeouts: requests that were not answered; p50, p99, max: how long after its time such a \
-     timeout ran; producer: how late it came with a call at most.",
+    "processors: processor time of all threads, including the one that makes the calls, for each \
+     second of the plan; includes the time until the facility had processed all calls.",
+    "timeouts: requests without an answer; p50, p99, max: how long after its time a timeout ran; \
+     producer: the lateness of its latest call.",
 ];
 
-/// How often each connection is refreshed a second, on average.
+/// How often each connection is refreshed per second, on average.
 pub(super) const REFRESHES: u32 = 5;
 
 /// The idle timeout of a connection.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// How long after the first deadline of the connections the play begins. By then a facility with a
-/// coarse tick has checked them too.
+/// The time between the first deadline of the connections and the play. In this time a facility
+/// with a coarse tick also runs what is due.
 const CHECKED: Duration = Duration::from_millis(20);
 
-/// The timeout of a request, and when the answer comes, in nanoseconds.
+/// The timeout of a request, and the range of delays of the answer, in nanoseconds.
 const TIMEOUT: u64 = 1_000_000_000;
 const ANSWERED: std::ops::RangeInclusive<u64> = 1_000_000..=100_000_000;
 
-/// One request in this many is not answered.
+/// One request in this many has no answer.
 pub(super) const UNANSWERED_EACH: usize = 100;
 
 /// The timeouts of all requests.
@@ -63,16 +62,16 @@ fn requests(load: &Load) -> Plan {
     Plan::new(due, run, |due| (due - TIMEOUT, due - TIMEOUT + random.random_range(ANSWERED)))
 }
 
-/// The connections, and how far their refreshes have come.
+/// The connections, and the progress of their refreshes.
 struct Connections<'a, F: Facility> {
     facility: &'a F,
     producer: Producer<F>,
     random: Pcg64Mcg,
     origin: Instant,
-    /// Refreshes to be made in all, and those that have been made.
+    /// Planned refreshes, and those made so far.
     planned: u64,
     made: u64,
-    /// Refreshes a second.
+    /// Refreshes per second.
     rate: u64,
 }
 
@@ -89,7 +88,7 @@ impl<'a, F: Facility> Connections<'a, F> {
         self.made * 1_000_000_000 / self.rate
     }
 
-    /// Makes the refreshes that are planned until this moment.
+    /// Makes the refreshes that are planned up to this moment.
     fn refresh_until(&mut self, at: u64) {
         while self.made < self.planned && self.next() <= at {
             let number = self.random.random_range(0..self.producer.sessions.len());
@@ -106,7 +105,8 @@ pub(super) fn play<F: Facility>(start: &dyn Fn() -> Result<F>, load: &Load) -> R
     with_enough_time(&what, time_to_open(load.connections), |near| attempt(start()?, load, near))
 }
 
-/// One play with connections that are opened with this deadline; `None` if that was too close.
+/// One play with connections that are opened with this deadline. Returns `None` if it was too
+/// close.
 fn attempt<F: Facility>(facility: F, load: &Load, near: Duration) -> Result<Option<Played>> {
     let all = load.connections as usize;
     let due = Instant::now() + near;
@@ -117,7 +117,7 @@ fn attempt<F: Facility>(facility: F, load: &Load, near: Duration) -> Result<Opti
         facility.stop();
         return Ok(Some(Err(format!("{refused} connections were refused"))));
     }
-    // It is past, so each is moved once.
+    // The end time is now, so each connection is moved exactly once.
     let producer = producer.refresh(&facility, Instant::now(), IDLE);
     facility.settle(all)?;
     if Instant::now() >= due {
@@ -129,7 +129,7 @@ fn attempt<F: Facility>(facility: F, load: &Load, near: Duration) -> Result<Opti
     serve(facility, load, &ledger, producer).map(Some)
 }
 
-/// The play itself, with all connections open.
+/// The play itself, after all connections were opened.
 fn serve<F: Facility>(
     facility: F,
     load: &Load,

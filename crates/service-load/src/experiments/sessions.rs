@@ -1,9 +1,9 @@
 //! Sessions with a time to live: opened, refreshed for a while, and left to expire.
 //!
-//! Sessions are opened one after the other over half a time to live, and each is refreshed every
-//! half time to live, in the same order; so there is one stream of calls at an even rate. A third
-//! of them is never refreshed, a third once, a third twice. Each must expire once, a time to live
-//! after its last refresh *was to be made*.
+//! Sessions are opened one after another over half a time to live, and each is refreshed every half
+//! time to live, in the same order, so the calls come at an even rate. A third of the sessions is
+//! never refreshed, a third once, a third twice. Each must expire once, a time to live after the
+//! *planned* moment of its last refresh.
 
 use super::over::{check_fates, wait_for_runs};
 use crate::cpu;
@@ -18,20 +18,20 @@ use std::time::Instant;
 use wheelhouse_frame::{Figure, Played};
 
 pub(super) const NOTES: &[&str] = &[
-    "lateness: from a time to live after the last refresh was planned until the session expired. \
-     over 100 ms: how many were later than that.",
-    "refused: refreshes that came too late, as the facility says; overtaken: sessions that expired \
-     before a refresh that was sent in a queue was dealt with; producer: how late it came with a \
-     call at most; CPU/job: processor time of all threads, for each session.",
+    "lateness: from a time to live after the planned last refresh until the session expired. over \
+     100 ms: the number of sessions that were later than that.",
+    "refused: refreshes that the facility reported as too late; overtaken: sessions that expired \
+     before a refresh in the facility's queue was processed; producer: the lateness of its latest \
+     call; CPU/job: processor time of all threads, for each session.",
 ];
 
-/// What the article allows.
+/// The lateness that the article allows.
 const ALLOWED: u64 = 100_000_000;
 
-/// A session is refreshed no more than so often.
+/// The most refreshes of a session.
 const ROUNDS: u64 = 2;
 
-/// How many calls a second there are while no session has been left alone.
+/// Calls per second before the first sessions are left to expire.
 pub(super) fn rate(load: &Load) -> u64 {
     (f64::from(load.sessions) / (load.ttl.as_secs_f64() / 2.0)).round() as u64
 }
@@ -43,18 +43,18 @@ fn moment(load: &Load, session: u32, round: u64) -> u64 {
     round * half + offset as u64
 }
 
-/// How often a session is refreshed: neighbours differ, so that expiries and refreshes mix.
+/// How often a session is refreshed. Neighbours differ, so that expiries and refreshes mix.
 fn refreshes(session: u32) -> u64 {
     u64::from(session) % (ROUNDS + 1)
 }
 
-/// What the producer brings back.
+/// The result of the producer.
 struct Produced<S> {
     fates: Vec<Fate>,
-    /// To be dropped when all is over: to let go of so many takes milliseconds that the last
-    /// expiries would wait for.
+    /// Dropped after the play, because dropping all of them takes milliseconds, which would delay
+    /// the last expiries.
     sessions: Vec<Option<S>>,
-    /// When the session is due that was opened or refreshed last.
+    /// When the session that was opened or refreshed last is due.
     last: u64,
     late: u64,
     refused: u64,
@@ -133,20 +133,20 @@ fn produce<F: Facility>(facility: &F, load: &Load, ledger: &Arc<Ledger>) -> Prod
     produced
 }
 
-/// What becomes of a session that was to be refreshed.
+/// The fate of a session after a refresh.
 fn refreshed(fate: Fate, answer: Answer, due: u64) -> Fate {
     let (Fate::Runs(before) | Fate::RunsLate { or: before, .. }) = fate else { return fate };
     match answer {
         Answer::Done => Fate::Runs(due),
         Answer::TooLate => fate,
-        // Sent in time need not be dealt with in time, where much is in the queue: that is
-        // overload, and is counted, as no promise is broken.
+        // A refresh that was sent in time may be processed too late if the queue is long. That is
+        // overload and is only counted, since no promise is broken.
         Answer::Sent => Fate::RunsLate { due, or: before },
     }
 }
 
-/// Facilities that promise nothing of a refresh must have heeded one at least, or they could leave
-/// out all of them.
+/// A facility that does not report the result of a refresh must have heeded at least one. Otherwise
+/// it could ignore all of them.
 fn heeded(checked: Checked, fates: &[Fate]) -> Result<Checked, String> {
     let promised_nothing =
         fates.iter().filter(|fate| matches!(fate, Fate::RunsLate { .. })).count() as u64;

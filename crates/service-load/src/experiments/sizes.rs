@@ -1,12 +1,12 @@
-//! The options that change an experiment, and those that a load lacks to be as large as the one
-//! that the bounds are for.
+//! The options that change an experiment, and the options that make a load as large as the bounds
+//! need it.
 
 use super::{Experiment, sessions};
 use crate::load::Load;
 use std::fmt::Display;
 use std::time::Duration;
 
-/// The options, of those that change the load, that change what is played.
+/// The command-line options that change an experiment.
 pub(super) fn options(experiment: Experiment) -> &'static [&'static str] {
     use Experiment::*;
     match experiment {
@@ -52,11 +52,11 @@ pub(super) fn lacks(experiment: Experiment, load: &Load) -> Vec<String> {
     lacks.into_iter().flatten().collect()
 }
 
-/// A load, and the one that the bounds are for. Each method compares one size, and returns the
-/// option that makes it large enough, if it is not.
+/// A load, and the one that the bounds are for. Each method compares one size. If the load is too
+/// small, it returns the option that makes it large enough.
 ///
-/// No option changes some of the sizes: only the load of tests has others. For these the size
-/// itself is returned.
+/// Some sizes cannot be changed by an option and differ in the load of tests only. For these the
+/// required size is returned.
 struct Lacks<'a> {
     load: &'a Load,
     whole: Load,
@@ -92,13 +92,13 @@ impl Lacks<'_> {
         option(self.load.rate < self.whole.rate, "rate", self.whole.rate.into())
     }
 
-    /// Judged at one tick only: a finer one is earlier, a coarser one cheaper.
+    /// The bounds hold at one tick only: a finer one is less late, a coarser one is cheaper.
     fn tick(&self) -> Option<String> {
         let (tick, asked) = (self.load.tick, self.whole.tick);
         option(tick != asked, "tick", asked.as_secs_f64() * 1e3)
     }
 
-    /// A longer time to live makes fewer refreshes a second.
+    /// A longer time to live makes fewer refreshes per second.
     fn ttl(&self) -> Option<String> {
         let sessions = self.load.sessions.max(self.whole.sessions);
         let enough = Load { sessions, ..self.load.clone() };
@@ -137,7 +137,7 @@ fn option(lacks: bool, name: &str, value: f64) -> Option<String> {
     lacks.then(|| format!("--{name} {value}"))
 }
 
-/// A size that no option changes.
+/// Compares a size that no option changes.
 fn fewer<T: PartialOrd + Display>(there: T, asked: T, what: &str) -> Option<String> {
     (there < asked).then(|| format!("{asked} {what}"))
 }
@@ -156,7 +156,7 @@ mod tests {
     use Experiment::*;
     use wheelhouse_frame::Experiment as _;
 
-    /// Loads of which one size is less than asked, and what that size matters to.
+    /// Loads with one size below the bounds' size, and the experiments for which that size matters.
     fn less() -> Vec<(Load, Vec<Experiment>)> {
         let whole = Load::whole;
         let pairs = [PairsAlone, PairsBeside, PairsWindow, PairsAcross];

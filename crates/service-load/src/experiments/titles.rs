@@ -1,4 +1,4 @@
-//! The heads of the tables: each experiment at a load.
+//! The titles of the tables: each experiment at a load.
 
 use super::Experiment;
 use super::{fires, periodic, server, sessions};
@@ -9,7 +9,7 @@ fn count(number: u32) -> String {
     units::count(number.into())
 }
 
-/// The experiment at this load.
+/// The title of the experiment at this load.
 pub(super) fn title(experiment: Experiment, load: &Load) -> String {
     use Experiment::*;
     match experiment {
@@ -107,8 +107,8 @@ mod tests {
     use super::*;
     use wheelhouse_frame::Experiment as _;
 
-    /// Where nothing is judged, a reader compares the head of the table with that of another run:
-    /// the difference is in it.
+    /// The titles of two loads differ, so that a reader sees the difference even where no bound
+    /// applies.
     #[test]
     fn the_title_tells_less_from_as_much_as_is_asked() {
         for it in Experiment::ALL {

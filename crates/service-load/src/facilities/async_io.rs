@@ -11,18 +11,18 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// An executor on a thread of its own, which waits in async-io's reactor.
+/// An executor on its own thread, which waits in async-io's reactor.
 #[derive(Debug)]
 pub struct AsyncIo {
     executor: Arc<Executor<'static>>,
-    /// A reference in each task that is there.
+    /// Each existing task holds a reference.
     alive: Arc<()>,
     sessions: Sessions,
     end: oneshot::Sender<()>,
     thread: JoinHandle<()>,
 }
 
-/// A task that goes on if nobody keeps this.
+/// A task that continues if this is dropped.
 #[derive(Debug)]
 pub struct Waiting(Option<Task<()>>);
 
@@ -71,7 +71,7 @@ impl Facility for AsyncIo {
     }
 
     fn cancel(&self, mut handle: Waiting) -> Answer {
-        // A task that is dropped is cancelled.
+        // Dropping a task cancels it.
         drop(handle.0.take());
         Answer::Sent
     }
@@ -92,7 +92,8 @@ impl Facility for AsyncIo {
     }
 
     fn settle(&self, pending: usize) -> Result<()> {
-        // The queue is in order: what was spawned or cancelled before is dealt with before.
+        // The executor's queue is in order: what was spawned or cancelled before the marker is
+        // processed first.
         wait_for_marker(|done| {
             drop(self.spawn(async move { done.send(()).unwrap_or_default() }));
             true
@@ -106,7 +107,7 @@ impl Facility for AsyncIo {
 
     fn stop(self) {
         self.end.send(()).unwrap_or_default();
-        // A panic of that thread was printed by it.
+        // If the thread panicked, it has printed the panic.
         self.thread.join().unwrap_or_default();
     }
 }

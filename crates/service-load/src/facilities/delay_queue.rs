@@ -1,4 +1,4 @@
-//! tokio-util's `DelayQueue`: one task owns it, and is told by a channel what to do.
+//! tokio-util's `DelayQueue`: one task owns it and receives commands through a channel.
 
 use crate::facility::{Answer, Facility, wait_for_marker};
 use crate::ledger::{Beat, Job};
@@ -15,33 +15,34 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::time::DelayQueue;
 use tokio_util::time::delay_queue::Key;
 
-/// How many commands are taken in before it is looked whether something has expired.
+/// The most commands processed before the queue is polled for expired items.
 const BATCH: usize = 1024;
 
-/// What lies in the queue.
+/// An item of the queue.
 #[derive(Debug)]
 enum Item {
     Job(Job),
-    /// In a box, so that a job takes no more room.
+    /// Boxed, so that it does not make every item larger.
     Beat(Box<(Instant, Duration, Beat)>),
 }
 
 const _: () = assert!(size_of::<Item>() == size_of::<Job>());
 
-/// What the task is told. The number is chosen by who schedules, so that cancelling needs no answer
-/// first.
+/// A command for the task. The caller chooses the number of an item, so that it can cancel without
+/// waiting for an answer.
 #[derive(Debug)]
 enum Command {
     Insert(u64, Instant, Item),
     Remove(u64),
     Reset(u64, Instant),
-    /// To be answered with the number of those in the queue.
+    /// Is answered with the number of items in the queue.
     Mark(mpsc::Sender<usize>),
-    /// Not told by the end of the channel: who still has a sender would keep the task alive.
+    /// Ends the task. The end of the channel would not do: a sender held elsewhere would keep the
+    /// task alive.
     End,
 }
 
-/// The sending end.
+/// The sending end, used by callers.
 #[derive(Debug)]
 pub struct Queue {
     commands: UnboundedSender<Command>,
@@ -111,17 +112,18 @@ impl Facility for Queue {
 
     fn stop(self) {
         self.tell(Command::End);
-        // A panic of that thread was printed by it.
+        // If the thread panicked, it has printed the panic.
         self.thread.join().unwrap_or_default();
     }
 }
 
-/// The receiving end.
+/// The receiving end, which owns the queue.
 struct Owner {
     commands: UnboundedReceiver<Command>,
     batch: Vec<Command>,
     queue: DelayQueue<(u64, Item)>,
-    /// Only of what is in the queue: a key of anything else may be another's by now, or panics.
+    /// Keys of items that are in the queue. The key of a removed item must not be used: it panics,
+    /// or belongs to another item by now.
     keys: FxHashMap<u64, Key>,
 }
 
@@ -139,7 +141,7 @@ impl Owner {
         poll_fn(|context| self.poll(context)).await;
     }
 
-    /// Commands and expiries by turns, until there is nothing of either.
+    /// Processes commands and expiries by turns, until there are no more of either.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {
             let mut batch = std::mem::take(&mut self.batch);
@@ -175,7 +177,7 @@ impl Owner {
                     self.queue.reset_at(key, due.into());
                 }
             }
-            // Who waits may have lost patience.
+            // The receiver may have timed out.
             Command::Mark(done) => done.send(self.queue.len()).unwrap_or_default(),
             Command::End => {}
         }

@@ -8,21 +8,22 @@ use std::thread;
 use std::time::Duration;
 use wheelhouse_frame::{Contender, Played};
 
-/// A thread that does no more than to see when each job would be due, beside a producer that makes
-/// no calls. What is late in its row is late because the machine did something else.
+/// A thread that only notes when each job would be due, while a producer makes no calls. Any
+/// lateness in its row is caused by the machine.
 #[derive(Clone, Copy, Debug)]
 pub enum Machine {
-    /// It reads the clock all the time: stalls of a thread that runs. No facility can be better.
+    /// It reads the clock all the time, which shows stalls of a running thread. No facility can be
+    /// better.
     Reads,
-    /// It sleeps until each moment, as a facility does: how late the system wakes a thread, too,
-    /// with the timer slack that Linux gives to each.
+    /// It sleeps until each moment, as a facility does. This also shows how late the system wakes a
+    /// thread, with the default timer slack of Linux.
     Sleeps,
 }
 
 impl Machine {
-    /// The name in the tables of what reads the clock.
+    /// The name of the row that reads the clock.
     pub const NAME: &'static str = "the-machine";
-    /// And of what sleeps.
+    /// The name of the row that sleeps.
     pub const SLEEPER: &'static str = "a-sleeper";
 }
 

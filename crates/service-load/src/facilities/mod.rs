@@ -1,4 +1,4 @@
-//! Who is put under load. How each is used, and why so: `benches/SERVICE.md`.
+//! The facilities under load. `benches/SERVICE.md` says how each is used, and why.
 
 mod async_io;
 mod delay_queue;
@@ -25,13 +25,13 @@ use crate::experiments::Experiment::{
 use std::time::Duration;
 use wheelhouse_frame::Contender;
 
-/// What differs by where jobs run, and by what holds the timers.
+/// Experiments whose results depend on where jobs run, and on the structure of the timers.
 const RUNS: &[Experiment] = &[PairsWindow, Fires, Audit];
 
-/// Those for which it matters that one thread runs all jobs.
+/// Experiments in which it matters that one thread runs all jobs.
 const ONE_THREAD: &[Experiment] = &[Fires, Fires300k, SlowJobs, Audit];
 
-/// What decides for those that have no refresh.
+/// The main experiments for facilities without a refresh.
 const NO_SESSIONS: &[Experiment] = &[PairsBeside, PairsWindow, Schedule, Fires, Audit, Idle];
 
 /// All facilities, the one under test first.
@@ -44,7 +44,7 @@ pub fn all() -> Vec<Box<dyn Contender<Experiment>>> {
     all
 }
 
-/// Our service, in the ways in which it can be used.
+/// Our service, in several configurations.
 fn ours() -> Vec<Box<dyn Contender<Experiment>>> {
     vec![
         Entry::boxed(
@@ -60,7 +60,7 @@ fn ours() -> Vec<Box<dyn Contender<Experiment>>> {
         ),
         Entry::of_some(
             "wheelhouse-keys",
-            "the service with a pool, sessions under a key and refreshed by it",
+            "the service with a pool; each session has a key and is refreshed by it",
             &[Refresh, RefreshOpened, Sessions],
             Wheelhouse::<ByKey>::start,
         ),
@@ -85,12 +85,12 @@ fn ours() -> Vec<Box<dyn Contender<Experiment>>> {
     ]
 }
 
-/// Facilities on a runtime of tokio.
+/// Facilities on a tokio runtime.
 fn tasks() -> Vec<Box<dyn Contender<Experiment>>> {
     vec![
         Entry::of_some(
             "wheelhouse-sleep",
-            "a task for each job on tokio's usual runtime, which sleeps by our service",
+            "a task for each job on tokio's usual runtime, sleeping with our service",
             &[PairsBeside, Fires],
             Tasks::on_service,
         ),
@@ -115,7 +115,7 @@ fn tasks() -> Vec<Box<dyn Contender<Experiment>>> {
     ]
 }
 
-/// The facilities of others, without tokio.
+/// Facilities of others, without tokio.
 fn others() -> Vec<Box<dyn Contender<Experiment>>> {
     vec![
         Entry::of_some(
@@ -126,7 +126,7 @@ fn others() -> Vec<Box<dyn Contender<Experiment>>> {
         ),
         Entry::of_some(
             "timer-crate",
-            "the crate timer: a heap and two threads; what is cancelled stays in the heap",
+            "the crate timer: a heap and two threads; cancelled callbacks stay in the heap",
             NO_SESSIONS,
             |_| Ok(TimerCrate::start()),
         ),
@@ -138,7 +138,7 @@ fn others() -> Vec<Box<dyn Contender<Experiment>>> {
         ),
         Entry::of_some(
             "heap-lazy",
-            "the same; a refresh only writes the new time to the job",
+            "the same, but a refresh only writes the new time to the job",
             &[Refresh, RefreshOpened, Sessions, Server],
             |_| HeapAndCondvar::lazy(),
         ),

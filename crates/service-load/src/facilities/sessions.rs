@@ -1,4 +1,4 @@
-//! What facilities have in common where a job is a task that sleeps.
+//! Sessions and periodic jobs of facilities in which a job is a task that sleeps.
 
 use crate::facility::Answer;
 use crate::ledger::{Beat, Job};
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The deadline of a session, in nanoseconds; [`OVER`] when it has expired.
+/// The deadline of a session, in nanoseconds; [`OVER`] after it has expired.
 pub(super) type Deadline = Arc<AtomicU64>;
 
 const OVER: u64 = u64::MAX;
 
-/// Sessions whose deadlines count from a moment. A refresh is a write, and wakes nobody: the task
-/// looks at its deadline when it wakes up.
+/// Sessions whose deadlines count from a moment. A refresh is one write and wakes no task: the task
+/// checks its deadline when it wakes up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sessions {
     origin: Instant,
@@ -40,7 +40,8 @@ impl Sessions {
         }
     }
 
-    /// Sleeps until the deadline that it finds when it wakes up is past, and runs the job.
+    /// Sleeps until the session's deadline, again if it was refreshed in the meantime, and runs the
+    /// job.
     pub(super) async fn expire<F: Future>(
         self,
         sleep_until: impl Fn(Instant) -> F,

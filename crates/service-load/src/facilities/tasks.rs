@@ -1,5 +1,5 @@
-//! A task for each job on a runtime of tokio, which sleeps until its time: by tokio's own time
-//! driver, or by our service.
+//! A task for each job on a tokio runtime. It sleeps until its time by tokio's own time driver, or
+//! by our service.
 
 use super::sessions::{Deadline, Sessions, run_again};
 use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
@@ -13,24 +13,24 @@ use tokio::sync::oneshot;
 use tokio::task;
 use wheelhouse_service::{MonotonicClock, Service};
 
-/// By which a task sleeps.
+/// The source of a task's sleep.
 pub trait Sleeper: Clone + Send + Sync + 'static {
-    /// Ready at this moment.
+    /// A future that is ready at this moment.
     fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static + use<Self>;
 }
 
-/// The time driver of the runtime. Its timers have a tick of a millisecond, whatever is asked for.
+/// The time driver of the runtime. Its timers always have a tick of a millisecond.
 #[derive(Clone, Debug)]
 pub struct TokioTime;
 
 impl Sleeper for TokioTime {
     fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static + use<> {
-        // Made inside of the task, as it looks there for its runtime.
+        // Created inside the task, because it looks there for its runtime.
         async move { tokio::time::sleep_until(due.into()).await }
     }
 }
 
-/// Our service, which is kept here as long as there are tasks.
+/// Our service, which lives as long as there are tasks.
 #[derive(Clone, Debug)]
 pub struct OurTime {
     _service: Arc<Service>,
@@ -41,7 +41,7 @@ pub struct OurTime {
 impl Sleeper for OurTime {
     fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static + use<> {
         let sleep = self.timers.sleep_until(self.clock.moment(due));
-        // A stop ends the tasks too.
+        // Stopping the service ends the tasks too.
         async move { sleep.await.unwrap_or_default() }
     }
 }
@@ -55,12 +55,12 @@ pub struct Tasks<S> {
     sessions: Sessions,
 }
 
-/// Where the runtime runs.
+/// The threads that run the runtime.
 #[derive(Debug)]
 enum Runs {
-    /// On its own threads.
+    /// Its own threads.
     OnMany(Runtime),
-    /// On a thread of ours, until told to end.
+    /// A dedicated thread, until the sender tells it to end.
     OnOne(oneshot::Sender<()>, JoinHandle<()>),
 }
 
@@ -94,7 +94,7 @@ impl Tasks<TokioTime> {
 }
 
 impl Tasks<OurTime> {
-    /// A runtime without timers of its own, beside a service.
+    /// A runtime without its own timers, next to a service.
     ///
     /// # Errors
     ///
@@ -155,15 +155,16 @@ impl<S: Sleeper> Facility for Tasks<S> {
             self.handle.spawn(async move { done.send(()).unwrap_or_default() });
             true
         })?;
-        // What was aborted is gone when its task is; several workers may be at that, in any order.
+        // An aborted task is gone when its future is dropped. Several workers may be dropping some,
+        // in any order.
         let metrics = self.handle.metrics();
         wait_until("tasks that were aborted are still there", || {
             metrics.num_alive_tasks() <= pending
         })?;
-        // A task that has not been polled has no timer. It waits in the runtime's queue or in that
-        // of a worker, and a worker parks when it has found nothing in any. (The number of parkings
-        // is odd while it is parked; it is written before the worker takes anything from the queue,
-        // so that it is to be read after the length of that.)
+        // A task that has not been polled has no timer yet. It waits in the runtime's queue or in
+        // that of a worker, and a worker parks only if it has found nothing in any. A worker's park
+        // count is odd while it is parked. It changes before the worker takes a task from the
+        // queue, so it must be read after the length of the queue.
         let all_parked = || {
             (0..metrics.num_workers())
                 .all(|worker| metrics.worker_park_unpark_count(worker) % 2 == 1)
@@ -180,7 +181,7 @@ impl<S: Sleeper> Facility for Tasks<S> {
             Runs::OnMany(runtime) => drop(runtime),
             Runs::OnOne(end, thread) => {
                 end.send(()).unwrap_or_default();
-                // A panic of that thread was printed by it.
+                // If the thread panicked, it has printed the panic.
                 thread.join().unwrap_or_default();
             }
         }

@@ -1,7 +1,8 @@
-//! The crate `timer`: a heap on a thread, fed by a channel that a second thread empties.
+//! The crate `timer`: a heap on one thread, fed by a channel that a second thread empties.
 //!
-//! Its timers are due at times of the wall clock. A guard that is dropped cancels a callback, which
-//! stays in the heap until its time; so that the job does not, it is taken out of the callback.
+//! Its timers are due at times of the wall clock. Dropping a guard cancels a callback, but the
+//! callback stays in the heap until its time. The job is taken out of the callback, so that it is
+//! freed at once.
 
 use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
 use crate::ledger::{Beat, Job};
@@ -11,19 +12,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use timer::{Guard, Timer};
 
-/// A timer, which is stopped when it is dropped.
+/// A timer. Dropping it stops it.
 pub struct TimerCrate {
     timer: Timer,
-    /// A reference for each job that is still to run.
+    /// Each job that is still to run holds a reference.
     alive: Arc<()>,
-    /// A reference in each callback.
+    /// Each callback holds a reference.
     callbacks: Arc<()>,
 }
 
-/// The job of a callback, until somebody takes it.
+/// The job of a callback, until it is taken.
 type Held = Arc<Mutex<Option<(Job, Arc<()>)>>>;
 
-/// A callback, and what it is to run.
+/// A callback and its job.
 pub struct Scheduled {
     guard: Mutex<Option<Guard>>,
     held: Held,
@@ -31,7 +32,7 @@ pub struct Scheduled {
 
 impl Drop for Scheduled {
     fn drop(&mut self) {
-        // It is to run though nobody keeps this.
+        // The job is to run even if the caller drops this.
         take(&self.guard).into_iter().for_each(Guard::ignore);
     }
 }
@@ -41,7 +42,7 @@ fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
 }
 
 impl TimerCrate {
-    /// Starts its threads. It panics where they cannot be started.
+    /// Starts its threads. Panics if they cannot be started.
     pub fn start() -> Self {
         Self { timer: Timer::new(), alive: Arc::default(), callbacks: Arc::default() }
     }
@@ -56,7 +57,7 @@ impl TimerCrate {
     }
 }
 
-/// The time of the wall clock at a moment.
+/// The wall-clock time of a moment.
 fn date(due: Instant) -> chrono::DateTime<Utc> {
     let left = due.saturating_duration_since(Instant::now());
     Utc::now() + TimeDelta::nanoseconds(i64::try_from(left.as_nanos()).unwrap_or(i64::MAX))
@@ -82,7 +83,7 @@ impl Facility for TimerCrate {
     }
 
     fn refresh(&self, session: &Scheduled, due: Instant) -> Answer {
-        // A callback cannot be moved: another one takes its place.
+        // A callback cannot be moved: it is replaced by another.
         let next = self.call_at(due, &session.held);
         let mut guard = session.guard.lock().unwrap_or_else(PoisonError::into_inner);
         drop(guard.replace(next));
@@ -92,7 +93,7 @@ impl Facility for TimerCrate {
     fn every(&self, first: Instant, period: Duration, mut beat: Beat) -> bool {
         let period = TimeDelta::from_std(period).ok();
         let mut alive = Some((Arc::clone(&self.alive), Arc::clone(&self.callbacks)));
-        // It has no end of its own: what comes after the last run does nothing.
+        // The crate's timer repeats for ever: callbacks after the last run do nothing.
         let run = move || {
             if beat.left() > 0 {
                 beat.run();
@@ -106,7 +107,8 @@ impl Facility for TimerCrate {
     }
 
     fn settle(&self, _: usize) -> Result<()> {
-        // Messages are taken in order, and what is overdue is run when they have been.
+        // Messages are received in order, and an overdue callback runs only after the messages
+        // before it were received.
         wait_for_marker(|done| {
             let send = move || done.send(()).unwrap_or_default();
             self.timer.schedule_with_date(Utc::now() - TimeDelta::days(1), send).ignore();
@@ -120,7 +122,7 @@ impl Facility for TimerCrate {
 
     fn stop(self) {
         drop(self.timer);
-        // Its threads cannot be joined, but what they held can be waited for.
+        // Its threads cannot be joined, so this waits until they have dropped their callbacks.
         let is_over = || Arc::strong_count(&self.callbacks) == 1;
         wait_until("callbacks are left", is_over).unwrap_or_default();
     }

@@ -1,4 +1,4 @@
-//! Our service, as its users have it.
+//! Our service, as its users see it.
 
 use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
 use crate::ledger::{Beat, Job};
@@ -12,15 +12,15 @@ use wheelhouse_service::{
     Builder, ChangeError, Handle, JobHandle, Missed, Moment, MonotonicClock, Service,
 };
 
-/// How sessions are kept.
+/// How a caller identifies its sessions.
 pub trait Keeping: Sync {
-    /// By which a session is refreshed.
+    /// Identifies a session for a refresh.
     type Session: Send;
 
-    /// Opens one.
+    /// Opens a session.
     fn open(timers: &Handle, due: Moment, job: Job) -> Option<Self::Session>;
 
-    /// Refreshes it.
+    /// Refreshes a session.
     fn refresh(timers: &Handle, session: &Self::Session, due: Moment) -> Result<(), ChangeError>;
 }
 
@@ -40,12 +40,12 @@ impl Keeping for ByHandle {
     }
 }
 
-/// The caller knows the session by its name.
+/// The caller knows the key of the session.
 #[derive(Debug)]
 pub struct ByKey;
 
 impl Keeping for ByKey {
-    /// Lies where the handles do beside it: a program has just read the key.
+    /// Stored inline, as close to the caller as a handle is: a program has just read the key.
     type Session = SmolStr;
 
     fn open(timers: &Handle, due: Moment, job: Job) -> Option<SmolStr> {
@@ -59,7 +59,7 @@ impl Keeping for ByKey {
     }
 }
 
-/// A [`Service`], and the clock by which a moment of the plan becomes one of the service.
+/// A [`Service`], and the clock that converts moments of the plan into moments of the service.
 pub struct Wheelhouse<K> {
     service: Service,
     timers: Handle,
@@ -68,16 +68,16 @@ pub struct Wheelhouse<K> {
 }
 
 impl<K> Wheelhouse<K> {
-    /// As [`Service::start`] does, with this tick: nothing else is set.
+    /// Starts the service with this tick and the defaults of [`Service::start`].
     ///
     /// # Errors
     ///
-    /// If the tick cannot be, or threads cannot be started.
+    /// If the tick is out of range, or threads cannot be started.
     pub fn start(tick: Duration) -> Result<Self> {
         Self::of(tick, |builder| builder)
     }
 
-    /// With one thread, which waits for what is due and runs it.
+    /// Starts it with one thread, which waits for due jobs and runs them.
     ///
     /// # Errors
     ///
@@ -86,7 +86,8 @@ impl<K> Wheelhouse<K> {
         Self::of(tick, |builder| builder.workers(1))
     }
 
-    /// As soon as it can be: Linux is to put no wake-ups together either.
+    /// Starts it with a tick of a microsecond. At this tick the service also reduces the timer
+    /// slack of Linux.
     ///
     /// # Errors
     ///
@@ -96,7 +97,7 @@ impl<K> Wheelhouse<K> {
         Self::of(tick, |builder| builder)
     }
 
-    /// On the binary heap.
+    /// Starts it on the binary heap.
     ///
     /// # Errors
     ///
@@ -106,8 +107,8 @@ impl<K> Wheelhouse<K> {
     }
 
     fn of(tick: Duration, build: impl FnOnce(Builder) -> Builder) -> Result<Self> {
-        // The kind of clock that a service has by default. This one is shared, because the plan of
-        // an experiment has moments of the system's clock.
+        // A clock of the default kind. It is shared, because the plan of an experiment has moments
+        // of the system's clock.
         let clock = MonotonicClock::new();
         let service = build(Service::builder().tick(tick).clock(clock)).start()?;
         Ok(Self { timers: service.handle(), service, clock, keeping: PhantomData })
@@ -141,19 +142,19 @@ impl<K: Keeping> Facility for Wheelhouse<K> {
     fn every(&self, first: Instant, period: Duration, mut beat: Beat) -> bool {
         let times = beat.left().into();
         let plan = self.timers.every(period).first_at(self.clock.moment(first)).times(times);
-        // Each period has its beat, as in the other facilities.
+        // Missed runs are made up for, as in the other facilities.
         plan.missed(Missed::Burst).run(move |_| beat.run()).is_ok()
     }
 
     fn settle(&self, pending: usize) -> Result<()> {
-        // The intake is in order: when a job that was given last has run, all before it has been
-        // taken in. Its time is past; one that was due now would be rounded up to the next tick,
-        // and that would be counted as backlog.
+        // The intake is in order: when the last job has run, all before it have been taken in. Its
+        // deadline is in the past, since one that is due now would be rounded up to the next tick,
+        // which would count as backlog.
         wait_for_marker(|done| {
             self.timers.at(Moment::ORIGIN).run(move |_| done.send(()).unwrap_or_default()).is_ok()
         })?;
-        // That job itself, and others whose runs go on, are over a moment after they have done what
-        // they were to do.
+        // That job itself, and other running jobs, are removed a moment after their closures
+        // return.
         wait_until("jobs that are over are still there", || self.timers.len() <= pending)
     }
 

@@ -1,4 +1,4 @@
-//! Who takes part, and where their data lie.
+//! The contenders, and where their data are stored.
 
 use crate::experiment::{Kind, Load};
 use crate::floor::{BareRedis, BareSqlite};
@@ -14,7 +14,7 @@ use wheelhouse_store_redis::RedisStore;
 use wheelhouse_store_sqlite::SqliteStore;
 use wheelhouse_test_servers::Server;
 
-/// What was opened.
+/// An open contender.
 pub(crate) enum Opened {
     /// A store of durable timers.
     Store(Box<dyn Store>),
@@ -22,7 +22,7 @@ pub(crate) enum Opened {
     Bare(Box<dyn Subject>),
 }
 
-/// Opens the same data each time.
+/// Opens the data of a contender, the same each time.
 type Open = Box<dyn Fn() -> Result<Opened> + Send + Sync>;
 
 fn stored(store: Result<impl Store, StoreError>) -> Result<Opened> {
@@ -33,7 +33,7 @@ fn bare(subject: Result<impl Subject + 'static>) -> Result<Opened> {
     Ok(Opened::Bare(Box::new(subject?)))
 }
 
-/// Names, in the order of the tables.
+/// The names of the contenders, in the order of the tables.
 pub(crate) const NAMES: [&str; 6] =
     ["memory", "sqlite", "bare-sqlite", "redis", "bare-redis", "postgres"];
 
@@ -68,7 +68,7 @@ impl Contender<Kind> for Entry {
     }
 }
 
-/// Those of these names that this machine can run; all, if none is named.
+/// The contenders with these names that this machine can run; all of them if no name is given.
 pub(crate) fn contenders(
     names: &[String],
     appendfsync: &str,
@@ -88,7 +88,7 @@ pub(crate) fn contenders(
     Ok(all)
 }
 
-/// How a contender is opened; `None` if its server is not on this machine.
+/// Returns how to open a contender; `None` if its server is not installed.
 fn opener(name: &str, appendfsync: &str) -> Result<Option<Open>> {
     let redis = || Server::redis(&["--appendfsync", appendfsync]);
     let open: Option<Open> = match name {

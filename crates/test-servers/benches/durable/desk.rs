@@ -1,5 +1,5 @@
-//! Where producers ask: durable timers as a program has them, and the floor with as much of a
-//! committer as it needs.
+//! Desks: what producers send their requests to. One is durable timers, as in a program; the other
+//! is a bare database with a minimal group commit.
 
 use crate::subject::{KIND, PAYLOAD, Subject, key};
 use anyhow::{Result, ensure};
@@ -8,30 +8,30 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use wheelhouse_durable::{Cancel, Commit, Timers};
 
-/// What is asked, for one job.
+/// A request, for one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// A new job, due after so long.
+    /// Schedule a new job with this delay.
     Schedule(Duration),
-    /// One that is there, moved.
+    /// Move an existing job.
     Refresh(Duration),
-    /// One that is there, no more.
+    /// Cancel an existing job.
     Cancel,
 }
 
-/// How many requests of one producer that does not wait for each are under way.
+/// The most outstanding requests of a producer that does not wait for each.
 const WINDOW: usize = 4_096;
 
-/// Takes requests of any number of threads.
+/// Accepts requests from any number of threads.
 pub(crate) trait Desk: Sync {
-    /// Returns when it is durable.
+    /// Carries out a request. Returns when it is durable.
     fn ask(&self, work: Work, job: u64) -> Result<()>;
 
-    /// Asks for all of them without waiting for each; returns when all are durable.
+    /// Carries out requests without waiting for each. Returns when all are durable.
     fn ask_all(&self, work: Work, jobs: &[u64]) -> Result<()>;
 }
 
-/// An answer that is waited for.
+/// An answer to wait for.
 enum Answer {
     Key(Commit<wheelhouse_durable::store::Key>),
     Done(Commit<()>),
@@ -82,7 +82,7 @@ impl Desk for Timers {
     }
 }
 
-/// The floor: one of those who wait commits all that has gathered meanwhile.
+/// The floor: one of the waiting threads commits all requests that have gathered.
 pub(crate) struct Bare {
     subject: Mutex<Box<dyn Subject>>,
     gathered: Mutex<Gathered>,
@@ -92,12 +92,12 @@ pub(crate) struct Bare {
 
 #[derive(Default)]
 struct Gathered {
-    /// Those that wait, all for the same work.
+    /// The jobs of the waiting requests, all for the same work.
     jobs: Vec<u64>,
-    /// How many requests there were, and how many of them are durable.
+    /// The number of requests so far, and how many of them are durable.
     asked: u64,
     done: u64,
-    /// Somebody commits.
+    /// `true` while a thread commits.
     busy: bool,
 }
 

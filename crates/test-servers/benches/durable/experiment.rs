@@ -1,8 +1,8 @@
 //! The experiments, and the bounds for the stores.
 //!
-//! The disk of the machine decides how many syncs there are in a second. So some bounds are a share
-//! of the figure of the bare database in the same run. The others were set on one machine with 2
-//! cores, and mean less on a slower one.
+//! The disk of the machine decides how many syncs a second are possible. So some bounds are
+//! relative to the figure of the bare database in the same run. The others were set on one machine
+//! with 2 cores, and mean less on a slower one.
 
 use std::time::Duration;
 use wheelhouse_frame::{Bound, Experiment, Target};
@@ -10,28 +10,28 @@ use wheelhouse_present::units::count;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// One producer waits for each change.
+    /// One producer that waits for each change.
     One,
-    /// 64 producers, each of which waits for its own.
+    /// 64 producers, each of which waits for its own changes.
     Many,
-    /// One producer that does not wait for each; then all run.
+    /// One producer that does not wait for each change. Then all jobs run.
     Flow,
-    /// The store as such.
+    /// The store itself, without `Durable`.
     Batch,
-    /// The store is closed and opened again.
+    /// Opening a store that was closed.
     Open,
 }
 
 /// The sizes of the experiments.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
-    /// Jobs that are pending.
+    /// The number of pending jobs.
     pub(crate) jobs: u64,
     /// Seconds for each figure.
     pub(crate) seconds: f64,
     /// Changes in a batch.
     pub(crate) batch: usize,
-    /// How often the Redis syncs.
+    /// The `appendfsync` of Redis: how often it syncs.
     pub(crate) appendfsync: String,
 }
 
@@ -78,10 +78,10 @@ impl Experiment for Kind {
 
     fn notes(self) -> &'static [&'static str] {
         match self {
-            Self::Flow => &[
-                "fires/s: from the start of a program with a handler that has nothing to do until \
-                 all acknowledgements are durable.",
-            ],
+            Self::Flow => {
+                &["fires/s: from the start of a program, whose handler does nothing, until all \
+                 acknowledgements are durable."]
+            }
             Self::Batch => &["fires/s: claimed, begun, and acknowledged."],
             _ => &[],
         }

@@ -1,4 +1,4 @@
-//! The floor: the databases bare, by a program that knows in advance what is asked of it.
+//! The floor: bare databases, used by code that knows its requests in advance.
 
 use crate::subject::{PAYLOAD, Subject, key};
 use anyhow::Result;
@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// Milliseconds since 1970, so much later than now.
+/// Milliseconds since 1970 of the time after a delay.
 fn after(delay: Duration) -> i64 {
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     i64::try_from((now + delay).as_millis()).unwrap_or(i64::MAX)
@@ -28,7 +28,7 @@ impl BareSqlite {
         Ok(Self(connection))
     }
 
-    /// One transaction.
+    /// Runs a statement for each job, in one transaction.
     fn each(&mut self, sql: &str, jobs: &[u64], due: Option<i64>) -> Result<()> {
         let transaction = self.0.transaction_with_behavior(TransactionBehavior::Immediate)?;
         {

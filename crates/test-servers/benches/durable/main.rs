@@ -1,13 +1,15 @@
-//! `cargo bench --bench durable`: durable timers on their stores, beside the store in memory and
-//! beside what the same databases do bare.
+//! `cargo bench --bench durable`: durable timers on their stores, compared with the store in memory
+//! and with the bare databases.
 //!
-//! Each has n jobs pending. In interleaved rounds, jobs are scheduled, refreshed, cancelled and run
-//! through `Durable`, as a program does: by one producer that waits for each, by 64 of which each
-//! waits for its own, and by one that does not wait. Then the store as such is given batches, and
-//! is opened anew. Every answer is checked, and the number of jobs at the end of each round.
+//! Each contender has n pending jobs. In interleaved rounds, jobs are scheduled, refreshed,
+//! cancelled and run through `Durable`, as in a program: by one producer that waits for each
+//! change, by 64 producers that each wait for their own, and by one that does not wait. Then the
+//! store itself is given batches, closed and opened again. Every answer is checked, and so is the
+//! number of jobs at the end of each round.
 //!
-//! The floor is what a program would write that knows in advance what is asked of it: no answers,
-//! no leases, no attempts, no kinds, one table or one sorted set. It does not compete.
+//! The bare databases are the floor: the code of a program that knows its requests in advance, with
+//! no answers, no leases, no attempts, no kinds, and one table or one sorted set. They do not
+//! compete.
 
 mod contender;
 mod desk;
@@ -25,7 +27,7 @@ use std::process::ExitCode;
 use wheelhouse_frame::options::{Called, Shared, names};
 use wheelhouse_present::console::end;
 
-/// Durable timers on their stores, beside the store in memory and bare databases.
+/// Durable timers on their stores, compared with the store in memory and bare databases.
 #[derive(Debug, Parser)]
 #[command(
     bin_name = "cargo bench --bench durable --",
@@ -38,18 +40,18 @@ use wheelhouse_present::console::end;
 struct Bench {
     #[command(flatten)]
     options: Shared,
-    /// Jobs that are pending meanwhile [default: 10000; with --quick: 1000].
+    /// Jobs that are pending during the measurement [default: 10000; with --quick: 1000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     jobs: Option<u64>,
-    /// For how long each figure is measured in a round: from 0.001 to 60 [default: 0.3; with
-    /// --quick: 0.1].
+    /// How long each figure is measured in a round: from 0.001 to 60 [default: 0.3; with --quick:
+    /// 0.1].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     seconds: Option<f64>,
     /// Changes in a batch.
     #[arg(long, value_name = "N", default_value_t = 512)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     batch: u32,
-    /// `appendfsync` of the Redis.
+    /// The `appendfsync` of Redis.
     #[arg(long, value_name = "WHEN", default_value = "everysec")]
     #[arg(value_parser = ["everysec", "always", "no"])]
     appendfsync: String,

@@ -1,4 +1,4 @@
-//! The experiments. After each, only those jobs are left that were there before.
+//! The experiments. Each one leaves the same pending jobs as it found.
 
 use crate::contender::Opened;
 use crate::desk::{Bare, Desk, Work};
@@ -16,12 +16,13 @@ use wheelhouse_frame::Figure;
 const DAY: u64 = 86_400;
 const PRODUCERS: usize = 64;
 
-/// Pending jobs are due within a day, in no order of their keys, and not while this runs.
+/// The delay of a pending job: more than two hours, so that it is not due during the run, spread
+/// over a day, and independent of the order of keys.
 fn far(job: u64) -> Duration {
     Duration::from_secs(7_200 + job.wrapping_mul(7_919) % DAY)
 }
 
-/// What came of asking.
+/// The result of the requests of all producers.
 struct Asked {
     count: u64,
     nanos: f64,
@@ -34,11 +35,11 @@ impl Asked {
     }
 }
 
-/// Opens the data of a contender. It is open once at a time.
+/// Opens the data of a contender. They must not be open twice at a time.
 type Open<'a> = &'a dyn Fn() -> Result<Opened>;
 
 impl Load {
-    /// Schedules the jobs that are pending.
+    /// Schedules the pending jobs.
     pub(crate) fn fill(&self, subject: &mut dyn Subject) -> Result<()> {
         (0..self.jobs).step_by(5_000).try_for_each(|from| {
             let some: Vec<u64> = (from..self.jobs.min(from + 5_000)).collect();
@@ -57,7 +58,7 @@ impl Load {
         }
     }
 
-    /// Asks durable timers as a program has them, or the floor.
+    /// Sends requests to durable timers, as in a program, or to the floor.
     fn ask<R>(&self, opened: Opened, ask: impl Fn(&Self, &dyn Desk) -> Result<R>) -> Result<R> {
         match opened {
             Opened::Store(store) => {
@@ -100,12 +101,13 @@ impl Load {
         Ok(figures)
     }
 
-    /// Schedules and cancels without waiting for each; then makes as many due, and says how many.
+    /// Schedules and cancels without waiting for each; then schedules as many that are due. Returns
+    /// their number, too.
     fn flow(&self, desk: &dyn Desk) -> Result<(Vec<Figure>, u64)> {
         let (begun, mut count) = (Instant::now(), 0);
         while begun.elapsed().as_secs_f64() < self.seconds {
             let from = self.jobs + count;
-            // Several windows at a time, so that the wait at the end of each weighs little.
+            // Several windows at a time, so that the wait at the end of each has little weight.
             let some: Vec<u64> = (from..from + 40 * self.batch as u64).collect();
             desk.ask_all(Work::Schedule(far(self.jobs)), &some)?;
             count += some.len() as u64;
@@ -119,7 +121,7 @@ impl Load {
         Ok((vec![made, gone], count))
     }
 
-    /// Schedules batches of due jobs for the time of a figure, and takes them again.
+    /// Schedules batches of due jobs for the time of a figure, then claims and acknowledges them.
     fn batches(&self, subject: &mut dyn Subject) -> Result<Vec<Figure>> {
         let (begun, mut count) = (Instant::now(), 0);
         while begun.elapsed().as_secs_f64() < self.seconds {
@@ -143,8 +145,8 @@ impl Load {
         Ok(vec![opened])
     }
 
-    /// So many producers, each of which waits for its own: for the time of a figure, or until so
-    /// many are done.
+    /// Runs `producers` threads, each of which waits for its own requests: for the time of a
+    /// figure, or until `most` requests are done.
     fn wait(
         &self,
         desk: &dyn Desk,
@@ -179,13 +181,13 @@ impl Load {
         let nanos = nanos_since(begun);
         let mut waits = waits?.concat();
         waits.sort_unstable();
-        let p99 = waits.get(waits.len() * 99 / 100).copied().context("nobody waited")?;
+        let p99 = waits.get(waits.len() * 99 / 100).copied().context("no request was made")?;
         Ok(Asked { count: waits.len() as u64, nanos, p99 })
     }
 }
 
-/// Runs all that is due, with a handler that has nothing to do: nanoseconds from the start of the
-/// program until the last acknowledgement is durable.
+/// Runs all due jobs with a handler that does nothing. Returns the nanoseconds from the start of
+/// the program until the last acknowledgement is durable.
 fn run_all(store: Box<dyn Store>, due: u64) -> Result<f64> {
     let ran = Arc::new(AtomicU64::new(0));
     let counts = Arc::clone(&ran);
@@ -207,7 +209,7 @@ fn run_all(store: Box<dyn Store>, due: u64) -> Result<f64> {
     Ok(nanos_since(begun))
 }
 
-/// Takes all that is due and ends it, in batches: nanoseconds.
+/// Claims and acknowledges all due jobs in batches. Returns the nanoseconds that it took.
 fn fire_all(subject: &mut dyn Subject, due: u64, batch: usize) -> Result<f64> {
     thread::sleep(Duration::from_millis(2));
     let (begun, mut fired) = (Instant::now(), 0);
@@ -227,7 +229,7 @@ impl Opened {
     fn into_store(self) -> Result<Box<dyn Store>> {
         match self {
             Self::Store(store) => Ok(store),
-            Self::Bare(_) => anyhow::bail!("a bare database is no store"),
+            Self::Bare(_) => anyhow::bail!("a bare database is not a store"),
         }
     }
 

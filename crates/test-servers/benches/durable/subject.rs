@@ -1,24 +1,24 @@
-//! What is measured, and the stores as such.
+//! The interface that is measured, and its implementation by a store.
 
 use anyhow::{Result, ensure};
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, Key, Kind, Kinds, Leased, Outcome, Put, Store, When};
 
-/// Something that keeps jobs. Jobs have numbers here.
+/// A storage of jobs. Jobs are identified by numbers.
 pub(crate) trait Subject: Send {
-    /// Schedules them, due after so long.
+    /// Schedules jobs that are due after a delay.
     fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()>;
 
-    /// Moves them; all are there.
+    /// Moves jobs. All of them exist.
     fn refresh(&mut self, jobs: &[u64], delay: Duration) -> Result<()>;
 
-    /// Cancels them; all are there.
+    /// Cancels jobs. All of them exist.
     fn cancel(&mut self, jobs: &[u64]) -> Result<()>;
 
-    /// Takes up to so many that are due, and ends them; how many there were.
+    /// Claims and ends up to `max` due jobs. Returns how many there were.
     fn fire(&mut self, max: usize) -> Result<usize>;
 
-    /// How many there are.
+    /// The number of jobs.
     fn count(&mut self) -> Result<u64>;
 }
 
@@ -29,7 +29,8 @@ pub(crate) const KIND: &str = "bench/1";
 pub(crate) const PAYLOAD: [u8; 64] =
     *b"The payload of a job: as long as what most of them carry around.";
 
-/// The key of a job: as random as a UUID, so that neighbours in time are none in the table.
+/// The key of a job. It looks random, as a UUID does, so that jobs that are neighbours in time are
+/// not neighbours in the table.
 pub(crate) fn key(job: u64) -> [u8; 16] {
     let high = job.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut key = [0; 16];
@@ -38,7 +39,7 @@ pub(crate) fn key(job: u64) -> [u8; 16] {
     key
 }
 
-/// A store as such.
+/// A store itself, without `Durable`.
 pub(crate) struct Stored(pub(crate) Box<dyn Store>);
 
 impl Stored {

@@ -1,25 +1,30 @@
 //! Kafka's wheel as S3 ports it to Go, by the rules of the printed code.
 //!
-//! A level of tick t and s slots has a current time that is a multiple of t. A deadline e that is
-//! below `current + t` is run at once. Below `current + t·s` it goes to the slot of number `e / t`,
-//! whose expiry is `e / t · t`, rounded *down*; and the slot is offered to the delay queue if that
-//! changes its expiry. Else it goes to the level above, which is made then. A poll takes the first
-//! slot of the queue whose expiry has come, sets the current times *to that expiry*, and adds the
-//! slot's timers anew. One thread, so that nothing here depends on a race.
+//! A level of tick t with s slots has a current time that is a multiple of t. `add` compares a
+//! deadline e with it:
 //!
-//! It is our own account of those rules. kafka-wheel differs in two: a slot whose timers were all
-//! cancelled leaves its queue at once, and its clock moves with each advance, whether a slot was
-//! polled or not.
+//! * e is below `current + t`: the timer is run at once.
+//! * e is below `current + t·s`: the timer is put into slot `e / t`, whose expiry is `e / t · t`,
+//!   rounded *down*. If that changes the slot's expiry, the slot is offered to the delay queue.
+//! * otherwise the timer is added to the level above, which is created if needed.
+//!
+//! A poll takes the first slot of the queue whose expiry has come, sets the current times *to that
+//! expiry*, and adds the slot's timers again. There is one thread, so nothing here depends on a
+//! race.
+//!
+//! This model was written from those rules. kafka-wheel differs in two: a slot whose timers were
+//! all cancelled leaves its queue at once, and its clock moves with each advance, whether or not a
+//! slot was polled.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 use wheelhouse_core::Tick;
 
-/// What the current time is set to when a slot is polled.
+/// The time to which a poll sets the current time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClockRule {
-    /// The expiry of the slot: the printed code.
+    /// The expiry of the slot, as in the printed code.
     SlotExpiry,
     /// The time of the poll, as S4 describes it.
     TimeOfPoll,
@@ -29,11 +34,11 @@ pub(crate) enum ClockRule {
 #[derive(Debug)]
 pub(crate) struct Port {
     levels: Vec<Level>,
-    /// Slots by expiry; of those of one expiry the highest level first.
+    /// Slots by expiry. With equal expiry the highest level is first.
     queue: BTreeMap<(Tick, Reverse<usize>), Place>,
-    /// By level and expiry, which name a slot and a lap: how often it was offered in it.
+    /// How often each slot was offered in each lap. Level and expiry identify both.
     offers: HashMap<(usize, Tick), u64>,
-    /// Names of timers that are to be passed over.
+    /// Names of timers that a poll must skip.
     cancelled: HashSet<u64>,
     longest_queue: usize,
 }
@@ -48,28 +53,28 @@ struct Level {
 #[derive(Clone, Debug, Default)]
 struct Slot {
     expiry: Option<Tick>,
-    /// Deadline and name.
+    /// (deadline, name) of each timer.
     timers: Vec<(Tick, u64)>,
 }
 
 /// Where a timer waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The level, the lowest 1.
+    /// The level; the lowest is 1.
     pub(crate) level: usize,
     /// The index of the slot.
     pub(crate) slot: u64,
 }
 
-/// What a poll did.
+/// The result of a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Poll {
-    /// The expiry of the slot, and where it is.
+    /// The expiry of the slot, and its place.
     pub(crate) expiry: Tick,
     pub(crate) from: Place,
-    /// (deadline, name) of the timers that were run.
+    /// (deadline, name) of the timers that ran.
     pub(crate) ran: Vec<(Tick, u64)>,
-    /// (deadline, name) of those that were put elsewhere, and where to.
+    /// (deadline, name) of the timers that were moved, and their new places.
     pub(crate) moved: Vec<(Tick, u64, Place)>,
 }
 
@@ -84,7 +89,7 @@ impl Level {
 }
 
 impl Port {
-    /// An empty wheel of one level, made at a time.
+    /// An empty wheel of one level, created at time `start`.
     pub(crate) fn new(tick: Tick, size: usize, start: Tick) -> Self {
         Self {
             levels: vec![Level::new(tick, size, start)],
@@ -95,7 +100,7 @@ impl Port {
         }
     }
 
-    /// Adds a timer; `None` if it is to be run at once.
+    /// Adds a timer. Returns `None` if the timer is to run at once.
     pub(crate) fn add(&mut self, deadline: Tick, name: u64) -> Option<Place> {
         let mut number = 0;
         loop {
@@ -130,13 +135,13 @@ impl Port {
         place
     }
 
-    /// Takes a timer out of its slot, which stays in the queue.
+    /// Cancels a timer. Its slot stays in the queue.
     pub(crate) fn cancel(&mut self, name: u64) {
         self.cancelled.insert(name);
     }
 
-    /// Takes the first slot whose expiry has come, moves the current times, and runs or moves its
-    /// timers.
+    /// Takes the first slot whose expiry has come, moves the current times, and runs or moves the
+    /// slot's timers.
     pub(crate) fn poll(&mut self, now: Tick, rule: ClockRule) -> Option<Poll> {
         let first = self.queue.first_entry().filter(|entry| entry.key().0 <= now)?;
         let ((expiry, _), from) = first.remove_entry();
@@ -157,7 +162,7 @@ impl Port {
         Some(poll)
     }
 
-    /// Polls the next slot at its expiry: a service that is never late.
+    /// Polls the next slot at its expiry, as a service that is never late does.
     pub(crate) fn poll_next(&mut self) -> Option<Poll> {
         self.poll(Tick::MAX, ClockRule::SlotExpiry)
     }
@@ -187,17 +192,17 @@ impl Port {
         self.queue.first_key_value().map(|((expiry, _), _)| *expiry)
     }
 
-    /// How often a slot was offered to the queue.
+    /// How often slots were offered to the queue.
     pub(crate) fn offers(&self) -> u64 {
         self.offers.values().sum()
     }
 
-    /// The most slots that were in the queue at a time.
+    /// The largest number of slots in the queue at any time.
     pub(crate) fn longest_queue(&self) -> usize {
         self.longest_queue
     }
 
-    /// Level and deadline of each timer.
+    /// The level and the deadline of each timer.
     pub(crate) fn timers(&self) -> impl Iterator<Item = (usize, Tick)> {
         let of_level = |(at, level): (usize, &Level)| {
             let timers = level.slots.iter().flat_map(|slot| &slot.timers);
@@ -206,24 +211,24 @@ impl Port {
         self.levels.iter().enumerate().flat_map(of_level)
     }
 
-    /// How many levels there are.
+    /// The number of levels.
     pub(crate) fn levels(&self) -> usize {
         self.levels.len()
     }
 
-    /// Tick and span of each level.
+    /// The tick and the span of each level.
     pub(crate) fn spans(&self) -> Vec<(Tick, Tick)> {
         self.levels.iter().map(|level| (level.tick, level.interval())).collect()
     }
 }
 
-/// The multiple of a tick at or before a time.
+/// Rounds a time down to a multiple of a tick.
 pub(crate) fn truncate(time: Tick, tick: Tick) -> Tick {
     time - time % tick
 }
 
-/// The tick in milliseconds that the constructor makes of a duration; `None` if it panics with
-/// "tick must be greater than or equal to 1ms".
+/// The tick in milliseconds that the constructor makes from a duration. `None` if the constructor
+/// panics with "tick must be greater than or equal to 1ms".
 pub(crate) fn tick_of(duration: Duration) -> Option<Tick> {
     let milliseconds = u64::try_from(duration.as_millis()).ok()?;
     (milliseconds > 0).then_some(milliseconds)
@@ -238,8 +243,7 @@ mod tests {
     use wheelhouse_core::Timer;
     use wheelhouse_core::meter::Work;
 
-    /// Where nothing is cancelled, kafka-wheel does the same at the same ticks, with as many slots
-    /// in its queue.
+    /// Without cancellations, kafka-wheel runs and moves the same timers at the same ticks.
     #[test]
     fn does_as_kafka_wheel_where_nothing_is_cancelled() {
         for size in [8, 20, 64] {

@@ -1,4 +1,4 @@
-//! Models of what the articles print: `rounds` is a wheel with rounds, by the rules of each
+//! Models of the articles' printed code. `rounds` is a wheel with rounds, by the rules of each
 //! article; `kafka` is the wheel of levels that S3 ports to Go.
 
 pub(crate) mod kafka;

@@ -1,28 +1,28 @@
 //! A wheel with rounds, by the rules of each article and of the paper.
 //!
-//! | rules | stored for a delay d of n slots | a tick | a visit |
+//! | rules | stored for a delay d on n slots | order in a tick | visit of a timer |
 //! |---|---|---|---|
-//! | S0 | `d / n` | visits, then moves | 0 fires, else takes one off |
-//! | S1 | the number of the lap, from 1 | moves, then visits | takes one off, then 0 fires |
-//! | S4, scheme 6 | `(d - 1) / n` | moves, then visits | 0 fires, else takes one off |
+//! | S0 | `d / n` | visits, then moves | fires at 0, otherwise decrements |
+//! | S1 | the number of the lap, from 1 | moves, then visits | decrements, then fires at 0 |
+//! | S4, scheme 6 | `(d - 1) / n` | moves, then visits | fires at 0, otherwise decrements |
 //!
 //! Netty 4.1 computes `d / n` of the deadline and waits for the end of that tick: one tick later
 //! than S4 at whole ticks (`netty.rs`).
 //!
-//! S0's code adds two things. When it has removed the task that fired it asks that for its
-//! successor, of which Go's `container/list` knows none any more, so that the visit ends. And what
-//! repeats is put back by the same rule while its slot is being visited.
+//! S0's code adds two things. After it has removed a task that fired, it asks the removed task for
+//! its successor. Go's `container/list` returns none, so the visit ends. And a task that repeats is
+//! put back by the same rule while its slot is being visited.
 
 use wheelhouse_core::Tick;
 
-/// A way to do it.
+/// The rules of a wheel with rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// What is stored for a delay of at least one tick, on so many slots.
+    /// The number that is stored for a delay of at least one tick.
     pub(crate) stored: fn(delay: Tick, slots: u64) -> i64,
     moves_first: bool,
     takes_off_first: bool,
-    /// Whether a visit ends with the first task that fires.
+    /// `true` if a visit ends with the first task that fires.
     one_a_visit: bool,
 }
 
@@ -34,10 +34,10 @@ pub(crate) const S0: Rules = Rules {
     one_a_visit: true,
 };
 
-/// S0 with the successor asked for before the removal, as such loops are usually written.
+/// S0, fixed: the successor is read before the removal, as such loops are usually written.
 pub(crate) const S0_MENDED: Rules = Rules { one_a_visit: false, ..S0 };
 
-/// S1, with laps counted from 1, as "the seventh lap".
+/// S1, with laps counted from 1, as in "the seventh lap".
 pub(crate) const S1: Rules = Rules {
     stored: |delay, slots| (delay - 1) as i64 / slots as i64 + 1,
     moves_first: true,
@@ -45,7 +45,7 @@ pub(crate) const S1: Rules = Rules {
     one_a_visit: false,
 };
 
-/// S4, as Varghese and Lauck's scheme 6.
+/// S4, which equals Varghese and Lauck's scheme 6.
 pub(crate) const S4: Rules =
     Rules { stored: |delay, slots| ((delay - 1) / slots) as i64, takes_off_first: false, ..S1 };
 
@@ -60,7 +60,7 @@ struct Task {
     times: i64,
 }
 
-/// The wheel.
+/// A wheel with rounds.
 #[derive(Clone, Debug)]
 pub(crate) struct Rounds {
     rules: Rules,
@@ -69,7 +69,7 @@ pub(crate) struct Rounds {
     ticks: Tick,
 }
 
-/// What a tick did: the tasks that fired, and those that it met and left.
+/// The result of a tick: the tasks that fired, and those that were visited and stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Visit {
     pub(crate) fired: Vec<u64>,
@@ -77,14 +77,14 @@ pub(crate) struct Visit {
 }
 
 impl Visit {
-    /// Timers that were looked at.
+    /// The number of tasks that were visited.
     pub(crate) fn met(&self) -> u64 {
         (self.fired.len() + self.passed.len()) as u64
     }
 }
 
 impl Rounds {
-    /// An empty wheel, its cursor in a slot.
+    /// An empty wheel with its cursor at a slot.
     pub(crate) fn new(rules: Rules, slots: u64, cursor: u64) -> Self {
         Self { rules, slots: vec![Vec::new(); slots as usize], cursor, ticks: 0 }
     }
@@ -93,14 +93,14 @@ impl Rounds {
         self.slots.len() as u64
     }
 
-    /// Adds a task that is to run so many times, every so many ticks.
+    /// Adds a task that runs `times` times, every `delay` ticks.
     pub(crate) fn add(&mut self, name: u64, delay: Tick, times: i64) {
         let (slots, rounds) = (self.count(), (self.rules.stored)(delay, self.count()));
         let slot = (self.cursor + delay) % slots;
         self.slots[slot as usize].push(Task { name, delay, rounds, times });
     }
 
-    /// A tick.
+    /// Advances by one tick.
     pub(crate) fn tick(&mut self) -> Visit {
         let next = (self.cursor + 1) % self.count();
         self.ticks += 1;
@@ -137,7 +137,7 @@ impl Rounds {
         visit
     }
 
-    /// So many ticks: (tick, name) of each firing.
+    /// Advances by a number of ticks. Returns (tick, name) of each firing.
     pub(crate) fn run(&mut self, ticks: Tick) -> Vec<(Tick, u64)> {
         let mut fired = Vec::new();
         for _ in 0..ticks {
@@ -148,7 +148,7 @@ impl Rounds {
     }
 }
 
-/// The ticks at which a task of so many ticks fires, by name 0, in one wheel.
+/// The ticks at which a task with this delay fires, alone in a wheel.
 pub(crate) fn ticks_of(
     rules: Rules,
     slots: u64,
@@ -167,8 +167,8 @@ mod tests {
 
     #[test]
     fn each_rule_is_as_the_article_has_it() {
-        // S0's delays of 16, 15, 12 and 24 on 12 slots fire a tick later, as its cursor is visited
-        // before it moves.
+        // S0's delays of 16, 15, 12 and 24 on 12 slots fire a tick later, because the slot is
+        // visited before the cursor moves.
         for (delay, tick) in [(16, 17), (15, 16), (12, 13), (24, 25)] {
             assert_eq!(ticks_of(S0, 12, delay, 1, 100), [tick]);
         }

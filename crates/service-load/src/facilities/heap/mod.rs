@@ -1,9 +1,10 @@
-//! The textbook's: a binary heap under a mutex, a thread that waits on a condition variable. A
-//! cancellation frees the job at once and leaves its entry in the heap. So does moving a job, which
-//! pushes another. When half of the entries are dead, the heap is compacted.
+//! The textbook design: a binary heap under a mutex, and a thread that waits on a condition
+//! variable. A cancellation frees the job at once and leaves its entry in the heap. Moving a job
+//! also leaves its entry, and pushes another. When half of the entries are dead, the heap is
+//! compacted.
 //!
-//! The lazy one only writes the new time to a job that is moved to later, and pushes it when the
-//! former time comes. The one with a pool hands what is due to threads through a channel.
+//! The lazy variant only writes the new time to a job that is moved to later, and pushes it again
+//! when the former time comes. The variant with a pool hands due jobs to threads through a channel.
 
 mod state;
 
@@ -24,15 +25,15 @@ use std::time::{Duration, Instant};
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
-    /// Work that the pool has been given and has not finished.
+    /// Work that was handed to the pool and is not finished.
     handed_over: AtomicUsize,
 }
 
-/// A thread that waits for what is due, and perhaps a pool.
+/// The heap, its waiting thread, and optionally a pool.
 pub struct HeapAndCondvar {
     shared: Arc<Shared>,
     is_lazy: bool,
-    /// The first waits for what is due. The others, if any, run it.
+    /// The first thread waits for due jobs. The others, if any, run them.
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -46,7 +47,7 @@ impl HeapAndCondvar {
         Self::with(State::default(), |shared| vec![spawn(move || shared.drive(Due::run))])
     }
 
-    /// The same, and a refresh is a write to the job.
+    /// The same, but a refresh only writes to the job.
     ///
     /// # Errors
     ///
@@ -55,7 +56,7 @@ impl HeapAndCondvar {
         Self::with(State::lazy(), |shared| vec![spawn(move || shared.drive(Due::run))])
     }
 
-    /// The same as [`start`](Self::start), and jobs run on other threads: one for each processor,
+    /// The same as [`start`](Self::start), but jobs run on other threads: one for each processor,
     /// and at least four, as in the service.
     ///
     /// # Errors
@@ -69,7 +70,7 @@ impl HeapAndCondvar {
                 spawn(move || receiver.iter().for_each(|due| shared.run(due)))
             };
             let workers: Vec<_> = (0..processors().max(4)).map(worker).collect();
-            // The sender is dropped when the loop ends, and then the workers end.
+            // When the loop ends, the sender is dropped and the workers end.
             let driver = spawn(move || {
                 shared.drive(|due| {
                     shared.handed_over.fetch_add(1, Ordering::AcqRel);
@@ -109,8 +110,7 @@ fn spawn(run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
 }
 
 impl Shared {
-    /// Takes what is due and does with it what `run` says, until it is stopped. What `run` returns
-    /// is to run again.
+    /// Passes due work to `run`, until it is stopped. Work that `run` returns is pushed again.
     fn drive(&self, run: impl Fn(Due) -> Option<Due>) {
         let mut state = lock(&self.state);
         while !state.stopped {
@@ -147,7 +147,7 @@ impl Shared {
         }
     }
 
-    /// Runs what the pool was given.
+    /// Runs work of the pool.
     fn run(&self, due: Due) {
         if let Some(again) = due.run() {
             let is_first = lock(&self.state).push_again(again);
@@ -168,7 +168,8 @@ impl Facility for HeapAndCondvar {
     }
 
     fn cancel(&self, Session(task): Session) -> Answer {
-        // The lock of the heap is never waited for with that of a task.
+        // The lock of the task is released before that of the heap is taken: `drive` takes them in
+        // the other order.
         let cancelled = lock(&task).work.take();
         if cancelled.is_none() {
             return Answer::TooLate;
@@ -183,7 +184,7 @@ impl Facility for HeapAndCondvar {
     }
 
     fn refresh(&self, Session(task): &Session, due: Instant) -> Answer {
-        // In this order, as in `drive`.
+        // The lock of the heap before that of the task, as in `drive`.
         let state = (!self.is_lazy).then(|| lock(&self.shared.state));
         let mut its = lock(task);
         if its.work.is_none() {
@@ -207,7 +208,7 @@ impl Facility for HeapAndCondvar {
     }
 
     fn settle(&self, _: usize) -> Result<()> {
-        // All is in the heap when a call returns; only what is due may still be to run.
+        // All jobs are in the heap when a call returns; only due jobs may still have to run.
         wait_for_marker(|done| {
             self.push(Instant::now(), Work::Mark(done));
             true
@@ -217,8 +218,8 @@ impl Facility for HeapAndCondvar {
     }
 
     fn count(&self) -> Result<usize> {
-        // One lock within the other, as in `drive`. What was cancelled or moved is in the heap
-        // still.
+        // One lock within the other, as in `drive`. Cancelled and moved jobs still have entries in
+        // the heap.
         let is_live = |entry: &&Reverse<Entry>| entry.0.is_live(self.is_lazy);
         Ok(lock(&self.shared.state).heap.iter().filter(is_live).count())
     }

@@ -1,4 +1,4 @@
-//! The heap: entries by time, and the work of each.
+//! The heap of entries, ordered by time, and the work of each.
 
 use crate::ledger::{Beat, Job};
 use std::cmp::Reverse;
@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-/// Work, and when it is due. The work is taken out when it is done or cancelled.
+/// Work, and when it is due. The work is taken out when it runs or is cancelled.
 #[derive(Debug)]
 pub(super) struct Task {
     pub(super) due: Instant,
@@ -16,13 +16,13 @@ pub(super) struct Task {
 #[derive(Debug)]
 pub(super) enum Work {
     Job(Job),
-    /// In a box, so that a job takes no more room.
+    /// Boxed, so that it does not make every job larger.
     Beat(Box<(Beat, Duration)>),
     Mark(mpsc::Sender<()>),
 }
 
 impl Work {
-    /// Runs it, and gives it back with its period if it is to run again.
+    /// Runs it. Returns it with its period if it is to run again.
     fn run(self) -> Option<(Self, Duration)> {
         match self {
             Self::Job(job) => job.run(),
@@ -95,7 +95,7 @@ impl Due {
 pub(super) struct State {
     pub(super) heap: BinaryHeap<Reverse<Entry>>,
     next: u64,
-    /// Entries whose job was cancelled, or has another.
+    /// Entries whose job was cancelled or has another entry.
     pub(super) dead: usize,
     pub(super) stopped: bool,
     pub(super) lazy: bool,
@@ -105,12 +105,12 @@ pub(super) struct State {
 const COMPACTED: usize = 1_024;
 
 impl State {
-    /// One for which a refresh is a write to the job.
+    /// A heap in which a refresh is a write to the job.
     pub(super) fn lazy() -> Self {
         Self { lazy: true, ..Self::default() }
     }
 
-    /// Returns `true` if it is the first.
+    /// Pushes an entry. Returns `true` if it is the first one.
     pub(super) fn push(&mut self, due: Instant, task: Arc<Mutex<Task>>) -> bool {
         let is_first = self.heap.peek().is_none_or(|Reverse(first)| due < first.due);
         self.next += 1;
@@ -118,13 +118,14 @@ impl State {
         is_first
     }
 
-    /// Puts back what is to run again. Returns `true` if it is the first.
+    /// Pushes work that is to run again. Returns `true` if its entry is the first one.
     pub(super) fn push_again(&mut self, Due { entry, work }: Due) -> bool {
         *lock(&entry.task) = Task { due: entry.due, work: Some(work) };
         self.push(entry.due, entry.task)
     }
 
-    /// An entry is dead: if half of them are, they are taken out, in O(n) for n/2 cancellations.
+    /// Counts a dead entry. If more than half of the entries are dead, removes them all: O(n) for
+    /// n/2 cancellations.
     pub(super) fn bury(&mut self) {
         self.dead += 1;
         if self.heap.len() >= COMPACTED && self.dead > self.heap.len() / 2 {
@@ -135,7 +136,7 @@ impl State {
     }
 }
 
-/// Nothing that panics is done under these locks.
+/// Locks a mutex and ignores poison, because nothing that is done under these locks panics.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
