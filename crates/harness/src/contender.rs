@@ -1,7 +1,7 @@
 //! The structures to compare, and the floor, behind one trait.
 //!
-//! A play calls [`Timer`] with static dispatch, as a program would. Dynamic dispatch only selects
-//! who plays a whole stream.
+//! A play calls [`Timer`] with static dispatch, as a program would. Only the call that plays a
+//! whole stream is dynamic.
 
 use crate::floor::{Floor, NOTHING};
 use crate::latency::{Longest, Times, single_operations};

@@ -18,19 +18,19 @@ README shows the run that `REFERENCE` names, the README of the hierarchical whee
 but version control ignores them until `scripts/keep-run` adds them. `wheelhouse compare A B`
 compares two runs.
 
-| what | is made from this file alone | by |
+| what | made again from | by |
 | :--- | :--- | :--- |
 | `report.md`, page and plots of a run | its `run.json.gz`, whose SHA-256 the report names | \
 `wheelhouse report RUN` |
 | tables of the READMEs and `PEERS.md` | `run.json.gz` of the named run | \
 `scripts/renew-readme` |
 | tables of `SERVICE.md` | `summary.md` of the named run | `scripts/renew-readme` |
-| `report.md` of services and stores | none: its figures are in `rows.json` | a new run |
-| claims | none: each is decided again | `scripts/reproduce` |
-| instructions | none: they are counted again | `wheelhouse instructions --check` |
-| `design-steps.md` | none | `scripts/design-steps` |
-| `printed-programs.md` | none | `scripts/run-the-printed-code FOLDER --time FILE` |
-| `scale*.md`, `counting` | none | the command that they name |
+| `report.md` of services and stores | no file; its figures are in `rows.json` | a new run |
+| claims | no file; each is decided again | `scripts/reproduce` |
+| instructions | no file; they are counted again | `wheelhouse instructions --check` |
+| `design-steps.md` | no file | `scripts/design-steps` |
+| `printed-programs.md` | no file | `scripts/run-the-printed-code FOLDER --time FILE` |
+| `scale*.md`, `counting` | no file | the command that they name |
 ";
 
 /// The page, and the runs that are missing from it.

@@ -14,7 +14,7 @@ pub struct Tick {
 /// An axis: a scale, its ends, and its ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it measures, with the unit or the kind of scale.
+    /// The measured quantity, with the unit or the kind of scale.
     pub title: String,
     /// From low to high.
     pub ticks: Vec<Tick>,

@@ -97,6 +97,7 @@ fn straightened(points: &[Point]) -> Vec<Point> {
         if let [.., a, b] = kept[..] {
             let (here, on) = ((b.0 - a.0, b.1 - a.1), (point.0 - b.0, point.1 - b.1));
             let (turn, ahead) = (here.0 * on.1 - here.1 * on.0, here.0 * on.0 + here.1 * on.1);
+            // Drop `b` if the line goes straight on through it, and not back.
             kept.truncate(kept.len() - usize::from(turn == 0 && ahead >= 0));
         }
         kept.push(*point);
