@@ -18,7 +18,7 @@ use wheelhouse_present::table::Format;
 /// The size of a run, and where and how to write its results.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Common {
-    /// Play fewer and smaller experiments: about a minute.
+    /// Measure less: the run takes about a minute.
     #[arg(long)]
     pub quick: bool,
     /// The format of the output.

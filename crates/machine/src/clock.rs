@@ -20,7 +20,7 @@ pub struct Taken {
 impl Taken {
     /// Does some work and measures it.
     pub fn by<R>(work: impl FnOnce() -> R) -> (Self, R) {
-        // The inner pair of reads is around the work alone.
+        // The reads of `Instant` are innermost, so that `elapsed` covers the work alone.
         let ran = running();
         let start = Instant::now();
         let result = work();

@@ -21,7 +21,7 @@ pub fn short_time(ns: f64) -> String {
 }
 
 fn time_unit(ns: f64) -> (f64, &'static str) {
-    // 999.6 is shown as 1,000: the next unit starts where rounding to three digits reaches it.
+    // 999.6 would be shown as 1,000, so the next unit starts where rounding reaches it.
     TIMES.into_iter().rev().find(|(size, _)| ns.abs() >= size * 0.9995).unwrap_or(TIMES[0])
 }
 

@@ -57,7 +57,7 @@
 //!
 //! # Cost
 //!
-//! An operation takes four to six bytes of the file, and less than 30 ns more (the README has the
+//! A call takes less than 30 ns more, and four to six bytes of the file (the README has the
 //! figures). The file is at most as long as the [limit](Builder::limit), 100 million bytes by
 //! default. At the limit the recording ends, and the trace is completed at once. A recorder holds
 //! 64 KiB, however many timers there are. Every 64 KiB, the call that fills the block writes it to
