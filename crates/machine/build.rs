@@ -1,4 +1,4 @@
-//! Notes with what this is compiled, so that results can say so.
+//! Records the compiler and the profile of this build, so that results can state them.
 
 use std::env;
 use std::process::Command;

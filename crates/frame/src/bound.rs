@@ -1,8 +1,8 @@
-//! Bounds for figures, and whether a run reaches them.
+//! Bounds for figures, and the verdict of a run on them.
 //!
-//! A bound is a figure, or a share of the figure of another row in the same run. The second kind
-//! does not depend on how fast the machine is. A machine also stalls threads, which is no fault of
-//! a contender, so a tail can be judged by how much longer it is than that of another row.
+//! A bound is a figure, or a multiple of the figure of another row in the same run. The second kind
+//! does not depend on the speed of the machine. A machine also stalls threads, through no fault of
+//! a contender. So a tail can be judged by how much longer it is than the tail of another row.
 
 use crate::experiment::Experiment;
 use crate::figure::{Sample, Unit};
@@ -38,17 +38,17 @@ pub enum Bound {
     AtMost(f64),
     /// At least this many times the figure of the row.
     Times(f64, &'static str),
-    /// At least this many times the figure of each of the rows that was played.
+    /// At least this many times the figure of each of these rows that was played.
     TimesEach(f64, &'static [&'static str]),
     /// At most the figure of the row.
     NoMoreThan(&'static str),
     /// At most this many times the figure of the row.
     AtMostTimes(f64, &'static str),
-    /// At most this much more than the figure of the row.
+    /// At most the figure of the row plus this.
     AtMostBeyond(f64, &'static str),
 }
 
-/// A target, and the verdict of a run.
+/// A target, and the verdict of a run on it.
 struct Judged<E: 'static> {
     target: &'static Target<E>,
     asked: String,
@@ -60,7 +60,7 @@ struct Judged<E: 'static> {
 enum Verdict {
     Reached,
     Missed,
-    /// The load is smaller than the one that the bound is for. Holds the options for that one.
+    /// The load is smaller than the one that the bound is for. Holds the options for that load.
     NotJudged(String),
 }
 
@@ -92,8 +92,8 @@ fn judge<E: Experiment>(run: &Run<E>, target: &'static Target<E>) -> Option<Judg
     Some(Judged { target, asked, reached, verdict })
 }
 
-/// The bound and the figure in words, and whether the bound is kept; `None` if a row that it needs
-/// has no figure.
+/// The bound and the figure in words, and `true` if the bound is reached; `None` if a row that it
+/// needs has no figure.
 fn compare(
     bound: Bound,
     value: f64,
@@ -101,7 +101,7 @@ fn compare(
     value_of: impl Fn(&str) -> Option<f64>,
 ) -> Option<(String, String, bool)> {
     let show = |value| unit.show(value);
-    let beside = |other| format!("{} beside {}", show(value), show(other));
+    let beside = |other| format!("{} vs. {}", show(value), show(other));
     Some(match bound {
         Bound::AtLeast(least) => (format!("at least {}", show(least)), show(value), value >= least),
         Bound::AtMost(most) => (format!("at most {}", show(most)), show(value), value <= most),
@@ -124,7 +124,7 @@ fn compare(
         }
         Bound::AtMostBeyond(most, row) => {
             let other = value_of(row)?;
-            let asked = format!("at most {} beyond {row}", show(most));
+            let asked = format!("at most {} above {row}", show(most));
             (asked, beside(other), value <= other + most)
         }
     })
@@ -145,10 +145,10 @@ pub fn missed<E: Experiment>(run: &Run<E>) -> Vec<String> {
     missed.map(line).collect()
 }
 
-/// All bounds with the figures that were reached; `None` if no target was played.
+/// A table of all bounds with the figures; `None` if no target was played.
 pub fn table<E: Experiment>(run: &Run<E>) -> Option<Table> {
-    let columns = ["experiment", "row", "figure", "asked", "reached", "verdict"].map(Column::left);
-    let mut table = Table::new("Bounds, and the figures that were reached", columns.to_vec());
+    let columns = ["experiment", "row", "figure", "bound", "reached", "verdict"].map(Column::left);
+    let mut table = Table::new("Bounds and figures", columns.to_vec());
     for Judged { target, asked, reached, verdict } in judged(run) {
         let figure = one_line(target.figure);
         let texts =
@@ -170,7 +170,7 @@ mod tests {
     use crate::run::{Plan, Row, play_all};
     use crate::testing::{Kind, contenders};
 
-    /// A run in which these are the figures, in the order of the plays.
+    /// A run with these figures, in the order of the plays.
     fn run(experiment: Kind, load: u32, plays: &[(&'static str, &[Figure])]) -> Run<Kind> {
         let experiments = Vec::new();
         let plan =
@@ -206,7 +206,7 @@ mod tests {
         );
         assert_eq!(missed(&both), Vec::<String>::new());
         let alone = run(Kind::PairsNear, 10, &plays[..1]);
-        assert_eq!(said(&alone).len(), 1, "nobody is beside it");
+        assert_eq!(said(&alone).len(), 1, "a bound whose other row is missing is not judged");
         let plays = [("ours", figures(5, 100)), ("other", figures(5, 97))];
         let plays = plays.each_ref().map(|(name, figures)| (*name, figures.as_slice()));
         assert_eq!(
@@ -224,9 +224,9 @@ mod tests {
             let [ours, other] = [ours, 5e5].map(|nanos| [Figure::time("p99", nanos)]);
             said(&run(Kind::PairsFar, 10, &[("ours", &ours), ("other", &other)]))
         };
-        let beyond = "at most 1.00 ms beyond other; ";
-        assert_eq!(of(1.5e6), [format!("{beyond}1.50 ms beside 500 µs; reached")]);
-        assert_eq!(of(1.6e6), [format!("{beyond}1.60 ms beside 500 µs; MISSED")]);
+        let beyond = "at most 1.00 ms above other; ";
+        assert_eq!(of(1.5e6), [format!("{beyond}1.50 ms vs. 500 µs; reached")]);
+        assert_eq!(of(1.6e6), [format!("{beyond}1.60 ms vs. 500 µs; MISSED")]);
     }
 
     #[test]
@@ -236,8 +236,8 @@ mod tests {
             let plays = [("ours", figures[0].as_slice()), ("other", figures[1].as_slice())];
             said(&run(Kind::PairsFar, 10, &plays))
         };
-        assert_eq!(of(1_200.0), ["at most 1.2 × other; 1.20 µs beside 1.00 µs; reached"]);
-        assert_eq!(of(1_210.0), ["at most 1.2 × other; 1.21 µs beside 1.00 µs; MISSED"]);
+        assert_eq!(of(1_200.0), ["at most 1.2 × other; 1.20 µs vs. 1.00 µs; reached"]);
+        assert_eq!(of(1_210.0), ["at most 1.2 × other; 1.21 µs vs. 1.00 µs; MISSED"]);
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub trait Experiment: Copy + PartialEq + 'static {
     /// The name on the command line.
     fn name(self) -> &'static str;
 
-    /// The experiment at this load. Two loads that differ have different titles.
+    /// The experiment at this load. Different loads have different titles.
     fn title(self, load: &Self::Load) -> String;
 
     /// Explanations of the columns.
@@ -39,8 +39,8 @@ pub trait Experiment: Copy + PartialEq + 'static {
     /// About how long a play takes.
     fn expected(self, load: &Self::Load) -> Duration;
 
-    /// The options that make a load as large as the one that the bounds are for. Where there are
-    /// any, no bound is judged: a contender can keep its bounds at a smaller load.
+    /// The options that raise a load to the one that the bounds are for. If there are any, no bound
+    /// is judged, since a contender can keep its bounds at a smaller load.
     fn lacks(self, _load: &Self::Load) -> Vec<String> {
         Vec::new()
     }
@@ -59,17 +59,17 @@ pub trait Contender<E: Experiment>: Send + Sync {
     /// A description in one line.
     fn about(&self) -> &'static str;
 
-    /// The experiments that it plays unless it is named on the command line: those in which it
-    /// differs from another row.
+    /// The experiments that it plays by default: those in which it differs from another row. A
+    /// contender that is named on the command line plays all.
     fn plays(&self) -> &[E] {
         E::ALL
     }
 
-    /// Prepares the contender, once, before the first round.
+    /// Prepares the contender once, before the first round.
     ///
     /// # Errors
     ///
-    /// If that fails, nothing is played.
+    /// If the preparation fails. Then nothing is played.
     fn prepare(&self, _load: &E::Load) -> Result<()> {
         Ok(())
     }
@@ -78,15 +78,15 @@ pub trait Contender<E: Experiment>: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If it cannot be started or hangs. A wrong answer is not an error but a [`Played`] of `Err`.
+    /// If it cannot be started, or hangs. A wrong answer is not an error but a [`Played`] of `Err`.
     fn play(&self, experiment: E, load: &E::Load) -> Result<Played>;
 }
 
-/// The contenders of these names, in their own order; all if none is named.
+/// The contenders with these names, in their original order; all of them if `names` is empty.
 ///
 /// # Errors
 ///
-/// If a name is unknown; the message has those that are known.
+/// If a name is unknown. The message lists the known names.
 pub fn named<E: Experiment>(
     all: Vec<Box<dyn Contender<E>>>,
     names: &[String],
@@ -99,12 +99,12 @@ pub fn named<E: Experiment>(
     Ok(all.into_iter().filter(|it| is_named(it.name())).collect())
 }
 
-/// The experiments of these names, in the order of the report; all if none is named. The part of a
-/// name before its first dash names all that begin so.
+/// The experiments with these names, in the order of the report; all of them if `names` is empty.
+/// The part of a name before its first dash selects every experiment that begins with it.
 ///
 /// # Errors
 ///
-/// If a name is unknown; the message has those that are known.
+/// If a name is unknown. The message lists the known names.
 pub(crate) fn experiments<E: Experiment>(names: &[String]) -> Result<Vec<E>> {
     let is = |it: E, name: &str| it.name() == name || it.name().split('-').next() == Some(name);
     if let Some(name) = names.iter().find(|name| !E::ALL.iter().any(|it| is(*it, name))) {

@@ -1,4 +1,4 @@
-//! Figures.
+//! Figures, and the samples that they are taken from.
 
 use wheelhouse_present::stats::{median, relative_deviation};
 use wheelhouse_present::table::Cell;
@@ -44,7 +44,7 @@ impl Unit {
 /// One figure of one play.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
-    /// The name; the head of a column.
+    /// The name. It is also the head of a column.
     pub name: &'static str,
     /// The unit.
     pub unit: Unit,
@@ -69,7 +69,7 @@ impl Figure {
         Self::new(name, Unit::Time, nanos)
     }
 
-    /// A rate per second: a count in this many nanoseconds.
+    /// A rate per second: `count` things in `nanos` nanoseconds.
     pub fn rate(name: &'static str, count: u64, nanos: f64) -> Self {
         Self::new(name, Unit::Rate, if nanos > 0.0 { count as f64 * 1e9 / nanos } else { 0.0 })
     }
@@ -98,13 +98,13 @@ impl Figure {
 /// A figure with its values, one for each round.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// The first of them.
+    /// The figure of the first round.
     pub figure: Figure,
     values: Vec<f64>,
 }
 
 impl Sample {
-    /// All figures of these plays, in their order.
+    /// One sample for each figure of these plays, in the order of the figures.
     pub(crate) fn all<'a>(plays: impl Iterator<Item = &'a [Figure]>) -> Vec<Self> {
         let mut samples: Vec<Self> = Vec::new();
         for figure in plays.flatten() {
@@ -116,7 +116,7 @@ impl Sample {
         samples
     }
 
-    /// The median of the values, or the highest, as the figure wants it.
+    /// The median of the values, or the highest if the figure asks for it.
     pub fn value(&self) -> Option<f64> {
         if self.figure.is_worst {
             self.values.iter().copied().reduce(f64::max)
@@ -125,7 +125,7 @@ impl Sample {
         }
     }
 
-    /// The value as people read it, with the spread where there is one.
+    /// The value as people read it, with the spread if there is one.
     pub fn cell(&self) -> Cell {
         let Some(value) = self.value() else { return Cell::missing() };
         let has_spread = self.values.len() > 1 && !self.figure.is_worst;

@@ -1,4 +1,4 @@
-//! Folders of results: each run has a new one.
+//! Folders of results. Each run gets a new one.
 
 use anyhow::{Context, Result, bail};
 use std::fs;
@@ -6,8 +6,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use wheelhouse_machine::provenance::Provenance;
 
-/// Makes a new folder for a run in `parent`: `<date>-<host>-<commit>`, with `-2`, `-3`, ... behind
-/// it if it was there.
+/// Makes a new folder for a run in `parent`, named `<date>-<host>-<commit>`. If it exists, `-2`,
+/// `-3`, ... is appended.
 ///
 /// # Errors
 ///
@@ -20,7 +20,7 @@ pub fn create(parent: &Path, provenance: &Provenance) -> Result<PathBuf> {
     for attempt in 1..=9999 {
         let suffix = if attempt == 1 { String::new() } else { format!("-{attempt}") };
         let dir = parent.join(format!("{name}{suffix}"));
-        // `create_dir` fails on what exists, so that two runs started at once get two folders.
+        // `create_dir` fails if the folder exists, so two runs that start at once get two folders.
         match fs::create_dir(&dir) {
             Ok(()) => return Ok(dir),
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
@@ -46,7 +46,7 @@ fn folder_name(provenance: &Provenance) -> String {
     parts.join("-")
 }
 
-/// A name that is safe for a file on every system; empty becomes `unknown`.
+/// A file name that is safe on every system. An empty text becomes `unknown`.
 fn plain(text: &str) -> String {
     let kept: String = text
         .chars()

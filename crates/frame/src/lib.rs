@@ -1,9 +1,9 @@
 //! The code that all benches share.
 //!
-//! A bench names its [experiments](Experiment) and its [contenders](Contender). The frame plays
-//! each experiment on each contender in [interleaved rounds](run), shows the medians in [tables and
-//! a report](report), holds them to [bounds](bound), keeps them in a [folder], and reads
-//! the [options] that all benches have.
+//! A bench defines its [experiments](Experiment) and its [contenders](Contender). The frame reads
+//! the [options] that all benches share, plays each experiment on each contender in [interleaved
+//! rounds](run), shows the medians in [tables and a report](report), compares them with
+//! [bounds](bound), and saves them in a [folder].
 //!
 //! ```
 //! use anyhow::Result;

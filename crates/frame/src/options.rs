@@ -1,4 +1,4 @@
-//! The options that benches share, and the way from these to results that are kept.
+//! The options that benches share, and the steps from options to saved results.
 
 use crate::bound;
 use crate::experiment::{Contender, Experiment, experiments};
@@ -15,23 +15,23 @@ use wheelhouse_present::console::{print, say};
 use wheelhouse_present::files;
 use wheelhouse_present::table::Format;
 
-/// The size of a run, and the form and place of its results.
+/// The size of a run, and where and how to write its results.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Common {
-    /// Less of everything: about a minute.
+    /// Measure less: the run takes about a minute.
     #[arg(long)]
     pub quick: bool,
-    /// In which form to print.
+    /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-    /// Where to put the results: a folder that is new or empty [default: a new one in results].
+    /// Folder for the results, which must be new or empty [default: a new one in results].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
 
 impl Common {
     /// The options of a bench. Cargo runs it in the folder of its package, so a relative folder is
-    /// resolved from where cargo was called.
+    /// resolved against the folder in which cargo was called.
     pub fn of_bench(self) -> Self {
         let out = self.out.map(|out| files::where_cargo_was_called().join(out));
         Self { out, ..self }
@@ -41,17 +41,17 @@ impl Common {
 /// The arguments that cargo passes to a bench.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct Called {
-    /// Run everything once, measure nothing.
+    /// Run everything once and measure nothing.
     #[arg(long)]
     test: bool,
-    /// What `cargo bench` says.
+    /// Passed by `cargo bench`.
     #[arg(long, hide = true)]
     bench: bool,
 }
 
 impl Called {
-    /// Returns `true` in a test, which shows that everything runs. Without the `--bench` of `cargo
-    /// bench` this is `cargo test --benches`.
+    /// Returns `true` if the bench runs as a test, to check that everything runs. Without the
+    /// `--bench` that `cargo bench` passes, this is `cargo test --benches`.
     pub fn is_test(self) -> bool {
         self.test || !self.bench
     }
@@ -68,10 +68,10 @@ pub struct Shared {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub backend: Vec<String>,
-    /// How often everything is played; medians are shown [default: 3; with --quick: 1].
+    /// Number of rounds; tables show the medians [default: 3; with --quick: 1].
     #[arg(long, value_name = "N")]
     pub rounds: Option<usize>,
-    /// The options that all benches have.
+    /// Options that all benches share.
     #[command(flatten)]
     pub common: Common,
 }
@@ -101,8 +101,8 @@ impl Shared {
         })
     }
 
-    /// Plays, keeps the results, and prints them. They go to a new folder in `results` if the
-    /// options name none. In a test nothing is kept, and the figures mean nothing.
+    /// Plays, saves the results, and prints them. They go to a new folder in `results` if the
+    /// options name none. A test saves nothing, and its figures mean nothing.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl Shared {
         results: &Path,
         test: bool,
     ) -> Result<ExitCode> {
-        // The folder first, so that nothing is played in vain.
+        // Make the folder first, so nothing is played whose results cannot be saved.
         let dir = match self.common.out.as_deref() {
             Some(out) => Some(files::create_at(out)?),
             None if test => None,
@@ -121,14 +121,14 @@ impl Shared {
         };
         let run = play_all(plan)?;
         let dir = match dir {
-            // A run that was interrupted at once leaves no folder that it made itself.
+            // An interrupted run without results removes the folder that it made.
             Some(new) if run.rows.is_empty() && self.common.out.is_none() => {
                 fs::remove_dir(new)?;
                 None
             }
             dir => dir,
         };
-        // A full disk costs the files, not the figures.
+        // If the disk is full, the figures are still printed.
         let kept = dir.map(|dir| report::write(&run, &dir)).transpose();
         tell(&run);
         print(report::render(&run, self.common.format)?)?;
@@ -146,7 +146,7 @@ fn tell<E: Experiment>(run: &Run<E>) {
     }
     bound::missed(run).into_iter().for_each(say);
     if run.interrupted {
-        say("interrupted: the plays that are there are complete, others are missing");
+        say("interrupted: some plays are missing; the plays shown are complete");
     }
 }
 
@@ -210,11 +210,11 @@ mod tests {
         }
 
         fn about(&self) -> &'static str {
-            "is not to be played"
+            "must not be played"
         }
 
         fn play(&self, _: Kind, _: &u32) -> Result<Played> {
-            unreachable!("there is no folder for the results")
+            unreachable!("the folder for the results cannot be made")
         }
     }
 

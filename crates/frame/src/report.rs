@@ -16,17 +16,17 @@ use wheelhouse_present::table::{Cell, Column, Format, Table};
 /// The name of the report, in the folder of the run.
 pub const REPORT: &str = "report.md";
 
-/// The part of it that a README shows.
+/// The name of the part that a README shows.
 pub const SUMMARY: &str = "summary.md";
 
-/// Every play, for programs.
+/// The name of the file with every play, for programs.
 pub const ROWS: &str = "rows.json";
 
-/// The run in one of the forms: all tables for people, all plays for programs.
+/// The run in one of the formats: all tables for people, all plays for programs.
 ///
 /// # Errors
 ///
-/// If it cannot be written in that form.
+/// If it cannot be written in that format.
 pub fn render<E: Experiment>(run: &Run<E>, format: Format) -> Result<String> {
     match format {
         Format::Table => {
@@ -39,7 +39,8 @@ pub fn render<E: Experiment>(run: &Run<E>, format: Format) -> Result<String> {
     }
 }
 
-/// Writes report and rows into a folder, and a summary if enough was played for one. Returns the
+/// Writes the report and the rows into a folder, and a summary if there are figures for one.
+/// Returns the path of the report.
 /// path of the report.
 ///
 /// # Errors
@@ -55,7 +56,7 @@ pub fn write<E: Experiment>(run: &Run<E>, dir: &Path) -> Result<PathBuf> {
     Ok(page)
 }
 
-/// The table of the run for a README, after the bounds.
+/// The summary for a README: the bounds, then the table at a glance.
 fn summary<E: Experiment>(run: &Run<E>) -> Option<String> {
     let mut glance = E::at_a_glance(run)?;
     glance.notes.push(format!("Measured on {}.", provenance::line(&run.provenance)));
@@ -78,8 +79,8 @@ fn rows<E: Experiment>(run: &Run<E>) -> Result<String> {
         }
         object
     };
-    let provenance = serde_json::to_value(&run.provenance)
-        .context("cannot write where the figures come from")?;
+    let provenance =
+        serde_json::to_value(&run.provenance).context("cannot write the provenance as JSON")?;
     let all = json!({
         "provenance": provenance,
         "interrupted": run.interrupted,
@@ -88,7 +89,7 @@ fn rows<E: Experiment>(run: &Run<E>) -> Result<String> {
     Ok(serde_json::to_string_pretty(&all).context("cannot write the rows as JSON")? + "\n")
 }
 
-/// All figures of all plays, one a line.
+/// All figures of all plays, one per line.
 fn plays<E: Experiment>(run: &Run<E>) -> Table {
     let columns = ["experiment", "backend", "round", "figure", "value"].map(Column::left);
     let mut table = Table::new("", columns.to_vec());
@@ -120,12 +121,12 @@ fn document<E: Experiment>(run: &Run<E>) -> Document {
     blocks.extend(bound::missed(run).into_iter().map(Block::Warning));
     let first = [bound::table(run), E::at_a_glance(run)];
     blocks.extend(first.into_iter().flatten().chain(tables(run)).map(Block::Table));
-    blocks.push(Block::Heading("Who took part".to_owned()));
+    blocks.push(Block::Heading("Contenders".to_owned()));
     let about = run.contenders.iter().map(|(name, about)| format!("{name}: {about}"));
     blocks.push(Block::Points(about.collect()));
     blocks.push(Block::Heading("Where these figures come from".to_owned()));
     blocks.extend(E::METHOD.map(|page| {
-        Block::Text(format!("How they come about, and how to distrust them: {page}."))
+        Block::Text(format!("How they are measured, and how far to trust them: {page}."))
     }));
     blocks.push(Block::Facts(provenance::lines(&run.provenance)));
     let (title, subtitle) = (E::TITLE.to_owned(), provenance::line(&run.provenance));
@@ -165,11 +166,11 @@ fn table<E: Experiment>(run: &Run<E>, experiment: E) -> Table {
     if rounds > 1 {
         let worst = match worst.as_slice() {
             [] => String::new(),
-            names => format!("; {}: the worst of all", names.join(", ")),
+            names => format!("; {}: the worst of all rounds", names.join(", ")),
         };
         table.notes.push(format!(
-            "Medians of {rounds} interleaved rounds{worst}; ±: median absolute deviation, as a \
-             share."
+            "Medians of {rounds} interleaved rounds{worst}. ±: median absolute deviation, in \
+             percent of the median."
         ));
     }
     table.notes.extend(experiment.notes().iter().map(|note| (*note).to_owned()));
@@ -198,7 +199,7 @@ mod tests {
         run
     }
 
-    /// The tables, without the breaks of their lines.
+    /// The tables, without line breaks.
     fn shown(run: &Run<Kind>) -> String {
         let text = render(run, Format::Table).unwrap();
         text.split_whitespace().collect::<Vec<_>>().join(" ")

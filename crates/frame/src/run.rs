@@ -1,8 +1,8 @@
 //! Plays experiments on contenders in interleaved rounds.
 //!
 //! The load of a machine changes within minutes. So contenders are not measured one after the
-//! other: each round plays each experiment once on every contender, in rotating order, and tables
-//! show the median over the rounds.
+//! other: each round plays each experiment once on every contender, in rotating order. Tables show
+//! the median over the rounds.
 
 use crate::experiment::{Contender, Experiment};
 use crate::figure::{Played, Sample};
@@ -15,20 +15,20 @@ use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::console::say;
 use wheelhouse_present::progress::Progress;
 
-/// A run to be played.
+/// The plan of a run.
 pub struct Plan<E: Experiment> {
     /// The contenders, in the order of the tables.
     pub contenders: Vec<Box<dyn Contender<E>>>,
     /// The experiments, in the order of the report.
     pub experiments: Vec<E>,
-    /// `true` if each contender plays each experiment, `false` if only those that it
-    /// [names](Contender::plays).
+    /// `true` if each contender plays each experiment, `false` if it plays its
+    /// [defaults](Contender::plays).
     pub on_all: bool,
     /// The sizes of the experiments.
     pub load: E::Load,
     /// The number of rounds.
     pub rounds: usize,
-    /// The seed that the load has.
+    /// The seed of the load.
     pub seed: u64,
 }
 
@@ -39,9 +39,9 @@ pub struct Row<E> {
     pub experiment: E,
     /// The name of the contender.
     pub contender: &'static str,
-    /// The number of the round, from 1 on.
+    /// The number of the round, counted from 1.
     pub round: usize,
-    /// The figures, or what was wrong.
+    /// The figures, or a sentence that says what was wrong.
     pub played: Played,
 }
 
@@ -52,22 +52,23 @@ pub struct Run<E: Experiment> {
     pub provenance: Provenance,
     /// The sizes of the experiments.
     pub load: E::Load,
-    /// Names and what they are, in the order of the tables.
+    /// Names and descriptions, in the order of the tables.
     pub contenders: Vec<(&'static str, &'static str)>,
-    /// In the order in which they were played.
+    /// The plays, in the order in which they were played.
     pub rows: Vec<Row<E>>,
-    /// `true` if the run was ended before it was complete.
+    /// `true` if the run ended before it was complete.
     pub interrupted: bool,
 }
 
 impl<E: Experiment> Run<E> {
-    /// The exit code of a program that made this run: 0 if it is complete and nothing was wrong.
+    /// The exit code of a program that made this run: 0 if it is complete and nothing was wrong, 1
+    /// after a wrong answer, [`INTERRUPTED`] after an interruption.
     pub fn exit_code(&self) -> u8 {
-        // A missed bound is reported, but it is not an error: a busy machine misses it too.
+        // A missed bound is reported but is not an error: a busy machine misses it, too.
         if self.interrupted { INTERRUPTED } else { u8::from(self.wrong().next().is_some()) }
     }
 
-    /// The plays that went wrong, and how.
+    /// The plays that went wrong, each with what was wrong.
     pub fn wrong(&self) -> impl Iterator<Item = (&Row<E>, &str)> {
         self.rows.iter().filter_map(|row| Some((row, row.played.as_ref().err()?.as_str())))
     }
@@ -77,8 +78,8 @@ impl<E: Experiment> Run<E> {
         self.rows.iter().any(|row| row.experiment == experiment)
     }
 
-    /// The figures of a contender in an experiment: `None` if it has not played that, and what was
-    /// wrong if it was.
+    /// The figures of a contender in an experiment. `None` if it did not play the experiment, and
+    /// `Err` with what was wrong if any play went wrong.
     pub fn of(&self, experiment: E, contender: &str) -> Option<Result<Vec<Sample>, &str>> {
         let is_its = |row: &&Row<E>| row.experiment == experiment && row.contender == contender;
         let mut plays = Vec::new();
@@ -99,7 +100,7 @@ impl<E: Experiment> Plan<E> {
         self.contenders.iter().map(|it| &**it).filter(plays).collect()
     }
 
-    /// A line for a log: the experiment that begins now.
+    /// A line for a log that names the experiment that begins now.
     fn under_way(&self, round: usize, experiment: E) -> String {
         let contenders = self.who_plays(experiment).len();
         let about = experiment.expected(&self.load).as_secs_f64() * contenders as f64;
@@ -132,8 +133,8 @@ pub fn play_all<E: Experiment>(plan: &Plan<E>) -> Result<Run<E>> {
     let mut progress = Progress::new(round * plan.rounds as u32);
     for round in 1..=plan.rounds {
         for &experiment in &plan.experiments {
-            // Without a terminal there is no bar, and a log that is empty for minutes looks like a
-            // program that hangs.
+            // Without a terminal there is no progress bar, and a program that prints nothing for
+            // minutes looks as if it hangs.
             if !std::io::stderr().is_terminal() {
                 say(plan.under_way(round, experiment));
             }
@@ -143,9 +144,9 @@ pub fn play_all<E: Experiment>(plan: &Plan<E>) -> Result<Run<E>> {
                     return Ok(run);
                 }
                 progress.say(format!("{} on {}", experiment.name(), contender.name()));
-                // The next contender must not pay for memory that the one before has freed.
+                // Otherwise the next contender would pay for memory that the previous one freed.
                 allocator::clear_up();
-                // A contender that hangs has a row with the reason; the others continue.
+                // A contender that hangs gets a row with the reason; the others continue.
                 let played = contender.play(experiment, &plan.load);
                 let played = played.unwrap_or_else(|error| Err(format!("{error:#}")));
                 run.rows.push(Row { experiment, contender: contender.name(), round, played });
@@ -156,7 +157,7 @@ pub fn play_all<E: Experiment>(plan: &Plan<E>) -> Result<Run<E>> {
     Ok(run)
 }
 
-/// All of them, another one first each time.
+/// All items, starting with item `by` and wrapping around.
 fn rotated<T>(all: &[T], by: usize) -> impl Iterator<Item = &T> {
     all.iter().cycle().skip(by % all.len().max(1)).take(all.len())
 }

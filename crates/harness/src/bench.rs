@@ -1,9 +1,10 @@
-//! The comparison: verifies, then measures, and keeps each result as soon as it is there.
+//! The comparison: verifies every structure, measures it, and saves the results after each stream.
 //!
-//! Speed on a shared machine swings by a factor of two within minutes. So no backend is measured
-//! through before the next: each *round* plays the same stream once on every backend, in rotating
-//! order, and a ratio compares figures of the same rounds. How many rounds there are is decided by
-//! the time that a stream may take, with three as the least; two are enough of who is far behind.
+//! The speed of a shared machine can change by a factor of two within minutes. Measuring one
+//! structure completely before the next would compare different states of the machine. So each
+//! *round* plays the same stream once on every structure, in rotating order, and a ratio compares
+//! figures of the same rounds. The time budget of a stream sets the number of rounds, at least
+//! three. Two are enough for a structure that is far behind.
 
 mod details;
 mod samples;
@@ -26,38 +27,38 @@ use wheelhouse_present::files;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_present::units::count;
 
-/// A stream of few timers is played repeatedly within one sample, until about this many were
+/// A stream with few timers is played repeatedly for one sample, until about this many timers were
 /// started.
 const TIMERS_PER_SAMPLE: u64 = 100_000;
 
-/// And at most so often: a new structure is built each time, which takes longer than few timers.
+/// The most plays per sample. Each builds a new structure, which takes longer than a few timers do.
 const PLAYS: u64 = 1_000;
 
 const ROUNDS: std::ops::RangeInclusive<usize> = 3..=15;
 
-/// What to measure.
+/// The settings of a run.
 pub struct Settings {
-    /// Numbers of timers, for what can be made for any number.
+    /// Numbers of timers, for sources that can be made for any number.
     pub sizes: Vec<u32>,
-    /// Who is compared.
+    /// The structures to compare, and the floor.
     pub contenders: Vec<Box<dyn Contender>>,
-    /// On what.
+    /// The workloads and traces to play.
     pub sources: Vec<Source>,
     /// The seed of the workloads.
     pub seed: u64,
-    /// How many seeds, from that one on, have a share of the rounds: at least one.
+    /// How many seeds, counting up from `seed`, share the rounds. At least one.
     pub seeds: usize,
-    /// How long the timed rounds may take in all, unless three rounds take longer.
+    /// Time budget of all timed rounds together. The minimum of three rounds may exceed it.
     pub time: Duration,
-    /// How long the run may take, oracle and preparation included. Streams that would begin later
-    /// are left out, and a message names them.
+    /// Time limit of the whole run, including oracle and preparation. Streams that would begin
+    /// later are skipped, and a message names them.
     pub limit: Option<Duration>,
-    /// Whether each stream is played more often than once, single operations are timed, and memory
-    /// is measured.
+    /// `true` to play each stream more than once, to time single operations, and to measure
+    /// memory.
     pub details: bool,
 }
 
-/// When a run is to end.
+/// The time after which the run begins nothing new, if it has a limit.
 #[derive(Clone, Copy, Debug)]
 struct Deadline(Option<Instant>);
 
@@ -67,8 +68,8 @@ impl Deadline {
     }
 }
 
-/// The streams that are compared when none are named: those behind the columns of the table, and
-/// the recorded traces.
+/// The streams that are compared by default: the ones behind the columns of the table, and the
+/// recorded traces.
 pub fn usual_sources() -> Vec<Source> {
     const USUAL: [&str; 6] =
         ["uniform", "steady", "hold-exponential", "tcp", "often-moved", "mostly-answered"];
@@ -77,8 +78,8 @@ pub fn usual_sources() -> Vec<Source> {
     Source::all().into_iter().filter(is_usual).collect()
 }
 
-/// What a filter chooses: the workload or trace of that name; if there is none, those with it in
-/// their names; if there are none, those of the usual ones that have a measure of that name, a
+/// The sources that a filter chooses: the workload or trace with exactly this name; otherwise all
+/// whose names contain it; otherwise the usual ones that have a measure of this name, which is a
 /// column of the table.
 pub fn sources_named(filter: &str) -> Vec<Source> {
     let chosen = |is_it: &dyn Fn(&Source) -> bool| {
@@ -97,11 +98,11 @@ pub fn sources_named(filter: &str) -> Vec<Source> {
     usual_sources().into_iter().filter(has_it).collect()
 }
 
-/// A stream to be made and measured.
+/// A stream to make and measure.
 struct Job<'a> {
     source: &'a Source,
     n: u32,
-    /// How long its rounds may take.
+    /// Time budget of its rounds.
     time: Duration,
 }
 
@@ -114,18 +115,19 @@ impl Job<'_> {
     }
 }
 
-/// Runs the comparison in `dir`, which [`folder()`] has made, where results are saved as they come.
-/// Returns them all, and whether they are kept: a disk that fills up must not lose what took
-/// minutes, so the run continues, and saves again when there is more.
+/// Runs the comparison and saves the results in `dir`, which [`folder()`] has made.
+///
+/// Results are saved after each stream. A failed save does not end the run, since the figures took
+/// minutes and a later save may succeed. Returns all results and the outcome of the last save.
 ///
 /// # Errors
 ///
-/// If nothing can be written to begin with, or a trace cannot be read. Wrong answers are no error
-/// here but failures in the result.
+/// If the first save fails, or a trace cannot be read. Wrong answers are not errors: they are
+/// failures in the result.
 pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
     interrupt::watch();
     let mut provenance = provenance::gather(settings.seed);
-    provenance.pinned_to = pin(); // afterwards: a pinned thread sees one processor
+    provenance.pinned_to = pin(); // after `gather`: a pinned thread sees only one processor
     let mut run = Run {
         schema: SCHEMA,
         provenance,
@@ -138,7 +140,7 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
         footprints: Vec::new(),
         census: Vec::new(),
         failures: Vec::new(),
-        interrupted: true, // until it is complete: a run that was killed must not look whole
+        interrupted: true, // until the end: a run that is killed must not look complete
     };
     store::save(dir, &run)?;
     let jobs = jobs(settings);
@@ -157,7 +159,7 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
         measure_stream(settings, job, end, &mut run, &progress)?;
         drop_figures_of_wrong_answers(&mut run);
         progress.finish_part(expected(settings, job));
-        // Only the last save decides: by then there may be room again.
+        // Only the last save decides: the disk may have room again by then.
         let _ = store::save(dir, &run);
     }
     if settings.details && !end.is_over() {
@@ -166,21 +168,20 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
         left_out.push("memory".to_owned());
     }
     if !left_out.is_empty() {
-        say(format_args!("no time for {}: a run without --quick has them", left_out.join(", ")));
+        say(format_args!("no time left for {}: run without --quick", left_out.join(", ")));
     }
     run.interrupted = interrupt::requested();
     let kept = store::save(dir, &run);
     Ok((run, kept))
 }
 
-/// Makes the folder for the results of [`run`]: `out` if it is given, else one in `results` named
-/// after date, machine and commit. Refuses first what could not be measured to its end, so that no
-/// folder is left behind by that.
+/// Makes the folder for the results of [`run`]: `out` if given, otherwise a folder in `results`
+/// that is named after date, machine and commit. Checks first that the run fits into memory, so a
+/// run that is refused leaves no folder behind.
 ///
 /// # Errors
 ///
-/// If there is not the memory for the largest size, the folder cannot be made, or `out` has
-/// something in it.
+/// If the largest size does not fit into memory, the folder cannot be made, or `out` is not empty.
 pub fn folder(settings: &Settings, out: Option<&Path>, results: &Path) -> Result<PathBuf> {
     capacity::check(&settings.sources, &settings.sizes)?;
     match out {
@@ -189,18 +190,18 @@ pub fn folder(settings: &Settings, out: Option<&Path>, results: &Path) -> Result
     }
 }
 
-/// Keeps the thread on one processor, the one that other programs use least.
+/// Pins this thread to the processor that other programs use least.
 fn pin() -> Option<usize> {
     let allowed: Vec<usize> = core_affinity::get_core_ids()?.iter().map(|core| core.id).collect();
     let id = processor::quietest(&allowed)?;
     core_affinity::set_for_current(core_affinity::CoreId { id }).then_some(id)
 }
 
-/// The jobs, each with its share of the time: the small ones first, but in a run with a time limit
-/// the large ones. There the last may be left out, and the answer is that of the largest size.
+/// The jobs, each with its share of the time. Small sizes come first. In a run with a time limit,
+/// large ones do: the last jobs may be skipped, and the answer is about the largest size.
 fn jobs(settings: &Settings) -> Vec<Job<'_>> {
     let weigh = |source: &Source, n: u32| match source {
-        // Below 50,000 timers, more time buys nothing.
+        // Below 50,000 timers, more time does not improve the figures.
         Source::Workload(_) | Source::Mix(_) => f64::from(n.max(50_000)) / 1e6,
         Source::Shipped(_) | Source::File(_) => 0.3,
     };
@@ -220,13 +221,14 @@ fn jobs(settings: &Settings) -> Vec<Job<'_>> {
     weighed.into_iter().map(|(source, n, weight)| Job { source, n, time: share(weight) }).collect()
 }
 
-/// What a play takes a timer and contender, about, and the oracle a timer. [`Progress`] corrects
-/// them.
+/// Estimated time of a play, for each timer and contender. [`Progress`] corrects it.
 const PLAY: Duration = Duration::from_nanos(1_500);
+
+/// Estimated time of the oracle, for each timer. [`Progress`] corrects it.
 const SOLVE: Duration = Duration::from_nanos(6_000);
 
-/// How long a job is expected to take: with the oracle, the verification, and the passes over
-/// single operations, of which one counts steps.
+/// Expected time of a job, including the oracle, the verification, and the passes over single
+/// operations, of which one counts steps.
 fn expected(settings: &Settings, job: &Job<'_>) -> Duration {
     let timers = if job.source.is_scalable() { job.n } else { TIMERS_PER_SAMPLE as u32 };
     let play = PLAY * timers * settings.contenders.len() as u32;
@@ -266,7 +268,7 @@ fn measure_stream(
     let mut seed = 0;
     let mut samples = Samples::new(&right, &stream);
     if plays == 1 {
-        // The play that was verified is one like any other.
+        // The verified play is the first sample.
         let first = first.chunks(1).enumerate();
         first.for_each(|(at, played)| samples.add(at, 0, &stream, played));
     }
@@ -274,13 +276,13 @@ fn measure_stream(
         under_way(&format!("round {} of {rounds}", round + 1));
         progress.within_part(whole, 0.25 + 0.5 * round as f64 / rounds as f64);
         if round * seeds / rounds > seed {
-            // One after the other, so that one stream is in memory.
+            // Seeds follow one another, so only one stream is in memory.
             seed = round * seeds / rounds;
             (stream, solution) = solved(job, settings.seed.wrapping_add(seed as u64))?;
         }
         for turn in 0..right.len() {
             if interrupt::requested() {
-                return Ok(()); // an unfinished row is no row
+                return Ok(()); // without the unfinished rows
             }
             let at = (turn + round) % right.len();
             let has_no_time = round > 1 && end.is_over();
@@ -308,32 +310,32 @@ fn measure_stream(
     if settings.details && has_single_operations(&stream) && !end.is_over() {
         under_way("single operations");
         progress.within_part(whole, 0.75);
-        // Of millions of operations of a kind, four million tell as much.
+        // Four million operations of a kind are enough.
         stream.cut(&mut solution);
         time_single_operations(&right, &stream, &solution, run);
     }
     Ok(())
 }
 
-/// Makes the stream of a job, and plays it on the oracle.
+/// Makes the stream of a job and plays it on the oracle.
 fn solved(job: &Job<'_>, seed: u64) -> Result<(Stream, Solution)> {
     let mut stream = job.source.load(job.n, seed)?;
     let mut solution = stream.solve();
     if !job.source.is_scalable() {
-        // A trace gives each timer of hours a new number. A structure holds only the live ones.
+        // A trace may give every timer a new label; a structure holds only the live ones.
         stream.n = solution.census.most_live;
         solution.census.n = stream.n;
     }
     Ok((stream, solution))
 }
 
-/// Notes a failure, unless there is one of the same backend on the same stream.
+/// Adds a failure, unless the list has one of the same backend on the same stream.
 fn note(failures: &mut Vec<Failure>, failure: Option<Failure>) {
     let key = |it: &Failure| (it.backend.clone(), it.workload.clone(), it.n);
     failures.extend(failure.filter(|new| failures.iter().all(|old| key(old) != key(new))));
 }
 
-/// Takes out the figures of those who turned out to be wrong while they were timed.
+/// Removes the figures of structures that answered wrongly while they were timed.
 fn drop_figures_of_wrong_answers(run: &mut Run) {
     let wrong = |backend: &str, workload: &str, n| {
         run.failures.iter().any(|it| it.backend == backend && it.workload == workload && it.n == n)
@@ -342,8 +344,8 @@ fn drop_figures_of_wrong_answers(run: &mut Run) {
     run.latency.retain(|row| !wrong(&row.backend, &row.workload, row.n));
 }
 
-/// Plays the stream once on everybody. Returns those whose answers were right, with what they
-/// played.
+/// Plays the stream once on every contender. Returns the contenders whose answers were right, with
+/// their plays.
 fn verify_all<'a>(
     settings: &'a Settings,
     stream: &Stream,
@@ -371,7 +373,7 @@ mod tests {
     #[test]
     fn a_filter_names_a_workload_a_part_of_some_or_a_column() {
         let names = |filter| sources_named(filter).iter().map(Source::name).collect::<Vec<_>>();
-        assert_eq!(names("uniform"), ["uniform"], "and not `hold-uniform` as well");
+        assert_eq!(names("uniform"), ["uniform"], "without `hold-uniform`");
         assert_eq!(names("steady"), ["steady"]);
         assert_eq!(names("trace:nginx"), ["trace:nginx"]);
         assert_eq!(names("nginx"), ["trace:nginx"]);

@@ -1,8 +1,8 @@
-//! Whether the memory suffices for what is to be played, asked before anything is: an allocation
-//! that fails ends the program at once, with all that was measured before and not yet saved.
+//! Checks, before a stream is played, that there is enough memory for it. A failed allocation ends
+//! the program at once and loses every figure that is not yet saved.
 //!
-//! A stream is in memory as a whole, 16 bytes an operation. How many operations a workload has for
-//! each timer is counted in a sample of itself, since no constant would hold for all of them.
+//! A stream is in memory as a whole, with 16 bytes per operation. Workloads differ in how many
+//! operations they have per timer, so these are counted in a sample of the workload.
 
 use crate::source::Source;
 use crate::stream::Stream;
@@ -12,19 +12,19 @@ use wheelhouse_machine::provenance;
 use wheelhouse_present::units;
 use wheelhouse_workload::Op;
 
-/// The timers of the sample, and the most for which nothing is asked: they take a hundred
-/// megabytes. From here on the operations of a timer hardly grow fewer; those of `steady`, for
-/// instance, as soon as its steps outnumber its ticks, which is here.
+/// The number of timers in the sample, and the largest number that is not checked: it takes a
+/// hundred megabytes. Beyond it, the operations per timer hardly decrease. Those of `steady`, for
+/// instance, stop decreasing when its steps outnumber its ticks, which is at this size.
 const SAMPLE: u32 = 1 << 18;
 
-/// What else a timer takes while a stream is solved and played: its places in the oracle, in the
-/// list of what fires, in the table of handles and in a structure. Peaks of `verify` without the
-/// operations were, at a million and at three million timers, 160 and 133 bytes a timer for
-/// `uniform`, 150 and 195 for `steady`, 110 to 195 for most others (`tcp`, with its many labels, up
-/// to 250).
+/// Other memory per timer while a stream is solved and played: the entries in the oracle, in the
+/// list of what fires, in the table of handles, and in a structure. The peaks of `verify` without
+/// the operations were, in bytes per timer at one million and at three million timers: 160 and 133
+/// for `uniform`, 150 and 195 for `steady`, 110 to 195 for most others, and up to 250 for `tcp`
+/// with its many labels.
 const PER_TIMER: u64 = 200;
 
-/// The most timers that streams are made for: their labels are 32 bits, and a stream of more fills
+/// The most timers that streams are made for. Labels have 32 bits, and a larger stream would fill
 /// the memory of most machines.
 const MOST: u32 = 200_000_000;
 
@@ -32,28 +32,28 @@ const MOST: u32 = 200_000_000;
 ///
 /// # Errors
 ///
-/// If it is none, zero, or more than streams are made for; the message says what is allowed.
+/// If it is not a number, zero, or more than streams are made for. The message states the range.
 pub fn timers(text: &str) -> Result<u32, String> {
-    // A double holds every whole number that is allowed, and reads both ways of writing it.
+    // A double represents every allowed number exactly, and reads both notations.
     match text.replace('_', "").parse::<f64>() {
         Ok(n) if n.fract() == 0.0 && (1.0..=f64::from(MOST)).contains(&n) => Ok(n as u32),
-        _ => Err(format!("a number of timers is between 1 and {MOST}, as in 1_000_000 or 1e6")),
+        _ => Err(format!("the number of timers must be from 1 to {MOST}, as in 1_000_000 or 1e6")),
     }
 }
 
-/// What a label takes, whether a timer ever has it: a place in the table of handles, and in those
-/// of the floor, of which one is rounded up to a power of two.
+/// Memory per label, even if no timer ever has it: an entry in the table of handles and one in each
+/// of the floor's two arrays. One of these is rounded up to a power of two.
 const PER_LABEL: u64 = 8 + 16 + 2 * 16;
 
-/// What a movement of the clock takes: how many timers fire at it, in an array that doubles.
+/// Memory per movement of the clock: how many timers fire at it, in an array that doubles.
 const PER_TICK: u64 = 3 * 4;
 
-/// Refuses what takes more memory than there is. Asks nothing where the system does not tell how
-/// much that is.
+/// Refuses a run that needs more memory than there is. Checks nothing if the system does not report
+/// how much that is.
 ///
 /// # Errors
 ///
-/// If the largest of the sizes takes more than is available, on any of the sources, or a trace
+/// If the largest size needs more memory than is available, on any of the sources, or a trace
 /// does.
 pub fn check(sources: &[Source], sizes: &[u32]) -> Result<()> {
     let Some((available, whose)) = available() else { return Ok(()) };
@@ -68,13 +68,13 @@ pub fn check(sources: &[Source], sizes: &[u32]) -> Result<()> {
                 let ticks = ticks(stream);
                 let what = format!("{} ({} labels, {ticks} ticks)", stream.name, stream.labels);
                 let needed = stream.labels as u64 * PER_LABEL + ticks * PER_TICK;
-                (what, needed, "use the labels of timers that have ended again, and longer ticks")
+                (what, needed, "reuse the labels of timers that have ended, and use longer ticks")
             }
             _ => continue,
         };
         ensure!(
             needed <= available,
-            "{what} takes about {} and {whose} {} available; {remedy}",
+            "{what} needs about {}, and {whose} {} available; {remedy}",
             units::bytes(needed),
             units::bytes(available),
         );
@@ -82,7 +82,7 @@ pub fn check(sources: &[Source], sizes: &[u32]) -> Result<()> {
     Ok(())
 }
 
-/// How often a stream moves the clock, tick by tick where it says so.
+/// How often a stream moves the clock, counting single ticks.
 fn ticks(stream: &Stream) -> u64 {
     let ops = stream.phases.iter().flat_map(|phase| &phase.ops);
     ops.map(|op| match op {
@@ -93,7 +93,7 @@ fn ticks(stream: &Stream) -> u64 {
     .sum()
 }
 
-/// About how many bytes it takes to verify and to measure what can be made for any number of
+/// About how many bytes it takes to verify and measure a source that can be made for any number of
 /// timers.
 fn needed(source: &Source, n: u32) -> Result<u64> {
     let sample = n.min(SAMPLE);
@@ -104,8 +104,8 @@ fn needed(source: &Source, n: u32) -> Result<u64> {
     Ok(scale(operations * size_of::<Op>()) + PER_TIMER * timers)
 }
 
-/// The bytes that can be had, and who has them: the machine, or what a limit (`ulimit -v`) leaves
-/// to this process, if that is less.
+/// The available bytes, and what limits them: the machine, or this process's limit (`ulimit -v`) if
+/// that leaves less.
 fn available() -> Option<(u64, &'static str)> {
     let machine = provenance::meminfo("MemAvailable").map(|bytes| (bytes, "the machine has"));
     let limit =
@@ -113,7 +113,7 @@ fn available() -> Option<(u64, &'static str)> {
     machine.into_iter().chain(limit).min()
 }
 
-/// What the limit of the address space leaves; `None` without one.
+/// The bytes that the limit of the address space leaves; `None` without a limit.
 fn address_space_left() -> Option<u64> {
     let limits = read_to_string("/proc/self/limits").ok()?;
     let most = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
@@ -150,7 +150,7 @@ mod tests {
         assert!((per_timer(SAMPLE * 100) - 328.0).abs() < 1.0);
     }
 
-    /// Of two operations, as a trace file may be that nobody should trust.
+    /// A trace file of two operations, whose numbers cannot be trusted.
     fn two_operations(labels: u32, count: u32) -> Source {
         let header = trace::Header { labels, operations: 2, ..trace::Header::default() };
         let mut writer = trace::Writer::new(Vec::new(), header).unwrap();

@@ -1,18 +1,18 @@
-//! Cold memory that is cold.
+//! Keeps the memory of *insert cold* cold.
 //!
-//! glibc's allocator learns: once a large array was freed, it keeps the like of it, mapped already,
-//! for the next. After a structure was built and dropped a few times, building one again would
-//! touch no fresh page, and *insert cold* would be warm. Its thresholds are fixed from the
-//! environment alone, before the program starts: so it starts itself once more.
+//! glibc's allocator adapts: once a large array is freed, it keeps memory of that size mapped for
+//! the next one. After a structure was built and dropped a few times, building it again would touch
+//! no fresh page, and *insert cold* would measure warm memory. Environment variables fix the
+//! thresholds, but only before the program starts. So the program starts itself once more.
 
-/// What turns the learning off: arrays of 128 KiB and more are mapped anew, and free memory goes
-/// back at once.
+/// These settings turn the adaptation off: each array of 128 KiB or more is mapped on its own, and
+/// freed memory is returned at once.
 const THRESHOLDS: [(&str, &str); 2] =
     [("MALLOC_MMAP_THRESHOLD_", "131072"), ("MALLOC_TRIM_THRESHOLD_", "131072")];
 
-/// Sees to it that freed memory is not kept, by replacing this process with itself under the
-/// environment that says so. Does nothing where that is so already, or where the system has no such
-/// thing; if it fails, a warning says what that means.
+/// Makes the allocator return freed memory. To do so, replaces this process with itself under the
+/// environment variables for it. Does nothing if they are set already, or if the system does not
+/// use glibc. If it fails, a warning states the consequence.
 pub fn forget_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if THRESHOLDS.iter().any(|(name, _)| std::env::var_os(name).is_none()) {
@@ -23,7 +23,7 @@ pub fn forget_freed_memory() {
             .envs(THRESHOLDS)
             .exec();
         wheelhouse_present::console::say(format_args!(
-            "warning: cannot start anew ({error}): the column 'insert cold' will show memory that \
+            "warning: cannot restart ({error}): the column 'insert cold' will measure memory that \
              was used before"
         ));
     }

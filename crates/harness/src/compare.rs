@@ -1,9 +1,9 @@
-//! Two runs side by side: row by row the ratio of B to A, and whether that is more than noise.
+//! Compares two runs row by row: the ratio of B to A, and whether it is more than noise.
 //!
-//! A verdict needs two things: the 95 % interval of the ratio ([`stats::ratio_interval`]) lies
-//! wholly on one side of 1, and by more than [`NOISE`], since two builds of the same source differ
-//! by a percent or two from where the linker put their loops. Of many rows some pass by chance all
-//! the same; the notes say how many to expect.
+//! B counts as faster or slower only if the whole 95 % interval of the ratio
+//! ([`stats::ratio_interval`]) is on one side of 1, by more than [`NOISE`]. Two builds of the same
+//! source differ by a percent or two, depending on where the linker put their loops. Among many
+//! rows, some pass by chance; the notes say how many to expect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,13 +13,13 @@ use wheelhouse_present::stats::{self, Ratio};
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 use wheelhouse_present::units;
 
-/// A difference within this share is noise whatever its interval.
+/// A difference within this share is noise, whatever its interval.
 pub const NOISE: f64 = 0.02;
 
-/// If the floor moved by more than this share, the machine was not in the same state.
+/// If the floor changed by more than this share, the machine was in a different state.
 const FLOOR_DRIFT: f64 = 0.10;
 
-/// What the samples say of a row.
+/// The verdict on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// B takes less time than A.
@@ -33,7 +33,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// As it stands in the table.
+    /// The word in the table.
     pub fn as_str(self) -> &'static str {
         match self {
             Verdict::Faster => "faster",
@@ -63,7 +63,7 @@ pub struct Row {
     pub samples: (usize, usize),
     /// B over A with its interval; `None` if there are too few samples for one.
     pub ratio: Option<Ratio>,
-    /// Whether B is faster.
+    /// The verdict: is B faster?
     pub verdict: Verdict,
 }
 
@@ -72,18 +72,18 @@ pub struct Row {
 pub struct Comparison {
     /// The rows that both have, in the order of A.
     pub rows: Vec<Row>,
-    /// What speaks against comparing them.
+    /// Reasons not to compare them.
     pub warnings: Vec<String>,
 }
 
 impl Comparison {
-    /// How many rows have that verdict.
+    /// How many rows have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
     }
 
-    /// The rows as a table, a summary beneath it. The warnings stand apart: they go where they are
-    /// seen in every form.
+    /// The rows as a table, with a summary below it. The warnings are not in it, so that a program
+    /// can show them in every format.
     pub fn table(&self) -> Table {
         let columns = vec![
             Column::left("structure"),
@@ -112,14 +112,14 @@ impl Comparison {
         let decided = self.rows.len() - self.count(Verdict::Undecided);
         if decided > 0 {
             notes.push(format!(
-                "Intervals hold 95 times in 100 at best: of {decided} rows about {} differ by \
-                 chance alone.",
+                "At best, 95 of 100 intervals hold: of {decided} rows, about {} differ by chance \
+                 alone.",
                 (decided as f64 * 0.05).ceil()
             ));
         }
         if self.count(Verdict::Undecided) > 0 {
             notes.push(format!(
-                "Undecided rows have fewer than {} samples on a side, or times of zero: repeat \
+                "Undecided rows have fewer than {} samples in A or B, or times of zero. Repeat \
                  with a longer --time.",
                 stats::FEWEST
             ));
@@ -151,7 +151,7 @@ pub fn compare(a: &Run, b: &Run) -> Comparison {
     Comparison { rows, warnings }
 }
 
-/// What a run has that can be compared: for when two have nothing in common.
+/// A list of a run's rows, for the message that two runs have none in common.
 pub fn contents(run: &Run) -> String {
     let named = |name: fn(&Throughput) -> String| {
         let names: BTreeSet<String> = run.throughput.iter().map(name).collect();
@@ -215,12 +215,17 @@ fn provenance_warnings(a: &Provenance, b: &Provenance) -> Vec<String> {
             "the machines differ",
         ),
         ("host", a.host.clone(), b.host.clone(), "the machines differ"),
-        ("kernel", a.kernel.clone(), b.kernel.clone(), "part of a difference may be the kernel's"),
+        (
+            "kernel",
+            a.kernel.clone(),
+            b.kernel.clone(),
+            "part of a difference may come from the kernel",
+        ),
         (
             "compiler",
             a.rustc.clone(),
             b.rustc.clone(),
-            "part of a difference may be the compiler's",
+            "part of a difference may come from the compiler",
         ),
         ("profile", a.profile.clone(), b.profile.clone(), "the builds differ"),
         (
@@ -236,14 +241,15 @@ fn provenance_warnings(a: &Provenance, b: &Provenance) -> Vec<String> {
         .collect();
     if a.pinned_to.is_some() != b.pinned_to.is_some() {
         warnings.push(
-            "one run was pinned to a processor and the other was not: repeat both alike".to_owned(),
+            "one run was pinned to a processor and the other was not: repeat both the same way"
+                .to_owned(),
         );
     }
     for (name, provenance) in [("A", a), ("B", b)] {
         if provenance.dirty {
             warnings.push(format!(
-                "{name} was built from a tree with uncommitted changes: its commit {} does not say \
-                 what was measured",
+                "{name} was built from a tree with uncommitted changes: its commit {} is not \
+                 exactly what was measured",
                 provenance.commit
             ));
         }
@@ -259,7 +265,7 @@ fn row_warnings(a: &Run, b: &Run) -> Vec<String> {
         }
         if !run.failures.is_empty() {
             warnings.push(format!(
-                "{name} has wrong answers ({}), and no times there",
+                "{name} has wrong answers ({}), which have no times",
                 run.failures.len()
             ));
         }
@@ -270,21 +276,21 @@ fn row_warnings(a: &Run, b: &Run) -> Vec<String> {
             .count();
         if missing > 0 {
             warnings.push(format!(
-                "rows of {name} that {other_name} does not have, left out here: {missing}"
+                "rows of {name} that {other_name} does not have are left out: {missing}"
             ));
         }
     }
     warnings
 }
 
-/// The floor does the same work in every version: if it moved, the machine did.
+/// The floor does the same work in every version: if its time changed, the machine did.
 fn floor_warning(rows: &[Row]) -> Option<String> {
     let floor = rows.iter().filter(|row| row.backend == FLOOR && row.a > 0.0);
     let moved = stats::geometric_mean(&floor.map(|row| row.b / row.a).collect::<Vec<_>>())?;
     ((moved - 1.0).abs() > FLOOR_DRIFT).then(|| {
         format!(
-            "the floor itself took {moved:.2} times as long in B: the machine was in another \
-             state, and every ratio here is off by about as much; repeat both runs close together"
+            "the floor itself took {moved:.2} times as long in B: the machine was in a different \
+             state, and every ratio is off by about that factor; repeat both runs close together"
         )
     })
 }

@@ -1,7 +1,7 @@
-//! Those who are compared, behind one face.
+//! The structures to compare, and the floor, behind one trait.
 //!
-//! [`Timer`] is used with static dispatch, as a program would use it; what is dynamic here is only
-//! "play this whole stream".
+//! A play calls [`Timer`] with static dispatch, as a program would. Only the call that plays a
+//! whole stream is dynamic.
 
 use crate::floor::{Floor, NOTHING};
 use crate::latency::{Longest, Times, single_operations};
@@ -23,18 +23,19 @@ pub trait Contender {
     /// The name in tables and on the command line.
     fn name(&self) -> &'static str;
 
-    /// What is known of it; `None` for the floor.
+    /// Its description; `None` for the floor.
     fn info(&self) -> Option<Info>;
 
-    /// What is to be said of one that is not a backend of this workspace.
+    /// Version and limits of a structure from another project; `None` for one of this workspace.
     fn guest(&self) -> Option<Guest> {
         None
     }
 
-    /// Whether it can play this stream, or the phases of it that something is measured in.
+    /// Returns `true` if it can play a phase of this stream that measures something.
     fn can_play(&self, stream: &Stream, solution: &Solution) -> bool;
 
-    /// Plays a stream on a new structure and times each phase. What cannot play it answers wrong.
+    /// Plays a stream on a new structure and times each phase. A structure that cannot play the
+    /// stream answers wrongly.
     fn play(&self, stream: &Stream, solution: &Solution) -> Played;
 
     /// Plays a stream on a new structure and times each operation of the phases that measure
@@ -42,31 +43,32 @@ pub trait Contender {
     fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Times) -> Checksum;
 
     /// Plays a stream on a new structure and counts the steps of each operation of the phases that
-    /// measure something; `None` if it has no meter.
+    /// measure something; `None` for a structure without a meter.
     fn count_each(&self, _: &Stream) -> Option<Longest> {
         None
     }
 
-    /// Measures the memory of n timers; `None` for the floor, whose arrays say nothing, and for
-    /// whom that would take too long.
+    /// Measures the memory of n timers. `None` for the floor, whose arrays say nothing about
+    /// memory, and for structures that would take too long.
     fn memory(&self, n: u32, seed: u64) -> Option<Memory>;
 
-    /// Measures what a stream costs besides time; `None` if that is not known of it.
+    /// Measures what a stream costs besides time; `None` if that cannot be measured.
     fn footprint(&self, _: &Stream, _: &Solution) -> Option<Footprint> {
         None
     }
 }
 
-/// What came of playing a stream.
+/// The result of playing a stream.
 #[derive(Debug)]
 pub struct Played {
-    /// The time of each phase; `None` if it cannot play that one.
+    /// The time of each phase; `None` for a phase that it cannot play.
     pub times: Vec<Option<Taken>>,
-    /// The checksum after each phase; the right one after a phase that it cannot play.
+    /// The checksum after each phase. After a phase that it cannot play, this is the right one.
     pub checksums: Vec<Checksum>,
 }
 
-/// Plays on something that applies operations, and is told when what is measured comes to its end.
+/// Plays a stream with `play`, which applies the operations of a phase. Its second argument is
+/// `true` if a measure ends with the phase.
 fn play_timed(stream: &Stream, mut play: impl FnMut(&[Op], bool) -> Checksum) -> Played {
     let mut played = Played { times: Vec::new(), checksums: Vec::new() };
     for (at, phase) in stream.phases.iter().enumerate() {
@@ -80,15 +82,15 @@ fn play_timed(stream: &Stream, mut play: impl FnMut(&[Op], bool) -> Checksum) ->
 /// The name by which callgrind finds `play_phase`, the function that plays a phase.
 pub const PLAY_PHASE: &str = "contender::play_phase";
 
-/// Plays a phase; `ends` says that what it measures ends with it.
+/// Plays a phase. `ends` is `true` if a measure ends with it.
 ///
-/// What is timed and what callgrind counts is this one piece of machine code. It is never inlined,
-/// so that it has a name to be found by. A call for each phase is nothing beside the phase.
+/// This is the machine code that is timed, and that callgrind counts. It is never inlined, so
+/// callgrind can find it by its name. One call per phase costs nothing compared with the phase.
 #[inline(never)]
 pub(crate) fn play_phase<T: Timer<u64>>(player: &mut Player<T>, ops: &[Op], ends: bool) {
     player.play(ops);
     if ends {
-        player.timer_mut().compact(); // what was put off is charged to those who put it off
+        player.timer_mut().compact(); // deferred work counts for the measure that deferred it
     }
 }
 
@@ -212,20 +214,20 @@ pub fn is_unusual(name: &str) -> bool {
     !is_usual(name) && wheelhouse_registry::all().iter().any(|info| info.name == name)
 }
 
-/// Whether it is one of the structures that one would take, or the floor.
+/// Returns `true` for a structure that takes part by default, and for the floor.
 pub fn is_usual(name: &str) -> bool {
     name == FLOOR || wheelhouse_registry::usual().iter().any(|info| info.name == name)
 }
 
-/// The structures of the registry that are late by design. They are not among [`all`]: their
-/// answers are not those of the others.
+/// The structures of the registry that are late by design. [`all`] leaves them out, since their
+/// answers differ from those of the others.
 pub fn approximate() -> Vec<Box<dyn Contender>> {
     let mut collect = Collect(Vec::new());
     wheelhouse_registry::visit_approximate(&mut collect);
     collect.0
 }
 
-/// Those of [`all`] with these names; all if none is named.
+/// The contenders of [`all`] with these names; all of them if `names` is empty.
 ///
 /// # Errors
 ///
@@ -234,7 +236,7 @@ pub fn select(names: &[String]) -> Result<Vec<Box<dyn Contender>>> {
     select_from(all(), names)
 }
 
-/// Those with these names, in the order in which they came; all if none is named.
+/// The contenders with these names, in their original order; all of them if `names` is empty.
 ///
 /// # Errors
 ///

@@ -1,21 +1,25 @@
 //! The floor: the memory traffic that no timer facility can avoid, and nothing else.
 //!
-//! It plays the same stream on bare arrays that keep no order. Which timers fire, and when, it is
-//! told beforehand by the oracle; all that is left is to move the bytes: one sequential write for
-//! each timer started or moved and two for each that fires (its reference on its way down two
-//! levels of a wheel), one random access for each timer started under its label, stopped, moved, or
-//! fired. Its answers are the right ones, and are checked as everybody else's are.
+//! It plays the same stream on bare arrays that keep no order. The oracle tells it beforehand which
+//! timers fire, and when. So it only moves the bytes:
+//!
+//! - one sequential write for each timer that is started or moved;
+//! - two sequential writes for each timer that fires (its reference, on the way down two levels of
+//!   a wheel);
+//! - one random access for each timer that is started under its label, stopped, moved, or fired.
+//!
+//! Its answers are the right ones, and are checked like those of every structure.
 
 use std::hint::black_box;
 use wheelhouse_core::Tick;
 use wheelhouse_workload::{Checksum, Op};
 
-/// Which timers fire: the oracle's answer, in the form in which a wheel would find it.
+/// The timers that fire: the oracle's answer, in the form in which a wheel would find it.
 #[derive(Debug, Default)]
 pub struct Script {
     /// The labels, in order of firing.
     pub fired: Vec<u32>,
-    /// How many of them fire each time the clock moves, in order; single ticks count singly.
+    /// How many of them fire each time the clock moves, in order. Each single tick is a movement.
     pub counts: Vec<u32>,
 }
 
@@ -25,13 +29,13 @@ pub static NOTHING: Script = Script { fired: Vec::new(), counts: Vec::new() };
 /// Sequential writes for a timer that fires.
 const MOVES_ON_THE_WAY: u64 = 2;
 
-/// What a wheel writes for a timer: 16 bytes.
+/// The 16 bytes that a wheel writes for a timer.
 type Written = (Tick, u64);
 
 #[derive(Clone, Copy)]
 struct Entry {
     deadline: Tick,
-    /// The value plus one; zero when no timer is here.
+    /// The value plus one; zero if the entry has no timer.
     value: u64,
 }
 
@@ -62,13 +66,14 @@ impl<'a> Floor<'a> {
         }
     }
 
-    /// The sum over all answers so far.
+    /// The checksum over all answers so far.
     pub fn checksum(&self) -> Checksum {
+        // Nothing reads the log: without this, the compiler could remove the writes to it.
         black_box(&self.log);
         self.checksum
     }
 
-    /// Plays a stretch of a stream.
+    /// Plays a part of a stream.
     pub fn play(&mut self, ops: &[Op]) {
         ops.iter().for_each(|op| self.apply(*op));
     }

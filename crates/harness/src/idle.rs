@@ -1,13 +1,13 @@
-//! What the player costs by itself: a timer facility that does nothing.
+//! The cost of the player by itself, measured on a timer facility that does nothing.
 //!
-//! The player stands between a stream and a structure, and is counted with it. `Idle` holds no
-//! timer. It gives out one handle for all, and when the clock moves it hands out as many expiries
-//! as it is told. So what is counted of it is the player: the loop over the operations, the table
-//! of handles, and the checksum. Its answers are wrong, and it is therefore no
+//! The player plays a stream on a structure, so a count of the structure includes the player.
+//! `Idle` holds no timers. It returns one handle for all timers, and when the clock moves it fires
+//! as many timers as it is given. Only the player is counted then: the loop over the operations,
+//! the table of handles, and the checksum. The answers are wrong, so `Idle` is not a
 //! [contender](crate::contender).
 //!
-//! How many timers fire comes from the oracle. Without it the player's part in an expiry, which is
-//! two words into the checksum, would be missing.
+//! The oracle supplies how many timers fire. Otherwise the count would miss the player's part in an
+//! expiry, which is to add two words to the checksum.
 
 use crate::contender::play_phase;
 use crate::stream::Stream;
@@ -16,14 +16,14 @@ use std::num::NonZeroU32;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 use wheelhouse_workload::{Checksum, Player};
 
-/// The name under which the player stands among the backends.
+/// The name of the player in tables, where it is a row among the backends.
 pub const PLAYER: &str = "player";
 
 /// Holds nothing and answers at once.
 ///
-/// What it is given goes into a sum, and what it answers comes from what it is given. Otherwise the
-/// compiler would see that nothing depends on them, and leave out a part of the player. A sum costs
-/// an instruction, where a black box for each answer would cost five.
+/// Every input is added to a sum, and every answer is computed from an input. Otherwise the
+/// compiler would see that nothing depends on them and remove a part of the player. The sum costs
+/// one instruction; a black box for each answer would cost five.
 #[derive(Debug)]
 struct Idle<'a> {
     /// How many timers fire each time the clock moves.
@@ -87,12 +87,12 @@ impl Timer<u64> for Idle<'_> {
         for value in 0..u64::from(count) {
             on_expiry(Expired { id: HANDLE, deadline: now, value });
         }
-        // The player goes on from wake-up to wake-up until something has fired; here it is to stop.
+        // Never 0: the player would ask for one wake-up after another until a timer fires.
         count.max(1) as usize
     }
 }
 
-/// Plays a stream on nothing, given how many timers fire each time the clock moves.
+/// Plays a stream on `Idle`, given how many timers fire each time the clock moves.
 pub fn play(stream: &Stream, counts: &[u32]) -> Checksum {
     let mut player = Player::new(Idle::new(counts), stream.labels);
     for (at, phase) in stream.phases.iter().enumerate() {
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use crate::source::Source;
 
-    /// A wake-up of a structure that is never done would be asked for again for ever.
+    /// If `advance` could return 0, the player would ask for wake-ups forever.
     #[test]
     fn the_player_comes_to_the_end_of_every_stream() -> anyhow::Result<()> {
         for source in Source::all().iter().filter(|source| source.is_scalable()) {

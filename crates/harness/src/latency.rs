@@ -2,13 +2,13 @@
 //!
 //! Each operation is timed on its own with two reads of the clock, which cost tens of nanoseconds
 //! themselves. That cost is measured ([`overhead`](wheelhouse_machine::clock::overhead)), stated in
-//! the results, and not subtracted: the figures are what was seen, and below about twice the
-//! overhead they say little. The tail is what they are for: a slow operation cannot hide in an
-//! average.
+//! the results, and not subtracted. Figures below about twice the overhead mean little. The purpose
+//! of these figures is the tail: a slow operation cannot hide in an average.
 //!
 //! A scheduler takes the processor away for milliseconds, and then one operation looks that slow.
-//! But the stream is the same in each pass, and so is what the structure does. So the time of an
-//! operation is the *least* of several passes: a stall would have to hit it in all of them.
+//! But each pass plays the same stream, so the structure does the same work. The time of an
+//! operation is therefore its *minimum* over several passes: a stall would have to hit it in all of
+//! them.
 
 use crate::model::{Latency, Steps};
 use crate::stream::{Stream, single_ticks};
@@ -19,11 +19,11 @@ use wheelhouse_workload::{Measure, Op, Phase};
 /// The kinds of operation.
 pub const KINDS: [&str; 4] = ["insert", "cancel", "tick", "advance"];
 
-/// How often a stream is played: two stalls of the machine may meet, three do not.
+/// How often a stream is played. Two stalls of the machine may hit one operation, three do not.
 pub const PASSES: usize = 3;
 
-/// Plays a phase one operation at a time. `play` receives its place in [`KINDS`], or `None` if it
-/// is not to be measured.
+/// Plays a phase one operation at a time. `play` receives the index of the kind in [`KINDS`], or
+/// `None` if the operation is not measured.
 pub fn single_operations(phase: &Phase, mut play: impl FnMut(Option<usize>, Op)) {
     for &op in &phase.ops {
         match op {
@@ -31,8 +31,7 @@ pub fn single_operations(phase: &Phase, mut play: impl FnMut(Option<usize>, Op))
             Op::Insert { .. } => play(Some(0), op),
             Op::Cancel { .. } => play(Some(1), op),
             Op::Ticks { .. } => single_ticks(op).for_each(|tick| play(Some(2), tick)),
-            // A jump in which everything fires is one operation; its time is in the other
-            // tables.
+            // A jump that fires everything is a single operation. Other tables have its time.
             Op::Advance { .. } | Op::Wake | Op::Pop { .. }
                 if phase.measure != Some(Measure::FireJump) =>
             {
@@ -45,20 +44,20 @@ pub fn single_operations(phase: &Phase, mut play: impl FnMut(Option<usize>, Op))
     }
 }
 
-/// The least time of each operation, by kind, over some passes.
+/// The minimum time of each operation over several passes, by kind.
 #[derive(Debug, Default)]
 pub struct Times([Least; 4]);
 
 impl Times {
     /// Plays a stream through `apply`, one operation at a time, and times inserts, cancels and
-    /// movements of the clock in the phases that measure something. To be called once for each pass
-    /// over the same stream.
+    /// movements of the clock in the phases that measure something. Call it once for each pass over
+    /// the same stream.
     pub fn record(&mut self, stream: &Stream, mut apply: impl FnMut(Op)) {
         stream.phases.iter().for_each(|phase| self.record_phase(phase, &mut apply));
         self.end_pass();
     }
 
-    /// The same for one phase. [`end_pass`](Self::end_pass) is to follow the last.
+    /// The same for one phase. Call [`end_pass`](Self::end_pass) after the last phase.
     pub fn record_phase(&mut self, phase: &Phase, mut apply: impl FnMut(Op)) {
         single_operations(phase, |kind, op| match kind {
             Some(kind) => self.0[kind].time(|| apply(op)),
@@ -66,7 +65,7 @@ impl Times {
         });
     }
 
-    /// All phases were recorded.
+    /// Ends a pass, after all phases were recorded.
     pub fn end_pass(&mut self) {
         self.0.iter_mut().for_each(|it| it.next = 0);
     }
@@ -78,11 +77,11 @@ impl Times {
     }
 }
 
-/// The least time of each operation of one kind, ns.
+/// The minimum time of each operation of one kind, ns.
 #[derive(Debug, Default)]
 struct Least {
     times: Vec<u32>,
-    /// The operation that comes next in this pass.
+    /// The index of the next operation in this pass.
     next: usize,
 }
 
@@ -133,7 +132,7 @@ impl Least {
 pub struct Longest([Option<u64>; 4]);
 
 impl Longest {
-    /// Notes the steps of an operation of a kind.
+    /// Records the steps of an operation of a kind.
     #[inline]
     pub fn note(&mut self, kind: usize, steps: u64) {
         self.0[kind] = self.0[kind].max(Some(steps));
@@ -171,7 +170,7 @@ mod tests {
         assert!(row.curve.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1));
     }
 
-    /// The machine stalls in each pass, at another operation; the structure at the last, always.
+    /// In each pass, the machine stalls at another operation, and the structure at the last one.
     #[test]
     fn a_stall_of_the_machine_is_not_in_the_times_and_one_of_the_structure_is() {
         let mut times = Times::default();

@@ -1,11 +1,17 @@
-//! Verifies, measures and compares timer facilities: what is behind the command `wheelhouse` and
-//! `cargo bench`.
+//! Verifies, measures and compares timer facilities. The `wheelhouse` command and `cargo bench` are
+//! built on this crate.
 //!
-//! The way of a figure: a [`source`] makes a [`stream`] of operations; the oracle solves it; every
-//! [`contender`] plays it and is [checked](verify); then [`mod@bench`] plays it again, timed, in
-//! interleaved rounds, and [`store`] keeps the [`model::Run`]. What a person reads of it,
-//! [`summary`], [`compare`], [`plot`] and [`report`] make, with the tables and pages of
-//! `wheelhouse-present`. The same streams are counted instead of timed by [`instructions`].
+//! How a figure is made:
+//!
+//! 1. A [`source`] makes a [`stream`] of operations.
+//! 2. The oracle plays the stream and records the right answers.
+//! 3. Every [`contender`] plays the stream, and its answers are [checked](verify).
+//! 4. [`mod@bench`] plays the stream again, timed, in interleaved rounds.
+//! 5. [`store`] saves the [`model::Run`].
+//! 6. [`summary`], [`compare`], [`plot`] and [`report`] turn the run into tables, plots and pages,
+//!    which `wheelhouse-present` renders.
+//!
+//! [`instructions`] plays the same streams and counts instructions instead of time.
 
 pub mod bench;
 pub mod capacity;

@@ -4,11 +4,11 @@ use crate::contender;
 use wheelhouse_core::backend::{Info, Precision};
 use wheelhouse_present::table::{Cell, Column, Table};
 
-/// Timers in the structures whose bytes `list` tells.
+/// How many timers a structure holds when `list` measures its bytes.
 const LISTED: u32 = 100_000;
 
-/// A row for each backend: what it is, what its operations cost, its bytes per timer. With
-/// `sources`, also where it comes from.
+/// A row for each backend: its structure, the costs of its operations, its bytes per timer. With
+/// `sources`, also its source.
 pub fn backends(sources: bool) -> Table {
     let names = ["backend", "structure", "source", "insert", "cancel", "reschedule", "fire"];
     let names = names.into_iter().filter(|name| sources || *name != "source");
@@ -16,10 +16,10 @@ pub fn backends(sources: bool) -> Table {
     columns.push(Column::right("bytes/timer").keyed("bytes-per-timer"));
     let mut table = Table::new("Backends", columns);
     table.notes.push(format!(
-        "n live timers, m levels, M slots, k in a slot; amortised. \
-         Bytes with a payload of eight, measured at n = {LISTED}."
+        "n: live timers; m: levels; M: slots; k: timers in a slot. Costs are amortised. Bytes \
+         include a payload of eight, and are measured at n = {LISTED}."
     ));
-    let limit = "Where an operation passes all timers, n is as large as is worth waiting for.";
+    let limit = "Structures with an operation that passes all timers are measured at a smaller n.";
     table.notes.push(limit.to_owned());
     for contender in contender::all().into_iter().chain(contender::approximate()) {
         let Some(info) = contender.info() else { continue };
@@ -36,12 +36,12 @@ pub fn backends(sources: bool) -> Table {
     table
 }
 
-/// What is to be said of a structure that is late by design.
+/// A note about a structure that is late by design.
 fn lateness_note(info: Info) -> Option<String> {
     let Precision::Late(bound) = info.precision else { return None };
     let (name, thousand, million) = (info.name, bound(1_000), bound(1_000_000));
     Some(format!(
         "{name} is late by design, after 1000 ticks by up to {thousand}, \
-         after 1000000 by up to {million}: in no comparison."
+         after 1000000 by up to {million}. No comparison includes it."
     ))
 }

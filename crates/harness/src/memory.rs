@@ -1,7 +1,7 @@
-//! Bytes per live timer, as the allocator sees them; and how often a program would be woken.
+//! Bytes per live timer, as the allocator counts them, and how often a program would be woken.
 //!
-//! The [allocator](wheelhouse_machine::allocator) of the whole program counts. What else is
-//! allocated meanwhile (the table of handles) is made before.
+//! The [allocator](wheelhouse_machine::allocator) counts for the whole program. So everything else,
+//! such as the table of handles, is allocated before the measurement or subtracted.
 
 use crate::model::{Footprint, Memory};
 use crate::stream::Stream;
@@ -41,10 +41,10 @@ pub fn measure<B: Backend>(n: u32, seed: u64) -> Memory {
     }
 }
 
-/// Measures a backend with the timers of a stream, of which so many are live at most, in a program
-/// that sleeps until the next wake-up.
+/// Measures a backend with the timers of a stream, of which at most `most_live` are live at a time,
+/// in a program that sleeps until the next wake-up.
 pub fn footprint<B: Backend>(stream: &Stream, most_live: u64) -> Footprint {
-    // The player's table of handles is not the structure's.
+    // Without the table of handles, which belongs to the player.
     let before = allocated() + stream.labels * size_of::<TimerId>();
     let mut player = Player::new(B::build::<u64, NoMeter>(), stream.labels);
     let (mut peak, mut wakeups) = (0, 0);
@@ -66,7 +66,7 @@ pub fn footprint<B: Backend>(stream: &Stream, most_live: u64) -> Footprint {
     }
 }
 
-/// Replaces timers at random while the clock goes on; one that has fired is started again. So n
+/// Replaces random timers while the clock advances. A timer that has fired is started again, so n
 /// stay live.
 fn churn<T: Timer<u64>>(
     timer: &mut T,
@@ -84,7 +84,7 @@ fn churn<T: Timer<u64>>(
             timer.advance(timer.now() + 1, |_| ());
         }
     }
-    // The clock stands still from here on, so that n are live at the end.
+    // The clock does not move any more, so n are live at the end.
     for (label, id) in ids.iter_mut().enumerate() {
         if timer.deadline(*id).is_none() {
             *id = timer.insert(timer.now() + delay(), label as u64);

@@ -1,7 +1,7 @@
-//! What a run leaves behind: the measured figures, with all that is needed to judge them.
+//! The results of a run: the measured figures, with everything needed to judge them.
 //!
-//! A figure never stands alone. Each run carries its [`Provenance`], and each row the workload, n
-//! and the samples it came from, so that a reader can compute another statistic than ours.
+//! Each run has its [`Provenance`], and each row its workload, its n and its samples, so a reader
+//! can compute other statistics from them.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -9,23 +9,23 @@ use wheelhouse_machine::interrupt::INTERRUPTED;
 use wheelhouse_machine::provenance::Provenance;
 use wheelhouse_present::units;
 
-/// The version of this layout; a file of another version is refused with a message that says so.
+/// The version of this layout. A file of another version is refused with a message.
 pub const SCHEMA: u32 = 1;
 
-/// The name under which the floor stands among the backends.
+/// The name of the floor in tables, where it is a row among the backends.
 pub const FLOOR: &str = "floor";
 
 /// One run of the comparison.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
-    /// [`SCHEMA`] when it was written.
+    /// [`SCHEMA`] at the time it was written.
     pub schema: u32,
-    /// Where, when and of what.
+    /// Where and when it was measured, and on which source.
     pub provenance: Provenance,
-    /// Those who took part that are not of this workspace.
+    /// Structures from other projects that took part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guests: Vec<Guest>,
-    /// What the streams were made of.
+    /// The operations that the streams consisted of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub census: Vec<Census>,
     /// Time per operation.
@@ -37,16 +37,15 @@ pub struct Run {
     pub steps: Vec<Steps>,
     /// Bytes per timer.
     pub memory: Vec<Memory>,
-    /// What traces of somebody's own cost besides time.
+    /// The costs of the user's traces besides time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub footprints: Vec<Footprint>,
-    /// How many samples were taken, and how many of these were left out because other processes
-    /// had the processor meanwhile.
+    /// How many samples were taken, and how many of them other processes disturbed.
     #[serde(default)]
     pub sampling: Sampling,
-    /// Rows that could not be measured because the backend's answers were wrong.
+    /// Wrong answers. Their rows could not be measured.
     pub failures: Vec<Failure>,
-    /// Whether the run was ended before it was complete, or is still under way.
+    /// `true` if the run ended before it was complete, or is still in progress.
     pub interrupted: bool,
 }
 
@@ -65,13 +64,13 @@ impl Run {
         })
     }
 
-    /// The memory of a backend with so many timers, if it was measured. O(rows).
+    /// The memory of a backend with n timers, if it was measured. O(rows).
     pub fn memory_of(&self, backend: &str, n: u64) -> Option<&Memory> {
         self.memory.iter().find(|row| row.backend == backend && row.n == n)
     }
 
-    /// What a program that made this run is to exit with: 0 if it is complete and all answers were
-    /// right.
+    /// The exit code of the program that made this run: 0 if it is complete and all answers were
+    /// right, 1 after a wrong answer, [`INTERRUPTED`] after an interruption.
     pub fn exit_code(&self) -> u8 {
         match self.interrupted {
             true => INTERRUPTED,
@@ -80,23 +79,23 @@ impl Run {
     }
 }
 
-/// How many samples there were.
+/// The number of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// All that were taken.
+    /// All samples that were taken.
     pub taken: u64,
-    /// Those during which the thread waited for the processor.
+    /// Samples during which the thread waited for the processor.
     pub disturbed: u64,
 }
 
-/// Somebody else's timer facility.
+/// A timer facility from another project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guest {
-    /// The name that its rows have.
+    /// The name in its rows.
     pub name: String,
     /// Its package and version.
     pub version: String,
-    /// What it cannot do, and why: its cells without figures.
+    /// The reasons for cells without figures: an operation that it lacks, and why.
     pub cannot: Vec<String>,
 }
 
@@ -107,7 +106,7 @@ pub struct Throughput {
     pub backend: String,
     /// Name of the workload or trace.
     pub workload: String,
-    /// Timers; for a trace, the most that are live at a time.
+    /// Number of timers; for a trace, the most that are live at a time.
     pub n: u64,
     /// Name of the measure: `insert-cold`, `insert-warm`, `cancel`, `reschedule`, `fire-jump`,
     /// `fire-ticks`, `steady`, `hold`, `mix`.
@@ -116,8 +115,9 @@ pub struct Throughput {
     pub operations: u64,
     /// Nanoseconds per operation, in order of repetition.
     pub ns_per_op: Vec<f64>,
-    /// The round of each sample, from 0 on: those of one round were taken one after the other, so
-    /// that a ratio compares these. Empty in older runs, where sample k is of round k.
+    /// The round of each sample, counted from 0. The samples of a round were taken one after the
+    /// other, so ratios compare samples of the same round. Empty in older runs, where sample k is
+    /// of round k.
     #[serde(default)]
     pub rounds: Vec<u32>,
 }
@@ -130,26 +130,25 @@ impl Throughput {
     }
 }
 
-/// What was found in a stream when the oracle played it. Preparation is left out but for the live
-/// timers.
+/// The counts of the oracle for a stream. Preparation is left out, except in `most_live`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Census {
     /// Name of the workload or trace.
     pub workload: String,
-    /// Timers, as in the rows of that stream.
+    /// Number of timers, as in the rows of that stream.
     pub n: u64,
     /// Timers started.
     pub starts: u64,
-    /// Timers cancelled before they fired; calls that came too late are left out.
+    /// Timers cancelled before they fired. Calls that came too late are left out.
     pub cancels: u64,
-    /// Timers moved; calls that came too late are left out.
+    /// Timers moved. Calls that came too late are left out.
     pub moves: u64,
     /// Timers that fired.
     pub fires: u64,
     /// The most timers that were live at a time.
     pub most_live: u64,
-    /// From the clock to the deadline where a timer was started or moved, in ticks: median, 90th
-    /// and 99th percentile.
+    /// Ticks from the clock to the deadline of a timer that is started or moved: median, 90th and
+    /// 99th percentile.
     pub distances: [u64; 3],
 }
 
@@ -170,18 +169,18 @@ impl fmt::Display for Census {
 }
 
 /// The distribution of the time of single operations. The stream is played several times, and the
-/// time of an operation is its least: a stall of the machine is in one pass, one of the structure
-/// in all, since each pass does the same operations.
+/// time of an operation is the shortest: a stall of the machine is in one pass only, a stall of the
+/// structure is in all, since each pass does the same operations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Latency {
     /// Name of the backend, or [`FLOOR`].
     pub backend: String,
     /// Name of the workload or trace.
     pub workload: String,
-    /// Timers.
+    /// Number of timers.
     pub n: u64,
-    /// `insert`, `cancel`, `tick` (an advance by one tick) or `advance` (one of the workload's
-    /// own).
+    /// `insert`, `cancel`, `tick` (an advance by one tick) or `advance` (any other movement of the
+    /// clock).
     pub operation: String,
     /// How many operations were timed.
     pub count: u64,
@@ -201,35 +200,35 @@ pub struct Latency {
     pub curve: Vec<(f64, u64)>,
 }
 
-/// With fewer operations beyond it, a percentile decides nothing.
+/// With fewer operations than this beyond it, a percentile decides nothing.
 const BEYOND: u64 = 30;
 
 impl Latency {
-    /// The 99.9th percentile for 1,000, the 99.99th for 10,000; `None` if fewer than thirty
-    /// operations are beyond it.
+    /// The time that one in `many` operations exceeded: the 99.9th percentile for 1,000, the
+    /// 99.99th for 10,000. `None` if fewer than thirty operations are beyond it.
     pub fn one_in(&self, many: u64) -> Option<u64> {
         let value = if many >= 10_000 { self.p9999 } else { self.p999 };
         (self.count >= BEYOND * many).then_some(value)
     }
 }
 
-/// The longest operations of a kind, in steps of the structure: nodes visited, links written,
-/// timers moved, as its meter counts them. No machine has a part in that.
+/// The longest operation of a kind, in steps of the structure: nodes visited, links written, timers
+/// moved, as its meter counts them. The machine has no influence on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Steps {
     /// Name of the backend.
     pub backend: String,
     /// Name of the workload or trace.
     pub workload: String,
-    /// Timers.
+    /// Number of timers.
     pub n: u64,
     /// As in [`Latency`].
     pub operation: String,
-    /// Steps of the longest.
+    /// Steps of the longest operation.
     pub longest: u64,
 }
 
-/// Bytes that a structure holds, divided by the live timers; the payload of eight bytes is
+/// Bytes that a structure holds, divided by the live timers. The payload of eight bytes is
 /// included.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Memory {
@@ -239,13 +238,13 @@ pub struct Memory {
     pub n: u64,
     /// After n insertions.
     pub live: f64,
-    /// The most it held between two insertions on the way there.
+    /// The maximum until then, read after each insertion.
     pub peak: f64,
-    /// With n live again, after every timer was replaced several times over.
+    /// With n live again, after timers were replaced several times on average.
     pub churned: f64,
 }
 
-/// What the timers of a trace cost a program that sleeps until the next wake-up, besides time.
+/// The costs of a trace, besides time, for a program that sleeps until the next wake-up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Footprint {
     /// Name of the backend.
@@ -254,8 +253,8 @@ pub struct Footprint {
     pub workload: String,
     /// The most bytes that the structure held, divided by the most timers that were live.
     pub peak: f64,
-    /// How often the program is woken. Some structures know the next deadline only about, and have
-    /// it woken in vain.
+    /// How often the program is woken. Some structures know the next deadline only roughly, and
+    /// wake the program in vain.
     pub wakeups: u64,
 }
 
@@ -268,7 +267,7 @@ pub struct Failure {
     pub workload: String,
     /// Timers.
     pub n: u64,
-    /// What was wrong, in a sentence.
+    /// A sentence that says what was wrong.
     pub message: String,
 }
 

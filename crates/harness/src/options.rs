@@ -1,7 +1,7 @@
-//! What one may ask of a comparison, and the way from the question to the answer.
+//! The options of a comparison, and the steps from options to results.
 //!
-//! `cargo bench`, its bench of the peers and `wheelhouse bench` take the same options and do the
-//! same thing with them; they differ in who takes part. That is a [`Roster`].
+//! `cargo bench`, the bench of the peers and `wheelhouse bench` share the options and the code.
+//! They differ in their [`Roster`]: who can take part, with how many timers, for how long.
 
 use crate::bench::{self, Settings};
 use crate::capacity::timers;
@@ -24,62 +24,62 @@ use wheelhouse_present::table::{Format, wrap};
 use wheelhouse_present::unknown;
 use wheelhouse_workload::Mix;
 
-/// The variable of the environment by which a build without optimisation is told to measure.
+/// The environment variable that lets an unoptimised build measure.
 const DEBUG_BUILD: &str = "WHEELHOUSE_DEBUG_BUILD";
 
-/// When a quick run begins nothing new.
+/// After this time a quick run begins nothing new.
 const QUICK: Duration = Duration::from_secs(50);
 
-/// The structures, the streams, and the place and form of the results.
+/// The structures and streams to compare, and where and how to write the results.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Options {
-    /// Only the structures with this in their names; if there are none, only the workload, trace or
-    /// column of the table of this name.
+    /// Only structures whose names contain this; if there are none, only the workload, trace or
+    /// table column of this name.
     #[arg(value_name = "NAME", conflicts_with_all = ["backend", "workload", "mix", "trace"])]
     pub name: Option<String>,
-    /// How many timers, as in 200000 or 1e6 [default: several sizes].
+    /// Number of timers, as in 200000 or 1e6 [default: several sizes].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = timers)]
     pub n: Vec<u32>,
-    /// Your own shares of operations, as in start:45,stop:40,move:10,fire:5; delay:30000 or
-    /// delay:1-60000 among them says how many ticks ahead deadlines are.
+    /// A mix with your shares of operations, as in start:45,stop:40,move:10,fire:5. Add delay:30000
+    /// or delay:1-60000 to set how many ticks ahead deadlines are.
     #[arg(long, value_name = "SHARES")]
     pub mix: Option<Mix>,
-    /// Your own recorded timers: a trace file.
+    /// A trace file of timers that you recorded.
     #[arg(long, value_name = "FILE")]
     pub trace: Vec<PathBuf>,
-    /// Only these workloads; traces that are shipped are called trace:NAME.
+    /// Only these workloads; the traces that come with wheelhouse are called trace:NAME.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub workload: Vec<String>,
-    /// Only these structures; `floor` is the memory traffic alone.
+    /// Only these structures; `floor` is the bare memory traffic.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub backend: Vec<String>,
-    /// Every structure, also those that nobody would take for many timers.
+    /// All structures, including those that are too slow for many timers.
     #[arg(long, conflicts_with = "backend")]
     pub all: bool,
-    /// How long the timed rounds may take, in seconds; what is not timed takes about as long again.
+    /// Time for the timed rounds, in seconds; the whole run takes about twice as long.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub time: Option<u64>,
     /// Seed of the workloads.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Play the streams of this many seeds, from --seed on: each has its share of the rounds.
+    /// Use this many seeds, counting up from --seed; each gets an equal share of the rounds.
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u8).range(1..=15))]
     pub seeds: u8,
-    /// The options that all benches have.
+    /// Options that all benches share.
     #[command(flatten)]
     pub common: Common,
-    /// Print all columns of the table, and not only those that fit a hundred characters.
+    /// Print all columns of the table, not only those that fit 100 characters.
     #[arg(long)]
     pub wide: bool,
 }
 
-/// The options of a bench target: what cargo says, too.
+/// The options of a bench target, with the arguments that cargo passes.
 #[derive(Debug, Args)]
 pub struct BenchOptions {
-    /// What is asked.
+    /// The options of the comparison.
     #[command(flatten)]
     asked: Options,
     #[command(flatten)]
@@ -87,7 +87,7 @@ pub struct BenchOptions {
 }
 
 impl BenchOptions {
-    /// The options, with relative paths resolved from the user's working directory.
+    /// The options, with relative paths resolved against the user's working directory.
     pub fn asked(&self) -> Options {
         let here = |path: &PathBuf| files::where_cargo_was_called().join(path);
         let Options { trace, common, .. } = &self.asked;
@@ -95,23 +95,24 @@ impl BenchOptions {
         Options { trace: trace.iter().map(here).collect(), common, ..self.asked.clone() }
     }
 
-    /// Returns `true` in a test, which shows that everything runs.
+    /// Returns `true` if cargo runs the bench as a test, to check that everything runs.
     pub fn is_test(&self) -> bool {
         self.called.is_test()
     }
 }
 
-/// Who may take part, and at which sizes when none is named.
+/// The structures that can take part, and the defaults for sizes and time.
 pub struct Roster {
-    /// All of them, those that one would take first.
+    /// All structures, the recommended ones first.
     pub all: Contenders,
-    /// Those that one would take, by name; the others only take part if they are asked for.
+    /// Returns `true` for the name of a structure that takes part by default. The others take part
+    /// only if the options name them.
     pub usual: fn(&str) -> bool,
-    /// How many timers.
+    /// Numbers of timers.
     pub sizes: &'static [u32],
-    /// How many timers in a quick run.
+    /// Numbers of timers in a quick run.
     pub quick: &'static [u32],
-    /// How long the timed rounds may take, in seconds: usually, and in a quick run.
+    /// Seconds for the timed rounds: in a full run, and in a quick run.
     pub seconds: (u64, u64),
 }
 
@@ -126,13 +127,13 @@ pub fn structures() -> Roster {
     }
 }
 
-/// Verifies, measures, keeps, and prints the table and the answer. Results go to a new folder in
-/// `results` if the options name none. In a test nothing is kept, and the times mean nothing.
+/// Verifies, measures, saves the results, and prints the table and the answer. Results go to a new
+/// folder in `results` if the options name none. A test saves nothing, and its times mean nothing.
 ///
 /// # Errors
 ///
-/// If there is not the memory for what is asked, or results cannot be written; what was measured
-/// until then is printed all the same.
+/// If the run does not fit into memory, or results cannot be written. Whatever was measured until
+/// then is still printed.
 pub fn compare(
     options: &Options,
     settings: &Settings,
@@ -148,14 +149,14 @@ pub fn compare(
     if test || (is_empty && options.common.out.is_none()) {
         std::fs::remove_dir_all(&dir)?;
         say(match (run.interrupted, run.failures.is_empty()) {
-            (true, _) => "interrupted before anything was measured; nothing is kept",
-            (false, true) => "everything ran once and answered rightly",
+            (true, _) => "interrupted before anything was measured; no results were saved",
+            (false, true) => "everything ran once and answered correctly",
             (false, false) => "something failed",
         });
         run.failures.iter().for_each(|failure| say(format_args!("WRONG: {failure}")));
         return Ok(run.exit_code().into());
     }
-    // None keeps the others from being tried.
+    // Do all three before the first error is returned.
     let page = report::write(&run, &dir);
     let shown = show(options, &run);
     kept?;
@@ -164,16 +165,16 @@ pub fn compare(
     Ok(run.exit_code().into())
 }
 
-/// What the options ask for, of those who may take part.
+/// Turns the options into settings, with the contenders of a roster.
 ///
 /// # Errors
 ///
-/// If something unknown is asked for, or times would mean nothing.
+/// If an option names something unknown, or this build is not optimised, so its times mean nothing.
 pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Settings> {
     ensure!(
         test || !cfg!(debug_assertions) || std::env::var_os(DEBUG_BUILD).is_some(),
-        "this is a build without optimisation, whose times say nothing; build with --release, or \
-         set {DEBUG_BUILD}=1 to measure it all the same"
+        "this build is not optimised, so its times mean nothing; build with --release, or set \
+         {DEBUG_BUILD}=1 to measure anyway"
     );
     let mut sizes = match (options.n.as_slice(), test, options.common.quick) {
         ([], true, _) => vec![100],
@@ -190,10 +191,9 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
     let mut names: Vec<String> = sources.iter().map(Source::name).collect();
     names.sort();
     if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        bail!("two streams are called {}; leave one out, or name its file otherwise", twice[0]);
+        bail!("two streams are called {}; leave one out, or rename its file", twice[0]);
     }
-    // What is no trace is as large as it is asked to be; where there are only traces, n means
-    // nothing.
+    // Sizes apply to workloads and mixes. If there are only traces, there are no sizes.
     let is_sized = sources.iter().any(Source::is_scalable);
     Ok(Settings {
         sizes: if is_sized { sizes } else { Vec::new() },
@@ -207,14 +207,14 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
     })
 }
 
-/// Who takes part, and in what.
+/// The contenders and the sources that the options choose.
 fn chosen(options: &Options, roster: Roster, test: bool) -> Result<(Contenders, Vec<Source>)> {
     let mut asked: Vec<Source> = Source::select(&options.workload)?;
     asked.extend(options.mix.map(Source::Mix));
     for file in &options.trace {
         let source = Source::of_file(file)?;
         let name = source.name();
-        ensure!(!Source::is_known(&name), "{name} comes with wheelhouse; name your file otherwise");
+        ensure!(!Source::is_known(&name), "{name} comes with wheelhouse; rename your file");
         asked.push(source);
     }
     if asked.is_empty() {
@@ -242,14 +242,14 @@ fn chosen(options: &Options, roster: Roster, test: bool) -> Result<(Contenders, 
     Ok((usually(all), sources))
 }
 
-/// Prints what was found: for people tables and, last, the answer; for programs one table, in JSON
-/// with the answer.
+/// Prints the results. For people: tables, then the answer. For programs: one table, and in JSON
+/// the answer with it.
 fn show(options: &Options, run: &Run) -> Result<()> {
     for failure in &run.failures {
         say(format_args!("WRONG: {failure}"));
     }
     if run.interrupted {
-        say("interrupted: the rows that are there are complete, others are missing");
+        say("interrupted: some rows are missing; the rows shown are complete");
     }
     let several = options.n.len() > 1;
     if options.common.format != Format::Table {
@@ -269,7 +269,7 @@ fn show(options: &Options, run: &Run) -> Result<()> {
     print(answer(run))
 }
 
-/// The operations that the user's streams were made of, and under a heading the answer.
+/// The share of each operation in the user's streams, then the answer under a heading.
 pub fn answer(run: &Run) -> String {
     let wrapped = |line: String| wrap(&line, width()) + "\n";
     let own = run.census.iter().filter(|census| !Source::is_known(&census.workload));

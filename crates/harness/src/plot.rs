@@ -1,8 +1,8 @@
 //! Pictures of a run: latency by percentile, time per operation against n, memory against n.
 //!
-//! Each is an SVG that stands alone (no script, no font, no link), follows the reader's light or
-//! dark theme, and has the same colour for a structure everywhere ([`style_of`]). [`all`] draws
-//! every picture that a run has data for; a picture with nothing to show is not drawn.
+//! Each is an SVG that needs no script, font or link, and follows the reader's light or dark theme.
+//! A structure has the same colour in all of them ([`style_of`]). [`all`] draws every picture that
+//! a run has data for.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use wheelhouse_present::plot::palette::{self, Style};
 use wheelhouse_present::stats;
 use wheelhouse_present::units;
 
-/// What a picture shows.
+/// The subject of a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// Time per operation of a measure on a workload, against n.
@@ -37,21 +37,21 @@ pub enum Subject {
     Memory,
 }
 
-/// A picture and what it is called.
+/// A picture and its names.
 #[derive(Clone, Debug)]
 pub struct Plot {
-    /// What it shows.
+    /// Its subject.
     pub subject: Subject,
     /// Name of its file, as in `steady.svg`.
     pub file: String,
-    /// What it is called on the page.
+    /// Its title on the page.
     pub title: String,
     /// The picture.
     pub svg: String,
 }
 
-/// Every picture that the run has data for: times, then latencies, then memory. Each has a file
-/// name of its own.
+/// Every picture that the run has data for: times, then latencies, then memory. Each has a unique
+/// file name.
 pub fn all(run: &Run) -> Vec<Plot> {
     let mut names = BTreeSet::new();
     let draw = |subject: Subject| {
@@ -66,7 +66,7 @@ pub fn all(run: &Run) -> Vec<Plot> {
     subjects(run).into_iter().filter_map(draw).collect()
 }
 
-/// The one picture that stands for the run: the steady mix against n, else the first there is.
+/// The picture that represents the run: the steady mix against n, or else the first picture.
 pub fn emblem(run: &Run) -> Option<Plot> {
     let mut pictures = all(run);
     let steady =
@@ -84,7 +84,7 @@ pub fn draw(run: &Run, subject: &Subject) -> Option<String> {
     }
 }
 
-/// What a picture is called.
+/// The title of a picture.
 pub fn title(subject: &Subject) -> String {
     match subject {
         Subject::Time { workload, measure } if measure == workload => {
@@ -141,7 +141,8 @@ fn spoken(name: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// How a structure is drawn: by its place in the registry. The floor is none: its line is broken.
+/// The style of a structure, from its place in the registry. The floor has none; its line is
+/// dashed.
 pub fn style_of(name: &str) -> Style {
     if name == FLOOR {
         return palette::REFERENCE;
@@ -168,7 +169,7 @@ struct Points {
     whiskers: Vec<(f64, f64, f64)>,
 }
 
-/// Nanoseconds per operation against n. Two sizes make a line; one is for the table.
+/// Nanoseconds per operation against n. A line needs two sizes; a single one is in the table only.
 fn time(run: &Run, workload: &str, measure: &str) -> Option<String> {
     let rows = || run.throughput.iter().filter(|r| r.workload == workload && r.measure == measure);
     let sizes: BTreeSet<u64> = rows().map(|r| r.n).collect();
@@ -201,13 +202,13 @@ fn time(run: &Run, workload: &str, measure: &str) -> Option<String> {
     let title =
         title(&Subject::Time { workload: workload.to_owned(), measure: measure.to_owned() });
     let subtitle = format!(
-        "median, whiskers from least to greatest repetition; lower is better · {}",
+        "median; whiskers from the fastest to the slowest repetition; lower is better · {}",
         origin(run)
     );
     Some(Chart { title, subtitle, x, y, series, level: None, aside: 0 }.svg())
 }
 
-/// The distribution of single operations: how many percent took no longer than that.
+/// The distribution of single operations: the share of operations that took no longer than a time.
 fn latency(run: &Run, workload: &str, n: u64, operation: &str) -> Option<String> {
     let rows = || {
         run.latency
@@ -222,7 +223,7 @@ fn latency(run: &Run, workload: &str, n: u64, operation: &str) -> Option<String>
     let values = series.iter().flat_map(|s| s.line.iter().chain(&s.marks)).map(|p| p.1);
     let y = Axis::time("time of one operation", values)?;
     let x = Axis::percentiles(
-        "share of operations that took no longer, % (every further nine equally wide)",
+        "share of operations that took no longer, % (each further nine has the same width)",
         finest,
     );
     let title = title(&Subject::Latency {
@@ -244,8 +245,7 @@ fn curve(row: &Latency) -> Points {
         (99.99, row.p9999),
         (100.0, row.max),
     ];
-    // What a histogram of so many values can tell: beyond that, a percentile is the maximum by
-    // another name.
+    // In a histogram of `count` values, a percentile beyond 1 - 1/count is the maximum.
     let told = |p: f64| p >= 100.0 || (row.count as f64) * (1.0 - p / 100.0) >= 0.999;
     let visible = |(p, ns): (f64, u64)| (ns > 0 && told(p)).then_some((p, ns as f64));
     let marks: Vec<(f64, f64)> = named.into_iter().filter_map(visible).collect();
@@ -257,7 +257,7 @@ fn curve(row: &Latency) -> Points {
     Points { line, marks, whiskers: Vec::new() }
 }
 
-/// Bytes per live timer against n, whiskers from the least to the greatest of live, peak and
+/// Bytes per live timer against n, with whiskers from the smallest to the largest of live, peak and
 /// churned.
 fn memory(run: &Run) -> Option<String> {
     let sizes: BTreeSet<u64> = run.memory.iter().map(|r| r.n).collect();
@@ -284,7 +284,7 @@ fn memory(run: &Run) -> Option<String> {
     Some(Chart { title, subtitle, x, y, series, level: None, aside: 5 }.svg())
 }
 
-/// Machine and commit, short enough for a line beneath the title.
+/// Machine and commit, short enough for a line below the title.
 fn origin(run: &Run) -> String {
     let dirty = if run.provenance.dirty { "+" } else { "" };
     format!(

@@ -1,4 +1,4 @@
-//! Where streams come from: workloads by name, the traces that are shipped, and trace files.
+//! Where streams come from: workloads by name, the traces of the workload crate, and trace files.
 
 use crate::stream::{MIX, Stream, TRACE};
 use anyhow::Result;
@@ -6,17 +6,17 @@ use std::path::Path;
 use wheelhouse_present::unknown;
 use wheelhouse_workload::{Mix, Workload, trace, workloads};
 
-/// Something to make a stream of.
+/// Something to make a stream from.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// A seeded workload.
     Workload(&'static Workload),
-    /// Operations in the shares that somebody asked for.
+    /// Operations in the shares that the user chose.
     Mix(Mix),
     /// A trace that comes with the workload crate.
     Shipped(&'static trace::Shipped),
-    /// A trace file that was read: before anything is left behind for its sake, and once only, as
-    /// it may be a pipe.
+    /// A trace file, already read. It is read before a folder for the results is made, and only
+    /// once, since it may be a pipe.
     File(Stream),
 }
 
@@ -30,11 +30,11 @@ impl Source {
             .collect()
     }
 
-    /// The workload or shipped trace of a name; traces are called `trace:` and their name.
+    /// The workload or shipped trace with this name. Traces are called `trace:NAME`.
     ///
     /// # Errors
     ///
-    /// If there is none; the message lists the known names, and says which was probably meant.
+    /// If there is none. The message lists the known names and suggests one.
     pub fn find(name: &str) -> Result<Self> {
         let mut known = Self::all();
         let names: Vec<String> = known.iter().map(Self::name).collect();
@@ -56,7 +56,7 @@ impl Source {
         names.iter().map(|name| Self::find(name)).collect()
     }
 
-    /// Whether a name is that of a workload or of a shipped trace, and not of something of the
+    /// Returns `true` for the name of a workload or a shipped trace, and `false` for a name of the
     /// user's.
     pub fn is_known(name: &str) -> bool {
         Self::all().iter().any(|source| source.name() == name)
@@ -81,7 +81,7 @@ impl Source {
         }
     }
 
-    /// Whether it can be made for any number of timers; a trace is as large as it is.
+    /// Returns `true` if it can be made for any number of timers. A trace has a fixed number.
     pub fn is_scalable(&self) -> bool {
         matches!(self, Self::Workload(_) | Self::Mix(_))
     }

@@ -1,9 +1,9 @@
-//! The run on disk: one file, from which every table and plot can be made again.
+//! A run on disk: one file, from which every table and plot can be made again.
 //!
-//! `run.json` has the samples, the distributions, what was wrong, and where the figures come from;
-//! `run.json.gz` is the same, packed, where it is kept. A run of minutes is saved again after
-//! each step. The new file gets a temporary name and is then renamed, so that an interruption or a
-//! full disk leaves the last complete one.
+//! `run.json` has the samples, the distributions, the wrong answers and the provenance.
+//! `run.json.gz` is the same, compressed for version control. A run takes minutes, so it is saved
+//! after each stream. The new file gets a temporary name and is then renamed: an interruption or a
+//! full disk leaves the last complete file.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -20,20 +20,20 @@ use crate::model::{Run, SCHEMA};
 /// The name of the file from which [`load`] reads a run.
 pub const RUN_FILE: &str = "run.json";
 
-/// The same, packed, as it is kept in version control.
+/// The same, compressed for version control.
 pub const PACKED: &str = "run.json.gz";
 
-/// The file of a run in a folder, packed or not.
+/// The file of a run in a folder, compressed or not.
 pub fn run_file(dir: &Path) -> Option<PathBuf> {
     [RUN_FILE, PACKED].map(|name| dir.join(name)).into_iter().find(|file| file.is_file())
 }
 
-/// Writes the run into its folder. May be called again and again while the run goes on.
+/// Writes the run into its folder. May be called repeatedly during the run.
 ///
 /// # Errors
 ///
-/// If a figure is not a number (it would not survive the way through JSON), or a file cannot be
-/// written; the file of that name that was there before is then still whole.
+/// If a figure is impossible (negative or not finite, which JSON cannot represent), or the file
+/// cannot be written. The previous file is then unchanged.
 pub fn save(dir: &Path, run: &Run) -> Result<()> {
     check_figures(run)?;
     let json = serde_json::to_vec_pretty(run).context("cannot write the run as JSON")?;
@@ -44,8 +44,8 @@ pub fn save(dir: &Path, run: &Run) -> Result<()> {
 ///
 /// # Errors
 ///
-/// If there is none, it is damaged, or it was written by another version of the harness; the
-/// message says what to do.
+/// If there is none, it is damaged, or another version of the harness wrote it. The message says
+/// what to do.
 pub fn load(path: &Path) -> Result<Run> {
     let file = match path.is_dir() {
         true => run_file(path).unwrap_or_else(|| path.join(RUN_FILE)),
@@ -56,18 +56,17 @@ pub fn load(path: &Path) -> Result<Run> {
         Ok(text) => text,
         Err(e) if e.kind() == ErrorKind::NotFound => {
             bail!(
-                "there is no run at {shown}; name a folder that holds a {RUN_FILE}, as `wheelhouse \
-                 bench` leaves behind"
+                "there is no run at {shown}; name a folder that holds a {RUN_FILE}, which \
+                 `wheelhouse bench` writes"
             )
         }
         Err(e) => bail!(
-            "cannot read {shown} ({e}); name the folder of a run, as `wheelhouse bench` leaves \
-             behind"
+            "cannot read {shown} ({e}); name the folder of a run, which `wheelhouse bench` writes"
         ),
     };
     let damaged = || {
         format!(
-            "{shown} is damaged or cut short; take it from version control again, or repeat the run"
+            "{shown} is damaged or truncated; restore it from version control, or repeat the run"
         )
     };
     let version: Version = serde_json::from_str(&text).with_context(damaged)?;
@@ -87,8 +86,7 @@ pub fn load(path: &Path) -> Result<Run> {
     }
 }
 
-/// The SHA-256 of the `run.json` in a folder, as it is before it is packed; `None` if there is
-/// none.
+/// The SHA-256 of the uncompressed `run.json` in a folder; `None` if there is none.
 ///
 /// # Errors
 ///
@@ -100,7 +98,7 @@ pub fn digest(dir: &Path) -> Result<Option<String>> {
     Ok(Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
 }
 
-/// The text of a file, unpacked if it is packed.
+/// The text of a file, decompressed if necessary.
 fn read(file: &Path) -> std::io::Result<String> {
     if file.extension().is_some_and(|extension| extension == "gz") {
         let mut text = String::new();
@@ -110,13 +108,13 @@ fn read(file: &Path) -> std::io::Result<String> {
     fs::read_to_string(file)
 }
 
-/// Only as much as tells whether the rest can be read.
+/// The version alone, to find out whether the rest can be read.
 #[derive(Deserialize)]
 struct Version {
     schema: Option<u32>,
 }
 
-/// Figures are numbers, and no time or room is negative.
+/// Checks that every figure is finite and not negative.
 fn check_figures(run: &Run) -> Result<()> {
     let possible = |figure: &f64| figure.is_finite() && *figure >= 0.0;
     for row in &run.throughput {
@@ -131,7 +129,7 @@ fn check_figures(run: &Run) -> Result<()> {
     }
     for row in &run.footprints {
         let at = || format!("the memory of {} on {}", row.backend, row.workload);
-        ensure!(possible(&row.peak), "{} is no figure that a measurement gives", at());
+        ensure!(possible(&row.peak), "{} is a figure that no measurement gives", at());
     }
     for row in &run.memory {
         let are_possible = [row.live, row.peak, row.churned].iter().all(possible);

@@ -1,5 +1,5 @@
-//! What is played on every backend: a workload or a trace, all of it in memory, with the answers
-//! that are right.
+//! The stream that every backend plays: the operations of a workload or trace, all of it in memory,
+//! and the right answers.
 
 use crate::floor::Script;
 use crate::model::Census;
@@ -11,25 +11,25 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 use wheelhouse_oracle::Oracle;
 use wheelhouse_workload::{Checksum, Measure, Op, Phase, Player, Workload, trace};
 
-/// The prefix of the names of traces, where workloads and traces stand side by side.
+/// The prefix of the names of traces, which distinguishes them from workloads.
 pub const TRACE: &str = "trace:";
 
-/// The prefix of the names of mixes that somebody asked for.
+/// The prefix of the names of the user's mixes.
 pub const MIX: &str = "mix:";
 
-/// What to do where there is no trace to be read.
+/// The remedy in messages about a trace that cannot be read.
 const REMEDY: &str =
-    "name a trace file, as crates/record writes it, or scripts/record-kernel-timers";
+    "name a trace file, as written by crates/record or scripts/record-kernel-timers";
 
-/// Operations, ready to be played.
+/// Operations that are ready to be played.
 #[derive(Clone, Debug)]
 pub struct Stream {
     /// The name of the workload, or `trace:` and the name of the trace.
     pub name: String,
-    /// How many timers it is about: what the workload was asked for, or the different ones that a
-    /// trace has.
+    /// Number of timers: the n that the workload was made for, or how many different timers a trace
+    /// has.
     pub n: u64,
-    /// Labels are below this.
+    /// All labels are below this.
     pub labels: usize,
     /// The operations, in order.
     pub phases: Vec<Phase>,
@@ -74,7 +74,7 @@ impl Stream {
         Self::of_trace(&name, file).with_context(|| format!("in {shown}"))
     }
 
-    /// Sums what the phases measure: operations by measure, in the order of first appearance.
+    /// The operations of each measure, summed over its phases, in the order of first appearance.
     pub fn measures(&self) -> Vec<(Measure, u64)> {
         let mut sums: Vec<(Measure, u64)> = Vec::new();
         for phase in &self.phases {
@@ -87,13 +87,14 @@ impl Stream {
         sums
     }
 
-    /// Whether the phase is the last of its measure for now: a long one comes in pieces.
+    /// Returns `true` if the next phase does not continue the measure of this one. A long stretch
+    /// is split into several phases.
     pub fn ends_measure(&self, phase: usize) -> bool {
         self.phases.get(phase + 1).is_none_or(|next| next.measure != self.phases[phase].measure)
     }
 
-    /// Cuts off what only goes on with what the phase before it measures, to the end: of a long
-    /// stretch that comes in pieces, the first is left.
+    /// Removes phases from the end that continue the measure of the phase before. If the stream
+    /// ends with a long stretch in several phases, the first of them remains.
     pub fn cut(&mut self, solution: &mut Solution) {
         while let [.., before, last] = self.phases.as_slice()
             && before.measure.is_some()
@@ -113,7 +114,7 @@ impl Stream {
             .count()
     }
 
-    /// Plays the stream on the oracle and notes the right answers.
+    /// Plays the stream on the oracle and records the right answers.
     pub fn solve(&self) -> Solution {
         let mut player = Player::new(Recorder::default(), self.labels);
         let mut checksums = Vec::with_capacity(self.phases.len());
@@ -149,7 +150,7 @@ impl Stream {
     }
 }
 
-/// The single advances that [`Op::Ticks`] stands for; nothing for any other operation.
+/// The single advances of an [`Op::Ticks`]; none for any other operation.
 pub fn single_ticks(op: Op) -> impl Iterator<Item = Op> {
     let (count, to) = if let Op::Ticks { count, to } = op { (count, to) } else { (0, 0) };
     (0..Tick::from(count)).rev().map(move |left| Op::Advance { to: to - left })
@@ -169,10 +170,10 @@ pub struct Solution {
     pub checksums: Vec<Checksum>,
     /// How many timers fire.
     pub fired: u64,
-    /// What the floor needs to know, since it keeps no order; `None` if the stream starts a timer
-    /// under a label whose timer is still live, as a trace may: the floor keeps one timer a label.
+    /// The timers that fire, for the floor, which keeps no order. `None` if the stream starts a
+    /// timer under the label of a live timer, as a trace may: the floor keeps one timer per label.
     pub script: Option<Script>,
-    /// What the stream is made of.
+    /// The operations that the stream consists of.
     pub census: Census,
 }
 
@@ -183,19 +184,19 @@ impl Solution {
     }
 }
 
-/// The oracle, which also notes the values that fire, and takes the census.
+/// The oracle, which also records the values that fire, and takes the census.
 #[derive(Default)]
 struct Recorder {
     oracle: Oracle<u64>,
     fired: Vec<u64>,
-    /// Whether what happens now is measured, and no preparation.
+    /// `true` if the current phase is measured, `false` if it is preparation.
     is_measuring: bool,
     counts: Census,
     distances: Distances,
 }
 
-/// From the clock to the deadlines, however far; three significant digits. The bounds are constants
-/// that the library accepts.
+/// The distances from the clock to the deadlines, over the whole range, with three significant
+/// digits. The bounds are constants that the library accepts.
 struct Distances(Histogram<u64>);
 
 impl Default for Distances {

@@ -1,5 +1,5 @@
-//! The table that a run ends with: structures down, operations across, the ratio to the best in
-//! each field.
+//! The table at the end of a run: a row for each structure, a column for each operation, and in
+//! each cell the ratio to the best.
 
 mod columns;
 
@@ -11,24 +11,23 @@ use wheelhouse_present::stats;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 use wheelhouse_present::units;
 
-/// The number of timers that the table shows if the run has it and none was named.
+/// The number of timers that the table shows by default, if the run has it.
 pub const USUAL_N: u64 = 1_000_000;
 
 pub use crate::stream::TRACE;
 
-/// One table that a person can read at a glance: per structure and operation the median and its
-/// ratio to the best.
+/// A table to read at a glance: for each structure and operation, the median and its ratio to the
+/// best.
 ///
-/// Without `n`, that of [`USUAL_N`] if the run has it, otherwise its largest. A trace has its own
-/// number of timers, which is the one shown. The floor (the memory traffic that no timer facility
-/// can avoid) has a row and is never the best; a structure that answered wrongly has `WRONG` in
-/// place of figures. Of tails nothing is best where the floor is within x3: there the machine
-/// decides.
+/// Without `n`, the table is for [`USUAL_N`] if the run has it, otherwise for its largest n. A
+/// trace is shown at its own number of timers. The floor (the memory traffic that no timer facility
+/// can avoid) has a row and is never the best. A structure that answered wrongly has `WRONG`
+/// instead of figures. A tail has no best if the floor is within ×3 of it: that is machine noise.
 pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
     table_of(run, n, sources)
 }
 
-/// The same with the columns that matter most, so many that the table fits a terminal.
+/// [`at_a_glance`] with only the most important columns, so that it fits a terminal.
 pub fn in_short(run: &Run, n: Option<u64>) -> Table {
     table_of(run, n, columns::essential)
 }
@@ -57,8 +56,8 @@ fn table_of(run: &Run, n: Option<u64>, columns: fn(&Run, u64) -> Vec<Source>) ->
     table.notes = notes(run, n, &sources);
     if !left_out.is_empty() {
         table.notes.push(format!(
-            "Not measured with so many timers, since it would take too long or the run was cut \
-             short; left out: {}.",
+            "Left out: {}. They are too slow to measure with this many timers, or the run was cut \
+             short.",
             left_out.join(", ")
         ));
     }
@@ -73,8 +72,8 @@ fn table_of(run: &Run, n: Option<u64>, columns: fn(&Run, u64) -> Vec<Source>) ->
     table
 }
 
-/// The tables of all sizes of a run one below the other: n and structure down, operations across,
-/// the ratio to the best at that n in each field. Without traces, which have one size.
+/// One table for all sizes of a run: a row for each n and structure, a column for each operation,
+/// and in each cell the ratio to the best at that n. Traces are left out: each has a single size.
 pub fn by_size(run: &Run) -> Table {
     let sizes = sizes(run);
     let at = |n| -> Vec<Source> {
@@ -111,7 +110,7 @@ pub fn by_size(run: &Run) -> Table {
     table
 }
 
-/// Appends a field to each row: what a source has of the structure that the row is about.
+/// Appends a cell to each row: the figure that `source` has for the structure of the row.
 fn append_column(rows: &mut [Vec<Cell>], run: &Run, names: &[String], source: Option<&Source>) {
     let find = |name: &String| source.map_or(Found::Missing, |source| source.find(run, name));
     let found: Vec<Found> = names.iter().map(find).collect();
@@ -121,15 +120,14 @@ fn append_column(rows: &mut [Vec<Cell>], run: &Run, names: &[String], source: Op
     }
 }
 
-/// The n that tables and plots show when none is named: [`USUAL_N`] if the run has it, else its
+/// The n that tables and plots show by default: [`USUAL_N`] if the run has it, otherwise its
 /// largest.
 pub fn usual_n(run: &Run) -> Option<u64> {
     let sizes = sizes(run);
     if sizes.contains(&USUAL_N) { Some(USUAL_N) } else { sizes.last().copied() }
 }
 
-/// Every n of the run's workloads that are not traces (of the traces if there is nothing else),
-/// rising.
+/// Every n of the run's workloads, in ascending order. Without workloads, every n of its traces.
 pub fn sizes(run: &Run) -> Vec<u64> {
     let rows = || {
         let throughput = run.throughput.iter().map(|r| (r.workload.as_str(), r.n));
@@ -179,21 +177,21 @@ pub fn workloads(run: &Run) -> Vec<String> {
     names
 }
 
-/// How a structure's own row or name is to be marked.
+/// How the row or name of a structure is marked.
 pub fn row_mark(backend: &str) -> Mark {
     if backend == FLOOR { Mark::Muted } else { Mark::Plain }
 }
 
-/// The least figure of all but the floor.
+/// The smallest figure, not counting the floor's.
 pub fn best(names: &[String], found: &[Found]) -> Option<f64> {
     let competing = names.iter().zip(found).filter(|(name, _)| *name != FLOOR);
     competing.filter_map(|(_, found)| found.figure()).min_by(f64::total_cmp)
 }
 
-/// What there is for a field of a table.
+/// The content of a table cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Found {
-    /// A figure, with the samples it is the median of (one for what is counted once).
+    /// A figure and the samples whose median it is; a single sample for latency and memory.
     Figure(f64, Vec<f64>),
     /// The backend answered wrongly on that workload.
     Wrong,
@@ -210,7 +208,7 @@ impl Found {
     }
 }
 
-/// The median of a measure, or why there is none.
+/// The median of a measure, or the reason that there is none.
 pub fn find_throughput(run: &Run, backend: &str, workload: &str, n: u64, measure: &str) -> Found {
     if is_wrong(run, backend, workload, n) {
         return Found::Wrong;
@@ -222,12 +220,12 @@ pub fn find_throughput(run: &Run, backend: &str, workload: &str, n: u64, measure
     }
 }
 
-/// Whether the backend answered wrongly on a workload at n.
+/// Returns `true` if the backend answered wrongly on a workload at n.
 pub fn is_wrong(run: &Run, backend: &str, workload: &str, n: u64) -> bool {
     run.failures.iter().any(|f| f.backend == backend && f.workload == workload && f.n == n)
 }
 
-/// A field: the figure, under it the ratio to the best of its column.
+/// A cell: the figure, and below it the ratio to the best of its column.
 pub fn ratio_cell(
     backend: &str,
     found: &Found,
@@ -248,9 +246,9 @@ pub fn ratio_cell(
     Cell { shown, value: json!({ "figure": value, "ratio": ratio }), mark }
 }
 
-/// What stands under a table with the floor in it.
-pub const FLOOR_NOTE: &str = "The floor moves only the bytes that no timer facility can avoid, \
-                              told beforehand what fires; it does not compete.";
+/// The note below a table that has a row for the floor.
+pub const FLOOR_NOTE: &str = "The floor is the memory traffic that no timer facility can avoid. It \
+                              knows beforehand what fires, and does not compete.";
 
 fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     let mut notes = vec![
@@ -274,7 +272,7 @@ fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     if !run.failures.is_empty() {
         let count = run.failures.len();
         notes.push(format!(
-            "WRONG answers in the run: {count} (not the oracle's, so that they have no times)."
+            "WRONG answers in the run: {count}. They differ from the oracle's, and have no times."
         ));
     }
     if run.interrupted {
@@ -283,7 +281,7 @@ fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     notes
 }
 
-/// Which columns are of which workload.
+/// Names the workload of each column.
 fn workload_note(n: u64, sources: &[Source]) -> Option<String> {
     let mut parts: Vec<(String, Vec<String>)> = Vec::new();
     for source in sources.iter().filter(|s| !matches!(s.kind, Kind::Bytes)) {
@@ -304,12 +302,12 @@ fn workload_note(n: u64, sources: &[Source]) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Workloads: {}.", parts.join("; ")))
 }
 
-/// Who the guests are, and why some of their cells are empty.
+/// The versions of structures from other projects, and why some of their cells are empty.
 fn guest_notes(run: &Run) -> impl Iterator<Item = String> + '_ {
     let mut versions: Vec<&str> = run.guests.iter().map(|guest| guest.version.as_str()).collect();
-    versions.dedup(); // one package may be in the run twice, used in two ways
+    versions.dedup(); // a package may be in the run twice, used in two ways
     let versions =
-        (!versions.is_empty()).then(|| format!("Not of this workspace: {}.", versions.join(", ")));
+        (!versions.is_empty()).then(|| format!("From other projects: {}.", versions.join(", ")));
     let reasons = run
         .guests
         .iter()
@@ -317,7 +315,7 @@ fn guest_notes(run: &Run) -> impl Iterator<Item = String> + '_ {
     versions.into_iter().chain(reasons)
 }
 
-/// How far the samples lie apart, over all fields of the table.
+/// The number of repetitions, and their spread over all cells of the table.
 fn spread_note(run: &Run, n: u64, sources: &[Source]) -> Option<String> {
     let mut repetitions: Vec<usize> = Vec::new();
     let mut spreads: Vec<f64> = Vec::new();
@@ -335,8 +333,7 @@ fn spread_note(run: &Run, n: u64, sources: &[Source]) -> Option<String> {
     let about = format!("n = {}, {count} repetitions", units::count(n));
     if spreads.is_empty() {
         return Some(format!(
-            "{about}: too few to tell how far they lie apart; no small difference here means \
-             anything."
+            "{about}: too few to know their spread, so ignore small differences."
         ));
     }
     let typical = stats::median(&spreads)? * 100.0;
@@ -347,16 +344,16 @@ fn spread_note(run: &Run, n: u64, sources: &[Source]) -> Option<String> {
     ))
 }
 
-/// In more of the samples than this the machine was busy.
+/// The machine was busy if more than this share of the samples was disturbed.
 const BUSY: f64 = 0.02;
 
-/// How often other processes had the processor.
+/// A warning if other processes often had the processor.
 fn disturbance_note(run: &Run) -> Option<String> {
     let Sampling { taken, disturbed } = run.sampling;
     (disturbed as f64 > BUSY * taken as f64).then(|| {
         format!(
-            "The machine was busy: in {disturbed} of {taken} samples other programs had the \
-             processor, and these were left out where others remained. Stop what runs beside, and \
+            "The machine was busy: other programs used the processor during {disturbed} of {taken} \
+             samples, which were left out if enough others remained. Stop other programs and \
              measure again."
         )
     })
@@ -368,7 +365,7 @@ fn nothing(run: &Run) -> Table {
     table.notes.push(if run.interrupted {
         "The run was interrupted before its first row.".to_owned()
     } else {
-        "The run holds no rows.".to_owned()
+        "The run has no rows.".to_owned()
     });
     table
 }

@@ -1,4 +1,4 @@
-//! Whether the answers are right.
+//! Checks answers against the oracle's.
 
 use crate::capacity;
 use crate::contender::{Contender, Played};
@@ -11,7 +11,7 @@ use wheelhouse_machine::interrupt;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_present::table::{Cell, Column, Table};
 
-/// Compares what was played with what is right.
+/// Compares a play with the right answers.
 ///
 /// # Errors
 ///
@@ -41,12 +41,12 @@ pub fn check(
     })
 }
 
-/// What verifying brought to light.
+/// The result of verifying.
 #[derive(Debug)]
 pub struct Verified {
     /// One row for each stream and backend.
     pub table: Table,
-    /// Those that were wrong.
+    /// The wrong answers.
     pub failures: Vec<Failure>,
 }
 
@@ -54,7 +54,7 @@ pub struct Verified {
 ///
 /// # Errors
 ///
-/// If a trace cannot be read, or there is not the memory for `n` timers.
+/// If a trace cannot be read, or `n` timers do not fit into memory.
 pub fn verify(
     sources: &[Source],
     contenders: &[Box<dyn Contender>],

@@ -1,5 +1,5 @@
-//! Answers at sizes where structures work otherwise than at small ones: with more than 65,536 live
-//! timers, the hierarchical wheel moves a timer by another path.
+//! Answers with many timers, where structures take other paths: above 65,536 live timers, the
+//! hierarchical wheel moves a timer differently.
 
 use wheelhouse_harness::source::Source;
 use wheelhouse_harness::{contender, verify};
@@ -13,7 +13,7 @@ fn a_hundred_thousand_timers_get_the_answers_of_the_oracle() {
     let contenders = contender::all();
     let verified = verify::verify(&sources, &contenders, N, 1).unwrap();
     assert!(verified.failures.is_empty(), "{:?}", verified.failures);
-    // Those that pass all timers in some operation are left out.
+    // Structures that pass all timers in some operation are left out.
     let able =
         contenders.iter().filter(|contender| contender.info().is_none_or(|info| info.most >= N));
     assert_eq!(verified.table.rows.len(), sources.len() * able.count());

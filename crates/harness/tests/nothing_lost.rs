@@ -1,5 +1,5 @@
-//! A folder that can no longer be written to costs the files, and not the figures; a run without
-//! time has none, and is whole.
+//! If the folder can no longer be written to, the files are lost but not the figures. A run whose
+//! time is over skips measurements, and counts as complete.
 
 mod watched;
 
@@ -13,7 +13,7 @@ use wheelhouse_harness::source::Source;
 fn a_folder_that_fills_up_or_goes_away_costs_no_figures() {
     let folder = std::env::temp_dir().join(format!("wheelhouse-lost-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    // Takes the folder of the results away as soon as it is measured.
+    // Removes the folder of the results as soon as a structure is measured.
     let taken = folder.clone();
     let wrecker = Watched::new(move |_| drop(std::fs::remove_dir_all(&taken)));
     let settings = Settings {
@@ -28,8 +28,8 @@ fn a_folder_that_fills_up_or_goes_away_costs_no_figures() {
     };
     let (run, kept) = bench::run(&settings, &folder).unwrap();
     assert_eq!(run.throughput.len(), 6, "every column was measured");
-    assert!(kept.unwrap_err().to_string().contains("cannot"), "and it is said what was not kept");
-    assert!(bench::run(&settings, &folder).is_err(), "what cannot be kept is not begun");
+    assert!(kept.unwrap_err().to_string().contains("cannot"), "the error names the file");
+    assert!(bench::run(&settings, &folder).is_err(), "a run that cannot be saved does not begin");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! With several seeds, each has its share of the rounds.
+//! With several seeds, each gets its share of the rounds.
 
 mod watched;
 
@@ -10,7 +10,7 @@ use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::source::Source;
 use wheelhouse_workload::Checksum;
 
-/// The streams that are played with this many seeds, in order, and the number of samples.
+/// The streams that were played with this many seeds, in order, and the number of samples.
 fn played(seeds: usize) -> (Vec<Checksum>, u64) {
     let dir = std::env::temp_dir().join(format!("wheelhouse-seeds-{}-{seeds}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();

@@ -1,4 +1,4 @@
-//! A backend that answers wrong gets no figure but a failure, and nobody else is touched by it.
+//! A backend that answers wrongly gets a failure instead of figures. Other backends are unaffected.
 
 use std::time::Duration;
 use wheelhouse_core::backend::{Backend, Info};
@@ -10,7 +10,7 @@ use wheelhouse_harness::source::Source;
 use wheelhouse_harness::{store, verify};
 use wheelhouse_machine::interrupt;
 
-/// The heap, but a timer that is rescheduled stays where it is.
+/// The oracle, except that a rescheduled timer stays where it is.
 struct Forgetful;
 
 struct Faulty<T, M>(wheelhouse_oracle::Oracle<T>, std::marker::PhantomData<M>);
@@ -103,7 +103,8 @@ fn wrong_answers_are_named_and_not_timed() {
     );
     assert_eq!(run.throughput.len(), 6);
 
-    // Ctrl-C before the first measurement: a whole file that says so, and no half rows.
+    // Ctrl-C before the first measurement: the file is complete and marked as interrupted, without
+    // partial rows.
     interrupt::request_for_test(true);
     let (run, _) = bench::run(&settings, &dir).unwrap();
     interrupt::request_for_test(false);

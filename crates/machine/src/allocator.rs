@@ -1,11 +1,11 @@
-//! What the program has allocated: the one module with `unsafe`.
+//! Counts the bytes that the program has allocated. This is the only module with `unsafe`.
 //!
-//! The allocator of the whole program counts, so what it costs is part of every time that is
-//! measured here. With one counter, two threads that allocate would wait for each other's addition,
-//! and a service that many use at once would be measured as one that few do: `results/counting`
-//! shows by how much. So each thread adds to a counter that it has to itself, as long as there are
-//! no more threads than counters. Everything else is the system's, `realloc` too: without that the
-//! growth of each array would be a copy.
+//! The allocator of the whole program counts, so its cost is part of every time that is measured
+//! here. With a single counter, two threads that allocate would wait for each other's additions,
+//! and a service that many threads use would look slower than it is: `results/counting` shows by
+//! how much. So each thread adds to a separate counter, as long as there are no more threads than
+//! counters. Everything else is passed to the system's allocator, including `realloc`: without
+//! that, each growth of an array would copy it.
 #![expect(unsafe_code, reason = "an allocator cannot be written without")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -23,13 +23,14 @@ pub fn allocated() -> usize {
     sum.max(0).cast_unsigned()
 }
 
-/// Has the system's allocator clear up what was freed. glibc's keeps small pieces aside, and joins
-/// them all at once, under a lock, when somebody asks for a large one: after millions of pieces
-/// that takes a quarter of a second, of whoever comes next. Called between two measurements, it is
-/// of neither.
+/// Makes the system's allocator clean up freed memory. glibc's allocator keeps small freed blocks
+/// aside, and merges all of them at once, under a lock, at the next request for a large block.
+/// After millions of blocks that takes a quarter of a second, which would count for whatever runs
+/// next. If this is called between two measurements, it counts for neither.
 pub fn clear_up() {
-    // One more than glibc has arenas for so few processors. They live at the same time, so that
-    // each has another; of a thread that cannot be started, nothing is lost but that.
+    // One thread more than glibc has arenas for this number of processors. All of them live at the
+    // same time, so each has another arena. A thread that cannot be started leaves only its arena
+    // uncleaned.
     let threads = 8 * thread::available_parallelism().map_or(1, NonZero::get) + 1;
     let (gate, (told, hear)) = (RwLock::new(()), mpsc::channel());
     let ask = |told: Sender<()>| {
@@ -45,25 +46,25 @@ pub fn clear_up() {
             let _ = thread::Builder::new().spawn_scoped(scope, move || ask(told));
         }
         drop(told);
-        // Until all of them have dropped theirs.
+        // Returns when all threads have dropped their senders, after their large request.
         let _ = hear.recv();
         drop(shut);
     });
 }
 
-/// On two cache lines of its own: a processor may fetch them in pairs. What one thread frees for
-/// another is taken from its own counter, which may fall below zero.
+/// A counter on two cache lines, since a processor may fetch lines in pairs. Memory that a thread
+/// frees for another is subtracted from its own counter, which may fall below zero.
 #[repr(align(128))]
 struct Counter(AtomicIsize);
 
-/// Threads beyond these share them.
+/// The number of counters. If there are more threads, they share them.
 const MANY: usize = 64;
 
 static COUNTERS: [Counter; MANY] = [const { Counter(AtomicIsize::new(0)) }; MANY];
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    // Needs neither an allocation nor a destructor, which an allocator could not wait for.
+    // Needs neither an allocation nor a destructor: an allocator cannot use these.
     static MINE: Cell<Option<&'static Counter>> = const { Cell::new(None) };
 }
 
@@ -84,12 +85,12 @@ struct Counting;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-// SAFETY: every call is passed on to the system's allocator with the caller's own arguments, and
-// its answer is given back as it is. Counting neither allocates nor panics: an index below the
-// length of the array, additions that wrap.
+// SAFETY: every call is passed to the system's allocator with the caller's arguments, and its
+// answer is returned unchanged. Counting neither allocates nor panics: the index is below the
+// length of the array, and the additions wrap.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: what the caller has promised of `layout`.
+        // SAFETY: the caller guarantees what `System` requires of `layout`.
         let block = unsafe { System.alloc(layout) };
         if !block.is_null() {
             count(layout.size().cast_signed());
@@ -98,7 +99,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: what the caller has promised of `layout`.
+        // SAFETY: the caller guarantees what `System` requires of `layout`.
         let block = unsafe { System.alloc_zeroed(layout) };
         if !block.is_null() {
             count(layout.size().cast_signed());
@@ -107,14 +108,14 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: `block` came from `System` through one of these, with this layout, as the caller
-        // has promised.
+        // SAFETY: the caller guarantees that `block` came from one of these methods, and so from
+        // `System`, with this layout.
         unsafe { System.dealloc(block, layout) };
         count(-layout.size().cast_signed());
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as for `dealloc`; and the caller has promised that `size` is one.
+        // SAFETY: as for `dealloc`. The caller also guarantees that `size` is valid.
         let moved = unsafe { System.realloc(block, layout, size) };
         if !moved.is_null() {
             count(size.cast_signed() - layout.size().cast_signed());
@@ -128,12 +129,12 @@ mod tests {
     use super::allocated;
     use std::thread;
 
-    /// One test, and the harness's other threads wait: each of these steps is exact.
+    /// All steps are in one test, and the other threads of the test harness wait meanwhile.
     #[test]
     fn what_is_held_is_counted_whoever_frees_it() {
         const BYTES: usize = 1 << 24;
         let held = |before: usize| allocated().cast_signed() - before.cast_signed();
-        // What others do meanwhile, who print.
+        // The tolerance is for other threads, which may print.
         let is_about = |bytes: isize, many: usize| (bytes - many.cast_signed()).abs() < 1 << 20;
         let before = allocated();
         let mut block: Vec<u8> = Vec::with_capacity(BYTES);
@@ -157,6 +158,6 @@ mod tests {
         drop((blocks, zeroed));
         assert!(is_about(held(before), 0));
         super::clear_up();
-        assert!(is_about(held(before), 0), "it leaves nothing");
+        assert!(is_about(held(before), 0), "it leaves nothing allocated");
     }
 }

@@ -1,13 +1,13 @@
 //! Runs this program under valgrind's callgrind, and reads how many instructions a function took.
 //!
-//! callgrind finds a function by its name, so what is counted is one function that is never inlined
-//! (`#[inline(never)]`). It counts while that function runs, with all that it calls, and nowhere
-//! else: what is prepared before costs time under callgrind, but no count. Each call has a figure
-//! of its own.
+//! callgrind finds a function by its name, so the counted function must never be inlined
+//! (`#[inline(never)]`). callgrind counts while that function runs, including all that it calls,
+//! and nowhere else: preparation costs time under callgrind but is not counted. Each call has a
+//! separate figure.
 //!
-//! Two options do it: `--toggle-collect` starts and stops the counting, `--dump-after` writes down
-//! what was counted when the function returns. Both take a pattern. The patterns must differ, since
-//! callgrind 3.19 heeds only one of two options with the same pattern.
+//! Two options do this: `--toggle-collect` starts and stops the counting, and `--dump-after` writes
+//! the count down when the function returns. Both take a pattern. The patterns must differ, since
+//! callgrind 3.19 respects only one of two options with the same pattern.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::io::Write;
@@ -15,29 +15,29 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What came of a run under callgrind.
+/// The result of a run under callgrind.
 #[derive(Debug)]
 pub struct Counted {
     /// Instructions of each call of the function, in order.
     pub calls: Vec<u64>,
-    /// What the program printed.
+    /// The output of the program.
     pub printed: String,
 }
 
-/// The version of valgrind, as it says it; `None` if it cannot be run.
+/// The version that valgrind reports; `None` if it cannot be run.
 pub fn version() -> Option<String> {
     let output = Command::new("valgrind").arg("--version").stderr(Stdio::null()).output().ok()?;
     let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     output.status.success().then_some(version)
 }
 
-/// Whether callgrind can be run.
+/// Returns `true` if callgrind can be run.
 pub fn is_installed() -> bool {
     version().is_some()
 }
 
-/// Runs this program with these arguments and this input under callgrind, and counts within the
-/// function of that name, which may be preceded by modules: `module::function`.
+/// Runs this program under callgrind, with these arguments and this input, and counts within the
+/// function of that name. Modules may precede the name: `module::function`.
 ///
 /// # Errors
 ///
@@ -61,15 +61,16 @@ pub fn count(function: &str, arguments: &[String], input: &[u8]) -> Result<Count
     let output = child.wait_with_output().context("cannot wait for valgrind")?;
     let command = arguments.join(" ");
     ensure!(output.status.success(), "under callgrind, {command}: {}", complaint(&output));
-    let profile = std::fs::read_to_string(&file.0).context("callgrind has written no profile")?;
+    let profile = std::fs::read_to_string(&file.0).context("callgrind wrote no profile")?;
     let calls = totals(&profile);
     if calls.is_empty() {
-        bail!("callgrind has found no call of {function} in {command}");
+        bail!("callgrind found no call of {function} in {command}");
     }
     Ok(Counted { calls, printed: String::from_utf8_lossy(&output.stdout).trim().to_owned() })
 }
 
-/// Gives a program its input. One that has ended before it read all of it says itself why.
+/// Writes the input of a program. A program that ends before it has read all of it reports the
+/// reason itself.
 fn feed(child: &mut Child, input: &[u8]) -> Result<()> {
     let mut stdin = child.stdin.take().context("valgrind has no input")?;
     match stdin.write_all(input) {
@@ -80,14 +81,14 @@ fn feed(child: &mut Child, input: &[u8]) -> Result<()> {
     }
 }
 
-/// What a program that failed said, without what valgrind says of itself.
+/// The error messages of a program that failed, without those of valgrind.
 fn complaint(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     let own: Vec<_> = said.lines().filter(|line| !line.starts_with("==")).collect();
     if own.is_empty() { said.into_owned() } else { own.join("\n") }
 }
 
-/// The sum of each part of a profile but the last, which is of what came after the last call.
+/// The sum of each part of a profile, except the last, which covers the time after the last call.
 fn totals(profile: &str) -> Vec<u64> {
     let sum = |line: &str| line.strip_prefix("totals: ")?.trim().parse().ok();
     let mut sums: Vec<u64> = profile.lines().filter_map(sum).collect();
@@ -95,7 +96,7 @@ fn totals(profile: &str) -> Vec<u64> {
     sums
 }
 
-/// A file of this run's own, removed at the end.
+/// A temporary file for this run, removed at the end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -109,7 +110,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // It may not be there: nothing was run then.
+        // If nothing was run, there is no file.
         let _ = std::fs::remove_file(&self.0);
     }
 }

@@ -1,10 +1,10 @@
-//! The time of a piece of work, and what reading the clock costs.
+//! The time of a piece of work, and the cost of reading the clock.
 
 use hdrhistogram::Histogram;
 use std::time::{Duration, Instant};
 
-/// A piece of work at least this long is judged by the time in which its thread had a processor.
-/// To ask for that is a system call, which would count in shorter ones.
+/// Work that takes at least this long is judged by the time in which its thread had a processor.
+/// Asking for that is a system call, which would count in shorter work.
 const LONG: Duration = Duration::from_millis(1);
 
 /// The time of a piece of work of one thread.
@@ -12,14 +12,15 @@ const LONG: Duration = Duration::from_millis(1);
 pub struct Taken {
     /// From its start to its end.
     pub elapsed: Duration,
-    /// How long the thread had a processor meanwhile; the whole time where no system tells.
+    /// How long the thread had a processor during that time. If the system does not report it, the
+    /// whole time.
     pub running: Duration,
 }
 
 impl Taken {
-    /// Does some work.
+    /// Does some work and measures it.
     pub fn by<R>(work: impl FnOnce() -> R) -> (Self, R) {
-        // The inner pair of reads is around the work alone.
+        // The reads of `Instant` are innermost, so that `elapsed` covers the work alone.
         let ran = running();
         let start = Instant::now();
         let result = work();
@@ -28,13 +29,14 @@ impl Taken {
         (Self { elapsed, running: running.min(elapsed) }, result)
     }
 
-    /// The time of the work, without that of other processes if the work is long enough to know it.
+    /// The time of the work, without the time of other processes if the work is long enough to
+    /// measure that.
     pub fn time(&self) -> Duration {
         if self.elapsed >= LONG { self.running } else { self.elapsed }
     }
 }
 
-/// How long this thread had a processor until now; `None` where no system tells.
+/// How long this thread has had a processor so far; `None` if the system does not report it.
 #[cfg(unix)]
 fn running() -> Option<Duration> {
     use rustix::time::{ClockId, clock_gettime};
@@ -46,8 +48,8 @@ fn running() -> Option<Duration> {
     None
 }
 
-/// How long all threads of another process had a processor until now; `None` if there is no such
-/// process, or the system does not tell.
+/// How long all threads of another process have had a processor so far; `None` if there is no such
+/// process, or the system does not report it.
 #[cfg(target_os = "linux")]
 pub fn running_of(process: u32) -> Option<Duration> {
     let pid = nix::unistd::Pid::from_raw(process.try_into().ok()?);
@@ -59,10 +61,10 @@ pub fn running_of(_: u32) -> Option<Duration> {
     None
 }
 
-/// Up to ten minutes in nanoseconds.
+/// Ten minutes in nanoseconds, the longest time that is recorded.
 const HIGHEST: u64 = 600_000_000_000;
 
-/// What two reads of the clock cost: the median of many pairs with nothing between them, in
+/// The cost of two reads of the clock: the median of many pairs with nothing between them, in
 /// nanoseconds.
 pub fn overhead() -> f64 {
     // Three significant digits; the bounds are constants that the library accepts.

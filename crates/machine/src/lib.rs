@@ -1,16 +1,16 @@
-//! The machine under a measurement. Nothing here knows what is measured.
+//! The machine under a measurement. Nothing here depends on what is measured.
 //!
-//! | module | what is there |
+//! | module | content |
 //! |---|---|
 //! | [`provenance`] | machine, compiler, commit and command: where a figure comes from |
-//! | [`clock`] | what reading the clock costs |
+//! | [`clock`] | the time of a piece of work, and the cost of reading the clock |
 //! | [`allocator`] | the bytes that the program has allocated |
 //! | [`callgrind`] | the instructions of a function, counted by valgrind |
 //! | [`interrupt`] | Ctrl-C ends a run between two measurements |
 //! | [`processor`] | the processor that other programs use least |
 //!
 //! The harness and the load on services both need these, and neither needs the other. They are not
-//! in `wheelhouse-present`: who shows figures needs no allocator that counts.
+//! in `wheelhouse-present`, since a program that shows figures needs no allocator that counts.
 
 pub mod allocator;
 pub mod callgrind;

@@ -7,12 +7,12 @@ use std::time::Duration;
 /// How long the processors are watched. Linux counts their time in hundredths of a second.
 const WATCH: Duration = Duration::from_millis(300);
 
-/// The processor, of those that are allowed, that other programs used least in the last 0.3 s.
-/// Equal ones go to the last: interrupts mostly go to the first. Where Linux's `/proc/stat` is
-/// missing, the last that is allowed. `None` if none is allowed.
+/// The allowed processor that other programs use least. Watches all processors for 0.3 s. If
+/// several are equal, it is the last of them, since interrupts mostly go to the first. Without
+/// Linux's `/proc/stat`, it is the last allowed one. `None` if none is allowed.
 ///
-/// A benchmark that stays on one processor shares it with whatever else is pinned there, and the
-/// scheduler cannot move it away.
+/// A benchmark that stays on one processor shares it with everything else that is pinned there, and
+/// the scheduler cannot move it away.
 ///
 /// ```
 /// assert_eq!(wheelhouse_machine::processor::quietest(&[0]), Some(0));
@@ -28,7 +28,7 @@ pub fn quietest(allowed: &[usize]) -> Option<usize> {
     least_used(allowed, &before, &read())
 }
 
-/// The same between two readings of `/proc/stat`.
+/// [`quietest`], from two readings of `/proc/stat`.
 fn least_used(allowed: &[usize], before: &str, after: &str) -> Option<usize> {
     let used = |processor: usize| {
         let [before, after] = [before, after].map(|stat| ticks_in_use(stat, processor));
@@ -37,14 +37,14 @@ fn least_used(allowed: &[usize], before: &str, after: &str) -> Option<usize> {
     allowed.iter().copied().rev().min_by_key(|processor| used(*processor))
 }
 
-/// For how long a processor was in use since the machine started; 0 if the file does not say.
+/// How long a processor has been in use since the machine started; 0 if the file does not have it.
 fn ticks_in_use(stat: &str, processor: usize) -> u64 {
     let name = format!("cpu{processor}");
     let mut rows = stat.lines().map(str::split_ascii_whitespace);
     let Some(row) = rows.find_map(|mut row| (row.next() == Some(&name)).then_some(row)) else {
         return 0;
     };
-    // user, nice, system, idle, iowait, irq, softirq, steal; the time of guests is in user's.
+    // user, nice, system, idle, iowait, irq, softirq, steal. The time of guests is part of user.
     let in_use = |at: usize| !matches!(at, 3 | 4);
     let fields = row.take(8).enumerate().filter(|(at, _)| in_use(*at));
     fields.map(|(_, field)| field.parse().unwrap_or(0)).sum::<u64>()
@@ -54,7 +54,7 @@ fn ticks_in_use(stat: &str, processor: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// A `/proc/stat` of three processors, of which the first was in use for so long.
+    /// A `/proc/stat` of three processors that were in use for these times.
     fn stat(used: [u64; 3]) -> String {
         let row = |(at, used): (usize, u64)| format!("cpu{at} {used} 1 2 90000 70000 0 3 0 5 0\n");
         let rows: String = used.into_iter().enumerate().map(row).collect();
@@ -67,8 +67,8 @@ mod tests {
         let chosen = |after, allowed: &[usize]| least_used(allowed, &before, &stat(after));
         assert_eq!(chosen([10, 20, 60], &[0, 1, 2]), Some(1));
         assert_eq!(chosen([10, 50, 60], &[0, 1, 2]), Some(0));
-        assert_eq!(chosen([40, 50, 60], &[1, 2]), Some(2), "equal ones: the last");
-        assert_eq!(chosen([10, 50, 61], &[1, 2]), Some(1), "not one that is not allowed");
+        assert_eq!(chosen([40, 50, 60], &[1, 2]), Some(2), "the last of equal ones");
+        assert_eq!(chosen([10, 50, 61], &[1, 2]), Some(1), "only allowed ones");
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub struct Provenance {
     pub started: String,
     /// A short label of the machine for folder names, as in `xeon-2c`.
     pub host: String,
-    /// CPU model as the kernel gives it.
+    /// CPU model as the kernel reports it.
     pub cpu: String,
     /// Logical processors.
     pub cores: usize,
@@ -28,24 +28,24 @@ pub struct Provenance {
     pub profile: String,
     /// Commit of the source, `unknown` outside a checkout.
     pub commit: String,
-    /// Whether the checkout had uncommitted changes.
+    /// `true` if the checkout had uncommitted changes.
     pub dirty: bool,
     /// The command line that wrote this.
     pub command: String,
-    /// Seed of what was played.
+    /// The seed of the run.
     pub seed: u64,
-    /// The processor the measuring thread was pinned to, if it could be.
+    /// The processor that the measuring thread was pinned to, if it was.
     pub pinned_to: Option<usize>,
-    /// Cost of reading the clock twice, in nanoseconds: median. Single-operation latencies
-    /// include it.
+    /// Cost of reading the clock twice, in nanoseconds: median. It is included in the latencies of
+    /// single operations.
     pub clock_overhead_ns: f64,
 }
 
-/// Gathers what there is to know, now, of a thread that is not pinned. What cannot be found out is
-/// `unknown`.
+/// Gathers everything that is known now, for a thread that is not pinned. A fact that cannot be
+/// found out is `unknown`.
 pub fn gather(seed: u64) -> Provenance {
     let cpu = cpu_model();
-    // Those of the machine: of the others a process that is pinned, as by `taskset`, does not know.
+    // The processors of the machine: a process that is pinned, as by `taskset`, sees only its own.
     let counted = read_to_string("/proc/cpuinfo").ok().and_then(|file| processors(&file));
     let ours = || std::thread::available_parallelism().map_or(1, usize::from);
     let cores = counted.unwrap_or_else(ours);
@@ -59,8 +59,7 @@ pub fn gather(seed: u64) -> Provenance {
         rustc: env!("WHEELHOUSE_RUSTC").to_owned(),
         profile: env!("WHEELHOUSE_PROFILE").to_owned(),
         commit: git(&["rev-parse", "HEAD"]).unwrap_or_else(unknown),
-        // Files that git does not know, such as the results of earlier runs, change nothing in the
-        // build.
+        // Untracked files, such as the results of earlier runs, do not change the build.
         dirty: git(&["status", "--porcelain", "--untracked-files=no"])
             .is_some_and(|changes| !changes.is_empty()),
         command: command_line(),
@@ -70,7 +69,7 @@ pub fn gather(seed: u64) -> Provenance {
     }
 }
 
-/// Name and value of each thing that is known of a run's machine, build and command.
+/// Name and value of every known fact about the machine, the build and the command of a run.
 pub fn lines(p: &Provenance) -> Vec<(&'static str, String)> {
     let dirty = if p.dirty { " with uncommitted changes" } else { "" };
     let pinned = p.pinned_to.map_or("no".to_owned(), |cpu| format!("yes, to processor {cpu}"));
@@ -91,7 +90,7 @@ pub fn lines(p: &Provenance) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Machine, compiler and commit in one line, to stand under a table or plot.
+/// Machine, compiler and commit in one line, for below a table or plot.
 pub fn line(p: &Provenance) -> String {
     let dirty = if p.dirty { " + uncommitted changes" } else { "" };
     let date: String = p.started.chars().take(10).collect();
@@ -124,7 +123,7 @@ fn output(program: &str, arguments: &[&str]) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Asks git about the checkout this program was built from, wherever it is run.
+/// Asks git about the checkout that this program was built from, wherever it runs.
 fn git(arguments: &[&str]) -> Option<String> {
     let mut all = vec!["-C", env!("CARGO_MANIFEST_DIR")];
     all.extend(arguments);
@@ -138,13 +137,13 @@ fn cpu_model() -> String {
     model.or_else(|| output("sysctl", &["-n", "machdep.cpu.brand_string"])).unwrap_or_else(unknown)
 }
 
-/// How many processors the kernel tells of.
+/// The number of processors that the kernel reports.
 fn processors(cpuinfo: &str) -> Option<usize> {
     let count = cpuinfo.lines().filter(|line| line.starts_with("processor")).count();
     (count > 0).then_some(count)
 }
 
-/// What the kernel tells of the machine's memory under a name, in bytes.
+/// A value that the kernel reports about the machine's memory, in bytes.
 pub fn meminfo(name: &str) -> Option<u64> {
     kilobytes(&read_to_string("/proc/meminfo").ok()?, name)
 }
@@ -155,7 +154,7 @@ pub fn kilobytes(file: &str, name: &str) -> Option<u64> {
     Some(value.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
 }
 
-/// A label that says what kind of machine, and not whose: the telling word of the CPU's name and
+/// A label for the kind of machine, not for its owner: the distinctive word of the CPU's name and
 /// the number of cores.
 fn host_label(cpu: &str, cores: usize) -> String {
     const SAYS_NOTHING: [&str; 10] =
@@ -172,25 +171,24 @@ fn host_label(cpu: &str, cores: usize) -> String {
     format!("{}-{cores}c", if word.is_empty() { "machine" } else { &word })
 }
 
-/// The bench that `cargo bench` runs when none is named.
+/// The bench that `cargo bench` runs by default.
 const USUAL_BENCH: &str = "timers";
 
-/// The command line as somebody would type it: the program by its name alone, since where it was
-/// built is nobody's business.
+/// The command line as a user would type it. It has only the name of the program, since the folder
+/// of the build is private.
 fn command_line() -> String {
     let mut arguments = std::env::args();
     let program = arguments.next().unwrap_or_default();
     as_typed(Path::new(&program), arguments)
 }
 
-/// The same for any program and arguments.
+/// [`command_line`] for any program and arguments.
 fn as_typed(program: &Path, arguments: impl Iterator<Item = String>) -> String {
     let name = program.file_stem().map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_default();
     let (benches, rest): (Vec<_>, Vec<_>) = arguments.partition(|argument| argument == "--bench");
     let rest = without_folder(rest);
-    // Cargo gives `--bench` to what it runs as a bench, and a name with a hash that nobody would
-    // type.
+    // Cargo passes `--bench` to a bench, whose file name ends with a hash.
     let (command, separator) = if benches.is_empty() {
         (name, " ")
     } else {
@@ -203,8 +201,8 @@ fn as_typed(program: &Path, arguments: impl Iterator<Item = String>) -> String {
     if rest.is_empty() { command } else { format!("{command}{separator}{}", rest.join(" ")) }
 }
 
-/// Without a folder for the results that is named from the root: it changes none of them, and where
-/// somebody keeps them is nobody's business either.
+/// Removes a folder for the results that is an absolute path: it does not change the results, and
+/// it is private.
 fn without_folder(arguments: Vec<String>) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for argument in arguments {

@@ -1,22 +1,22 @@
-//! What is printed: results to standard output, everything else to standard error.
+//! Output: results to standard output, everything else to standard error.
 //!
-//! `println!` panics where nothing can be written. Here, results that cannot be printed are an
-//! error with a message, except that a reader who has seen enough (`| head`) is none; and a remark
-//! that cannot be printed is left out, since there is nobody to tell.
+//! `println!` panics if it cannot write. Here, results that cannot be printed are an error with a
+//! message. A reader who closes the pipe early (`| head`) is not an error. A remark that cannot be
+//! printed is dropped.
 
 use anyhow::{Context, Result};
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// As wide as a line is that people read.
+/// The width of a line that people read.
 pub const WIDTH: usize = 100;
 
 /// Prints a line, or a text that ends with one, to standard output.
 ///
 /// # Errors
 ///
-/// If it cannot be written, and not for the reason that nobody reads on.
+/// If it cannot be written, unless the reader has closed the pipe.
 pub fn print(text: impl Display) -> Result<()> {
     let mut text = text.to_string();
     if !text.ends_with('\n') {
@@ -29,11 +29,11 @@ pub fn print(text: impl Display) -> Result<()> {
     }
 }
 
-/// Signs that have a colour on a terminal, by its code: as expected, better, worse.
+/// Signs that are coloured on a terminal, with their codes: as expected, better, worse.
 const SIGNS: [(char, u8); 3] = [('✓', 32), ('▲', 34), ('▼', 31)];
 
-/// The text with its signs of verdicts in colour, if a person is to read it there: standard output
-/// is a terminal, and the environment has no `NO_COLOR`.
+/// The text with coloured verdict signs if a person reads it: standard output is a terminal, and
+/// the environment has no `NO_COLOR`.
 pub fn coloured(text: &str) -> String {
     let is_read = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     if is_read { with_colours(text) } else { text.to_owned() }
@@ -45,18 +45,18 @@ fn with_colours(text: &str) -> String {
     })
 }
 
-/// How wide a line of text may be: as wide as the terminal, and at most [`WIDTH`].
+/// The width for a line of text: that of the terminal, from 40 to [`WIDTH`].
 pub fn width() -> usize {
     let terminal = ::console::Term::stdout().size_checked();
     terminal.map_or(WIDTH, |(_, columns)| usize::from(columns).clamp(40, WIDTH))
 }
 
-/// Says something to the person at the terminal.
+/// Prints a remark for the person at the terminal.
 pub fn say(text: impl Display) {
     let _ = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
-/// What a program is to end with: what it came to, or a failure, which is said.
+/// The exit code of a program: its result, or a failure, which is printed.
 pub fn end(result: Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
         say(format_args!("error: {error:#}"));

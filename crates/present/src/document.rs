@@ -1,4 +1,4 @@
-//! What a page says, in order, before it is set in type.
+//! The content of a page, in order, before it is rendered.
 
 use maud::Markup;
 
@@ -7,9 +7,9 @@ use crate::table::{Mark, Table};
 /// A whole page.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// What it is about.
+    /// Its heading.
     pub title: String,
-    /// Machine and commit in a line.
+    /// One line with machine and commit.
     pub subtitle: String,
     /// Its parts, in order.
     pub blocks: Vec<Block>,
@@ -18,11 +18,11 @@ pub struct Document {
 /// A picture on a page.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    /// Name of its file.
+    /// The name of its file.
     pub file: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// The picture.
+    /// The picture itself.
     pub svg: String,
 }
 
@@ -35,34 +35,34 @@ pub enum Block {
     Subheading(String),
     /// Plain text.
     Text(String),
-    /// Plain text that leads to a file beside the page, by its name.
+    /// Plain text and a link to a file next to the page, by its name.
     Link(String, &'static str),
-    /// Plain texts, each a point of its own.
+    /// Plain texts, each an item of a list.
     Points(Vec<String>),
-    /// What a reader must know before believing a figure.
+    /// A fact that a reader must know before believing a figure.
     Warning(String),
     /// Figures.
     Table(Table),
-    /// A picture and how to read it.
+    /// A picture and its caption.
     Picture(Picture, String),
     /// Names and their values.
     Facts(Vec<(&'static str, String)>),
-    /// What only some readers want: folded until asked for.
+    /// A title, and content that only some readers want. It is folded until the reader asks for it.
     Folded(String, Vec<Block>),
-    /// What only the page can have, as HTML; in Markdown nothing stands in its place.
+    /// HTML for the page alone. Markdown and plain text leave it out.
     Interactive(Markup),
-    /// Lines, each of which leads to an entry.
+    /// Lines, each with a link to an entry.
     Lines(Vec<Line>),
-    /// Lines in front of a page of their own.
+    /// An entry, which has a separate page.
     Entry(Entry),
-    /// Shows only the lines with one of these labels, or all; in HTML only.
+    /// Shows only the lines with one of these labels, or all. In HTML only.
     Filter(Filter),
 }
 
 /// A sentence with a verdict.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
-    /// What it is called; also its anchor, in an entry.
+    /// Its name. In an entry, also its anchor.
     pub name: String,
     /// The sentence.
     pub text: String,
@@ -70,44 +70,44 @@ pub struct Line {
     pub verdict: String,
     /// How the verdict is shown.
     pub mark: Mark,
-    /// The figure behind it.
+    /// The figure behind the verdict.
     pub figure: String,
-    /// By what a [`Filter`] finds it.
+    /// The labels by which a [`Filter`] finds it.
     pub labels: Vec<String>,
-    /// The name of the entry that it leads to.
+    /// The name of the entry that it links to.
     pub entry: String,
 }
 
-/// Lines, and the page that stands behind them: folded in HTML, a file of its own in Markdown, and
-/// left out of a terminal's text.
+/// Lines, and a page with the details. The page is folded in HTML, a separate file in Markdown, and
+/// left out of plain text.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Its anchor and the name of its file.
     pub name: String,
-    /// What the page is about.
+    /// The title of the page.
     pub title: String,
-    /// What stands in front.
+    /// The lines, which are always shown.
     pub lines: Vec<Line>,
-    /// The page.
+    /// The content of the page.
     pub blocks: Vec<Block>,
 }
 
 /// A choice between labels.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    /// What is chosen.
+    /// The name of the choice.
     pub name: String,
     /// The labels.
     pub labels: Vec<String>,
 }
 
 impl Document {
-    /// All entries, in order, those that are folded away too.
+    /// All entries, in order, including folded ones.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         entries(&self.blocks).into_iter()
     }
 
-    /// All pictures, those that are folded away too.
+    /// All pictures, including folded ones.
     pub fn pictures(&self) -> Vec<&Picture> {
         pictures(&self.blocks)
     }

@@ -1,15 +1,15 @@
-//! Files that are whole or not there, folders for them, and the way from one to another.
+//! Files that are written completely or not at all, folders for them, and links between them.
 
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Writes a file beside its old version and renames it into place.
+/// Writes a file under a temporary name, and then renames it over the old version.
 ///
 /// # Errors
 ///
-/// If it cannot be written; the old version is then untouched.
+/// If it cannot be written. The old version is then unchanged.
 pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
@@ -20,7 +20,7 @@ pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
     });
     let renamed = written.and_then(|()| fs::rename(&beside, path));
     if renamed.is_err() {
-        // The first error is the one to report; a leftover temporary file does no harm.
+        // Report the first error. A leftover temporary file does no harm.
         let _ = fs::remove_file(&beside);
     }
     renamed.with_context(|| {
@@ -28,8 +28,8 @@ pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
     })
 }
 
-/// The working directory of the user, for a bench: cargo runs a bench in the folder of its package.
-/// It is the working directory of cargo itself, or that of the shell.
+/// The user's working directory, for a bench: cargo runs a bench in the folder of its package. It
+/// is the working directory of cargo itself, or else that of the shell.
 pub fn where_cargo_was_called() -> PathBuf {
     #[cfg(target_os = "linux")]
     if let Ok(here) = fs::read_link(format!("/proc/{}/cwd", std::os::unix::process::parent_id())) {
@@ -38,11 +38,11 @@ pub fn where_cargo_was_called() -> PathBuf {
     std::env::var_os("PWD").map(PathBuf::from).unwrap_or_default()
 }
 
-/// Makes the folder that the caller named, or takes it if it is there and empty.
+/// Makes the folder that the caller named, or uses it if it exists and is empty.
 ///
 /// # Errors
 ///
-/// If it holds anything, or is a file, or cannot be made.
+/// If it is not empty, is a file, or cannot be made.
 pub fn create_at(out: &Path) -> Result<PathBuf> {
     let shown = out.display();
     ensure!(!out.is_file(), "{shown} is a file; name a folder with --out");
@@ -53,13 +53,13 @@ pub fn create_at(out: &Path) -> Result<PathBuf> {
         fs::read_dir(out).with_context(|| format!("cannot read the folder {shown}"))?;
     ensure!(
         entries.next().is_none(),
-        "{shown} is not empty, and results are never written over; \
-         name a new folder with --out, or leave --out away"
+        "{shown} is not empty, and results are never overwritten; name a new folder with --out, or \
+         omit --out"
     );
     Ok(out.to_owned())
 }
 
-/// The way from the folder of a file to another folder, with `/` whatever the system.
+/// The relative path from the folder of a file to another folder, with `/` on every system.
 ///
 /// # Errors
 ///

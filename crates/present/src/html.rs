@@ -1,5 +1,5 @@
-//! Sets the report as one page: styles and pictures in it, nothing fetched. The only scripts are
-//! those of interactive blocks.
+//! Renders a document as one page that contains its styles and pictures, and fetches nothing. The
+//! only scripts are those of interactive blocks.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -7,32 +7,32 @@ use super::document::{Block, Document, Entry, Filter, Line, Picture};
 use super::markdown::{PAGES, PLOTS};
 use crate::table::{Align, Cell, Mark, Table};
 
-/// How a page looks.
+/// The style sheet of a page.
 pub const STYLE: &str = include_str!("report.css");
-/// The name of the file that a page looks for where its style is not in it.
+/// The name of the style sheet's file, for a page that does not contain it.
 pub const STYLE_FILE: &str = "report.css";
 
 /// Where the pictures of a page are, and the pages of its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Parts {
-    /// In it: the page is one file, entries are folded.
+    /// In the page, which is a single file. Entries are folded.
     Inside,
-    /// In [`PLOTS`] and [`PAGES`], to which this leads.
+    /// In [`PLOTS`] and [`PAGES`]. Holds the path from the page to their parent folder.
     Beside(&'static str),
 }
 
-/// The whole page in one file. What comes from the run is escaped; pictures are our own and stand
-/// in it as they are.
+/// The whole page in one file. Text of the document is escaped; pictures are trusted and included
+/// unchanged.
 pub fn render(document: &Document) -> String {
     page(&document.title, Some(&document.subtitle), Parts::Inside, &document.blocks)
 }
 
-/// The page with its pictures, its style and the pages of its entries beside it.
+/// The page, with its pictures, its style sheet and the pages of its entries in files next to it.
 pub fn render_beside(document: &Document) -> String {
     page(&document.title, Some(&document.subtitle), Parts::Beside(""), &document.blocks)
 }
 
-/// The page of an entry, as it stands in [`PAGES`].
+/// The page of an entry, for the folder [`PAGES`].
 pub fn render_entry(entry: &Entry) -> String {
     let lines = [Block::Lines(entry.lines.clone())];
     page(&entry.title, None, Parts::Beside("../"), lines.iter().chain(&entry.blocks))
@@ -110,7 +110,7 @@ fn picture(picture: &Picture, parts: Parts) -> Markup {
     }
 }
 
-/// A line that leads to its entry, but for one that stands there already.
+/// A line with a link to its entry, except on the page of that entry.
 fn linked(line: &Line, parts: Parts) -> Markup {
     html! {
         @match parts {
@@ -123,7 +123,7 @@ fn linked(line: &Line, parts: Parts) -> Markup {
     }
 }
 
-/// A line; with its anchor where it stands, and without where it is repeated.
+/// A line. `anchored` is `true` in its entry, and `false` where the line is repeated.
 fn line(line: &Line, anchored: bool) -> Markup {
     let labels: Vec<_> = line.labels.iter().map(|label| slug(label)).collect();
     html! {
@@ -136,8 +136,8 @@ fn line(line: &Line, anchored: bool) -> Markup {
     }
 }
 
-/// Folded, with the anchor within what is folded: a browser unfolds it to get there. Or a title
-/// that leads to the page.
+/// An entry. In a single file it is folded, with its anchor inside the folded part: a browser
+/// unfolds it to get there. Otherwise its title links to its page.
 fn entry(entry: &Entry, parts: Parts) -> Markup {
     let lines = html! { @for line in &entry.lines { (self::line(line, true)) } };
     html! {
@@ -154,7 +154,7 @@ fn entry(entry: &Entry, parts: Parts) -> Markup {
     }
 }
 
-/// Buttons and rules of style: no script is needed to hide what is not asked for.
+/// Radio buttons and style rules, which hide lines without a script.
 fn filter(filter: &Filter) -> Markup {
     let group = slug(&filter.name);
     let rule = |label: &str| {
@@ -177,7 +177,7 @@ fn filter(filter: &Filter) -> Markup {
     }
 }
 
-/// A name as an anchor or a class: what Markdown makes of a heading.
+/// A name as an anchor or a class, as Markdown makes it from a heading.
 pub fn slug(text: &str) -> String {
     let kept = text.chars().filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
@@ -216,7 +216,7 @@ fn grid(content: &Table) -> Markup {
     }
 }
 
-/// The first line and, smaller, the others: a figure and its ratio.
+/// The first line, and the others in small letters: a figure and its ratio.
 fn field(cell: &Cell) -> Markup {
     let star = if cell.mark == Mark::Best { "*" } else { "" };
     let mut lines = cell.shown.split('\n');

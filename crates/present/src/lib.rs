@@ -1,4 +1,4 @@
-//! How results are shown: tables, plots and pages of figures. Nothing here knows of timers.
+//! Shows results: tables, plots and pages of figures. Nothing here depends on timers.
 //!
 //! ```text
 //!  samples ──▶ stats ──▶ units ──▶ table ──┐
@@ -7,22 +7,22 @@
 //!                                                 files, splice ◀─┘
 //! ```
 //!
-//! | module | what is there |
+//! | module | content |
 //! |---|---|
 //! | [`stats`] | median, spread, and the interval of a ratio |
 //! | [`units`] | figures as people read them |
 //! | [`table`] | a table, and its forms: terminal, Markdown, CSV, JSON |
 //! | [`plot`] | line charts as SVG: axes, colours, marks |
 //! | [`document`] | a page as a list of blocks |
-//! | [`html`], [`markdown`], [`plain`] | a page set in type |
-//! | [`files`] | files written whole, and links between them |
+//! | [`html`], [`markdown`], [`plain`] | renderers of a page |
+//! | [`files`] | files that are written completely or not at all, and links between them |
 //! | [`splice`] | a generated part of a page that is otherwise written by hand |
 //! | [`console`] | results to standard output, remarks to standard error |
-//! | [`progress`] | how far a long run is |
-//! | [`unknown`] | the answer to a misspelt name |
+//! | [`progress`] | the progress of a long run |
+//! | [`unknown`] | the error about an unknown name |
 //!
-//! A page is decided once, as a [`document::Document`]. The three forms only set it in type, so
-//! they say the same.
+//! A page is built once, as a [`document::Document`]. The three renderers only format it, so they
+//! all say the same.
 
 pub mod console;
 pub mod document;

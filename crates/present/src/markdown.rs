@@ -1,15 +1,15 @@
-//! Sets the report as Markdown.
+//! Renders a document as Markdown.
 
 use super::document::{Block, Document, Entry, Line};
 use crate::table::markdown_escape;
 
-/// The folder of the pictures, beside the page.
+/// The folder of the pictures, next to the page.
 pub const PLOTS: &str = "plots";
 
-/// The folder of the pages of entries, beside the page.
+/// The folder of the pages of entries, next to the page.
 pub const PAGES: &str = "pages";
 
-/// The report as GitHub shows it, pictures by their files in `plots/`.
+/// The document as GitHub shows it, with links to the pictures in `plots/`.
 pub fn render(document: &Document) -> String {
     let mut out = format!(
         "# {}\n\n{}\n\n",
@@ -23,7 +23,7 @@ pub fn render(document: &Document) -> String {
     out.trim_end().to_owned() + "\n"
 }
 
-/// The page of an entry, as it stands in [`PAGES`].
+/// The page of an entry, for the folder [`PAGES`].
 pub fn page(entry: &Entry) -> String {
     let mut out = format!("# {}\n\n", markdown_escape(&entry.title));
     out += &entry.lines.iter().map(|line| point(line, None)).collect::<String>();
@@ -33,7 +33,7 @@ pub fn page(entry: &Entry) -> String {
     out.trim_end().to_owned() + "\n"
 }
 
-/// A line as a point of a list; its name leads to the page of its entry.
+/// A line as a list item. Its name links to the page of its entry.
 fn point(line: &Line, pages: Option<&str>) -> String {
     let name = markdown_escape(&line.name);
     let name = match pages {
@@ -49,7 +49,7 @@ fn point(line: &Line, pages: Option<&str>) -> String {
 
 /// A picture with its description.
 pub fn image(title: &str, path: &str) -> String {
-    // A path in angle brackets may hold spaces.
+    // A path in angle brackets may contain spaces.
     format!("![{}](<{path}>)", markdown_escape(title))
 }
 
@@ -57,7 +57,7 @@ fn set(block: &Block) -> String {
     set_beneath(block, "")
 }
 
-/// A block of a page from which `up` leads to the folder of the pictures.
+/// A block of a page. `up` is the path from the page to the parent folder of the pictures.
 fn set_beneath(block: &Block, up: &str) -> String {
     match block {
         Block::Heading(text) => format!("## {}\n", markdown_escape(text)),

@@ -1,8 +1,8 @@
-//! Sets the report as text for a terminal.
+//! Renders a document as text for a terminal.
 
 use super::document::{Block, Document, Entry, Line};
 
-/// How wide a line of running text is.
+/// The width of a line of text.
 const WIDTH: usize = 100;
 
 /// The document as text. Pictures are named, not drawn.
@@ -40,7 +40,7 @@ fn set(block: &Block) -> String {
     }
 }
 
-/// Verdict and name in columns of their own, so that a reader runs down them.
+/// Verdict and name have separate columns, so that a reader can scan them.
 fn line(line: &Line) -> String {
     let figure = match line.figure.as_str() {
         "" => String::new(),
@@ -50,7 +50,7 @@ fn line(line: &Line) -> String {
     filled(&format!("{}{figure}", line.text), &head, &" ".repeat(18))
 }
 
-/// Text in lines of [`WIDTH`], with what stands before the first and before the others.
+/// Text in lines of [`WIDTH`], with one prefix for the first line and one for the others.
 fn filled(text: &str, first: &str, others: &str) -> String {
     let (mut out, mut line) = (String::new(), first.to_owned());
     let mut bare = true;

@@ -1,9 +1,9 @@
-//! How far a long run is, and how much time is left: a bar on a terminal, elsewhere a line each
-//! half minute.
+//! The progress of a long run, and how much time is left: a bar on a terminal, otherwise a line
+//! every half minute.
 //!
-//! The caller says how long it expects each part to take. Such guesses are wrong by a factor that
-//! is much the same for all parts, that of the machine; so what is left is multiplied by what the
-//! parts that are done have shown. The estimate converges as the run goes on.
+//! The caller states how long it expects each part to take. Such guesses are wrong by a factor that
+//! depends on the machine and is similar for all parts. So the time that is left is scaled by the
+//! factor that finished parts have shown, and the estimate converges during the run.
 
 use crate::console::say;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -13,18 +13,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Where there is no terminal, a line is printed this often.
+/// Without a terminal, a line is printed this often.
 const EVERY: Duration = Duration::from_secs(30);
 
-/// A share of the expected time before which nothing is known of the machine.
+/// The share of the expected time after which the time that is left can be estimated.
 const TELLING: f64 = 0.02;
 
-/// What is known of a run that is under way.
+/// The state of a run in progress.
 #[derive(Debug)]
 struct State {
     begun: Instant,
     expected: Duration,
-    /// Of the expected time, what is done.
+    /// How much of the expected time is done.
     done: Duration,
     message: String,
 }
@@ -34,7 +34,7 @@ impl State {
         (self.done.as_secs_f64() / self.expected.as_secs_f64().max(1e-9)).clamp(0.0, 1.0)
     }
 
-    /// The time that is left after so much of it; `None` while too little is done to tell.
+    /// The time that is left after `gone`; `None` while too little is done to estimate it.
     fn left(&self, gone: Duration) -> Option<Duration> {
         let share = self.share();
         (share >= TELLING).then(|| gone.mul_f64((1.0 - share) / share))
@@ -45,7 +45,7 @@ impl State {
         let left = self
             .left(gone)
             .map_or_else(String::new, |left| format!(", about {} left", minutes(left)));
-        format!("{:3.0} %  {} gone{left}  {}", 100.0 * self.share(), minutes(gone), self.message)
+        format!("{:3.0} %  {} elapsed{left}  {}", 100.0 * self.share(), minutes(gone), self.message)
     }
 }
 
@@ -53,14 +53,14 @@ fn minutes(time: Duration) -> String {
     format!("{}:{:02}", time.as_secs() / 60, time.as_secs() % 60)
 }
 
-/// A run that is under way.
+/// A run in progress.
 #[derive(Debug)]
 pub struct Progress {
     state: Arc<Mutex<State>>,
-    /// Of the expected time, what the parts before this one took.
+    /// The expected time of the parts before the current one.
     finished: Duration,
     bar: ProgressBar,
-    /// Ends the thread that prints lines, if there is one, by being dropped.
+    /// Dropping it ends the thread that prints lines, if there is one.
     _lines: Option<Sender<()>>,
 }
 
@@ -78,19 +78,19 @@ impl Progress {
         Self { state, finished: Duration::ZERO, bar, _lines: lines }
     }
 
-    /// Says what is under way.
+    /// Shows what is being done.
     pub fn say(&self, message: String) {
         self.update(|state| state.message = message);
     }
 
-    /// A part is done that was expected to take this long, however long it took.
+    /// Ends a part that was expected to take this long, however long it took.
     pub fn finish_part(&mut self, expected: Duration) {
         self.finished += expected;
         let finished = self.finished;
         self.update(|state| state.done = finished);
     }
 
-    /// Within a part: `share` of `expected` is done.
+    /// Within a part that is expected to take `expected`: `share` of it is done.
     pub fn within_part(&self, expected: Duration, share: f64) {
         let done = self.finished + expected.mul_f64(share.clamp(0.0, 1.0));
         self.update(|state| state.done = done);
@@ -110,7 +110,7 @@ impl Drop for Progress {
     }
 }
 
-/// Starts a thread that says now and then how far the run is, until the sender is dropped.
+/// Starts a thread that prints the progress at intervals, until the sender is dropped.
 fn print_lines(state: Arc<Mutex<State>>) -> Sender<()> {
     let (sender, ended) = mpsc::channel();
     thread::spawn(move || {
@@ -138,13 +138,13 @@ mod tests {
         };
         assert_eq!(left(&progress, 1), None, "nothing is known yet");
         progress.within_part(Duration::from_secs(40), 0.5);
-        assert_eq!(left(&progress, 40), Some(160), "twice as slow as was expected");
+        assert_eq!(left(&progress, 40), Some(160), "twice as slow as expected");
         progress.finish_part(Duration::from_secs(40));
         assert_eq!(left(&progress, 80), Some(120));
         progress.finish_part(Duration::from_secs(60));
         assert_eq!(left(&progress, 200), Some(0));
         progress.finish_part(Duration::from_secs(60));
-        assert_eq!(left(&progress, 200), Some(0), "more than was expected");
+        assert_eq!(left(&progress, 200), Some(0), "more than expected");
     }
 
     #[test]
@@ -153,6 +153,6 @@ mod tests {
         progress.say("round 2 of 5".to_owned());
         progress.within_part(Duration::from_secs(10), 0.5);
         let line = progress.state.lock().unwrap().line();
-        assert!(line.starts_with(" 50 %  0:00 gone, about 0:00 left  round 2 of 5"), "{line}");
+        assert!(line.starts_with(" 50 %  0:00 elapsed, about 0:00 left  round 2 of 5"), "{line}");
     }
 }

@@ -6,8 +6,8 @@
 //! <!-- END reference -->
 //! ```
 //!
-//! The command stands in the page, so that a reader knows how to make the part anew and that
-//! editing it by hand is in vain.
+//! The marker names the command. So a reader knows how to make the part again, and that edits by
+//! hand will be lost.
 
 use std::fs;
 use std::ops::Range;
@@ -17,21 +17,21 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::files;
 
-/// What a splice found.
+/// The result of a splice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The page held the content already.
+    /// The page has the content already.
     UpToDate,
-    /// It held something else; it was replaced, or, when only checking, is out of date.
+    /// The page had other content. [`splice`] has replaced it, [`check`] has left it.
     Changed,
 }
 
-/// Replaces what stands between the markers of `name` in a file, and leaves the file alone if that
+/// Replaces the text between the markers of `name` in a file. Does not write the file if that
 /// changes nothing.
 ///
 /// # Errors
 ///
-/// If the file cannot be read or written, or its markers are missing, doubled or in the wrong
+/// If the file cannot be read or written, or its markers are missing, duplicated or in the wrong
 /// order.
 pub fn splice(file: &Path, name: &str, content: &str) -> Result<Outcome> {
     let (old, new) = spliced(file, name, content)?;
@@ -42,7 +42,7 @@ pub fn splice(file: &Path, name: &str, content: &str) -> Result<Outcome> {
     Ok(Outcome::Changed)
 }
 
-/// Tells what [`splice`] would do, and does nothing.
+/// Returns what [`splice`] would, but does not write.
 ///
 /// # Errors
 ///
@@ -56,14 +56,15 @@ pub fn check(file: &Path, name: &str, content: &str) -> Result<Outcome> {
 ///
 /// # Errors
 ///
-/// If the markers are missing, doubled or in the wrong order; the message says which lines to add.
+/// If the markers are missing, duplicated or in the wrong order. The message names the lines to
+/// add.
 pub fn replace(text: &str, name: &str, content: &str) -> Result<String> {
     let between = between_markers(text, name)?;
     let content = content.trim_matches('\n');
     Ok(format!("{}\n{content}\n{}", &text[..between.start], &text[between.end..]))
 }
 
-/// Whether a file has markers of this name.
+/// Returns `true` if a file has markers of this name.
 ///
 /// # Errors
 ///
@@ -83,23 +84,23 @@ fn spliced(file: &Path, name: &str, content: &str) -> Result<(String, String)> {
     Ok((old, new))
 }
 
-/// From the end of the line of the first marker to the start of that of the second.
+/// The range from the end of the first marker's line to the start of the second's.
 fn between_markers(text: &str, name: &str) -> Result<Range<usize>> {
     let begin = marker_line(text, |line| begins(line, name), "BEGIN", name)?;
     let end = marker_line(text, |line| line == format!("<!-- END {name} -->"), "END", name)?;
     ensure!(
         begin.end < end.start,
-        "the marker END {name} stands before BEGIN {name}; put them in order"
+        "the marker END {name} is before BEGIN {name}; put them in order"
     );
     Ok(begin.end..end.start)
 }
 
-/// Whether a line, without the white space around it, is the first marker of a name.
+/// Returns `true` if a line, without surrounding white space, is the first marker of a name.
 fn begins(line: &str, name: &str) -> bool {
     line.starts_with(&format!("<!-- BEGIN {name}:"))
 }
 
-/// The one line that is the marker, without its line break.
+/// The range of the only line that is the marker, without its line break.
 fn marker_line(
     text: &str,
     is_marker: impl Fn(&str) -> bool,
@@ -111,7 +112,7 @@ fn marker_line(
     for line in text.split_inclusive('\n') {
         let bare = line.trim_end_matches(['\n', '\r']);
         if is_marker(bare.trim()) {
-            ensure!(found.is_none(), "the marker {which} {name} stands there twice; keep one");
+            ensure!(found.is_none(), "the marker {which} {name} is there twice; keep one");
             found = Some(start..start + bare.len());
         }
         start += line.len();

@@ -1,20 +1,20 @@
-//! The few statistics that the tables and comparisons stand on.
+//! The statistics of tables and comparisons.
 //!
-//! The samples of a row are one figure per repetition, few (two to some tens) and skewed: a
-//! machine that does something else makes a repetition slower and never faster. So everything here
-//! rests on order and not on the mean: the **median** is the figure that is quoted, and its spread
-//! is the **median absolute deviation**, the distance within which half of the samples lie. Plots
-//! show the whole range from the least to the greatest sample.
+//! The samples of a row are one figure per repetition. They are few (two to some tens) and skewed:
+//! other work on the machine makes a repetition slower and never faster. So everything here is
+//! based on order and not on the mean. The quoted figure is the **median**. Its spread is the
+//! **median absolute deviation**, the distance within which half of the samples are. Plots show the
+//! whole range from the smallest to the largest sample.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Fewer samples than this on either side give no interval: the range of two says nothing of the
-/// third.
+/// With fewer samples than this on either side there is no interval: the range of two samples says
+/// nothing about a third.
 pub const FEWEST: usize = 3;
 
-/// How many resamples stand behind an interval: its ends move by less than their last shown digit
-/// beyond this.
+/// The number of resamples for an interval. With more, its ends move by less than their last shown
+/// digit.
 const RESAMPLES: usize = 2_000;
 
 /// The middle sample, or the mean of the middle two. `None` without samples. O(k log k).
@@ -29,9 +29,9 @@ pub fn median(samples: &[f64]) -> Option<f64> {
     median_in_place(&mut sorted)
 }
 
-/// The median absolute deviation: half of the samples lie within this distance of the median.
-/// `None` without samples, 0 for a single one - which is why a table says how many samples there
-/// were.
+/// The median absolute deviation: half of the samples are within this distance of the median.
+/// `None` without samples. 0 for a single sample, which is why a table states the number of
+/// samples.
 pub fn deviation(samples: &[f64]) -> Option<f64> {
     let centre = median(samples)?;
     let mut distances: Vec<f64> = samples.iter().map(|s| (s - centre).abs()).collect();
@@ -44,15 +44,15 @@ pub fn relative_deviation(samples: &[f64]) -> Option<f64> {
     (centre != 0.0).then_some(deviation(samples)? / centre.abs())
 }
 
-/// The least and the greatest sample. `None` without samples.
+/// The smallest and the largest sample. `None` without samples.
 pub fn range(samples: &[f64]) -> Option<(f64, f64)> {
     let least = samples.iter().copied().min_by(f64::total_cmp)?;
     let greatest = samples.iter().copied().max_by(f64::total_cmp)?;
     Some((least, greatest))
 }
 
-/// The geometric mean, the one mean under which ratios do not depend on which side is the base.
-/// `None` without samples or if one is not above zero.
+/// The geometric mean: the only mean for which it does not matter which side of the ratios is the
+/// base. `None` without samples, or if one is not above zero.
 pub fn geometric_mean(samples: &[f64]) -> Option<f64> {
     if samples.is_empty() || samples.iter().any(|s| s.is_nan() || *s <= 0.0) {
         return None;
@@ -61,10 +61,10 @@ pub fn geometric_mean(samples: &[f64]) -> Option<f64> {
     Some((logs / samples.len() as f64).exp())
 }
 
-/// A ratio with the interval it is known to.
+/// A ratio with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// Median over median.
+    /// The ratio.
     pub ratio: f64,
     /// Lower end of the interval.
     pub low: f64,
@@ -73,16 +73,16 @@ pub struct Ratio {
 }
 
 /// The ratio of the median of `a` to the median of `b`, with a 95 % percentile-bootstrap interval:
-/// both sides are drawn anew with replacement, and the middle 95 % of the ratios so found are the
-/// interval (Efron 1979). The same samples and seed give the same interval.
+/// both sides are resampled with replacement, and the interval is the middle 95 % of the resulting
+/// ratios (Efron 1979). The same samples and seed give the same interval.
 ///
-/// `None` if a side has fewer than [`FEWEST`] samples, or one that is not a positive number.
+/// `None` if a side has fewer than [`FEWEST`] samples, or a sample that is not a positive number.
 ///
-/// The sides are taken as independent. Two runs are. Where repetition k of both shared a round,
-/// pairing them would narrow the interval, so that this one errs towards saying less. With very few
-/// samples the interval is the range of what was seen and covers less than 95 %: two sets of three
-/// from the same machine are fully apart once in ten times, two sets of five once in 126. A change
-/// of the machine between two runs is not in it.
+/// The sides are taken to be independent, as two runs are. If repetition k of both shared a round,
+/// pairing them would narrow the interval, so this one is cautious. With very few samples the
+/// interval is the range of the samples and covers less than 95 %: two sets of three samples from
+/// the same machine are fully apart once in ten times, two sets of five once in 126. The interval
+/// does not cover a change of the machine between two runs.
 pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
     let usable = |samples: &[f64]| samples.len() >= FEWEST && samples.iter().all(is_usable);
     if !usable(a) || !usable(b) {
@@ -103,10 +103,10 @@ pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
     Some(Ratio { ratio: median(a)? / median(b)?, low: at(0.025), high: at(0.975) })
 }
 
-/// The ratio of the first to the second sample of pairs that were taken side by side: what slows
-/// one pair slows both of its samples. The median of the ratios, and the two of them between which
-/// the true median lies 95 times in 100 (the interval of the sign test). Of five pairs or fewer
-/// that is the whole range, which holds it less often.
+/// The ratio of the first to the second sample of pairs that were taken together: whatever slows
+/// one sample of a pair slows both. The result is the median of the ratios, and the two of them
+/// between which the true median is 95 times in 100 (the interval of the sign test). With five
+/// pairs or fewer, the interval is the whole range, and the true median is in it less often.
 ///
 /// `None` with fewer than [`FEWEST`] pairs, or if a sample is not a positive number.
 ///
@@ -126,15 +126,15 @@ pub fn paired_ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
     Some(Ratio { ratio, low: ratios[skipped], high: ratios[ratios.len() - 1 - skipped] })
 }
 
-/// A ratio needs positive numbers.
+/// Returns `true` for a finite number above zero, which a ratio needs.
 fn is_usable(sample: &f64) -> bool {
     sample.is_finite() && *sample > 0.0
 }
 
-/// How many of `count` sorted samples may be left out at either end, so that those between hold the
-/// true median 95 times in 100. Each sample is below it with a chance of one half.
+/// How many of `count` sorted samples can be left out at either end, so that the true median is
+/// between the others 95 times in 100. Each sample is below the median with probability one half.
 fn outside_of_interval(count: usize) -> usize {
-    // The chances that k samples are below the median, and that at most k are.
+    // The probability that exactly k samples are below the median, and that at most k are.
     let mut exactly = 0.5_f64.powi(count as i32);
     let mut at_most = exactly;
     for k in 0..count {
@@ -144,7 +144,7 @@ fn outside_of_interval(count: usize) -> usize {
             return k;
         }
     }
-    unreachable!("at most all samples are below with a chance of 1")
+    unreachable!("at most `count` samples are below the median with probability 1")
 }
 
 fn resampled_median(samples: &[f64], drawn: &mut Vec<f64>, rng: &mut Pcg64Mcg) -> Option<f64> {
@@ -208,7 +208,8 @@ mod tests {
         assert!((ratio.ratio - 20.5 / 10.1).abs() < 1e-12);
     }
 
-    /// Tables of the sign test: with 6, 9, 12 and 15 samples none, one, two and three are left out.
+    /// From tables of the sign test: of 6, 9, 12 and 15 samples, none, one, two and three are
+    /// outside.
     #[test]
     fn the_interval_of_pairs_is_that_of_the_sign_test() {
         for (count, outside) in [(3, 0), (5, 0), (6, 0), (8, 0), (9, 1), (12, 2), (15, 3)] {
@@ -234,8 +235,8 @@ mod tests {
         assert_eq!(paired_ratio(&[(1.0, 1.0), (1.0, 0.0), (1.0, 1.0)]), None);
     }
 
-    /// Seven samples a side, from one skewed distribution: the interval must not exclude 1 much
-    /// more often than it says.
+    /// Seven samples on each side, from the same skewed distribution: the interval must not exclude
+    /// 1 much more often than in 5 of 100 cases.
     #[test]
     fn intervals_of_equals_seldom_exclude_one() {
         let mut state = 1u64;

@@ -1,8 +1,8 @@
-//! A table that is built once and shown in four forms: on the terminal, as Markdown, as CSV and as
+//! A table that is built once and shown in five formats: on a terminal, as Markdown, HTML, CSV and
 //! JSON.
 //!
-//! What a person reads and what a program reads differ: a cell has a short text ("1.23 µs") and a
-//! full value (1234.5). Terminal, Markdown and HTML show the text; CSV and JSON carry the value.
+//! People and programs read different things: a cell has a short text ("1.23 µs") and a full value
+//! (1234.5). Terminal, Markdown and HTML show the text; CSV and JSON contain the value.
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::console::width;
 
-/// In which form a command prints its data.
+/// The format in which a command prints its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people, on a terminal.
@@ -18,11 +18,11 @@ pub enum Format {
     Table,
     /// A list of objects, one per row.
     Json,
-    /// A header and one line per row, full precision.
+    /// A header and one line per row, with full precision.
     Csv,
 }
 
-/// To which side the texts of a column lean: names to the left, figures to the right.
+/// The alignment of a column: names to the left, figures to the right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// Names and sentences.
@@ -34,11 +34,12 @@ pub enum Align {
 /// The head of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// What people read. A line break keeps a terminal's column narrow; other forms show a space.
+    /// The name for people. A line break keeps the column narrow on a terminal; other formats show
+    /// a space.
     pub name: String,
-    /// What programs read: the key in JSON, the head in CSV.
+    /// The name for programs: the key in JSON, the head in CSV.
     pub key: String,
-    /// Side.
+    /// The alignment.
     pub align: Align,
 }
 
@@ -68,36 +69,37 @@ impl Column {
     }
 }
 
-/// What is special about a cell.
+/// How a cell is marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mark {
-    /// Nothing.
+    /// No mark.
     #[default]
     Plain,
     /// The best of its column: `*` on the terminal, bold elsewhere.
     Best,
-    /// A wrong answer is shown instead of a figure.
+    /// A wrong answer, shown instead of a figure.
     Wrong,
     /// Context that does not compete.
     Muted,
-    /// The path of a file, seen from where the table will be: a link in Markdown.
+    /// The path of a file, relative to the page with the table: a link in Markdown.
     Link,
-    /// As it was expected.
+    /// As expected.
     Even,
-    /// Better than it was expected.
+    /// Better than expected.
     Good,
-    /// Worse than it was expected.
+    /// Worse than expected.
     Bad,
 }
 
 /// One field of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// What people read. A line break separates figure and ratio; forms of one line show a space.
+    /// The text for people. A line break separates figure and ratio; formats with one line show a
+    /// space.
     pub shown: String,
-    /// What programs read. An object is spread over several columns in CSV.
+    /// The value for programs. CSV spreads an object over several columns.
     pub value: Value,
-    /// What is special about it.
+    /// How it is marked.
     pub mark: Mark,
 }
 
@@ -108,32 +110,32 @@ impl Cell {
         Self { value: Value::String(shown.clone()), shown, mark: Mark::Plain }
     }
 
-    /// A figure with the text that shows it. NaN and infinities have no value.
+    /// A figure, and the text that shows it. NaN and infinities have no value.
     pub fn figure(value: f64, shown: impl Into<String>) -> Self {
         Self { shown: shown.into(), value: Value::from(value), mark: Mark::Plain }
     }
 
-    /// A whole number, its thousands apart.
+    /// A whole number with thousands separators.
     pub fn count(value: u64) -> Self {
         Self { shown: crate::units::count(value), value: Value::from(value), mark: Mark::Plain }
     }
 
-    /// Nothing was measured here.
+    /// A cell for which nothing was measured.
     pub fn missing() -> Self {
         Self { shown: "-".to_owned(), value: Value::Null, mark: Mark::Muted }
     }
 
-    /// The answer was wrong, so that there is no figure.
+    /// A cell for a wrong answer, which has no figure.
     pub fn wrong() -> Self {
         Self { shown: "WRONG".to_owned(), value: Value::from("WRONG"), mark: Mark::Wrong }
     }
 
-    /// The same cell, its text broken as [`wrap`] does it.
+    /// The same cell, with its text broken by [`wrap`].
     pub fn wrapped(self, width: usize) -> Self {
         Self { shown: wrap(&self.shown, width), ..self }
     }
 
-    /// The same cell, marked.
+    /// The same cell with a mark.
     pub fn marked(self, mark: Mark) -> Self {
         Self { mark, ..self }
     }
@@ -144,16 +146,16 @@ impl Cell {
     }
 }
 
-/// Columns, rows, and the lines under them that say what the figures are.
+/// Columns, rows, and notes below them that explain the figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// What is shown, with its unit.
+    /// The subject, with its unit.
     pub title: String,
     /// The heads.
     pub columns: Vec<Column>,
-    /// The rows; a short row is filled up with empty fields.
+    /// The rows. Cells that are missing at the end of a row are empty.
     pub rows: Vec<Vec<Cell>>,
-    /// How to read it.
+    /// Notes on how to read the table.
     pub notes: Vec<String>,
 }
 
@@ -163,7 +165,7 @@ impl Table {
         Self { title: title.into(), columns, rows: Vec::new(), notes: Vec::new() }
     }
 
-    /// The text to print in the form asked for, with a line break at its end.
+    /// The text in a format, with a line break at its end.
     ///
     /// # Errors
     ///
@@ -182,8 +184,8 @@ impl Table {
     pub fn terminal(&self) -> String {
         use comfy_table::{CellAlignment, presets};
         let mut drawn = comfy_table::Table::new();
-        // Two lines to a field need a rule between rows; with one, the eye keeps the line by
-        // itself.
+        // Cells of two lines need a rule between rows. With one line, the eye follows the row
+        // without it.
         let tall = self.rows.iter().flatten().any(|cell| cell.shown.contains('\n'));
         drawn.load_preset(if tall { presets::UTF8_HORIZONTAL_ONLY } else { ONE_LINE_ROWS });
         let side = |column: &Column| match column.align {
@@ -248,7 +250,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// If the writer fails, which in memory it does only for want of it.
+    /// If the writer fails, which in memory happens only if memory runs out.
     pub fn csv(&self) -> Result<String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let fields: Vec<_> = (0..self.columns.len()).map(|i| self.parts(i)).collect();
@@ -265,7 +267,7 @@ impl Table {
         String::from_utf8(bytes).context("the table is not UTF-8")
     }
 
-    /// Each column with its cell of a row, whatever the length of the row.
+    /// Each column with its cell of a row, even if the row is short.
     pub fn across<'a>(&'a self, row: &'a [Cell]) -> impl Iterator<Item = (&'a Column, &'a Cell)> {
         static EMPTY: Cell = Cell { shown: String::new(), value: Value::Null, mark: Mark::Plain };
         self.columns.iter().enumerate().map(|(i, column)| (column, row.get(i).unwrap_or(&EMPTY)))
@@ -275,7 +277,7 @@ impl Table {
         self.notes.iter().map(|note| format!("- {}\n", markdown_escape(note))).collect()
     }
 
-    /// The keys of the objects in a column, in the order in which they appear; none if its values
+    /// The keys of the objects in a column, in the order of first appearance; none if its values
     /// are simple.
     fn parts(&self, column: usize) -> Vec<String> {
         let mut keys: Vec<String> = Vec::new();
@@ -290,7 +292,7 @@ impl Table {
     }
 }
 
-/// Lines above, below and under the heads, and nothing else.
+/// Lines above the heads, below the heads, and below the table; no others.
 const ONE_LINE_ROWS: &str = "  ── ══      ──    ";
 
 fn heads(key: &str, parts: &[String]) -> Vec<String> {
@@ -300,7 +302,7 @@ fn heads(key: &str, parts: &[String]) -> Vec<String> {
     }
 }
 
-/// The fields of one value: a simple value in a column of objects stands in the first of them.
+/// The fields of one value. In a column of objects, a simple value is in the first field.
 fn values(value: &Value, parts: &[String]) -> Vec<String> {
     let plain = |value: &Value| match value {
         Value::Null => String::new(),
@@ -328,7 +330,7 @@ fn starred(cell: &Cell) -> String {
 
 fn markdown_cell(cell: &Cell) -> String {
     let lines: Vec<_> = cell.shown.split('\n').map(markdown_escape).collect();
-    // A figure and its ratio stand on one line; more than these keep their lines.
+    // A figure and its ratio share a line. If there are more lines, each is separate.
     let text = lines.join(if lines.len() > 2 { "<br>" } else { " " });
     match cell.mark {
         Mark::Best | Mark::Wrong if !text.is_empty() => format!("**{text}**"),
@@ -337,7 +339,7 @@ fn markdown_cell(cell: &Cell) -> String {
     }
 }
 
-/// A text broken between words into lines of at most so many characters, unless a word is longer.
+/// A text, broken between words into lines of at most `width` characters, unless a word is longer.
 pub fn wrap(text: &str, width: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -351,7 +353,7 @@ pub fn wrap(text: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// Text that Markdown shows as it stands, on one line.
+/// Escapes a text, so that Markdown shows it unchanged and on one line.
 ///
 /// ```
 /// use wheelhouse_present::table::markdown_escape;

@@ -1,4 +1,4 @@
-//! Figures as people read them: three digits, SI steps, thousands apart.
+//! Figures as people read them: three digits, SI units, thousands separators.
 
 const TIMES: [(f64, &str); 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
 
@@ -14,18 +14,18 @@ pub fn time(ns: f64) -> String {
     format!("{} {unit}", number(ns / size))
 }
 
-/// The same without zeros at the end, for axes: `1 µs`, `0.5 ns`.
+/// [`time`] without trailing zeros, for axes: `1 µs`, `0.5 ns`.
 pub fn short_time(ns: f64) -> String {
     let (size, unit) = time_unit(ns);
     format!("{} {unit}", short(ns / size))
 }
 
 fn time_unit(ns: f64) -> (f64, &'static str) {
-    // 999.6 is shown as 1,000: the next unit starts where rounding to three digits reaches it.
+    // 999.6 would be shown as 1,000, so the next unit starts where rounding reaches it.
     TIMES.into_iter().rev().find(|(size, _)| ns.abs() >= size * 0.9995).unwrap_or(TIMES[0])
 }
 
-/// [`number`] without zeros at the end, for axes: `20`, `2.5`.
+/// [`number`] without trailing zeros, for axes: `20`, `2.5`.
 pub fn short(value: f64) -> String {
     let full = number(value);
     if full.contains('.') {
@@ -35,7 +35,7 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// Three significant digits, thousands apart, no digits after the point from 100 on: `0.512`,
+/// Three significant digits, with thousands separators, without decimals from 100 on: `0.512`,
 /// `38.2`, `1,235`.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
@@ -57,12 +57,12 @@ pub fn number(value: f64) -> String {
     format!("{sign}{}{fraction}", group(whole))
 }
 
-/// A whole number with its thousands apart: `1,000,000`.
+/// A whole number with thousands separators: `1,000,000`.
 pub fn count(value: u64) -> String {
     group(&value.to_string())
 }
 
-/// A whole number for an axis: `1k`, `250k`, `1M`, else with its thousands apart.
+/// A whole number for an axis: `1k`, `250k`, `1M`, otherwise with thousands separators.
 pub fn short_count(value: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")];
     match UNITS.into_iter().find(|(size, _)| value >= *size && value.is_multiple_of(*size)) {

@@ -1,12 +1,12 @@
-//! What to say about a name that nobody knows: which one was probably meant, and which there are.
+//! The error about an unknown name: which name was probably meant, and which there are.
 
 use anyhow::{Error, anyhow};
 use std::fmt::Display;
 
-/// Names less alike than this are not mistaken for each other.
+/// Names that are less similar than this are not suggested.
 const ALIKE: f64 = 0.75;
 
-/// The error about a name of a `what` (a colour, a month) that is none of those known.
+/// The error about a `what` (a colour, a month) whose name is not among the known ones.
 ///
 /// ```
 /// let error = wheelhouse_present::unknown::error("colour", "gren", &["red", "green"]);
@@ -23,7 +23,7 @@ pub fn error(what: impl Display, name: &str, known: &[&str]) -> Error {
     }
 }
 
-/// The known name that is most like a name, if any is.
+/// The known name that is most similar to a name, if one is similar enough.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let alike = known.iter().map(|known| (strsim::jaro_winkler(name, known), *known));
     let (likeness, nearest) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;

@@ -1,10 +1,10 @@
-//! Folders that the caller names are taken only if they are empty.
+//! A folder that the caller names is used only if it is empty.
 
 use std::fs;
 use std::path::PathBuf;
 use wheelhouse_present::files::create_at;
 
-/// A folder for one test that is not there yet, in the folder that Cargo keeps for that.
+/// A folder for one test that does not exist yet, in Cargo's folder for temporary files of tests.
 fn scratch(name: &str) -> PathBuf {
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let dir = dir.join(format!("files-{name}-{}", std::process::id()));

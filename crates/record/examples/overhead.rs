@@ -1,13 +1,13 @@
-//! What recording adds to an operation: the hierarchical wheel bare and recorded, side by side.
+//! Measures the cost of recording: compares the hierarchical wheel bare and recorded.
 //!
 //! ```sh
 //! cargo run --release -p wheelhouse-record --example overhead -- [TIMERS [ROUNDS [FILE]]]
 //! ```
 //!
-//! Both do the same operations in turns, a hundred thousand of a kind at a time, so that what slows
-//! the machine slows both. The figure is the median over all rounds of the difference of a pair.
-//! The trace goes to a file in the folder for temporary files, which is removed in the end, or to
-//! the file that is named, which stays. Its limit is never reached.
+//! Both play the same operations in turns, a hundred thousand of a kind at a time, so that whatever
+//! slows the machine slows both. The figure is the median, over all rounds, of the difference
+//! within a pair. The trace goes to a temporary file, which is removed at the end, or to FILE,
+//! which stays. Its limit is never reached.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use wheelhouse_core::{Timer, TimerId};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 use wheelhouse_record::{Error, Recorder};
 
-/// Operations of a kind in a round.
+/// The kinds of operations in a round.
 const KINDS: [&str; 5] = ["insert", "reschedule", "cancel", "fire, by advance", "fire, by pop"];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -45,8 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The cost of each kind in each round, bare and recorded, and the length of an operation in the
-/// trace.
+/// The cost of each kind in each round, bare and recorded, and the bytes of trace per operation.
 type Measured = (Vec<Vec<(f64, f64)>>, f64);
 
 fn measure(path: &Path, timers: u64, rounds: usize) -> Result<Measured, Error> {
@@ -56,7 +55,7 @@ fn measure(path: &Path, timers: u64, rounds: usize) -> Result<Measured, Error> {
     let mut costs = vec![Vec::new(); KINDS.len()];
     for round in 0..=rounds {
         for (kind, costs) in costs.iter_mut().enumerate() {
-            // In turns the one and the other first: the second finds the caches less its own.
+            // Alternate which is first: the second finds caches that the first has filled.
             let pair = if round % 2 == 0 {
                 let first = bare.time(kind);
                 (first, recorded.time(kind))
@@ -74,13 +73,13 @@ fn measure(path: &Path, timers: u64, rounds: usize) -> Result<Measured, Error> {
     Ok((costs, summary.bytes as f64 / summary.totals.operations() as f64))
 }
 
-/// Timers, and what is done with them. The same seed does the same.
+/// A program with timers. Each one with the same seed plays the same operations.
 struct Program<B> {
     timer: B,
     timers: u64,
     ids: Vec<TimerId>,
     state: u64,
-    /// A sum over all that fired.
+    /// A checksum over all timers that fired.
     fired: u64,
 }
 
@@ -89,8 +88,8 @@ impl<B: Timer<u64>> Program<B> {
         Self { timer, timers, ids: Vec::new(), state: 1, fired: 0 }
     }
 
-    /// Nanoseconds that an operation of a kind takes; each begins with as many timers as there are
-    /// to be.
+    /// Nanoseconds per operation of a kind. Inserts begin without timers, all other kinds with all
+    /// of them.
     fn time(&mut self, kind: usize) -> f64 {
         self.cancel_all();
         if kind > 0 {
@@ -127,7 +126,7 @@ impl<B: Timer<u64>> Program<B> {
         }
     }
 
-    /// In calls of a tick each, at which several fire.
+    /// Advances from wake-up to wake-up. Several timers fire at each.
     fn advance_all(&mut self) {
         while let Some(wakeup) = self.timer.next_wakeup() {
             let fired = &mut self.fired;
@@ -143,20 +142,20 @@ impl<B: Timer<u64>> Program<B> {
         }
     }
 
-    /// A tick up to a minute from now, evenly.
+    /// A tick up to a minute from now, uniformly distributed.
     fn later(&mut self) -> u64 {
         self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         self.timer.now() + 1 + (self.state >> 33) % 60_000
     }
 }
 
-/// All kinds of a round as one.
+/// The mean over all kinds of a round, bare and recorded.
 fn mean(costs: &[Vec<(f64, f64)>], round: usize) -> (f64, f64) {
     let sum = costs.iter().fold((0.0, 0.0), |sum, of| (sum.0 + of[round].0, sum.1 + of[round].1));
     (sum.0 / costs.len() as f64, sum.1 / costs.len() as f64)
 }
 
-/// The medians of the first, the second, and of their differences.
+/// The medians of the first values, of the second values, and of their differences.
 fn medians(pairs: &[(f64, f64)]) -> [f64; 3] {
     let median = |of: fn(&(f64, f64)) -> f64| {
         let mut values: Vec<f64> = pairs.iter().map(of).collect();

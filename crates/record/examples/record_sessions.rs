@@ -1,12 +1,12 @@
-//! A server's idle timeouts, recorded: connections that keep alive, close, or time out.
+//! Records a server's idle timeouts: connections stay alive, close, or time out.
 //!
 //! One tick is a millisecond. Each connection has one timer. A request moves it, a close cancels
-//! it, and a connection that stays silent is closed when it fires. Where a program has its
-//! `HierarchicalWheel::new()`, this one has a `Recorder` around it, and nothing else is different.
+//! it, and if it fires, the connection was silent and is closed. The program has a `Recorder`
+//! around its `HierarchicalWheel::new()`; nothing else is different.
 //!
 //! ```sh
 //! cargo run --release -p wheelhouse-record --example record_sessions -- sessions.trace
-//! cargo run --release -p wheelhouse-cli -- replay sessions.trace
+//! cargo run --release -p wheelhouse-cli -- bench --trace sessions.trace
 //! ```
 
 use std::path::Path;
@@ -31,7 +31,7 @@ fn main() {
     }
 }
 
-/// Records the server; returns how many connections timed out, and what the recording holds.
+/// Records the server. Returns how many connections timed out, and a summary of the recording.
 pub(crate) fn record(path: &Path, connections: u64) -> Result<(usize, Summary), Error> {
     let mut timeouts = Recorder::builder()
         .tick(Duration::from_millis(1))
@@ -41,24 +41,24 @@ pub(crate) fn record(path: &Path, connections: u64) -> Result<(usize, Summary), 
     Ok((closed, timeouts.finish()?))
 }
 
-/// The server, on any backend: a connection a millisecond, each with five requests.
+/// The server, on any backend: a new connection each millisecond, with five requests each.
 pub(crate) fn serve(timeouts: &mut impl Timer<u64>, connections: u64) -> usize {
     let mut open: Vec<TimerId> = Vec::new();
     let mut closed = 0;
     for now in 0..connections {
         open.push(timeouts.insert(now + IDLE, now));
-        // Some connections have a request, and one that has had all of its requests is closed.
+        // Connections of these ages have a request. After its last one, a connection is closed.
         for age in [10, 100, 1_000, 3_000, 9_000].iter().filter(|age| now >= **age) {
             let connection = open[(now - age) as usize];
             timeouts.reschedule(connection, now + IDLE);
         }
-        // Every tenth client goes away without a word.
+        // Every tenth client disappears without closing its connection.
         if now >= 9_500 && now % 10 != 0 {
             timeouts.cancel(open[(now - 9_500) as usize]);
         }
         closed += timeouts.advance(now, |_| ());
     }
-    // The last connections are silent from now on: the loop sleeps from wake-up to wake-up.
+    // The last connections are silent from now on. The loop sleeps from wake-up to wake-up.
     while let Some(wakeup) = timeouts.next_wakeup() {
         closed += timeouts.advance(wakeup, |_| ());
     }

@@ -1,4 +1,4 @@
-//! What is to be recorded, and where.
+//! The configuration of a recording.
 
 use crate::tape::Tape;
 use crate::{Error, Recorder, Summary};
@@ -10,11 +10,10 @@ use std::time::Duration;
 use wheelhouse_core::Timer;
 use wheelhouse_workload::trace::{Header, TraceError};
 
-/// How long a trace may get unless [`Builder::limit`] says otherwise, in bytes: some 20 million
-/// operations.
+/// The default of [`Builder::limit`], in bytes: enough for some 20 million operations.
 pub const DEFAULT_LIMIT: u64 = 100_000_000;
 
-/// What is told how a recording ended.
+/// A callback that receives the outcome of a recording.
 pub(crate) type OnEnd = Box<dyn FnOnce(&Result<Summary, Error>) + Send>;
 
 /// Configures a [`Recorder`]. Made by [`Recorder::builder`].
@@ -54,43 +53,43 @@ impl Builder {
         }
     }
 
-    /// The trace's name in tables. By default that of the file without its suffix, or `recording`.
+    /// The trace's name in tables. By default the file's name without its suffix, or `recording`.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// For people who read the trace's header: which program, under which load.
+    /// A note for people who read the trace's header: which program, under which load.
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.note = note.into();
         self
     }
 
-    /// How long a tick of the program lasts. It stands in the trace's header and changes no
-    /// operation. By default the trace does not say.
+    /// The duration of a tick of the program. It is stored in the trace's header and changes no
+    /// operation. By default the header does not state it.
     pub fn tick(mut self, tick: Duration) -> Self {
         self.tick = tick;
         self
     }
 
-    /// How long the trace may get, in bytes; [`DEFAULT_LIMIT`] by default. What would make it
-    /// longer ends the recording. A trace without operations is not held to it; it takes some 200
-    /// bytes.
+    /// The maximum length of the trace, in bytes; [`DEFAULT_LIMIT`] by default. An operation that
+    /// would exceed it ends the recording. A trace without operations takes some 200 bytes, even if
+    /// the limit is lower.
     pub fn limit(mut self, bytes: u64) -> Self {
         self.limit = bytes;
         self
     }
 
-    /// What is to be called when the recording ends, in the call that ends it: at the limit, at an
-    /// error, when it is finished, or when the recorder is dropped. For programs that give the
-    /// recorder away.
+    /// Sets a callback that is called when the recording ends, in the call that ends it: at the
+    /// limit, at an error, when it is finished, or when the recorder is dropped. It is for programs
+    /// that give the recorder away.
     pub fn on_end(mut self, tell: impl FnOnce(&Result<Summary, Error>) + Send + 'static) -> Self {
         self.on_end = Some(Box::new(tell));
         self
     }
 
-    /// Records the calls to `timer` in a file. What is there already is overwritten. The timers
-    /// that `timer` holds already are not in the trace: give it an empty one.
+    /// Records the calls to `timer` in a file. An existing file is overwritten. Timers that are
+    /// already live in `timer` are not in the trace, so pass an empty one.
     ///
     /// # Errors
     ///
@@ -108,18 +107,18 @@ impl Builder {
         let named = |error: io::Error| {
             TraceError::from(io::Error::new(error.kind(), format!("{}: {error}", path.display())))
         };
-        // Not buffered: it is given whole blocks.
+        // Not buffered: it receives whole blocks.
         let file = File::create(path).map_err(named)?;
         self.write_to(file, timer)
     }
 
-    /// Records the calls to `timer` in anything that can be written and sought, from its position
-    /// on. It is given 64 KiB at a time and needs no buffer. At the end it is sought once, to
-    /// complete the header: a pipe will not do.
+    /// Records the calls to `timer` in any output that can be written and sought, from its current
+    /// position. The output receives 64 KiB at a time and needs no buffer. At the end it is sought
+    /// once, to complete the header, so it cannot be a pipe.
     ///
     /// # Errors
     ///
-    /// If the output cannot tell its position or be written, or the name and the note are longer
+    /// If the output cannot report its position or be written, or the name and the note are longer
     /// than 60,000 bytes.
     pub fn write_to<T, B: Timer<T>, W: Write + Seek>(
         self,

@@ -1,9 +1,10 @@
 //! Records what a program does with its timers, as a trace that any timer facility can replay.
 //!
-//! Which structure suits a program depends on what the program does: how many timers live at a
-//! time, how far away their deadlines are, how many are cancelled, how often one is moved. A seeded
-//! workload guesses. A recording knows. A [`Recorder`] wraps the structure that the program uses,
-//! behaves like it, and writes each call into a [trace](wheelhouse_workload::trace):
+//! The best structure for a program depends on what the program does: how many timers are live at a
+//! time, how far ahead their deadlines are, how many are cancelled, how often one is moved. A
+//! seeded workload is a guess, and a recording is a fact. A [`Recorder`] wraps the structure that
+//! the program uses, behaves like it, and writes each call into a
+//! [trace](wheelhouse_workload::trace):
 //!
 //! ```text
 //!   program ──insert, cancel, reschedule, advance──> Recorder ──the same calls──> backend
@@ -41,38 +42,39 @@
 //! | `cancel`, `reschedule` of a live timer | the same, under its label |
 //! | `cancel`, `reschedule` with a stale handle | nothing |
 //! | `advance` that moves the clock or fires | an advance; single ticks in a row are counted in one operation |
-//! | `pop_expired` that fires, or ends a run of those | a pop |
+//! | `pop_expired` that fires, and the next one that does not | a pop |
 //! | `pop_expired` that only moves the clock | an advance |
 //! | `advance`, `pop_expired` that do nothing | nothing |
-//! | questions, `compact` | nothing |
+//! | all other methods | nothing |
 //!
-//! An index names one live timer at a time, so that it serves as the label as it is, and a recorder
-//! keeps nothing for each timer. Where a callback panics, the timers that were handed out until
-//! then are written as one pop each. So whoever replays the trace on a structure that keeps the
-//! [contract](wheelhouse_core#the-contract) sees the same timers fire in the same order.
+//! An index names one live timer at a time, so it serves as the label, and a recorder stores
+//! nothing for each timer. If a callback panics, the timers that it received until then are written
+//! as one pop each. So a replay on any structure that keeps the
+//! [contract](wheelhouse_core#the-contract) fires the same timers in the same order.
 //!
-//! Deadlines are the program's ticks. Values are not recorded, and neither is the time that passes
-//! between two calls.
+//! Deadlines are in the program's ticks. Values are not recorded, and neither is the time that
+//! passes between two calls.
 //!
-//! # What it costs
+//! # Cost
 //!
-//! An operation takes four to six bytes of the file, and less than 30 ns more (the README has the
-//! figures). The file is as long as the [limit](Builder::limit) at most, 100 million bytes by
-//! default; then the recording ends and the trace is finished on the spot. A recorder holds 64 KiB,
-//! however many timers there are. Every 64 KiB, the call that fills the block writes it to the
-//! file, and waits for that.
+//! A call takes less than 30 ns more, and four to six bytes of the file (the README has the
+//! figures). The file is at most as long as the [limit](Builder::limit), 100 million bytes by
+//! default. At the limit the recording ends, and the trace is completed at once. A recorder holds
+//! 64 KiB, however many timers there are. Every 64 KiB, the call that fills the block writes it to
+//! the file and waits for that.
 //!
-//! # What can go wrong
+//! # Errors
 //!
-//! Nothing that concerns the program. If the file cannot be written, because the disk is full for
-//! instance, the recording ends, and the program's timers go on without it. The error comes from
-//! [`finish`](Recorder::finish), [`ended`](Recorder::ended) and [`Builder::on_end`].
+//! Errors do not affect the program. If the file cannot be written, because the disk is full for
+//! instance, the recording ends, and the program's timers continue without it. The error is
+//! returned by [`finish`](Recorder::finish) and [`ended`](Recorder::ended), and passed to
+//! [`Builder::on_end`].
 //!
-//! A recorder that is dropped finishes its trace. A program that is killed leaves a trace without
-//! its last block and its end: a reader yields what is there, and then
+//! Dropping a recorder finishes its trace. A program that is killed leaves a trace without its last
+//! block and its end: a reader yields what is there, and then
 //! [`Truncated`](wheelhouse_workload::trace::TraceError::Truncated).
 //!
-//! # When to take something else
+//! # Alternatives
 //!
 //! For a program that cannot be changed, `scripts/record-kernel-timers` in the repository records
 //! the timers that the Linux kernel keeps for it.

@@ -4,23 +4,23 @@ use std::fmt;
 use std::sync::Arc;
 use wheelhouse_workload::trace::{Totals, TraceError};
 
-/// What a recording holds, once it has ended well.
+/// A summary of a recording that has ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// How many operations of each kind.
+    /// The number of operations of each kind.
     pub totals: Totals,
-    /// All labels are below this. For a backend that uses its places again, it is the most timers
-    /// that were live at a time, and the few places that the backend keeps for itself.
+    /// All labels are below this. For a backend that reuses its entries, it is the most timers that
+    /// were live at a time, plus the few entries that the backend keeps for itself.
     pub labels: u32,
-    /// How long the trace is.
+    /// The length of the trace.
     pub bytes: u64,
-    /// Why it ended.
+    /// Why the recording ended.
     pub ended: Ended,
 }
 
 impl Summary {
-    /// Of a recording that has not ended.
+    /// The summary of a recording that has not ended.
     pub(crate) const NOTHING: Self = Self {
         totals: Totals { inserts: 0, cancels: 0, reschedules: 0, clock: 0 },
         labels: 0,
@@ -29,14 +29,14 @@ impl Summary {
     };
 }
 
-/// Why a recording ended that ended well.
+/// Why a recording ended that had no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ended {
     /// It was finished, or its recorder was dropped.
     Finished,
-    /// The trace was as long as its [limit](crate::Builder::limit) allows. What the program did
-    /// afterwards is not in it.
+    /// The trace has reached its [limit](crate::Builder::limit). Later calls of the program are not
+    /// in it.
     AtLimit,
 }
 
@@ -46,20 +46,20 @@ impl fmt::Display for Summary {
         write!(f, "{totals}; {labels} labels, {bytes} bytes")?;
         match ended {
             Ended::Finished => Ok(()),
-            Ended::AtLimit => f.write_str("; stopped at its limit of size"),
+            Ended::AtLimit => f.write_str("; stopped at its size limit"),
         }
     }
 }
 
-/// Why a recording could not begin, or stopped. The program's timers are not concerned.
+/// Why a recording could not begin, or stopped. The program's timers are not affected.
 ///
-/// It can be cloned, since whoever [finishes](crate::Recorder::finish) and whoever is
-/// [told](crate::Builder::on_end) both have it.
+/// It can be cloned, since both the caller of [`finish`](crate::Recorder::finish) and the callback
+/// of [`on_end`](crate::Builder::on_end) receive it.
 #[derive(Clone, Debug)]
 pub struct Error(Arc<TraceError>);
 
 impl Error {
-    /// What went wrong.
+    /// The underlying error.
     pub fn cause(&self) -> &TraceError {
         &self.0
     }

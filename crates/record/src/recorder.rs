@@ -1,4 +1,4 @@
-//! A backend whose calls are recorded.
+//! A timer facility whose calls are recorded.
 
 use crate::tape::Tape;
 use crate::{Builder, Error, Summary};
@@ -9,13 +9,13 @@ use std::path::Path;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 use wheelhouse_workload::Op;
 
-/// Wraps a backend, answers as it does, and writes each call into a trace. The
-/// [front page](crate#what-is-recorded) says what becomes of each call.
+/// Wraps a backend, gives the same answers, and writes each call into a trace. The
+/// [front page](crate#what-is-recorded) lists how each call is recorded.
 ///
-/// Each method costs what the backend's does, and O(1) more: some bytes into a block in memory, and
-/// every 64 KiB one write to the output, which the call waits for. None fails because of the
-/// recording, which ends at its [limit](Builder::limit) or at an error of the output, and leaves
-/// the backend alone from then on.
+/// Each method costs what the backend's method costs, plus O(1): it writes some bytes into a block
+/// in memory. Every 64 KiB, a call also writes the block to the output and waits for that. No
+/// method fails because of the recording. At its [limit](Builder::limit), or at an error of the
+/// output, the recording ends, and from then on the recorder only calls the backend.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -37,15 +37,15 @@ pub struct Recorder<B, W: Write + Seek = File> {
 }
 
 impl Recorder<()> {
-    /// Chooses the trace's name, its limit ...
+    /// Returns a builder that sets the trace's name, its limit and more.
     pub fn builder() -> Builder {
         Builder::new()
     }
 }
 
 impl<B> Recorder<B> {
-    /// Records the calls to `timer` in a file. What is there already is overwritten. The timers
-    /// that `timer` holds already are not in the trace: give it an empty one.
+    /// Records the calls to `timer` in a file. An existing file is overwritten. Timers that are
+    /// already live in `timer` are not in the trace, so pass an empty one.
     ///
     /// # Errors
     ///
@@ -68,28 +68,28 @@ impl<B, W: Write + Seek> Recorder<B, W> {
         &self.timer
     }
 
-    /// How the recording ended; `None` while it goes on.
+    /// The outcome of the recording; `None` while it continues.
     ///
     /// # Errors
     ///
-    /// What stopped it, if the output could not be written.
+    /// The error that stopped it, if the output could not be written.
     pub fn ended(&self) -> Option<Result<Summary, Error>> {
         self.tape.outcome().cloned()
     }
 
-    /// Ends the recording, writes the trace's end, and says what it holds. The timers go on
-    /// unrecorded. Called again, or after the recording has ended by itself, it only says how it
-    /// ended. A recorder that is dropped does the same.
+    /// Ends the recording, writes the end of the trace, and returns a summary. The timers continue
+    /// unrecorded. If the recording has ended already, this only returns its outcome. Dropping a
+    /// recorder also finishes its trace.
     ///
     /// # Errors
     ///
-    /// What stopped the recording earlier, or that the end cannot be written. The trace then has no
-    /// end; a reader yields the blocks that were written.
+    /// The error that stopped the recording earlier, or that prevented the end from being written.
+    /// The trace then has no end; a reader yields the blocks that were written.
     pub fn finish(&mut self) -> Result<Summary, Error> {
         self.tape.finish().clone()
     }
 
-    /// Ends the recording as [`finish`](Self::finish) does, and gives the backend back with its
+    /// Ends the recording as [`finish`](Self::finish) does, and returns the backend with its
     /// timers.
     pub fn into_timer(self) -> B {
         self.timer
@@ -121,7 +121,7 @@ impl<T, B: Timer<T>, W: Write + Seek> Timer<T> for Recorder<B, W> {
 
     #[inline]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
-        // A stale handle is not written: by now its label may be that of another timer.
+        // A stale handle is not written: its label may belong to another timer by now.
         let value = self.timer.cancel(id)?;
         self.tape.write(Op::Cancel { label: id.index() });
         Some(value)
@@ -172,12 +172,12 @@ impl<T, B: Timer<T>, W: Write + Seek> Timer<T> for Recorder<B, W> {
     }
 }
 
-/// A call of `advance`, which writes itself when it is over, by a panic of the callback too.
+/// A call of `advance`. It is written when it is dropped, so also if the callback panics.
 struct Advance<'a, W: Write + Seek> {
     tape: &'a mut Tape<W>,
     from: Tick,
     to: Tick,
-    /// How many timers the callback was given.
+    /// How many timers the callback has received.
     fired: usize,
     complete: bool,
 }
@@ -188,7 +188,7 @@ impl<W: Write + Seek> Drop for Advance<'_, W> {
         if self.complete {
             self.tape.advanced(self.from, self.to, self.fired);
         } else {
-            // An advance would fire all that is due when it is replayed.
+            // The callback panicked. A replayed advance would fire everything that is due.
             (0..self.fired).for_each(|_| self.tape.popped(self.from, self.to, true));
         }
     }

@@ -1,4 +1,4 @@
-//! The part of a recorder that writes: it takes operations and never fails.
+//! The part of a recorder that writes. It accepts operations and never fails.
 
 use crate::builder::OnEnd;
 use crate::{Ended, Error, Summary};
@@ -10,21 +10,22 @@ use wheelhouse_workload::trace::{Header, LiveWriter, TraceError};
 pub(crate) struct Tape<W: Write + Seek> {
     /// `None` once the recording has ended.
     writer: Option<LiveWriter<W>>,
-    /// Single ticks that are not written yet, the last of them to `clock`. A program that ticks a
-    /// thousand times a second with nothing to do would fill the file with them.
+    /// Single ticks that are not written yet, the last of them to `clock`. They become one
+    /// operation: otherwise a program that ticks a thousand times per second with nothing to do
+    /// would fill the file with them.
     ticks: u32,
     clock: Tick,
-    /// Whether the last call was a pop that fired: then the next is recorded even if it fires
+    /// `true` if the last call was a pop that fired. Then the next pop is recorded even if it fires
     /// nothing.
     popping: bool,
-    /// Means something once there is no writer.
+    /// Valid once there is no writer.
     outcome: Result<Summary, Error>,
     on_end: Option<OnEnd>,
     limit: u64,
 }
 
 impl<W: Write + Seek> Tape<W> {
-    /// Begins a recording of timers whose clock stands at `now`.
+    /// Begins a recording of timers whose clock is at `now`.
     pub(crate) fn new(
         output: W,
         header: Header,
@@ -47,7 +48,7 @@ impl<W: Write + Seek> Tape<W> {
         Ok(tape)
     }
 
-    // Always, as all on the way to the block: each call knows the kind of its operation.
+    // Always inlined, like everything down to the block: each caller knows its kind of operation.
     #[inline(always)]
     pub(crate) fn write(&mut self, op: Op) {
         if self.ticks != 0 {
@@ -56,7 +57,7 @@ impl<W: Write + Seek> Tape<W> {
         self.put(op);
     }
 
-    /// An advance has moved the clock from `from` to `to`, and so many timers have fired.
+    /// An advance has moved the clock from `from` to `to`, and `fired` timers have fired.
     #[inline]
     pub(crate) fn advanced(&mut self, from: Tick, to: Tick, fired: usize) {
         self.popping = false;
@@ -68,7 +69,7 @@ impl<W: Write + Seek> Tape<W> {
         }
     }
 
-    /// A pop has moved the clock from `from` to `to`.
+    /// A pop has moved the clock from `from` to `to`, and has fired a timer if `fired` is `true`.
     #[inline]
     pub(crate) fn popped(&mut self, from: Tick, to: Tick, fired: bool) {
         if fired || self.popping {
@@ -79,12 +80,12 @@ impl<W: Write + Seek> Tape<W> {
         }
     }
 
-    /// How the recording ended, if it has.
+    /// The outcome of the recording, if it has ended.
     pub(crate) fn outcome(&self) -> Option<&Result<Summary, Error>> {
         self.writer.is_none().then_some(&self.outcome)
     }
 
-    /// Ends the recording, unless it has ended, and says how it ended.
+    /// Ends the recording, unless it has ended, and returns its outcome.
     pub(crate) fn finish(&mut self) -> &Result<Summary, Error> {
         self.write_ticks();
         self.end(Ended::Finished);
@@ -99,7 +100,7 @@ impl<W: Write + Seek> Tape<W> {
         }
     }
 
-    // Out of line: the calls that write hold only the test whether there are any.
+    // Not inlined: the calls that write contain only the test whether there are ticks.
     #[inline(never)]
     fn write_ticks(&mut self) {
         let to = self.clock;

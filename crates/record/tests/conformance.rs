@@ -1,4 +1,4 @@
-//! The contract, on a backend whose calls are recorded: the recorder changes no answer.
+//! The contract on a recorded backend: the recorder changes no answer.
 
 use std::io::{Empty, empty};
 use wheelhouse_conformance::suite;

@@ -1,4 +1,4 @@
-//! The example records what it does, and the recording plays elsewhere.
+//! The example records its operations, and other structures can replay the recording.
 
 mod common;
 
@@ -17,7 +17,7 @@ mod record_sessions;
 
 const CONNECTIONS: u64 = 12_000;
 
-/// Notes what fires.
+/// Records what fires.
 #[derive(Default)]
 struct Noted {
     timer: HierarchicalWheel<u64>,
@@ -70,14 +70,14 @@ fn the_example_is_recorded_and_replayed() {
     assert_eq!(summary.totals.inserts, CONNECTIONS);
     assert!(summary.totals.cancels > 2_000 && summary.totals.reschedules > 30_000, "{summary}");
 
-    // What fired in the program, without a recorder.
+    // The timers that fire in the program without a recorder.
     let mut noted = Noted::default();
     assert_eq!(record_sessions::serve(&mut noted, CONNECTIONS), closed);
     assert_eq!(noted.fired.len(), closed);
     assert_eq!(replay(&mut Oracle::new(), header.labels, &ops), noted.fired);
     assert_eq!(replay(&mut BinaryHeap::new(), header.labels, &ops), noted.fired);
 
-    // The same with the player of the workloads: one sum for all structures.
+    // The same with the player of the workloads: the checksum is the same for all structures.
     let mut oracle = Player::new(Oracle::new(), header.labels as usize);
     let mut wheel = Player::new(HierarchicalWheel::new(), header.labels as usize);
     oracle.play(&ops);

@@ -1,4 +1,4 @@
-//! What ends a recording: its limit, its output, its recorder.
+//! The causes that end a recording: its limit, its output, its recorder.
 
 mod common;
 
@@ -11,7 +11,7 @@ use wheelhouse_record::{DEFAULT_LIMIT, Ended, Error, Recorder};
 use wheelhouse_workload::Op;
 use wheelhouse_workload::trace::TraceError;
 
-/// A program that takes every kind of call; returns how many timers fired.
+/// A program with every kind of call. Returns how many timers fired.
 fn program(timer: &mut impl Timer<u64>, rounds: u64) -> usize {
     let mut fired = 0;
     for round in 0..rounds {
@@ -31,7 +31,7 @@ fn recorder(output: &Output, limit: u64) -> Result<Wheel, Error> {
     Recorder::builder().limit(limit).write_to(output.clone(), HierarchicalWheel::new())
 }
 
-/// The whole recording of a program, operation by operation.
+/// The complete recording of a program, operation by operation.
 fn whole(rounds: u64) -> Vec<Op> {
     let bytes = output();
     let mut timer = recorder(&bytes, DEFAULT_LIMIT).expect("memory can be written");
@@ -47,18 +47,18 @@ fn a_trace_keeps_to_its_limit_and_is_whole() {
     for limit in (0..6000).step_by(13) {
         let bytes = output();
         let mut timer = recorder(&bytes, limit).expect("memory can be written");
-        let empty = bytes.len() + 37; // what it takes without operations
+        let empty = bytes.len() + 37; // the length without operations
         assert_eq!(program(&mut timer, 30), 30 * 7, "the program does not notice");
         let before = timer.ended();
         let summary = timer.finish().expect("memory can be written");
         let (header, ops) = bytes.read();
-        assert_eq!(ops, all[..ops.len()], "it is the beginning");
+        assert_eq!(ops, all[..ops.len()], "the trace is the beginning");
         assert_eq!(summary.totals.operations(), ops.len() as u64);
         assert_eq!(summary.bytes, bytes.len());
         assert!(bytes.len() <= limit.max(empty), "{} bytes of {limit}", bytes.len());
         let cut = ops.len() < all.len();
         assert_eq!(summary.ended == Ended::AtLimit, cut);
-        assert_eq!(before.is_some(), cut, "it is finished when it stops");
+        assert_eq!(before.is_some(), cut, "a trace at its limit is finished at once");
         let says_so = header.provenance.contains(&format!("stopped at its limit of {limit} bytes"));
         assert_eq!(says_so, cut);
         lengths.push(ops.len());
@@ -97,11 +97,11 @@ fn an_output_may_fail_at_any_byte_and_the_program_goes_on() {
         assert_eq!(program(&mut timer, 3), fired, "failing after {room} bytes");
         let error = timer.finish().expect_err("it could not be written");
         assert!(matches!(error.cause(), TraceError::Io(_)), "{error}");
-        assert_eq!(timer.finish().expect_err("it is kept").to_string(), error.to_string());
+        assert_eq!(timer.finish().expect_err("the error is kept").to_string(), error.to_string());
         assert_eq!(timer.advance(u64::MAX, |_| ()), 0, "nothing is left");
         let (_, ops, error) = bytes.read_part();
-        assert!(ops.is_empty() || ops == all, "what is read was done");
-        // The last bytes are those of the header, which may be the same as before.
+        assert!(ops.is_empty() || ops == all, "only operations of the program are read");
+        // The last bytes written are in the header, and may be the same as before.
         assert!(error.is_some() || room + 4 > plain.written() || ops == all);
     }
 }
@@ -137,7 +137,7 @@ fn a_recorder_that_is_dropped_finishes_its_trace() {
     drop(timer);
     assert_eq!(bytes.read().1, whole(2));
     let told = told.lock().unwrap();
-    let [Ok(summary)] = &told[..] else { panic!("told once, that it went well: {told:?}") };
+    let [Ok(summary)] = &told[..] else { panic!("not one successful outcome: {told:?}") };
     assert_eq!((summary.ended, summary.bytes), (Ended::Finished, bytes.len()));
 }
 

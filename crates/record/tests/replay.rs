@@ -1,4 +1,4 @@
-//! Whoever replays a recording sees what the program saw.
+//! A replay of a recording fires the timers that fired in the program.
 
 mod common;
 
@@ -48,7 +48,7 @@ proptest! {
     }
 }
 
-/// The recording of some calls, its number of labels first.
+/// The number of labels and the operations in the recording of some calls.
 fn recorded(calls: impl FnOnce(&mut Wheel)) -> (u32, Vec<Op>) {
     let bytes = output();
     let recorder = Recorder::builder().write_to(bytes.clone(), HierarchicalWheel::new());
@@ -67,7 +67,7 @@ fn stale_handles_are_not_recorded() {
     let old = recorder.insert(5, 0);
     assert_eq!(recorder.cancel(old), Some(0));
     let new = recorder.insert(6, 1);
-    assert_eq!(new.index(), old.index(), "the test wants a place that is used again");
+    assert_eq!(new.index(), old.index(), "the test needs a reused entry");
     assert_eq!((recorder.cancel(old), recorder.reschedule(old, 9)), (None, false));
     assert_eq!(recorder.advance(6, |_| ()), 1);
     assert_eq!((recorder.cancel(new), recorder.reschedule(new, 9)), (None, false));

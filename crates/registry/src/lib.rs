@@ -1,17 +1,16 @@
-//! The list of backends: the one place that names them all.
+//! The list of backends: the only place that names them all.
 //!
-//! Adding a backend is a crate and a line in [`for_each_backend!`]; every test, bench, table and
+//! A new backend needs a crate and a line in [`for_each_backend!`]. Every test, bench, table and
 //! plot goes through [`visit`] and finds it there. Structures that are [late by
-//! design](wheelhouse_core#structures-that-are-late-by-design) have a list of their own,
-//! [`for_each_approximate!`]: whoever compares answers goes by the first list, and theirs are not
-//! those of the others.
+//! design](wheelhouse_core#structures-that-are-late-by-design) have a separate list,
+//! [`for_each_approximate!`]: code that compares answers uses the first list, and their answers
+//! differ.
 
 use wheelhouse_core::backend::{Backend, Info};
 
-/// Something to do with a backend, whichever it is. A closure cannot be generic; a visitor is one
-/// that can.
+/// Work to do with each backend. This is a trait because a closure cannot be generic.
 pub trait Visitor {
-    /// Is called with each backend in turn.
+    /// Called with each backend in turn.
     fn visit<B: Backend + 'static>(&mut self);
 }
 
@@ -44,7 +43,7 @@ macro_rules! for_each_backend {
     };
 }
 
-/// Passes the list of structures that are late by design to a macro, likewise.
+/// Passes the list of structures that are late by design to a macro, as [`for_each_backend!`] does.
 #[macro_export]
 macro_rules! for_each_approximate {
     ($each:path) => {
@@ -83,11 +82,11 @@ pub fn all() -> Vec<Info> {
     infos.0
 }
 
-/// As many backends at the head of the list are such as one would take for many timers; the others
-/// are there to be compared with them.
+/// How many backends at the head of the list are recommended for many timers. The others are there
+/// for comparison.
 const USUAL: usize = 9;
 
-/// Those of [`all`] that one would take for many timers.
+/// The backends of [`all`] that are recommended for many timers.
 pub fn usual() -> Vec<Info> {
     all().into_iter().take(USUAL).collect()
 }
@@ -116,7 +115,8 @@ mod tests {
         }));
     }
 
-    /// Who compares answers goes by the first list; what is late by design would be wrong there.
+    /// Code that compares answers uses the first list. A structure that is late by design would
+    /// count as wrong there.
     #[test]
     fn what_is_late_by_design_is_on_its_own_list_and_nowhere_else() {
         assert!(all().iter().all(|info| matches!(info.precision, Precision::Exact)));
@@ -125,8 +125,8 @@ mod tests {
             !late.is_empty()
                 && late.iter().all(|info| matches!(info.precision, Precision::Late(_)))
         );
-        // Its bound is one that an answer can be held to: nothing at no delay, and less than the
-        // delay itself.
+        // Its bound can be checked against an answer: 0 for no delay, otherwise less than the
+        // delay.
         let delays = (0..64).map(|bit| 1_u64 << bit).chain([u64::MAX]);
         let sane = |info: &Info| delays.clone().all(|delay| info.precision.lateness(delay) < delay);
         assert!(late.iter().all(|info| info.precision.lateness(0) == 0 && sane(info)));
@@ -147,7 +147,7 @@ mod tests {
                 );
                 let (counting, plain) =
                     (size_of::<B::Timer<u8, CountingMeter>>(), size_of::<B::Timer<u8, NoMeter>>());
-                // But for padding, the whole difference is the meter.
+                // Except for padding, the whole difference is the meter.
                 let padding = align_of::<B::Timer<u8, NoMeter>>();
                 assert!(
                     plain + size_of::<CountingMeter>() <= counting + padding,

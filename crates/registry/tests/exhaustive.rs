@@ -1,8 +1,8 @@
 //! Every short sequence of calls on every backend, compared with the oracle.
 //!
-//! The wheels are played with 2 and 4 slots as well, so that a few calls reach several levels.
-//! `--nocapture` shows how many sequences were played. `--include-ignored` plays sequences of one
-//! more call.
+//! The wheels are also played with 2 and 4 slots, so that a few calls reach several levels.
+//! `--nocapture` shows how many sequences were played. `--include-ignored` plays sequences that are
+//! one call longer.
 
 use std::time::Instant;
 use wheelhouse_conformance::exhaustive;
@@ -10,14 +10,19 @@ use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 use wheelhouse_core::{Tick, Timer};
 
-/// The length of sequences in each run of the tests, and in the runs that are ignored.
+/// The length of sequences in every test run.
 const SHORT: usize = if cfg!(debug_assertions) { 3 } else { 4 };
+
+/// The length of sequences in ignored tests.
 const LONG: usize = 5;
 
-/// Clocks to start at: the first tick, close before a tick at which 16 levels of a wheel with two
-/// slots turn, and close before the last tick.
+/// A clock that starts at the first tick.
 const FIRST: Tick = 0;
+
+/// A clock that starts shortly before a tick at which 16 levels of a wheel with two slots turn.
 const BORDER: Tick = (1 << 16) - 3;
+
+/// A clock that starts shortly before the last tick.
 const LAST: Tick = Tick::MAX - 21;
 
 fn play<T: Timer<u8> + Clone>(what: &str, make: impl Fn() -> T, calls: usize) {
@@ -26,7 +31,7 @@ fn play<T: Timer<u8> + Clone>(what: &str, make: impl Fn() -> T, calls: usize) {
     println!("{what}: {played} sequences of up to {calls} calls in {:.1?}", start.elapsed());
 }
 
-/// A backend with its default configuration. One with thousands of slots takes long to clone, so
+/// A backend in its default configuration. A wheel with thousands of slots takes long to clone, so
 /// its sequences are one call shorter.
 macro_rules! defaults {
     ($calls:expr, $($backend:ty,)+) => {
@@ -90,25 +95,25 @@ fn wheels_from_before_the_last_tick() {
 }
 
 #[test]
-#[ignore = "seven minutes in a release build for all four: by hand"]
+#[ignore = "takes seven minutes for all four in a release build: run it by hand"]
 fn every_backend_with_one_more_call() {
     wheelhouse_registry::for_each_backend!(long_defaults);
 }
 
 #[test]
-#[ignore = "seven minutes in a release build for all four: by hand"]
+#[ignore = "takes seven minutes for all four in a release build: run it by hand"]
 fn wheels_from_the_first_tick_with_one_more_call() {
     play_wheels(FIRST, LONG);
 }
 
 #[test]
-#[ignore = "seven minutes in a release build for all four: by hand"]
+#[ignore = "takes seven minutes for all four in a release build: run it by hand"]
 fn wheels_from_before_a_border_with_one_more_call() {
     play_wheels(BORDER, LONG);
 }
 
 #[test]
-#[ignore = "seven minutes in a release build for all four: by hand"]
+#[ignore = "takes seven minutes for all four in a release build: run it by hand"]
 fn wheels_from_before_the_last_tick_with_one_more_call() {
     play_wheels(LAST, LONG);
 }

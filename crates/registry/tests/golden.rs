@@ -1,6 +1,6 @@
-//! The worked examples on hierarchies of wheels, of the articles that this project examines and of
-//! Varghese and Lauck's paper. The level that a timer is on cannot be seen from outside, but the
-//! way down can: each wake-up before the deadline is the tick at which the timer moves to a lower
+//! The worked examples on hierarchies of wheels, from the articles that this project examines and
+//! from Varghese and Lauck's paper. The level of a timer cannot be seen from outside, but its way
+//! down can: each wake-up before the deadline is the tick at which the timer moves to a lower
 //! level. Examples with 10 or 60 slots are scaled to powers of two.
 
 macro_rules! examples {
@@ -14,7 +14,8 @@ macro_rules! examples {
                 $wheel::builder().slots_per_level(slots).start(start).build().unwrap()
             }
 
-            /// The ticks of all wake-ups until no timer is live, and what fires at which.
+            /// The ticks of all wake-ups until no timer is live, and each timer that fires with its
+            /// tick.
             fn wakeups(wheel: &mut $wheel<&'static str>) -> (Vec<u64>, Vec<(u64, &'static str)>) {
                 let (mut ticks, mut fired) = (Vec::new(), Vec::new());
                 while let Some(tick) = wheel.next_wakeup() {
@@ -24,9 +25,9 @@ macro_rules! examples {
                 (ticks, fired)
             }
 
-            /// E9, *Kafka's wheel in Go* (luozhiyun): 10 slots of 1 s; a 2 s task is in slot 2; a
-            /// 15 s task in [10, 19] of the second wheel, and at 10 it goes down to slot 5. As
-            /// printed, on 8 slots: 15 is in [8, 15], and goes down at 8.
+            /// E9, *Kafka's wheel in Go* (luozhiyun): 10 slots of 1 s. A 2 s task is in slot 2. A
+            /// 15 s task is in [10, 19] of the second wheel, and at 10 it goes down to slot 5. The
+            /// same on 8 slots: 15 is in [8, 15], and goes down at 8.
             #[test]
             fn e9_a_timer_goes_down_when_its_slot_begins() {
                 let mut wheel = wheel(8, 0);
@@ -36,9 +37,9 @@ macro_rules! examples {
             }
 
             /// E9, the other half: at 2, a task of 9 s "uses slot 1 again", without a second wheel,
-            /// since a wheel reaches one turn from where its hand is. Here a wheel reaches to the
-            /// end of its turn, for no slot holds two turns: on 8 slots, at 2, a delay of 7 ends in
-            /// the next turn and takes one step down on the way.
+            /// since a wheel reaches one turn from where its hand is. Here a wheel reaches only to
+            /// the end of its turn, since no slot holds two turns. On 8 slots, at 2, a delay of 7
+            /// ends in the next turn, and the timer takes one step down on the way.
             #[test]
             fn e9_the_next_turn_is_the_next_level() {
                 let mut wheel = wheel(8, 2);
@@ -50,8 +51,9 @@ macro_rules! examples {
                 );
             }
 
-            /// E9: the spans of the levels, 10 s and 100 s as printed, here 8 and 64: the last
-            /// delay from tick 0 that takes no step down, one, and the first that takes two.
+            /// E9: the spans of the levels, 10 s and 100 s as printed, 8 and 64 here. Among the
+            /// delays from tick 0 are the last that takes no step down, one that takes one, and one
+            /// that takes two.
             #[test]
             fn e9_the_spans_of_the_levels() {
                 for (deadline, ticks) in [
@@ -69,9 +71,9 @@ macro_rules! examples {
 
             /// E11, *Netty and Kafka*: 8 x 8 x 8, a task of 500 s. The article moves it down "after
             /// 436 s, 64 s being left" and "another 56 s later, 8 s being left". But a slot is
-            /// emptied when it begins: slot 7 of the third wheel at 7 * 64 = 448, with 52 s left,
-            /// slot 6 of the second at 448 + 6 * 8 = 496, with 4 s left, which is slot 4 of the
-            /// first.
+            /// emptied when it begins. Slot 7 of the third wheel begins at 7 * 64 = 448, with 52 s
+            /// left. Slot 6 of the second begins at 448 + 6 * 8 = 496, with 4 s left, which is slot
+            /// 4 of the first.
             #[test]
             fn e11_down_at_448_and_496_and_not_at_436_and_492() {
                 let mut wheel = wheel(8, 0);
@@ -79,8 +81,8 @@ macro_rules! examples {
                 assert_eq!(wakeups(&mut wheel), (vec![448, 496, 500], vec![(500, "500 s")]));
             }
 
-            /// E11: "three levels handle delays up to 512 s". Only where the clock stands at the
-            /// beginning of a turn. From 500 of the 512 phases, 500 s end after the turn, and a
+            /// E11: "three levels handle delays up to 512 s". That holds only if the clock is at
+            /// the beginning of a turn. From 500 of the 512 phases, 500 s end after the turn, and a
             /// fourth level is needed (Kafka's needs it from 416).
             #[test]
             fn e11_the_range_is_less_what_has_passed_of_the_turn() {
@@ -95,7 +97,7 @@ macro_rules! examples {
             }
 
             /// E12, *Netty and Kafka*: a 350 s task costs 349 ticks in vain on a wheel that ticks.
-            /// Here one call for each level passed: 350 is 536 in octal.
+            /// Here it costs one call for each level passed: 350 is 536 in octal.
             #[test]
             fn e12_three_calls_for_350_ticks() {
                 let mut by_eight = wheel(8, 0);
@@ -107,8 +109,8 @@ macro_rules! examples {
             }
 
             /// E12, the cost: all 349 empty ticks together visit the two slots that the timer
-            /// passes through, and move it twice. The five others are words of the map of occupied
-            /// slots: two for each time the next slot was looked for, one to find none.
+            /// passes through, and move it twice. The five other visits are words of the map of
+            /// occupied slots: two for each search for the next slot, and one to find none.
             #[test]
             fn e12_empty_ticks_visit_no_slot() {
                 let mut wheel = $wheel::builder()
@@ -131,8 +133,8 @@ macro_rules! examples {
 
             /// E14, Varghese and Lauck's figures 10 and 11: at 11 d 10:24:30 a timer of 50 min 45
             /// s, due at 11 d 11:15:15, waits in the slot of its hour, then in that of its minute,
-            /// then in that of its second. As printed, on wheels of 64 slots: the digits are those
-            /// of base 64, and 24:30 + 50:45 carries twice.
+            /// then in that of its second. The same on wheels of 64 slots: the digits are those of
+            /// base 64, and 24:30 + 50:45 carries twice.
             #[test]
             fn e14_hour_then_minute_then_second() {
                 let clock = |day: u64, hour: u64, minute: u64, second: u64| {
@@ -149,8 +151,8 @@ macro_rules! examples {
             }
 
             /// E14: 100 days of seconds take the paper 100 + 24 + 60 + 60 = 244 slots instead of
-            /// 8.64 million. Four levels of 64 slots here, 256 slots, reach 194 days; the timer
-            /// moves three times at most.
+            /// 8.64 million. Here four levels of 64 slots, 256 slots in all, reach 194 days. The
+            /// timer moves at most three times.
             #[test]
             fn e14_a_hundred_days_take_four_levels() {
                 assert!(64_u64.pow(4) > 100 * 86_400);

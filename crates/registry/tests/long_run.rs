@@ -1,5 +1,5 @@
 //! The long random runs of the conformance suite on every backend, optimised: three million
-//! operations each. Without optimisation the suite of each backend plays a tenth of that.
+//! operations each. In an unoptimised build, the suite of each backend plays a tenth of that.
 
 use wheelhouse_conformance::{approximate_long_run, differential_long_run};
 use wheelhouse_core::backend::Backend;
@@ -24,13 +24,13 @@ impl Visitor for Late {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "plays what the suite of each backend plays")]
+#[cfg_attr(debug_assertions, ignore = "repeats what the suite of each backend plays")]
 fn every_backend_agrees_with_the_oracle() {
     visit(&mut Exact);
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "plays what the suite of each backend plays")]
+#[cfg_attr(debug_assertions, ignore = "repeats what the suite of each backend plays")]
 fn what_is_late_by_design_is_within_its_bound() {
     visit_approximate(&mut Late);
 }

@@ -1,10 +1,10 @@
-//! A long comparison of the wheel that is made for many timers with two structures that have
-//! nothing in common with it but the contract: the list wheel and the binary heap.
+//! A long comparison of the hierarchical wheel, which is made for many timers, with two structures
+//! that share only the contract with it: the list wheel and the binary heap.
 //!
 //! The conformance suite plays millions of operations on few timers. Here up to 200,000 timers are
-//! live, so that the hierarchical wheel is large: slots open ahead on several levels, and lists are
-//! read ahead. Epochs differ in their subject. `WHEELHOUSE_SOAK=1000000000` plays a billion
-//! operations instead of some millions.
+//! live, so the hierarchical wheel is large: slots open ahead on several levels, and lists are read
+//! ahead. Each epoch has other parameters. `WHEELHOUSE_SOAK=1000000000` plays a billion operations
+//! instead of some millions.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg as Random;
@@ -17,29 +17,29 @@ type Wheel = <wheelhouse_hierarchical_wheel::Definition as Backend>::Timer<u64, 
 type Lists = <wheelhouse_hierarchical_wheel::list::Definition as Backend>::Timer<u64, NoMeter>;
 type Heap = <wheelhouse_binary_heap::Definition as Backend>::Timer<u64, NoMeter>;
 
-/// The three, which get the same operations.
+/// The three structures, which get the same operations.
 struct Three {
     wheel: Wheel,
     lists: Lists,
     heap: Heap,
-    /// The handles of all timers of an epoch, live or not, by their values.
+    /// The handles of all timers of an epoch, live or not, by value.
     ids: Vec<[TimerId; 3]>,
     now: Tick,
     operations: u64,
     fired: u64,
 }
 
-/// What an epoch is about.
+/// The parameters of an epoch.
 struct Epoch {
-    /// Live timers, about.
+    /// About how many timers are live.
     target: usize,
-    /// Delays are below one of `1 << bits`, or all the same.
+    /// Delays are below a random power of two up to `1 << bits`. In a crowd, all are nearly equal.
     bits: u32,
     is_crowd: bool,
-    /// Operations of ten that cancel, and that move; the others insert.
+    /// How many of ten operations cancel, and how many move. The others insert.
     cancels: u32,
     moves: u32,
-    /// The clock moves once in so many operations, by less than `1 << step` ticks.
+    /// The clock moves once in `every` operations, by less than `1 << step` ticks.
     every: u64,
     step: u32,
 }
@@ -99,7 +99,7 @@ impl Three {
         assert_eq!(self.wheel.deadline(a), self.heap.deadline(c));
     }
 
-    /// Moves all clocks; the callback panics after some timers if it is to.
+    /// Moves all clocks. The callback panics after `panics_after` timers, if that is set.
     fn advance(&mut self, to: Tick, panics_after: Option<usize>) {
         self.now = self.now.max(to);
         let mut fired = [Vec::new(), Vec::new(), Vec::new()];
@@ -154,7 +154,8 @@ impl Three {
         self.operations += operations;
     }
 
-    /// Ends an epoch: sometimes a copy goes on, sometimes all are cancelled, sometimes all fire.
+    /// Ends an epoch: a copy of the wheel continues, or all timers are cancelled, or all fire, or
+    /// nothing happens.
     fn end(&mut self, random: &mut Random) {
         match random.random_range(0..4) {
             0 => self.wheel = self.wheel.clone(),
@@ -183,7 +184,7 @@ fn three_structures_agree_for_long() {
         most = most.max(three.wheel.len());
         three.end(&mut random);
         epochs += 1;
-        // Handles are kept to be tried when they are stale, but not for ever.
+        // Old handles are kept to test that stale ones are refused, but not forever.
         if three.ids.len() > 4_000_000 || three.now > 1 << 60 {
             let (operations, fired) = (three.operations, three.fired);
             three = Three { operations, fired, ..Three::new() };

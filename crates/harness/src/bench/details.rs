@@ -1,4 +1,4 @@
-//! The parts of a run that follow the timed rounds: single operations, and memory.
+//! The parts of a run after the timed rounds: single operations and memory.
 
 use super::{PLAY, Settings, note};
 use crate::contender::Contender;
@@ -10,14 +10,14 @@ use wheelhouse_machine::interrupt;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_workload::Measure;
 
-/// Returns `true` if single operations of the stream are timed. Those of the hold model are left
-/// out, to save time: no user waits for a call of a simulation.
+/// Returns `true` if single operations of the stream are timed. To save time, streams of the hold
+/// model are left out: no user waits for a call of a simulation.
 pub(super) fn has_single_operations(stream: &Stream) -> bool {
     stream.measures().iter().any(|(measure, _)| *measure != Measure::Hold)
 }
 
-/// Plays each operation by itself: in [`PASSES`] for its time, each of which begins with another
-/// contender, and in one for its steps.
+/// Plays each operation by itself: in [`PASSES`] passes to measure its time, and in one more to
+/// count its steps. Each timed pass over the contenders begins with another one.
 pub(super) fn time_single_operations(
     contenders: &[&dyn Contender],
     stream: &Stream,
@@ -72,7 +72,7 @@ pub(super) fn measure_memory(settings: &Settings, run: &mut Run, progress: &Prog
     }
 }
 
-/// How long it is expected to take to measure memory at all sizes.
+/// Expected time for measuring memory at all sizes.
 pub(super) fn expected_memory(settings: &Settings) -> Duration {
     let timers: f64 = settings.sizes.iter().map(|n| f64::from(*n)).sum();
     let play = PLAY.mul_f64(timers * settings.contenders.len() as f64);

@@ -1,4 +1,4 @@
-//! The samples of one stream, when there are enough of them, and which of them count.
+//! The samples of one stream: how many are enough, and which of them count.
 
 use crate::contender::{Contender, Played};
 use crate::model::{FLOOR, Sampling, Throughput};
@@ -8,17 +8,19 @@ use wheelhouse_machine::clock::Taken;
 use wheelhouse_present::stats;
 use wheelhouse_workload::Measure;
 
-/// Where there is only time for the fewest rounds, two are enough for whoever takes so many times
-/// the least in each measure, if its two samples of each agree as well as this: no tie hangs on a
-/// third.
+/// If there is time for the minimum number of rounds only, two samples are enough for a structure
+/// that is far behind: in each measure, both take over `FAR` times the fastest sample and agree
+/// within a factor of [`AGREE`]. A third sample would not make it a tie.
 const FAR: f64 = 2.0;
+
+/// See [`FAR`].
 const AGREE: f64 = 1.1;
 
-/// A sample is disturbed if the thread waited for the processor for a larger share of its time: who
-/// had it meanwhile has used the caches, too.
+/// A sample is disturbed if the thread waited for the processor for more than this share of its
+/// time. The program that ran instead has used the caches, too.
 const WAITED: f64 = 0.05;
 
-/// The rows of one stream, as they fill with samples: for each contender, one row for each measure.
+/// The rows of one stream, which fill with samples: one row for each contender and measure.
 pub(super) struct Samples {
     measures: Vec<(Measure, u64)>,
     rows: Vec<Throughput>,
@@ -46,7 +48,7 @@ impl Samples {
         Self { rows: rows.collect(), measures, disturbed, taken: 0 }
     }
 
-    /// The rows without disturbed samples, where there are enough others.
+    /// Returns the rows, without disturbed samples if enough others remain.
     pub(super) fn into_rows(mut self) -> (Vec<Throughput>, Sampling) {
         let disturbed = self.disturbed.iter().map(Vec::len).sum::<usize>() as u64;
         for (rows, disturbed) in
@@ -58,7 +60,7 @@ impl Samples {
         (self.rows, Sampling { taken: self.taken, disturbed })
     }
 
-    /// Whether two samples are enough of the contender at `at`: see [`FAR`].
+    /// Returns `true` if two samples are enough of the contender at `at`: see [`FAR`].
     pub(super) fn is_far(&self, at: usize) -> bool {
         let measures = self.measures.len();
         let measured = |row: &&Throughput| !row.ns_per_op.is_empty();
@@ -73,8 +75,8 @@ impl Samples {
         })
     }
 
-    /// Adds one sample, the median of some plays, to each row of the contender at `at` whose phases
-    /// it can play.
+    /// Adds one sample to each row of the contender at `at` whose phases it can play. The sample is
+    /// the median of `plays`.
     pub(super) fn add(&mut self, at: usize, round: usize, stream: &Stream, plays: &[Played]) {
         let of_phases = |times: fn(&Taken) -> Duration| {
             let all = plays.iter().flat_map(|played| played.times.iter().flatten());
@@ -87,7 +89,7 @@ impl Samples {
         }
         let measures = self.measures.len();
         let rows = &mut self.rows[at * measures..][..measures];
-        // Another seed has other operations of the same measures.
+        // The number of operations may differ between seeds, so it is that of this stream.
         for ((measure, operations), row) in stream.measures().iter().zip(rows) {
             let times = plays.iter().filter_map(|played| time_of(*measure, stream, played));
             let times: Vec<f64> = times.map(|time| time.as_nanos() as f64).collect();
@@ -100,14 +102,14 @@ impl Samples {
     }
 }
 
-/// The time of the phases of a measure; `None` if one of them was not played.
+/// The total time of the phases of a measure; `None` if one of them was not played.
 fn time_of(measure: Measure, stream: &Stream, played: &Played) -> Option<Duration> {
     let phases = stream.phases.iter().zip(&played.times);
     let of_measure = phases.filter(|(phase, _)| phase.measure == Some(measure));
     of_measure.map(|(_, taken)| Some(taken.as_ref()?.time())).sum()
 }
 
-/// Leaves out the samples of disturbed rounds, if enough others are left to tell their spread.
+/// Removes the samples of disturbed rounds, if enough others remain to show their spread.
 fn leave_out(row: &mut Throughput, disturbed: &[u32]) {
     let kept = row.by_round().filter(|(round, _)| !disturbed.contains(round));
     let kept: Vec<(u32, f64)> = kept.collect();
@@ -120,7 +122,7 @@ fn leave_out(row: &mut Throughput, disturbed: &[u32]) {
 mod tests {
     use super::*;
 
-    /// A contender with these samples of two measures.
+    /// The rows of a contender with these samples of two measures.
     fn rows(backend: &str, samples: [&[f64]; 2]) -> [Throughput; 2] {
         let row = |(measure, samples): (&str, &[f64])| Throughput {
             backend: backend.to_owned(),
@@ -164,6 +166,6 @@ mod tests {
         leave_out(&mut row, &[1]);
         assert_eq!((&*row.ns_per_op, &*row.rounds), (&[10.0, 11.0, 12.0][..], &[0, 2, 3][..]));
         leave_out(&mut row, &[0]);
-        assert_eq!(row.ns_per_op.len(), 3, "two tell nothing of a spread");
+        assert_eq!(row.ns_per_op.len(), 3, "two samples show no spread");
     }
 }

@@ -1,9 +1,9 @@
-//! The test: no operation may take over a twentieth more than is recorded.
+//! The check against the record: no operation may take over 5 % more than is recorded.
 //!
 //! A count has no noise, but it is not quite constant either: another compiler, another C library
-//! or a change in a crate below moves it by a few instructions. A twentieth lets that pass and
-//! shows what somebody did. An operation that takes over a twentieth *less* is no failure. It is
-//! said aloud all the same: until it is recorded, the gain can be lost again unseen.
+//! or a change in a crate below moves it by a few instructions. A tolerance of 5 % accepts that and
+//! still finds a change of the code. An operation that takes over 5 % *less* is not a failure, but
+//! it is reported: until it is recorded, the gain can be lost again unnoticed.
 
 use super::Row;
 use std::collections::BTreeMap;
@@ -14,31 +14,31 @@ use wheelhouse_present::units;
 /// The share by which a count may differ from the recorded one.
 pub const TOLERANCE: f64 = 0.05;
 
-/// What to say of an operation.
+/// A difference between the record and the count of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finding {
-    /// It takes more than is tolerated.
+    /// It takes more than the tolerance allows.
     More {
-        /// What is in the record.
+        /// The row in the record.
         recorded: Row,
-        /// What was counted now.
+        /// The row that was counted now.
         counted: Row,
     },
-    /// It takes so much less that it should be recorded anew.
+    /// It takes so much less that it should be recorded again.
     Less {
-        /// What is in the record.
+        /// The row in the record.
         recorded: Row,
-        /// What was counted now.
+        /// The row that was counted now.
         counted: Row,
     },
-    /// It is in the record and was not counted: a structure or a workload is gone.
+    /// It is in the record but was not counted: a structure or a workload is gone.
     NotCounted(Row),
-    /// It was counted and is not in the record: nothing holds it.
+    /// It was counted but is not in the record: nothing limits it.
     NotRecorded(Row),
 }
 
 impl Finding {
-    /// Whether the check fails by it.
+    /// Returns `true` if the check fails because of it.
     pub fn is_failure(&self) -> bool {
         !matches!(self, Self::Less { .. })
     }
@@ -69,8 +69,8 @@ pub(super) fn percent(before: f64, now: f64) -> String {
     format!("{:+.1} %", (now / before - 1.0) * 100.0)
 }
 
-/// Holds what was counted against the record: what differs by more than [`TOLERANCE`], in the order
-/// of the counts, then what is recorded and was not counted.
+/// Compares a count with the record. Returns what differs by more than [`TOLERANCE`], in the order
+/// of the counts, then what is recorded but was not counted.
 pub fn findings(recorded: &[Row], counted: &[Row]) -> Vec<Finding> {
     let mut left: BTreeMap<_, _> = recorded.iter().map(|row| (row.key(), row)).collect();
     let mut findings = Vec::new();
@@ -97,16 +97,19 @@ fn finding(recorded: &Row, counted: &Row) -> Option<Finding> {
     })
 }
 
-/// What is to be known of two counts of which the builds differ.
+/// Warnings about two counts whose builds differ.
 pub fn differences(recorded: &Provenance, now: &Provenance) -> Vec<String> {
     let both = [
         ("compiler", &recorded.rustc, &now.rustc),
-        // The same, but for a reader: a debug build held against a release build says nothing.
+        // A debug build cannot be compared with a release build.
         ("profile", &recorded.profile, &now.profile),
     ];
     let differ = both.into_iter().filter(|(_, before, now)| before != now);
     let say = |(what, before, now)| {
-        format!("the record is of another {what}, on which counts depend: {before}; this is {now}")
+        format!(
+            "the record was made with another {what}, and counts depend on it: {before}; this is \
+             {now}"
+        )
     };
     differ.map(say).collect()
 }

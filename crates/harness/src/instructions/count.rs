@@ -1,8 +1,9 @@
-//! Counts: solves each stream on the oracle, then plays it on each structure under callgrind.
+//! Counts instructions: solves each stream on the oracle, then plays it on each structure under
+//! callgrind.
 //!
-//! callgrind runs one thread of a program at about a fiftieth of its speed, so that all streams on
-//! all structures would take minutes. Each pair of them is a process of its own; as many run side
-//! by side as there are processors, which changes no count.
+//! callgrind runs one thread of a program at about a fiftieth of its speed. One process for all
+//! streams and structures would take minutes, so each pair of stream and structure has its own. As
+//! many processes run at a time as there are processors, which does not change the counts.
 
 use super::Row;
 use super::plan::{self, Plan};
@@ -18,27 +19,27 @@ use wheelhouse_machine::callgrind;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_workload::{Checksum, Measure};
 
-/// A stream without its operations, and what is right.
+/// A stream without its operations, with its right answers.
 struct Solved {
-    /// How it is named on the command line, with its n there.
+    /// Its name and n on the command line.
     named: (String, u32),
     /// Its number of timers.
     n: u64,
-    /// What each phase measures, and how many operations it counts.
+    /// The measure of each phase, and how many operations the phase counts.
     phases: Vec<(Option<Measure>, u64)>,
     /// The measures, in order, with the operations of all their phases.
     measures: Vec<(Measure, u64)>,
-    /// Over all answers.
+    /// The checksum over all answers.
     checksum: Checksum,
     /// How many timers fire each time the clock moves.
     fired: Vec<u32>,
 }
 
-/// Counts all that the plan has: rows in the order of streams, structures, measures.
+/// Counts everything in the plan. The rows are in the order of streams, structures, measures.
 ///
 /// # Errors
 ///
-/// If valgrind fails, or a structure answers wrong.
+/// If valgrind fails, or a structure answers wrongly.
 pub fn count_instructions(plan: &Plan) -> Result<Vec<Row>> {
     let solved = in_parallel(&plan.streams, |stream| solve(stream, plan.seed))?;
     let each = |solved| plan.backends.iter().map(move |backend| (solved, backend.as_str()));
@@ -80,7 +81,7 @@ fn rows_of(solved: &Solved, backend: &str, seed: u64) -> Result<Vec<Row>> {
     );
     ensure!(
         counted.calls.len() == solved.phases.len(),
-        "{}: callgrind has seen {} phases of {}; is this an optimised build of one program?",
+        "{}: callgrind saw {} phases instead of {}; is this program an optimised build?",
         at(),
         counted.calls.len(),
         solved.phases.len()
@@ -88,7 +89,7 @@ fn rows_of(solved: &Solved, backend: &str, seed: u64) -> Result<Vec<Row>> {
     Ok(rows(solved, backend, &counted.calls))
 }
 
-/// Sums the calls of each measure; what prepares is in none.
+/// Sums the calls of each measure. Preparation belongs to none.
 fn rows(solved: &Solved, backend: &str, calls: &[u64]) -> Vec<Row> {
     let row = |&(measure, operations): &(Measure, u64)| {
         let phases = solved.phases.iter().zip(calls);
@@ -105,8 +106,8 @@ fn rows(solved: &Solved, backend: &str, calls: &[u64]) -> Vec<Row> {
     solved.measures.iter().map(row).collect()
 }
 
-/// Does the work for each item, on all processors, in the order of the items. After the first error
-/// nothing more is begun.
+/// Does the work for each item, on all processors. The results are in the order of the items. After
+/// an error, no further item is begun.
 fn in_parallel<T, R, W>(items: &[T], work: W) -> Result<Vec<R>>
 where
     T: Sync,
@@ -144,7 +145,7 @@ where
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// The next item that nobody has taken, with its place.
+/// The next item that no thread has taken, with its index.
 fn take<'a, T>(items: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
     let at = next.fetch_add(1, Ordering::Relaxed);
     Some((at, items.get(at)?))

@@ -1,15 +1,15 @@
-//! Instructions of each operation, counted: `wheelhouse instructions`.
+//! Counts the instructions of each operation: `wheelhouse instructions`.
 //!
-//! Time on a shared machine swings by a factor of two; the number of instructions does not swing at
-//! all. In the caches time follows it, so a change for speed is judged by it, beside time, and a
-//! test can hold it.
+//! Time on a shared machine varies by a factor of two. The number of instructions does not vary,
+//! and as long as the data fits into the caches, time follows it. So a change for speed is judged
+//! by instructions as well as by time, and a test limits them.
 //!
 //! ```text
 //!   plan ── streams ──> count ── valgrind, one process for each stream and structure ──> play
 //!                         │
-//!                         ├──> table    what people read
-//!                         ├──> record   what is kept in results/instructions
-//!                         └──> check    what is kept against what is counted now
+//!                         ├──> table    the tables that people read
+//!                         ├──> record   the last count, in results/instructions
+//!                         └──> check    the record compared with a new count
 //! ```
 //!
 //! Callgrind counts the machine code that `wheelhouse bench` times: the same streams, made
@@ -17,11 +17,11 @@
 //! player alone is a row of the table. The kernel's instructions are not counted: the first touch
 //! of a page costs none here.
 //!
-//! Gungraun drives callgrind, too, and was considered. It counts one function in each process. Here
-//! the phases of one stream are counted in one process, so that a structure is filled once for six
-//! operations. It compares with a baseline in the target folder or with limits in the source, while
-//! this record is in version control and is a table that people read. And it needs a second
-//! program, installed in the same version. Here `cargo` and valgrind are enough.
+//! Gungraun also drives callgrind, and was considered. It counts one function per process. Here the
+//! phases of one stream are counted in one process, so a structure is filled once for six
+//! operations. Gungraun compares with a baseline in the target folder or with limits in the source.
+//! The record here is in version control, and is a table that people read. Gungraun also needs a
+//! second program, installed in the same version. Here `cargo` and valgrind are enough.
 
 pub mod check;
 pub mod count;
@@ -40,13 +40,13 @@ pub struct Row {
     pub backend: String,
     /// Name of the workload or trace.
     pub workload: String,
-    /// Timers; for a trace, how many different ones are in it.
+    /// Number of timers; for a trace, how many different ones it has.
     pub n: u64,
     /// Name of the measure, as in results of the comparison.
     pub measure: String,
     /// How many operations were counted.
     pub operations: u64,
-    /// Instructions of all of them.
+    /// The instructions of all of them together.
     pub instructions: u64,
 }
 
@@ -56,7 +56,7 @@ impl Row {
         self.instructions as f64 / self.operations.max(1) as f64
     }
 
-    /// What it is of: two rows with the same are comparable.
+    /// Identifies the row: two rows with the same key can be compared.
     pub fn key(&self) -> (&str, &str, u64, &str) {
         (&self.backend, &self.workload, self.n, &self.measure)
     }

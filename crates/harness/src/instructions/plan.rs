@@ -1,8 +1,8 @@
-//! Whom and what to count on.
+//! The structures and streams to count.
 //!
-//! The workloads are those of the comparison's table. One is added: `DENSE` is `uniform` with
-//! delays of about a tick for each timer, where that of the table has 2^20 ticks whatever n is. A
-//! wheel's costs depend on the span, so both are shown.
+//! The workloads are those of the comparison's table, and one more: `DENSE` is `uniform` with
+//! delays of about one tick per timer. In the table, `uniform` has delays up to 2^20 ticks for
+//! every n. The costs of a wheel depend on the span of delays, so both are counted.
 
 use crate::bench::usual_sources;
 use crate::idle::PLAYER;
@@ -17,21 +17,21 @@ use super::Row;
 /// The workload `uniform` over a span of n ticks, rounded up to a power of two.
 pub(super) const DENSE: &str = "uniform-dense";
 
-/// Of which workload [`DENSE`] is a variant.
+/// The workload that [`DENSE`] is a variant of.
 const UNIFORM: &str = "uniform";
 
-/// Those whose instructions are counted when none are named: the wheels to choose from, and a heap.
+/// The structures that are counted by default: the wheels to choose from, and a heap.
 const BACKENDS: [&str; 4] = ["hierarchical-wheel", "list-wheel", "binary-heap", "round-wheel"];
 
-/// Those that are held to the record when none are named. They do not allocate for a timer once
-/// they have room. The slots of the round wheel do, and an allocation takes 20 instructions more on
-/// one machine than on another.
+/// The structures that are checked against the record by default. Once they have room, they do not
+/// allocate for a timer. The slots of the round wheel do, and an allocation takes 20 instructions
+/// more on one machine than on another.
 pub const CHECKED: [&str; 4] = ["hierarchical-wheel", "list-wheel", "binary-heap", PLAYER];
 
-/// The numbers of timers when none are named: small enough for time to follow instructions.
+/// The default numbers of timers: small enough for time to follow instructions.
 const SIZES: [u32; 2] = [10_000, 100_000];
 
-/// What the person has named; nothing named is everything.
+/// The user's selection. An empty list selects everything.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Names of backends, or `player`.
@@ -43,7 +43,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether a row is among what was named. A trace has the n that it has.
+    /// Returns `true` if the selection includes a row. The n of a trace is fixed, so it is ignored.
     pub fn covers(&self, row: &Row) -> bool {
         let n = || self.n.is_empty() || self.n.iter().any(|n| u64::from(*n) == row.n);
         is_named(&self.backend, &row.backend)
@@ -52,33 +52,33 @@ impl Filter {
     }
 }
 
-/// Whether a name is among those of a filter.
+/// Returns `true` if a filter includes a name.
 fn is_named(filter: &[String], name: &str) -> bool {
     filter.is_empty() || filter.iter().any(|it| it == name)
 }
 
-/// What is to be counted.
+/// The structures and streams to count.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Names of backends, or `player`.
     pub backends: Vec<String>,
-    /// Workloads and traces, each with its n, which is 0 for a trace; those that take longest
-    /// first, so that two processors end at about the same time.
+    /// Workloads and traces, each with its n, which is 0 for a trace. The slowest come first, so
+    /// that two processors finish at about the same time.
     pub streams: Vec<(String, u32)>,
-    /// Of the workloads.
+    /// The seed of the workloads.
     pub seed: u64,
-    /// Usual backends that are not in the registry.
+    /// Default backends that are not in the registry.
     pub left_out: Vec<&'static str>,
 }
 
-/// Whether a backend can hold n timers, so that anybody would wait for it.
+/// Returns `true` if a backend can hold n timers without taking too long.
 pub(super) fn can_hold(backend: &str, n: u64) -> bool {
     let infos = wheelhouse_registry::all();
     infos.iter().find(|info| info.name == backend).is_none_or(|info| n <= u64::from(info.most))
 }
 
 impl Plan {
-    /// What a filter chooses.
+    /// Makes the plan for a filter.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ fn streams(filter: &Filter) -> Result<Vec<(String, u32)>> {
     Ok(streams)
 }
 
-/// The names of all workloads and traces that are counted on, in the order of the tables.
+/// The names of all workloads and traces to count on, in table order.
 pub(super) fn workloads() -> Vec<String> {
     let mut names: Vec<_> = usual_sources().iter().map(Source::name).collect();
     let after_uniform = names.iter().position(|name| name == UNIFORM).map_or(0, |at| at + 1);
@@ -125,7 +125,7 @@ pub(super) fn workloads() -> Vec<String> {
     names
 }
 
-/// The stream of a name.
+/// The stream with this name.
 ///
 /// # Errors
 ///

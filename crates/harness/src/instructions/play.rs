@@ -1,6 +1,6 @@
-//! What runs under callgrind: one stream on one structure.
+//! The program that runs under callgrind: it plays one stream on one structure.
 //!
-//! The stream is made anew here, from its name, n and seed. Only [`PLAY_PHASE`] is counted.
+//! It makes the stream again from its name, n and seed. Only [`PLAY_PHASE`] is counted.
 //!
 //! [`PLAY_PHASE`]: crate::contender::PLAY_PHASE
 
@@ -15,18 +15,18 @@ use wheelhouse_workload::Checksum;
 /// One stream on one structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Play {
-    /// Name of the backend, or `player`, which is told on standard input how many timers fire.
+    /// Name of the backend, or `player`, which reads on standard input how many timers fire.
     pub backend: String,
     /// Name of the workload or trace.
     pub workload: String,
-    /// Timers.
+    /// Number of timers.
     pub n: u32,
-    /// Of the workload.
+    /// The seed of the workload.
     pub seed: u64,
 }
 
 impl Play {
-    /// The arguments by which the command `wheelhouse` leads here.
+    /// The arguments for the command `wheelhouse` that call [`play`](Self::play).
     pub fn arguments(&self) -> Vec<String> {
         let (n, seed) = (self.n.to_string(), self.seed.to_string());
         let what = ["play-stream", "--backend", &self.backend, "--workload", &self.workload];
@@ -34,7 +34,7 @@ impl Play {
         what.into_iter().chain(which).map(str::to_owned).collect()
     }
 
-    /// Plays, and gives the checksum over all answers.
+    /// Plays the stream and returns the checksum over all answers.
     ///
     /// # Errors
     ///
@@ -46,19 +46,18 @@ impl Play {
         }
         let contenders = contender::select(std::slice::from_ref(&self.backend))?;
         let contender = contenders.first().context("no backend is named")?;
-        // The answers are judged by who started this: under callgrind the oracle would take a
-        // minute.
+        // The parent process checks the answers: under callgrind the oracle would take a minute.
         let played = contender.play(&stream, &Solution::default());
         Ok(played.checksums.last().copied().unwrap_or_default())
     }
 }
 
-/// Numbers as they are written to the player's input.
+/// Encodes numbers for the player's standard input.
 pub(super) fn tell(counts: &[u32]) -> Vec<u8> {
     counts.iter().flat_map(|count| count.to_le_bytes()).collect()
 }
 
-/// The numbers on standard input.
+/// Reads the numbers from standard input.
 fn told() -> Result<Vec<u32>> {
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes).context("cannot read how many timers fire")?;

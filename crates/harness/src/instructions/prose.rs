@@ -1,4 +1,4 @@
-//! How to read the counts, and how to distrust them.
+//! How to read the counts, and how far to trust them.
 
 use super::check::TOLERANCE;
 use crate::bench::usual_sources;
@@ -6,47 +6,47 @@ use crate::source::Source;
 use wheelhouse_present::units;
 use wheelhouse_workload::{Delay, Pattern, Workload};
 
-/// What is said above the tables.
-pub(super) const INTRODUCTION: &str = "Counted by callgrind, a tool of valgrind, free of noise. \
-     'wheelhouse instructions --check results/instructions' counts again and fails if an operation \
-     takes more than is tolerated. 'wheelhouse instructions --out results/instructions' records \
-     anew.";
+/// The text above the tables.
+pub(super) const INTRODUCTION: &str = "Counted by callgrind, a tool of valgrind. Counts have no \
+     noise. 'wheelhouse instructions --check results/instructions' counts again and fails if an \
+     operation exceeds the tolerance. 'wheelhouse instructions --out results/instructions' \
+     replaces the record.";
 
-/// What is said below the tables.
+/// The text below the tables.
 pub(super) fn how_to_read() -> Vec<String> {
     let tolerated = TOLERANCE * 100.0;
     let what = [
-        "The streams, the player and the structures are those of 'wheelhouse bench', and so is \
-         the machine code. An operation is what a time there is divided by.",
-        "The player is in every figure. Its row has what it costs by itself, on a structure that \
-         does nothing and is told how many timers fire. Take it off to see the structure alone.",
+        "The streams, the player, the structures and the machine code are those of 'wheelhouse \
+         bench'. An operation here is the unit of its times per operation.",
+        "Every figure includes the player. Its row shows its cost alone, on a structure that does \
+         nothing but fire a given number of timers. Subtract it to see the structure alone.",
     ];
     let spans = usual_sources().into_iter().filter_map(|source| match source {
         Source::Workload(workload) => span(workload),
         _ => None,
     });
     let limits = [
-        "In the other table of an n, all delays are up to n ticks, rounded up to a power of two. \
-         Fire ticks is then the same work as before.",
-        "Growing an array counts with insert cold, and so do the copies that the C library makes.",
-        "Not counted is what the kernel does: the first touch of a page costs no instruction \
-         here. Nor does a count know of caches. Read it beside the times.",
+        "In the second table of an n, all delays are up to n ticks, rounded up to a power of two. \
+         Fire ticks is the same work as in the first.",
+        "Insert cold includes growing an array, with the copies that the C library makes.",
+        "The kernel's work is not counted: the first touch of a page costs no instructions here. \
+         Counts ignore caches. Read them together with the times.",
     ];
     let check = format!("A check tolerates {tolerated} %: another compiler makes other code.");
     let what = what.into_iter().map(str::to_owned).chain(spans);
     what.chain(limits.map(str::to_owned)).chain([check]).collect()
 }
 
-/// Over how many ticks the timers of a workload are spread, from its parameters.
+/// The span of ticks over which the timers of a workload are spread, from its parameters.
 fn span(workload: &Workload) -> Option<String> {
     let says = match workload.pattern {
         Pattern::Uniform { longest } => format!(
-            "delays up to {} ticks whatever n is; of fire ticks, up to n ticks, rounded up to a \
+            "delays up to {} ticks for every n; in fire ticks, up to n ticks, rounded up to a \
              power of two",
             power(longest)
         ),
         Pattern::Steady { longest, churn, .. } => format!(
-            "delays up to {} ticks, or {} n where that is less",
+            "delays up to {} ticks, or {} n if that is less",
             power(longest),
             f64::from(churn) / 100.0
         ),

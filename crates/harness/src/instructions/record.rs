@@ -1,4 +1,4 @@
-//! The record: what was counted, kept in a folder for later counts to be held against.
+//! The record: a count that is kept in a folder, for comparison with later counts.
 //!
 //! ```text
 //! results/instructions/
@@ -6,8 +6,8 @@
 //!   README.md           the tables
 //! ```
 //!
-//! There is one record, and recording anew replaces it: the older ones are in the history of the
-//! repository. That is another rule than for times, of which none replaces another.
+//! There is one record. Recording again replaces it, and the older ones are in the history of the
+//! repository. Times are different: a new run never replaces an older one.
 
 use super::{Row, prose, table};
 use anyhow::{Context, Result, bail};
@@ -26,17 +26,17 @@ const SCHEMA: u32 = 1;
 /// The name of the file in its folder.
 pub const FILE: &str = "instructions.json";
 
-/// The page, under the name that a forge shows of a folder.
+/// The page, under the name that a forge shows for a folder.
 pub const PAGE: &str = "README.md";
 
-/// What to do where there is no record to be read.
+/// The remedy in messages about a record that cannot be read.
 const REMEDY: &str = "make one with `wheelhouse instructions --out DIR`";
 
-/// What was counted at a time.
+/// The rows of one count, and where they come from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     schema: u32,
-    /// Where, when and of what.
+    /// Where and when it was counted, and on which source.
     pub provenance: Provenance,
     /// The version of valgrind.
     pub valgrind: String,
@@ -44,19 +44,19 @@ pub struct Record {
     pub rows: Vec<Row>,
 }
 
-/// Only as much as tells whether the rest can be read.
+/// The version alone, to find out whether the rest can be read.
 #[derive(Deserialize)]
 struct Version {
     schema: Option<u32>,
 }
 
 impl Record {
-    /// A record of rows that were counted just now.
+    /// A record of rows that were just counted.
     pub fn new(provenance: Provenance, valgrind: String, rows: Vec<Row>) -> Self {
         Self { schema: SCHEMA, provenance, valgrind, rows }
     }
 
-    /// Writes file and page into a folder, which is made if it is missing.
+    /// Writes the file and the page into a folder, and makes the folder if it is missing.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// If there is none, it is damaged, or it is of another version; the message says what to do.
+    /// If there is none, it is damaged, or it is of another version. The message says what to do.
     pub fn load(path: &Path) -> Result<Self> {
         let file = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
         let shown = file.display();
@@ -86,8 +86,8 @@ impl Record {
             Err(error) => bail!("cannot read {shown} ({error}); {REMEDY}"),
         };
         let damaged = || {
-            let again = "take it from version control again";
-            format!("{shown} is no record of instructions, or damaged; {again}, or {REMEDY}")
+            let again = "restore it from version control";
+            format!("{shown} is not a record of instructions, or damaged; {again}, or {REMEDY}")
         };
         let version: Version = serde_json::from_str(&text).with_context(damaged)?;
         match version.schema {
@@ -101,7 +101,7 @@ impl Record {
 
     fn page(&self) -> String {
         let mut facts = provenance::lines(&self.provenance);
-        // Of a measurement of time; a count has neither.
+        // These two belong to measurements of time.
         facts.retain(|(name, _)| !["pinned", "clock overhead"].contains(name));
         facts.push(("valgrind", self.valgrind.clone()));
         let tables = table::tables(&self.rows, None).into_iter().map(Block::Table);

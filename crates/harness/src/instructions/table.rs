@@ -1,4 +1,4 @@
-//! What people read: a table for each n and span, and one of the traces.
+//! The tables that people read: one for each n and span, and one for the traces.
 
 use super::Row;
 use super::check::percent;
@@ -9,7 +9,7 @@ use wheelhouse_present::table::{Cell, Column, Mark, Table};
 use wheelhouse_present::units;
 use wheelhouse_workload::Measure;
 
-/// The tables of rows, each figure with its change where there is a record and it differs.
+/// The tables of rows. A figure that differs from the record is shown with its change.
 pub fn tables(rows: &[Row], recorded: Option<&[Row]>) -> Vec<Table> {
     let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
     for row in rows {
@@ -19,13 +19,13 @@ pub fn tables(rows: &[Row], recorded: Option<&[Row]>) -> Vec<Table> {
             None => groups.push((title, vec![row])),
         }
     }
-    // Streams are counted the longest first, and read the smallest first.
+    // Streams are counted from the longest, and shown from the smallest.
     groups.sort_by_key(|(_, rows)| order(rows[0]));
     groups.iter_mut().for_each(|(_, rows)| rows.sort_by_key(|row| column(row)));
     groups.into_iter().map(|(title, rows)| table(title, &rows, recorded)).collect()
 }
 
-/// One line for each row, for programs.
+/// One line per row, for programs.
 pub fn flat(rows: &[Row]) -> Table {
     let names = ["backend", "workload", "n", "measure", "operations", "instructions"];
     let mut table = Table::new("Instructions", names.map(Column::left).into());
@@ -42,13 +42,13 @@ pub fn flat(rows: &[Row]) -> Table {
     table
 }
 
-/// The smallest n first, the table's own span before the other; traces last.
+/// The order of the tables: smallest n first, the dense span after the other, traces last.
 fn order(row: &Row) -> (bool, u64, bool) {
     let is_trace = row.workload.starts_with(TRACE);
     (is_trace, if is_trace { 0 } else { row.n }, row.workload == DENSE)
 }
 
-/// The place of a row's column: that of its measure in all tables of the comparison.
+/// The position of a row's column: that of its measure in all tables of the comparison.
 fn column(row: &Row) -> usize {
     Measure::ALL.iter().position(|measure| measure.name() == row.measure).unwrap_or(usize::MAX)
 }
@@ -66,7 +66,7 @@ fn title(row: &Row) -> String {
     }
 }
 
-/// The head of a row's column: what it measures, or which trace or mix it is.
+/// The heading of a row's column: its measure, or the name of its trace or mix.
 fn head(row: &Row) -> String {
     match row.workload.strip_prefix(TRACE) {
         Some(trace) => trace.to_owned(),
@@ -101,8 +101,8 @@ fn cell(row: &Row, recorded: Option<&[Row]>) -> Cell {
     Cell::figure(now, units::number(now) + &change).marked(mark)
 }
 
-/// Whether two figures differ by enough to be shown. Where an array happens to lie makes a copy of
-/// it a few instructions longer.
+/// Returns `true` if two figures differ enough to be shown. The address of an array can make a copy
+/// of it a few instructions longer.
 fn differs(before: f64, now: f64) -> bool {
     (now / before - 1.0).abs() >= 0.000_5
 }

@@ -1,4 +1,4 @@
-//! What the report says, in order, before it is set in type.
+//! The content of the report, in order. `wheelhouse-present` renders it.
 
 use crate::model::Run;
 use crate::plot::{Plot, Subject};
@@ -16,8 +16,8 @@ impl From<Plot> for Picture {
     }
 }
 
-/// The report of a run, next to another if there is one; that of an empty run has a warning.
-/// `digest` is that of its `run.json`.
+/// The report of a run, shown next to another run if there is one. An empty run gets a warning.
+/// `digest` is the SHA-256 of its `run.json`.
 pub fn of(run: &Run, other: Option<&Run>, pictures: Vec<Plot>, digest: Option<String>) -> Document {
     let mut blocks = warnings(run);
     let other = other.and_then(Explorer::new);
@@ -40,7 +40,7 @@ pub fn of(run: &Run, other: Option<&Run>, pictures: Vec<Plot>, digest: Option<St
     blocks.extend(time_section(run, times));
     blocks.extend(latency_section(run, latencies));
     blocks.extend(memory_section(run, memory));
-    blocks.push(Block::Heading("How to read this, and how to distrust it".to_owned()));
+    blocks.push(Block::Heading("How to read this, and how far to trust it".to_owned()));
     blocks.push(Block::Points(prose::doubts(run)));
     blocks.push(Block::Heading("Where these figures come from".to_owned()));
     let mut facts = provenance::lines(&run.provenance);
@@ -62,7 +62,7 @@ fn warnings(run: &Run) -> Vec<Block> {
         && run.memory.is_empty()
         && run.failures.is_empty()
     {
-        warnings.push("Nothing was measured: this run holds no rows.".to_owned());
+        warnings.push("Nothing was measured: this run has no rows.".to_owned());
     }
     if run.interrupted {
         warnings.push("The run was interrupted: rows are missing.".to_owned());
@@ -70,19 +70,19 @@ fn warnings(run: &Run) -> Vec<Block> {
     if !run.failures.is_empty() {
         let count = run.failures.len();
         warnings.push(format!(
-            "Wrong answers: {count}. The structures concerned have no figures there; see below."
+            "Wrong answers: {count}. They are listed below. The structures have no figures there."
         ));
     }
     if run.provenance.dirty {
         let commit = provenance::short_commit(&run.provenance.commit);
         warnings.push(format!(
-            "The source had uncommitted changes: commit {commit} does not say what was measured."
+            "The source had uncommitted changes: commit {commit} is not exactly what was measured."
         ));
     }
     warnings.into_iter().map(Block::Warning).collect()
 }
 
-/// The same table for every other n.
+/// The table at a glance for every other n, folded.
 fn other_sizes(run: &Run) -> Option<Block> {
     let usual = summary::usual_n(run)?;
     let others: Vec<u64> = summary::sizes(run).into_iter().filter(|n| *n != usual).collect();
@@ -114,7 +114,7 @@ fn time_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
     blocks
 }
 
-/// The pictures for the usual n stand open, those for others are folded.
+/// Plots for the usual n are visible, plots for others are folded.
 fn latency_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
     if run.latency.is_empty() {
         return Vec::new();

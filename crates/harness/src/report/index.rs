@@ -1,4 +1,4 @@
-//! The page that lists the runs of a folder, made from the runs themselves.
+//! The page that lists the runs in a folder, generated from the runs.
 
 use super::MARKDOWN;
 use crate::model::Run;
@@ -12,32 +12,33 @@ use wheelhouse_present::table::{Cell, Column, Mark, Table};
 const HEAD: &str = "\
 # Results
 
-What runs of the comparison wrote, a folder each; nothing here is edited by hand. The README shows
-the run named in `REFERENCE`, the hierarchical wheel's that in `SIZES`, `benches/PEERS.md` that in
-`PEERS`. A run of your own stays here and out of version control; `scripts/keep-run` takes one into
-it. `wheelhouse compare A B` compares two.
+Each folder holds the results of one run of the comparison. Nothing here is edited by hand. The
+README shows the run that `REFERENCE` names, the README of the hierarchical wheel the run that
+`SIZES` names, and `benches/PEERS.md` the run that `PEERS` names. Your runs are written here too,
+but version control ignores them until `scripts/keep-run` adds them. `wheelhouse compare A B`
+compares two runs.
 
-| what | is made again from this file alone | by |
+| what | made again from | by |
 | :--- | :--- | :--- |
 | `report.md`, page and plots of a run | its `run.json.gz`, whose SHA-256 the report names | \
 `wheelhouse report RUN` |
-| tables of the README, the wheel's and `PEERS.md` | `run.json.gz` of the run named | \
+| tables of the READMEs and `PEERS.md` | `run.json.gz` of the named run | \
 `scripts/renew-readme` |
-| tables of `SERVICE.md` | `summary.md` of the run named | `scripts/renew-readme` |
-| `report.md` of services and stores | nothing: `rows.json` has its figures | a new run |
-| claims | nothing: each is decided anew | `scripts/reproduce` |
-| instructions | nothing: they are counted anew | `wheelhouse instructions --check` |
-| `design-steps.md` | nothing | `scripts/design-steps` |
-| `printed-programs.md` | nothing | `scripts/run-the-printed-code FOLDER --time FILE` |
-| `scale*.md`, `counting` | nothing | the command that they name |
+| tables of `SERVICE.md` | `summary.md` of the named run | `scripts/renew-readme` |
+| `report.md` of services and stores | no file; its figures are in `rows.json` | a new run |
+| claims | no file; each is decided again | `scripts/reproduce` |
+| instructions | no file; they are counted again | `wheelhouse instructions --check` |
+| `design-steps.md` | no file | `scripts/design-steps` |
+| `printed-programs.md` | no file | `scripts/run-the-printed-code FOLDER --time FILE` |
+| `scale*.md`, `counting` | no file | the command that they name |
 ";
 
-/// The page, and what is not on it.
+/// The page, and the runs that are missing from it.
 #[derive(Debug)]
 pub struct Index {
-    /// The text of the page: one row for each run in the folder, the newest first.
+    /// The text of the page. It has one row for each run in the folder, the newest first.
     pub text: String,
-    /// Why runs could not be read.
+    /// Why some runs could not be read.
     pub broken: Vec<anyhow::Error>,
 }
 

@@ -1,7 +1,6 @@
-//! Turns a run into what a person reads: a page, its Markdown, its pictures, and the part that
-//! stands in the README.
+//! Turns a run into a page, its Markdown, its pictures, and the generated parts of a README.
 //!
-//! What the report says is decided once, in [`document`]; `wheelhouse-present` sets it in type.
+//! [`document`] decides what the report says; `wheelhouse-present` renders it.
 
 pub mod document;
 pub mod explore;
@@ -27,27 +26,27 @@ use wheelhouse_present::markdown::{self, PLOTS};
 use wheelhouse_present::splice::{self, Outcome};
 use wheelhouse_present::table::{Cell, Table, markdown_escape};
 
-/// The page: one file with its pictures, styles and script in it.
+/// The page: one file that includes its pictures, styles and script.
 pub const PAGE: &str = "report.html";
 
-/// The same as Markdown, with links to the pictures.
+/// The page as Markdown, with links to the pictures.
 pub const MARKDOWN: &str = "report.md";
 
-/// The name of the markers in a README between which a reference run is shown.
+/// The name of the README markers around a reference run.
 pub const SECTION: &str = "reference";
 
-/// The name of the markers in a README between which it is said which structure to pick.
+/// The name of the README markers around the table of picks.
 pub const PICKS: &str = "picks";
 
-/// The name of the markers in a README between which a run with the facilities of others is shown.
+/// The name of the README markers around a run with structures from other projects.
 pub const PEERS: &str = "peers";
 
-/// The name of the markers between which the tables of all sizes stand one below the other.
+/// The name of the README markers around one table of all sizes.
 pub const SIZES: &str = "sizes";
 
-/// Writes `report.html`, `report.md` and `plots/*.svg` into a folder, which is made if it is
-/// missing. Older ones are replaced: they are made from `run.json` and nothing else. Gives the path
-/// of the page.
+/// Writes `report.html`, `report.md` and `plots/*.svg` into a folder, and makes the folder if it is
+/// missing. Replaces older files, since all are made from `run.json` alone. Returns the path of the
+/// page.
 ///
 /// # Errors
 ///
@@ -60,7 +59,7 @@ pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
 ///
 /// # Errors
 ///
-/// If a file cannot be written, or one of two runs has nothing to rank.
+/// If a file cannot be written, or there are two runs and one has nothing to rank.
 pub fn write_with(run: &Run, other: Option<&Run>, dir: &Path) -> Result<PathBuf> {
     for run in other.into_iter().chain(other.map(|_| run)) {
         ensure!(
@@ -85,10 +84,12 @@ pub fn write_with(run: &Run, other: Option<&Run>, dir: &Path) -> Result<PathBuf>
     Ok(page)
 }
 
-/// Renews the parts of a page that come from a run, those for which the page has markers: named
-/// [`SECTION`], the table at a glance, one picture, machine and commit; [`PICKS`], which structure
-/// to pick; [`PEERS`], a table for each size; [`SIZES`], one table of all sizes. `dir` is the run's
-/// folder. When only checking, nothing is written. Tells whether the file was up to date.
+/// Updates the generated parts of a README or page. The markers in it select the parts:
+/// [`SECTION`], the table at a glance, one picture, machine and commit; [`PICKS`], the table of
+/// picks; [`PEERS`], a table for each size; [`SIZES`], one table of all sizes.
+///
+/// `dir` is the folder of the run. With `check`, nothing is written. Returns `true` if the file was
+/// up to date.
 ///
 /// # Errors
 ///
@@ -123,12 +124,12 @@ pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bo
     Ok(up_to_date)
 }
 
-/// As many rows stand in a README.
+/// How many rows the table in a README has.
 const ROWS: usize = 6;
 
-/// What [`splice_into`] writes at [`SECTION`]: the answer, the table in short, and a picture.
-/// `folder` is the run's folder as seen from the README. Whom the answer names has a row, then the
-/// others in their order.
+/// What [`splice_into`] writes at [`SECTION`]: the answer, the short table, and a picture. `folder`
+/// is the run's folder as seen from the README. The table has the structures that the answer names,
+/// and then others, up to six rows.
 pub fn readme_section(run: &Run, folder: &str) -> String {
     let picture = plot::emblem(run).map(|found| {
         let image = markdown::image(&found.title, &format!("{folder}/{PLOTS}/{}", found.file));
@@ -150,7 +151,7 @@ pub fn readme_section(run: &Run, folder: &str) -> String {
     format!("{lines}\n{rest}")
 }
 
-/// Tables of a run, a picture, and the way to the rest.
+/// Tables of a run, a picture, and a link to everything else.
 fn section(run: &Run, folder: &str, mut tables: Vec<Table>, picture: &str) -> String {
     if let Some(last) = tables.last_mut() {
         last.notes.push(format!("Measured on {}.", provenance::line(&run.provenance)));

@@ -1,10 +1,10 @@
-//! The structure to take for each use, and how sure that is.
+//! The structure to take for each use, and how certain that is.
 //!
-//! A pick must be the same tomorrow, whatever else the machine does. So structures are compared
-//! within rounds, in which the machine was the same for all. A structure is behind only if the
-//! median of its ratios to the best is above a limit, and their interval excludes that the two are
-//! equal. All others are *ties*. The pick is the tie that comes first in the order of the tables,
-//! which is the recommended one: another structure has to be better by more than chance.
+//! A pick must not depend on what else the machine does. So structures are compared within rounds,
+//! in which the machine was the same for all. A structure is behind only if the median of its
+//! ratios to the best is above a limit, and the interval of the ratios excludes 1. All others are
+//! *ties*. The pick is the first tie in the tables, which list structures in the recommended order:
+//! a later structure is picked only if it is better by more than chance.
 
 use super::uses::Use;
 use crate::model::{FLOOR, Run};
@@ -15,12 +15,12 @@ use wheelhouse_present::stats::{self, FEWEST, Ratio};
 use wheelhouse_present::table::{Cell, Column, Table};
 use wheelhouse_present::units;
 
-/// Nearer than this to the best is a tie, however small the spread. A program gains nothing from
-/// another structure for less than a fifth, and whatever else the machine does moves the ratio of
-/// two wheels by 5 % from run to run.
+/// A structure within this factor of the best is a tie, however small the spread. A program gains
+/// nothing from switching structures for less than a fifth, and other load on the machine moves the
+/// ratio of two wheels by 5 % from run to run.
 pub(super) const TIE: f64 = 1.2;
 
-/// The longest calls are a tie up to this ratio of their steps: not all steps cost the same.
+/// Up to this ratio of their steps, longest calls are ties: not all steps cost the same.
 const TIE_OF_STEPS: f64 = 2.0;
 
 /// A structure that was measured for a use.
@@ -30,20 +30,20 @@ pub struct Candidate {
     pub name: String,
     /// The figure that decides: see [`Unit`].
     pub figure: f64,
-    /// Its ratio to the best within the rounds; `None` without enough of them.
+    /// Its ratio to the best within the rounds; `None` if there are too few rounds.
     pub ratio: Option<Ratio>,
-    /// The figure of each round.
+    /// Each round and its figure.
     rounds: Vec<(u32, f64)>,
 }
 
 /// The unit of the figures of a pick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Nanoseconds of a start, stop, move or expiry.
+    /// Nanoseconds per start, stop, move or expiry.
     Time,
-    /// Steps of the longest call.
+    /// Steps in the longest call.
     Steps,
-    /// Bytes for each timer after churn.
+    /// Bytes per timer after churn.
     Bytes,
 }
 
@@ -52,24 +52,24 @@ pub enum Unit {
 pub struct Pick {
     /// The use.
     pub what: String,
-    /// `true` if it belongs to the answer, which is short, and not only to the table.
+    /// `true` if it belongs to the short answer, `false` if only to the table.
     pub is_answer: bool,
     /// The unit of the figures.
     pub unit: Unit,
     /// The structure to take.
     pub pick: Candidate,
-    /// Those that are as good, as far as the figures can tell.
+    /// Structures that are as good, as far as the figures show.
     pub ties: Vec<Candidate>,
-    /// The others, the best first.
+    /// The others, best first.
     pub others: Vec<Candidate>,
 }
 
-/// A pick for each use that the run has figures for, the user's streams first.
+/// A pick for each use that the run has figures for. The user's streams come first.
 pub fn picks(run: &Run) -> Vec<Pick> {
     let Some(n) = summary::usual_n(run) else { return Vec::new() };
     let own = own(run).into_iter().filter_map(|(it, n)| of_use(run, &it, n, true));
     let own: Vec<Pick> = own.collect();
-    // If the user brought streams, the answer is about these.
+    // If the user brought streams, the answer is about them alone.
     let is_answer = own.is_empty();
     let known = known(run, n).into_iter();
     let known = known.filter_map(|(it, n, asked)| of_use(run, &it, n, asked && is_answer));
@@ -78,10 +78,10 @@ pub fn picks(run: &Run) -> Vec<Pick> {
     timed.chain(shortest_calls(run, n)).chain(memory).chain(few_timers(run, n)).collect()
 }
 
-/// The largest number of timers that are few.
+/// Up to this number, timers are few.
 const FEW: u64 = 32;
 
-/// The picks for the fewest timers of the run, if these are few.
+/// The picks for the smallest n of the run, if it is [`FEW`] or less.
 fn few_timers(run: &Run, usual: u64) -> Vec<Pick> {
     let few = summary::sizes(run).first().copied().filter(|n| *n <= FEW && *n != usual);
     let Some(n) = few else { return Vec::new() };
@@ -104,7 +104,8 @@ fn own(run: &Run) -> Vec<(Use, u64)> {
     own.filter_map(|it| Some((Use::of(run, &name(&it), &[&it])?, largest(&it)?))).collect()
 }
 
-/// The uses of the catalogue, with their numbers of timers; `true` for those of the answer.
+/// The uses of the catalogue, each with its number of timers, and `true` if it belongs to the
+/// answer.
 fn known(run: &Run, n: u64) -> Vec<(Use, u64, bool)> {
     const USES: [(&str, bool, &[&str]); 4] = [
         ("connections", true, &["tcp", "often-moved", "mostly-answered"]),
@@ -132,7 +133,7 @@ fn shortest_calls(run: &Run, n: u64) -> Option<Pick> {
         let longest = rows.filter(|row| row.workload == "uniform").map(|row| row.longest).max()?;
         Some(vec![(0, longest as f64)])
     });
-    decide("shortest longest call".to_owned(), true, Unit::Steps, TIE_OF_STEPS, found)
+    decide("lowest worst case".to_owned(), true, Unit::Steps, TIE_OF_STEPS, found)
 }
 
 /// The pick by memory.
@@ -141,8 +142,8 @@ fn least_memory(run: &Run, what: String, n: u64) -> Option<Pick> {
     decide(what, true, Unit::Bytes, TIE, found)
 }
 
-/// Those with figures, in the order of the tables. A structure that is too slow with many timers is
-/// in the tables, and is no candidate.
+/// The structures with figures, in table order. A structure that is too slow with many timers is in
+/// the tables but is not a candidate.
 fn candidates(run: &Run, figures: impl Fn(&str) -> Option<Vec<(u32, f64)>>) -> Vec<Candidate> {
     let names = summary::backends(run).into_iter();
     let names = names.filter(|name| name != FLOOR && !contender::is_unusual(name));
@@ -154,7 +155,7 @@ fn candidates(run: &Run, figures: impl Fn(&str) -> Option<Vec<(u32, f64)>>) -> V
     names.filter_map(candidate).collect()
 }
 
-/// Picks among candidates, which come in the order of the tables.
+/// Picks among candidates, which are in table order.
 fn decide(
     what: String,
     is_answer: bool,
@@ -166,7 +167,7 @@ fn decide(
     for candidate in &mut candidates {
         candidate.ratio = stats::paired_ratio(&pairs(candidate, &best));
     }
-    // The median of the ratios is steadier than the ends of their interval.
+    // The median of the ratios is more stable than the ends of their interval.
     let is_tie = |it: &Candidate| match it.ratio {
         Some(ratio) => ratio.ratio <= tie || ratio.low <= 1.0,
         None => it.figure <= tie * best.figure,
@@ -177,14 +178,14 @@ fn decide(
     Some(Pick { what, is_answer, unit, pick, ties, others })
 }
 
-/// The figures of the rounds that both took part in.
+/// The pairs of figures from rounds in which both took part.
 fn pairs(of: &Candidate, with: &Candidate) -> Vec<(f64, f64)> {
     let other = |round: u32| with.rounds.iter().find(|it| it.0 == round).map(|it| it.1);
     of.rounds.iter().filter_map(|(round, figure)| Some((*figure, other(*round)?))).collect()
 }
 
 impl Pick {
-    /// A figure of it, with its unit.
+    /// The figure of a candidate, with its unit.
     fn shown(&self, candidate: &Candidate) -> String {
         match self.unit {
             Unit::Time => units::time(candidate.figure),
@@ -239,22 +240,22 @@ pub fn table(run: &Run) -> Table {
         ]);
     }
     table.notes.push(format!(
-        "Times are of a start, a stop, a move or an expiry. Lower is better. A structure is a tie \
-         if it is nearer than ×{TIE} to the best (×{TIE_OF_STEPS} in steps) by the median of its \
-         ratios within the rounds, or if the interval of {FEWEST} or more ratios includes 1. The \
-         pick is the tie that comes first in the table."
+        "A time is the mean cost of a start, stop, move or expiry. Lower is better. A structure is \
+         a tie if the median of its ratios to the best within the rounds is at most ×{TIE} \
+         (×{TIE_OF_STEPS} for steps), or if the interval of {FEWEST} or more ratios includes 1. \
+         The pick is the tie that comes first in the table."
     ));
     table
 }
 
-/// The picks that are the answer.
+/// The picks that belong to the answer.
 pub fn answers(run: &Run) -> Vec<Pick> {
     picks(run).into_iter().filter(|pick| pick.is_answer).collect()
 }
 
-/// The answer as sentences: the structure to take for most uses, then a line for each use in which
-/// another is better, and its price. Empty for a run that was interrupted, in which structures are
-/// missing.
+/// The answer in sentences: the structure to take for most uses, then a line for each use where
+/// another one is better, with its price in the other uses. Empty if the run was interrupted, since
+/// structures are missing.
 pub fn answer(run: &Run) -> Vec<String> {
     let all = answers(run);
     let Some(usual) = usual(&all).filter(|_| !run.interrupted) else { return Vec::new() };
@@ -273,15 +274,15 @@ pub fn answer(run: &Run) -> Vec<String> {
     std::iter::once(first).chain(exceptions).collect()
 }
 
-/// The structure that most picks name; the first of several.
+/// The structure that most picks name; if several do, the first.
 fn usual(all: &[Pick]) -> Option<&str> {
     let count = |name: &str| all.iter().filter(|pick| pick.pick.name == name).count();
     let names = all.iter().map(|pick| pick.pick.name.as_str());
-    // `max_by_key` gives the last of equals.
+    // `max_by_key` returns the last of several maxima, so the first comes last.
     names.rev().max_by_key(|name| count(name))
 }
 
-/// A use for which another structure is better, and what that one costs elsewhere.
+/// The sentence about a use for which another structure is better, and its price in other uses.
 fn exception(pick: &Pick, usual: &str, all: &[Pick]) -> String {
     let other = &pick.pick.name;
     let instead = pick.find(usual).map(|it| format!(" instead of {}", pick.shown(it)));
@@ -289,7 +290,7 @@ fn exception(pick: &Pick, usual: &str, all: &[Pick]) -> String {
     let prices = timed.filter_map(|it| Some((it.find(other)?.figure / it.pick.figure, it)));
     let price = prices.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(ratio, it)| {
         if ratio < TIE {
-            return " In no other use is it slower.".to_owned();
+            return " It is no slower in any other use.".to_owned();
         }
         let what = it.what.split(',').next().unwrap_or_default();
         format!(" For {what} it takes {ratio:.1} times as long.")

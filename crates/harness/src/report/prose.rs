@@ -1,34 +1,35 @@
-//! The sentences of the report: how to read a picture, and what speaks against believing it.
+//! The sentences of the report: how to read a plot, and reasons to doubt it.
 
 use crate::model::Run;
 use crate::plot::Subject;
 use wheelhouse_present::stats;
 use wheelhouse_present::units;
 
-/// Introduces the sentences of the answer.
-pub const ANSWER: &str = "Times are of a start, a stop, a move or an expiry. A use is judged by \
-    all that happens to its timers, from start to end.";
+/// Above the answer.
+pub const ANSWER: &str = "A time is the mean cost of a start, stop, move or expiry. A use is \
+    judged by everything that happens to its timers, from start to end.";
 
-/// After the facts.
-pub const SOURCE: &str = "All tables, plots and answers of this page are made from run.json, and \
-    from nothing else: `wheelhouse report` with its folder makes them again.";
+/// Below the provenance.
+pub const SOURCE: &str = "All tables, plots and answers on this page come from run.json alone. \
+    `wheelhouse report FOLDER` makes them again.";
 
-/// Before the times.
-pub const TIME: &str = "One line per structure. Both axes are logarithmic: a level line costs the \
-    same at every n, a straight slope grows with a power of n. A line that rises a little may do \
-    the same work at every n and miss the caches more often: time alone does not decide a \
-    complexity class, counted operations do.";
+/// Above the plots of times.
+pub const TIME: &str = "One line per structure. Both axes are logarithmic: a level line means the \
+    same cost at every n, and a straight slope means growth with a power of n. A line that rises a \
+    little may do the same work at every n but miss the caches more often. Time alone does not \
+    show a complexity class; counted operations do.";
 
-/// Before the latencies.
+/// Above the plots of latencies.
 pub const LATENCY: &str = "An average hides the operation that made a caller wait. These curves \
-    show every one that was timed: at 99.99 stands the time that one operation in ten thousand \
-    exceeded, at the right end the longest of all. Each stream is played three times, and the time \
-    of an operation is its least: a stall of the machine is in one of them. A tick is one advance \
-    of the clock with all that it fires.";
+    show every operation that was timed: at 99.99, the time that one operation in ten thousand \
+    exceeded; at the right end, the longest of all. Each stream is played three times, and the \
+    time of an operation is the shortest of the three, since a stall of the machine hits only one \
+    of them. A tick is one advance of the clock, including all that it fires.";
 
-/// Before the memory.
-pub const MEMORY: &str = "Bytes that a structure has asked the allocator for, divided by the live \
-    timers; the payload of eight bytes is included. A sawtooth over n is storage that doubles.";
+/// Above the plot of memory.
+pub const MEMORY: &str = "Bytes that a structure has requested from the allocator, divided by the \
+    number of live timers. The payload of eight bytes is included. A sawtooth over n shows storage \
+    that doubles.";
 
 /// How to read one picture.
 pub fn caption(subject: &Subject) -> String {
@@ -42,24 +43,24 @@ pub fn caption(subject: &Subject) -> String {
                 timers due at once."
                     .to_owned()
             }
-            _ => "A step at the right is an operation that paid for others: storage that grew, or \
-                what was cancelled cleared away."
+            _ => "A step at the right is an operation that paid for others: it grew the storage, \
+                or cleared away cancelled timers."
                 .to_owned(),
         },
         Subject::Memory => {
-            "Marks: with n timers live. Whiskers: from the least to the greatest of that, the peak \
-             while growing, and the state after churn."
+            "Marks: n timers live. Whiskers: the range of three figures, which are n timers live, \
+             the peak while growing, and the state after churn."
                 .to_owned()
         }
     }
 }
 
-/// What a measure measures.
+/// Describes a measure.
 fn measured(measure: &str) -> &'static str {
     match measure {
         "insert-cold" => {
-            "Starting timers in memory that the structure has not used before: the first touch is \
-             included."
+            "Starting timers in memory that the structure has not used before. The first touch of \
+             the memory is included."
         }
         "insert-warm" => {
             "Starting timers in memory that the structure has used before, in scattered places."
@@ -68,71 +69,71 @@ fn measured(measure: &str) -> &'static str {
         "reschedule" => "Moving live timers to new deadlines by their handles, in random order.",
         "fire-jump" => "Firing all timers in one jump of the clock.",
         "fire-ticks" => {
-            "Firing all timers while the clock goes tick by tick; empty ticks are included."
+            "Firing all timers while the clock moves tick by tick. Empty ticks are included."
         }
         "steady" => {
-            "Each step stops a timer at random and starts another, while the clock goes on and \
-             some fire."
+            "Each step stops a random timer and starts another, while the clock advances and some \
+             timers fire."
         }
         "hold" => {
-            "The hold model: the earliest timer fires and is started again later, n live all the \
-             time."
+            "The hold model: the earliest timer fires and is started again with a later deadline, \
+             so n timers stay live."
         }
-        "mix" => "The operations as the workload or trace has them, time divided by their number.",
+        "mix" => "All operations of the workload or trace: total time divided by their number.",
         _ => "Time divided by the number of operations.",
     }
 }
 
-/// What happens in a workload of the catalogue, and where it comes from; `None` for a trace.
+/// The story of a workload of the catalogue, and its source; `None` for a trace.
 pub fn story(workload: &str) -> Option<String> {
     let found = wheelhouse_workload::find_workload(workload).ok()?;
     Some(format!("{} Source: {}.", found.story, found.source))
 }
 
-/// How to distrust the figures, with this run's own numbers.
+/// Reasons to doubt the figures, with the numbers of this run.
 pub fn doubts(run: &Run) -> Vec<String> {
     let p = &run.provenance;
     let mut points = vec![
-        "Every figure was taken after the same operations were checked: the structure's expiries \
-         had to equal the oracle's, otherwise the field says WRONG."
+        "Every structure was checked on the same operations before it was measured: its expiries \
+         had to equal the oracle's. If they did not, the cell says WRONG."
             .to_owned(),
-        "Quote ratios, not nanoseconds. All structures ran in turn within each repetition, so that \
-         what slows the machine down slows them all; the absolute times belong to this machine and \
-         this hour."
+        "Quote ratios, not nanoseconds. In each repetition all structures ran in turn, so whatever \
+         slows the machine down slows all of them. Absolute times are valid for this machine at \
+         this hour only."
             .to_owned(),
-        "The floor plays the same operations on bare arrays, told beforehand which timers fire: \
-         the memory traffic that no timer facility can avoid. What is near it has little left to \
-         gain."
+        "The floor plays the same operations on bare arrays and knows beforehand which timers \
+         fire. It is the memory traffic that no timer facility can avoid. A structure close to the \
+         floor has little left to gain."
             .to_owned(),
-        "The median is shown because a disturbed repetition is only ever slower. Whiskers and the \
-         spread beneath the table show how far repetitions lie apart; a difference smaller than \
-         that is none. Repetitions in which the thread waited for the processor are left out."
+        "Figures are medians, because a disturbance only ever slows a repetition down. Whiskers, \
+         and the spread below the table, show how far repetitions differ. Ignore differences \
+         smaller than that. Repetitions in which the thread waited for the processor are left out \
+         if enough others remain."
             .to_owned(),
     ];
     points.extend(spread(run));
     points.push(format!(
-        "Times of single operations include the overhead of the clock, {} here: below a few times \
-         that, they measure the clock.",
+        "Times of single operations include the overhead of reading the clock, {} here. A time \
+         below a few times that overhead mostly measures the clock.",
         units::time(p.clock_overhead_ns)
     ));
     if p.pinned_to.is_none() {
         points.push(
-            "The measuring thread was not pinned to a processor: it may have moved between them."
-                .to_owned(),
+            "The measuring thread was not pinned: it may have moved between processors.".to_owned(),
         );
     }
     points.push(
-        "Synthetic workloads are nobody's program. Replay a trace of your own before you choose."
+        "Synthetic workloads are not your program. Replay a trace of it before you choose."
             .to_owned(),
     );
     points.push(format!(
-        "To repeat it: check out commit {}, run the command named below, and compare the two runs.",
+        "To repeat this run, check out commit {}, run the command below, and compare the two runs.",
         p.commit
     ));
     points
 }
 
-/// How many repetitions there are, and how far they lie apart over all rows.
+/// The number of repetitions, and their spread over all rows.
 fn spread(run: &Run) -> Option<String> {
     let counts: Vec<f64> = run.throughput.iter().map(|r| r.ns_per_op.len() as f64).collect();
     let (fewest, most) = stats::range(&counts)?;
@@ -143,8 +144,8 @@ fn spread(run: &Run) -> Option<String> {
     let repetitions =
         if fewest == most { format!("{fewest}") } else { format!("{fewest} to {most}") };
     Some(format!(
-        "This run: {} rows of {repetitions} repetitions, median absolute deviation typically \
-         {typical:.1} % of the median, above 10 % in {noisy} rows.",
+        "This run has {} rows of {repetitions} repetitions. The median absolute deviation is \
+         typically {typical:.1} % of the median, and above 10 % in {noisy} rows.",
         run.throughput.len()
     ))
 }

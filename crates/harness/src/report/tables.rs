@@ -1,4 +1,4 @@
-//! The full tables of a run: every row of it, for those who want more than a glance.
+//! The full tables of a run: every row of it.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use crate::summary::{self, Found};
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 use wheelhouse_present::units;
 
-/// One table per workload, after the workload's name: n and structures down, measures across; the
-/// median, its ratio to the best at that n.
+/// The name of each workload and its table: a row for each n and structure, a column for each
+/// measure, and in each cell the median and its ratio to the best at that n.
 pub fn times(run: &Run) -> Vec<(String, Table)> {
     let timed = |workload: &String| run.throughput.iter().any(|r| r.workload == *workload);
     let with_table = |workload: String| {
@@ -112,14 +112,15 @@ pub fn memory(run: &Run) -> Option<Table> {
         );
         table.rows.push(cells);
     }
-    table.notes.push("live: after n insertions; peak: the most on the way there.".to_owned());
+    table.notes.push("live: after n insertions; peak: the maximum until then.".to_owned());
     table.notes.push(
-        "churned: with n live again after every timer was replaced several times.".to_owned(),
+        "churned: with n live again, after timers were replaced several times on average."
+            .to_owned(),
     );
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// What was answered wrongly; `None` if nothing was.
+/// The wrong answers; `None` if there are none.
 pub fn failures(run: &Run) -> Option<Table> {
     let columns = vec![
         Column::left("structure"),

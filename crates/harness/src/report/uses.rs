@@ -1,9 +1,9 @@
-//! The uses that structures are compared for: all that a program does with its timers, from the
-//! start of each to its end.
+//! The uses that structures are compared for. A use covers everything a program does with its
+//! timers, from start to end.
 //!
-//! A structure that fires fast may have paid when timers were started. So a use is judged by all
-//! that its workload makes the structure do, and all uses have one unit: nanoseconds of a start, a
-//! stop, a move or an expiry.
+//! A structure that fires fast may have paid for it when timers were started. So a use counts all
+//! the work of its workload, and all uses have one unit: nanoseconds per start, stop, move or
+//! expiry.
 
 use crate::model::{Census, Run};
 use crate::stream::{MIX, TRACE};
@@ -21,7 +21,7 @@ pub struct Use {
     parts: Vec<Part>,
 }
 
-/// A workload of a use, and the measures that make up the life of its timers.
+/// A workload of a use, and the measures that together cover the life of its timers.
 #[derive(Clone, Debug, PartialEq)]
 struct Part {
     workload: String,
@@ -29,7 +29,7 @@ struct Part {
 }
 
 impl Part {
-    /// A workload of a run; `None` if the lives of its timers were not measured.
+    /// A workload of a run; `None` if the whole life of its timers was not measured.
     fn of(run: &Run, workload: &str) -> Option<Self> {
         const LIVES: [&[&str]; 4] =
             [&["mix"], &["steady"], &["hold"], &["insert-warm", "fire-ticks"]];
@@ -42,7 +42,7 @@ impl Part {
 }
 
 impl Use {
-    /// The use of some workloads, as far as they were measured; `None` if none was.
+    /// The use made of these workloads, as far as they were measured; `None` if none was.
     pub fn of(run: &Run, name: &str, workloads: &[&str]) -> Option<Self> {
         let parts: Vec<Part> = workloads.iter().filter_map(|it| Part::of(run, it)).collect();
         let fires = fires(run, &parts);
@@ -64,8 +64,8 @@ impl Use {
         self.workloads().any(|workload| summary::is_wrong(run, name, workload, n))
     }
 
-    /// Nanoseconds of a start, stop, move or expiry, with the round of each sample. `None` if a
-    /// part was not measured.
+    /// Nanoseconds per start, stop, move or expiry, with the round of each sample. `None` if a part
+    /// was not measured.
     pub fn costs(&self, run: &Run, name: &str, n: u64) -> Option<Vec<(u32, f64)>> {
         if self.is_wrong(run, name, n) {
             return None;
@@ -74,8 +74,9 @@ impl Use {
         for part in &self.parts {
             for measure in part.measures {
                 let row = run.throughput_of(name, &part.workload, n, measure)?;
-                // An operation of a workload may be several calls: one of `steady` ends one timer
-                // and starts another. Where a phase has but one kind of call, it is one.
+                // One operation of a workload may be several calls: an operation of `steady` ends
+                // one timer and starts another. If a phase has only one kind of call, an operation
+                // is one call.
                 let calls = match part.measures {
                     [_] => calls(run, &part.workload, n)?,
                     _ => row.operations,
@@ -101,7 +102,7 @@ impl Use {
     }
 }
 
-/// The uses of which the share of timers that fire is known, a workload each, by that share.
+/// The workloads with a known share of timers that fire, each as a use, sorted by that share.
 pub fn by_share(run: &Run) -> Vec<Use> {
     let mut found = Vec::new();
     for workload in summary::workloads(run) {
@@ -114,14 +115,15 @@ pub fn by_share(run: &Run) -> Vec<Use> {
         found.extend(Use::of(run, name, &[&workload]).filter(|it| it.fires.is_some()));
     }
     found.sort_by(|a, b| a.fires.partial_cmp(&b.fires).unwrap_or(std::cmp::Ordering::Equal));
-    // Two uses of one share are one point of the scale: the first of the run stands for it.
+    // Two uses with the same share are one point on the scale: keep the first of the run.
     found.dedup_by(|later, first| later.fires == first.fires);
     found
 }
 
-/// The share of timers that fire, at the largest n, where chance has the least part.
+/// The share of timers that fire, at the largest n, where chance matters least.
 fn fires(run: &Run, parts: &[Part]) -> Option<f64> {
-    // Half of a workload with phases for each operation is another program.
+    // A part with several measures starts timers and fires all of them. The census also counts the
+    // other phases of its workload, such as cancels.
     if parts.iter().any(|part| part.measures.len() > 1) {
         return Some(1.0);
     }
@@ -135,7 +137,7 @@ fn fires(run: &Run, parts: &[Part]) -> Option<f64> {
     (all > 0).then(|| fires as f64 / all as f64)
 }
 
-/// Starts, stops, moves and expiries that were timed.
+/// How many starts, stops, moves and expiries were timed.
 fn calls(run: &Run, workload: &str, n: u64) -> Option<u64> {
     let census = run.census.iter().find(|it| it.workload == workload && it.n == n)?;
     let Census { starts, cancels, moves, fires, .. } = census;

@@ -1,4 +1,4 @@
-//! Where the columns of the table come from: a measure of a workload, a tail, or memory.
+//! The columns of the table. Each shows a measure of a workload, a tail, or memory.
 
 use super::{Found, best, find_throughput, is_wrong, ratio_cell, workloads};
 use crate::model::{FLOOR, Footprint, Latency, Run};
@@ -6,19 +6,19 @@ use crate::stream::{MIX, TRACE};
 use wheelhouse_present::table::Cell;
 use wheelhouse_present::units;
 
-/// A tail in which the floor is nearer than this to the best is the machine's.
+/// If the best of a tail is within this factor of the floor, the machine decides and nothing wins.
 const FLOOR_DECIDES: f64 = 3.0;
 
-/// As many columns beside the names fit a terminal of a hundred characters.
+/// How many columns fit next to the names in a terminal 100 characters wide.
 const ESSENTIAL: usize = 6;
 
 /// A percentile of a distribution.
 type Percentile = fn(&Latency) -> Option<u64>;
 
-/// What is read from what a trace costs besides time.
+/// A cost of a trace other than time.
 type Cost = fn(&Footprint) -> f64;
 
-/// Where the figures of a column come from.
+/// A column, and where its figures come from.
 pub(super) struct Source {
     pub(super) heading: String,
     pub(super) workload: String,
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     Tail(&'static str, Percentile),
     /// Bytes per live timer, after churn.
     Bytes,
-    /// What a trace costs besides time.
+    /// A cost of a trace other than time.
     Footprint(Cost),
 }
 
@@ -63,7 +63,7 @@ impl Source {
         }
     }
 
-    /// What the others are compared with, if anything.
+    /// The figure that the others are compared with, if any.
     pub(super) fn best(&self, names: &[String], found: &[Found]) -> Option<f64> {
         let best = best(names, found)?;
         let floor = names.iter().position(|name| name == FLOOR).and_then(|at| found[at].figure());
@@ -76,13 +76,13 @@ impl Source {
         ratio_cell(backend, found, best, show)
     }
 
-    /// Whether it is of a mix or a trace of the reader's.
+    /// Returns `true` for a mix or trace of the user.
     fn is_own(&self) -> bool {
         let is_named = [MIX, TRACE].iter().any(|prefix| self.workload.starts_with(prefix));
         is_named && !crate::source::Source::is_known(&self.workload)
     }
 
-    /// How much a reader wants to see it, the least number the most.
+    /// How important the column is to a reader: 0 is the most important.
     fn rank(&self) -> usize {
         const WANTED: [&str; 6] =
             ["tcp", "steady", "fire-ticks", "insert-warm", "tick-p99.99", "advance-p99.99"];
@@ -95,7 +95,7 @@ impl Source {
     }
 }
 
-/// Those of [`sources`] that a reader wants to see first, in their order.
+/// The [`ESSENTIAL`] most important of [`sources`], in table order.
 pub(super) fn essential(run: &Run, n: u64) -> Vec<Source> {
     let mut ranked: Vec<(usize, Source)> = sources(run, n).into_iter().enumerate().collect();
     ranked.sort_by_key(|(at, source)| (source.rank(), *at));
@@ -139,8 +139,8 @@ pub(super) fn sources(run: &Run, n: u64) -> Vec<Source> {
     sources
 }
 
-/// The 99.9th and 99.99th percentile of a tick; where the clock never goes tick by tick, the same
-/// of its other movements.
+/// The 99.9th and 99.99th percentiles of a tick; if the clock never moves tick by tick, those of
+/// its other movements.
 fn tails(run: &Run, n: u64) -> Vec<Source> {
     const PERCENTILES: [(&str, Percentile); 2] =
         [("p99.9", |row| row.one_in(1_000)), ("p99.99", |row| row.one_in(10_000))];
@@ -160,7 +160,7 @@ fn tails(run: &Run, n: u64) -> Vec<Source> {
     Vec::new()
 }
 
-/// One column for each workload that is a mix of operations, under its name.
+/// One column for each workload that is a mix of operations.
 fn mixes(run: &Run, n: u64) -> impl Iterator<Item = Source> {
     let has_rows = move |name: &String| {
         run.throughput.iter().any(|r| r.workload == *name && r.n == n && r.measure == "mix")
@@ -182,7 +182,7 @@ fn traces(run: &Run) -> impl Iterator<Item = Source> {
     })
 }
 
-/// Two columns for each trace of which it was measured.
+/// Two columns for each trace whose footprint was measured.
 fn footprints(run: &Run) -> impl Iterator<Item = Source> {
     const OF: [(&str, Cost); 2] =
         [("bytes at\npeak", |it| it.peak), ("wake-ups\n", |it| it.wakeups as f64)];
@@ -197,7 +197,7 @@ fn footprints(run: &Run) -> impl Iterator<Item = Source> {
     })
 }
 
-/// The first of the preferred names that is there, else the first name.
+/// The first of the preferred names that is present, otherwise the first name.
 fn choose<'a>(present: impl Iterator<Item = &'a str>, preferred: &[&str]) -> Option<String> {
     let present: Vec<&str> = present.collect();
     let wanted = preferred.iter().find(|name| present.contains(name));

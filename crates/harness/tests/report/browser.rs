@@ -1,4 +1,4 @@
-//! Chromium without a screen, which opens a page and plays a script in it.
+//! Headless Chromium that opens a page and runs a script in it.
 
 use std::fs;
 use std::io::Write as _;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::scratch;
 
-/// The part of a screen that a page has.
+/// The size and theme of a page's viewport.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
     pub(crate) width: u32,
@@ -17,15 +17,14 @@ impl Screen {
     pub(crate) const DESKTOP: Self = Self { width: 1280, is_dark: false };
 }
 
-/// The lines that the script says with `say(anything)` on that page; `None` if there is no
-/// Chromium.
+/// The lines that the script reports with `say(anything)` on that page; `None` without Chromium.
 ///
 /// # Panics
 ///
-/// If the page or the script has an error, or writes to the console.
+/// If the page or the script fails, or writes to the console.
 pub(crate) fn said(name: &str, html: &str, screen: Screen, script: &str) -> Option<Vec<String>> {
     let Some(browser) = chromium() else {
-        // Past what the test runner keeps to itself.
+        // The test runner captures `eprintln!`, but not a direct write.
         let remark = "skipped: no Chromium to open the page in (apt-get install chromium)\n";
         std::io::stderr().write_all(remark.as_bytes()).unwrap();
         return None;
@@ -34,7 +33,7 @@ pub(crate) fn said(name: &str, html: &str, screen: Screen, script: &str) -> Opti
     let played =
         format!("{SAY}<script>(async () => {{ {script} }})().finally(done)</script></html>");
     fs::write(dir.join("page.html"), html.replace("</html>", &played)).unwrap();
-    // A window is at least 500 pixels wide, a frame is not.
+    // A window is at least 500 pixels wide; a frame can be narrower.
     let frame = FRAME.replace("WIDTH", &screen.width.to_string());
     fs::write(dir.join("frame.html"), frame).unwrap();
     let output = Command::new(browser)

@@ -1,5 +1,5 @@
-//! The part of the page that ranks the structures at the reader's own number of timers, played with
-//! in a browser without a screen.
+//! The interactive part of the page, which ranks structures at the reader's number of timers. A
+//! headless browser plays with it.
 
 use std::fs;
 
@@ -12,8 +12,9 @@ use wheelhouse_harness::report::picks::picks;
 use crate::browser::{self, Screen};
 use crate::{scratch, synthetic};
 
-/// Two that change places between a thousand timers and a million, one that was not measured with
-/// so many, and one that always is slow; in a mix of which a hundredth fires, and where all do.
+/// Two structures whose ranks swap between a thousand timers and a million, one that was not
+/// measured with a million, and one that is always slow. Each plays a mix in which 1 % of the
+/// timers fire, and a workload in which all fire.
 fn crossing() -> Run {
     let mut run = synthetic::empty();
     let sizes = [1_000, 1_000_000];
@@ -55,7 +56,8 @@ fn it_holds_what_was_measured_and_the_shares_that_fire() {
         explorer.mixes.iter().map(|mix| (mix.name.as_str(), mix.fires)).collect();
     assert_eq!(mixes, [("keepalive", 0.01), ("all fire", 1.0)]);
     let steep = &explorer.structures[1];
-    // A thousand operations of the mix are 1,010 calls; a start and an expiry are a mean.
+    // A thousand operations of the mix are 1,010 calls. In `uniform`, a call is the mean of a start
+    // and an expiry.
     let close = |a: Option<f64>, b: f64| assert!((a.unwrap() / b - 1.0).abs() < 0.1, "{a:?} {b}");
     close(steep.call[0][1], 90.0 / 1.01);
     close(steep.call[1][0], 30.0);
@@ -111,7 +113,7 @@ fn the_plot_library_is_the_one_that_is_named() {
     assert!(page.contains("Copyright (c) 2022 Leon Sorokin"), "a copy contains the licence");
 }
 
-/// That run, as measured on another machine at more timers: all takes twice as long.
+/// The same run on another machine, with ten times the timers: everything takes twice as long.
 fn other() -> Run {
     let mut run = crossing();
     run.provenance.host = "other".to_owned();
@@ -124,7 +126,7 @@ fn other() -> Run {
     run
 }
 
-/// The page, next to that other run if wanted.
+/// The page of the run, next to the other run if `is_beside`.
 fn page(name: &str, is_beside: bool) -> String {
     let other = is_beside.then(other);
     let page =
@@ -132,8 +134,8 @@ fn page(name: &str, is_beside: bool) -> String {
     fs::read_to_string(page.unwrap()).unwrap()
 }
 
-/// The lines that the script of a test says. The script knows `set(name, value)`, `shown()` (the
-/// names in the order of the rows), `text(selector)` and `say(anything)`.
+/// The lines that the script of a test reports. The script can use `set(name, value)`, `shown()`
+/// (the names in row order), `text(selector)` and `say(anything)`.
 fn played(name: &str, html: &str, screen: Screen, script: &str) -> Option<Vec<String>> {
     browser::said(&format!("explore-{name}"), html, screen, &format!("{HELPERS}{script}"))
 }
@@ -165,14 +167,14 @@ fn the_sliders_rank_the_structures_anew() {
     let html = page("sliders", false);
     let Some(said) = played("sliders", &html, Screen::DESKTOP, script) else { return };
     assert_eq!(said[0], "steep short flat slow");
-    assert_eq!(said[1], "flat steep slow short", "who was not measured there is the last");
+    assert_eq!(said[1], "flat steep slow short", "a structure without a figure is last");
     assert_eq!(said[2..4], ["1", "to 1,000"]);
     assert_eq!(said[4], "32,000");
-    // Halfway between 10 and 90 on logarithmic scales, over 1.01 calls an operation; samples vary.
+    // Halfway between 10 and 90 on logarithmic scales, with 1.01 calls per operation. Samples vary.
     let between: f64 = said[5].trim_end_matches(" ns").parse().unwrap();
     assert!((between - 29.7).abs() < 3.0, "{between}");
     let expected =
-        "32,000 timers, 1.0 % (keepalive) fire: not measured; by the points next to it, steep";
+        "32,000 timers, 1.0 % (keepalive) fire: not measured here; interpolated, steep is the";
     assert!(said[6].starts_with(expected), "{}", said[6]);
     assert_eq!(said[7], "100 % (all fire)");
     assert_eq!(said[8], "steep slow flat short", "flat has the longest tail");
@@ -213,7 +215,7 @@ fn the_address_leads_to_the_choice_and_says_what_it_does_not_lead_to() {
     assert_eq!(said[0].split('&').count(), hash.split('&').count());
     assert!(hash.split('&').all(|pair| said[0].contains(pair)), "{}", said[0]);
     assert_eq!(said[1], "1,000,100 % (all fire),bytes,3");
-    assert_eq!(said[2], "1,000,000,1.0 % (keepalive),call,4", "without a choice, the beginning");
+    assert_eq!(said[2], "1,000,000,1.0 % (keepalive),call,4", "no choice: the default");
     assert_eq!(said[3], "true");
     assert_eq!(said[4..6], ["30,000,30 %,call,4", "true"]);
     assert!(said[6].contains("n=9, mix=foo, metric=bar, show=baz, which is not"), "{}", said[6]);
@@ -231,7 +233,7 @@ fn another_run_is_next_to_the_first_also_above_its_sizes() {
     let ratio: f64 = said[2].split('×').nth(1).unwrap().parse().unwrap();
     assert!((ratio - 2.0).abs() < 0.2, "{}", said[2]);
     assert_eq!(said[3], "10,000,000");
-    assert!(said[4].ends_with("&nbsp;ns"), "the other was measured with ten million: {}", said[4]);
+    assert!(said[4].ends_with("&nbsp;ns"), "the other run has ten million: {}", said[4]);
     assert_eq!(said[5], "to 1,000,000");
 }
 
@@ -253,7 +255,7 @@ fn the_plot_has_a_line_for_each_that_is_shown_and_says_what_is_under_the_pointer
         say(text('.tip').replaceAll('\\n', '; '));
         for (const type of ['mousedown', 'mouseup', 'click']) move(type, 30);
         say(text('[name=count]'));
-        // The pixels that are neither grey nor bare: those of lines.
+        // The pixels with a colour: those of lines.
         const ink = () => {
             const drawn = part.querySelector('canvas'), { width, height } = drawn;
             const copy = new OffscreenCanvas(width, height)

@@ -13,7 +13,7 @@ mod tables;
 use std::fs;
 use std::path::PathBuf;
 
-/// A new empty folder for one test, in the folder that Cargo keeps for that.
+/// A new empty folder for one test, in Cargo's folder for temporary files of tests.
 fn scratch(name: &str) -> PathBuf {
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
         .join(format!("report-{name}-{}", std::process::id()));

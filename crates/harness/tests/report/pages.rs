@@ -25,7 +25,7 @@ fn a_report_is_a_page_a_markdown_file_and_its_pictures() {
         markdown.split("](<").skip(1).map(|rest| rest.split(">)").next().unwrap()).collect();
     assert_eq!(links.len(), 21);
     for link in links {
-        assert!(dir.join(link).is_file(), "{link} is linked and not there");
+        assert!(dir.join(link).is_file(), "{link} is linked but missing");
     }
     assert!(store::load(&dir).is_ok(), "the run is untouched");
 }
@@ -65,7 +65,7 @@ fn the_answer_comes_first_and_doubts_and_provenance_are_there() {
             "Time per operation",
             "Latency of single operations",
             "Memory",
-            "how to distrust it",
+            "how far to trust it",
         ];
         assert!(order.map(at).is_sorted());
         for part in [
@@ -183,5 +183,5 @@ fn of_a_run_with_guests_the_readme_gets_the_table_and_why_cells_are_empty() {
     ] {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
-    assert!(!text.contains(".svg"), "the picture is that of the reference run");
+    assert!(!text.contains(".svg"), "the picture belongs to the reference run");
 }

@@ -5,7 +5,7 @@ use crate::synthetic;
 
 const MIX: &str = "mix:start:45,stop:40,move:10,fire:5";
 
-/// A run of a mix at 200,000 timers: the nanoseconds of each structure, round by round.
+/// A run of a mix with 200,000 timers. Each structure has these nanoseconds, round by round.
 fn run(of: &[(&str, &[f64])]) -> Run {
     let mut run = synthetic::empty();
     for &(name, samples) in of {
@@ -13,7 +13,7 @@ fn run(of: &[(&str, &[f64])]) -> Run {
         row.ns_per_op = samples.to_vec();
         run.throughput.push(row);
     }
-    // As many calls as operations: 200,000.
+    // 200,000 calls, as many as operations.
     let (workload, n, starts) = (MIX.to_owned(), 200_000, 100_000);
     let (cancels, moves, fires) = (80_000, 10_000, 10_000);
     run.census = vec![Census { workload, n, starts, cancels, moves, fires, ..Census::default() }];
@@ -24,7 +24,7 @@ fn names(of: &[Candidate]) -> Vec<&str> {
     of.iter().map(|it| it.name.as_str()).collect()
 }
 
-/// The first pick, its name and its ties.
+/// The structure of the first pick, and its ties.
 fn first(run: &Run) -> (String, Vec<String>) {
     let Pick { pick, ties, .. } = picks(run).swap_remove(0);
     (pick.name, ties.into_iter().map(|it| it.name).collect())
@@ -35,7 +35,7 @@ fn the_answer_says_how_many_timers_what_happens_to_them_and_whom_to_take() {
     let run = run(&[("a", &[13.0; 3]), ("b", &[20.0; 3]), ("floor", &[1.0; 3])]);
     let expected = "200,000 timers: take a. It is the best, or as good as the best, for 1 of 1 \
                     uses: your mix, 90 % cancelled or moved (13.0 ns).";
-    assert_eq!(answer(&run), [expected], "what was not measured has no line");
+    assert_eq!(answer(&run), [expected], "a use without figures has no line");
     assert_eq!(names(&picks(&run)[0].others), ["b"]);
 }
 
@@ -51,7 +51,7 @@ fn who_is_behind_in_some_rounds_only_is_a_tie() {
     assert_eq!(first(&run), ("a".to_owned(), vec!["b".to_owned()]));
 }
 
-/// The third round took three times as long for all.
+/// In the third round everything takes three times as long.
 #[test]
 fn what_slows_a_round_slows_all_and_changes_nothing() {
     let slow = |ns: f64| [ns, ns, 3.0 * ns, ns, ns];
@@ -59,7 +59,7 @@ fn what_slows_a_round_slows_all_and_changes_nothing() {
     assert_eq!(first(&run), ("b".to_owned(), vec!["c".to_owned()]));
 }
 
-/// A scheduler took the processor from the better one in one round of nine.
+/// In one round of nine, the scheduler takes the processor from the faster structure.
 #[test]
 fn a_stall_in_one_round_changes_nothing() {
     let (mut stalled, steady) = ([10.0; 9], [13.0; 9]);
@@ -88,7 +88,7 @@ fn a_structure_that_nobody_should_take_is_never_picked() {
     assert_eq!(first(&run), ("binary-heap".to_owned(), vec![]));
 }
 
-/// A skip list fires fast and inserts slowly: the life of a timer is both.
+/// A skip list fires fast and inserts slowly. The life of a timer includes both.
 #[test]
 fn where_all_fire_their_insertion_counts() {
     let mut run = synthetic::empty();
@@ -111,12 +111,12 @@ fn the_longest_call_is_decided_by_steps_and_an_exception_has_its_price() {
         let [backend, workload, operation] = [backend, "uniform", "tick"].map(str::to_owned);
         run.steps.push(Steps { backend, workload, n: 200_000, operation, longest });
     }
-    let expected = "shortest longest call: b, 40 steps instead of 1,300 steps. For your mix it \
-                    takes 2.4 times as long.";
+    let expected = "lowest worst case: b, 40 steps instead of 1,300 steps. For your mix it takes \
+                    2.4 times as long.";
     assert_eq!(answer(&run)[1..], [expected]);
     run.throughput[1].ns_per_op = vec![10.4; 3];
-    let expected = "shortest longest call: b, 40 steps instead of 1,300 steps. In no other use is \
-                    it slower.";
+    let expected = "lowest worst case: b, 40 steps instead of 1,300 steps. It is no slower in any \
+                    other use.";
     assert_eq!(answer(&run)[1..], [expected]);
     run.steps[0].longest = 79;
     assert_eq!(answer(&run).len(), 1, "within a factor of two is a tie");
@@ -142,7 +142,7 @@ fn only_who_was_measured_at_that_number_is_picked() {
         all.into_iter().find(|pick| pick.what.contains("steady")).unwrap().pick.name
     };
     fast(&mut run, 1_000);
-    assert_eq!(steady(&run), "hierarchical-wheel", "the answer is about a million");
+    assert_eq!(steady(&run), "hierarchical-wheel", "the answer is for a million timers");
     fast(&mut run, 1_000_000);
     assert_eq!(steady(&run), "fast-when-few");
 }

@@ -10,7 +10,7 @@ fn steady(run: &Run) -> String {
         .expect("there is data")
 }
 
-/// The points of every line: those of the structures.
+/// The points of every line: one line for each structure.
 fn lines(svg: &str) -> Vec<Vec<(i32, i32)>> {
     let lines = svg.split("<polyline").skip(1);
     let points = lines.map(|l| l.split("points=\"").nth(1).unwrap().split('"').next().unwrap());
@@ -23,7 +23,7 @@ fn lines(svg: &str) -> Vec<Vec<(i32, i32)>> {
 fn every_subject_with_data_has_a_picture_under_a_name_of_its_own() {
     let run = synthetic::run();
     let pictures = plot::all(&run);
-    assert_eq!(pictures.len(), 8 + 3 * 4 + 1, "traces with one n have none");
+    assert_eq!(pictures.len(), 8 + 3 * 4 + 1, "traces with a single n have none");
     let names: BTreeSet<&str> = pictures.iter().map(|p| p.file.as_str()).collect();
     assert_eq!(names.len(), pictures.len());
     assert!(

@@ -13,7 +13,7 @@ fn what_was_saved_is_loaded_from_the_folder_and_from_the_file() {
     for path in [dir.clone(), dir.join("run.json")] {
         let loaded = store::load(&path).unwrap();
         let same = serde_json::to_value(&loaded).unwrap() == serde_json::to_value(&run).unwrap();
-        assert!(same, "a figure lost digits on the way through {}", path.display());
+        assert!(same, "a figure lost digits in {}", path.display());
     }
 }
 
@@ -40,7 +40,7 @@ fn a_save_that_fails_leaves_the_old_file_whole() {
     broken.throughput[3].ns_per_op[0] = f64::NAN;
     let message = store::save(&dir, &broken).unwrap_err().to_string();
     assert!(message.contains("no measurement") && message.contains("floor"), "{message}");
-    // A folder in the place of the file: the rename fails as it would for want of rights.
+    // A folder in the way of the file makes the rename fail, as missing permissions would.
     fs::create_dir_all(dir.join("occupied").join("in the way")).unwrap();
     assert!(wheelhouse_present::files::write_whole(&dir.join("occupied"), b"x").is_err());
     assert_eq!(fs::read(dir.join("run.json")).unwrap(), before);
@@ -64,7 +64,7 @@ fn what_cannot_be_loaded_says_what_to_do() {
     let file = dir.join("run.json");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, &text[..text.len() / 2]).unwrap();
-    assert!(error(&dir).contains("damaged or cut short"), "{}", error(&dir));
+    assert!(error(&dir).contains("damaged or truncated"), "{}", error(&dir));
     fs::write(&file, text.replace("\"schema\": 1", "\"schema\": 99")).unwrap();
     assert!(
         error(&dir).contains("has layout 99 and this program reads layout 1"),

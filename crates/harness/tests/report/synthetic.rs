@@ -8,7 +8,7 @@ use wheelhouse_machine::provenance::Provenance;
 
 pub(crate) const SIZES: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
-/// Whether a backend is part of the plausible run, and what its costs are like.
+/// The backends of the plausible run, each with its base cost and its growth per doubling of n.
 const SHAPES: [(&str, f64, f64); 5] = [
     (FLOOR, 4.0, 0.25),
     ("hierarchical-wheel", 18.0, 0.6),
@@ -28,8 +28,8 @@ const MEASURES: [(&str, &str, f64); 8] = [
     ("hold", "hold-exponential", 2.6),
 ];
 
-/// Four backends and the floor at four sizes, five repetitions each; one wrong answer, one lone
-/// sample, one row of zeros, and rows that are missing.
+/// Four backends and the floor at four sizes with five repetitions each. One answer is wrong, one
+/// row has a single sample, one is all zeros, and some rows are missing.
 pub(crate) fn run() -> Run {
     let mut run = empty();
     for (backend, base, slope) in SHAPES {
@@ -63,7 +63,7 @@ pub(crate) fn run() -> Run {
         }
     }
     for workload in ["steady", "hold-exponential"] {
-        // As many calls as operations; the share that fires is unknown.
+        // As many calls as operations. The share of timers that fire is unknown.
         let census =
             |n| Census { workload: workload.to_owned(), n, starts: n, ..Census::default() };
         run.census.extend(SIZES.map(census));
@@ -109,7 +109,7 @@ pub(crate) fn provenance() -> Provenance {
     }
 }
 
-/// A row with five samples around `ns`.
+/// A row with five samples of at least `ns`.
 pub(crate) fn throughput(
     backend: &str,
     workload: &str,
@@ -165,7 +165,7 @@ pub(crate) fn memory(backend: &str, n: u64, base: f64) -> Memory {
     Memory { backend: backend.to_owned(), n, live, peak: live * 1.5, churned: live * 1.1 }
 }
 
-/// What real runs have too.
+/// Adds the flaws that real runs have.
 fn spoil(run: &mut Run) {
     let skip_list = |r: &Throughput, n: u64| r.backend == "skip-list" && r.n == n;
     run.throughput.retain(|r| !(skip_list(r, 1_000_000) && r.measure == "hold"));
@@ -186,7 +186,7 @@ fn spoil(run: &mut Run) {
     }
 }
 
-/// Between 0 and 1, the same every time, mostly small: as a machine disturbs.
+/// A reproducible number from 0 to 1, mostly small, as the disturbances of a machine are.
 fn noise(seed: u64) -> f64 {
     let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     x ^= x >> 31;

@@ -80,7 +80,7 @@ fn a_table_for_a_terminal_has_six_columns_in_their_order() {
     let keys: Vec<&str> = table.columns.iter().map(|column| column.key.as_str()).collect();
     let wanted =
         ["insert-warm", "fire-ticks", "steady", "replay-kafka", "tick-p99.99", "bytes-after-churn"];
-    assert_eq!(keys[1..], wanted, "a trace that does not come with wheelhouse is the reader's own");
+    assert_eq!(keys[1..], wanted, "an unknown trace is the reader's, and ranks first");
     let widest = table
         .terminal()
         .lines()
@@ -98,7 +98,7 @@ fn wrong_answers_and_missing_rows_have_no_figures() {
     assert_eq!(
         field(&table, "skip-list", "steady").mark,
         Mark::Plain,
-        "another workload is not concerned"
+        "another workload is unaffected"
     );
     assert_eq!(field(&at_a_glance(&run, None), "skip-list", "hold").shown, "-");
     assert_eq!(field(&at_a_glance(&run, None), FLOOR, "bytes-after-churn").shown, "-");
@@ -117,7 +117,7 @@ fn who_has_no_figure_at_a_size_is_named_below_the_table() {
     let table = at_a_glance(&run, Some(1_000_000));
     assert!(table.rows.iter().all(|row| row[0].shown != slow));
     assert!(
-        table.notes.iter().any(|note| note.contains("left out: skip-list")),
+        table.notes.iter().any(|note| note.contains("Left out: skip-list.")),
         "{:?}",
         table.notes
     );
@@ -143,7 +143,7 @@ fn a_million_is_usual_and_traces_do_not_decide() {
     run.throughput.retain(|r| r.n != 1_000_000);
     run.latency.retain(|r| r.n != 1_000_000);
     run.memory.retain(|r| r.n != 1_000_000);
-    assert_eq!(usual_n(&run), Some(100_000), "183,204 is a trace's");
+    assert_eq!(usual_n(&run), Some(100_000), "183,204 is the n of a trace");
     run.throughput.retain(|r| r.workload.starts_with("trace:"));
     (run.latency, run.memory, run.failures) = (vec![], vec![], vec![]);
     assert_eq!(usual_n(&run), Some(183_204));
@@ -192,8 +192,7 @@ fn forms_for_programs_carry_full_figures() {
     let text = table.render(Format::Csv).unwrap();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let heads = reader.headers().unwrap().clone();
-    let at =
-        heads.iter().position(|h| h == "hold.figure").expect("the figure has a column of its own");
+    let at = heads.iter().position(|h| h == "hold.figure").expect("the figure has its own column");
     let records: Vec<_> = reader.records().map(Result::unwrap).collect();
     assert_eq!(records.len(), 5);
     let exact = field(&table, "round-wheel", "hold").value["figure"].as_f64().unwrap();
@@ -208,7 +207,7 @@ fn full_tables_hold_every_row() {
     let names: Vec<&str> = times.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["uniform", "steady", "hold-exponential", "trace:nginx", "trace:kafka"]);
     let uniform = &times[0].1;
-    assert_eq!(uniform.rows.len(), 4 * 5, "the row of wrong answers stands there too");
+    assert_eq!(uniform.rows.len(), 4 * 5, "including the row with wrong answers");
     assert!(uniform.rows.iter().any(|row| row[2].shown == "WRONG"));
     let latencies: usize = full::latencies(&run).iter().map(|t| t.rows.len()).sum();
     assert_eq!(latencies, run.latency.len());

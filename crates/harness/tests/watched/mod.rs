@@ -1,4 +1,4 @@
-//! A contender that reports each play before it begins.
+//! A contender that calls a function before each play.
 
 use wheelhouse_core::backend::Info;
 use wheelhouse_harness::contender::{self, Contender, Played};
@@ -13,7 +13,7 @@ pub(crate) struct Watched<F> {
 }
 
 impl<F: Fn(&Solution)> Watched<F> {
-    /// The binary heap; `before` is called with the right answers to each stream.
+    /// The binary heap. `before` is called with the right answers to each stream.
     pub(crate) fn new(before: F) -> Self {
         let structure = contender::select(&["binary-heap".to_owned()]).unwrap().remove(0);
         Self { structure, before }

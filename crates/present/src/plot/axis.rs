@@ -1,20 +1,20 @@
-//! Axes: from a figure to its place between 0 and 1, and the ticks between.
+//! Axes: the place of a figure, from 0 to 1, and the ticks.
 
 use crate::units;
 
-/// A line across the plot and, if it is a main one, the text at its end.
+/// A line across the plot, with a label at its end if it is a major tick.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
     /// Place on the axis, 0 to 1.
     pub at: f64,
-    /// Text; empty on a minor tick.
+    /// The label; empty on a minor tick.
     pub label: String,
 }
 
-/// An axis: a scale, its ends, and what stands at it.
+/// An axis: a scale, its ends, and its ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it measures, with the unit or the word for the scale.
+    /// The measured quantity, with the unit or the kind of scale.
     pub title: String,
     /// From low to high.
     pub ticks: Vec<Tick>,
@@ -27,7 +27,7 @@ pub struct Axis {
 enum Scale {
     Linear,
     Log,
-    /// Percentiles by the number of nines; 100 stands at the end.
+    /// Percentiles by the number of nines. 100 is at the end.
     Nines,
 }
 
@@ -35,15 +35,14 @@ enum Scale {
 const WIDE: f64 = 8.0;
 
 impl Axis {
-    /// Times in ns on a logarithmic scale that holds all positive ones of the values; `None` if
-    /// there is none.
+    /// Times in ns on a logarithmic scale that covers all positive values; `None` if there is none.
     pub fn time(title: &str, values: impl Iterator<Item = f64>) -> Option<Self> {
         let (low, high) = positive_range(values)?;
         Some(Self::steps(&format!("{title} (log scale)"), low, high, units::short_time))
     }
 
     fn steps(title: &str, low: f64, high: f64, label: fn(f64) -> String) -> Self {
-        // Ends on the steps 1, 2, 5, so that the highest and lowest line of the grid carry a label.
+        // Ends on the steps 1, 2, 5, so that the highest and lowest grid lines have labels.
         let (low, high) = (step_below(low), step_above(high));
         let high = if high > low { high } else { step_above(low * 1.01) };
         let mut axis = Self::empty(title, Scale::Log, low.log10(), high.log10());
@@ -56,16 +55,16 @@ impl Axis {
         axis
     }
 
-    /// Sizes on a logarithmic scale, with a tick at each; `None` without one above zero.
+    /// Sizes on a logarithmic scale, with a tick at each; `None` if none is above zero.
     pub fn sizes(title: &str, sizes: &[u64]) -> Option<Self> {
         let (low, high) = positive_range(sizes.iter().map(|n| *n as f64))?;
-        // Room at both ends, and some for a single n.
+        // Leave room at both ends, and around a single n.
         let room = ((high.log10() - low.log10()) * 0.04).max(0.08);
         let mut axis = Self::empty(title, Scale::Log, low.log10() - room, high.log10() + room);
         let mut last = f64::NEG_INFINITY;
         for size in sizes.iter().filter(|n| **n > 0) {
             let at = axis.place(*size as f64).unwrap_or(0.0);
-            // Two labels closer than this would run into each other.
+            // Labels closer than this would overlap.
             let label = if at - last >= 0.09 { units::short_count(*size) } else { String::new() };
             last = if label.is_empty() { last } else { at };
             axis.tick(*size as f64, label);
@@ -73,8 +72,8 @@ impl Axis {
         Some(axis)
     }
 
-    /// Amounts on a linear scale from zero up or, where that would press most of them flat, on a
-    /// logarithmic one, and the title says which; `None` without one.
+    /// Amounts on a linear scale from zero. If that would press most of them flat, the scale is
+    /// logarithmic, which the title states. `None` without amounts.
     pub fn amount(title: &str, values: impl Iterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.filter(|v| v.is_finite() && *v >= 0.0).collect();
         if let Some((low, high)) =
@@ -93,8 +92,8 @@ impl Axis {
         Some(axis)
     }
 
-    /// The same axis to go across, where labels stand side by side: those that would run into each
-    /// other are left out, powers of ten the last.
+    /// The same axis for the horizontal direction, in which labels are next to each other. Labels
+    /// that would overlap are removed, powers of ten last.
     pub fn across(mut self) -> Self {
         const APART: f64 = 0.11;
         let places: Vec<f64> =
@@ -115,8 +114,7 @@ impl Axis {
         self
     }
 
-    /// Percentiles, each further nine as wide as the one before, up to those of `finest` and
-    /// then 100.
+    /// Percentiles up to `finest`, and then 100. Each further nine is as wide as the one before.
     pub fn percentiles(title: &str, finest: f64) -> Self {
         let last = nines(finest.clamp(99.99, 99.999_999));
         let mut axis = Self::empty(title, Scale::Nines, 0.0, last + 0.75);
@@ -150,9 +148,9 @@ impl Axis {
         place.is_finite().then_some(place.clamp(0.0, 1.0))
     }
 
-    /// Whether a value lies between the ends.
+    /// Returns `true` if a value is between the ends.
     pub fn spans(&self, value: f64) -> bool {
-        // `place` puts what lies outside on the end.
+        // `place` moves a value from outside to the nearer end.
         self.place(value).is_some_and(|at| at > 0.0 && at < 1.0)
     }
 
@@ -167,7 +165,7 @@ impl Axis {
     }
 }
 
-/// An amount as short as it can be told.
+/// The shortest text for an amount.
 fn brief(value: f64) -> String {
     if value >= 10_000.0 { units::short_count(value.round() as u64) } else { units::short(value) }
 }
@@ -184,10 +182,10 @@ fn positive_range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// The greatest of ..., 0.5, 1, 2, 5, 10, ... that is not above the value.
+/// The largest of ..., 0.5, 1, 2, 5, 10, ... that is not above the value.
 fn step_below(value: f64) -> f64 {
     let decade = 10f64.powf(value.log10().floor());
-    // Rounding may have put the decade one off on either side.
+    // Rounding may have shifted the decade by one in either direction.
     [10.0, 5.0, 2.0, 1.0, 0.5]
         .into_iter()
         .map(|m| m * decade)
@@ -195,7 +193,7 @@ fn step_below(value: f64) -> f64 {
         .unwrap_or(decade)
 }
 
-/// The least of ..., 0.5, 1, 2, 5, 10, ... that is not below the value.
+/// The smallest of ..., 0.5, 1, 2, 5, 10, ... that is not below the value.
 fn step_above(value: f64) -> f64 {
     let decade = 10f64.powf(value.log10().floor());
     [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]

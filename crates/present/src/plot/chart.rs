@@ -14,43 +14,45 @@ const HEIGHT: i32 = 520;
 const LEFT: i32 = 104;
 const TOP: i32 = 78;
 const BOTTOM: i32 = HEIGHT - 66;
-/// How far the whiskers of all lines at one x spread, so that those of the first do not cross the
-/// axis.
+/// How far the whiskers of all lines at one x may spread, so that those of the first do not cross
+/// the axis.
 const WIDEST_ASIDE: i32 = 40;
 
-/// Letters of a name, and the width of one, a little above the average of common fonts.
+/// The most letters of a name.
 const LONGEST_NAME: usize = 30;
+
+/// The width of a letter, a little above the average of common fonts.
 const NAME_LETTER: f64 = 8.5;
 
-/// What is drawn.
+/// The content of a chart.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// In large letters.
+    /// Shown in large letters.
     pub title: String,
-    /// What the figures are, beneath it.
+    /// A description of the figures, shown below the title.
     pub subtitle: String,
-    /// Across.
+    /// The horizontal axis.
     pub x: Axis,
-    /// Up.
+    /// The vertical axis.
     pub y: Axis,
-    /// The lines, the first on top.
+    /// The lines. The first is on top.
     pub series: Vec<Series>,
-    /// A level to compare with, and its name.
+    /// A level for comparison, and its name.
     pub level: Option<(f64, String)>,
-    /// How far apart the whiskers of lines at one x stand: 0 puts each through its mark.
+    /// The distance between the whiskers of lines at one x. 0 puts each through its mark.
     pub aside: i32,
 }
 
 /// A line of a chart, in the units of the axes.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// Stands at its end.
+    /// Shown at the end of the line.
     pub name: String,
     /// Colour and mark.
     pub style: Style,
     /// The line.
     pub line: Vec<(f64, f64)>,
-    /// Where it is marked.
+    /// The points with a mark.
     pub marks: Vec<(f64, f64)>,
     /// (x, low, high) of each whisker.
     pub whiskers: Vec<(f64, f64, f64)>,
@@ -64,7 +66,7 @@ impl Chart {
             (frame.axes())
             (self.draw_titles(&frame))
             @if let Some((value, name)) = &self.level { (draw_level(&frame, *value, name)) }
-            // The first comes last, so that it lies on top.
+            // In reverse, so that the first is on top.
             @for (place, (series, name)) in self.named(&frame).into_iter().enumerate().rev() {
                 g data-structure=(series.name) color=(series.style.light) {
                     (self.draw_whiskers(&frame, series, place as i32))
@@ -75,8 +77,9 @@ impl Chart {
         theme::picture((WIDTH, HEIGHT), (LEFT, 38), (&self.title, &self.subtitle), &drawing)
     }
 
-    /// Each series with the place of its name, if any of its line can be seen. Names stand in a
-    /// column to the right of the plot, each as near to the end of its line as the others let it.
+    /// Each series with the height of its name; `None` if no part of its line is visible. Names
+    /// form a column to the right of the plot. Each is as close to the end of its line as the
+    /// others allow.
     fn named(&self, frame: &Frame<'_>) -> Vec<(&Series, Option<i32>)> {
         let end = |series: &Series| frame.points(&series.line).pop().map(|end| end.1);
         let ends: Vec<Option<i32>> = self.series.iter().map(end).collect();
@@ -109,7 +112,7 @@ impl Chart {
         html! { @if !whiskers.is_empty() { path d=(whiskers) {} } }
     }
 
-    /// The right end of the plot: leaves room for the longest name.
+    /// The right end of the plot, which leaves room for the longest name.
     fn right(&self) -> i32 {
         let longest =
             self.series.iter().map(|s| fitting(&s.name).chars().count()).max().unwrap_or(0);
@@ -131,7 +134,7 @@ fn draw_level(frame: &Frame<'_>, value: f64, name: &str) -> Markup {
     }
 }
 
-/// The line with its marks, and a thinner one from its end to its name, at the height `name`.
+/// The line with its marks, and a thinner line from its end to its name at the height `name`.
 fn draw_series(frame: &Frame<'_>, series: &Series, name: Option<i32>) -> Markup {
     let end = frame.points(&series.line).pop().zip(name);
     let (right, at) = (frame.to.0, frame.to.0 + 38);
@@ -150,7 +153,7 @@ fn draw_series(frame: &Frame<'_>, series: &Series, name: Option<i32>) -> Markup 
     }
 }
 
-/// The name, cut if it would take more than its share of the width from the data.
+/// The name, cut if it is so long that it would take width from the data.
 fn fitting(name: &str) -> String {
     if name.chars().count() <= LONGEST_NAME {
         return name.to_owned();

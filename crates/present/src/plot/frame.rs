@@ -1,4 +1,4 @@
-//! The frame of a plot: its axes with their grid, and lines and marks within.
+//! The frame of a plot: its axes with their grid, and the lines and marks in it.
 
 use maud::{Markup, html};
 
@@ -7,13 +7,13 @@ use super::chart::Series;
 use super::palette::Shape;
 use super::theme::{FAINT_INK, GRID, GROUND};
 
-/// A place in the picture: to the right, and down.
+/// A point of the picture: to the right, and down.
 pub(super) type Point = (i32, i32);
 
-/// From the middle of small letters to the line they stand on.
+/// From the middle of lower-case letters to their baseline.
 const HALF_LETTER: i32 = 5;
 
-/// A rectangle of the picture, and the axes along its left and lower side.
+/// A rectangle of the picture, with axes along its left and lower side.
 pub(super) struct Frame<'a> {
     pub(super) x: &'a Axis,
     pub(super) y: &'a Axis,
@@ -24,7 +24,7 @@ pub(super) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Where a figure stands; `None` if an axis cannot show it.
+    /// The point of a figure; `None` if an axis cannot show it.
     pub(super) fn point(&self, (x, y): (f64, f64)) -> Option<Point> {
         Some((self.across(self.x.place(x)?), self.up(self.y.place(y)?)))
     }
@@ -41,7 +41,7 @@ impl Frame<'_> {
         self.to.1 - (at * f64::from(self.to.1 - self.from.1)).round() as i32
     }
 
-    /// The grid, the texts at its lines, and the frame.
+    /// The grid, its labels, and the frame.
     pub(super) fn axes(&self) -> Markup {
         let ((left, top), (right, bottom)) = (self.from, self.to);
         let columns = || self.x.ticks.iter().map(|tick| (self.across(tick.at), &tick.label));
@@ -68,7 +68,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The line of a series, and its marks, with one more at each of `others`.
+    /// The line of a series and its marks, with a further mark at each of `others`.
     pub(super) fn line(&self, series: &Series, others: &[Point]) -> Markup {
         let line = straightened(&self.points(&series.line));
         let line: Vec<String> = line.into_iter().map(|(x, y)| format!("{x},{y}")).collect();
@@ -78,25 +78,26 @@ impl Frame<'_> {
             @if line.len() > 1 {
                 polyline stroke-width="2" stroke-dasharray=[dashes] points=(line.join(" ")) {}
             }
-            // The rim parts a mark from the lines behind it.
+            // The rim separates a mark from the lines behind it.
             path fill="currentColor" stroke=(GROUND) stroke-width="2"
                 d=(marks.map(|at| mark(at, series.style.shape)).collect::<String>()) {}
         }
     }
 }
 
-/// A text around or before its place, at mid-height.
+/// A text at mid-height of its point. The element around it sets the horizontal alignment.
 pub(super) fn text(words: &str, (x, y): Point) -> Markup {
     html! { text x=(x) y=(y + HALF_LETTER) { (words) } }
 }
 
-/// The same line without the points that lie straight between their neighbours.
+/// The same line without points that are on a straight line between their neighbours.
 fn straightened(points: &[Point]) -> Vec<Point> {
     let mut kept: Vec<Point> = Vec::new();
     for point in points {
         if let [.., a, b] = kept[..] {
             let (here, on) = ((b.0 - a.0, b.1 - a.1), (point.0 - b.0, point.1 - b.1));
             let (turn, ahead) = (here.0 * on.1 - here.1 * on.0, here.0 * on.0 + here.1 * on.1);
+            // Drop `b` if the line goes straight on through it, and not back.
             kept.truncate(kept.len() - usize::from(turn == 0 && ahead >= 0));
         }
         kept.push(*point);
@@ -104,7 +105,7 @@ fn straightened(points: &[Point]) -> Vec<Point> {
     kept
 }
 
-/// Those places at which marks do not lie on each other.
+/// The points at which marks do not overlap.
 fn apart(mut places: Vec<Point>) -> Vec<Point> {
     places.dedup_by(|next, kept| next.0.abs_diff(kept.0).max(next.1.abs_diff(kept.1)) < 14);
     places

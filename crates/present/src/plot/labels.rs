@@ -1,8 +1,7 @@
-//! Keeps names apart that want the same place.
+//! Keeps labels apart that want the same place.
 
-/// Places for texts that want to stand at `wanted`, at least `gap` apart and between `low` and
-/// `high`, in the order of what they want. If they do not fit, the gap shrinks until they do. O(k
-/// log k).
+/// Places for labels that want to be at `wanted`: at least `gap` apart, between `low` and `high`,
+/// and in the same order. If they do not fit, the gap shrinks until they do. O(k log k).
 pub(super) fn spread(wanted: &[i32], gap: i32, low: i32, high: i32) -> Vec<i32> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|i| wanted[*i]);
@@ -14,7 +13,7 @@ pub(super) fn spread(wanted: &[i32], gap: i32, low: i32, high: i32) -> Vec<i32> 
         places[*i] = wanted[*i].clamp(next, high.max(next));
         next = places[*i] + gap;
     }
-    // Pushed down past the end: push back up from there.
+    // Labels that were pushed past the end are pushed back.
     let mut last = high;
     for i in order.iter().rev() {
         places[*i] = places[*i].min(last);

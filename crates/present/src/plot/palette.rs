@@ -1,11 +1,11 @@
-//! Which colour and which mark a name has: the same in every plot.
+//! The colour and the mark of a name, which are the same in every plot.
 //!
-//! A name of a known list has the colour of its place there, so that leaving others out changes
-//! nothing. Names from elsewhere take the remaining colours by a hash of their name; two that meet
-//! on one colour mostly differ in their mark, and in the name at the end of their line. The hues
-//! are those of Okabe and Ito ("Color Universal Design", 2008), darkened for light and lightened
-//! for dark backgrounds until each has a contrast of at least 3 to 1; no reading depends on the hue
-//! alone, since every line carries marks of a shape and its name.
+//! A known name gets the colour of its position in the list of known names, so leaving others out
+//! changes nothing. Other names get one of the remaining colours, by a hash of their name. If two
+//! of them get the same colour, mostly their marks differ, and always the names at the ends of
+//! their lines. The hues are those of Okabe and Ito ("Color Universal Design", 2008), darkened for
+//! light and lightened for dark backgrounds until each has a contrast of at least 3 to 1. No
+//! reading depends on the hue alone, since every line has marks of a shape and its name.
 
 use std::fmt;
 
@@ -24,20 +24,20 @@ pub enum Shape {
     Wedge,
     /// An upright cross.
     Plus,
-    /// A lying cross.
+    /// A diagonal cross.
     Cross,
 }
 
 /// How a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// On a light ground; also the name by which the style sheet finds what to recolour.
+    /// The colour on a light background. The style sheet finds what to recolour by it.
     pub light: Rgb,
-    /// On a dark ground.
+    /// The colour on a dark background.
     pub dark: Rgb,
     /// Shape of its points.
     pub shape: Shape,
-    /// Whether its line is broken: that of [`REFERENCE`].
+    /// `true` if the line is dashed, as that of [`REFERENCE`] is.
     pub dashed: bool,
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for Rgb {
     }
 }
 
-/// (light, dark) pairs, in the order in which the known names take them.
+/// Pairs of a light and a dark colour, in the order in which the known names get them.
 const COLOURS: [(Rgb, Rgb); 8] = [
     (Rgb(0x00, 0x66, 0xB2), Rgb(0x5C, 0xB3, 0xFF)), // blue
     (Rgb(0xC4, 0x4E, 0x00), Rgb(0xFF, 0x9A, 0x4D)), // vermilion
@@ -75,7 +75,7 @@ const SHAPES: [Shape; 7] = [
 
 const GREY: (Rgb, Rgb) = (Rgb(0x6E, 0x77, 0x81), Rgb(0x9D, 0xA7, 0xB1));
 
-/// How that is drawn which is there to compare with, and does not compete.
+/// The style of a line that is there for comparison and does not compete.
 pub const REFERENCE: Style =
     Style { light: GREY.0, dark: GREY.1, shape: Shape::Circle, dashed: true };
 
@@ -98,8 +98,8 @@ pub fn pairs() -> impl Iterator<Item = (Rgb, Rgb)> {
     COLOURS.into_iter().chain([GREY])
 }
 
-/// FNV-1a: the same on every machine and in every version, which the standard library's hasher does
-/// not promise.
+/// FNV-1a. Its result is the same on every machine and in every version, which the standard
+/// library's hasher does not promise.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

@@ -1,4 +1,4 @@
-//! Several charts of one kind in a picture: the same axes in each, one legend for all.
+//! Several charts of one kind in a picture, with the same axes and one legend for all.
 
 use maud::{Markup, html};
 
@@ -7,32 +7,34 @@ use super::chart::Series;
 use super::frame::{Frame, Point, text};
 use super::theme::{self, INK};
 
-/// Panels that stand side by side.
+/// How many panels are next to each other.
 const ACROSS: usize = 2;
-/// A panel, without its labels.
+/// The size of a panel, without its labels.
 const SIZE: Point = (400, 260);
-/// From one panel to the next.
+/// The distance from one panel to the next.
 const STEP: Point = (SIZE.0 + 64, SIZE.1 + 74);
-/// The corner of the first.
+/// The corner of the first panel.
 const FIRST: Point = (92, 104);
-/// Room for the legend, and below the panels.
+/// The width of the legend.
 const LEGEND: i32 = 200;
+/// The height below the panels.
 const BELOW: i32 = 56;
-/// From one name of the legend to the next.
+/// The distance from one name of the legend to the next.
 const LINE: i32 = 26;
 
-/// What is drawn.
+/// The content of the picture.
 #[derive(Clone, Debug)]
 pub struct Panels {
-    /// In large letters.
+    /// Shown in large letters.
     pub title: String,
-    /// What the figures are, beneath it.
+    /// A description of the figures, shown below the title.
     pub subtitle: String,
-    /// Across, in each panel.
+    /// The horizontal axis of each panel.
     pub x: Axis,
-    /// Up, in each panel.
+    /// The vertical axis of each panel.
     pub y: Axis,
-    /// From left to right, then from top to bottom. Of a series whiskers are not drawn.
+    /// Name and series of each panel, from left to right, then from top to bottom. Whiskers are not
+    /// drawn.
     pub panels: Vec<(String, Vec<Series>)>,
 }
 
@@ -64,14 +66,14 @@ impl Panels {
                 (text(name, (from.0, from.1 - 16)))
             }
             (frame.axes())
-            // The first comes last, so that it lies on top.
+            // In reverse, so that the first is on top.
             @for line in series.iter().rev() {
                 g data-structure=(line.name) color=(line.style.light) { (frame.line(line, &[])) }
             }
         }
     }
 
-    /// The axes are the same everywhere: they are named once.
+    /// The titles of the axes. All panels have the same axes, so these are shown once.
     fn titles(&self) -> Markup {
         let (width, height) = self.size();
         let middle = (FIRST.0 + width - LEGEND) / 2;
@@ -95,7 +97,7 @@ impl Panels {
         let left = self.size().0 - LEGEND + 26;
         let sample = |place: usize, series: &Series| {
             let y = FIRST.1 + 8 + place as i32 * LINE;
-            // A frame is asked for the mark alone: of no figures there is no line.
+            // Without figures, the frame draws the mark and no line.
             let frame = Frame { x: &self.x, y: &self.y, from: FIRST, to: FIRST };
             let bare = Series { line: Vec::new(), marks: Vec::new(), ..series.clone() };
             html! {

@@ -1,10 +1,11 @@
-//! Light and dark: how a picture of fixed colours becomes one that follows the reader's.
+//! Light and dark: a picture with fixed colours that follows the reader's theme.
 //!
-//! Each colour stands as an attribute where it is used. That is what a viewer without style sheets
-//! shows: the light version. For all others a style sheet inside the picture names those same
-//! colours and gives each its dark counterpart under `prefers-color-scheme: dark`; it works in an
-//! `<img>`, where the page's own styles do not reach. The ground is part of the picture, so that a
-//! page whose theme differs from the system's still shows dark on light or light on dark.
+//! Each colour is an attribute of the element that uses it. A viewer without style sheets shows
+//! these colours: the light version. For other viewers, a style sheet inside the picture matches
+//! the same colours and gives each its dark counterpart under `prefers-color-scheme: dark`. That
+//! also works in an `<img>`, which the styles of the page do not reach. The background is part of
+//! the picture: on a page whose theme differs from the system's, it still shows dark on light or
+//! light on dark.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -13,11 +14,11 @@ use super::palette::{self, Rgb};
 
 /// Text.
 pub(super) const INK: Rgb = Rgb(0x1F, 0x23, 0x28);
-/// Text of second rank, and the frame.
+/// Secondary text, and the frame.
 pub(super) const FAINT_INK: Rgb = Rgb(0x57, 0x60, 0x6A);
-/// Lines of the grid.
+/// Grid lines.
 pub(super) const GRID: Rgb = Rgb(0xDD, 0xE1, 0xE6);
-/// The ground.
+/// The background.
 pub(super) const GROUND: Rgb = Rgb(0xFF, 0xFF, 0xFF);
 
 const DARK_GROUND: Rgb = Rgb(0x0D, 0x11, 0x17);
@@ -28,10 +29,10 @@ const DARK: [(Rgb, Rgb); 4] = [
     (GROUND, DARK_GROUND),
 ];
 
-/// The whole picture: the ground, title and subtitle from `corner` on, and what is drawn.
+/// The whole picture: the background, title and subtitle from `corner` on, and the drawing.
 ///
-/// Whatever is drawn has its colour from the `color` around it: lines as they are, areas and text
-/// by `fill="currentColor"`.
+/// Every part of the drawing takes its colour from the `color` around it: lines directly, areas and
+/// text by `fill="currentColor"`.
 pub(super) fn picture(
     (width, height): Point,
     corner: Point,
@@ -58,7 +59,7 @@ pub(super) fn picture(
     svg.into_string()
 }
 
-/// Names the colours that the drawing uses, and no others.
+/// The style sheet, with the colours that the drawing uses and no others.
 fn style_sheet(drawing: &str) -> String {
     let used = palette::pairs().filter(|(light, _)| drawing.contains(&light.to_string()));
     let recoloured = DARK.into_iter().chain(used).map(|(light, dark)| {

@@ -1,4 +1,4 @@
-//! Memory to record into, and programs to be recorded.
+//! Outputs in memory, and programs to record.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -12,23 +12,23 @@ use wheelhouse_record::Recorder;
 use wheelhouse_workload::Op;
 use wheelhouse_workload::trace::{Header, Reader, TraceError};
 
-/// A file in memory that outlives the recorder, with a disk that may be full.
+/// A file in memory that outlives the recorder. Its disk may be full.
 #[derive(Clone)]
 pub(crate) struct Output {
     file: Rc<RefCell<Cursor<Vec<u8>>>>,
-    /// So many bytes can be written, all in all.
+    /// How many bytes can still be written.
     room: Rc<RefCell<usize>>,
 }
 
 /// A recorded wheel.
 pub(crate) type Wheel = Recorder<HierarchicalWheel<u64>, Output>;
 
-/// Memory without end.
+/// Memory without a limit.
 pub(crate) fn output() -> Output {
     output_of(usize::MAX)
 }
 
-/// Memory that takes so many bytes, and then fails for ever.
+/// Memory that takes `room` bytes and then fails forever.
 pub(crate) fn output_of(room: usize) -> Output {
     Output { file: Rc::default(), room: Rc::new(RefCell::new(room)) }
 }
@@ -42,19 +42,19 @@ impl Output {
         self.file.borrow().get_ref().clone()
     }
 
-    /// How many bytes were ever written, those written twice counted twice.
+    /// How many bytes were written. Bytes that were written twice count twice.
     pub(crate) fn written(&self) -> usize {
         usize::MAX - *self.room.borrow()
     }
 
-    /// The trace in it, which is whole.
+    /// The complete trace in it.
     pub(crate) fn read(&self) -> (Header, Vec<Op>) {
         let (header, ops, error) = self.read_part();
         assert!(error.is_none(), "{error:?}");
         (header, ops)
     }
 
-    /// What can be read of the trace in it, and why no more.
+    /// The readable part of the trace in it, and the error that ended it.
     pub(crate) fn read_part(&self) -> (Header, Vec<Op>, Option<TraceError>) {
         let bytes = self.bytes();
         let mut reader = match Reader::new(&bytes[..]) {
@@ -94,16 +94,16 @@ impl Seek for Output {
     }
 }
 
-/// What came of a program.
+/// The result of playing a program.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Played {
     /// Deadline and value of each timer that fired. The value is its number in order of insertion.
     pub(crate) fired: Vec<(Tick, u64)>,
-    /// Each yes or no of a cancellation or reschedule.
+    /// `true` for each cancel or reschedule that succeeded, `false` for each that did not.
     pub(crate) answers: Vec<bool>,
 }
 
-/// Plays steps as the conformance suite means them.
+/// Plays steps with the meaning that they have in the conformance suite.
 pub(crate) fn play<B: Timer<u64>>(timer: &mut B, steps: &[Step]) -> Played {
     let mut played = Played::default();
     let mut ids: Vec<TimerId> = Vec::new();
@@ -155,7 +155,7 @@ fn wake<B: Timer<u64>>(timer: &mut B, fired: &mut Vec<(Tick, u64)>) {
     }
 }
 
-/// Advances with a callback that panics at the timer of that number.
+/// Advances with a callback that panics at timer `nth`, counted from 0.
 fn panic_at<B: Timer<u64>>(timer: &mut B, to: Tick, nth: u8, fired: &mut Vec<(Tick, u64)>) {
     let end = fired.len() + usize::from(nth);
     let call = std::panic::AssertUnwindSafe(|| {
@@ -169,7 +169,7 @@ fn panic_at<B: Timer<u64>>(timer: &mut B, to: Tick, nth: u8, fired: &mut Vec<(Ti
     let _panicked = std::panic::catch_unwind(call);
 }
 
-/// Plays a recording, and lists deadline and number of each timer that fires.
+/// Plays a recording. Returns the deadline and the number of each timer that fires.
 pub(crate) fn replay<B: Timer<u64>>(timer: &mut B, labels: u32, ops: &[Op]) -> Vec<(Tick, u64)> {
     let mut ids: Vec<Option<TimerId>> = vec![None; labels as usize];
     let (mut fired, mut inserted) = (Vec::new(), 0);

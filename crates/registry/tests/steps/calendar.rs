@@ -1,4 +1,4 @@
-//! A model of Brown's calendar queue: days of one year, each in order.
+//! A model of Brown's calendar queue: the days of one year, each in order.
 
 use super::count::{Key, step, steps};
 use super::{Model, Plain};
@@ -10,7 +10,7 @@ const LEAST: usize = 2;
 
 pub(crate) struct Calendar {
     days: Vec<Vec<Plain>>,
-    /// Ticks of a day.
+    /// Ticks per day.
     length: Tick,
     first: Option<Plain>,
     len: usize,
@@ -26,20 +26,20 @@ impl Calendar {
         &mut self.days[at]
     }
 
-    /// Puts a timer on its day, looked for from the rear.
+    /// Inserts a timer on its day. Its place is searched from the rear.
     fn enter(&mut self, timer: Plain) {
         step(SlotVisit);
         let day = self.day(timer.0);
         let at = day.partition_point(|other| *other < timer);
-        // All that come behind it are passed, and the one before it is looked at, too.
+        // Every timer behind it is passed, and the one before it is looked at, too.
         let looked_at = (day.len() - at + usize::from(at > 0)) as u64;
         steps(Link, looked_at + 4);
         steps(Comparison, looked_at);
         day.insert(at, timer);
     }
 
-    /// The first timer, where none is before a tick: day by day through a year, or else the first
-    /// of each day of the calendar.
+    /// The first timer, if there is none before the tick `from`: searched day by day through a
+    /// year, and then among the first timers of all days.
     fn find_first(&self, from: Tick) -> Option<Plain> {
         let count = self.days.len();
         for date in (from / self.length..).take(count) {
@@ -53,8 +53,9 @@ impl Calendar {
         self.days.iter().filter_map(|day| day.first()).min().copied()
     }
 
-    /// A calendar of other days. Three times the mean distance of the first quarter, by a sample of
-    /// 64 or a few more, is the length of one, down to a power of two.
+    /// Makes a calendar with another number of days. The length of a day is three times the mean
+    /// distance between the timers of the first quarter, in a sample of 64 or a few more, rounded
+    /// down to a power of two.
     fn renew(&mut self, days: usize) {
         steps(SlotVisit, self.days.len() as u64);
         let timers = std::mem::replace(&mut self.days, vec![Vec::new(); days]).concat();

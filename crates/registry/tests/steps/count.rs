@@ -1,5 +1,4 @@
-//! What the models count with: their own counters, and keys that count when a library compares
-//! them.
+//! The counters of the models, and keys that count when a library compares them.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -19,22 +18,22 @@ pub(crate) fn steps(kind: Work, count: u64) {
     STEPS.with_borrow_mut(|steps| steps[kind as usize] += count);
 }
 
-/// Counts one.
+/// Counts one step.
 pub(crate) fn step(kind: Work) {
     steps(kind, 1);
 }
 
-/// All that was counted since the last call.
+/// The steps that were counted since the last call.
 pub(crate) fn taken() -> Steps {
     STEPS.take()
 }
 
-/// A timer, by its deadline and the number of its insertion. To compare two is a step.
+/// A timer, by its deadline and the number of its insertion. Comparing two keys is a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key(pub(crate) Tick, pub(crate) u64);
 
 impl Key {
-    /// The same without a count.
+    /// The same pair, which compares without a count.
     pub(crate) fn pair(self) -> (Tick, u64) {
         (self.0, self.1)
     }
@@ -61,14 +60,15 @@ impl PartialEq for Key {
 
 impl Eq for Key {}
 
-/// Takes the first key out of a set if it is due at a tick.
+/// Removes the first key of a set if it is due at a tick. Returns its number.
 pub(crate) fn pop_due(set: &mut BTreeSet<Key>, now: Tick) -> Option<u64> {
     set.first().filter(|first| first.0 <= now)?;
     set.pop_first().map(|first| first.1)
 }
 
-/// How far after a slot the first occupied one is, round a wheel of so many and within `count`. A
-/// step for each word of 64 slots that has to be read: at the start, and where a word begins.
+/// How far the first occupied slot is after slot `from`, on a wheel of `slots` slots, if that is
+/// less than `count`. Each word of 64 slots that has to be read is a step: one at the start, and
+/// one wherever a word begins.
 pub(crate) fn next_occupied(
     slots: u64,
     from: u64,

@@ -1,5 +1,5 @@
-//! Models of wheels of levels. Which slot a timer is in follows from its deadline and the hand: so
-//! ours needs no slots at all.
+//! Models of wheels with several levels. In [`Levels`], the slot of a timer follows from its
+//! deadline and the hand, so the model needs no slots.
 
 use super::count::{Key, step, steps};
 use super::{Model, Plain};
@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::Work::{CascadeMove, Comparison, Link, SlotVisit};
 
-/// Levels of wheels, 256 slots each.
+/// Levels of wheels with 256 slots each.
 pub(crate) struct Levels {
     timers: BTreeSet<Plain>,
     overdue: BTreeSet<Key>,
@@ -21,7 +21,7 @@ impl Levels {
         Self { timers, overdue, hand: 0, now: 0 }
     }
 
-    /// The slot of a deadline: its level, and the ticks that it is from and to.
+    /// The slot of a deadline: its level, its first tick and its last.
     fn slot(&self, deadline: Tick) -> (u32, Tick, Tick) {
         let level = ((deadline ^ self.hand) | 1).ilog2() / 8;
         let start = deadline >> (8 * level) << (8 * level);
@@ -34,12 +34,13 @@ impl Levels {
         self.timers.range((start, 0)..=(end, u64::MAX)).copied().collect()
     }
 
-    /// A word of the map of the map, and a word of the map, if a slot is occupied.
+    /// Counts a search for the next slot: a word of the summary map and, if a slot is occupied, a
+    /// word of the map.
     fn find_next(&self) {
         steps(SlotVisit, if self.timers.is_empty() { 1 } else { 2 });
     }
 
-    /// Takes a timer out of its slot.
+    /// Removes a timer from its slot.
     fn take(&mut self, timer: Plain) -> u64 {
         steps(Link, 2);
         let is_alone = self.together(timer.0) == [timer];
@@ -102,9 +103,9 @@ impl Model for Levels {
 pub(crate) struct Kafka {
     slots: u64,
     levels: Vec<Tick>,
-    /// Level and start of the slot that a timer is in.
+    /// The level and the start of the slot of each timer.
     places: HashMap<u64, (usize, Tick)>,
-    /// In the order of insertion.
+    /// The timers of each slot, in the order of insertion.
     lists: HashMap<(usize, Tick), VecDeque<Plain>>,
     queue: BTreeSet<Key>,
     overdue: BTreeSet<Key>,
@@ -118,7 +119,7 @@ impl Kafka {
         Self { slots, levels: vec![1], places, lists, queue, overdue, hand: 0, now: 0 }
     }
 
-    /// In the queue the higher level comes first.
+    /// The key of a slot in the queue. If two slots have the same start, the higher level is first.
     fn queued(&self, (level, start): (usize, Tick)) -> Key {
         Key(start, u64::MAX - level as u64)
     }
@@ -141,7 +142,7 @@ impl Kafka {
         (level, deadline - deadline % self.levels[level])
     }
 
-    /// The list of a slot that a timer goes to.
+    /// The list of the slot that a timer goes to.
     fn list(&mut self, timer: Plain, level: usize) -> &mut VecDeque<Plain> {
         let slot = self.slot(level, timer.0);
         if !self.lists.contains_key(&slot) {
@@ -151,7 +152,7 @@ impl Kafka {
         self.lists.entry(slot).or_default()
     }
 
-    /// Takes a timer out of its slot; whether none is left.
+    /// Removes a timer from its slot. Returns the slot, and `true` if it is empty now.
     fn take(&mut self, timer: Plain) -> ((usize, Tick), bool) {
         steps(Link, 2);
         let slot = self.places.remove(&timer.1).expect("it has a slot");
@@ -165,7 +166,8 @@ impl Kafka {
     }
 
     fn demote(&mut self, slot: (usize, Tick)) {
-        // The last first: so they come before those that are below.
+        // The last first: each goes to the front, so they come before timers that are below
+        // already.
         for timer in self.lists.remove(&slot).into_iter().flatten().rev() {
             step(CascadeMove);
             let lowest = self.level_of(timer.0);

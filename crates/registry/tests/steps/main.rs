@@ -1,14 +1,15 @@
-//! An independent count: what the meter is told is what plain models count for themselves.
+//! An independent count of steps: simple models count for themselves, and the meters of the
+//! structures must agree.
 //!
-//! A model is the structure as a textbook or a paper has it, written anew in a few lines over a
-//! `Vec` or a library's set, and it counts by the [rule](wheelhouse_core::meter) with counters of
-//! its own. It knows neither the structure's code nor a meter. Both play the same random calls, and
-//! after each call every kind of step must agree, to the step. Where a library compares, keys count
-//! in their `Ord`.
+//! A model is the structure as a textbook or a paper describes it, written in a few lines over a
+//! `Vec` or a library's set. It counts by the [rule](wheelhouse_core::meter), with separate
+//! counters, and shares neither code nor a meter with the structure. Both play the same random
+//! calls, and after each call every kind of step must agree exactly. If a library compares, keys
+//! count in their `Ord`.
 //!
-//! The red-black tree and the skip list are held by unit tests of their own, since a model of them
-//! has to see their nodes and their dice. Not held: the lazy heap and the wheel with rounds, whose
-//! models would be as long as they are.
+//! Unit tests of the red-black tree and the skip list check these, since a model of them needs
+//! their nodes and their random numbers. The lazy heap and the wheel with rounds are not checked:
+//! their models would be as long as the structures.
 
 mod calendar;
 mod count;
@@ -24,41 +25,43 @@ use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::{CountingMeter, Work};
 use wheelhouse_core::{Tick, Timer, TimerId};
 
-/// How many calls are played, and how many timers there are at most.
+/// How many calls are played.
 const CALLS: usize = if cfg!(debug_assertions) { 20_000 } else { 200_000 };
+
+/// The most live timers.
 const MOST: usize = 400;
 
 /// A timer by deadline and number, compared without a count.
 type Plain = (Tick, u64);
 
-/// A structure in a few lines, which counts its own steps.
+/// A structure in a few lines that counts its steps.
 trait Model {
     /// Starts a timer.
     fn insert(&mut self, key: Key);
 
-    /// Takes out a timer that is live.
+    /// Removes a live timer.
     fn remove(&mut self, key: Key);
 
-    /// Moves a timer that is live.
+    /// Moves a live timer.
     fn change(&mut self, from: Key, to: Key) {
         self.remove(from);
         self.insert(to);
     }
 
-    /// Moves the clock and takes out the first timer that is due: its number.
+    /// Moves the clock and removes the first timer that is due. Returns its number.
     fn pop(&mut self, now: Tick) -> Option<u64>;
 
-    /// Is asked for the next wake-up, which most know without a search.
+    /// Asks for the next wake-up. Most structures know it without a search.
     fn ask(&mut self) {}
 }
 
-/// A structure and its model, side by side.
+/// A structure and its model.
 struct Pair<T, O> {
     timer: T,
     meter: fn(&T) -> &CountingMeter,
     model: O,
     live: Vec<(Key, TimerId)>,
-    /// How many insertions and moves there were.
+    /// The number of insertions and moves.
     numbers: u64,
     random: Pcg64Mcg,
 }
@@ -69,7 +72,7 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
         Self { timer, meter, model, live: Vec::new(), numbers: 0, random }
     }
 
-    /// Near, far, very far, or overdue.
+    /// A key whose deadline is near, far, very far, or overdue.
     fn key(&mut self) -> Key {
         let (now, random) = (self.timer.now(), &mut self.random);
         let deadline = match random.random_range(0..10) {
@@ -86,7 +89,7 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
         self.random.random_range(0..self.live.len())
     }
 
-    /// One call of both. Returns what it was.
+    /// Plays one call on both. Returns its name.
     fn play(&mut self) -> &'static str {
         match self.random.random_range(0..100) {
             0..45 if self.live.len() < MOST => {
@@ -125,7 +128,7 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
                 "pop until a far tick"
             }
             _ => {
-                // A few fire at most: what is due in bulk is a heap's affair.
+                // Only a few timers fire: a heap sorts many due timers at once, its model does not.
                 let now = self.timer.now() + self.random.random_range(0..10);
                 let mut ids = Vec::new();
                 self.timer.advance(now, |expired| ids.push(expired.id));
@@ -136,7 +139,7 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
         }
     }
 
-    /// Takes out the first that is due, if any, of both.
+    /// Removes the first due timer from both. Returns `true` if there was one.
     fn pop(&mut self, now: Tick) -> bool {
         match self.timer.pop_expired(now) {
             Some(expired) => self.expect(now, expired.id),
@@ -144,7 +147,7 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
         }
     }
 
-    /// Whether the model fires this timer.
+    /// Checks that the model fires this timer, and returns `true`.
     fn expect(&mut self, now: Tick, id: TimerId) -> bool {
         let number = self.model.pop(now);
         let at = self.live.iter().position(|(_, other)| *other == id).expect("it was live");
@@ -153,7 +156,7 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
         true
     }
 
-    /// Plays, and compares all counts after each call. Returns what was counted in all.
+    /// Plays all calls and compares all counts after each. Returns the sums of the counts.
     fn hold(mut self) -> Steps {
         let mut all = Steps::default();
         for at in 0..CALLS {
@@ -162,14 +165,14 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
             let call = self.play();
             let (told, counted) = (told((self.meter)(&self.timer)), taken());
             let kinds = Work::ALL.map(Work::name);
-            assert_eq!(told, counted, "{call}, call {at}: told and counted, of {kinds:?}");
+            assert_eq!(told, counted, "{call}, call {at}: meter and model, of {kinds:?}");
             (0..all.len()).for_each(|kind| all[kind] += told[kind]);
         }
         all
     }
 }
 
-/// What a meter was told.
+/// The counts of a meter.
 fn told(meter: &CountingMeter) -> Steps {
     Work::ALL.map(|work| meter.count(work))
 }
@@ -178,7 +181,8 @@ fn meter_of<B: Backend>(timer: &B::Timer<(), CountingMeter>) -> &CountingMeter {
     B::meter(timer).expect("it counts its work")
 }
 
-/// Holds a structure as it comes to a model. Steps of these kinds, and of no other, are seen.
+/// Compares a structure in its default configuration with a model. Exactly the steps of these kinds
+/// must occur.
 fn hold<B: Backend>(model: impl Model, kinds: &[Work]) {
     let all = Pair::new(B::build::<(), CountingMeter>(), meter_of::<B>, model).hold();
     let seen: Vec<_> = Work::ALL.into_iter().filter(|work| all[*work as usize] > 0).collect();

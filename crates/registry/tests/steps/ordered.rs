@@ -1,4 +1,4 @@
-//! Models of what is in order, or in none: a map, an array, lists, heaps, a heap of entries.
+//! Models that keep timers in order, or in none: a map, an array, lists, an unordered array, heaps.
 
 use super::Model;
 use super::count::{Key, pop_due, step, steps};
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::Work::{Comparison, ElementMove, EntryScan, Link};
 
-/// A library's ordered map. All its comparisons are made by the keys.
+/// A library's ordered map. Its keys count all comparisons.
 #[derive(Default)]
 pub(crate) struct Map(BTreeSet<Key>);
 
@@ -25,7 +25,7 @@ impl Model for Map {
     }
 }
 
-/// A sorted array, the last first.
+/// A sorted array, with the latest timer first.
 #[derive(Default)]
 pub(crate) struct Slice(Vec<Key>);
 
@@ -109,11 +109,12 @@ impl Model for List {
     }
 }
 
-/// Timers side by side, all looked at when one may be due.
+/// Timers in any order. All are looked at when one may be due.
 pub(crate) struct Unordered {
     places: Vec<Option<(Tick, u64)>>,
     free: Vec<usize>,
-    /// Whether the last takes the place of one that goes, as in a hash map that keeps an array.
+    /// `true` if the last timer moves to the place of one that is removed, as in a hash map over an
+    /// array.
     is_dense: bool,
     due: BTreeSet<Key>,
     earliest: Tick,
@@ -167,7 +168,7 @@ impl Model for Unordered {
         }
     }
 
-    /// It keeps its place.
+    /// The timer keeps its place.
     fn change(&mut self, from: Key, to: Key) {
         step(ElementMove);
         if from.0 <= self.now {
@@ -200,8 +201,8 @@ impl Model for Unordered {
     }
 }
 
-/// The heap of the textbooks. Each level is a comparison with each child but one, and a move; what
-/// takes the place of one that goes sinks to a leaf first, and rises from there.
+/// The heap of the textbooks. On each level it compares each child but one, and moves a timer. The
+/// timer that replaces a removed one first sinks to a leaf, and then rises from there.
 #[derive(Default)]
 pub(crate) struct Heap<const ARITY: usize>(Vec<Key>);
 
@@ -210,7 +211,7 @@ impl<const ARITY: usize> Heap<ARITY> {
         self.0.iter().position(|it| it.pair() == key.pair()).expect("it is in the heap")
     }
 
-    /// One move for each swap, and one for the place where it ends.
+    /// Counts one move for each swap, and one for the place where it ends.
     fn rise(&mut self, mut at: usize) {
         while at > 0 && self.0[(at - 1) / ARITY] > self.0[at] {
             step(ElementMove);

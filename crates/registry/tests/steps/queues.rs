@@ -1,4 +1,4 @@
-//! A model of a queue for each delay.
+//! A model with a queue for each delay.
 
 use super::count::{Key, step, steps};
 use super::{Model, Plain};
@@ -6,8 +6,8 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::Work::{Comparison, Link};
 
-/// Queues by delay, which is negative if the timer is overdue, and a set of their heads by deadline
-/// and tick of insertion.
+/// Queues by delay, which is negative if the timer was overdue, and a set of their heads by
+/// deadline and tick of insertion.
 #[derive(Default)]
 pub(crate) struct Queues {
     queues: HashMap<i128, VecDeque<Plain>>,
@@ -23,8 +23,8 @@ fn head(delay: i128, deadline: Tick) -> Key {
 }
 
 impl Queues {
-    /// Takes a timer out of its queue. Returns the delay if the queue now begins with another
-    /// deadline or not at all.
+    /// Removes a timer from its queue. Returns the delay if the queue now begins with another
+    /// deadline, or is empty.
     fn take(&mut self, timer: Plain) -> Option<i128> {
         steps(Link, 2);
         let delay = self.delays.remove(&timer.1).expect("it has a delay");

@@ -1,4 +1,4 @@
-//! Models of wheels of one level, and of Linux's, whose timers never change theirs.
+//! Models of wheels with one level, and of Linux's wheel, whose timers never change their level.
 
 use super::count::{Key, next_occupied, step, steps};
 use super::{Model, Plain};
@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::Work::{CascadeMove, Comparison, Link, SlotVisit};
 
-/// One wheel of a tick a slot. What is past its range waits in the list of its turn, all of them in
-/// an ordered map.
+/// A wheel with one tick per slot. A timer beyond its range waits in the list of its turn. The
+/// turns are in an ordered map.
 pub(crate) struct Single {
     slots: u64,
     near: BTreeSet<Plain>,
@@ -15,7 +15,7 @@ pub(crate) struct Single {
     turns: BTreeSet<Key>,
     overdue: BTreeSet<Key>,
     hand: Tick,
-    /// Nothing is to be done before.
+    /// Nothing has to be done before this tick.
     next: Tick,
     now: Tick,
 }
@@ -83,7 +83,7 @@ impl Model for Single {
             self.turns.remove(&Key(turn, 0));
             self.far.remove(&turn);
         } else if !is_between {
-            // The ends of the list change, and have to be found.
+            // The ends of the list change, so it has to be found.
             assert!(self.turns.contains(&Key(turn, 0)));
         }
     }
@@ -118,12 +118,12 @@ impl Model for Single {
     }
 }
 
-/// One wheel of sorted slots.
+/// A wheel of sorted slots.
 pub(crate) struct Hashed {
     slots: Vec<Vec<Plain>>,
     overdue: BTreeSet<Key>,
     hand: Tick,
-    /// Nothing is due before.
+    /// Nothing is due before this tick.
     earliest: Tick,
     now: Tick,
 }
@@ -139,7 +139,8 @@ impl Hashed {
         &mut self.slots[at]
     }
 
-    /// The earliest timer. The hand need not pass a slot before which all is later.
+    /// The earliest timer. The search stops at the first slot whose tick is not before the best
+    /// timer so far: all timers in later slots are later.
     fn find(&self) -> Option<Plain> {
         let count = self.slots.len() as u64;
         let (mut best, mut distance) = (None, 0);
@@ -210,7 +211,7 @@ impl Model for Hashed {
     }
 }
 
-/// Levels that no timer leaves for another. A slot ends at a tick, and all of it fires.
+/// Levels between which no timer moves. A slot ends at a tick, and all its timers fire then.
 #[derive(Default)]
 pub(crate) struct Linux {
     levels: u32,
@@ -221,7 +222,7 @@ pub(crate) struct Linux {
 }
 
 impl Linux {
-    /// A word of each level is read.
+    /// The slot that ends next. Reads a word of each level.
     fn next_end(&self) -> Option<(Tick, u32)> {
         steps(SlotVisit, self.levels.into());
         self.slots.first_key_value().map(|(slot, _)| *slot)

@@ -1,20 +1,20 @@
 "use strict";
-// Ranks the structures at the reader's number of timers and mix, and plots them with uPlot. Some
-// sizes and some mixes were measured. A figure between two of them is interpolated, and there is
-// none beyond the last one measured.
+// Ranks the structures at the reader's number of timers and mix, and plots them with uPlot. Only
+// some sizes and mixes were measured. A figure between two of them is interpolated, and beyond the
+// last measured one there is none.
 (() => {
   const root = document.getElementById("explore");
   const find = (what) => root.querySelector(what);
   const { runs, TIE, COLOURED } = JSON.parse(find("[type='application/json']").textContent);
-  const { mixes, sizes: own, takes } = runs[0]; // another run is next to it
+  const { mixes, sizes: own, takes } = runs[0]; // runs[1] is shown next to it, if there is one
   const sizes = [...new Set(runs.flatMap((run) => run.sizes))].sort((a, b) => a - b);
   const form = find("form"), table = find("table"), figure = find("figure");
   const rows = [...table.tBodies[0].rows], names = rows.map((row) => row.dataset.name);
   const boxes = rows.map((row) => row.querySelector("input"));
-  let n, mix, fires, metric; // chosen; no mix if the share that fires is between two
+  let n, mix, fires, metric; // the choice; no mix if the share is between two mixes
 
-  // The places of the two values around x in a rising list, and how far x is from the first to the
-  // second; null outside.
+  // The indices of the two values around x in a sorted list, and where x is between them, from 0
+  // to 1; null if x is outside the list.
   function around(list, x, scale) {
     const after = list.findIndex((value) => value >= x);
     if (after < 0 || x < list[0]) return null;
@@ -30,7 +30,7 @@
 
   const same = (x) => x;
 
-  // The chosen mix at n in a run; null if the run has none.
+  // The figure of the chosen mix at n in a run; null if the run has none.
   function figureAt(run, name, metric, n) {
     const structure = run.structures.find((it) => it.name === name);
     const share = run.mixes.find((it) => it.name === mix?.name)?.fires ?? fires;
@@ -38,7 +38,7 @@
     const along = around(run.sizes, n, Math.log);
     if (!structure || !across || !along) return null;
     const figures = structure[metric], nearest = ([low, high, part]) => part < 0.5 ? low : high;
-    // Tails jump: that of the nearest measured point, and none in between.
+    // Tails jump, so they are not interpolated: this is the tail at the nearest measured point.
     if (metric === "tail") return figures[nearest(across)][nearest(along)];
     const [few, many, part] = across, [small, large, far] = along;
     const mixed = (at) => between(figures[few][at], figures[many][at], part, same, same);
@@ -57,7 +57,7 @@
     return `${digits(x / size)} ${unit}`;
   }
 
-  // Two digits tell enough of a number that a slider chose, unless it is at a measured size.
+  // The number on the slider: a measured size if one is near, otherwise two digits.
   function chosenCount() {
     const exponent = Number(form.n.value), n = 10 ** exponent;
     const measured = sizes.find((size) => Math.abs(size / n - 1) < 0.012);
@@ -72,14 +72,14 @@
     return distance(nearest) < 6 ? nearest : undefined;
   }
 
-  // The structure to take is known where it was measured. Between is only a guess at the cheapest.
+  // The structure to take is known at measured points. Between them, this guesses the cheapest.
   function verdict() {
     const taken = mix && takes[mixes.indexOf(mix)][own.indexOf(n)];
     if (taken) return taken;
     const calls = names.map((name) => [figureAt(runs[0], name, "call", n), name]);
     const [best] = calls.filter(([ns]) => ns !== null).sort(([a], [b]) => a - b);
     if (!best) return "no structure was measured there.";
-    return `not measured; by the points next to it, ${best[1]} is the cheapest`
+    return `not measured here; interpolated, ${best[1]} is the cheapest`
       + ` (${shown("call", best[0])}).`;
   }
 
@@ -123,7 +123,7 @@
     draw(ranked.filter((row) => boxes[rows.indexOf(row)].checked && figures.get(row) !== null));
   }
 
-  // A line for each structure of each run; the best of those shown are coloured.
+  // A line for each structure of each run. The best of the visible ones are coloured.
   const lines = runs.flatMap((_, other) => names.map((name, i) => ({ name, i, other })));
   const ink = (name, of = root) => getComputedStyle(of).getPropertyValue(name);
   const tip = document.createElement("div");
@@ -131,7 +131,7 @@
   let plot, top, near;
 
   const stroke = (i) => `${ink("--own", rows[i])}${top.includes(rows[i]) ? "" : "50"}`;
-  // Whether a structure above it has its colour: then its points are hollow.
+  // Returns true if a structure above has the same colour. Then the points are hollow.
   const isAgain = (i) => rows.findIndex((row) => row.style.cssText === rows[i].style.cssText) < i;
   const size = () => ({ width: figure.clientWidth, height: figure.clientWidth < 350 ? 300 : 400 });
 
@@ -182,7 +182,7 @@
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => plot.redraw());
   }
 
-  // The chosen number of timers.
+  // Marks the chosen number of timers.
   function here({ ctx, bbox, valToPos }) {
     ctx.save();
     ctx.strokeStyle = ink("--ink");
@@ -197,7 +197,7 @@
     rows.forEach((row, i) => row.classList.toggle("near", near?.i === i));
   }
 
-  // The line under the pointer, or the best three.
+  // Shows the line under the pointer, or the three best.
   function hover({ cursor: { idx, left }, data, over }) {
     tip.hidden = idx === null || left < 0;
     if (tip.hidden) return;
@@ -213,7 +213,7 @@
     tip.style.right = left < right ? "" : `${right + 12}px`;
   }
 
-  // The choice is in the address, so that a link leads to it.
+  // The address contains the choice, so a link leads to it.
   function choose() {
     update();
     const state = new URLSearchParams({ n, mix: mix?.name ?? fires.toFixed(4), metric });

@@ -1,4 +1,4 @@
-//! The part of the page in HTML: what stands there without script, and the data for the script.
+//! The interactive part of the page as HTML: what is visible without script, and the data for it.
 
 use maud::{Markup, PreEscaped, html};
 use serde_json::json;
@@ -14,10 +14,10 @@ const SCRIPT: &str = include_str!("explore.js");
 const LIBRARY: [&str; 4] =
     ["/*\n", include_str!("uplot/LICENSE"), "\n*/\n", include_str!("uplot/uPlot.iife.min.js")];
 
-/// As many lines are coloured.
+/// How many lines are coloured.
 const COLOURED: usize = 5;
 
-/// Name, class and side of each column.
+/// Name and CSS classes of each column.
 const COLUMNS: [(&str, &str); 5] = [
     ("structure", "left"),
     ("a call", "right call"),
@@ -26,12 +26,12 @@ const COLUMNS: [(&str, &str); 5] = [
     ("×best", "right ratio"),
 ];
 
-/// The whole part, with another run next to the first. Its scripts need nothing from elsewhere.
+/// The whole part, next to another run if there is one. Its scripts load nothing else.
 pub fn render(it: &Explorer, other: Option<&Explorer>) -> Markup {
     html! {
         section #explore {
             @for style in STYLES { style { (PreEscaped(style)) } }
-            h2 { "Which one, at your number of timers?" }
+            h2 { "Which structure, at your number of timers?" }
             p.warning role="alert" hidden {}
             (controls(it, other))
             p.verdict role="status" { (start(it)) }
@@ -39,8 +39,8 @@ pub fn render(it: &Explorer, other: Option<&Explorer>) -> Markup {
                 (ranking(it, other))
                 figure hidden {
                     figcaption {
-                        "Log scales; lines end where measuring ended. A click chooses a number of "
-                        "timers."
+                        "Log scales. Lines end at the last measured size. Click to choose a number "
+                        "of timers."
                         @if let Some(other) = other { " Dashed: " (other.name) "." }
                     }
                 }
@@ -53,7 +53,7 @@ pub fn render(it: &Explorer, other: Option<&Explorer>) -> Markup {
     }
 }
 
-/// Whom to take, until the sliders move.
+/// The structure to take, shown until the sliders move.
 fn start(it: &Explorer) -> String {
     let (size, mix) = it.start;
     let take = it.takes[mix][size].as_deref().unwrap_or("the cheapest call first:");
@@ -61,14 +61,14 @@ fn start(it: &Explorer) -> String {
     format!("{n} timers, {} ({}) fire: {take}", percent(mix.fires), mix.name)
 }
 
-/// Hidden until the script shows them.
+/// The controls, hidden until the script shows them.
 fn controls(it: &Explorer, other: Option<&Explorer>) -> Markup {
     let sizes: Vec<u64> =
         it.sizes.iter().chain(other.iter().flat_map(|it| &it.sizes)).copied().collect();
     let log = |n: u64| (n as f64).log10();
     let [low, high] = [sizes.iter().min(), sizes.iter().max()].map(|n| log(*n.unwrap_or(&1)));
     let start = log(it.sizes[it.start.0]);
-    // The share by its root: most programs are at the low end.
+    // The slider shows the square root of the share: most programs are at the low end.
     let root = |at: usize| (it.mixes[at].fires.sqrt() * 1000.0).round();
     html! {
         form.controls hidden {
@@ -90,7 +90,8 @@ fn controls(it: &Explorer, other: Option<&Explorer>) -> Markup {
     }
 }
 
-/// The structures, the cheapest first; those without a figure last, and those of the other run.
+/// The structures, the cheapest first. Structures without a figure come last, then those that only
+/// the other run has.
 fn ranking(it: &Explorer, other: Option<&Explorer>) -> Markup {
     let cost = |of: &&Structure| it.begin(&of.call).unwrap_or(f64::INFINITY);
     let mut ranked: Vec<&Structure> = it.structures.iter().collect();
@@ -143,24 +144,27 @@ fn notes(it: &Explorer) -> Vec<String> {
         it.mixes.iter().map(|mix| format!("{} ({})", mix.name, percent(mix.fires))).collect();
     let sizes: Vec<String> = it.sizes.iter().map(|n| units::short_count(*n)).collect();
     vec![
-        "A call is a start, stop, move or expiry; lower is better. Marked are those within ×1.1 of \
-         the best. Whom to take is decided where it was measured, by ratios within each round."
+        "A call is a start, stop, move or expiry; lower is better. Structures within ×1.2 of the \
+         best are marked. At measured points, ratios within each round decide which structure to \
+         take."
             .to_owned(),
         format!(
-            "Measured at {} timers, and with {} that fire. What is between is interpolated: the \
-             sizes on logarithmic scales, the mixes on a linear one. The mixes also differ in how \
-             many are moved and how far ahead the deadlines are: between two is an estimate.",
+            "Measured with {} timers, and with these shares that fire: {}. Figures in between are \
+             interpolated: sizes on logarithmic scales, shares on a linear one. Mixes also differ \
+             in how many timers are moved and how far ahead deadlines are, so a figure between two \
+             mixes is an estimate.",
             sizes.join(", "),
             mixes.join(", ")
         ),
-        "Tail: of the kind of call (start, stop, tick) where it is longest, what one in ten \
-         thousand exceeded (of few calls, one in a thousand), at the nearest measured point. Moves \
-         are not timed one by one. Bytes: per timer, after churn."
+        "Tail: the time that one call in ten thousand exceeded (one in a thousand, if there are \
+         few calls), for the slowest kind of call (start, stop, tick), at the nearest measured \
+         point. Moves are not timed one by one. Bytes: per timer, after churn."
             .to_owned(),
     ]
 }
 
-/// The points as JSON, with what the script ranks by, which must not end the element around it.
+/// The measured points and the constants of the script as JSON. Escaping `<` keeps the data from
+/// ending the element around it.
 fn data(it: &Explorer, other: Option<&Explorer>) -> String {
     let runs: Vec<&Explorer> = [it].into_iter().chain(other).collect();
     let data = json!({ "runs": runs, "TIE": picks::TIE, "COLOURED": COLOURED });

@@ -1,13 +1,13 @@
-//! The part of the page that answers a question of the reader's own: how many timers, and how many
-//! of them fire. The structures are ranked by what a call costs there.
+//! The interactive part of the page. The reader chooses how many timers there are and what share of
+//! them fires, and the structures are ranked by the cost of a call there.
 //!
-//! The run measured points: some numbers of timers, and some mixes, each with a known share of
-//! timers that fire. [`Explorer`] holds these, and nothing between them. The script of the page
-//! interpolates: over n on logarithmic scales, over the share on a linear one, as a mixture of two
-//! programs costs. The address of the page contains the choice. Another run may be next to the
-//! first. Without script the page shows the ranking at one measured point.
+//! A run measures points: some numbers of timers, and some mixes, each with a known share of timers
+//! that fire. [`Explorer`] holds these points only. The script of the page interpolates: over n on
+//! logarithmic scales, and over the share on a linear one, since a mixture of two programs costs
+//! their weighted mean. The address of the page contains the choice. Another run may be shown next
+//! to the first. Without script, the page shows the ranking at one measured point.
 //!
-//! The script plots with uPlot, of which `uplot/` has a copy: the page is one file.
+//! The script plots with uPlot. `uplot/` holds a copy, so the page is a single file.
 
 mod markup;
 
@@ -22,30 +22,29 @@ use wheelhouse_machine::provenance::{self, Provenance};
 
 pub use markup::render;
 
-/// What was measured, as the page holds it. `None` is what was not.
+/// The measured points, as the page holds them. `None` is a point that was not measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explorer {
     /// Machine, day and commit of the run.
     pub name: String,
-    /// Numbers of timers, rising.
+    /// Numbers of timers, ascending.
     pub sizes: Vec<u64>,
-    /// Mixes, by the share that fires, rising.
+    /// Mixes, sorted by the share that fires.
     pub mixes: Vec<Mix>,
     /// The picks, by mix, then by size.
     pub takes: Vec<Vec<Option<String>>>,
-    /// All who were measured in one of them.
+    /// All structures that were measured at one of the points.
     pub structures: Vec<Structure>,
-    /// Which size and which mix the page begins with.
+    /// The indices of the size and the mix that the page begins with.
     pub start: (usize, usize),
 }
 
 /// A workload with a known share of timers that fire.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mix {
-    /// What it is called on the page.
+    /// Its name on the page.
     pub name: String,
-    /// Of the timers that are no longer where they were, how many fired; the others were cancelled
-    /// or moved. From 0 to 1.
+    /// The share of timers that fire, from 0 to 1. The others are cancelled or moved.
     pub fires: f64,
     #[serde(skip)]
     of: Use,
@@ -54,26 +53,26 @@ pub struct Mix {
 /// Figures by mix, then by size.
 pub type Figures = Vec<Vec<Option<f64>>>;
 
-/// What a structure was measured to cost.
+/// The measured costs of a structure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Structure {
     /// Its name.
     pub name: String,
-    /// Nanoseconds of a start, stop, move or expiry.
+    /// Nanoseconds per start, stop, move or expiry.
     pub call: Figures,
     /// The time that one call in ten thousand exceeded, in nanoseconds.
     pub tail: Figures,
     /// Bytes per timer after churn.
     pub bytes: Figures,
-    /// Whether it answered wrongly in one of the mixes, so that it has no times there.
+    /// `true` if it answered wrongly in one of the mixes and so has no times there.
     pub wrong: bool,
     #[serde(skip)]
     style: Style,
 }
 
 impl Explorer {
-    /// Those points of a run; `None` if there are none: no workload whose share of timers that fire
-    /// is known.
+    /// The points of a run; `None` if there are none, because no workload has a known share of
+    /// timers that fire.
     pub fn new(run: &Run) -> Option<Self> {
         let mix = |of: Use| Some(Mix { name: of.name.clone(), fires: of.fires?, of });
         let mixes: Vec<Mix> = uses::by_share(run).into_iter().filter_map(mix).collect();
@@ -97,12 +96,12 @@ impl Explorer {
         (!structures.is_empty()).then_some(Self { name, sizes, mixes, takes, structures, start })
     }
 
-    /// The figure that the page begins with.
+    /// The figure at the point where the page begins.
     fn begin(&self, figures: &Figures) -> Option<f64> {
         figures[self.start.1][self.start.0]
     }
 
-    /// The time of a call at the point where the page of another run begins.
+    /// The time of a call at the point where `page`, the page of another run, begins.
     fn at_start_of(&self, page: &Self, name: &str) -> Option<f64> {
         let mix = self.mixes.iter().position(|mix| mix.name == page.mixes[page.start.1].name)?;
         let size = self.sizes.iter().position(|n| *n == page.sizes[page.start.0])?;
@@ -132,8 +131,8 @@ impl Structure {
     }
 }
 
-/// The 99.99th percentile of a call in a use (the 99.9th, if there are few calls): the longest of
-/// the kinds of call.
+/// The 99.99th percentile of a call in a use, or the 99.9th if there are few calls. It is that of
+/// the slowest kind of call.
 fn tail(run: &Run, name: &str, of: &Use, n: u64) -> Option<f64> {
     let rows = run.latency.iter().filter(|row| row.backend == name && row.n == n);
     let rows = rows.filter(|row| of.workloads().any(|workload| workload == row.workload));
