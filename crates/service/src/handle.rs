@@ -1,6 +1,5 @@
-//! The handle through which any thread schedules jobs, and the types that depend on it in a circle:
-//! work is called with a `Run`, and a `Run` leads back to the service. That is why they share one
-//! file.
+//! The handle through which any thread schedules jobs, and the types that form a cycle with it:
+//! work is called with a `Run`, and a `Run` refers to the service. So they share one file.
 
 use crate::brief::BriefSlab;
 use crate::drive::ReadyQueue;
@@ -172,8 +171,8 @@ pub struct Run<'a> {
 /// ```
 ///
 /// No call waits for a job. Scheduling, cancelling and moving take effect at once, under the lock
-/// of one shard. Another thread holds that lock for one such call, or the driver for at most 64
-/// jobs.
+/// of one shard. Another thread holds that lock only for one such call, and the driver for at most
+/// 64 jobs.
 #[derive(Clone)]
 pub struct Handle {
     /// One for each shard.
@@ -202,8 +201,8 @@ impl Handle {
         &self.anchors[shard as usize]
     }
 
-    /// The job that has the key; `None` if no job has it. The key of a job is free when its last
-    /// run begins. O(1).
+    /// The job that has the key; `None` if no job has it. The key of a job becomes free when its
+    /// last run begins. O(1).
     pub fn job(&self, key: &str) -> Option<JobHandle> {
         let house = self.house();
         let id = house.job_of_key(key)?;
@@ -262,9 +261,9 @@ impl Handle {
         if self.is_stopped() { ChangeError::Stopped } else { ChangeError::UnknownKey }
     }
 
-    /// Pauses all jobs: no further run begins, except runs that wait for an executor or their group
-    /// already. Futures continue: sleeps, timeouts, intervals and delay queues. Jobs can still be
-    /// scheduled. To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for each
+    /// Pauses all jobs: no further run begins, except runs that already wait for an executor or
+    /// their group. Futures continue: sleeps, timeouts, intervals and delay queues. Jobs can still
+    /// be scheduled. To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for each
     /// shard.
     ///
     /// ```

@@ -75,8 +75,8 @@ impl JobHandle {
     }
 
     /// The error of the last run that failed: the error it returned, or its panic message. `None`
-    /// if none failed, or if the job [keeps nothing](JobHandle). A success does not clear it. A job
-    /// that was given up is [reported](crate::EventKind::GaveUp).
+    /// if none failed, or if the job [keeps nothing](JobHandle). A success does not clear it. A
+    /// failure that is not retried is also [reported](crate::EventKind::GaveUp).
     pub fn last_error(&self) -> Option<String> {
         self.info.as_ref()?.last_error()
     }
@@ -189,11 +189,11 @@ impl JobHandle {
         self.change(|core| core.resume(self.id, now))
     }
 
-    /// Starts a run now, also if the job is [paused](Self::pause). The run is additional to those
-    /// of the schedule, which does not change, and to the runs that
-    /// [`times`](crate::Periodic::times) counts; a one-shot job runs now instead of later. While
-    /// [all jobs are paused](crate::Handle::pause), the run waits until they are resumed. Moving
-    /// the job cancels this run. Pausing the job again postpones it until the job is resumed.
+    /// Starts a run now, also if the job is [paused](Self::pause). The schedule of a periodic job
+    /// does not change, and [`times`](crate::Periodic::times) does not count the run. A one-shot
+    /// job runs now instead of later. While [all jobs are paused](crate::Handle::pause), the run
+    /// waits until they are resumed. Moving the job cancels this run. Pausing the job again
+    /// postpones it until the job is resumed.
     ///
     /// # Errors
     ///

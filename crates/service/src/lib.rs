@@ -26,12 +26,13 @@
 //!   The same holds for lists and ranges in a cron line. If the wall clock is set, or the machine
 //!   was suspended, jobs for a time of day follow within a minute. No other job moves.
 //! * **Exact answers.** If a cancel or refresh races with a run, exactly one wins, and the return
-//!   value says which: a session that was refreshed in time never expires.
+//!   value says which: a session that is refreshed in time does not expire.
 //! * **Jobs are returned.** A cancel, a stop and a refusal return the job itself: its closure or
 //!   value, and its deadline.
 //! * **Below a millisecond.** Ticks of 50 microseconds by default, never early, no drift.
-//! * **Slow jobs.** A slow job delays others by 200 microseconds while a thread is free. A panic is
-//!   caught and reported. A job never overlaps itself unless you ask for it.
+//! * **Slow jobs.** While a thread is free, a slow job delays others by 200 microseconds plus
+//!   waking that thread. A panic is caught and reported. A job never overlaps itself unless you ask
+//!   for it.
 //!
 //! # Features
 //!
@@ -45,8 +46,8 @@
 //!   and a delay queue. Failed runs are [retried](OneShot::retry) with a [`Backoff`].
 //! * **Control**: [cancel](JobHandle::cancel), [refresh](JobHandle::refresh),
 //!   [pause](JobHandle::pause) one job or [all](Handle::pause), [run now](JobHandle::run_now); read
-//!   the number of runs, next time, status and [last error](JobHandle::last_error); by handle, by
-//!   [unique key](OneShot::key), or for [all jobs](Handle::jobs). A run can [end](Run::end) its own
+//!   the number of runs, next time, status and [last error](JobHandle::last_error); by handle or by
+//!   [unique key](OneShot::key); [list](Handle::jobs) all jobs. A run can [end](Run::end) its own
 //!   job.
 //! * **Where**: on a pool of [N threads](Builder::workers), on [your executor](Executor), async
 //!   jobs on [your runtime](Builder::spawn_on); at most k runs at once of a [group](Group).
@@ -65,15 +66,15 @@
 //!                                                    └──▶ standby: takes the lead
 //! ```
 //!
-//! **Shards.** Jobs are stored in shards: a lock around a backend (any `Timer`) and the jobs whose
-//! timers are in it. Each thread schedules in one shard. A call has taken effect when it returns:
-//! it sends no message and leaves no work for another thread. It wakes the leader only if the job
-//! is the first of its shard and due before the next wake-up.
+//! **Shards.** Jobs are stored in shards. A shard is a lock around a backend (any `Timer`) and the
+//! jobs whose timers are in it. Each thread schedules in one shard. A call has taken effect when it
+//! returns: it sends no message and leaves no work for another thread. It wakes the leader only if
+//! the job is the first of its shard and due before the next wake-up.
 //!
 //! **The lead.** The threads of a [`Service`] form a pool, and one of them leads. The leader picks
 //! the shard with the earliest deadline and runs the due jobs there, up to the first deadline of
-//! any other shard. So jobs run in the order of their deadlines over all shards. It runs the jobs
-//! itself, so a brief job costs no hand-over.
+//! any other shard. So jobs run in the order of their deadlines over all shards. A brief job costs
+//! no hand-over to another thread.
 //!
 //! Another thread stands by. If the leader has been in one job for longer than 200 microseconds,
 //! the *patience*, the standby takes the lead; the slow thread returns to the pool when its job
@@ -82,10 +83,12 @@
 //! slow job delays all others until it ends.
 //!
 //! **Async jobs** are tasks of the pool, unless they are [spawned](Builder::spawn_on) on your
-//! runtime. The threads of the pool poll them, and a task that waits occupies no thread.
+//! runtime. The leader polls them, and a task that waits occupies no thread.
 //!
-//! **Without threads.** An event loop, or a test with a [`ManualClock`], polls a [`Scheduler`]: the
-//! same code. A service has a shard for each processor, a scheduler one.
+//! **Without threads.** A [`Scheduler`] is the same code without a pool: an event loop, or a test
+//! with a [`ManualClock`], polls it. A service has a shard for each processor, at least four; a
+//! scheduler has one. The *driver* is the thread that runs due jobs: the leader of a service, or
+//! the caller that polls a scheduler.
 //!
 //! **Races** are decided under the lock of the shard, so each race has one outcome: a refresh that
 //! races with the run either fails because the run [has begun](ChangeError::Running), or prevents
@@ -103,7 +106,7 @@
 //! | a run | an expiry in the backend, one lock, two readings of the clock |
 //! | idle | nothing: no tick is visited, no thread wakes up. If the first job of a shard was cancelled, one wake-up |
 //! | a future that sleeps | no allocation: the job stores the waker |
-//! | memory of a pending one-shot job | 90 to 120 bytes with a closure of 16 bytes: the array of the wheel doubles when it is full |
+//! | memory of a pending one-shot job | 90 to 120 bytes with a closure of 16 bytes. It varies because the array of the wheel doubles when it is full |
 //! | memory of a pending value of 8 bytes | 100 to 130 bytes |
 //! | memory of a periodic job | 205 to 275 bytes and the closure |
 //! | memory of a job that is async, retried, grouped, paused, with jitter or for a wall-clock time | 170 bytes more |
@@ -116,11 +119,11 @@
 //!
 //! **Resolution and slack.** A [tick](Builder::tick) is 50 microseconds by default. A finer tick
 //! wakes the leader more often when many jobs are due: at 100,000 runs a second a tick of 50 us
-//! takes twice the processor time of one of a millisecond. If a job need not be that exact, its
-//! [`slack`](OneShot::slack) combines wake-ups. A [periodic](Periodic) job has a slack by default,
-//! of a thousandth of its period and at most a millisecond: 100,000 of them with a period of a
-//! second take 0.55 us of processor time a run, and 2.55 us without. Linux may wake up a thread up
-//! to 50 us late: its timer slack.
+//! takes twice the processor time of one of a millisecond. Jobs that need not be that exact can
+//! share wake-ups: set a [`slack`](OneShot::slack). A [periodic](Periodic) job has a slack by
+//! default, of a thousandth of its period and at most a millisecond: 100,000 of them with a period
+//! of a second take 0.55 us of processor time a run, and 2.55 us without the slack. Linux may wake
+//! up a thread up to 50 us late: its timer slack.
 //!
 //! # Guarantees
 //!
@@ -148,13 +151,13 @@
 //!
 //! * A job that the child schedules never runs.
 //! * A call of a handle waits for ever if a thread of the parent held the lock of the shard during
-//!   the `fork`. In 14 children of a busy service, 3 such calls did.
+//!   the `fork`. In a test with 14 children of a busy service, 3 such calls hung.
 //! * `stop` and dropping the service panic or wait for ever, since they join threads that the child
 //!   does not have.
 //!
 //! So start the service after the last `fork`. A server that forks its workers starts a service in
-//! each worker. A program that becomes a daemon does that first. `std::process::Command` is not
-//! affected, since its child runs another program.
+//! each worker. A program that turns itself into a daemon must do so before it starts the service.
+//! `std::process::Command` is not affected, since its child runs another program.
 //!
 //! # Recipes
 //!
@@ -165,10 +168,10 @@
 //! belongs inside the raced future, inside [`timeout`](Handle::timeout), or in an async job with a
 //! [`limit`](OneShot::limit).
 //!
-//! **Idle connections.** Each connection has one [`Sleep`](future::Sleep). Each step postpones it,
-//! which only writes the deadline. If the task cannot watch a deadline itself, a job under the
-//! [key](OneShot::key) of the peer aborts the task, and any part of the program postpones that job
-//! by [`refresh`](Handle::refresh).
+//! **Idle connections.** Each connection has one [`Sleep`](future::Sleep). Each read or write that
+//! completes postpones it, which only writes the deadline. If the task cannot watch a deadline
+//! itself, a job under the [key](OneShot::key) of the peer aborts the task, and any part of the
+//! program postpones that job by [`refresh`](Handle::refresh).
 //!
 //! ```
 #![doc = include_str!("../examples/recipes/idle_connections.rs")]

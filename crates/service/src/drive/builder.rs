@@ -95,8 +95,8 @@ impl Builder {
         self
     }
 
-    /// Sets the number of shards. A service has one for each processor by default, and four at
-    /// least; a [`Scheduler`] has one. Each shard is a lock and a wheel. A thread schedules in one
+    /// Sets the number of shards. By default a service has one for each processor, from 4 to 64,
+    /// and a [`Scheduler`] has one. Each shard is a lock and a wheel. A thread schedules in one
     /// shard, so threads contend only if there are more of them than shards. Zero counts as one.
     /// Ignored if a [backend](Self::backend) is set.
     pub fn shards(mut self, shards: usize) -> Self {
@@ -123,16 +123,16 @@ impl Builder {
         self
     }
 
-    /// Sets the number of threads of a [`Service`], which is also the number of jobs that run at
-    /// once, at most: by default one for each processor, and four at least. Zero is refused. A
-    /// [`Scheduler`] has no threads until it is [started](Scheduler::start).
+    /// Sets the number of threads of a [`Service`]: by default one for each processor, and at least
+    /// four. At most that many closures run at once. Zero is refused. A [`Scheduler`] has no
+    /// threads until it is [started](Scheduler::start).
     ///
     /// One thread leads: it takes out the due jobs and runs them, so a brief job costs no
     /// hand-over. Another stands by. When the leader has been in one run for 200 microseconds, the
     /// *patience*, the other takes the lead, and the run continues on its own thread. So while a
-    /// thread is free, a slow job delays others by the patience, and a job whose plan is
-    /// [`blocking`](crate::OneShot::blocking) delays them by the waking of a thread, some 50
-    /// microseconds. If runs take more than 30 microseconds on average, the lead changes before
+    /// thread is free, a slow job delays others by the patience plus waking that thread, some 50
+    /// microseconds. A job whose plan is [`blocking`](crate::OneShot::blocking) delays them by the
+    /// waking alone. If runs take more than 30 microseconds on average, the lead changes before
     /// each of them. Briefer runs follow one another on one thread, so together they use one
     /// processor at most.
     ///
@@ -140,8 +140,8 @@ impl Builder {
     /// counter [`held_up`](crate::Counts::held_up) counts this. With one thread each job waits for
     /// the one before.
     ///
-    /// **Cost**: while jobs run, the thread that stands by wakes up once per patience. While none
-    /// runs, it does not wake up.
+    /// **Cost**: while jobs run, the standby wakes up every 200 microseconds. While none runs, it
+    /// does not wake up.
     ///
     /// This and [`executor`](Self::executor) exclude each other: the last call wins.
     pub fn workers(mut self, workers: usize) -> Self {
@@ -158,10 +158,9 @@ impl Builder {
     }
 
     /// Spawns the runs of [async jobs](crate::OneShot::run_async) elsewhere: `spawn` receives each
-    /// run as a future, to be polled until it is ready. The thread that leads calls `spawn`, which
-    /// must return soon. Without `spawn_on`, that thread polls the futures itself: a waiting future
-    /// occupies no thread, but futures that need the reactor or the timers of a runtime do not work
-    /// there.
+    /// run as a future, to be polled until it is ready. The leader calls `spawn`, which must return
+    /// soon. Without `spawn_on`, the leader polls the futures itself: a waiting future occupies no
+    /// thread, but futures that need the reactor or the timers of a runtime do not work there.
     ///
     /// [`Service::stop`] waits for these runs as for others. Dropping the service does not, since
     /// they belong to the executor.

@@ -195,7 +195,7 @@ pub struct Snapshot {
     pub in_flight: usize,
     /// Those of them that have begun.
     pub running: usize,
-    /// The lateness of runs: from the deadline to the begin of the run. It includes rounding up to
+    /// The lateness of runs: from the deadline to the start of the run. It includes rounding up to
     /// the tick.
     pub lateness: Summary,
     /// How long runs took.

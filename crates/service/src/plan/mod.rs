@@ -110,8 +110,8 @@ impl<'h> Options<'h> {
 macro_rules! common_methods {
     () => {
         /// Gives the job a name, for messages and traces. The [handles](JobHandle) of a named job
-        /// return how it ended; a one-shot job without name or key does not keep that. Costs some
-        /// 200 bytes and an allocation.
+        /// return how it ended; a one-shot job without name or key does not keep its outcome. Costs
+        /// some 200 bytes and an allocation.
         pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
             self.options.extras().name = Some(name.into());
             self
@@ -177,9 +177,9 @@ macro_rules! common_methods {
 
         /// Declares that the runs may block, for instance because they wait for a disk or another
         /// program. Another thread of the service then takes the lead before each run, so other
-        /// jobs do not even wait for the [patience](crate::Builder::workers). Costs the waking of a
-        /// thread for each run, some 5 microseconds. It has no effect if all threads are in runs,
-        /// or if there is only one.
+        /// jobs do not even wait for the [patience](crate::Builder::workers). To wake that thread
+        /// costs the leader some 5 microseconds for each run. It has no effect if all threads are
+        /// in runs, or if there is only one.
         pub fn blocking(mut self) -> Self {
             self.options.more().way.blocks = true;
             self
@@ -187,10 +187,10 @@ macro_rules! common_methods {
 
         /// Ends each run of an [async job](Self::run_async) after `limit`: the future is dropped,
         /// which is [reported](crate::EventKind::TimedOut). Closures cannot be interrupted, and
-        /// ignore the limit. The limit still holds while the service stops, until its threads end;
-        /// they end after the runs that they poll. A run on [another
-        /// executor](crate::Builder::spawn_on) that the stop does not wait for has no limit from
-        /// then on.
+        /// ignore the limit. The limit also holds while the service stops, until the threads of the
+        /// service end, which is after the runs that they poll. A run on [another
+        /// executor](crate::Builder::spawn_on) has no limit after that, if the stop did not wait
+        /// for it.
         pub fn limit(mut self, limit: Duration) -> Self {
             self.options.extras().limit = Some(limit);
             self

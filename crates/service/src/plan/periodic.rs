@@ -96,8 +96,8 @@ impl<'h> Periodic<'h> {
         self
     }
 
-    /// Counts the period from the end of one run to the begin of the next; if runs overlap, from
-    /// begin to begin.
+    /// Counts the period from the end of one run to the start of the next; if runs overlap, from
+    /// start to start.
     pub fn fixed_delay(mut self) -> Self {
         self.pace = Pace::Delay;
         self
@@ -191,9 +191,9 @@ impl<'h> Periodic<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: unshared(work.into_call().0) })
     }
 
-    /// Sends a copy of a value at each deadline, from the thread that leads. Cloning it should take
-    /// no time, as for a value behind an [`Arc`]. If the channel is full, the copy is dropped,
-    /// which is reported. If the receiver is gone, the job ends.
+    /// Sends a copy of a value at each deadline, from the thread that leads. Cloning it should be
+    /// cheap, as for a value behind an [`Arc`]. If the channel is full, the copy is dropped, which
+    /// is reported. If the receiver is gone, the job ends.
     ///
     /// # Errors
     ///
