@@ -1,11 +1,11 @@
-//! What calls can answer instead of doing what they were asked for.
+//! The errors of calls, and of the start.
 
 use crate::store::{InvalidKey, Key, Kind, StoreError};
 use std::error;
 use std::fmt;
 use std::sync::Arc;
 
-/// Why a call did not do what it was asked for.
+/// Why a call failed.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,28 +13,28 @@ pub enum Error {
     Key(InvalidKey),
     /// The kind is empty, longer than 255 bytes, or has control characters.
     Kind(Kind),
-    /// A job has the key, and was not to be replaced.
+    /// Another job has the key, and the plan does not replace it.
     Duplicate(Key),
-    /// The key is that of a row of the timers themselves.
+    /// The key is reserved for the rows of the store itself.
     Reserved(Key),
     /// No job has the key.
     Absent(Key),
-    /// The job is running, and so it cannot be moved.
+    /// The job is running, so it cannot be moved.
     Running(Key),
     /// The payload is longer than [`MAX_PAYLOAD`](crate::MAX_PAYLOAD), or could not be encoded.
     Payload(String),
-    /// The rule of repetition cannot be: a period of less than a millisecond, a cron line that
-    /// cannot be read or never matches, a zone that is not known.
+    /// The rule of a periodic job is invalid: the period is zero or not a whole number of
+    /// milliseconds, the cron line cannot be read or never matches, or the time zone is unknown.
     Rule(String),
-    /// The store failed. Of what was asked for, all has been done or nothing; which of them is not
-    /// known. To ask again harms nobody: a job that was scheduled after all answers
-    /// [`Duplicate`](Self::Duplicate), or is replaced by itself.
+    /// The store failed. The change was carried out completely or not at all; which of the two is
+    /// unknown. Repeating the call is safe: if the job was scheduled after all, it returns
+    /// [`Duplicate`](Self::Duplicate), or replaces the job by an equal one.
     Store(Arc<StoreError>),
     /// The timers have been stopped.
     Stopped,
 }
 
-/// As it is shown: a `main` that returns the error prints this, and the remedy is in the message.
+/// Prints the message, with the remedy: a `main` that returns the error prints this.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -95,23 +95,24 @@ impl From<StoreError> for Error {
 pub enum StartError {
     /// The kind is empty, longer than 255 bytes, or has control characters.
     Kind(Kind),
-    /// Two handlers are for one kind.
+    /// A kind has two handlers.
     DuplicateKind(Kind),
-    /// A kind is to be run by the handler of another that has none.
+    /// An alias names a kind that has no handler yet.
     UnknownKind(Kind),
-    /// A setting that cannot be; the text names it.
+    /// A setting is invalid; the text names it.
     Setting(&'static str),
     /// The store cannot be opened.
     Store(StoreError),
-    /// A store is another shard than it was started as, or none; the text says what to do.
+    /// A store was started as a different shard than it is, or has jobs and is no shard; the text
+    /// names the remedy.
     Shard(String),
     /// A thread could not be started.
     Thread(std::io::Error),
-    /// The service with the workers could not be built.
+    /// The service that runs the workers could not be built.
     Service(wheelhouse_service::BuildError),
 }
 
-/// As it is shown: a `main` that returns the error prints this, and the remedy is in the message.
+/// Prints the message, with the remedy: a `main` that returns the error prints this.
 impl fmt::Debug for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

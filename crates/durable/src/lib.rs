@@ -33,9 +33,10 @@
 //!
 //! * A [store] holds a row for each key, ordered by `visible_at`. A claim moves `visible_at` to the
 //!   end of a lease and returns a token; an ack compares the token. So if a program dies, its jobs
-//!   become visible again without further action.
-//! * A run **begins** by a separate change, when a worker is free for it. That change counts the
-//!   attempt. Until then the job can be cancelled, moved and replaced.
+//!   become visible again when their leases end.
+//! * The start of a run is a separate change, **begin**, which is committed when a worker is free
+//!   for it. That change counts the attempt. Until then the job can be cancelled, moved and
+//!   replaced.
 //! * The **committer** is one thread. Changes that arrive while it commits form the next batch, so
 //!   one sync serves many callers. Wait for a [`Commit`] in a thread, or await it.
 //! * The **claimer** is one thread. It leases due jobs, no more than may be in flight, and learns
@@ -49,9 +50,9 @@
 //!
 //! | | |
 //! |---|---|
-//! | schedule, cancel, refresh | a place in a batch, and a commit shared by all waiting callers |
+//! | schedule, cancel, refresh | an entry in a batch, and a commit that all waiting callers share |
 //! | a run | its share of a claim and of two commits (begin and end), with an allocation for each |
-//! | nothing due | one query to the store a second |
+//! | nothing due | each second one claim, and one lookup for each kind (is it paused?) |
 //! | memory | jobs in flight and changes not yet committed; not the pending jobs |
 //! | threads | workers and their driver, the driver of the wheel, committer and claimer of each store |
 //!

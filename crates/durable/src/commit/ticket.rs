@@ -1,5 +1,4 @@
-//! What a caller holds while his change is being committed: to be waited for by a thread or
-//! awaited.
+//! The result of a submitted change: a thread waits for it, or a task awaits it.
 
 use crate::error::Error;
 use crate::store::{Key, Outcome};
@@ -49,8 +48,9 @@ impl Drop for Promise {
     }
 }
 
-/// A change on its way to the store: call [`wait`](Self::wait) on a thread, or `.await` it on any
-/// executor. It is committed also if nobody waits; but only who waits knows that it was.
+/// A change that is being committed: call [`wait`](Self::wait) on a thread, or `.await` it on any
+/// executor. The change is committed even if no caller waits, but only the result shows that it is
+/// durable.
 #[must_use = "the change is durable when this says so: wait for it or await it"]
 pub struct Commit<T> {
     slot: Result<Arc<Slot>, Error>,
@@ -81,12 +81,12 @@ impl<T> Commit<T> {
         Self { slot: Err(error), key, answer: |_, key| Err(Error::Absent(key.clone())) }
     }
 
-    /// The key of the job, given or made.
+    /// The key of the job: the given one, or the random one that the plan made.
     pub fn key(&self) -> &Key {
         &self.key
     }
 
-    /// Waits until the change is durable, or has failed. In an async task, `.await` it instead.
+    /// Waits until the change is durable or has failed. In an async task, `.await` it instead.
     ///
     /// # Errors
     ///
@@ -102,11 +102,11 @@ impl<T> Commit<T> {
         }
     }
 
-    /// The same, for so long at most; then it comes back.
+    /// Like [`wait`](Self::wait), but for at most `longest`.
     ///
     /// # Errors
     ///
-    /// Itself, to be waited for again.
+    /// `self` if the time is over, so that the caller can wait again.
     pub fn wait_for(self, longest: Duration) -> Result<Result<T, Error>, Self> {
         let deadline = Instant::now().checked_add(longest);
         if let Ok(slot) = &self.slot {

@@ -63,136 +63,138 @@ impl Builder {
         }
     }
 
-    /// The name in front of each [idempotency key](crate::DurableRun::idempotency_key); empty by
-    /// default. For effects that several stores have in common; all programs on one store say the
-    /// same.
+    /// Sets the prefix of each [idempotency key](crate::DurableRun::idempotency_key): empty by
+    /// default. Needed if jobs of several stores have effects on one resource. All programs on a
+    /// store must set the same name.
     pub fn queue(mut self, name: impl Into<String>) -> Self {
         self.queue = name.into();
         self
     }
 
-    /// How long a job is invisible to others after a claim: 30 s by default. It is renewed at a
-    /// third of that until the end of the run is committed; so it is how long a job waits whose
-    /// program has died, and for how long one may stall without losing its jobs.
+    /// Sets how long a lease lasts after a claim or a renewal: 30 s by default. Leases are renewed
+    /// after each third of this time, until the end of the run is committed. If a program dies, its
+    /// jobs wait for up to this time. A program that stalls for longer loses its jobs to other
+    /// programs.
     pub fn visibility_timeout(mut self, timeout: Duration) -> Self {
         self.settings.visibility = timeout;
         self
     }
 
-    /// How many threads run handlers: 4 by default.
+    /// Sets the number of threads that run handlers: 4 by default.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
         self
     }
 
-    /// How many jobs this program leases at a time at the most, those that wait for a worker among
-    /// them: 64 for each worker by default. More make larger claims.
+    /// Sets the most jobs that this program leases at a time, including those that wait for a
+    /// worker: 64 for each worker by default. A higher limit allows larger claims.
     ///
-    /// No more are leased than the workers are expected to begin within a tenth of a second, by how
-    /// long runs have taken, and one for each worker at least: where handlers take long, other
-    /// programs may have a free worker. About 16 MiB of payloads are kept in memory at the most.
+    /// Beyond one job for each worker, no more are leased than the workers can begin within a tenth
+    /// of a second, judging by earlier runs. So if handlers take long, jobs are left to programs
+    /// with a free worker. At most about 16 MiB of payloads are kept in memory.
     pub fn max_in_flight(mut self, jobs: usize) -> Self {
         self.max_in_flight = Some(jobs);
         self
     }
 
-    /// How many jobs a second are handed out that are more than a second late; without a limit by
-    /// default. So a backlog after downtime does not fall upon what the handlers need. More than
-    /// what comes in, or the backlog grows.
+    /// Sets the most jobs per second that are handed out more than a second late: no limit by
+    /// default. This protects what the handlers depend on from a backlog after downtime. The rate
+    /// must exceed that of new jobs, or the backlog grows.
     pub fn catch_up_rate(mut self, jobs_a_second: u32) -> Self {
         self.settings.catch_up_rate = Some(jobs_a_second);
         self
     }
 
-    /// How many attempts a job has before it is a dead letter: 20 by default. A job may have [its
-    /// own](crate::Plan::max_attempts).
+    /// Sets the number of attempts after which a job becomes a dead letter: 20 by default. A job
+    /// can have [its own limit](crate::Plan::max_attempts).
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.settings.max_attempts = attempts;
         self
     }
 
-    /// How long after a first failure a job is tried again, which doubles with each attempt, up to
-    /// a longest: 1 s and an hour by default. Of each, between a half and all, at random.
+    /// How long a job waits before it is retried: `first` after the first failure, and twice as
+    /// long after each further one, up to `longest`; 1 s and an hour by default. A random share of
+    /// up to a half is subtracted from each wait.
     pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
         self.settings.backoff = Backoff { first, longest };
         self
     }
 
-    /// How long a handler may work until it is reported as
-    /// [still running](crate::EventKind::StillRunning), and as [slow](crate::EventKind::Slow) when
-    /// it ends: 30 s by default. It is looked at as often as the store is [asked](Self::poll).
+    /// Sets the time after which a handler is reported as [still
+    /// running](crate::EventKind::StillRunning), and as [slow](crate::EventKind::Slow) when it
+    /// ends: 30 s by default. Handlers are checked at each [poll](Self::poll).
     pub fn slow_after(mut self, time: Duration) -> Self {
         self.settings.slow_after = time;
         self
     }
 
-    /// How long a run may take; without a limit by default. A job may have [its
-    /// own](crate::Plan::limit). A run that has taken as long is reported as [timed
-    /// out](crate::EventKind::TimedOut), and its lease is not renewed any more: when that has run
-    /// out, at the latest after the [visibility timeout](Self::visibility_timeout), another worker
-    /// takes the job over, with the next attempt, and
-    /// [`is_superseded`](crate::DurableRun::is_superseded) tells the run.
+    /// Sets a time limit for each run: none by default. A job can have [its
+    /// own](crate::Plan::limit). A run that reaches its limit is reported as [timed
+    /// out](crate::EventKind::TimedOut), and its lease is no longer renewed. The lease then runs
+    /// out within the [visibility timeout](Self::visibility_timeout). From that time on
+    /// [`is_superseded`](crate::DurableRun::is_superseded) returns `true` in the run, and another
+    /// worker takes the job over, with the next attempt.
     ///
-    /// No thread can be ended from outside: a handler that never returns keeps its worker. If it
-    /// does return before another took the job over, its end counts.
+    /// A thread cannot be interrupted, so a handler that never returns occupies its worker. If the
+    /// handler returns before another worker takes the job over, its result counts.
     pub fn limit(mut self, limit: Duration) -> Self {
         self.settings.limit = Some(limit);
         self
     }
 
-    /// How long dead letters are kept: for ever by default. Those that are older are removed within
-    /// a minute, by a program that has handlers, which reads all dead letters for that.
+    /// Sets how long dead letters are kept: for ever by default. Older ones are removed within a
+    /// minute, by any program that has handlers. It reads all dead letters each time.
     pub fn dead_letters_for(mut self, time: Duration) -> Self {
         self.settings.dead_for = Some(time);
         self
     }
 
-    /// How many dead letters a store keeps: all by default. The oldest of more than that are
-    /// removed within a minute, as those of [`dead_letters_for`](Self::dead_letters_for).
+    /// Sets the most dead letters that a store keeps: all by default. If there are more, the oldest
+    /// are removed as by [`dead_letters_for`](Self::dead_letters_for).
     pub fn most_dead_letters(mut self, letters: usize) -> Self {
         self.settings.most_dead = Some(letters);
         self
     }
 
-    /// How often the store is asked though nothing said that something is due: once a second by
-    /// default. A net below, for stores that cannot tell of what other programs schedule.
+    /// Sets how often the store is polled although no job is known to be due: once a second by
+    /// default. This finds jobs of other programs if the store cannot notify.
     pub fn poll(mut self, each: Duration) -> Self {
         self.settings.poll = each;
         self
     }
 
-    /// The clock by which this program sleeps and measures. What is due, the store's clock decides.
+    /// Sets the clock by which this program sleeps and measures time. The store's clock decides
+    /// which jobs are due.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// What is to be called when something goes wrong that no call could tell. It is called by the
-    /// threads that commit, claim and run: it should return soon, and must not wait for a commit.
+    /// Sets a callback for failures that no call can return. The threads that commit, claim and run
+    /// call it, so it should return soon, and must not wait for a commit.
     pub fn on_event(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
         self
     }
 
-    /// Starts: from here on jobs of the kinds that have handlers are run, those too that are due
-    /// since before.
+    /// Starts to run the jobs of all kinds that have a handler, including those that are overdue.
     ///
     /// # Errors
     ///
-    /// Two handlers for one kind, an alias without one, a setting of zero, a store that cannot be
-    /// asked or opened twice, one that is a [shard](StartError::Shard), a thread that cannot be
-    /// started.
+    /// If a kind has two handlers, an alias has none, a setting is out of range, the store cannot
+    /// be reached or cannot open a second connection, the store is a [shard](StartError::Shard), or
+    /// a thread cannot be started.
     pub fn start(self, store: impl Store) -> Result<Durable, StartError> {
         self.start_shards([store])
     }
 
-    /// Starts on several stores: a job lies in the one that its key belongs to, and each has a
-    /// committer and a claimer of its own, so that one that is away holds up its own jobs alone.
-    /// For more jobs than one server takes: several Redis, databases, or queues in them.
+    /// Starts on several stores, for more jobs than one server can take: several Redis servers,
+    /// databases, or queues in them. The key of a job decides which store keeps it. Each store has
+    /// its own committer and claimer, so a store that is unreachable delays only its own jobs.
     ///
-    /// All programs start with the same stores in the same order, which never changes: each store
-    /// remembers which shard it is. `workers` are those of all; `max_in_flight` and `catch_up_rate`
-    /// are divided among the stores, with one at least for each.
+    /// All programs must start with the same stores in the same order, which cannot change: each
+    /// store remembers which shard it is. All stores share the `workers`. `max_in_flight` and
+    /// `catch_up_rate` are divided among the stores, at least 1 for each.
     ///
     /// ```
     /// use wheelhouse_durable::store::MemoryStore;
@@ -206,16 +208,15 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// A store that cannot be reached holds up its own jobs alone. That holds at the start too, if
-    /// another can be reached, and if its builder was told to `connect_later` (`RedisStore` and
-    /// `PostgresStore`): `connect` fails while the server is away. A store that is empty while
-    /// others have jobs is reported ([`StoreFailed`](crate::EventKind::StoreFailed)) and used as a
-    /// new one.
+    /// The start succeeds if at least one store can be reached, and the others were built with
+    /// `connect_later` (`RedisStore` and `PostgresStore`): `connect` fails while its server is
+    /// unreachable. A store that is empty while others have jobs is reported
+    /// ([`StoreFailed`](crate::EventKind::StoreFailed)) and used as a new one.
     ///
     /// # Errors
     ///
-    /// Those of [`start`](Self::start); no store, or none that can be reached;
-    /// [`StartError::Shard`], if a store is another shard, or has jobs and is none.
+    /// Those of [`start`](Self::start); if there is no store, or none can be reached;
+    /// [`StartError::Shard`] if a store is a different shard, or has jobs and is no shard.
     pub fn start_shards(
         self,
         stores: impl IntoIterator<Item = impl Store>,

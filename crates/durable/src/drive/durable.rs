@@ -23,8 +23,8 @@ use wheelhouse_service::{Clock, Missed, Moment, Service, Stop};
 /// How often it is looked for kinds without a handler.
 const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
 
-/// Durable timers that run. Schedules by the methods of [`Timers`], to which it dereferences; give
-/// other threads a clone of [`timers`](Self::timers).
+/// Running timers: the owner of the threads. It dereferences to [`Timers`], whose methods schedule
+/// jobs. Give other threads a clone of [`timers`](Self::timers).
 ///
 /// ```
 /// use std::time::Duration;
@@ -182,13 +182,13 @@ impl Parts {
 }
 
 impl Durable {
-    /// Chooses workers, timeouts, limits ...
+    /// Configures workers, timeouts, limits ...
     pub fn builder(handlers: Handlers) -> Builder {
         Builder::new(handlers)
     }
 
-    /// Starts with the defaults of a [`Builder`]. On a SQLite file there is `Durable::open`, by the
-    /// trait `DurableExt` of `wheelhouse-store-sqlite`.
+    /// Starts with the defaults of a [`Builder`]. For a SQLite file, use `Durable::open` of the
+    /// trait `DurableExt` in `wheelhouse-store-sqlite`.
     ///
     /// # Errors
     ///
@@ -197,27 +197,28 @@ impl Durable {
         Self::builder(handlers).start(store)
     }
 
-    /// What other threads schedule with. It does not keep the threads running: when this has been
-    /// stopped, it answers [`Error::Stopped`](crate::Error::Stopped).
+    /// Returns the handle with which other threads schedule jobs. It does not keep the timers
+    /// running: once they are stopped, its methods return
+    /// [`Error::Stopped`](crate::Error::Stopped).
     pub fn timers(&self) -> Timers {
         self.timers.clone()
     }
 
-    /// Stops, and waits for the runs that have begun, however long they take: to bound that, call
-    /// [`stop_within`](Self::stop_within). No more jobs are leased, those that have not begun are
-    /// given back, and the ends of runs are committed. Returns when all of that is durable.
-    /// Jobs stay in the store. To drop a `Durable` is the same.
+    /// Stops, and waits for the runs that have begun, however long they take:
+    /// [`stop_within`](Self::stop_within) sets a limit. No more jobs are leased, jobs that have not
+    /// begun are released, and the ends of runs are committed. Returns when all of this is durable.
+    /// Jobs stay in the store. Dropping a `Durable` does the same.
     ///
     /// If a handler calls it, or drops the `Durable`, it returns at once: another thread waits for
-    /// all runs, that of the handler among them, and commits their ends.
+    /// all runs, including that of the handler, and commits their ends.
     pub fn stop(mut self) {
         self.end(Stop::Wait);
     }
 
-    /// Stops, and waits for handlers up to that time. Returns how many are running then: their ends
-    /// are not committed, and they are repeated when their leases have run out. Runs that have
-    /// begun and that no worker has come to are given back, unless they were cancelled. In a
-    /// handler it returns 0 at once.
+    /// Stops, and waits for handlers up to `longest`. Returns how many handlers are still running:
+    /// their ends are not committed, so their jobs run again when the leases have run out. Runs
+    /// that have begun, but whose handlers no worker has called, are released unless the job was
+    /// cancelled. In a handler it returns 0 at once.
     pub fn stop_within(mut self, longest: Duration) -> usize {
         self.end(Stop::WaitFor(longest))
     }

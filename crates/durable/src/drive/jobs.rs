@@ -9,14 +9,14 @@ use std::fmt;
 /// Rows that are read at a time: other calls of the store wait for that.
 const PAGE: usize = 128;
 
-/// Where a job is.
+/// The state of a job, for [`Jobs::state`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JobState {
-    /// It waits to be due, to be retried, or for the end of an older run under its key.
+    /// It waits until it is due or retried, or for the end of an older run under its key.
     Pending,
-    /// A program has leased it, and it has not begun.
+    /// A program has leased it, and its run has not begun.
     Leased,
-    /// A run under its key has begun, which may have been cancelled or replaced since.
+    /// A run under its key has begun. The job may have been cancelled or replaced since.
     Running,
 }
 
@@ -30,9 +30,9 @@ impl JobState {
     }
 }
 
-/// The jobs of all stores: from [`Timers::jobs`]. An iterator, which reads them by pages of 128
-/// rows, and keeps those that match: O(n) for all, in memory for a page. Changes that are made
-/// during that may be seen or not.
+/// An iterator over the jobs of all stores, made by [`Timers::jobs`]. It reads pages of 128 rows
+/// and returns those that match: O(n) in time, one page in memory. It may or may not see changes
+/// that are made while it runs.
 #[must_use = "nothing is read until it is iterated"]
 pub struct Jobs<'t> {
     timers: &'t Timers,
@@ -50,19 +50,19 @@ impl<'t> Jobs<'t> {
         Self { timers, prefix, kind: None, state: None, shard: 0, after: None, page }
     }
 
-    /// Those alone whose key begins with this.
+    /// Keeps only jobs whose key begins with `prefix`.
     pub fn prefix(mut self, prefix: impl AsRef<[u8]>) -> Self {
         self.prefix = prefix.as_ref().to_vec();
         self
     }
 
-    /// Those alone of this kind.
+    /// Keeps only jobs of this kind.
     pub fn kind(mut self, kind: impl Into<Kind>) -> Self {
         self.kind = Some(kind.into());
         self
     }
 
-    /// Those alone in this state.
+    /// Keeps only jobs in this state.
     pub fn state(mut self, state: JobState) -> Self {
         self.state = Some(state);
         self
@@ -90,7 +90,7 @@ impl<'t> Jobs<'t> {
     }
 }
 
-/// After an error the same page is read again.
+/// After an error, the next call reads the same page again.
 impl Iterator for Jobs<'_> {
     type Item = Result<Entry, Error>;
 

@@ -42,13 +42,13 @@ impl Paused {
     }
 }
 
-/// Pausing. The store keeps a pause, and it holds for all programs, also for those that start
-/// later. A program looks for it as often as it [asks](crate::Builder::poll), once a second by
-/// default, and then begins none of the jobs that it has leased. Runs in progress continue, and
-/// their ends count; jobs are scheduled, cancelled and moved as before. Programs of older versions
-/// ignore a pause.
+/// Pausing. The store keeps a pause, which applies to all programs, including those that start
+/// later. A program reads it at each [poll](crate::Builder::poll), once a second by default, and
+/// from then on does not begin jobs that it has leased. Runs in progress continue, and their ends
+/// count; jobs are scheduled, cancelled and moved as before. Programs of older versions ignore a
+/// pause.
 impl Timers {
-    /// Keeps further runs of a kind from beginning, in all stores, and waits until that is durable.
+    /// Prevents further runs of a kind, in all stores, and waits until the change is durable.
     /// Returns `false` if the kind is paused already.
     ///
     /// ```
@@ -62,13 +62,13 @@ impl Timers {
     ///
     /// # Errors
     ///
-    /// A kind that is too long; [`Error::Store`], then some of several stores may be paused;
+    /// If the kind is too long; [`Error::Store`], after which some of several stores may be paused;
     /// [`Error::Stopped`].
     pub fn pause(&self, kind: impl AsRef<str>) -> Result<bool, Error> {
         self.set_paused(Change::pause(Some(kind.as_ref()))?)
     }
 
-    /// Lets runs of a kind begin again, unless all are paused. Returns `false` if the kind is not
+    /// Allows runs of a kind again, unless all kinds are paused. Returns `false` if the kind is not
     /// paused.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ impl Timers {
         self.set_paused(Change::resume(Some(kind.as_ref()))?)
     }
 
-    /// Keeps further runs of every kind from beginning. Returns `false` if all are paused already.
+    /// Prevents further runs of every kind. Returns `false` if all kinds are already paused.
     ///
     /// # Errors
     ///
@@ -87,8 +87,8 @@ impl Timers {
         self.set_paused(Change::pause(None)?)
     }
 
-    /// Ends a [`pause_all`](Self::pause_all); kinds that are paused by themselves stay so.
-    /// Returns `false` if not all are paused.
+    /// Ends a [`pause_all`](Self::pause_all). Kinds that were [paused](Self::pause) one by one stay
+    /// paused. Returns `false` if there was no `pause_all`.
     ///
     /// # Errors
     ///

@@ -12,24 +12,24 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What became of a cancellation. It is decided when it is said.
+/// The result of a cancellation. It is final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cancel {
     /// The job will not begin.
     Cancelled,
-    /// The job has begun: this run continues and its ack counts; it is not repeated, and no other
-    /// follows. Its handler may not have been called yet, and never is if the program is killed
-    /// before that, or stopped by [`stop_within`](crate::Durable::stop_within).
+    /// A run has begun: it continues, its ack counts, it is not repeated, and no other run follows.
+    /// Its handler may not have been called yet. If the program is killed before that, or stopped
+    /// by [`stop_within`](crate::Durable::stop_within), the handler is never called.
     Running,
     /// No job has the key.
     Absent,
 }
 
-/// Schedules, cancels and moves jobs, from every thread and from handlers. Cheap to clone.
+/// Schedules, cancels and moves jobs, from any thread and from handlers. Cheap to clone.
 ///
-/// Methods that wait return when what they did is durable; those called `submit` return at once
-/// with a [`Commit`]. An observer of events must not wait for either: it is called by the thread
-/// that commits.
+/// Most methods return when the change is durable. Methods named `submit` return a [`Commit`] at
+/// once. A [callback for events](crate::Builder::on_event) must not wait for a change, since the
+/// thread that commits may have called it.
 #[derive(Clone)]
 pub struct Timers {
     shards: Arc<[Shared]>,
@@ -63,38 +63,37 @@ impl Timers {
         &self.shards[shard_of(key.as_bytes(), self.shards.len())]
     }
 
-    /// Which of the stores that it was [started](crate::Builder::start_shards) with a key belongs
-    /// to, from 0 (messages count from 1): for changes that are committed in a transaction of
-    /// yours.
+    /// Returns the index, from 0, of the [store](crate::Builder::start_shards) that keeps a key:
+    /// for changes that you commit in your own transaction. Messages count stores from 1.
     ///
     /// # Errors
     ///
-    /// A key that cannot be.
+    /// [`Error::Key`].
     pub fn shard_of(&self, key: impl AsRef<[u8]>) -> Result<usize, Error> {
         Ok(shard_of(Key::new(key)?.as_bytes(), self.shards.len()))
     }
 
-    /// Plans a job for so long from now, by the store's clock. Longer than [`Timestamp::MAX`] is
-    /// that.
+    /// Plans a job for `delay` from now, by the store's clock. A time beyond [`Timestamp::MAX`]
+    /// becomes [`Timestamp::MAX`].
     pub fn after(&self, delay: Duration) -> Plan<'_> {
         Plan::new(self, When::After(delay))
     }
 
-    /// Plans a job for a time: a [`SystemTime`](std::time::SystemTime) or a [`Timestamp`]. One that
-    /// is past is due at once.
+    /// Plans a job for a time: a [`SystemTime`](std::time::SystemTime) or a [`Timestamp`]. A past
+    /// time is due at once.
     pub fn at(&self, time: impl Into<Timestamp>) -> Plan<'_> {
         Plan::new(self, When::At(time.into()))
     }
 
-    /// Plans a job that comes again and again, first a period from now: at whole multiples of the
-    /// period, without drift. It ends when it is cancelled, its handler says [`Stop`], or it
-    /// [expires](Plan::expires).
+    /// Plans a periodic job: the first run is a period from now, and later runs follow at whole
+    /// periods after the first, without drift. The job ends when it is cancelled, its handler
+    /// returns [`Stop`], or it [expires](Plan::expires).
     ///
     /// [`Stop`]: crate::Stop
     ///
     /// # Errors
     ///
-    /// A period that is no whole number of milliseconds, or zero.
+    /// If the period is zero, or not a whole number of milliseconds.
     pub fn every(&self, period: Duration) -> Result<Plan<'_>, Error> {
         let millis = u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
         if millis == 0 || !period.subsec_nanos().is_multiple_of(1_000_000) {
@@ -105,14 +104,15 @@ impl Timers {
     }
 
     /// Plans a job for the times of a cron line, in a time zone by its IANA name, such as
-    /// `Europe/Berlin`: see [`wheelhouse_service::cron`] for lines and changes of clocks. Name and
-    /// line are stored, and the program that runs the job reads them. A line that other versions
-    /// would read differently is stored in [plain form](wheelhouse_service::cron::Cron::plain):
-    /// `22-2` as `22-23,0-2`. Asks the store for its clock.
+    /// `Europe/Berlin`: see [`wheelhouse_service::cron`] for lines and changes of clocks. The name
+    /// of the zone and the line are stored, and the program that runs the job reads them. A line
+    /// that other versions would read differently is stored in [plain
+    /// form](wheelhouse_service::cron::Cron::plain): `22-2` as `22-23,0-2`. This call reads the
+    /// store's clock.
     ///
     /// # Errors
     ///
-    /// A line that cannot be read or names no time in the future, an unknown zone,
+    /// If the line cannot be read or names no time in the future, or the zone is unknown;
     /// [`Error::Store`].
     #[cfg(feature = "cron")]
     pub fn cron(&self, line: &str, zone: &str) -> Result<Plan<'_>, Error> {
@@ -126,7 +126,7 @@ impl Timers {
         Ok(self.at(first.ok_or_else(none)?).repeat(Repeat::Cron { line, zone }))
     }
 
-    /// The store's clock, rounded down; of several stores that of the first which answers.
+    /// The store's clock, rounded down. With several stores, the clock of the first that answers.
     ///
     /// # Errors
     ///
@@ -148,20 +148,20 @@ impl Timers {
         Err(failed.into_iter().next().map_or(Error::Stopped, |(_, error)| Error::from(error)))
     }
 
-    /// Cancels a job, and waits until that is durable.
+    /// Cancels a job, and waits until the change is durable.
     ///
     /// # Errors
     ///
-    /// A key that cannot be; [`Error::Store`]; [`Error::Stopped`].
+    /// [`Error::Key`]; [`Error::Store`]; [`Error::Stopped`].
     pub fn cancel(&self, key: impl AsRef<[u8]>) -> Result<Cancel, Error> {
         self.submit_cancel(key)?.wait()
     }
 
-    /// The same without waiting.
+    /// Like [`cancel`](Self::cancel), but returns a [`Commit`] at once.
     ///
     /// # Errors
     ///
-    /// A key that cannot be.
+    /// [`Error::Key`].
     pub fn submit_cancel(&self, key: impl AsRef<[u8]>) -> Result<Commit<Cancel>, Error> {
         let key = Key::new(key)?;
         Ok(self.submit(&key, Change::Cancel { key: key.clone() }, |outcome, _| match outcome {
@@ -171,11 +171,11 @@ impl Timers {
         }))
     }
 
-    /// Moves a job to so long from now, and waits until that is durable.
+    /// Moves a job to `delay` from now, and waits until the change is durable.
     ///
     /// # Errors
     ///
-    /// [`Error::Absent`]; [`Error::Running`], if it has begun; a key that cannot be;
+    /// [`Error::Absent`]; [`Error::Running`] if the run has begun; [`Error::Key`];
     /// [`Error::Store`]; [`Error::Stopped`].
     pub fn refresh(&self, key: impl AsRef<[u8]>, delay: Duration) -> Result<(), Error> {
         self.submit_move(key, When::After(delay))?.wait()
@@ -185,8 +185,7 @@ impl Timers {
     ///
     /// # Errors
     ///
-    /// A key that cannot be. What else can go wrong, the [`Commit`] says: see
-    /// [`refresh`](Self::refresh).
+    /// [`Error::Key`]. The [`Commit`] returns the other errors of [`refresh`](Self::refresh).
     pub fn submit_move(&self, key: impl AsRef<[u8]>, when: When) -> Result<Commit<()>, Error> {
         let key = Key::new(key)?;
         Ok(self.submit(
@@ -200,7 +199,8 @@ impl Timers {
         ))
     }
 
-    /// Makes a job of a dead letter again, due so long from now, and waits until that is durable.
+    /// Turns a dead letter back into a job that is due `delay` from now, and waits until the change
+    /// is durable.
     ///
     /// # Errors
     ///
@@ -217,7 +217,8 @@ impl Timers {
         commit.wait()
     }
 
-    /// Removes a dead letter, and waits until that is durable; false if it is gone already.
+    /// Removes a dead letter, and waits until the change is durable. Returns `false` if it is
+    /// already gone.
     ///
     /// # Errors
     ///
@@ -227,18 +228,18 @@ impl Timers {
         self.submit(&dead.job.key, forget, |outcome, _| Ok(outcome == Outcome::Done)).wait()
     }
 
-    /// The job that has a key, as the store has it.
+    /// The job that has the key, as it is stored.
     ///
     /// # Errors
     ///
-    /// A key that cannot be; [`Error::Store`].
+    /// [`Error::Key`]; [`Error::Store`].
     pub fn find(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>, Error> {
         let key = Key::new(key)?;
         Ok(self.shard(&key).store.lock().find(&key)?)
     }
 
-    /// The jobs of all stores, to be filtered and iterated. For people and repairs: it reads every
-    /// row, however few are wanted.
+    /// The jobs of all stores, to be filtered and iterated. For inspection and repairs: it reads
+    /// every row, even if few match.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -281,8 +282,9 @@ impl Timers {
         Ok(Some(if is_missed { Put { when: When::At(row.due), ..put } } else { put }))
     }
 
-    /// Dead letters, the first `max` after that of a generation. Of several stores a few more,
-    /// where letters of several have the same one.
+    /// Up to `max` dead letters, in the order of their generations, beginning after the generation
+    /// `after`. With several stores a few more are returned if letters of several stores have the
+    /// same generation.
     ///
     /// # Errors
     ///
@@ -300,8 +302,8 @@ impl Timers {
         Ok(dead)
     }
 
-    /// Whether the timers are being stopped, or have been: no more runs begin, and one that takes
-    /// long may end early.
+    /// Returns `true` if the timers are being stopped or have been stopped. No more runs begin. A
+    /// long run can check this to end early.
     pub fn is_stopped(&self) -> bool {
         self.shared().stopping.load(Ordering::SeqCst)
     }

@@ -20,7 +20,8 @@ use std::time::Duration;
 pub enum Next {
     /// The job ends; a periodic job waits for its next occurrence.
     Done,
-    /// The same job again after this delay: the next occurrence, with no attempts.
+    /// The same job runs again after this delay, as its next occurrence; its attempts are counted
+    /// from 1 again.
     After(Duration),
     /// The handler has committed [`DurableRun::ack`] itself, in one transaction with its effects.
     Acked,
@@ -61,7 +62,7 @@ impl Handlers {
         Self::default()
     }
 
-    /// Runs jobs of a kind by a function of the payload's bytes. With two handlers for one kind the
+    /// Adds a handler for a kind, which takes the payload as bytes. If a kind has two handlers, the
     /// timers do not start.
     pub fn on_bytes<F>(mut self, kind: impl Into<Kind>, handler: F) -> Self
     where
@@ -71,8 +72,8 @@ impl Handlers {
         self
     }
 
-    /// Runs jobs of a kind by a function of the payload, which is read from JSON (feature `serde`).
-    /// If the payload cannot be read, the job becomes a dead letter.
+    /// Adds a handler for a kind, which takes the payload as a value that is read from JSON
+    /// (feature `serde`). If the payload cannot be read, the job becomes a dead letter.
     #[cfg(feature = "serde")]
     pub fn on<T, F>(self, kind: impl Into<Kind>, handler: F) -> Self
     where

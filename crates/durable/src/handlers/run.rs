@@ -155,15 +155,15 @@ impl DurableRun<'_> {
     }
 
     /// The fencing token. If a resource refuses tokens lower than the highest it has seen, only the
-    /// newest run can change it. Tokens of one key can be compared, and tokens of one store;
-    /// [several stores](crate::Builder::start_shards) number their tokens separately.
+    /// newest run can change it. Tokens of one store can be compared with each other; [several
+    /// stores](crate::Builder::start_shards) number their tokens separately.
     pub fn token(&self) -> Token {
         self.leased.token
     }
 
     /// The queue, key, generation and occurrence: the same in all attempts at this occurrence, and
-    /// different in any other. An effect that takes place once for each of these strings takes
-    /// place once for each occurrence.
+    /// different in any other. An effect that is applied once for each of these strings is applied
+    /// once for each occurrence.
     pub fn idempotency_key(&self) -> String {
         let queue = &self.timers.shared().queue;
         format!("{queue}/{}/{}/{}", self.key(), self.generation(), self.occurrence())
@@ -174,8 +174,7 @@ impl DurableRun<'_> {
         self.leased.job.due
     }
 
-    /// The time from when this occurrence was due to when the run was handed out, by the store's
-    /// clock.
+    /// How late the run was when it was handed out, by the store's clock.
     pub fn lateness(&self) -> Duration {
         self.started.saturating_since(self.due())
     }
@@ -188,8 +187,8 @@ impl DurableRun<'_> {
 
     /// Returns `true` if another worker has the job now, or may have it: the lease has run out,
     /// because it could not be renewed, or because the run took longer than its
-    /// [limit](crate::Builder::limit). Effects of this run from here on may take place twice; its
-    /// ack is refused if another worker has claimed the job. O(1).
+    /// [limit](crate::Builder::limit). Effects from here on may take place twice. The ack of this
+    /// run is refused if another worker has claimed the job. O(1).
     pub fn is_superseded(&self) -> bool {
         self.held.is_lost(self.timers.shared().clock.now())
     }
