@@ -97,6 +97,36 @@ fn what_users_build_does_not_depend_on_what_measures() {
     }
 }
 
+/// The crates that `cargo tree` shows beneath a crate, and how many of them are of the workspace.
+fn tree(name: &str) -> (usize, usize) {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["tree", "--package", name, "--edges", "normal", "--prefix", "none"]);
+    // The numbers are those of one platform, whichever the test runs on.
+    cargo.args(["--target", "x86_64-unknown-linux-gnu", "--locked"]);
+    let output = cargo.current_dir(root()).output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("names of crates are UTF-8");
+    let names = text.lines().filter_map(|line| line.split(' ').next()).filter(|it| *it != name);
+    let names: BTreeSet<&str> = names.filter(|it| !it.is_empty()).collect();
+    (names.len(), names.iter().filter(|it| it.starts_with("wheelhouse")).count())
+}
+
+#[test]
+fn crates_bring_as_many_others_as_the_page_says() {
+    let text = page("ARCHITECTURE.md");
+    let table = text.split("BEGIN dependencies").nth(1).expect("the table begins");
+    let table = table.split("END dependencies").next().expect("the table ends");
+    let mut count = 0;
+    for row in table.lines().filter(|row| row.starts_with("| `")) {
+        let mut cells = row.split('|').map(str::trim).skip(1);
+        let name = cells.next().and_then(|it| it.split('`').nth(1)).expect("a name");
+        let mut number = || cells.next().expect("a cell").parse::<usize>().expect("a number");
+        assert_eq!(tree(name), (number(), number()), "{name}");
+        count += 1;
+    }
+    assert_eq!(count, 10, "rows of the table");
+}
+
 #[test]
 fn files_that_the_pages_link_to_exist() {
     for name in PAGES {
