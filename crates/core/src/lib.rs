@@ -4,35 +4,36 @@
 //! deadline, unless the timer was cancelled before. Varghese and Lauck (SOSP 1987) name four
 //! routines of a timer facility:
 //!
-//! | paper | here |
+//! | paper | this crate |
 //! |---|---|
 //! | START_TIMER | [`Timer::insert`] |
 //! | STOP_TIMER | [`Timer::cancel`] |
 //! | PER_TICK_BOOKKEEPING | [`Timer::advance`], [`Timer::pop_expired`] |
 //! | EXPIRY_PROCESSING | the caller's code, for each [`Expired`] |
 //!
-//! This crate has the trait and no structure. Each structure is a separate crate, which depends on
-//! this one and on no other crate of the workspace. A program that uses a structure through
-//! [`Timer`] changes to another one by changing one type.
+//! This crate defines the trait, and contains no structure. Each structure is a separate crate,
+//! which depends on this one and on no other crate of the workspace. A program that uses a
+//! structure through [`Timer`] changes to another one by changing one type.
 //!
 //! # Terms
 //!
 //! *Tick*: the unit of time, an absolute `u64`. The caller chooses its length (a millisecond, a
 //! jiffy). *Deadline*: the tick at which a timer is due. *Delay*: the number of ticks until the
 //! deadline. *Live*: inserted, and neither fired nor cancelled. *Handle*: the [`TimerId`] of a
-//! timer. *Lateness*: the tick of firing minus the deadline; always zero if each call advances by
-//! one tick.
+//! timer. *Lateness*: the tick of firing minus the deadline. It is zero if each call advances by
+//! one tick, unless the deadline had passed when the timer was inserted, or the structure is [late
+//! by design](#structures-that-are-late-by-design).
 //!
 //! # The contract
 //!
 //! Every backend keeps these eleven promises, except structures that are [late by
-//! design](#structures-that-are-late-by-design). Each promise is a named test of
+//! design](#structures-that-are-late-by-design). Each promise has a named test in
 //! `wheelhouse-conformance`.
 //!
 //! 1. **Exactly once.** A timer that was inserted fires once, or is cancelled once, or is still
 //!    live. Its value is returned once. Values of live timers are dropped with the structure.
-//! 2. **Never early, never a tick late.** It fires in the first call with `now >= deadline` and is
-//!    reported with its own deadline, however many ticks that call advances.
+//! 2. **Never early, never a tick late.** A timer fires in the first call with `now >= deadline`
+//!    and is reported with its own deadline, however many ticks that call advances.
 //! 3. **Order.** Timers fire in order of (deadline, insertion), within one call and across calls. A
 //!    reschedule counts as a new insertion, even to the same deadline. So all backends fire the
 //!    same sequence. The only exception is a timer that was [postponed](Timer::postpone): its order
@@ -47,14 +48,15 @@
 //!    call with `now`: it fires the timers due at `now` and does not move the clock.
 //! 7. **Wake-up.** [`next_wakeup`](Timer::next_wakeup) is `None` if and only if no timer is live.
 //!    Otherwise it is a tick at or before the earliest deadline. If a program advances from wake-up
-//!    to wake-up, the calls in which nothing fires are bounded: on the way to a deadline at most
-//!    one per level of the structure, and one for each hundred timers that move. Empty ticks cost
-//!    nothing: no structure visits them.
+//!    to wake-up, the number of calls that fire nothing is bounded: on the way to a deadline at
+//!    most one per level of the structure, plus one for each hundred timers that move. A call that
+//!    advances over empty ticks does not visit them.
 //! 8. **Memory follows the live timers.** After any number of insertions and cancellations, memory
 //!    stays within a constant factor of what the peak number of live timers needs. If a backend
 //!    frees memory lazily, it documents the bound.
-//! 9. **A panicking callback loses nothing else.** If the callback of `advance` panics, only the
-//!    timer passed to it is lost. All others stay, in order, and the next call continues with them.
+//! 9. **A panicking callback loses one timer only.** If the callback of `advance` panics, only the
+//!    timer that was passed to it is lost. All others stay, in order, and the next call continues
+//!    with them.
 //! 10. **The whole range of `u64`.** Any tick is a valid deadline, `u64::MAX` included. Nothing
 //!     overflows, and no loop runs once per tick.
 //! 11. **Bounded work.** Each backend documents the cost of each method, amortised and worst. Tests
@@ -70,19 +72,19 @@
 //!
 //! * 2: Never early, and late by at most the bound. A timer fires in a call with `now >= deadline`,
 //!   at the latest in the first call with `now >= deadline + bound`, or with `now == u64::MAX` if
-//!   that sum overflows. The bound is that of its delay when it was inserted or last moved. It is
-//!   reported with its own deadline.
-//! * 3: Among timers inserted while the clock shows the same tick, no timer fires at a later tick
-//!   than a timer with a later deadline. If they were inserted in order of their deadlines, they
-//!   fire in that order. A call that advances by many ticks fires in the same order as calls at
-//!   each tick.
+//!   that sum overflows. The bound depends on the delay of the timer when it was inserted or last
+//!   moved. The timer is reported with its own deadline.
+//! * 3: If two timers are inserted at the same tick, the one with the earlier deadline does not
+//!   fire at a later tick than the other. If timers were inserted at the same tick in order of
+//!   their deadlines, they fire in that order. A call that advances by many ticks fires in the same
+//!   order as calls at each tick.
 //! * 4: An overdue timer is due at once, as in every structure. The structure chooses its order
 //!   among the timers that are due already.
 //! * 7: The wake-up is never after the latest tick at which a live timer may fire. It is at or
 //!   before `now` if a timer is due.
 //! * 10: At `u64::MAX` every timer is due, whatever its bound.
 //!
-//! An approximate structure is left out where the results of backends are compared, because its
+//! Where the results of backends are compared, approximate structures are left out, because their
 //! results differ.
 //!
 //! # Edge cases

@@ -1,5 +1,5 @@
 //! Hierarchical timing wheels: start, stop and reschedule in O(1), exact to the tick over all of
-//! `u64`, for two hundred timers as well as ten million.
+//! `u64`, with two hundred timers as well as with ten million.
 //!
 //! # The idea
 //!
@@ -16,18 +16,19 @@
 //!               ╰─▶ timer 3
 //! ```
 //!
-//! * A digit of a tick is its slot on one level. The level of a timer is that of the highest digit
-//!   in which its deadline differs from the hand. So a slot never holds timers of different
-//!   rotations, and a timer cascades at most seven times.
+//! * In base 256, a tick has one digit for each level, which is the number of its slot on that
+//!   level. A timer is on the level of the highest digit in which its deadline differs from the
+//!   hand. So a slot never holds timers of different rotations, and a timer cascades at most seven
+//!   times.
 //! * A list is a ring through a sentinel (`nodes`), so removing a timer takes two stores.
-//! * A bitmap has one bit for each slot that has timers (`bitmap`), and the wheel remembers the
-//!   next occupied slot. A tick at which nothing is due is one comparison, and a call that advances
-//!   by many ticks visits no empty slot.
+//! * A bitmap (`bitmap`) marks the slots that have timers, and the wheel stores which occupied slot
+//!   is next. So a tick at which nothing is due costs one comparison, and a call that advances by
+//!   many ticks visits no empty slot.
 //! * Lists keep the order of insertion, and a cascade moves the timers of a list, in order, to
 //!   slots that are empty. So timers fire in order of (deadline, insertion) without sorting.
 //!
-//! This is the wheel of the textbooks, and the layout of a wheel with up to 32,768 timers (module
-//! `wheel`). [`ListWheel`] keeps this layout at any size.
+//! This is the textbook wheel. A wheel with up to 32,768 timers has this layout (module `wheel`).
+//! [`ListWheel`] keeps this layout at any size.
 //!
 //! # Large wheels
 //!
@@ -35,14 +36,14 @@
 //! milliseconds. And a list is a chain of cache misses, because the address of each node is stored
 //! in the node before it. [`HierarchicalWheel`] switches to another layout at the 32,769th timer:
 //!
-//! * **The next slot of each level opens** when half of the slot before it is over (`large`). From
-//!   then on, new timers that belong to it go directly to the level below, and the timers that it
-//!   already has move down a few per call. None is left when the hand gets there, so no tick moves
-//!   many timers.
+//! * **The next slot of each level opens** when the hand is halfway through the slot before it
+//!   (`large`). From then on, new timers that belong to it go directly to the level below, and its
+//!   *older* timers, which it had before, move down, a few per call. None is left when the hand
+//!   reaches the slot, so no tick moves many timers.
 //! * **Lists are read ahead** (`hints`). A slot remembers one in sixteen of its timers. Before its
 //!   timers move, sixteen walkers start at remembered timers and follow the list in parallel:
-//!   sixteen cache misses at once instead of one. The lists of the next sixteen ticks are read in
-//!   parallel too.
+//!   sixteen cache misses at once instead of one after another. The lists of the next sixteen ticks
+//!   are read in parallel too.
 //! * **A level has 1,024 slots**, so that most timers move once instead of twice.
 //!
 //! # Cost
@@ -61,34 +62,35 @@
 //! | [`advance`](Timer::advance) by one tick, large wheel | O(1) | at most 500 + k / 768 moves |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
-//! * A full array is copied, in O(n), by an insertion, and by a call that moves the first timer to
-//!   a level or to one of the two blocks of a level. A [capacity](Builder::capacity) avoids this.
-//!   The insertion that makes a wheel large moves all 32,768 timers.
+//! * If the array of timers is full, an insertion copies it, in O(n). So does a call that moves the
+//!   first timer to a level, or to one of the two blocks of slots of a level. A
+//!   [capacity](Builder::capacity) avoids this. The insertion that makes a wheel large moves all
+//!   32,768 timers.
 //! * [`next_wakeup`](Timer::next_wakeup) returns the tick at which the next slot opens, and then
 //!   each tick until the older timers of that slot have moved. So a call costs no more in a program
 //!   that sleeps than in one that calls at each tick.
-//! * A call that skips ticks moves the timers that calls at these ticks would have moved. If one
-//!   call advances from before a slot opens to its first tick or later, it moves all timers of the
-//!   slot.
+//! * A call that skips ticks also moves the timers that calls at the skipped ticks would have
+//!   moved. If it skips the whole time in which a slot is open, it moves all timers of the slot.
 //! * In k / 768, k is the number of timers that a slot had before it opened, including cancelled
 //!   timers. The wheel estimates k from the timers that it remembers. A program that cancels
 //!   exactly the remembered timers can raise the bound to n / 50.
-//! * Postponed timers move at their former deadline. All those with the same former deadline move
-//!   in one call.
+//! * Postponed timers move at their former deadline, all those with the same former deadline in one
+//!   call. A postponement to an earlier deadline costs a reschedule.
 //! * With more than 131,072 timers, an insertion or reschedule that doubles the number of hints of
 //!   a slot checks each hint. There is one hint for each sixteen timers of the slot.
 //! * A timer whose deadline is past when it is inserted goes to an ordered map: O(log j) for j such
 //!   timers.
 //!
-//! Memory: each timer of the peak takes 24 bytes plus its value, rounded up to a multiple of 32,
-//! and up to twice that after the array has grown. Each free place takes 8 bytes. From its first
-//! timer on, a level takes for each slot as much as for a timer: with values of up to 8 bytes, 8 KB
-//! a level in a small wheel and 64 KB in a large one. With more than 131,072 timers, hints take 48
-//! KB for each block of 1,024 slots, and up to 8 bytes for each timer, usually half a byte.
+//! Memory: each timer, at the peak of their number, takes 24 bytes plus its value, rounded up to a
+//! multiple of 32, and up to twice that after the array has grown. Each free place takes 8 bytes.
+//! As soon as a level has had a timer, each of its slots takes as much as a timer: with values of
+//! up to 8 bytes, 8 KB a level in a small wheel and 64 KB in a large one. With more than 131,072
+//! timers, hints take 48 KB for each block of 1,024 slots, and up to 8 bytes for each timer,
+//! usually half a byte.
 //!
 //! # When to use another structure
 //!
-//! Use a heap (`wheelhouse-binary-heap`) if nearly no timer is cancelled and memory is scarce. The
+//! Use a heap (`wheelhouse-binary-heap`) for at most a few thousand timers if memory is scarce. The
 //! tables of `cargo bench --bench peers` show the difference.
 //!
 //! # Source and deviations
@@ -139,8 +141,8 @@ pub use wheel::Wheel;
 use wheelhouse_core::meter::NoMeter;
 pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId, WheelError};
 
-/// The default wheel. Up to 32,768 timers it is the wheel of the textbooks. With more, it moves at
-/// most a few hundred timers per tick. The [crate documentation](crate#cost) lists the costs.
+/// The default wheel. Up to 32,768 timers it is the textbook wheel. With more, it moves at most a
+/// few hundred timers per tick. The [crate documentation](crate#cost) lists the costs.
 ///
 /// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].
 pub type HierarchicalWheel<T, M = NoMeter> = Wheel<T, M, true>;

@@ -1,8 +1,8 @@
-//! The timing wheel of the textbooks, with any number of timers.
+//! The textbook timing wheel, for any number of timers.
 //!
-//! This is the small wheel of this crate, which does not change its layout even with a million
-//! timers. It is the baseline to compare others with. A tick at which a slot of k timers cascades
-//! is O(k): a stall of milliseconds.
+//! It keeps the layout of a small wheel even with a million timers, as a baseline for comparisons.
+//! A tick at which a slot of k timers cascades takes O(k): a stall of milliseconds with a million
+//! timers.
 
 use crate::wheel::{DEFAULT_SLOTS, Wheel};
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
@@ -10,8 +10,8 @@ use wheelhouse_core::meter::{Meter, NoMeter};
 use wheelhouse_core::{SlotCount, wheel_builder};
 
 /// A wheel that never becomes large, for comparisons.
-/// [`HierarchicalWheel`](crate::HierarchicalWheel) is the same wheel up to 32,768 timers, and has
-/// shorter ticks with more.
+/// [`HierarchicalWheel`](crate::HierarchicalWheel) is the same wheel up to 32,768 timers, and takes
+/// less time per tick with more.
 ///
 /// ```
 /// use wheelhouse_hierarchical_wheel::{ListWheel, Timer};

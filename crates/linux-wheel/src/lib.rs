@@ -75,7 +75,7 @@
 //!
 //! If timers have to fire at their ticks, or in order of their deadlines, use
 //! `wheelhouse-hierarchical-wheel`. This wheel is for many timeouts that are nearly always
-//! cancelled and may fire late by an eighth of the delay.
+//! cancelled and may fire late, by up to 12.7 % of the delay.
 //!
 //! # Example
 //!

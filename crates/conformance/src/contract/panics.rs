@@ -1,4 +1,4 @@
-//! 9. A panicking callback loses nothing else.
+//! 9. A panicking callback loses one timer only.
 
 use crate::{fired, fresh, insert, latest, popped};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
