@@ -27,15 +27,12 @@ pub(crate) trait BriefSlab: Slab<dyn Work> {
 struct SlabOf<T>(Mutex<Arena<T>>);
 
 impl<T: Brief> Slab<dyn Work> for SlabOf<T> {
-    fn take(&self, place: u32) -> Option<Box<dyn Work>> {
-        let work = self.0.lock().remove(place)?;
-        Some(Box::new(work))
+    fn take(&self, place: u32) -> Box<dyn Work> {
+        Box::new(self.remove(place))
     }
 
     fn clear(&self, place: u32) {
-        let work = self.0.lock().remove(place);
-        // Without the lock: dropping it runs code of the user.
-        drop(work);
+        drop(self.remove(place));
     }
 
     fn shrink(&self) -> Box<dyn Any> {
@@ -45,8 +42,16 @@ impl<T: Brief> Slab<dyn Work> for SlabOf<T> {
 
 impl<T: Brief> BriefSlab for SlabOf<T> {
     fn carry_out(&self, place: u32, run: &Run<'_>) {
+        self.remove(place).carry_out(run);
+    }
+}
+
+impl<T> SlabOf<T> {
+    /// Takes out the work at a place. The lock is released before the work is dropped or carried
+    /// out, which runs code of the user.
+    fn remove(&self, place: u32) -> T {
         let work = self.0.lock().remove(place);
-        work.into_iter().for_each(|work| work.carry_out(run));
+        work.expect("the work of a job is taken out once, and is in its slab until then")
     }
 }
 
@@ -63,7 +68,7 @@ pub(crate) fn put<T: Brief>(slabs: &mut Slabs<dyn Work>, work: T) -> Result<(u16
         slabs.len() - 1
     });
     let slab: &dyn Any = &*slabs[index];
-    let Some(SlabOf(arena)) = slab.downcast_ref::<SlabOf<T>>() else { return Err(work) };
+    let SlabOf(arena) = slab.downcast_ref::<SlabOf<T>>().expect("it was found by its type");
     // It fits: the index is below `MOST_SLABS`.
     Ok((index as u16, arena.lock().insert(work)))
 }
@@ -82,6 +87,7 @@ impl Held<dyn Work> {
 impl Lying<dyn Work> {
     /// Takes the work out of its slab, and runs it.
     pub(crate) fn carry_out(self, run: &Run<'_>) {
-        self.leave().into_iter().for_each(|(slab, place)| slab.carry_out(place, run));
+        let (slab, place) = self.leave();
+        slab.carry_out(place, run);
     }
 }

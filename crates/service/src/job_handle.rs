@@ -130,7 +130,7 @@ impl JobHandle {
             let handle = JobHandle::new(Arc::clone(&self.anchor), self.id, None);
             return Ok(Job { handle, deadline, held: Some(Held::Work(work)) });
         }
-        self.ended(other.unwrap_or(Err(ChangeError::Over)))
+        self.ended(other.expect("set if the job is not plain"))
     }
 
     /// Moves the next run to `delay` from now, earlier or later. The schedule continues from there.
@@ -323,6 +323,7 @@ impl Job {
     #[inline]
     pub(crate) fn new(anchor: Anchor, taken: Taken<dyn Work>) -> Self {
         let Taken { id, deadline, info, held } = taken;
+        debug_assert!(held.is_some(), "a job is returned with its work");
         Self { handle: JobHandle::new(anchor, id, info), deadline, held }
     }
 

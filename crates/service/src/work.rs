@@ -23,9 +23,7 @@ impl<W: Work> Drop for PutBack<'_, W> {
 /// Calls work that is called again later.
 pub(crate) fn call_again<W: Work>(work: Box<W>, back: &mut Back, call: impl FnOnce(&mut W)) {
     let mut work = PutBack { work: Some(work), back };
-    if let Some(work) = &mut work.work {
-        call(work);
-    }
+    call(work.work.as_mut().expect("it is put back at the end of this call"));
 }
 
 /// A method of all work.

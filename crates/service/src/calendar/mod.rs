@@ -292,6 +292,7 @@ impl Work for CallOnRule {
         call_again(self, back, |it| {
             it.plan_next(run);
             let work = it.inner.work.take_if(|_| !run.stale);
+            debug_assert!(work.is_some() || run.stale, "the run before put the work back");
             work.into_iter().for_each(|work| work.call(run, &mut it.inner));
             error = it.inner.error.take();
         });
@@ -303,6 +304,7 @@ impl Work for CallOnRule {
         call_again(self, back, |it| {
             it.plan_next(run);
             let work = it.inner.work.take_if(|_| !run.stale);
+            debug_assert!(work.is_some() || run.stale, "the run before put the work back");
             future = work.and_then(|work| work.call_async(run, &mut it.inner));
         });
         future

@@ -67,12 +67,13 @@ fn begin(mut due: DueRun) -> Option<Box<Going>> {
     let mut begun = due.begin()?;
     let started = timers.now();
     due_run::free_key(timers.shared(), &begun);
-    let (work, mut back, mut run) = (begun.work.take(), Back::default(), None);
+    let work = begun.work.take().expect("a run begins with its work");
+    let (mut back, mut run) = (Back::default(), None);
     let (outcome, span) = {
         let its = due_run::run_of(timers.anchor(begun.id.shard()), &begun, started);
         let span = RunSpan::of(&its);
         let entered = span.enter();
-        let outcome = guarded(|| run = work.and_then(|work| work.call_async(&its, &mut back)));
+        let outcome = guarded(|| run = work.call_async(&its, &mut back));
         drop(entered);
         (outcome, span)
     };

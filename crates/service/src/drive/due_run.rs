@@ -86,7 +86,7 @@ impl DueRun {
             if begun.is_none() {
                 core.hand_in(false);
             }
-            begun.map(|(begun, _)| begun).ok_or(core.stage())
+            begun.ok_or(core.stage())
         });
         begun.map_err(|stage| shared.house.handed_in(stage)).ok()
     }
@@ -149,14 +149,14 @@ pub(super) fn call(
     started: Moment,
     thread: Option<usize>,
 ) -> (Done<dyn Work>, bool) {
-    let work = begun.work.take();
+    let work = begun.work.take().expect("a run begins with its work");
     free_key(timers.shared(), &begun);
     let mut back = Back::default();
     let outcome = {
         let run = run_of(timers.anchor(begun.id.shard()), &begun, started);
         let span = RunSpan::of(&run);
         let _entered = span.enter();
-        guarded(|| work.into_iter().for_each(|work| work.call(&run, &mut back)))
+        guarded(|| work.call(&run, &mut back))
     };
     let outcome = outcome.map_err(EventKind::Panicked).and_then(|()| result(&begun, &mut back));
     finish(timers, begun, (started, thread), outcome, back)

@@ -38,6 +38,7 @@ impl ReadyQueue {
     pub(super) fn push(timers: &Handle, run: Ready) {
         let its = &timers.shared().ready;
         let mut queue = its.queue.lock();
+        debug_assert_eq!(its.len(), queue.ready.len(), "the published length");
         if queue.closed {
             // Dropped without the lock: the run owns values of the user.
             drop(queue);
@@ -55,6 +56,7 @@ impl ReadyQueue {
             return None;
         }
         let mut queue = self.queue.lock();
+        debug_assert_eq!(self.len(), queue.ready.len(), "the published length");
         if !polls && matches!(queue.ready.front(), Some(Ready::Poll(_))) {
             return None;
         }

@@ -53,7 +53,8 @@ impl Service {
         let (told, rest) = (Arc::clone(&answer), Arc::new(Mutex::new(Some((self, jobs)))));
         let its = Arc::clone(&rest);
         let stop = move || {
-            let Some((service, jobs)) = its.lock().take() else { return };
+            let rest = its.lock().take();
+            let (service, jobs) = rest.expect("called once: by the thread, or if there is none");
             // Without joining the threads if a job called this: a thread of the pool may wait for
             // the result.
             let stopped = service.end_stop(how, own, own == 0, jobs);
@@ -119,8 +120,14 @@ impl Service {
         let threads = std::mem::take(&mut self.threads);
         let own = thread::current().id();
         if wait && threads.iter().all(|thread| thread.thread().id() != own) {
-            // They do not panic: the user's code runs guarded.
-            threads.into_iter().for_each(|thread| thread.join().unwrap_or_default());
+            for thread in threads {
+                let joined = thread.join();
+                // The user's code runs guarded.
+                debug_assert!(
+                    joined.is_ok() || std::thread::panicking(),
+                    "a thread of the service has panicked"
+                );
+            }
         }
     }
 }

@@ -90,6 +90,7 @@ impl Group {
             && let Some(start) = state.waiting.pop_front()
         {
             state.running += 1;
+            debug_assert!(state.running <= self.inner.limit, "{} runs begin", state.running);
             drop(state);
             start(Seat { group: self.clone() });
             state = self.inner.state.lock();
@@ -101,6 +102,7 @@ impl Group {
 impl Drop for Seat {
     fn drop(&mut self) {
         let mut state = self.group.inner.state.lock();
+        debug_assert!(state.running > 0, "a place is freed once");
         state.running -= 1;
         self.group.start_next(state);
     }

@@ -47,6 +47,7 @@ impl Info {
 
     /// The job is over, after this number of runs.
     pub(crate) fn end(&self, how: Ending, runs: u64) {
+        debug_assert_eq!(self.end.load(Ordering::Relaxed), 0, "a job ends once");
         self.end.store(runs * 4 + how as u64, Ordering::Release);
     }
 

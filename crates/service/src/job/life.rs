@@ -85,6 +85,10 @@ impl More {
 
     /// The job waits for an extra run. The schedule continues at `next`.
     fn set_aside(&mut self, next: Option<Moment>) {
+        debug_assert!(
+            !matches!(self.awaited, Awaited::Extra(Some(_))),
+            "a run of the schedule is set aside already"
+        );
         let passed = matches!(self.awaited, Awaited::Passed);
         let (wall, late) = (self.wall.take(), take(&mut self.late));
         let aside = |deadline| Aside { due: Due { deadline, wall }, late, passed };
@@ -172,11 +176,10 @@ impl<W: ?Sized> Life<W> {
     }
 
     /// A run begins, and has the work until [`wait`](Self::wait).
-    pub(crate) fn begin(&mut self) -> Option<Box<W>> {
-        debug_assert!(!self.is_running(), "of these runs one is in progress at a time");
+    pub(crate) fn begin(&mut self) -> Box<W> {
         match replace(&mut self.phase, Phase::Running(After::Schedule)) {
-            Phase::Idle(work) => Some(work),
-            Phase::Running(_) => None,
+            Phase::Idle(work) => work,
+            Phase::Running(_) => unreachable!("of these runs one is in progress at a time"),
         }
     }
 
@@ -291,6 +294,7 @@ impl<W: ?Sized> Life<W> {
     /// A run begins. Returns its number, how many periods were skipped before it, and `true` if it
     /// is an extra run.
     pub(crate) fn count_run(&mut self) -> (u64, u64, bool) {
+        debug_assert!(!self.is_running(), "of these runs one is in progress at a time");
         self.runs += 1;
         self.end_exception();
         let extra =
@@ -303,6 +307,7 @@ impl<W: ?Sized> Life<W> {
     /// Returns `true` if another run of the schedule follows the one in progress.
     pub(crate) fn another_follows(&self) -> bool {
         let more = self.more.as_deref();
+        // Extra runs are counted in both.
         let runs = self.runs - more.map_or(0, |more| more.extras);
         let aside = more.is_some_and(|more| matches!(more.awaited, Awaited::Extra(Some(_))));
         !matches!(self.after(), After::End(_))

@@ -2,6 +2,7 @@
 //! entries. Segments without a value can be released.
 
 use std::mem::{replace, take};
+use std::ops::{Index, IndexMut};
 
 /// A power of two, so that an index splits into segment and offset by a shift and a mask.
 const SEGMENT: usize = 1024;
@@ -72,9 +73,12 @@ impl<T> Arena<T> {
             *place = Place::Used(value(index));
             self.free = next;
         } else {
+            debug_assert_eq!(self.free, NONE, "the list of free entries leads to a used one");
             let filling = self.segment_with_room();
+            let next = filling * SEGMENT + self.segments[filling].len();
             // It fits: a backend holds fewer than 2^32 timers.
-            index = (filling * SEGMENT + self.segments[filling].len()) as u32;
+            debug_assert!(next < NONE as usize, "{next} is not an index");
+            index = next as u32;
             self.segments[filling].push(Place::Used(value(index)));
         }
         self.len += 1;
@@ -128,7 +132,22 @@ impl<T> Arena<T> {
             }
         }
         debug_assert_eq!(self.iter().count(), self.len, "no value is released");
+        debug_assert!(self.free_list_is_complete(), "each free entry is in the list once");
         spare
+    }
+
+    /// Returns `true` if the list leads through all free entries, and no others. O(entries).
+    fn free_list_is_complete(&self) -> bool {
+        let entries: usize = self.segments.iter().map(Vec::len).sum();
+        let mut index = self.free;
+        for _ in self.len..entries {
+            let at = index as usize;
+            match self.segments.get(at / SEGMENT).and_then(|segment| segment.get(at % SEGMENT)) {
+                Some(Place::Free(next)) => index = *next,
+                _ => return false,
+            }
+        }
+        index == NONE
     }
 
     #[inline]
@@ -161,7 +180,9 @@ impl<T> Arena<T> {
         if matches!(place, Place::Free(_)) {
             return None;
         }
-        let Place::Used(value) = replace(place, Place::Free(free)) else { return None };
+        let Place::Used(value) = replace(place, Place::Free(free)) else {
+            unreachable!("a free entry has just been excluded");
+        };
         self.free = index;
         self.len -= 1;
         Some(value)
@@ -177,6 +198,29 @@ impl<T> Arena<T> {
             })
         })
     }
+}
+
+/// For an index that must be in use: if it is not, the value has been lost, and continuing would
+/// hide that.
+impl<T> Index<u32> for Arena<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, index: u32) -> &T {
+        self.get(index).unwrap_or_else(|| unused(index))
+    }
+}
+
+impl<T> IndexMut<u32> for Arena<T> {
+    #[inline]
+    fn index_mut(&mut self, index: u32) -> &mut T {
+        self.get_mut(index).unwrap_or_else(|| unused(index))
+    }
+}
+
+#[cold]
+fn unused(index: u32) -> ! {
+    panic!("no value has the index {index}")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::core::{Body, Core, Held, Other, Place, Slot, Stage, Taken, Task};
 use super::slab::Lying;
-use super::wheel::{JobIndex, Wheel};
+use super::wheel::{JobIndex, Wheel, cancel_timer};
 use crate::ChangeError;
 use crate::job::{Ending, Id};
 use crate::time::{Due, Moment};
@@ -18,9 +18,10 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn cancel_plain(&mut self, id: Id) -> Option<(Moment, Box<W>)> {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
         let (Place::Wheel(timer), Body::Plain(_)) = (slot.place, &slot.body) else { return None };
-        self.wheel.cancel(timer);
-        let Slot { deadline, body: Body::Plain(work), .. } = self.slots.remove(id.index())? else {
-            return None;
+        cancel_timer(&mut *self.wheel, timer, id.index());
+        let Some(Slot { deadline, body: Body::Plain(work), .. }) = self.slots.remove(id.index())
+        else {
+            unreachable!("it has just been found");
         };
         self.count_end(Ending::Cancelled);
         Some((deadline, work))
@@ -34,7 +35,7 @@ impl<W: Task + ?Sized> Core<W> {
         let slot = slot.ok_or_else(|| self.missing())?;
         if self.is_running(slot) {
             if let Some(life) = slot.life()
-                && let Some(life) = self.lives.get_mut(life)
+                && let life = &mut self.lives[life]
                 // If this is the last run anyway, the job ends as finished, even though it was
                 // cancelled too late.
                 && life.another_may_follow()
@@ -43,15 +44,18 @@ impl<W: Task + ?Sized> Core<W> {
             }
             return Err(ChangeError::Running);
         }
-        self.take(id.index(), ending).ok_or(ChangeError::Over)
+        let taken = self.take(id.index(), ending);
+        debug_assert!(taken.held.is_some(), "no run has the work of a job that is not running");
+        Ok(taken)
     }
 
     /// Removes a job that is over, with its timer.
     #[inline]
-    pub(super) fn take(&mut self, index: u32, ending: Ending) -> Option<Taken<W>> {
-        let Slot { number, deadline, place, body } = self.slots.remove(index)?;
+    pub(super) fn take(&mut self, index: u32, ending: Ending) -> Taken<W> {
+        let removed = self.slots.remove(index).expect("a job ends once, and is here until then");
+        let Slot { number, deadline, place, body } = removed;
         if let Place::Wheel(timer) = place {
-            self.wheel.cancel(timer);
+            cancel_timer(&mut *self.wheel, timer, index);
         }
         self.count_end(ending);
         let (info, held) = match body {
@@ -60,14 +64,21 @@ impl<W: Task + ?Sized> Core<W> {
                 (None, Some(Held::InSlab(Lying::new(&self.slabs, slab, place))))
             }
             Body::Other(Other::Gone) => (None, None),
-            Body::Other(Other::Wake(waker, _)) => (None, self.wakers.remove(waker).map(Held::Wake)),
+            Body::Other(Other::Wake(waker, _)) => {
+                let waker = self.wakers.remove(waker).expect("each such job has a waker");
+                (None, Some(Held::Wake(waker)))
+            }
             Body::Other(Other::Full { life, .. }) => {
-                let life = self.lives.remove(life)?;
+                let life = self.lives.remove(life).expect("each such job has a life");
                 life.info.end(ending, life.runs);
                 (Some(Arc::clone(&life.info)), life.into_work().map(Held::Work))
             }
         };
-        Some(Taken { id: Id::new(number, index, self.shard()), deadline, info, held })
+        debug_assert!(
+            self.lives.len() + self.wakers.len() <= self.slots.len(),
+            "a life or a waker is left of a job that is over"
+        );
+        Taken { id: Id::new(number, index, self.shard()), deadline, info, held }
     }
 
     #[inline]
@@ -77,8 +88,10 @@ impl<W: Task + ?Sized> Core<W> {
             Ending::Cancelled => self.counts.cancelled += 1,
             Ending::Stopped => self.counts.stopped += 1,
         }
+        debug_assert!(self.all_are_counted(), "{:?} with {} jobs", self.counts, self.len());
         if let Some(room) = &self.room {
-            room.fetch_sub(1, Ordering::Relaxed);
+            let before = room.fetch_sub(1, Ordering::Relaxed);
+            debug_assert!(before > 0, "a job ended without having room");
         }
     }
 
@@ -102,11 +115,11 @@ impl<W: Task + ?Sized> Core<W> {
             slot.deadline = due.deadline;
             return Ok(());
         }
-        let mut life = slot.life().and_then(|life| self.lives.get_mut(life));
+        let mut life = slot.life().map(|life| &mut self.lives[life]);
         if life.as_mut().is_some_and(|life| life.end_exception())
             && let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(None))
         {
-            self.wheel.cancel(timer);
+            cancel_timer(&mut *self.wheel, timer, id.index());
         }
         let tick = life.as_ref().map_or(ticks, |life| life.ticks).not_before(look_by);
         match (slot.place, &slot.body) {
@@ -142,6 +155,10 @@ impl<W: Task + ?Sized> Core<W> {
             life.wait_for(due.wall);
             life.moved();
         }
+        debug_assert!(
+            self.fires_by(id.index(), look_by),
+            "the timer fires after the job must be checked"
+        );
         Ok(())
     }
 
@@ -154,6 +171,7 @@ impl<W: Task + ?Sized> Core<W> {
         due: bool,
         stage: Stage,
     ) -> (Vec<Taken<W>>, Option<Box<dyn Wheel>>) {
+        debug_assert!(self.stage <= stage, "{stage:?} after {:?}", self.stage);
         self.stage = stage;
         let stays = |slot: &Slot<W>| {
             stage != Stage::Over && matches!(slot.body, Body::Other(Other::Wake(_, true)))
@@ -164,11 +182,14 @@ impl<W: Task + ?Sized> Core<W> {
         };
         let waiting = self.slots.iter().filter(|(_, slot)| waits(slot));
         let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
-        let taken =
-            waiting.into_iter().filter_map(|index| self.take(index, Ending::Stopped)).collect();
+        let taken = waiting.into_iter().map(|index| self.take(index, Ending::Stopped)).collect();
         let empty = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
         let is_last = stage.is_over() && self.wakers.len() == 0;
         let wheel = is_last.then(|| std::mem::replace(&mut self.wheel, empty()));
+        debug_assert!(
+            wheel.as_deref().is_none_or(|wheel| wheel.len() == 0),
+            "a job that is left has a timer"
+        );
         self.find_next();
         (taken, wheel)
     }

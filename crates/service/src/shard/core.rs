@@ -63,6 +63,11 @@ impl<W: ?Sized> Slot<W> {
         if let Body::Other(Other::Full { life, .. }) = self.body { Some(life) } else { None }
     }
 
+    /// Returns `true` if a run has the work of this plain job.
+    pub(super) fn is_gone(&self) -> bool {
+        matches!((self.place, &self.body), (Place::Off(None), Body::Other(Other::Gone)))
+    }
+
     /// Returns `true` if a move to `deadline` only has to write the deadline: its timer fires
     /// earlier anyway, and nothing else changes. Then its life, which is in other memory, is not
     /// touched.
@@ -117,8 +122,8 @@ pub(crate) struct Taken<W: Task + ?Sized> {
     pub(crate) held: Option<Held<W>>,
 }
 
-/// The stages of stopping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The stages of stopping, in their order: none is followed by an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
     Open,
     /// Nothing more is scheduled. Scheduled jobs still come due, and futures may wait.
@@ -270,6 +275,8 @@ impl<W: Task + ?Sized> Core<W> {
             let place = Place::Wheel(wheel.insert(tick, JobIndex(index)));
             Slot { number, deadline, place, body }
         });
+        debug_assert!(self.fires_by(index, deadline), "the timer fires after the deadline");
+        debug_assert!(self.all_are_counted(), "{:?} with {} jobs", self.counts, self.len());
         Id::new(number, index, self.shard)
     }
 
@@ -302,23 +309,52 @@ impl<W: Task + ?Sized> Core<W> {
 
     /// Returns `true` if a job is the limit of a run.
     pub(super) fn limits_run(&self, index: u32) -> bool {
-        let body = self.slots.get(index).map(|slot| &slot.body);
-        matches!(body, Some(Body::Other(Other::Wake(_, true))))
+        matches!(self.slots[index].body, Body::Other(Other::Wake(_, true)))
     }
 
     /// Starts the timer of a job whose former timer, if it had one, has fired or was cancelled.
     #[inline]
     pub(super) fn start_timer(&mut self, index: u32, tick: Tick) {
-        let Some(slot) = self.slots.get_mut(index) else {
-            return debug_assert!(false, "no job has the index {index}");
-        };
+        let slot = &mut self.slots[index];
         let is_over = |timer| self.wheel.deadline(timer).is_none();
         debug_assert!(
             if let Place::Wheel(timer) = slot.place { is_over(timer) } else { true },
             "a job has one timer"
         );
+        let deadline = slot.deadline;
         slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(index)));
         self.next = self.next.min(tick);
+        debug_assert!(self.fires_by(index, deadline), "the timer fires after the deadline");
+    }
+
+    /// The same for a job that waits for its deadline, or for the next check of the wall clock.
+    pub(super) fn restart_timer(&mut self, index: u32, now: Moment) {
+        let slot = &self.slots[index];
+        let (mut ticks, mut look_by) = (self.ticks, slot.deadline);
+        if let Some(life) = slot.life() {
+            let life = &self.lives[life];
+            ticks = life.ticks;
+            look_by = life.wall().map_or(look_by, |wall| wall.look_by(slot.deadline, now));
+        }
+        self.start_timer(index, ticks.not_before(look_by));
+    }
+
+    /// Returns `true` if a job has no timer, or one that fires by the tick of this moment and not
+    /// before `next`.
+    pub(super) fn fires_by(&self, index: u32, moment: Moment) -> bool {
+        let slot = &self.slots[index];
+        let Place::Wheel(timer) = slot.place else { return true };
+        let ticks = slot.life().map_or(self.ticks, |life| self.lives[life].ticks);
+        self.wheel.deadline(timer).is_some_and(|tick| {
+            // The wake-up of a wheel that is late by design may be after the deadline of a timer.
+            (self.next <= tick || !self.own_wheel) && tick <= ticks.not_before(moment)
+        })
+    }
+
+    /// Returns `true` if each job that was scheduled is here, or is counted as over.
+    pub(super) fn all_are_counted(&self) -> bool {
+        let over = self.counts.finished + self.counts.cancelled + self.counts.stopped;
+        self.counts.scheduled == over + self.slots.len() as u64
     }
 
     /// The job, if it is not over.
@@ -337,7 +373,7 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     pub(super) fn is_paused(&self, slot: &Slot<W>) -> bool {
-        slot.life().and_then(|life| self.lives.get(life)).is_some_and(Life::is_paused)
+        slot.life().is_some_and(|life| self.lives[life].is_paused())
     }
 
     #[inline]
@@ -346,9 +382,7 @@ impl<W: Task + ?Sized> Core<W> {
             (Place::Wheel(_), _) => false,
             (_, Body::Plain(_) | Body::Other(Other::Wake(..) | Other::InSlab(..))) => false,
             (_, Body::Other(Other::Gone)) => true,
-            (_, Body::Other(Other::Full { life, .. })) => {
-                self.lives.get(*life).is_some_and(Life::is_running)
-            }
+            (_, Body::Other(Other::Full { life, .. })) => self.lives[*life].is_running(),
         }
     }
 
@@ -356,28 +390,30 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn due(&self, id: Id) -> Option<Due> {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
         let pending = !self.is_running(slot) && !self.is_paused(slot);
-        let life = slot.life().and_then(|life| self.lives.get(life));
-        let wall = life.and_then(|life| life.wall().cloned().map(Box::new));
+        let wall = slot.life().and_then(|life| self.lives[life].wall());
+        let wall = wall.cloned().map(Box::new);
         pending.then_some(Due { deadline: slot.deadline, wall })
     }
 
     /// The part of a job that its handles share. `None` for a plain job.
     pub(crate) fn info(&mut self, id: Id) -> Option<Arc<Info>> {
         let life = self.slot(id)?.life()?;
-        self.lives.get(life).map(|life| Arc::clone(&life.info))
+        Some(Arc::clone(&self.lives[life].info))
     }
 
     /// How many runs of a job with a life have begun. `None` if it is over.
     pub(crate) fn runs_of(&mut self, id: Id) -> Option<u64> {
         let life = self.slot(id)?.life()?;
-        self.lives.get(life).map(|life| life.runs)
+        Some(self.lives[life].runs)
     }
 
     /// Sets another waker, and returns the old one. `None` if the job is over. Drop the old waker
     /// without the lock: that may drop a task whose futures want the lock.
     pub(crate) fn listen(&mut self, id: Id, waker: Waker) -> Option<Waker> {
-        let Body::Other(Other::Wake(index, _)) = self.slot(id)?.body else { return None };
-        Some(std::mem::replace(self.wakers.get_mut(index)?, waker))
+        let Body::Other(Other::Wake(index, _)) = self.slot(id)?.body else {
+            unreachable!("only a future that sleeps calls this, and its job has a waker");
+        };
+        Some(std::mem::replace(&mut self.wakers[index], waker))
     }
 
     /// The error for a job that does not exist.

@@ -3,6 +3,7 @@
 use super::core::{Body, Core, Held, Other, Place, Task};
 use super::handover::{Begun, Came, Done, Leftover, Plain};
 use super::slab::Lying;
+use super::wheel::JobIndex;
 use crate::job::{After, Ending, Id, Info, More, Turn, Way};
 use crate::observe::Distributions;
 use crate::time::{Clock, Moment};
@@ -28,14 +29,19 @@ impl<W: Task + ?Sized> Core<W> {
             let Some(Expired { value, deadline: fired, .. }) = self.wheel.pop_expired(upto) else {
                 break;
             };
-            if !self.stage.runs() && !self.limits_run(value.0) {
+            // The wake-up of a wheel that is late by design may be after the deadline of a timer.
+            debug_assert!(
+                fired >= self.next || !self.own_wheel,
+                "nothing is due before {}, but a timer fired for {fired}",
+                self.next
+            );
+            let JobIndex(index) = value;
+            if !self.stage.runs() && !self.limits_run(index) {
                 // A job that ended a run during the stop. It waits to be taken back.
-                if let Some(slot) = self.slots.get_mut(value.0) {
-                    slot.place = Place::Off(None);
-                }
+                self.slots[index].place = Place::Off(None);
                 continue;
             }
-            match self.begin_plain(value.0, fired, here) {
+            match self.begin_plain(index, fired, here) {
                 Some((id, deadline, Body::Plain(work))) => {
                     return Some(Plain { id, deadline, work });
                 }
@@ -43,7 +49,7 @@ impl<W: Task + ?Sized> Core<W> {
                     let lying = Lying::new(&self.slabs, slab, place);
                     *other = Some(Came::InSlab(id, deadline, lying));
                 }
-                _ => *other = self.fire(value.0, fired, now, clock, here),
+                _ => *other = self.fire(index, fired, now, clock, here),
             }
             if other.is_some() {
                 return None;
@@ -77,7 +83,8 @@ impl<W: Task + ?Sized> Core<W> {
         if self.is_held(index) {
             return None;
         }
-        let slot = self.slots.get_mut(index)?;
+        let slot = &mut self.slots[index];
+        debug_assert!(matches!(slot.place, Place::Wheel(_)), "the timer that fired is not its own");
         let is_for_the_next = self.fence.is_some_and(|(last, _)| slot.number.get() > last);
         let is_plain = match slot.body {
             // In a brief run the lead is not taken, so it is handled separately.
@@ -100,8 +107,12 @@ impl<W: Task + ?Sized> Core<W> {
     #[inline]
     pub(crate) fn end_plain(&mut self, id: Id, deadline: Moment, started: Moment, ended: Moment) {
         self.measure(deadline, started, ended);
-        if self.slot(id).is_some() {
-            // The run has taken its work, and its timer has fired.
+        let slot = self.slot(id);
+        debug_assert!(
+            slot.as_ref().is_some_and(|slot| slot.is_gone()),
+            "the run has taken its work, and its timer has fired"
+        );
+        if slot.is_some() {
             self.slots.remove(id.index());
             self.count_end(Ending::Finished);
         }
@@ -118,96 +129,92 @@ impl<W: Task + ?Sized> Core<W> {
         clock: &dyn Clock,
         here: bool,
     ) -> Option<Came<W>> {
-        let slot = self.slots.get_mut(index)?;
-        let id = Id::new(slot.number, index, self.shard());
-        let slot = self.slots.get_mut(index)?;
+        let shard = self.shard();
+        let slot = &mut self.slots[index];
+        let id = Id::new(slot.number, index, shard);
         if self.fence.is_some_and(|(last, _)| slot.number.get() > last) {
             slot.place = Place::Off(None);
             self.aside.push(id);
             return None;
         }
-        let mut ticks = self.ticks;
-        let mut look_by = slot.deadline;
+        let life = slot.life().map(|life| &self.lives[life]);
+        let ticks = life.map_or(self.ticks, |life| life.ticks);
+        debug_assert!(
+            fired <= ticks.not_before(slot.deadline),
+            "the timer of tick {fired} fired after {:?}",
+            slot.deadline
+        );
         let mut elsewhere = false;
-        if let Some(life) = slot.life() {
-            let life = self.lives.get(life)?;
-            ticks = life.ticks;
+        if let Some(life) = life {
             let goes = |more: &More| more.way.is_async || more.way.group.is_some();
             elsewhere = life.more.as_deref().is_some_and(goes);
             if let Some(wall) = life.wall() {
                 slot.deadline = wall.reckoned(clock);
-                look_by = wall.look_by(slot.deadline, now);
             }
         }
         // The job was moved to a later deadline. The timer is started again even if that has passed
         // too: jobs that are due between the two deadlines run first.
         if slot.deadline > self.ticks.instant(fired) {
-            self.start_timer(index, ticks.not_before(look_by));
+            self.restart_timer(index, now);
             return None;
         }
         let wakes = matches!(slot.body, Body::Other(Other::Wake(..)));
         if self.is_held(index) {
-            self.slots.get_mut(index)?.place = Place::Off(None);
+            self.slots[index].place = Place::Off(None);
             self.put_aside.push(id);
             return None;
         }
         if wakes {
-            return self.wake(index, now);
+            return Some(self.wake(index, now));
         }
         if here && !elsewhere || self.is_brief(index) {
             self.runs.in_flight += 1;
-            return self.begin(index, now, true).map(|(begun, _)| Came::Here(begun));
+            return Some(Came::Here(self.begin(index, now, true)));
         }
         self.turn = self.turn.checked_add(1).unwrap_or(Turn::MIN);
         let turn = self.turn;
-        let slot = self.slots.get_mut(index)?;
+        let slot = &mut self.slots[index];
         slot.place = Place::Off(Some(turn));
         self.runs.in_flight += 1;
         let Some(life) = slot.life() else {
             return Some(Came::There(id, turn, None, Way::default()));
         };
-        let life = self.lives.get(life)?;
+        let life = &self.lives[life];
         let way = life.more.as_ref().map(|more| more.way.clone());
         let info = Some(Arc::clone(&life.info));
         Some(Came::There(id, turn, info, way.unwrap_or_default()))
     }
 
     fn is_brief(&self, index: u32) -> bool {
-        match self.slots.get(index).map(|slot| &slot.body) {
-            Some(Body::Plain(work)) => work.is_brief(),
-            Some(Body::Other(Other::Full { life, .. })) => {
-                let work = self.lives.get(*life).and_then(|life| life.work());
-                work.is_some_and(|work| work.is_brief())
+        match &self.slots[index].body {
+            Body::Plain(work) => work.is_brief(),
+            Body::Other(Other::Full { life, .. }) => {
+                self.lives[*life].work().is_some_and(|work| work.is_brief())
             }
-            _ => false,
+            Body::Other(_) => false,
         }
     }
 
-    fn wake(&mut self, index: u32, now: Moment) -> Option<Came<W>> {
-        self.slots.get_mut(index)?.place = Place::Off(None);
-        let taken = self.take(index, Ending::Finished)?;
+    fn wake(&mut self, index: u32, now: Moment) -> Came<W> {
+        self.slots[index].place = Place::Off(None);
+        let taken = self.take(index, Ending::Finished);
         self.counts.runs += 1;
         self.measure(taken.deadline, now, now);
-        match taken.held? {
-            Held::Wake(waker) => Some(Came::Wake(waker)),
-            Held::Work(_) | Held::InSlab(_) => None,
-        }
+        let Some(Held::Wake(waker)) = taken.held else {
+            unreachable!("the job of a future that sleeps has a waker");
+        };
+        Came::Wake(waker)
     }
 
     /// Begins a run that was handed out, unless its turn is over: the job was cancelled, moved, or
-    /// taken back. Also returns `true` if the job waits for its next run already.
-    pub(crate) fn begin_turn(
-        &mut self,
-        id: Id,
-        turn: Turn,
-        now: Moment,
-    ) -> Option<(Begun<W>, bool)> {
+    /// taken back.
+    pub(crate) fn begin_turn(&mut self, id: Id, turn: Turn, now: Moment) -> Option<Begun<W>> {
         if !self.is_turn(id, turn) {
             return None;
         }
-        let (mut begun, again) = self.begin(id.index(), now, false)?;
+        let mut begun = self.begin(id.index(), now, false);
         begun.watch = Some(self.runs.watch(id, begun.info.clone(), now));
-        Some((begun, again))
+        Some(begun)
     }
 
     fn is_turn(&mut self, id: Id, turn: Turn) -> bool {
@@ -217,23 +224,23 @@ impl<W: Task + ?Sized> Core<W> {
                 .is_some_and(|slot| matches!(slot.place, Place::Off(its) if its == Some(turn)))
     }
 
-    /// Begins a run of a job that has no timer. Also returns `true` if the job waits for its next
-    /// run already.
-    fn begin(&mut self, index: u32, now: Moment, here: bool) -> Option<(Begun<W>, bool)> {
+    /// Begins a run of a job whose timer has fired, and which is counted as in flight.
+    fn begin(&mut self, index: u32, now: Moment, here: bool) -> Begun<W> {
+        debug_assert!(self.runs.begun < self.runs.in_flight, "{:?}", self.runs);
         let shard = self.shard();
-        let slot = self.slots.get_mut(index)?;
+        let slot = &mut self.slots[index];
         let (id, deadline) = (Id::new(slot.number, index, shard), slot.deadline);
         slot.place = Place::Off(None);
         self.counts.runs += 1;
         let Some(life) = slot.life() else {
             let Body::Plain(work) = std::mem::replace(&mut slot.body, Body::Other(Other::Gone))
             else {
-                return None;
+                unreachable!("a plain job has a box of work until its run begins");
             };
             self.runs.begun += 1;
-            return Some((Begun::plain(id, deadline, Some(work)), false));
+            return Begun::plain(id, deadline, Some(work));
         };
-        let life = self.lives.get_mut(life)?;
+        let life = &mut self.lives[life];
         let stale = life.take_passed();
         self.counts.runs -= u64::from(stale);
         let (number, missed, extra) = if stale { (life.runs, 0, false) } else { life.count_run() };
@@ -253,14 +260,14 @@ impl<W: Task + ?Sized> Core<W> {
                 slot.deadline = next;
                 (fork, Some(life.ticks.not_before(next)))
             }
-            _ => (life.begin()?, None),
+            _ => (life.begin(), None),
         };
         if let Some(tick) = tick.filter(|_| !paused) {
             self.start_timer(index, tick);
         }
         self.runs.begun += 1;
         self.counts.missed += missed;
-        let begun = Begun {
+        Begun {
             info,
             time,
             number,
@@ -273,8 +280,7 @@ impl<W: Task + ?Sized> Core<W> {
             beside: tick.is_some(),
             blocks,
             ..Begun::plain(id, deadline, Some(work))
-        };
-        Some((begun, tick.is_some()))
+        }
     }
 
     /// Ends a run, and hands it in if nothing is left to do.
@@ -307,13 +313,17 @@ impl<W: Task + ?Sized> Core<W> {
         let stage = self.stage;
         let Some(slot) = self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number)
         else {
+            debug_assert!(false, "the job of a run in progress was removed");
             return (work, None);
         };
+        debug_assert!(matches!(slot.place, Place::Off(None)), "a job that is running has no timer");
         let Some(life) = slot.life() else {
+            debug_assert!(slot.is_gone(), "the run has taken its work");
             self.take(id.index(), Ending::Finished);
             return (work, None);
         };
-        let Some(life) = self.lives.get_mut(life) else { return (work, None) };
+        let life = &mut self.lives[life];
+        debug_assert!(life.is_running(), "a run ends once");
         let follows = life.another_follows();
         let again = life.try_again(failed, ended).filter(|_| work.is_some());
         let after = life.after();
@@ -331,6 +341,7 @@ impl<W: Task + ?Sized> Core<W> {
                 next.ok_or(Ending::Finished)
             }
         };
+        debug_assert!(work.is_some() || ending.is_err(), "work that runs again was not put back");
         match (ending, work) {
             (Ok(next), Some(work)) => {
                 let moved = after == After::Moved || again.is_some();
@@ -351,7 +362,7 @@ impl<W: Task + ?Sized> Core<W> {
             }
             (ending, work) => {
                 let taken = self.take(id.index(), ending.err().unwrap_or(Ending::Finished));
-                (work, taken.and_then(|taken| taken.info))
+                (work, taken.info)
             }
         }
     }
@@ -364,20 +375,21 @@ impl<W: Task + ?Sized> Core<W> {
         }
         self.runs.begun += 1;
         self.counts.abandoned += 1;
-        let slot = self.slots.get_mut(id.index())?;
+        let slot = &mut self.slots[id.index()];
         // The turn is over. A paused job has no timer until it is resumed.
         slot.place = Place::Off(None);
         let deadline = slot.deadline;
-        let life = slot.life().and_then(|life| self.lives.get_mut(life));
-        let life = life.filter(|life| life.repeat.is_some());
-        let Some(life) = life else {
-            let taken = self.take(id.index(), Ending::Cancelled)?;
-            let work = if let Some(Held::Work(work)) = taken.held { Some(work) } else { None };
-            return Some(Leftover { work, info: taken.info });
+        let life = slot.life().map(|life| &mut self.lives[life]);
+        let Some(life) = life.filter(|life| life.repeat.is_some()) else {
+            let taken = self.take(id.index(), Ending::Cancelled);
+            let Some(Held::Work(work)) = taken.held else {
+                unreachable!("a run that was handed out and has not begun has a box of work");
+            };
+            return Some(Leftover { work: Some(work), info: taken.info });
         };
         life.end_exception();
         let work = life.begin();
-        let (work, info) = self.end_of_job(id, work, (deadline, now, now), false);
+        let (work, info) = self.end_of_job(id, Some(work), (deadline, now, now), false);
         Some(Leftover { work, info })
     }
 
@@ -385,6 +397,7 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn hand_in(&mut self, begun: bool) {
         self.runs.in_flight -= 1;
         self.runs.begun -= usize::from(begun);
+        debug_assert!(self.runs.begun <= self.runs.in_flight, "{:?}", self.runs);
     }
 
     #[inline]

@@ -9,20 +9,20 @@ impl<W: Task + ?Sized> Core<W> {
     /// From here to [`open_fence`](Self::open_fence), jobs that are scheduled are kept for the next
     /// poll.
     pub(crate) fn close_fence(&mut self, upto: Tick) {
+        debug_assert!(self.fence.is_none(), "one poll at a time");
+        debug_assert!(self.aside.is_empty(), "jobs were left aside by the poll before");
         self.fence = Some((self.last_number(), upto));
     }
 
     pub(crate) fn open_fence(&mut self) {
+        debug_assert!(self.fence.is_some(), "no poll is in progress");
         self.fence = None;
         for id in std::mem::take(&mut self.aside) {
-            if !self.is_off(id) {
-                continue;
+            if self.is_off(id) {
+                let slot = &self.slots[id.index()];
+                let ticks = slot.life().map_or(self.ticks, |life| self.lives[life].ticks);
+                self.start_timer(id.index(), ticks.not_before(slot.deadline));
             }
-            let Some(slot) = self.slot(id) else { continue };
-            let deadline = slot.deadline;
-            let life = slot.life().and_then(|life| self.lives.get(life));
-            let ticks = life.map(|life| life.ticks);
-            self.start_timer(id.index(), ticks.unwrap_or(self.ticks).not_before(deadline));
         }
     }
 }

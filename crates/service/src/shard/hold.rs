@@ -7,6 +7,7 @@
 
 use super::core::{Body, Core, Other, Place, Task};
 use super::slab::Slab;
+use super::wheel::cancel_timer;
 use crate::ChangeError;
 use crate::job::{Id, Life};
 use crate::time::Moment;
@@ -24,8 +25,8 @@ impl<W: Task + ?Sized> Core<W> {
         let life = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
             Body::Plain(work) => self.lives.insert(Life::plain(work, ticks)),
             Body::Other(Other::InSlab(slab, place)) => {
-                let work = self.slabs.get(usize::from(slab)).and_then(|slab| slab.take(place));
-                self.lives.insert(Life::plain(work.ok_or(missing)?, ticks))
+                let work = self.slabs[usize::from(slab)].take(place);
+                self.lives.insert(Life::plain(work, ticks))
             }
             Body::Other(Other::Full { life, .. }) => life,
             other => {
@@ -34,7 +35,7 @@ impl<W: Task + ?Sized> Core<W> {
             }
         };
         slot.body = Body::Other(Other::Full { life, with_more: true });
-        let life = self.lives.get_mut(life).ok_or(missing)?;
+        let life = &mut self.lives[life];
         let running = life.is_running();
         Ok((life, running))
     }
@@ -50,10 +51,11 @@ impl<W: Task + ?Sized> Core<W> {
             return Err(ChangeError::Stopped);
         }
         life.pause();
-        if !running && let Some(slot) = self.slots.get_mut(id.index()) {
+        if !running {
             // This also ends the turn of a run that is due.
-            if let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(None)) {
-                self.wheel.cancel(timer);
+            let place = &mut self.slots[id.index()].place;
+            if let Place::Wheel(timer) = std::mem::replace(place, Place::Off(None)) {
+                cancel_timer(&mut *self.wheel, timer, id.index());
             }
         }
         Ok(())
@@ -63,9 +65,8 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn resume(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
         let (life, running) = self.life(id)?;
         let paused = life.resume();
-        let slot = self.slots.get(id.index());
         // Unless a run that was requested for now has a timer, or is due.
-        let is_off = slot.is_some_and(|slot| matches!(slot.place, Place::Off(None)));
+        let is_off = matches!(self.slots[id.index()].place, Place::Off(None));
         if paused && !running && is_off {
             self.wait_again(id.index(), now);
         }
@@ -74,20 +75,12 @@ impl<W: Task + ?Sized> Core<W> {
 
     /// Starts the timer of a job that has none. Times of its schedule that have passed are skipped.
     fn wait_again(&mut self, index: u32, now: Moment) {
-        let Some(slot) = self.slots.get_mut(index) else { return };
-        let mut ticks = self.ticks;
-        let mut look_by = slot.deadline;
-        if let Some(life) = slot.life()
-            && let Some(life) = self.lives.get_mut(life)
-        {
-            slot.deadline = life.skip_what_passed(slot.deadline, now);
-            ticks = life.ticks;
-            look_by = slot.deadline;
-            if let Some(wall) = life.wall() {
-                look_by = wall.look_by(slot.deadline, now);
-            }
+        let slot = &mut self.slots[index];
+        debug_assert!(matches!(slot.place, Place::Off(None)), "it has a timer, or its run is due");
+        if let Some(life) = slot.life() {
+            slot.deadline = self.lives[life].skip_what_passed(slot.deadline, now);
         }
-        self.start_timer(index, ticks.not_before(look_by));
+        self.restart_timer(index, now);
     }
 
     /// From here on no job comes due, except for futures.
@@ -99,10 +92,10 @@ impl<W: Task + ?Sized> Core<W> {
     #[inline]
     pub(super) fn is_held(&self, index: u32) -> bool {
         self.held
-            && match self.slots.get(index).map(|slot| &slot.body) {
-                Some(Body::Plain(work)) => !work.is_awaited(),
-                Some(Body::Other(Other::Full { .. } | Other::InSlab(..))) => true,
-                _ => false,
+            && match &self.slots[index].body {
+                Body::Plain(work) => !work.is_awaited(),
+                Body::Other(Other::Full { .. } | Other::InSlab(..)) => true,
+                Body::Other(Other::Wake(..) | Other::Gone) => false,
             }
     }
 
@@ -132,7 +125,8 @@ impl<W: Task + ?Sized> Core<W> {
     /// Starts an extra run now.
     pub(crate) fn run_now(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
         let stage = self.stage;
-        let planned = self.slots.get(id.index()).map_or(now, |slot| slot.deadline);
+        let missing = self.missing();
+        let planned = self.slot(id).ok_or(missing)?.deadline;
         let (life, running) = self.life(id)?;
         if running {
             return Err(ChangeError::Running);
@@ -145,10 +139,10 @@ impl<W: Task + ?Sized> Core<W> {
         // The instant of that tick, not `now`: if the deadline were after the tick, the timer would
         // be started again.
         let deadline = self.ticks.instant(tick);
-        let Some(slot) = self.slots.get_mut(id.index()) else { return Ok(()) };
+        let slot = &mut self.slots[id.index()];
         slot.deadline = deadline;
         if let Place::Wheel(timer) = slot.place {
-            self.wheel.cancel(timer);
+            cancel_timer(&mut *self.wheel, timer, id.index());
         }
         self.start_timer(id.index(), tick);
         Ok(())

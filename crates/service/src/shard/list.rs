@@ -23,8 +23,7 @@ impl<W: Task + ?Sized> Core<W> {
                 Body::Plain(work) if !work.is_awaited() => found.push((id, None)),
                 Body::Other(Other::Gone | Other::InSlab(..)) => found.push((id, None)),
                 Body::Other(Other::Full { life, .. }) => {
-                    let info = self.lives.get(*life).map(|life| Arc::clone(&life.info));
-                    found.push((id, info));
+                    found.push((id, Some(Arc::clone(&self.lives[*life].info))));
                 }
                 _ => {}
             }

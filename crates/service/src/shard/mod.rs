@@ -18,6 +18,7 @@ mod hold;
 mod inside;
 mod keys;
 mod list;
+mod lock_order;
 mod runs;
 mod signal;
 mod slab;
@@ -40,6 +41,7 @@ use crate::time::{Clock, Due, Moment, Ticks};
 use crate::{ChangeError, Reason};
 use crossbeam_utils::CachePadded;
 use keys::{Keys, in_order};
+use lock_order::HoldsShard;
 use signal::Signal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -140,17 +142,23 @@ impl<W: Task + ?Sized> House<W> {
         act: impl FnOnce(&mut Core<W>) -> T,
     ) -> (T, bool) {
         let shard = &self.shards[shard as usize];
+        let holds = HoldsShard::new();
         let free = shard.core.try_lock();
         let waited = free.is_none();
         let mut core = free.unwrap_or_else(|| shard.core.lock());
         let before = core.next;
+        debug_assert_eq!(
+            shard.next.load(Ordering::Relaxed),
+            before,
+            "the published tick is not that of the shard"
+        );
         let answer = act(&mut core);
         let next = core.next;
         if next != before {
             shard.next.store(next, Ordering::SeqCst);
         }
         // Before the driver is woken, which then takes this lock.
-        drop(core);
+        drop((core, holds));
         if next < before {
             self.signal.earlier(self.ticks.instant(next));
         }
@@ -243,7 +251,8 @@ impl<W: Task + ?Sized> House<W> {
     /// Releases the room of a job that was not scheduled after all.
     fn give_up(&self) {
         if let Some((_, room)) = &self.room {
-            room.fetch_sub(1, Ordering::Relaxed);
+            let before = room.fetch_sub(1, Ordering::Relaxed);
+            debug_assert!(before > 0, "more room is released than was reserved");
         }
     }
 
@@ -301,7 +310,9 @@ impl<W: Task + ?Sized> House<W> {
 
     /// The number of jobs that are not over.
     pub(crate) fn jobs(&self) -> usize {
-        self.shards.iter().map(|shard| shard.core.lock().len()).sum()
+        let mut jobs = 0;
+        self.with_all(|core| jobs += core.len());
+        jobs
     }
 
     #[inline]

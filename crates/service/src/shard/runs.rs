@@ -6,7 +6,7 @@ use slab::Slab;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Runs {
     /// Runs that were handed out and have not ended.
     pub(crate) in_flight: usize,
@@ -19,6 +19,7 @@ pub(crate) struct Runs {
     told: usize,
 }
 
+#[derive(Debug)]
 struct Watched {
     id: Id,
     /// The thread of the service that is in the run, if it lost the lead there.
@@ -72,6 +73,7 @@ impl Runs {
     pub(crate) fn unwatch(&mut self, key: WatchKey) -> bool {
         let told = self.watched.remove(key.0).told;
         self.told -= usize::from(told);
+        debug_assert!(self.told <= self.watched.len(), "{self:?}");
         told
     }
 

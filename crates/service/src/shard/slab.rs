@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A slab of work of one type.
 pub(crate) trait Slab<W: ?Sized>: Any + Send + Sync {
     /// Takes out the work at a place, into a box.
-    fn take(&self, place: u32) -> Option<Box<W>>;
+    fn take(&self, place: u32) -> Box<W>;
 
     /// Drops the work at a place.
     fn clear(&self, place: u32);
@@ -30,12 +30,12 @@ pub(crate) struct Lying<W: Task + ?Sized> {
 
 impl<W: Task + ?Sized> Lying<W> {
     pub(super) fn new(slabs: &Slabs<W>, slab: u16, place: u32) -> Self {
-        Self { slab: slabs.get(usize::from(slab)).cloned(), place }
+        Self { slab: Some(Arc::clone(&slabs[usize::from(slab)])), place }
     }
 
     /// Returns its slab and place. The caller must take it out.
-    pub(crate) fn leave(mut self) -> Option<(Arc<W::Slab>, u32)> {
-        self.slab.take().map(|slab| (slab, self.place))
+    pub(crate) fn leave(mut self) -> (Arc<W::Slab>, u32) {
+        (self.slab.take().expect("only this call takes it"), self.place)
     }
 }
 

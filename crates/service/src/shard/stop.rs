@@ -13,11 +13,12 @@ const LOOK: Duration = Duration::from_millis(20);
 impl<W: Task + ?Sized> Core<W> {
     /// Refuses new jobs, and takes out jobs without a last run.
     fn drain(&mut self) -> Vec<Taken<W>> {
+        debug_assert_eq!(self.stage, Stage::Open, "a service stops once");
         self.stage = Stage::Draining;
         let mut endless = Vec::new();
         for (index, slot) in self.slots.iter() {
             if let Some(life) = slot.life()
-                && let Some(life) = self.lives.get_mut(life)
+                && let life = &mut self.lives[life]
                 && life.repeat.as_ref().is_some_and(|repeat| repeat.times.is_none())
             {
                 if life.is_running() {
@@ -27,7 +28,7 @@ impl<W: Task + ?Sized> Core<W> {
                 }
             }
         }
-        endless.into_iter().filter_map(|index| self.take(index, Ending::Stopped)).collect()
+        endless.into_iter().map(|index| self.take(index, Ending::Stopped)).collect()
     }
 
     /// The number of jobs that are not over, without futures.

@@ -10,8 +10,7 @@ pub struct JobIndex(pub(super) u32);
 /// A [`Timer`] of jobs, without the method that takes a closure, so that it can be a trait object.
 pub(crate) trait Wheel: Send {
     fn now(&self) -> Tick;
-    /// For recorders.
-    #[cfg_attr(not(feature = "record"), expect(dead_code))]
+    /// For recorders and assertions.
     fn len(&self) -> usize;
     fn insert(&mut self, tick: Tick, job: JobIndex) -> TimerId;
     fn cancel(&mut self, timer: TimerId) -> Option<JobIndex>;
@@ -19,6 +18,13 @@ pub(crate) trait Wheel: Send {
     fn deadline(&self, timer: TimerId) -> Option<Tick>;
     fn next_wakeup(&self) -> Option<Tick>;
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<JobIndex>>;
+}
+
+/// Cancels the timer of a job.
+#[inline]
+pub(super) fn cancel_timer(wheel: &mut dyn Wheel, timer: TimerId, index: u32) {
+    let cancelled = wheel.cancel(timer);
+    debug_assert_eq!(cancelled, Some(JobIndex(index)), "the job has another timer, or none");
 }
 
 impl<B: Timer<JobIndex> + Send> Wheel for B {

@@ -63,7 +63,16 @@ impl Member {
     /// From here on this thread leads.
     pub(crate) fn lead(&self) {
         debug_assert_eq!(self.word.get(), NONE, "it was in no run");
+        debug_assert!(self.is_leader_in_no_run(), "another thread leads");
         self.leads.set(true);
+    }
+
+    /// Returns `true` if the pool names this thread as the leader, and the leader is in no run.
+    fn is_leader_in_no_run(&self) -> bool {
+        self.others().is_none_or(|pool| {
+            let leader = pool.leader.load(Ordering::Relaxed);
+            leader == self.me as u64 && pool.run.load(Ordering::Relaxed) == NONE
+        })
     }
 
     /// Returns `true` if this thread led when its last run ended. Then it leads until its next run
@@ -80,6 +89,7 @@ impl Member {
     pub(crate) fn begin(&self, nanos: u64, late: Duration, blocks: bool) {
         let Some(pool) = self.others() else { return };
         debug_assert!(self.leads(), "only the leader takes out what is due");
+        debug_assert!(self.is_leader_in_no_run(), "the pool has another leader, or a run of it");
         let at = self.micros(pool, nanos);
         // Plus one, so that no word is `NONE`.
         let word = at << THREAD_BITS | (self.me as u64 + 1);
@@ -103,6 +113,7 @@ impl Member {
     pub(crate) fn ended(&self, took: Duration) {
         let Some(pool) = &self.pool else { return };
         let word = self.word.replace(NONE);
+        debug_assert!(word != NONE || self.others().is_none(), "a run ends once");
         if self.leads.get() && word != NONE && !pool.end_run(word) {
             self.leads.set(false);
         }

@@ -101,6 +101,13 @@ struct Roles {
     idle: Vec<usize>,
 }
 
+impl Roles {
+    /// Returns `true` if a thread stands by or is idle.
+    fn have(&self, thread: usize) -> bool {
+        self.standby == Some(thread) || self.idle.contains(&thread)
+    }
+}
+
 /// The run of a thread, for reports of slow runs. Written by that thread. A job that ends is
 /// removed under the lock of its shard.
 #[derive(Default)]
@@ -166,12 +173,14 @@ impl Pool {
     /// Makes the standby the leader, and an idle thread the standby.
     fn promote(&self, roles: &mut Roles) {
         let Some(next) = roles.standby.take() else { return };
+        debug_assert_ne!(self.leader.load(Ordering::Relaxed), next as u64, "it leads already");
         roles.standby = roles.idle.pop();
         self.former.store(self.leader.load(Ordering::Relaxed), Ordering::Relaxed);
         self.leader.store(next as u64, Ordering::SeqCst);
         // Pairs with the fence in `Signal::wake`: if the new leader announces its sleep after a
         // wake-up, the waker reads its name here.
         fence(Ordering::SeqCst);
+        debug_assert!(!roles.have(next), "thread {next} leads, and has another role too");
         self.name_standby(roles);
         for thread in [Some(next), roles.standby].into_iter().flatten() {
             self.threads[thread].unpark();
@@ -209,6 +218,7 @@ impl Pool {
     fn come_back(&self, me: usize) -> bool {
         let mut roles = self.roles.lock();
         debug_assert_ne!(self.leader.load(Ordering::SeqCst), me as u64, "another leads");
+        debug_assert!(!roles.have(me), "thread {me} comes back once");
         if roles.standby.is_none() {
             roles.standby = Some(me);
             self.name_standby(&roles);
