@@ -109,7 +109,7 @@ impl Scheduler {
                 more => runs += more,
             }
         }
-        house.open_fence();
+        house.open_fence(driver.now);
         runs
     }
 

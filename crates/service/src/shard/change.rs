@@ -131,7 +131,8 @@ impl<W: Task + ?Sized> Core<W> {
                 return Err(ChangeError::Stopped);
             }
             (Place::Wheel(timer), _) => {
-                if due.deadline < slot.deadline
+                // With a wall-clock time it must be checked early, even if it is postponed.
+                if (due.deadline < slot.deadline || due.wall.is_some())
                     && self.wheel.deadline(timer).is_some_and(|set| tick < set)
                 {
                     self.wheel.reschedule(timer, tick);

@@ -3,6 +3,7 @@
 //! returning.
 
 use super::core::{Core, Task};
+use crate::time::Moment;
 use wheelhouse_core::Tick;
 
 impl<W: Task + ?Sized> Core<W> {
@@ -14,14 +15,13 @@ impl<W: Task + ?Sized> Core<W> {
         self.fence = Some((self.last_number(), upto));
     }
 
-    pub(crate) fn open_fence(&mut self) {
+    /// The timers of these jobs are started. `now` is the moment of the poll.
+    pub(crate) fn open_fence(&mut self, now: Moment) {
         debug_assert!(self.fence.is_some(), "no poll is in progress");
         self.fence = None;
         for id in std::mem::take(&mut self.aside) {
             if self.is_off(id) {
-                let slot = &self.slots[id.index()];
-                let ticks = slot.life().map_or(self.ticks, |life| self.lives[life].ticks);
-                self.start_timer(id.index(), ticks.not_before(slot.deadline));
+                self.restart_timer(id.index(), now);
             }
         }
     }

@@ -357,8 +357,8 @@ impl<W: Task + ?Sized> House<W> {
         self.with_all(|core| core.close_fence(upto));
     }
 
-    pub(crate) fn open_fence(&self) {
-        self.with_all(Core::open_fence);
+    pub(crate) fn open_fence(&self, now: Moment) {
+        self.with_all(|core| core.open_fence(now));
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
