@@ -6,7 +6,7 @@ use crate::brief::BriefSlab;
 use crate::drive::ReadyQueue;
 use crate::guard::guarded;
 use crate::job::{Id, Info, Key};
-use crate::shard::{House, Task};
+use crate::shard::{Shards, Task};
 use crate::time::{Clock, Due, Moment, Ticks, When};
 use crate::{AsyncRun, ChangeError, Event, EventKind, Job, JobHandle, Snapshot};
 use crossbeam_utils::CachePadded;
@@ -90,7 +90,7 @@ pub(crate) type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
 /// The state that handles and threads share.
 pub(crate) struct Shared {
-    pub(crate) house: House<dyn Work>,
+    pub(crate) shards: Shards<dyn Work>,
     pub(crate) slow_after: Duration,
     pub(crate) observer: Option<Observer>,
     /// Where async jobs run, if not on the threads of the service.
@@ -109,11 +109,11 @@ impl Shared {
     /// Counts an event, and reports it to the observer.
     pub(crate) fn report(&self, job: JobHandle, kind: EventKind) {
         let shard = job.id().shard();
-        self.house.with(shard, |core| match kind {
-            EventKind::Panicked(_) => core.counts.panicked += 1,
-            EventKind::ChannelFull | EventKind::ChannelClosed => core.counts.undelivered += 1,
-            EventKind::TimedOut(_) => core.counts.timed_out += 1,
-            EventKind::GaveUp(_) => core.counts.gave_up += 1,
+        self.shards.with(shard, |state| match kind {
+            EventKind::Panicked(_) => state.counts.panicked += 1,
+            EventKind::ChannelFull | EventKind::ChannelClosed => state.counts.undelivered += 1,
+            EventKind::TimedOut(_) => state.counts.timed_out += 1,
+            EventKind::GaveUp(_) => state.counts.gave_up += 1,
             // Counted where they are found.
             EventKind::Failed(_)
             | EventKind::Abandoned
@@ -183,7 +183,7 @@ pub struct Handle {
 impl Handle {
     pub(crate) fn new(shared: &Arc<Shared>) -> Self {
         let anchor = |_| Arc::new(CachePadded::new(Arc::clone(shared)));
-        Self { anchors: (0..shared.house.shards()).map(anchor).collect() }
+        Self { anchors: (0..shared.shards.count()).map(anchor).collect() }
     }
 
     #[inline]
@@ -192,8 +192,8 @@ impl Handle {
     }
 
     #[inline]
-    pub(crate) fn house(&self) -> &House<dyn Work> {
-        &self.shared().house
+    pub(crate) fn shards(&self) -> &Shards<dyn Work> {
+        &self.shared().shards
     }
 
     /// The anchor for jobs of a shard.
@@ -205,15 +205,15 @@ impl Handle {
     /// The job that has the key; `None` if no job has it. The key of a job is free when its last
     /// run begins. O(1).
     pub fn job(&self, key: &str) -> Option<JobHandle> {
-        let house = self.house();
-        let id = house.job_of_key(key)?;
-        let info = house.with(id.shard(), |core| core.info(id))?;
+        let shards = self.shards();
+        let id = shards.job_of_key(key)?;
+        let info = shards.with(id.shard(), |state| state.info(id))?;
         Some(self.job_handle(id, Some(info)))
     }
 
     /// The keys in use, in the order in which their jobs were scheduled. O(k log k).
     pub fn keys(&self) -> Vec<Key> {
-        self.house().keys_in_order()
+        self.shards().keys_in_order()
     }
 
     /// Cancels the job that has the key. See [`JobHandle::cancel`].
@@ -248,8 +248,8 @@ impl Handle {
     }
 
     fn move_to(&self, key: &str, due: Option<Due>) -> Result<(), ChangeError> {
-        let id = self.house().job_of_key(key).ok_or_else(|| self.missing_key())?;
-        match self.house().move_to(id, due, true) {
+        let id = self.shards().job_of_key(key).ok_or_else(|| self.missing_key())?;
+        match self.shards().move_to(id, due, true) {
             // It has ended since.
             Err(ChangeError::Over) => Err(ChangeError::UnknownKey),
             moved => moved,
@@ -287,14 +287,14 @@ impl Handle {
     /// }
     /// ```
     pub fn pause(&self) {
-        self.house().hold();
+        self.shards().hold();
     }
 
     /// Resumes all jobs. Scheduled times of a periodic job that passed during the pause are
     /// skipped, and not counted as missed. One-shot jobs whose time has come, and retries, are due
     /// at once. O(k) for k jobs whose times have come.
     pub fn resume(&self) {
-        self.house().let_go();
+        self.shards().let_go();
     }
 
     /// Releases memory that belonged to jobs which are gone. The service does so by itself when a
@@ -302,12 +302,12 @@ impl Handle {
     /// moved, threads that schedule there wait. O(n) for n slots, used or free. A custom
     /// [backend](crate::Builder::backend) keeps its memory.
     pub fn compact(&self) {
-        self.house().compact();
+        self.shards().compact();
     }
 
     /// The number of jobs that are scheduled and not over.
     pub fn len(&self) -> usize {
-        self.house().jobs()
+        self.shards().jobs()
     }
 
     /// Returns `true` if no job is scheduled.
@@ -317,28 +317,28 @@ impl Handle {
 
     /// Returns `true` if the service has been stopped.
     pub fn is_stopped(&self) -> bool {
-        self.house().is_closed()
+        self.shards().is_closed()
     }
 
     /// The current time, by the clock of the service.
     pub fn now(&self) -> Moment {
-        self.house().now()
+        self.shards().now()
     }
 
     /// The clock of the service.
     pub fn clock(&self) -> &dyn Clock {
-        &*self.house().clock
+        &*self.shards().clock
     }
 
     /// Counters, and the distributions of lateness and run time.
     pub fn snapshot(&self) -> Snapshot {
-        self.house().snapshot()
+        self.shards().snapshot()
     }
 
     /// The ticks of the service.
     #[inline]
     pub(crate) fn ticks(&self) -> Ticks {
-        self.house().ticks
+        self.shards().ticks
     }
 
     #[inline]

@@ -4,7 +4,7 @@
 use crate::ChangeError;
 use crate::handle::{Anchor, Back, Run, Work};
 use crate::job::{Ending, Id, Info, Key, Status};
-use crate::shard::{Core, Held, House, Taken};
+use crate::shard::{Held, ShardState, Shards, Taken};
 use crate::time::{Due, Moment, When};
 use std::fmt;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl JobHandle {
 
     /// The state of the job.
     pub fn status(&self) -> Status {
-        let status = self.house().with(self.id.shard(), |core| core.status(self.id));
+        let status = self.shards().with(self.id.shard(), |state| state.status(self.id));
         status.or_else(|| self.ending().map(Status::from)).unwrap_or(Status::Over)
     }
 
@@ -67,7 +67,7 @@ impl JobHandle {
     pub fn runs(&self) -> u64 {
         match &self.info {
             Some(info) => {
-                let runs = self.house().with(self.id.shard(), |core| core.runs_of(self.id));
+                let runs = self.shards().with(self.id.shard(), |state| state.runs_of(self.id));
                 runs.unwrap_or_else(|| info.runs())
             }
             None => u64::from(self.status() == Status::Running),
@@ -84,21 +84,21 @@ impl JobHandle {
     /// When the next run is due; `None` if it is running, paused or over. For a job that waits for
     /// a wall-clock time, this is an estimate from the current wall clock.
     pub fn deadline(&self) -> Option<Moment> {
-        let due = self.house().with(self.id.shard(), |core| core.due(self.id))?;
+        let due = self.shards().with(self.id.shard(), |state| state.due(self.id))?;
         // Without the lock: the clock may be the user's code.
-        Some(due.wall.as_ref().map_or(due.deadline, |wall| wall.reckoned(&*self.house().clock)))
+        Some(due.wall.as_ref().map_or(due.deadline, |wall| wall.reckoned(&*self.shards().clock)))
     }
 
     /// How long until the next run is due, zero if it is overdue; `None` if it is
     /// running, paused or over.
     pub fn remaining(&self) -> Option<Duration> {
-        self.deadline().map(|deadline| deadline.saturating_since(self.house().now()))
+        self.deadline().map(|deadline| deadline.saturating_since(self.shards().now()))
     }
 
     /// The wall-clock time at which the next run is due; `None` if it is running, paused or over.
     pub fn next_time(&self) -> Option<SystemTime> {
-        let due = self.house().with(self.id.shard(), |core| core.due(self.id))?;
-        let clock = &*self.house().clock;
+        let due = self.shards().with(self.id.shard(), |state| state.due(self.id))?;
+        let clock = &*self.shards().clock;
         Some(match due.wall {
             Some(wall) => wall.time,
             None => clock.wall().checked_add(due.deadline.saturating_since(clock.now()))?,
@@ -119,10 +119,10 @@ impl JobHandle {
     pub fn cancel(&self) -> Result<Job, ChangeError> {
         // Not part of the return value: few jobs need it, and the plain result passes in registers.
         let mut other = None;
-        let plain = self.house().with(self.id.shard(), |core| {
-            let plain = core.cancel_plain(self.id);
+        let plain = self.shards().with(self.id.shard(), |state| {
+            let plain = state.cancel_plain(self.id);
             if plain.is_none() {
-                other = Some(core.end_as(self.id, Ending::Cancelled));
+                other = Some(state.end_as(self.id, Ending::Cancelled));
             }
             plain
         });
@@ -148,7 +148,7 @@ impl JobHandle {
     /// service was stopped, and the stop returns the job. [`Overflow`](ChangeError::Overflow): the
     /// time is out of range, and the job stays as it was.
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
-        self.move_to(self.house().now().checked_add(delay).map(Due::at))
+        self.move_to(self.shards().now().checked_add(delay).map(Due::at))
     }
 
     /// Moves the next run to a point in time, as [`refresh`](Self::refresh) does. Takes what
@@ -158,7 +158,7 @@ impl JobHandle {
     ///
     /// Those of [`refresh`](Self::refresh).
     pub fn reschedule(&self, when: impl Into<When>) -> Result<(), ChangeError> {
-        self.move_to(when.into().due(&*self.house().clock))
+        self.move_to(when.into().due(&*self.shards().clock))
     }
 
     /// Pauses the job: no further run begins until it is [resumed](Self::resume). A run in progress
@@ -173,7 +173,7 @@ impl JobHandle {
     /// [`ChangeError::Running`]: too late, the last run has begun. Or those of
     /// [`refresh`](Self::refresh).
     pub fn pause(&self) -> Result<(), ChangeError> {
-        self.change(|core| core.pause(self.id))
+        self.change(|state| state.pause(self.id))
     }
 
     /// Resumes the job; does nothing if it is not paused. Scheduled times that passed during the
@@ -185,8 +185,8 @@ impl JobHandle {
     ///
     /// Those of [`pause`](Self::pause).
     pub fn resume(&self) -> Result<(), ChangeError> {
-        let now = self.house().now();
-        self.change(|core| core.resume(self.id, now))
+        let now = self.shards().now();
+        self.change(|state| state.resume(self.id, now))
     }
 
     /// Starts a run now, also if the job is [paused](Self::pause). The run is additional to those
@@ -199,15 +199,15 @@ impl JobHandle {
     ///
     /// [`ChangeError::Running`]: a run is in progress. Or those of [`refresh`](Self::refresh).
     pub fn run_now(&self) -> Result<(), ChangeError> {
-        let now = self.house().now();
-        self.change(|core| core.run_now(self.id, now))
+        let now = self.shards().now();
+        self.change(|state| state.run_now(self.id, now))
     }
 
     fn change(
         &self,
-        change: impl FnOnce(&mut Core<dyn Work>) -> Result<(), ChangeError>,
+        change: impl FnOnce(&mut ShardState<dyn Work>) -> Result<(), ChangeError>,
     ) -> Result<(), ChangeError> {
-        self.house().with(self.id.shard(), change).map_err(|error| self.known(error))
+        self.shards().with(self.id.shard(), change).map_err(|error| self.known(error))
     }
 
     pub(crate) fn id(&self) -> Id {
@@ -215,8 +215,8 @@ impl JobHandle {
     }
 
     #[inline]
-    fn house(&self) -> &House<dyn Work> {
-        &self.anchor.house
+    fn shards(&self) -> &Shards<dyn Work> {
+        &self.anchor.shards
     }
 
     fn ending(&self) -> Option<Ending> {
@@ -240,7 +240,7 @@ impl JobHandle {
 
     /// Ends the job as cancelled or finished.
     pub(crate) fn end_as(&self, ending: Ending) -> Result<Job, ChangeError> {
-        self.ended(self.house().with(self.id.shard(), |core| core.end_as(self.id, ending)))
+        self.ended(self.shards().with(self.id.shard(), |state| state.end_as(self.id, ending)))
     }
 
     /// Converts the result of ending the job.
@@ -248,13 +248,13 @@ impl JobHandle {
     fn ended(&self, taken: Result<Taken<dyn Work>, ChangeError>) -> Result<Job, ChangeError> {
         match taken {
             Ok(taken) => {
-                self.house().free_key(taken.info.as_deref(), self.id);
+                self.shards().free_key(taken.info.as_deref(), self.id);
                 Ok(Job::new(Arc::clone(&self.anchor), taken))
             }
             Err(error) => {
                 if error == ChangeError::Running {
                     // The run in progress is the last, so its key is free.
-                    self.house().free_key(self.info.as_deref(), self.id);
+                    self.shards().free_key(self.info.as_deref(), self.id);
                 }
                 Err(self.known(error))
             }
@@ -262,7 +262,7 @@ impl JobHandle {
     }
 
     fn move_to(&self, due: Option<Due>) -> Result<(), ChangeError> {
-        let moved = self.house().move_to(self.id, due, true);
+        let moved = self.shards().move_to(self.id, due, true);
         moved.map_err(|error| self.known(error))
     }
 }
@@ -367,7 +367,7 @@ impl Job {
             info: self.handle.info.as_ref(),
             deadline: self.deadline,
             time: None,
-            started: self.handle.house().now(),
+            started: self.handle.shards().now(),
             number: self.handle.runs() + 1,
             missed: 0,
             last: true,

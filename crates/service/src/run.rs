@@ -35,7 +35,7 @@ impl<'a> Run<'a> {
 impl Run<'_> {
     /// The handle of the job.
     pub fn job(&self) -> JobHandle {
-        let known = || self.anchor.house.with(self.id.shard(), |core| core.info(self.id));
+        let known = || self.anchor.shards.with(self.id.shard(), |state| state.info(self.id));
         JobHandle::new(Arc::clone(self.anchor), self.id, self.info.cloned().or_else(known))
     }
 
@@ -123,13 +123,13 @@ impl Run<'_> {
     /// Sets the next run of a job with a rule to `late` after a wall-clock time. Returns `false` if
     /// the time is out of range.
     pub(crate) fn wait_for_wall(&self, time: SystemTime, late: Duration) -> bool {
-        let house = &self.anchor.house;
-        let due = Due::at_time(&*house.clock, time).map(|due| due.later(late));
-        house.move_to(self.id, due, false).is_ok()
+        let shards = &self.anchor.shards;
+        let due = Due::at_time(&*shards.clock, time).map(|due| due.later(late));
+        shards.move_to(self.id, due, false).is_ok()
     }
 
     pub(crate) fn wall(&self) -> SystemTime {
-        self.anchor.house.clock.wall()
+        self.anchor.shards.clock.wall()
     }
 
     pub(crate) fn undelivered(&self, what: EventKind) {

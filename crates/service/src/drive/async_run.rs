@@ -150,7 +150,7 @@ impl Future for AsyncRun {
             State::Going(going) => going.timers.clone(),
             State::Over => return Poll::Ready(()),
         };
-        let _inside = timers.house().enter();
+        let _inside = timers.shards().enter();
         let going = match state {
             State::Due(due) => begin(due),
             State::Going(going) => Some(going),
@@ -174,8 +174,8 @@ impl Drop for AsyncRun {
     fn drop(&mut self) {
         if let State::Going(going) = std::mem::replace(&mut self.state, State::Over) {
             let timers = going.timers.clone();
-            let _inside = timers.house().enter();
-            timers.house().with(going.begun.id.shard(), |core| core.counts.abandoned += 1);
+            let _inside = timers.shards().enter();
+            timers.shards().with(going.begun.id.shard(), |state| state.counts.abandoned += 1);
             going.end(Err(EventKind::Abandoned));
         }
     }

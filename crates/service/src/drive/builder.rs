@@ -4,7 +4,7 @@ use super::executor::{Executor, Runner};
 use super::lead::MOST_THREADS;
 use super::{AsyncRun, ReadyQueue, Scheduler, Service};
 use crate::handle::{Observer, Shared, Spawner};
-use crate::shard::{House, JobIndex, Wheel};
+use crate::shard::{JobIndex, Shards, Wheel};
 use crate::time::{Clock, MonotonicClock, Ticks};
 use crate::{BuildError, Event};
 use std::fmt;
@@ -280,10 +280,10 @@ impl Builder {
             Some(backend) => vec![backend],
             None => (0..self.shards.unwrap_or(1).max(1)).map(|_| wheel()).collect(),
         };
-        let house = House::new(self.clock, ticks, wheels, own_wheels, self.limit);
+        let shards = Shards::new(self.clock, ticks, wheels, own_wheels, self.limit);
         let (slow_after, observer, spawner) = (self.slow_after, self.observer, self.spawner);
         let ready = ReadyQueue::default();
-        let shared = Arc::new(Shared { house, slow_after, observer, spawner, ready });
+        let shared = Arc::new(Shared { shards, slow_after, observer, spawner, ready });
         Ok(Scheduler::new(&shared, runner, threads))
     }
 

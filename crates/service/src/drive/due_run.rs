@@ -66,7 +66,7 @@ impl DueRun {
     /// Carries it out on this thread, and returns when the job does. A panic is caught and
     /// reported.
     pub fn run(mut self) {
-        let _inside = self.timers.house().enter();
+        let _inside = self.timers.shards().enter();
         if let Some(begun) = self.begin() {
             carry_out(&self.timers, begun);
         }
@@ -80,15 +80,15 @@ impl DueRun {
     pub(super) fn begin(&mut self) -> Option<Begun<dyn Work>> {
         let turn = self.turn.take()?;
         let shared = self.timers.shared();
-        let now = shared.house.now();
-        let begun = shared.house.with(self.id.shard(), |core| {
-            let begun = core.begin_turn(self.id, turn, now);
+        let now = shared.shards.now();
+        let begun = shared.shards.with(self.id.shard(), |state| {
+            let begun = state.begin_turn(self.id, turn, now);
             if begun.is_none() {
-                core.hand_in(false);
+                state.hand_in(false);
             }
-            begun.ok_or(core.stage())
+            begun.ok_or(state.stage())
         });
-        begun.map_err(|stage| shared.house.handed_in(stage)).ok()
+        begun.map_err(|stage| shared.shards.handed_in(stage)).ok()
     }
 }
 
@@ -96,10 +96,10 @@ impl Drop for DueRun {
     fn drop(&mut self) {
         let Some(turn) = self.turn.take() else { return };
         let (shared, shard) = (self.timers.shared(), self.id.shard());
-        let _inside = shared.house.enter();
-        let now = shared.house.now();
-        match shared.house.with(shard, |core| core.abandon(self.id, turn, now)) {
-            None => shared.house.hand_in(shard, false),
+        let _inside = shared.shards.enter();
+        let now = shared.shards.now();
+        match shared.shards.with(shard, |state| state.abandon(self.id, turn, now)) {
+            None => shared.shards.hand_in(shard, false),
             Some(leftover) => {
                 shared.report(self.job(), EventKind::Abandoned);
                 clear(shared, self.id, leftover);
@@ -116,16 +116,16 @@ impl fmt::Debug for DueRun {
 
 /// Carries out a run, to its end.
 fn carry_out(timers: &Handle, begun: Begun<dyn Work>) {
-    let (done, _) = call(timers, begun, timers.house().now(), None);
+    let (done, _) = call(timers, begun, timers.shards().now(), None);
     end(timers, done);
 }
 
 /// Ends a run that was handed out.
 pub(super) fn end(timers: &Handle, done: Done<dyn Work>) {
     let (id, shared) = (done.id, timers.shared());
-    match shared.house.with(id.shard(), |core| core.end(done).ok_or(core.stage())) {
+    match shared.shards.with(id.shard(), |state| state.end(done).ok_or(state.stage())) {
         Ok(leftover) => clear(shared, id, leftover),
-        Err(stage) => shared.house.handed_in(stage),
+        Err(stage) => shared.shards.handed_in(stage),
     }
 }
 
@@ -179,7 +179,7 @@ pub(super) fn call_plain(
         let _entered = span.enter();
         guarded(|| work(&run, &mut back))
     };
-    let ended = shared.house.now();
+    let ended = shared.shards.now();
     let is_slow = ended.saturating_since(started) > shared.slow_after;
     if outcome.is_ok() && !is_slow && back.error.is_none() && back.work.is_none() {
         return (ended, false);
@@ -205,7 +205,7 @@ pub(super) fn result(begun: &Begun<dyn Work>, back: &mut Back) -> Result<(), Eve
 #[inline]
 pub(super) fn free_key(shared: &Shared, begun: &Begun<dyn Work>) {
     if begun.frees_key {
-        shared.house.free_key(begun.info.as_deref(), begun.id);
+        shared.shards.free_key(begun.info.as_deref(), begun.id);
     }
 }
 
@@ -220,13 +220,13 @@ pub(super) fn finish(
     let Begun { id, info, deadline, beside, stale, watch, tries, .. } = begun;
     let shared = timers.shared();
     let mut told_before =
-        watch.is_some_and(|key| shared.house.with(id.shard(), |core| core.runs.unwatch(key)));
-    let ended = shared.house.now();
+        watch.is_some_and(|key| shared.shards.with(id.shard(), |state| state.runs.unwatch(key)));
+    let ended = shared.shards.now();
     let took = ended.saturating_since(started);
     let told = outcome.is_err() || took > shared.slow_after;
     let failed = outcome.is_err();
     if told {
-        let info = info.or_else(|| shared.house.with(id.shard(), |core| core.info(id)));
+        let info = info.or_else(|| shared.shards.with(id.shard(), |state| state.info(id)));
         let job = || timers.job_handle(id, info.clone());
         if let Err(kind) = outcome {
             if let Some(info) = &info {
@@ -235,16 +235,16 @@ pub(super) fn finish(
             // These two events say whether a retry follows. The others need a `GaveUp` in addition.
             let says_so = matches!(kind, EventKind::Failed(_) | EventKind::GaveUp(_));
             let gave_up = (tries.0 > 1 && !tries.1 && !says_so).then(|| kind.reason());
-            shared.house.with(id.shard(), |core| core.counts.failed += u64::from(says_so));
+            shared.shards.with(id.shard(), |state| state.counts.failed += u64::from(says_so));
             shared.report(job(), kind);
             gave_up.into_iter().for_each(|why| shared.report(job(), EventKind::GaveUp(why)));
         }
         if took > shared.slow_after {
             let unwatch =
-                |thread| shared.house.with(id.shard(), |core| core.runs.unwatch_thread(thread));
+                |thread| shared.shards.with(id.shard(), |state| state.runs.unwatch_thread(thread));
             told_before |= thread.is_some_and(unwatch);
             if !told_before {
-                shared.house.with(id.shard(), |core| core.counts.slow += 1);
+                shared.shards.with(id.shard(), |state| state.counts.slow += 1);
             }
             shared.report(job(), EventKind::Slow(took));
         }
@@ -254,7 +254,7 @@ pub(super) fn finish(
 
 /// Finishes a run without the lock: releases the key, drops the work, and hands the run in.
 pub(super) fn clear(shared: &Shared, id: Id, leftover: Leftover<dyn Work>) {
-    shared.house.free_key(leftover.info.as_deref(), id);
+    shared.shards.free_key(leftover.info.as_deref(), id);
     discard(leftover.work);
-    shared.house.hand_in(id.shard(), true);
+    shared.shards.hand_in(id.shard(), true);
 }

@@ -26,7 +26,7 @@ pub use stopping::Stopping;
 use crate::guard::guarded;
 use crate::handle::{Back, Handle, Run, Work};
 use crate::job::Id;
-use crate::shard::{Came, Core, Done, Leftover, Plain, Stage, Taken, Watch};
+use crate::shard::{Came, Done, Leftover, Plain, ShardState, Stage, Taken, Watch};
 use crate::time::Moment;
 use crate::{EventKind, Job};
 use executor::Runner;
@@ -80,14 +80,14 @@ impl Driver {
     /// Begins a poll at `now`, and checks for slow runs.
     fn begin_poll(&mut self, now: Moment) {
         let shared = self.timers.shared();
-        shared.house.signal.awake();
-        shared.house.count_poll();
+        shared.shards.signal.awake();
+        shared.shards.count_poll();
         self.now = self.now.max(now);
         if self.look_for_slow.get().is_some_and(|look| look <= self.now) {
             self.look_for_slow.set(None);
             // Reported without a lock: an observer may stop the service, and a slow observer does
             // not block threads that do.
-            for (id, info, time) in shared.house.tell_slow(self.now, shared.slow_after) {
+            for (id, info, time) in shared.shards.tell_slow(self.now, shared.slow_after) {
                 shared.report(self.timers.job_handle(id, info), EventKind::StillRunning(time));
             }
         }
@@ -96,13 +96,13 @@ impl Driver {
     /// Carries out ready runs: at most [`RUNS`], and at most `polls` polls of futures, since a
     /// future may be ready again at once. Returns the number of runs.
     fn ready(&self, polls: &mut usize) -> usize {
-        let house = self.timers.house();
+        let shards = self.timers.shards();
         let mut runs = 0;
         while runs < RUNS
             && self.lead.leads()
             && let Some(ready) = self.timers.shared().ready.pop(*polls > 0)
         {
-            let started = house.now();
+            let started = shards.now();
             let blocks = matches!(&ready, Ready::Run(run) if run.blocks());
             self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
             match ready {
@@ -112,7 +112,7 @@ impl Driver {
                     task.run();
                 }
             }
-            self.lead.ended(house.now().saturating_since(started));
+            self.lead.ended(shards.now().saturating_since(started));
             runs += 1;
         }
         runs
@@ -123,8 +123,8 @@ impl Driver {
     ///
     /// When this returns, the lead may have been lost.
     fn portion(&self) -> Option<usize> {
-        let house = self.timers.house();
-        let (shard, upto) = house.first_due(house.ticks.reached(self.now))?;
+        let shards = self.timers.shards();
+        let (shard, upto) = shards.first_due(shards.ticks.reached(self.now))?;
         let (mut runs, mut now, mut reported) = (0, self.now, false);
         // The run of this thread that has ended.
         let mut ended = None::<Ended>;
@@ -132,30 +132,31 @@ impl Driver {
             let id = ended.as_ref().map(Ended::id);
             // Not results of the closure: they are large and rare.
             let (mut leftover, mut came, mut spacious) = (None, None, false);
-            let ((plain, stage), waited) = house.with_told(shard, |core| {
+            let ((plain, stage), waited) = shards.with_told(shard, |state| {
                 // One run ends and the next begins under one lock.
                 if let Some(ended) = ended.take() {
-                    leftover = self.end(core, ended, now);
+                    leftover = self.end(state, ended, now);
                 }
                 let more = leftover.is_none() && runs < RUNS && self.lead.leads();
-                let come = || core.come(upto, now, &*house.clock, self.runner.is_here(), &mut came);
+                let come =
+                    || state.come(upto, now, &*shards.clock, self.runner.is_here(), &mut came);
                 let plain = more.then(come).flatten();
-                spacious = plain.is_none() && came.is_none() && core.is_spacious();
-                (plain, core.stage())
+                spacious = plain.is_none() && came.is_none() && state.is_spacious();
+                (plain, state.stage())
             });
             match (id, leftover) {
                 (Some(id), Some(leftover)) => {
-                    let _inside = house.enter();
+                    let _inside = shards.enter();
                     due_run::clear(self.timers.shared(), id, leftover);
                     continue;
                 }
-                (Some(_), None) => house.handed_in(stage),
+                (Some(_), None) => shards.handed_in(stage),
                 _ => {}
             }
             // The end of the last run is also the begin of this one, if nothing was waited for in
             // between: reading the clock takes half as long as all the rest.
             let at_once = id.is_some() && !waited && !reported;
-            let begin = || if at_once { now } else { house.now() };
+            let begin = || if at_once { now } else { shards.now() };
             if let Some(Plain { id, deadline, work }) = plain {
                 runs += 1;
                 let started = begin();
@@ -168,7 +169,7 @@ impl Driver {
             }
             let Some(came) = came else {
                 if spacious {
-                    house.shrink(shard);
+                    shards.shrink(shard);
                 }
                 break;
             };
@@ -198,7 +199,7 @@ impl Driver {
                 Some((Ended::Plain(id, deadline, started), now, reported))
             }
             Came::Here(begun) => {
-                let _inside = self.timers.house().enter();
+                let _inside = self.timers.shards().enter();
                 let (started, is_brief) = (begin(), begun.is_brief());
                 if !is_brief {
                     self.begin(begun.id, begun.deadline, started, begun.blocks);
@@ -239,7 +240,7 @@ impl Driver {
         started: Moment,
         work: impl FnOnce(&Run<'_>, &mut Back),
     ) -> (Moment, bool) {
-        let _inside = self.timers.house().enter();
+        let _inside = self.timers.shards().enter();
         let started = (started, self.lead.number());
         due_run::call_plain(&self.timers, (id, deadline), started, work)
     }
@@ -248,19 +249,19 @@ impl Driver {
     #[inline]
     fn end(
         &self,
-        core: &mut Core<dyn Work>,
+        state: &mut ShardState<dyn Work>,
         ended: Ended,
         now: Moment,
     ) -> Option<Leftover<dyn Work>> {
         if self.lead.forgets_run() {
-            core.runs.unwatch_thread(self.lead.number());
+            state.runs.unwatch_thread(self.lead.number());
         }
         match ended {
             Ended::Plain(id, deadline, started) => {
-                core.end_plain(id, deadline, started, now);
+                state.end_plain(id, deadline, started, now);
                 None
             }
-            Ended::Other(done) => core.end(done),
+            Ended::Other(done) => state.end(done),
         }
     }
 
@@ -270,12 +271,12 @@ impl Driver {
         let Some(thread) = self.lead.former_leader() else { return };
         let Some(id) = self.lead.run_of(thread) else { return };
         let now = self.timers.now();
-        self.timers.house().with(id.shard(), |core| {
+        self.timers.shards().with(id.shard(), |state| {
             // A run ends under this lock. So either it has not ended, or the thread is in another
             // run.
             if self.lead.run_of(thread) == Some(id) {
-                let info = core.info(id);
-                core.runs.watch_thread(thread, id, info, now);
+                let info = state.info(id);
+                state.runs.watch_thread(thread, id, info, now);
             }
         });
     }
@@ -297,15 +298,15 @@ impl Driver {
     /// When there may be something to do again. From here on, the driver is woken for anything that
     /// is due earlier.
     pub(crate) fn next_wakeup(&self) -> Option<Moment> {
-        let house = self.timers.house();
+        let shards = self.timers.shards();
         let watch = self.watch_runs();
         let next = || match self.timers.shared().ready.is_empty() {
-            true => house.next_due().into_iter().chain(watch).min(),
+            true => shards.next_due().into_iter().chain(watch).min(),
             false => Some(self.now),
         };
         let mut until = next();
         loop {
-            house.signal.sleep_until(until);
+            shards.signal.sleep_until(until);
             // Check again after that: a thread that makes a job the first from here on sees that
             // the driver sleeps.
             let now = next();
@@ -323,7 +324,7 @@ impl Driver {
             return None;
         }
         let shared = self.timers.shared();
-        let Watch { oldest, told, waiting } = shared.house.watch();
+        let Watch { oldest, told, waiting } = shared.shards.watch();
         if oldest.is_none() && waiting == 0 {
             self.look_for_slow.set(None);
             self.may_watch.set(told);
@@ -331,7 +332,7 @@ impl Driver {
             // A tick more: at exactly that moment the run has not taken longer.
             let look = oldest.unwrap_or(self.now).checked_add(shared.slow_after);
             self.look_for_slow
-                .set(look.and_then(|look| look.checked_add(shared.house.ticks.length())));
+                .set(look.and_then(|look| look.checked_add(shared.shards.ticks.length())));
         }
         self.look_for_slow.get()
     }
@@ -354,7 +355,7 @@ fn launch(runner: &Runner, run: DueRun) {
 /// Takes back the jobs that will not run, and notifies the futures among them that the service has
 /// been stopped. This is done at once: a run may wait for such a future, and the stop for that run.
 fn give_back(timers: &Handle, due: bool, stage: Stage) -> Vec<Job> {
-    let taken = timers.house().take_back(due, stage);
+    let taken = timers.shards().take_back(due, stage);
     let mut jobs = Vec::new();
     for taken in taken {
         let job = given_back(timers, taken);
@@ -382,7 +383,7 @@ mod tests {
 
     /// The steps of a thread from its wake-up to its next sleep.
     fn look(driver: &Driver) {
-        driver.timers.house().signal.awake();
+        driver.timers.shards().signal.awake();
         while driver.portion().is_some() {}
         driver.next_wakeup();
     }

@@ -47,7 +47,7 @@ impl ReadyQueue {
         queue.ready.push_back(run);
         its.len.store(queue.ready.len() as u64, Ordering::SeqCst);
         drop(queue);
-        timers.house().signal.wake_sleeper();
+        timers.shards().signal.wake_sleeper();
     }
 
     /// Takes out the next run. A future is taken out only if `polls` is set.

@@ -81,7 +81,7 @@ impl Scheduler {
     /// as a job that is due earlier. For an event loop that sleeps in a system call. It is called
     /// at most once for each time that the loop sleeps.
     pub fn set_waker(&mut self, waker: Waker) {
-        self.driver.timers.house().signal.set_waker(waker);
+        self.driver.timers.shards().signal.set_waker(waker);
     }
 
     /// Runs the jobs that are due at `now`, in the order of their deadlines, and returns the number
@@ -95,8 +95,8 @@ impl Scheduler {
     pub fn poll(&mut self, now: Moment) -> usize {
         let driver = &mut self.driver;
         driver.begin_poll(now);
-        let house = driver.timers.house();
-        house.close_fence(house.ticks.reached(driver.now));
+        let shards = driver.timers.shards();
+        shards.close_fence(shards.ticks.reached(driver.now));
         let mut runs = 0;
         while let Some(more) = driver.portion() {
             runs += more;
@@ -109,7 +109,7 @@ impl Scheduler {
                 more => runs += more,
             }
         }
-        house.open_fence(driver.now);
+        shards.open_fence(driver.now);
         runs
     }
 
@@ -122,7 +122,7 @@ impl Scheduler {
     /// nothing to run: a wheel may only have to cascade timers, a job may have been moved to a
     /// later time, or the driver only checks whether a run takes too long.
     pub fn next_wakeup(&self) -> Option<Moment> {
-        self.driver.timers.house().find_next();
+        self.driver.timers.shards().find_next();
         self.driver.next_wakeup()
     }
 

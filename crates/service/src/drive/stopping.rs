@@ -21,7 +21,7 @@ impl Service {
     /// A job of the service may call this, and so may an observer of its events: the stop then
     /// neither waits for that run nor returns its job.
     pub fn stop(self, how: Stop) -> Stopped {
-        let own = self.timers.house().own();
+        let own = self.timers.shards().own();
         let jobs = self.begin_stop(how, own);
         self.end_stop(how, own, true, jobs)
     }
@@ -47,7 +47,7 @@ impl Service {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn stop_async(self, how: Stop) -> Stopping {
-        let own = self.timers.house().own();
+        let own = self.timers.shards().own();
         let jobs = self.begin_stop(how, own);
         let answer = Arc::new(Mutex::new(Answer { stopped: None, waker: None }));
         let (told, rest) = (Arc::clone(&answer), Arc::new(Mutex::new(Some((self, jobs)))));
@@ -73,10 +73,10 @@ impl Service {
 
     /// Refuses new jobs, and takes back the jobs that will not run.
     fn begin_stop(&self, how: Stop, own: usize) -> Vec<Job> {
-        let house = self.timers.house();
+        let shards = self.timers.shards();
         let jobs = match how {
             Stop::Drain(_) => {
-                let taken = house.drain();
+                let taken = shards.drain();
                 taken.into_iter().map(|taken| given_back(&self.timers, taken)).collect()
             }
             Stop::Now => give_back(&self.timers, true, Stage::Ending),
@@ -84,23 +84,23 @@ impl Service {
             // are taken back too.
             Stop::Wait | Stop::WaitFor(_) => give_back(&self.timers, own > 0, Stage::Closed),
         };
-        house.signal.wake();
+        shards.signal.wake();
         jobs
     }
 
     /// Waits, and takes back the rest. Joins the threads too, if `join` is set.
     fn end_stop(mut self, how: Stop, own: usize, join: bool, mut jobs: Vec<Job>) -> Stopped {
-        let house = self.timers.house();
+        let shards = self.timers.shards();
         let ended = match how {
             Stop::Now => false,
-            Stop::Wait => house.wait(Duration::MAX, own),
-            Stop::WaitFor(longest) => house.wait(longest, own),
+            Stop::Wait => shards.wait(Duration::MAX, own),
+            Stop::WaitFor(longest) => shards.wait(longest, own),
             Stop::Drain(longest) => {
                 let begin = Instant::now();
-                house.wait_for_drain(longest, own);
+                shards.wait_for_drain(longest, own);
                 jobs.extend(give_back(&self.timers, own > 0, Stage::Closed));
-                house.signal.wake();
-                house.wait(longest.saturating_sub(begin.elapsed()), own)
+                shards.signal.wake();
+                shards.wait(longest.saturating_sub(begin.elapsed()), own)
             }
         };
         if how != Stop::Now {
@@ -108,7 +108,7 @@ impl Service {
             // the meantime, and jobs that wait for their next run.
             jobs.extend(give_back(&self.timers, true, Stage::Ending));
         }
-        let running = house.runs().1;
+        let running = shards.runs().1;
         self.end_threads(ended && join);
         Stopped { jobs: in_order(jobs), running }
     }

@@ -35,7 +35,7 @@ enum State {
 
 impl Sleep {
     fn new(timers: &Handle, deadline: Option<Moment>) -> Self {
-        let anchor = Arc::clone(timers.anchor(timers.house().here()));
+        let anchor = Arc::clone(timers.anchor(timers.shards().here()));
         Self { anchor, deadline, state: State::Idle, limits_run: false }
     }
 
@@ -58,14 +58,14 @@ impl Sleep {
     }
 
     pub(super) fn now(&self) -> Moment {
-        self.anchor.house.now()
+        self.anchor.shards.now()
     }
 
     pub(super) fn reset_to(&mut self, deadline: Option<Moment>) {
         self.deadline = deadline;
         let moved = match &self.state {
             State::Waiting(id) => {
-                self.anchor.house.move_to(*id, deadline.map(Due::at), true).is_ok()
+                self.anchor.shards.move_to(*id, deadline.map(Due::at), true).is_ok()
             }
             _ => false,
         };
@@ -78,17 +78,18 @@ impl Sleep {
         if let State::Waiting(id) = std::mem::replace(&mut self.state, State::Idle) {
             // If this comes too late, a task is woken for nothing. The waker is dropped without the
             // lock: dropping it runs code of the executor.
-            let house = &self.anchor.house;
-            discard(house.with(id.shard(), |core| core.end_as(id, Ending::Cancelled)));
+            let shards = &self.anchor.shards;
+            discard(shards.with(id.shard(), |state| state.end_as(id, Ending::Cancelled)));
         }
     }
 
     fn begin_wait(&self, context: &Context<'_>) -> State {
         let shared: &Shared = &self.anchor;
-        let due = self.deadline.map(Due::at).filter(|due| shared.house.ticks.reaches(due.deadline));
+        let due =
+            self.deadline.map(Due::at).filter(|due| shared.shards.ticks.reaches(due.deadline));
         let Some(due) = due else { return State::Ready(Err(Reason::Overflow)) };
         let new = New::Wake { waker: context.waker().clone(), limits_run: self.limits_run };
-        match shared.house.schedule(shared.house.here(), &due, None, new) {
+        match shared.shards.schedule(shared.shards.here(), &due, None, new) {
             Ok((id, _)) => State::Waiting(id),
             Err((reason, _)) => State::Ready(Err(reason)),
         }
@@ -96,9 +97,9 @@ impl Sleep {
 
     /// The result of a wait that has ended.
     fn answer(&self) -> Result<(), Reason> {
-        let house = &self.anchor.house;
-        let came = self.deadline.is_some_and(|deadline| deadline <= house.now());
-        if house.is_closed() && !came { Err(Reason::Stopped) } else { Ok(()) }
+        let shards = &self.anchor.shards;
+        let came = self.deadline.is_some_and(|deadline| deadline <= shards.now());
+        if shards.is_closed() && !came { Err(Reason::Stopped) } else { Ok(()) }
     }
 }
 
@@ -110,7 +111,7 @@ impl Future for Sleep {
             State::Idle => self.state = self.begin_wait(context),
             State::Waiting(id) => {
                 let waker = context.waker().clone();
-                let before = self.anchor.house.with(id.shard(), |core| core.listen(id, waker));
+                let before = self.anchor.shards.with(id.shard(), |state| state.listen(id, waker));
                 if before.is_none() {
                     self.state = State::Ready(self.answer());
                 }

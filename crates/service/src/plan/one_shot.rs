@@ -34,7 +34,7 @@ impl<'h> OneShot<'h> {
     where
         F: FnOnce(&Run<'_>) + Send + 'static,
     {
-        let shard = self.options.handle.house().here();
+        let shard = self.options.handle.shards().here();
         let work = CallOnce(function);
         // Two returns: a common result of both branches would pass through memory.
         match self.plain() {
@@ -78,7 +78,7 @@ impl<'h> OneShot<'h> {
     ) -> Result<JobHandle, Rejected<T>> {
         let work = SendOnce { sender: sender.clone(), value };
         let scheduled = match self.plain() {
-            Ok((handle, deadline)) => handle.schedule_brief(handle.house().here(), deadline, work),
+            Ok((handle, deadline)) => handle.schedule_brief(handle.shards().here(), deadline, work),
             Err(plan) => plan.schedule(work),
         };
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
@@ -92,7 +92,7 @@ impl<'h> OneShot<'h> {
 
     #[inline]
     pub(crate) fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
-        let shard = self.options.handle.house().here();
+        let shard = self.options.handle.shards().here();
         self.schedule_in(shard, work)
     }
 

@@ -25,7 +25,7 @@ impl Handle {
         plan: Result<Plan, Reason>,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        self.schedule_in(self.house().here(), plan, work)
+        self.schedule_in(self.shards().here(), plan, work)
     }
 
     /// The same, in a shard.
@@ -44,7 +44,7 @@ impl Handle {
         let key = info.key.clone().map(|key| (key, replace));
         let work: Box<dyn Work> = Box::new(work);
         let new = New::Full(Life::new(work, traits));
-        match self.house().schedule(shard, &due, key, new) {
+        match self.shards().schedule(shard, &due, key, new) {
             Ok((id, replaced)) => {
                 // Last, and without a lock: dropping the replaced work runs code of the user, which
                 // may do anything, such as panic.
@@ -69,7 +69,7 @@ impl Handle {
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
         let (anchor, mut refused) = (self.anchor(shard), None);
-        let id = anchor.house.schedule_plain(shard, deadline, Box::new(work), &mut refused);
+        let id = anchor.shards.schedule_plain(shard, deadline, Box::new(work), &mut refused);
         let job = id.map(|id| JobHandle::new(Arc::clone(anchor), id, None));
         job.ok_or_else(|| {
             let (reason, work) = refused.expect("a refused job comes with its reason");
@@ -86,7 +86,7 @@ impl Handle {
         deadline: Moment,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        let scheduled = self.house().schedule_in_slab(shard, deadline, work, brief::put);
+        let scheduled = self.shards().schedule_in_slab(shard, deadline, work, brief::put);
         match scheduled {
             Ok(id) => Ok(self.job_handle(id, None)),
             Err((Some(reason), work)) => Err(self.rejected(shard, reason, work)),
@@ -96,7 +96,7 @@ impl Handle {
 
     #[cold]
     fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
-        self.house().with(shard, |core| core.counts.rejected += 1);
+        self.shards().with(shard, |state| state.counts.rejected += 1);
         (reason, work)
     }
 }

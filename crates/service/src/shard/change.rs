@@ -1,7 +1,7 @@
 //! Changes of jobs by callers: cancelling, moving, and taking them back.
 
-use super::core::{Body, Core, Held, Other, Place, Slot, Stage, Taken, Task};
 use super::slab::Lying;
+use super::state::{Body, Held, Other, Place, ShardState, Slot, Stage, Taken, Task};
 use super::wheel::{JobIndex, Wheel, cancel_timer};
 use crate::ChangeError;
 use crate::job::{Ending, Id};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
-impl<W: Task + ?Sized> Core<W> {
+impl<W: Task + ?Sized> ShardState<W> {
     /// Cancels a plain job that waits for its time. This is the shortest path of
     /// [`end_as`](Self::end_as), for most jobs that are cancelled. Returns its deadline and its
     /// work.

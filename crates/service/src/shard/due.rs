@@ -1,8 +1,8 @@
 //! Jobs at their deadlines: a job is taken out, its run begins, its run ends.
 
-use super::core::{Body, Core, Held, Other, Place, Task};
 use super::handover::{Begun, Came, Done, Leftover, Plain};
 use super::slab::Lying;
+use super::state::{Body, Held, Other, Place, ShardState, Task};
 use super::wheel::JobIndex;
 use crate::job::{After, Ending, Id, Info, More, Turn, Way};
 use crate::observe::Distributions;
@@ -13,7 +13,7 @@ use wheelhouse_core::{Expired, Tick};
 /// The most timers that are taken out under one lock. Then another thread may have the lock.
 const PORTION: usize = 64;
 
-impl<W: Task + ?Sized> Core<W> {
+impl<W: Task + ?Sized> ShardState<W> {
     /// Takes out the next due job, up to the tick `upto`. If `here` is set, runs begin at once on
     /// this thread; otherwise they are handed out. A plain job is returned; any other is put into
     /// `other`.

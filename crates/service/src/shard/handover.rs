@@ -1,8 +1,8 @@
 //! The types that pass between shards and the driver: runs that come due, begin and end.
 
-use super::core::Task;
 use super::runs::WatchKey;
 use super::slab::Lying;
+use super::state::Task;
 use crate::job::{Id, Info, Turn, Way};
 use crate::time::Moment;
 use std::sync::Arc;

@@ -5,8 +5,8 @@
 //! aside, and gets its timer back when they are resumed. So holding a million jobs costs nothing,
 //! and resuming them costs as much as the jobs that came due in the meantime.
 
-use super::core::{Body, Core, Other, Place, Task};
 use super::slab::Slab;
+use super::state::{Body, Other, Place, ShardState, Task};
 use super::wheel::cancel_timer;
 use crate::ChangeError;
 use crate::job::{Id, Life};
@@ -15,7 +15,7 @@ use crate::time::Moment;
 /// The most jobs that are resumed under one lock.
 const PORTION: usize = 64;
 
-impl<W: Task + ?Sized> Core<W> {
+impl<W: Task + ?Sized> ShardState<W> {
     /// The life of a job, and `true` if a run is in progress. A plain job gets a life.
     pub(super) fn life(&mut self, id: Id) -> Result<(&mut Life<W>, bool), ChangeError> {
         let missing = self.missing();

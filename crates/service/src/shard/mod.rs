@@ -10,7 +10,6 @@
 
 mod arena;
 mod change;
-mod core;
 mod due;
 mod fence;
 mod handover;
@@ -23,14 +22,15 @@ mod runs;
 mod signal;
 mod slab;
 mod spare;
+mod state;
 mod stop;
 mod wheel;
 
-pub(crate) use self::core::{Core, Held, New, Stage, Taken, Task};
 pub(crate) use arena::Arena;
 pub(crate) use handover::{Begun, Came, Done, Leftover, Plain};
 pub(crate) use runs::Watch;
 pub(crate) use slab::{Lying, Slab, Slabs};
+pub(crate) use state::{Held, New, ShardState, Stage, Taken, Task};
 pub use wheel::JobIndex;
 pub(crate) use wheel::Wheel;
 
@@ -51,11 +51,11 @@ use wheelhouse_core::Tick;
 struct Shard<W: Task + ?Sized> {
     /// Nothing is due before this tick. Written under the lock.
     next: AtomicU64,
-    core: Mutex<Core<W>>,
+    state: Mutex<ShardState<W>>,
 }
 
 /// All shards, and their common state.
-pub(crate) struct House<W: Task + ?Sized> {
+pub(crate) struct Shards<W: Task + ?Sized> {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ticks: Ticks,
     pub(crate) signal: CachePadded<Signal>,
@@ -79,7 +79,7 @@ std::thread_local! {
 
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-impl<W: Task + ?Sized> House<W> {
+impl<W: Task + ?Sized> Shards<W> {
     /// Creates a shard for each wheel. With `own_wheels` they are of the default kind, and `shrink`
     /// may replace them.
     pub(crate) fn new(
@@ -93,8 +93,9 @@ impl<W: Task + ?Sized> House<W> {
         let count = wheels.len() as u64;
         let shard = |(shard, wheel)| {
             let room = room.as_ref().map(|(_, room)| Arc::clone(room));
-            let core = Mutex::new(Core::new((wheel, own_wheels), ticks, (shard, count), room));
-            CachePadded::new(Shard { next: AtomicU64::new(Tick::MAX), core })
+            let state =
+                Mutex::new(ShardState::new((wheel, own_wheels), ticks, (shard, count), room));
+            CachePadded::new(Shard { next: AtomicU64::new(Tick::MAX), state })
         };
         Self {
             clock,
@@ -114,7 +115,8 @@ impl<W: Task + ?Sized> House<W> {
         self.clock.now()
     }
 
-    pub(crate) fn shards(&self) -> usize {
+    /// The number of shards.
+    pub(crate) fn count(&self) -> usize {
         self.shards.len()
     }
 
@@ -130,7 +132,7 @@ impl<W: Task + ?Sized> House<W> {
     /// Calls `act` under the lock of a shard. If something is due there earlier than before, and
     /// the driver would sleep past that, it is woken.
     #[inline]
-    pub(crate) fn with<T>(&self, shard: u32, act: impl FnOnce(&mut Core<W>) -> T) -> T {
+    pub(crate) fn with<T>(&self, shard: u32, act: impl FnOnce(&mut ShardState<W>) -> T) -> T {
         self.with_told(shard, act).0
     }
 
@@ -139,26 +141,26 @@ impl<W: Task + ?Sized> House<W> {
     pub(crate) fn with_told<T>(
         &self,
         shard: u32,
-        act: impl FnOnce(&mut Core<W>) -> T,
+        act: impl FnOnce(&mut ShardState<W>) -> T,
     ) -> (T, bool) {
         let shard = &self.shards[shard as usize];
         let holds = HoldsShard::new();
-        let free = shard.core.try_lock();
+        let free = shard.state.try_lock();
         let waited = free.is_none();
-        let mut core = free.unwrap_or_else(|| shard.core.lock());
-        let before = core.next;
+        let mut state = free.unwrap_or_else(|| shard.state.lock());
+        let before = state.next;
         debug_assert_eq!(
             shard.next.load(Ordering::Relaxed),
             before,
             "the published tick is not that of the shard"
         );
-        let answer = act(&mut core);
-        let next = core.next;
+        let answer = act(&mut state);
+        let next = state.next;
         if next != before {
             shard.next.store(next, Ordering::SeqCst);
         }
         // Before the driver is woken, which then takes this lock.
-        drop((core, holds));
+        drop((state, holds));
         if next < before {
             self.signal.earlier(self.ticks.instant(next));
         }
@@ -166,7 +168,7 @@ impl<W: Task + ?Sized> House<W> {
     }
 
     /// Calls `act` under the lock of each shard, one after the other.
-    fn with_all(&self, mut act: impl FnMut(&mut Core<W>)) {
+    fn with_all(&self, mut act: impl FnMut(&mut ShardState<W>)) {
         (0..self.shards.len() as u32).for_each(|shard| self.with(shard, &mut act));
     }
 
@@ -184,7 +186,7 @@ impl<W: Task + ?Sized> House<W> {
             *refused = Some((reason, work));
             return None;
         }
-        let scheduled = self.with(shard, |core| core.schedule_plain(deadline, work));
+        let scheduled = self.with(shard, |state| state.schedule_plain(deadline, work));
         match scheduled {
             Ok(id) => Some(id),
             Err(work) => {
@@ -208,7 +210,7 @@ impl<W: Task + ?Sized> House<W> {
         if let Err(reason) = self.admit(false) {
             return Err((Some(reason), work));
         }
-        let scheduled = self.with(shard, |core| core.schedule_in_slab(deadline, work, put));
+        let scheduled = self.with(shard, |state| state.schedule_in_slab(deadline, work, put));
         scheduled.inspect_err(|_| self.give_up())
     }
 
@@ -228,7 +230,7 @@ impl<W: Task + ?Sized> House<W> {
         }
         let look_by = due.look_by(|| self.now());
         let schedule = |new| {
-            let scheduled = self.with(shard, |core| core.schedule(due, look_by, new));
+            let scheduled = self.with(shard, |state| state.schedule(due, look_by, new));
             scheduled.map_err(|new| (Reason::Stopped, new))
         };
         let scheduled = match key {
@@ -273,22 +275,22 @@ impl<W: Task + ?Sized> House<W> {
         let due =
             due.filter(|due| self.ticks.reaches(due.deadline)).ok_or(ChangeError::Overflow)?;
         let look_by = due.look_by(|| self.now());
-        self.with(id.shard(), |core| {
-            core.reschedule(id, due, look_by)?;
-            core.counts.rescheduled += u64::from(count);
+        self.with(id.shard(), |state| {
+            state.reschedule(id, due, look_by)?;
+            state.counts.rescheduled += u64::from(count);
             Ok(())
         })
     }
 
     /// From here on no job comes due, except for futures.
     pub(crate) fn hold(&self) {
-        self.with_all(Core::hold);
+        self.with_all(ShardState::hold);
     }
 
     /// Jobs come due again.
     pub(crate) fn let_go(&self) {
         for shard in 0..self.shards.len() as u32 {
-            while self.with(shard, |core| core.let_go(self.now())) {}
+            while self.with(shard, |state| state.let_go(self.now())) {}
         }
     }
 
@@ -311,7 +313,7 @@ impl<W: Task + ?Sized> House<W> {
     /// The number of jobs that are not over.
     pub(crate) fn jobs(&self) -> usize {
         let mut jobs = 0;
-        self.with_all(|core| jobs += core.len());
+        self.with_all(|state| jobs += state.len());
         jobs
     }
 
@@ -342,7 +344,7 @@ impl<W: Task + ?Sized> House<W> {
 
     /// Updates the next tick of each shard.
     pub(crate) fn find_next(&self) {
-        self.with_all(Core::find_next);
+        self.with_all(ShardState::find_next);
     }
 
     /// When something is due first, if anything is: see [`find_next`](Self::find_next).
@@ -354,21 +356,21 @@ impl<W: Task + ?Sized> House<W> {
     /// Jobs that are scheduled between this and [`open_fence`](Self::open_fence) are for the next
     /// poll.
     pub(crate) fn close_fence(&self, upto: Tick) {
-        self.with_all(|core| core.close_fence(upto));
+        self.with_all(|state| state.close_fence(upto));
     }
 
     pub(crate) fn open_fence(&self, now: Moment) {
-        self.with_all(|core| core.open_fence(now));
+        self.with_all(|state| state.open_fence(now));
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
         let (mut snapshot, mut all) = (Snapshot::default(), Distributions::new());
-        self.with_all(|core| {
-            snapshot.counts.add(&core.counts);
-            snapshot.jobs += core.len();
-            snapshot.in_flight += core.runs.in_flight;
-            snapshot.running += core.runs.begun;
-            if let Some(distributions) = core.distributions() {
+        self.with_all(|state| {
+            snapshot.counts.add(&state.counts);
+            snapshot.jobs += state.len();
+            snapshot.in_flight += state.runs.in_flight;
+            snapshot.running += state.runs.begun;
+            if let Some(distributions) = state.distributions() {
                 all.add(distributions);
             }
         });

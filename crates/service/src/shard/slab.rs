@@ -3,7 +3,7 @@
 //! The shard stores only the place of such work. The slab, which knows its type, takes it out and
 //! carries it out, without the lock of the shard and without an allocation.
 
-use super::core::Task;
+use super::state::Task;
 use std::any::Any;
 use std::sync::Arc;
 

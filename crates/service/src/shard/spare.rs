@@ -1,13 +1,13 @@
 //! Releases the memory of jobs that are gone.
 
-use super::House;
-use super::core::{Core, Place, Task};
+use super::Shards;
 use super::slab::Slab;
+use super::state::{Place, ShardState, Task};
 use super::wheel::Wheel;
 use wheelhouse_core::Tick;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
-impl<W: Task + ?Sized> Core<W> {
+impl<W: Task + ?Sized> ShardState<W> {
     /// Returns `true` if most memory here is unused, and few jobs are left.
     #[inline]
     pub(crate) fn is_spacious(&self) -> bool {
@@ -38,14 +38,14 @@ impl<W: Task + ?Sized> Core<W> {
     }
 }
 
-impl<W: Task + ?Sized> House<W> {
+impl<W: Task + ?Sized> Shards<W> {
     /// Releases the memory of a shard for jobs that are gone.
     pub(crate) fn shrink(&self, shard: u32) {
-        drop(self.with(shard, Core::shrink));
+        drop(self.with(shard, ShardState::shrink));
     }
 
     /// The same for all shards.
     pub(crate) fn compact(&self) {
-        (0..self.shards() as u32).for_each(|shard| self.shrink(shard));
+        (0..self.count() as u32).for_each(|shard| self.shrink(shard));
     }
 }

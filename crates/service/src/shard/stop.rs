@@ -1,7 +1,7 @@
 //! The steps of a stop in all shards, and its waiting.
 
-use super::core::{Core, Stage, Task};
-use super::{House, Taken};
+use super::state::{ShardState, Stage, Task};
+use super::{Shards, Taken};
 use crate::job::Ending;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// last job does not, so that a cancel need not check for drains.
 const LOOK: Duration = Duration::from_millis(20);
 
-impl<W: Task + ?Sized> Core<W> {
+impl<W: Task + ?Sized> ShardState<W> {
     /// Refuses new jobs, and takes out jobs without a last run.
     fn drain(&mut self) -> Vec<Taken<W>> {
         debug_assert_eq!(self.stage, Stage::Open, "a service stops once");
@@ -37,11 +37,11 @@ impl<W: Task + ?Sized> Core<W> {
     }
 }
 
-impl<W: Task + ?Sized> House<W> {
+impl<W: Task + ?Sized> Shards<W> {
     /// Refuses new jobs, and takes back jobs without a last run.
     pub(crate) fn drain(&self) -> Vec<Taken<W>> {
         let mut taken = Vec::new();
-        self.with_all(|core| taken.extend(core.drain()));
+        self.with_all(|state| taken.extend(state.drain()));
         taken.iter().for_each(|taken| self.free_key(taken.info.as_deref(), taken.id));
         taken
     }
@@ -51,7 +51,7 @@ impl<W: Task + ?Sized> House<W> {
         let until = Instant::now().checked_add(longest);
         let over = || {
             let mut jobs = 0;
-            self.with_all(|core| jobs += core.jobs());
+            self.with_all(|state| jobs += state.jobs());
             jobs <= own
         };
         let mut gate = self.gate.0.lock();
@@ -70,8 +70,8 @@ impl<W: Task + ?Sized> House<W> {
     pub(crate) fn take_back(&self, due: bool, stage: Stage) -> Vec<Taken<W>> {
         self.closed.store(true, Ordering::SeqCst);
         let (mut taken, mut wheels) = (Vec::new(), Vec::new());
-        self.with_all(|core| {
-            let (jobs, wheel) = core.take_back(due, stage);
+        self.with_all(|state| {
+            let (jobs, wheel) = state.take_back(due, stage);
             taken.extend(jobs);
             wheels.push(wheel);
         });

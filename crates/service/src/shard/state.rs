@@ -149,7 +149,7 @@ impl Stage {
     }
 }
 
-pub(crate) struct Core<W: Task + ?Sized> {
+pub(crate) struct ShardState<W: Task + ?Sized> {
     pub(super) wheel: Box<dyn Wheel>,
     /// The wheel is of the default kind, and may be replaced by another.
     pub(super) own_wheel: bool,
@@ -183,7 +183,7 @@ pub(crate) struct Core<W: Task + ?Sized> {
     pub(super) distributions: Option<Box<Distributions>>,
 }
 
-impl<W: Task + ?Sized> Core<W> {
+impl<W: Task + ?Sized> ShardState<W> {
     pub(super) fn new(
         (wheel, own_wheel): (Box<dyn Wheel>, bool),
         ticks: Ticks,
