@@ -3,7 +3,7 @@
 use crate::EventKind;
 use crate::guard::{discard, guarded};
 use crate::handle::{Anchor, Back, Handle, Run, Shared, Work};
-use crate::job::{Group, Id, Info, Seat, Turn, Way};
+use crate::job::{Dispatch, Group, Id, Info, Seat, Turn};
 use crate::job_handle::JobHandle;
 use crate::observe::RunSpan;
 use crate::shard::{Begun, Done, Leftover};
@@ -23,7 +23,7 @@ pub struct DueRun {
     info: Option<Arc<Info>>,
     /// The run begins unless this turn is over. `None` after it has begun, or was found to be over.
     turn: Option<Turn>,
-    way: Way,
+    dispatch: Dispatch,
     /// Its place in a group. Released last.
     seat: Option<Seat>,
 }
@@ -34,9 +34,9 @@ impl DueRun {
         id: Id,
         info: Option<Arc<Info>>,
         turn: Turn,
-        way: Way,
+        dispatch: Dispatch,
     ) -> Self {
-        Self { timers, id, info, turn: Some(turn), way, seat: None }
+        Self { timers, id, info, turn: Some(turn), dispatch, seat: None }
     }
 
     /// The job.
@@ -46,12 +46,12 @@ impl DueRun {
 
     /// Returns `true` if its plan says that it may block.
     pub(super) fn blocks(&self) -> bool {
-        self.way.blocks
+        self.dispatch.blocks
     }
 
     /// The group in which it needs a place.
     pub(super) fn group(&self) -> Option<Group> {
-        self.way.group.clone()
+        self.dispatch.group.clone()
     }
 
     pub(super) fn seat(&mut self) -> &mut Option<Seat> {
@@ -60,7 +60,7 @@ impl DueRun {
 
     /// Returns `true` if it is a future, `false` if it is a closure.
     pub(super) fn is_async(&self) -> bool {
-        self.way.is_async
+        self.dispatch.is_async
     }
 
     /// Carries it out on this thread, and returns when the job does. A panic is caught and

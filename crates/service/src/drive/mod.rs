@@ -216,9 +216,9 @@ impl Driver {
                 guarded(|| waker.wake()).unwrap_or_default();
                 None
             }
-            Came::There(id, turn, info, way) => {
+            Came::There(id, turn, info, dispatch) => {
                 self.may_watch.set(true);
-                self.hand_out(DueRun::new(self.timers.clone(), id, info, turn, way));
+                self.hand_out(DueRun::new(self.timers.clone(), id, info, turn, dispatch));
                 None
             }
         }

@@ -10,7 +10,7 @@
 //!  paused
 //! ```
 //!
-//! | state | timer (`Place`) | work (`Phase` of a [`Life`]) |
+//! | state | timer (`Place`) | work (`Phase` of a [`JobState`]) |
 //! |---|---|---|
 //! | pending | in the wheel | idle |
 //! | held: all jobs are paused, or a poll is in progress | none | idle |
@@ -19,8 +19,8 @@
 //! | running | none | with the run, and what follows it (`After`) |
 //! | over | the job is removed; its handles keep an `Ending` | gone |
 //!
-//! A *plain* job is only work and a deadline. It has no `Life`: its slot has the work until a run
-//! takes it. Every transition is made under the lock of the shard.
+//! A *plain* job is only work and a deadline. It has no `JobState`: its slot has the work until a
+//! run takes it. Every transition is made under the lock of the shard.
 //!
 //! *Due* is a run that was handed to the pool or an executor, or waits for a place in its group,
 //! and has not begun. It can be cancelled and moved until it begins. That ends its *turn*: the
@@ -34,16 +34,16 @@
 mod backoff;
 mod group;
 mod info;
-mod life;
 mod repeat;
+mod state;
 
 pub use backoff::Backoff;
 pub use group::Group;
 pub(crate) use group::Seat;
 pub(crate) use info::{Ending, Info};
-pub(crate) use life::{After, Life, More, Traits, Way, draw};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};
+pub(crate) use state::{After, Dispatch, JobState, RareState, Traits, draw};
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;

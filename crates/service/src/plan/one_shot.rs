@@ -86,7 +86,7 @@ impl<'h> OneShot<'h> {
 
     /// Schedules a job that may fail: it keeps its last error for its handles.
     fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, (Reason, W)> {
-        self.options.more();
+        self.options.rare_state();
         self.schedule(work)
     }
 
@@ -119,7 +119,7 @@ impl<'h> OneShot<'h> {
     #[inline]
     fn plain(self) -> Result<(&'h Handle, Moment), Self> {
         match self.options {
-            Options { handle, first: Some(Due { deadline, wall: None }), extras: None }
+            Options { handle, first: Some(Due { deadline, wall: None }), rare_options: None }
                 if handle.ticks().reaches(deadline) =>
             {
                 Ok((handle, deadline))

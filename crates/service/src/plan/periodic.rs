@@ -47,7 +47,7 @@ pub struct Periodic<'h> {
 impl<'h> Periodic<'h> {
     pub(crate) fn new(handle: &'h Handle, period: Duration, first: Option<Moment>) -> Self {
         let mut options = Options::new(handle, first.map(Due::at));
-        options.extras().slack = Some(slack_of(period));
+        options.rare_options().slack = Some(slack_of(period));
         Self { options, period, times: None, pace: Pace::Rate(Missed::default()) }
     }
 
@@ -73,7 +73,7 @@ impl<'h> Periodic<'h> {
     /// that is late because of jitter does not count as missing periods. [`Run::deadline`] includes
     /// the jitter.
     pub fn jitter(mut self, jitter: Duration) -> Self {
-        self.options.more().jitter = jitter;
+        self.options.rare_state().jitter = jitter;
         self
     }
 
@@ -81,13 +81,14 @@ impl<'h> Periodic<'h> {
     pub(crate) fn by_rule(mut self) -> Self {
         self.pace = Pace::Rule;
         // The slack would be derived from the period, which a rule uses only for retries.
-        self.options.extras().slack = None;
+        self.options.rare_options().slack = None;
         self
     }
 
     pub(crate) fn jitter_of(&self) -> Duration {
-        let more = self.options.extras.as_ref().and_then(|extras| extras.more.as_ref());
-        more.map_or(Duration::ZERO, |more| more.jitter)
+        let rare =
+            self.options.rare_options.as_ref().and_then(|rare_options| rare_options.rare.as_ref());
+        rare.map_or(Duration::ZERO, |rare| rare.jitter)
     }
 
     /// Ends the job after `runs` runs.
@@ -225,7 +226,7 @@ impl<'h> Periodic<'h> {
     /// periods themselves.
     pub(crate) fn checked(mut self) -> Result<(Moment, Repeat, Ticks), Reason> {
         let repeat = self.repeat(false)?;
-        self.options.extras().more = None;
+        self.options.rare_options().rare = None;
         let ticks = self.options.ticks();
         Ok((self.options.check(None)?.due.deadline, repeat, ticks))
     }

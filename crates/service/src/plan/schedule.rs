@@ -3,7 +3,7 @@
 use crate::brief::{self, Brief};
 use crate::guard::discard;
 use crate::handle::{Handle, Work};
-use crate::job::{Life, Traits};
+use crate::job::{JobState, Traits};
 use crate::shard::New;
 use crate::time::{Due, Moment};
 use crate::{JobHandle, Reason};
@@ -43,7 +43,7 @@ impl Handle {
         let info = Arc::clone(&traits.info);
         let key = info.key.clone().map(|key| (key, replace));
         let work: Box<dyn Work> = Box::new(work);
-        let new = New::Full(Life::new(work, traits));
+        let new = New::Full(JobState::new(work, traits));
         match self.shards().schedule(shard, &due, key, new) {
             Ok((id, replaced)) => {
                 // Last, and without a lock: dropping the replaced work runs code of the user, which
@@ -51,8 +51,8 @@ impl Handle {
                 discard(replaced.map(|replaced| self.job_handle(replaced, None).cancel()));
                 Ok(self.job_handle(id, Some(info)))
             }
-            Err((reason, New::Full(life))) => {
-                let work = life.into_work().expect("no run has it");
+            Err((reason, New::Full(job))) => {
+                let work = job.into_work().expect("no run has it");
                 Err(self.rejected(shard, reason, unboxed(work)))
             }
             Err((_, New::Wake { .. })) => unreachable!("it comes back as it was given"),

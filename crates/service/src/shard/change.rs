@@ -34,13 +34,13 @@ impl<W: Task + ?Sized> ShardState<W> {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number);
         let slot = slot.ok_or_else(|| self.missing())?;
         if self.is_running(slot) {
-            if let Some(life) = slot.life()
-                && let life = &mut self.lives[life]
+            if let Some(job) = slot.job_state()
+                && let job = &mut self.job_states[job]
                 // If this is the last run anyway, the job ends as finished, even though it was
                 // cancelled too late.
-                && life.another_may_follow()
+                && job.another_may_follow()
             {
-                life.end_after(ending);
+                job.end_after(ending);
             }
             return Err(ChangeError::Running);
         }
@@ -68,15 +68,15 @@ impl<W: Task + ?Sized> ShardState<W> {
                 let waker = self.wakers.remove(waker).expect("each such job has a waker");
                 (None, Some(Held::Wake(waker)))
             }
-            Body::Other(Other::Full { life, .. }) => {
-                let life = self.lives.remove(life).expect("each such job has a life");
-                life.info.end(ending, life.runs);
-                (Some(Arc::clone(&life.info)), life.into_work().map(Held::Work))
+            Body::Other(Other::Full { job, .. }) => {
+                let job = self.job_states.remove(job).expect("each such job has a state");
+                job.info.end(ending, job.runs);
+                (Some(Arc::clone(&job.info)), job.into_work().map(Held::Work))
             }
         };
         debug_assert!(
-            self.lives.len() + self.wakers.len() <= self.slots.len(),
-            "a life or a waker is left of a job that is over"
+            self.job_states.len() + self.wakers.len() <= self.slots.len(),
+            "a state or a waker is left of a job that is over"
         );
         Taken { id: Id::new(number, index, self.shard()), deadline, info, held }
     }
@@ -105,7 +105,7 @@ impl<W: Task + ?Sized> ShardState<W> {
     ) -> Result<(), ChangeError> {
         if due.wall.is_some() {
             // A plain job cannot store a wall-clock time.
-            self.life(id)?;
+            self.full_state(id)?;
         }
         let missing = self.missing();
         let (stage, ticks) = (self.stage, self.ticks);
@@ -115,18 +115,18 @@ impl<W: Task + ?Sized> ShardState<W> {
             slot.deadline = due.deadline;
             return Ok(());
         }
-        let mut life = slot.life().map(|life| &mut self.lives[life]);
-        if life.as_mut().is_some_and(|life| life.end_exception())
+        let mut job = slot.job_state().map(|job| &mut self.job_states[job]);
+        if job.as_mut().is_some_and(|job| job.end_exception())
             && let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(None))
         {
             cancel_timer(&mut *self.wheel, timer, id.index());
         }
-        let tick = life.as_ref().map_or(ticks, |life| life.ticks).not_before(look_by);
+        let tick = job.as_ref().map_or(ticks, |job| job.ticks).not_before(look_by);
         match (slot.place, &slot.body) {
             (Place::Wheel(_), _) if !stage.runs() => return Err(ChangeError::Stopped),
             // Its time came during the stop, see `come`.
             (Place::Off(None), Body::Other(Other::Full { .. }))
-                if !stage.runs() && life.as_ref().is_some_and(|life| !life.is_running()) =>
+                if !stage.runs() && job.as_ref().is_some_and(|job| !job.is_running()) =>
             {
                 return Err(ChangeError::Stopped);
             }
@@ -140,11 +140,11 @@ impl<W: Task + ?Sized> ShardState<W> {
                 }
             }
             (_, Body::Other(Other::Gone)) => return Err(ChangeError::Running),
-            _ => match &life {
-                Some(life) if life.is_running() && !life.another_follows() => {
+            _ => match &job {
+                Some(job) if job.is_running() && !job.another_follows() => {
                     return Err(ChangeError::Running);
                 }
-                Some(life) if life.is_running() || life.is_paused() => {}
+                Some(job) if job.is_running() || job.is_paused() => {}
                 _ => {
                     slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(id.index())));
                     self.next = self.next.min(tick);
@@ -152,9 +152,9 @@ impl<W: Task + ?Sized> ShardState<W> {
             },
         }
         slot.deadline = due.deadline;
-        if let Some(life) = life {
-            life.wait_for(due.wall);
-            life.moved();
+        if let Some(job) = job {
+            job.wait_for(due.wall);
+            job.moved();
         }
         debug_assert!(
             self.fires_by(id.index(), look_by),

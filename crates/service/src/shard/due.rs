@@ -4,7 +4,7 @@ use super::handover::{Begun, Came, Done, Leftover, Plain};
 use super::slab::Lying;
 use super::state::{Body, Held, Other, Place, ShardState, Task};
 use super::wheel::JobIndex;
-use crate::job::{After, Ending, Id, Info, More, Turn, Way};
+use crate::job::{After, Dispatch, Ending, Id, Info, RareState, Turn};
 use crate::observe::Distributions;
 use crate::time::{Clock, Moment};
 use std::sync::Arc;
@@ -137,18 +137,18 @@ impl<W: Task + ?Sized> ShardState<W> {
             self.aside.push(id);
             return None;
         }
-        let life = slot.life().map(|life| &self.lives[life]);
-        let ticks = life.map_or(self.ticks, |life| life.ticks);
+        let job = slot.job_state().map(|job| &self.job_states[job]);
+        let ticks = job.map_or(self.ticks, |job| job.ticks);
         debug_assert!(
             fired <= ticks.not_before(slot.deadline),
             "the timer of tick {fired} fired after {:?}",
             slot.deadline
         );
         let mut elsewhere = false;
-        if let Some(life) = life {
-            let goes = |more: &More| more.way.is_async || more.way.group.is_some();
-            elsewhere = life.more.as_deref().is_some_and(goes);
-            if let Some(wall) = life.wall() {
+        if let Some(job) = job {
+            let goes = |rare: &RareState| rare.dispatch.is_async || rare.dispatch.group.is_some();
+            elsewhere = job.rare.as_deref().is_some_and(goes);
+            if let Some(wall) = job.wall() {
                 slot.deadline = wall.reckoned(clock);
             }
         }
@@ -176,20 +176,20 @@ impl<W: Task + ?Sized> ShardState<W> {
         let slot = &mut self.slots[index];
         slot.place = Place::Off(Some(turn));
         self.runs.in_flight += 1;
-        let Some(life) = slot.life() else {
-            return Some(Came::There(id, turn, None, Way::default()));
+        let Some(job) = slot.job_state() else {
+            return Some(Came::There(id, turn, None, Dispatch::default()));
         };
-        let life = &self.lives[life];
-        let way = life.more.as_ref().map(|more| more.way.clone());
-        let info = Some(Arc::clone(&life.info));
-        Some(Came::There(id, turn, info, way.unwrap_or_default()))
+        let job = &self.job_states[job];
+        let dispatch = job.rare.as_ref().map(|rare| rare.dispatch.clone());
+        let info = Some(Arc::clone(&job.info));
+        Some(Came::There(id, turn, info, dispatch.unwrap_or_default()))
     }
 
     fn is_brief(&self, index: u32) -> bool {
         match &self.slots[index].body {
             Body::Plain(work) => work.is_brief(),
-            Body::Other(Other::Full { life, .. }) => {
-                self.lives[*life].work().is_some_and(|work| work.is_brief())
+            Body::Other(Other::Full { job, .. }) => {
+                self.job_states[*job].work().is_some_and(|work| work.is_brief())
             }
             Body::Other(_) => false,
         }
@@ -232,7 +232,7 @@ impl<W: Task + ?Sized> ShardState<W> {
         let (id, deadline) = (Id::new(slot.number, index, shard), slot.deadline);
         slot.place = Place::Off(None);
         self.counts.runs += 1;
-        let Some(life) = slot.life() else {
+        let Some(job) = slot.job_state() else {
             let Body::Plain(work) = std::mem::replace(&mut slot.body, Body::Other(Other::Gone))
             else {
                 unreachable!("a plain job has a box of work until its run begins");
@@ -240,27 +240,27 @@ impl<W: Task + ?Sized> ShardState<W> {
             self.runs.begun += 1;
             return Begun::plain(id, deadline, Some(work));
         };
-        let life = &mut self.lives[life];
-        let stale = life.take_passed();
+        let job = &mut self.job_states[job];
+        let stale = job.take_passed();
         self.counts.runs -= u64::from(stale);
-        let (number, missed, extra) = if stale { (life.runs, 0, false) } else { life.count_run() };
-        let time = life.time_of_run(extra);
-        let (last, tries) = (!life.another_follows(), life.tries());
+        let (number, missed, extra) = if stale { (job.runs, 0, false) } else { job.count_run() };
+        let time = job.time_of_run(extra);
+        let (last, tries) = (!job.another_follows(), job.tries());
         let frees_key = last && !tries.1;
-        let blocks = life.more.as_ref().is_some_and(|more| more.way.blocks);
-        let overlaps = !last && life.overlaps();
+        let blocks = job.rare.as_ref().is_some_and(|rare| rare.dispatch.blocks);
+        let overlaps = !last && job.overlaps();
         // The `Info` is in other memory than the rest of the job, so a run that can do without does
         // not touch it.
-        let info = (!here || frees_key || overlaps).then(|| Arc::clone(&life.info));
-        let fork = life.work().filter(|_| overlaps).and_then(Task::fork);
-        let next = fork.as_ref().and_then(|_| life.wait_for_next(deadline, now, now));
-        let paused = life.is_paused();
+        let info = (!here || frees_key || overlaps).then(|| Arc::clone(&job.info));
+        let fork = job.work().filter(|_| overlaps).and_then(Task::fork);
+        let next = fork.as_ref().and_then(|_| job.wait_for_next(deadline, now, now));
+        let paused = job.is_paused();
         let (work, tick) = match (fork, next) {
             (Some(fork), Some(next)) => {
                 slot.deadline = next;
-                (fork, Some(life.ticks.not_before(next)))
+                (fork, Some(job.ticks.not_before(next)))
             }
-            _ => (life.begin(), None),
+            _ => (job.begin(), None),
         };
         if let Some(tick) = tick.filter(|_| !paused) {
             self.start_timer(index, tick);
@@ -317,16 +317,16 @@ impl<W: Task + ?Sized> ShardState<W> {
             return (work, None);
         };
         debug_assert!(matches!(slot.place, Place::Off(None)), "a job that is running has no timer");
-        let Some(life) = slot.life() else {
+        let Some(job) = slot.job_state() else {
             debug_assert!(slot.is_gone(), "the run has taken its work");
             self.take(id.index(), Ending::Finished);
             return (work, None);
         };
-        let life = &mut self.lives[life];
-        debug_assert!(life.is_running(), "a run ends once");
-        let follows = life.another_follows();
-        let again = life.try_again(failed, ended).filter(|_| work.is_some());
-        let after = life.after();
+        let job = &mut self.job_states[job];
+        debug_assert!(job.is_running(), "a run ends once");
+        let follows = job.another_follows();
+        let again = job.try_again(failed, ended).filter(|_| work.is_some());
+        let after = job.after();
         let ending = match after {
             After::End(ending) => Err(ending),
             _ if !follows && again.is_none() => Err(Ending::Finished),
@@ -334,10 +334,10 @@ impl<W: Task + ?Sized> ShardState<W> {
             _ => {
                 let next = match follows {
                     true if after == After::Moved => Some(slot.deadline),
-                    true => life.wait_for_next(deadline, started, ended),
+                    true => job.wait_for_next(deadline, started, ended),
                     false => None,
                 };
-                let next = again.map(|again| life.first_of(again, next)).or(next);
+                let next = again.map(|again| job.first_of(again, next)).or(next);
                 next.ok_or(Ending::Finished)
             }
         };
@@ -345,13 +345,13 @@ impl<W: Task + ?Sized> ShardState<W> {
         match (ending, work) {
             (Ok(next), Some(work)) => {
                 let moved = after == After::Moved || again.is_some();
-                life.wait(work);
+                job.wait(work);
                 slot.deadline = next;
-                let look_by = life.wall().map_or(next, |wall| wall.look_by(next, ended));
-                let tick = life.ticks.not_before(look_by);
+                let look_by = job.wall().map_or(next, |wall| wall.look_by(next, ended));
+                let tick = job.ticks.not_before(look_by);
                 // A job that moves itself to the present, or is retried at once, is for the next
                 // poll.
-                if life.is_paused() {
+                if job.is_paused() {
                     // No timer until it is resumed.
                 } else if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
                     self.aside.push(id);
@@ -379,16 +379,16 @@ impl<W: Task + ?Sized> ShardState<W> {
         // The turn is over. A paused job has no timer until it is resumed.
         slot.place = Place::Off(None);
         let deadline = slot.deadline;
-        let life = slot.life().map(|life| &mut self.lives[life]);
-        let Some(life) = life.filter(|life| life.repeat.is_some()) else {
+        let job = slot.job_state().map(|job| &mut self.job_states[job]);
+        let Some(job) = job.filter(|job| job.repeat.is_some()) else {
             let taken = self.take(id.index(), Ending::Cancelled);
             let Some(Held::Work(work)) = taken.held else {
                 unreachable!("a run that was handed out and has not begun has a box of work");
             };
             return Some(Leftover { work: Some(work), info: taken.info });
         };
-        life.end_exception();
-        let work = life.begin();
+        job.end_exception();
+        let work = job.begin();
         let (work, info) = self.end_of_job(id, Some(work), (deadline, now, now), false);
         Some(Leftover { work, info })
     }

@@ -3,7 +3,7 @@
 use super::runs::WatchKey;
 use super::slab::Lying;
 use super::state::Task;
-use crate::job::{Id, Info, Turn, Way};
+use crate::job::{Dispatch, Id, Info, Turn};
 use crate::time::Moment;
 use std::sync::Arc;
 use std::task::Waker;
@@ -16,7 +16,7 @@ pub(crate) enum Came<W: Task + ?Sized> {
     /// A run that has begun on this thread.
     Here(Begun<W>),
     /// A run that is handed out to the pool or an executor.
-    There(Id, Turn, Option<Arc<Info>>, Way),
+    There(Id, Turn, Option<Arc<Info>>, Dispatch),
     /// The waker of a task whose time has come.
     Wake(Waker),
 }

@@ -9,48 +9,48 @@ use super::slab::Slab;
 use super::state::{Body, Other, Place, ShardState, Task};
 use super::wheel::cancel_timer;
 use crate::ChangeError;
-use crate::job::{Id, Life};
+use crate::job::{Id, JobState};
 use crate::time::Moment;
 
 /// The most jobs that are resumed under one lock.
 const PORTION: usize = 64;
 
 impl<W: Task + ?Sized> ShardState<W> {
-    /// The life of a job, and `true` if a run is in progress. A plain job gets a life.
-    pub(super) fn life(&mut self, id: Id) -> Result<(&mut Life<W>, bool), ChangeError> {
+    /// The state of a job, and `true` if a run is in progress. A plain job gets a state.
+    pub(super) fn full_state(&mut self, id: Id) -> Result<(&mut JobState<W>, bool), ChangeError> {
         let missing = self.missing();
         let ticks = self.ticks;
         let slot = self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number);
         let slot = slot.ok_or(missing)?;
-        let life = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
-            Body::Plain(work) => self.lives.insert(Life::plain(work, ticks)),
+        let job = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
+            Body::Plain(work) => self.job_states.insert(JobState::plain(work, ticks)),
             Body::Other(Other::InSlab(slab, place)) => {
                 let work = self.slabs[usize::from(slab)].take(place);
-                self.lives.insert(Life::plain(work, ticks))
+                self.job_states.insert(JobState::plain(work, ticks))
             }
-            Body::Other(Other::Full { life, .. }) => life,
+            Body::Other(Other::Full { job, .. }) => job,
             other => {
                 slot.body = other;
                 return Err(ChangeError::Running);
             }
         };
-        slot.body = Body::Other(Other::Full { life, with_more: true });
-        let life = &mut self.lives[life];
-        let running = life.is_running();
-        Ok((life, running))
+        slot.body = Body::Other(Other::Full { job, with_rare: true });
+        let job = &mut self.job_states[job];
+        let running = job.is_running();
+        Ok((job, running))
     }
 
     /// Prevents further runs until the job is [resumed](Self::resume).
     pub(crate) fn pause(&mut self, id: Id) -> Result<(), ChangeError> {
         let stage = self.stage;
-        let (life, running) = self.life(id)?;
-        if running && !life.another_may_follow() {
+        let (job, running) = self.full_state(id)?;
+        if running && !job.another_may_follow() {
             return Err(ChangeError::Running);
         }
         if !stage.runs() {
             return Err(ChangeError::Stopped);
         }
-        life.pause();
+        job.pause();
         if !running {
             // This also ends the turn of a run that is due.
             let place = &mut self.slots[id.index()].place;
@@ -63,8 +63,8 @@ impl<W: Task + ?Sized> ShardState<W> {
 
     /// Lets the job wait for its next run again.
     pub(crate) fn resume(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
-        let (life, running) = self.life(id)?;
-        let paused = life.resume();
+        let (job, running) = self.full_state(id)?;
+        let paused = job.resume();
         // Unless a run that was requested for now has a timer, or is due.
         let is_off = matches!(self.slots[id.index()].place, Place::Off(None));
         if paused && !running && is_off {
@@ -77,8 +77,8 @@ impl<W: Task + ?Sized> ShardState<W> {
     fn wait_again(&mut self, index: u32, now: Moment) {
         let slot = &mut self.slots[index];
         debug_assert!(matches!(slot.place, Place::Off(None)), "it has a timer, or its run is due");
-        if let Some(life) = slot.life() {
-            slot.deadline = self.lives[life].skip_what_passed(slot.deadline, now);
+        if let Some(job) = slot.job_state() {
+            slot.deadline = self.job_states[job].skip_what_passed(slot.deadline, now);
         }
         self.restart_timer(index, now);
     }
@@ -127,14 +127,14 @@ impl<W: Task + ?Sized> ShardState<W> {
         let stage = self.stage;
         let missing = self.missing();
         let planned = self.slot(id).ok_or(missing)?.deadline;
-        let (life, running) = self.life(id)?;
+        let (job, running) = self.full_state(id)?;
         if running {
             return Err(ChangeError::Running);
         }
         if !stage.runs() {
             return Err(ChangeError::Stopped);
         }
-        life.await_extra(planned);
+        job.await_extra(planned);
         let tick = self.ticks.reached(now);
         // The instant of that tick, not `now`: if the deadline were after the tick, the timer would
         // be started again.

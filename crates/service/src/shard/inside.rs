@@ -11,8 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 thread_local! {
-    /// The services (by the address of their `Shards`) in whose runs this thread is, innermost last.
-    /// If a job or observer stops the service that runs it, the stop must not wait for that run.
+    /// The services (by the address of their `Shards`) in whose runs this thread is, innermost
+    /// last. If a job or observer stops the service that runs it, the stop must not wait for that
+    /// run.
     static ON_THIS_THREAD: RefCell<Vec<usize>> = RefCell::default();
 }
 

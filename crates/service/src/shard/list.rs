@@ -22,8 +22,8 @@ impl<W: Task + ?Sized> ShardState<W> {
             match &slot.body {
                 Body::Plain(work) if !work.is_awaited() => found.push((id, None)),
                 Body::Other(Other::Gone | Other::InSlab(..)) => found.push((id, None)),
-                Body::Other(Other::Full { life, .. }) => {
-                    found.push((id, Some(Arc::clone(&self.lives[*life].info))));
+                Body::Other(Other::Full { job, .. }) => {
+                    found.push((id, Some(Arc::clone(&self.job_states[*job].info))));
                 }
                 _ => {}
             }

@@ -19,7 +19,7 @@ impl<W: Task + ?Sized> ShardState<W> {
     pub(crate) fn shrink(&mut self) -> impl Sized + use<W> {
         let wheel = self.own_wheel.then(|| self.renew_wheel());
         let slabs: Vec<_> = self.slabs.iter().map(|slab| slab.shrink()).collect();
-        (wheel, slabs, self.slots.shrink(), self.lives.shrink(), self.wakers.shrink())
+        (wheel, slabs, self.slots.shrink(), self.job_states.shrink(), self.wakers.shrink())
     }
 
     /// Moves all timers into a new wheel, in order, and returns the old one.

@@ -5,7 +5,7 @@ use super::arena::Arena;
 use super::runs::Runs;
 use super::slab::{Lying, Slab, Slabs};
 use super::wheel::{JobIndex, Wheel};
-use crate::job::{Id, Info, Life, Status, Turn};
+use crate::job::{Id, Info, JobState, Status, Turn};
 use crate::observe::{Counts, Distributions};
 use crate::time::{Due, Moment, Ticks};
 use crate::{ChangeError, Reason};
@@ -33,7 +33,7 @@ pub(crate) trait Task: Send {
 
 /// A job to be scheduled that is not plain.
 pub(crate) enum New<W: ?Sized> {
-    Full(Life<W>),
+    Full(JobState<W>),
     /// Only wakes a task. If it limits a run, it is never refused, and it also fires while the
     /// service stops, since the stop may wait for that run.
     Wake {
@@ -58,9 +58,9 @@ pub(super) struct Slot<W: ?Sized> {
 const _: () = assert!(size_of::<Option<Slot<dyn std::any::Any>>>() == 40);
 
 impl<W: ?Sized> Slot<W> {
-    /// The index of the job's life, if it has one.
-    pub(super) fn life(&self) -> Option<u32> {
-        if let Body::Other(Other::Full { life, .. }) = self.body { Some(life) } else { None }
+    /// The index of the [`JobState`], if the job has one.
+    pub(super) fn job_state(&self) -> Option<u32> {
+        if let Body::Other(Other::Full { job, .. }) = self.body { Some(job) } else { None }
     }
 
     /// Returns `true` if a run has the work of this plain job.
@@ -69,11 +69,11 @@ impl<W: ?Sized> Slot<W> {
     }
 
     /// Returns `true` if a move to `deadline` only has to write the deadline: its timer fires
-    /// earlier anyway, and nothing else changes. Then its life, which is in other memory, is not
+    /// earlier anyway, and nothing else changes. Then its state, which is in other memory, is not
     /// touched.
     pub(super) fn is_put_off_by(&self, deadline: Moment) -> bool {
-        let with_more = matches!(self.body, Body::Other(Other::Full { with_more: true, .. }));
-        matches!(self.place, Place::Wheel(_)) && deadline >= self.deadline && !with_more
+        let with_rare = matches!(self.body, Body::Other(Other::Full { with_rare: true, .. }));
+        matches!(self.place, Place::Wheel(_)) && deadline >= self.deadline && !with_rare
     }
 }
 
@@ -96,9 +96,9 @@ pub(super) enum Body<W: ?Sized> {
 /// Eight bytes with the tag, so that a body is not larger than a box.
 #[derive(Clone, Copy)]
 pub(super) enum Other {
-    /// The job has a life. `with_more` is set if the life may have a `More`, which a move changes
+    /// The job has a state. `with_rare` is set if that may have a `RareState`, which a move changes
     /// too.
-    Full { life: u32, with_more: bool },
+    Full { job: u32, with_rare: bool },
     /// A waker, and `true` if it limits a run.
     Wake(u32, bool),
     /// Brief work: its slab, and its index there.
@@ -155,7 +155,7 @@ pub(crate) struct ShardState<W: Task + ?Sized> {
     pub(super) own_wheel: bool,
     pub(super) ticks: Ticks,
     pub(super) slots: Arena<Slot<W>>,
-    pub(super) lives: Arena<Life<W>>,
+    pub(super) job_states: Arena<JobState<W>>,
     pub(super) wakers: Arena<Waker>,
     pub(super) slabs: Slabs<W>,
     /// Nothing is due before this tick. It may be too early: the job that was due then may have
@@ -195,7 +195,7 @@ impl<W: Task + ?Sized> ShardState<W> {
             own_wheel,
             ticks,
             slots: Arena::default(),
-            lives: Arena::default(),
+            job_states: Arena::default(),
             wakers: Arena::default(),
             slabs: Slabs::<W>::new(),
             next: Tick::MAX,
@@ -294,11 +294,11 @@ impl<W: Task + ?Sized> ShardState<W> {
         if !is_accepted {
             return Err(new);
         }
-        let ticks = if let New::Full(life) = &new { life.ticks } else { self.ticks };
+        let ticks = if let New::Full(job) = &new { job.ticks } else { self.ticks };
         let body = match new {
-            New::Full(life) => {
-                let with_more = life.more.is_some();
-                Body::Other(Other::Full { life: self.lives.insert(life), with_more })
+            New::Full(job) => {
+                let with_rare = job.rare.is_some();
+                Body::Other(Other::Full { job: self.job_states.insert(job), with_rare })
             }
             New::Wake { waker, limits_run } => {
                 Body::Other(Other::Wake(self.wakers.insert(waker), limits_run))
@@ -331,10 +331,10 @@ impl<W: Task + ?Sized> ShardState<W> {
     pub(super) fn restart_timer(&mut self, index: u32, now: Moment) {
         let slot = &self.slots[index];
         let (mut ticks, mut look_by) = (self.ticks, slot.deadline);
-        if let Some(life) = slot.life() {
-            let life = &self.lives[life];
-            ticks = life.ticks;
-            look_by = life.wall().map_or(look_by, |wall| wall.look_by(slot.deadline, now));
+        if let Some(job) = slot.job_state() {
+            let job = &self.job_states[job];
+            ticks = job.ticks;
+            look_by = job.wall().map_or(look_by, |wall| wall.look_by(slot.deadline, now));
         }
         self.start_timer(index, ticks.not_before(look_by));
     }
@@ -344,7 +344,7 @@ impl<W: Task + ?Sized> ShardState<W> {
     pub(super) fn fires_by(&self, index: u32, moment: Moment) -> bool {
         let slot = &self.slots[index];
         let Place::Wheel(timer) = slot.place else { return true };
-        let ticks = slot.life().map_or(self.ticks, |life| self.lives[life].ticks);
+        let ticks = slot.job_state().map_or(self.ticks, |job| self.job_states[job].ticks);
         self.wheel.deadline(timer).is_some_and(|tick| {
             // The wake-up of a wheel that is late by design may be after the deadline of a timer.
             (self.next <= tick || !self.own_wheel) && tick <= ticks.not_before(moment)
@@ -373,7 +373,7 @@ impl<W: Task + ?Sized> ShardState<W> {
     }
 
     pub(super) fn is_paused(&self, slot: &Slot<W>) -> bool {
-        slot.life().is_some_and(|life| self.lives[life].is_paused())
+        slot.job_state().is_some_and(|job| self.job_states[job].is_paused())
     }
 
     #[inline]
@@ -382,7 +382,7 @@ impl<W: Task + ?Sized> ShardState<W> {
             (Place::Wheel(_), _) => false,
             (_, Body::Plain(_) | Body::Other(Other::Wake(..) | Other::InSlab(..))) => false,
             (_, Body::Other(Other::Gone)) => true,
-            (_, Body::Other(Other::Full { life, .. })) => self.lives[*life].is_running(),
+            (_, Body::Other(Other::Full { job, .. })) => self.job_states[*job].is_running(),
         }
     }
 
@@ -390,21 +390,21 @@ impl<W: Task + ?Sized> ShardState<W> {
     pub(crate) fn due(&self, id: Id) -> Option<Due> {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
         let pending = !self.is_running(slot) && !self.is_paused(slot);
-        let wall = slot.life().and_then(|life| self.lives[life].wall());
+        let wall = slot.job_state().and_then(|job| self.job_states[job].wall());
         let wall = wall.cloned().map(Box::new);
         pending.then_some(Due { deadline: slot.deadline, wall })
     }
 
     /// The part of a job that its handles share. `None` for a plain job.
     pub(crate) fn info(&mut self, id: Id) -> Option<Arc<Info>> {
-        let life = self.slot(id)?.life()?;
-        Some(Arc::clone(&self.lives[life].info))
+        let job = self.slot(id)?.job_state()?;
+        Some(Arc::clone(&self.job_states[job].info))
     }
 
-    /// How many runs of a job with a life have begun. `None` if it is over.
+    /// How many runs of a job that is not plain have begun. `None` if it is over.
     pub(crate) fn runs_of(&mut self, id: Id) -> Option<u64> {
-        let life = self.slot(id)?.life()?;
-        Some(self.lives[life].runs)
+        let job = self.slot(id)?.job_state()?;
+        Some(self.job_states[job].runs)
     }
 
     /// Sets another waker, and returns the old one. `None` if the job is over. Drop the old waker

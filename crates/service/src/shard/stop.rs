@@ -17,12 +17,12 @@ impl<W: Task + ?Sized> ShardState<W> {
         self.stage = Stage::Draining;
         let mut endless = Vec::new();
         for (index, slot) in self.slots.iter() {
-            if let Some(life) = slot.life()
-                && let life = &mut self.lives[life]
-                && life.repeat.as_ref().is_some_and(|repeat| repeat.times.is_none())
+            if let Some(job) = slot.job_state()
+                && let job = &mut self.job_states[job]
+                && job.repeat.as_ref().is_some_and(|repeat| repeat.times.is_none())
             {
-                if life.is_running() {
-                    life.end_after(Ending::Stopped);
+                if job.is_running() {
+                    job.end_after(Ending::Stopped);
                 } else {
                     endless.push(index);
                 }
