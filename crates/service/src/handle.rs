@@ -2,9 +2,9 @@
 //! work is called with a `Run`, and a `Run` leads back to the service. That is why they share one
 //! file.
 
-use crate::brief::BriefSlab;
 use crate::drive::ReadyQueue;
 use crate::guard::guarded;
+use crate::instant::InstantSlab;
 use crate::job::{Id, Info, Key};
 use crate::shard::{Shards, Task};
 use crate::time::{Clock, Due, Moment, Ticks, When};
@@ -41,7 +41,7 @@ pub(crate) trait Work: Send + 'static {
     /// Returns `true` if it takes only an instant and calls no closure of the user. It then runs on
     /// the leading thread even if closures run on an executor, so no slow job delays it, and such
     /// work is done in the order of deadlines.
-    fn is_brief(&self) -> bool {
+    fn is_instant(&self) -> bool {
         false
     }
 
@@ -70,14 +70,14 @@ pub(crate) struct RunFuture {
 }
 
 impl Task for dyn Work {
-    type Slab = dyn BriefSlab;
+    type Slab = dyn InstantSlab;
 
     fn fork(&self) -> Option<Box<Self>> {
         Work::fork(self)
     }
 
-    fn is_brief(&self) -> bool {
-        Work::is_brief(self)
+    fn is_instant(&self) -> bool {
+        Work::is_instant(self)
     }
 
     fn is_awaited(&self) -> bool {

@@ -4,7 +4,7 @@
 use crate::ChangeError;
 use crate::handle::{Anchor, Back, Run, Work};
 use crate::job::{Ending, Id, Info, Key, Status};
-use crate::shard::{Held, ShardState, Shards, Taken};
+use crate::shard::{ShardState, Shards, Taken, TakenWork};
 use crate::time::{Due, Moment, When};
 use std::fmt;
 use std::sync::Arc;
@@ -128,7 +128,7 @@ impl JobHandle {
         });
         if let Some((deadline, work)) = plain {
             let handle = JobHandle::new(Arc::clone(&self.anchor), self.id, None);
-            return Ok(Job { handle, deadline, held: Some(Held::Work(work)) });
+            return Ok(Job { handle, deadline, work: Some(TakenWork::Work(work)) });
         }
         self.ended(other.expect("set if the job is not plain"))
     }
@@ -316,15 +316,15 @@ impl fmt::Debug for JobHandle {
 pub struct Job {
     handle: JobHandle,
     deadline: Moment,
-    held: Option<Held<dyn Work>>,
+    work: Option<TakenWork<dyn Work>>,
 }
 
 impl Job {
     #[inline]
     pub(crate) fn new(anchor: Anchor, taken: Taken<dyn Work>) -> Self {
-        let Taken { id, deadline, info, held } = taken;
-        debug_assert!(held.is_some(), "a job is returned with its work");
-        Self { handle: JobHandle::new(anchor, id, info), deadline, held }
+        let Taken { id, deadline, info, work } = taken;
+        debug_assert!(work.is_some(), "a job is returned with its work");
+        Self { handle: JobHandle::new(anchor, id, info), deadline, work }
     }
 
     /// Its handle, for its name, key and number.
@@ -345,16 +345,16 @@ impl Job {
     /// Wakes the future that waits for the job, or drops its work, which does the same. Returns the
     /// job if no future waits for it.
     pub(crate) fn tell(self) -> Result<(), Self> {
-        match self.held {
-            Some(Held::Wake(waker)) => waker.wake(),
-            Some(Held::Work(work)) if work.is_awaited() => drop(work),
-            held => return Err(Self { held, ..self }),
+        match self.work {
+            Some(TakenWork::Wake(waker)) => waker.wake(),
+            Some(TakenWork::Work(work)) if work.is_awaited() => drop(work),
+            work => return Err(Self { work, ..self }),
         }
         Ok(())
     }
 
     pub(crate) fn into_work<W: Work>(self) -> Option<W> {
-        let Some(Held::Work(work)) = self.held else { return None };
+        let Some(TakenWork::Work(work)) = self.work else { return None };
         work.into_any().downcast().ok().map(|work| *work)
     }
 
@@ -375,7 +375,7 @@ impl Job {
             stale: false,
             attempt: 1,
         };
-        self.held.into_iter().for_each(|held| held.call(&run, &mut Back::default()));
+        self.work.into_iter().for_each(|work| work.call(&run, &mut Back::default()));
     }
 }
 

@@ -219,7 +219,6 @@
 //!   `wheelhouse-hierarchical-wheel`.
 //! * Jobs that must survive a crash: `wheelhouse-durable`.
 
-mod brief;
 mod calendar;
 mod drive;
 mod error;
@@ -228,6 +227,7 @@ pub mod future;
 mod future_work;
 mod guard;
 mod handle;
+mod instant;
 mod job;
 mod job_handle;
 mod list;

@@ -1,8 +1,8 @@
 //! The work of jobs: closures that run once or repeatedly, and values to be sent.
 
 use crate::EventKind;
-use crate::brief::Brief;
 use crate::handle::{Back, Run, Work};
+use crate::instant::InstantWork;
 use crossbeam_channel::{Sender, TrySendError};
 use std::any::Any;
 use std::fmt::Display;
@@ -35,10 +35,10 @@ macro_rules! any {
     };
 }
 
-/// Declares work as brief.
-macro_rules! brief {
+/// Declares that work takes only an instant.
+macro_rules! instant {
     () => {
-        fn is_brief(&self) -> bool {
+        fn is_instant(&self) -> bool {
             true
         }
     };
@@ -104,7 +104,7 @@ pub(crate) struct SendOnce<T> {
     pub(crate) value: T,
 }
 
-impl<T: Send + 'static> Brief for SendOnce<T> {
+impl<T: Send + 'static> InstantWork for SendOnce<T> {
     fn carry_out(self, run: &Run<'_>) {
         send(&self.sender, self.value, run);
     }
@@ -117,7 +117,7 @@ impl<T: Send + 'static> Work for SendOnce<T> {
     }
 
     any!();
-    brief!();
+    instant!();
 }
 
 /// A value. A copy is sent in each run.
@@ -132,7 +132,7 @@ impl<T: Clone + Send + 'static> Work for SendEach<T> {
     }
 
     any!();
-    brief!();
+    instant!();
 }
 
 /// Sends without waiting, so that a slow receiver does not delay other jobs.

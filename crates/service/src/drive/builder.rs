@@ -4,7 +4,7 @@ use super::executor::{Executor, Runner};
 use super::lead::MOST_THREADS;
 use super::{AsyncRun, ReadyQueue, Scheduler, Service};
 use crate::handle::{Observer, Shared, Spawner};
-use crate::shard::{JobIndex, Shards, Wheel};
+use crate::shard::{DynTimer, JobIndex, Shards};
 use crate::time::{Clock, MonotonicClock, Ticks};
 use crate::{BuildError, Event};
 use std::fmt;
@@ -56,7 +56,7 @@ const FEWEST_THREADS: usize = 4;
 /// ```
 #[must_use = "nothing is built until `build` or `start` is called"]
 pub struct Builder {
-    backend: Option<Box<dyn Wheel>>,
+    backend: Option<Box<dyn DynTimer>>,
     shards: Option<usize>,
     tick: Duration,
     clock: Arc<dyn Clock>,
@@ -274,7 +274,7 @@ impl Builder {
             return Err(BuildError::Workers(threads));
         }
         let runner = self.executor.map_or(Runner::Here, Runner::Custom);
-        let wheel = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
+        let wheel = || -> Box<dyn DynTimer> { Box::new(HierarchicalWheel::new()) };
         let own_wheels = self.backend.is_none();
         let wheels = match self.backend {
             Some(backend) => vec![backend],

@@ -6,7 +6,7 @@ use crate::handle::{Anchor, Back, Handle, Run, Shared, Work};
 use crate::job::{Dispatch, Group, Id, Info, Seat, Turn};
 use crate::job_handle::JobHandle;
 use crate::observe::RunSpan;
-use crate::shard::{Begun, Done, Leftover};
+use crate::shard::{Begun, Cleanup, EndedRun};
 use crate::time::Moment;
 use std::fmt;
 use std::sync::Arc;
@@ -100,9 +100,9 @@ impl Drop for DueRun {
         let now = shared.shards.now();
         match shared.shards.with(shard, |state| state.abandon(self.id, turn, now)) {
             None => shared.shards.hand_in(shard, false),
-            Some(leftover) => {
+            Some(cleanup) => {
                 shared.report(self.job(), EventKind::Abandoned);
-                clear(shared, self.id, leftover);
+                clear(shared, self.id, cleanup);
             }
         }
     }
@@ -121,10 +121,10 @@ fn carry_out(timers: &Handle, begun: Begun<dyn Work>) {
 }
 
 /// Ends a run that was handed out.
-pub(super) fn end(timers: &Handle, done: Done<dyn Work>) {
+pub(super) fn end(timers: &Handle, done: EndedRun<dyn Work>) {
     let (id, shared) = (done.id, timers.shared());
     match shared.shards.with(id.shard(), |state| state.end(done).ok_or(state.stage())) {
-        Ok(leftover) => clear(shared, id, leftover),
+        Ok(cleanup) => clear(shared, id, cleanup),
         Err(stage) => shared.shards.handed_in(stage),
     }
 }
@@ -148,7 +148,7 @@ pub(super) fn call(
     mut begun: Begun<dyn Work>,
     started: Moment,
     thread: Option<usize>,
-) -> (Done<dyn Work>, bool) {
+) -> (EndedRun<dyn Work>, bool) {
     let work = begun.work.take().expect("a run begins with its work");
     free_key(timers.shared(), &begun);
     let mut back = Back::default();
@@ -216,7 +216,7 @@ pub(super) fn finish(
     (started, thread): (Moment, Option<usize>),
     outcome: Result<(), EventKind>,
     back: Back,
-) -> (Done<dyn Work>, bool) {
+) -> (EndedRun<dyn Work>, bool) {
     let Begun { id, info, deadline, beside, stale, watch, tries, .. } = begun;
     let shared = timers.shared();
     let mut told_before =
@@ -249,12 +249,12 @@ pub(super) fn finish(
             shared.report(job(), EventKind::Slow(took));
         }
     }
-    (Done { id, work: back.work, deadline, started, ended, beside, failed, stale }, told)
+    (EndedRun { id, work: back.work, deadline, started, ended, beside, failed, stale }, told)
 }
 
 /// Finishes a run without the lock: releases the key, drops the work, and hands the run in.
-pub(super) fn clear(shared: &Shared, id: Id, leftover: Leftover<dyn Work>) {
-    shared.shards.free_key(leftover.info.as_deref(), id);
-    discard(leftover.work);
+pub(super) fn clear(shared: &Shared, id: Id, cleanup: Cleanup<dyn Work>) {
+    shared.shards.free_key(cleanup.info.as_deref(), id);
+    discard(cleanup.work);
     shared.shards.hand_in(id.shard(), true);
 }

@@ -26,7 +26,7 @@ pub use stopping::Stopping;
 use crate::guard::guarded;
 use crate::handle::{Back, Handle, Run, Work};
 use crate::job::Id;
-use crate::shard::{Came, Done, Leftover, Plain, ShardState, Stage, Taken, Watch};
+use crate::shard::{Cleanup, DueJob, EndedRun, Plain, ShardState, StopStage, Taken, Watch};
 use crate::time::Moment;
 use crate::{EventKind, Job};
 use executor::Runner;
@@ -56,13 +56,13 @@ pub(crate) struct Driver {
 }
 
 /// A run on this thread that has ended.
-enum Ended {
+enum LeaderRun {
     /// The run of a plain job: its deadline, and when it began.
     Plain(Id, Moment, Moment),
-    Other(Done<dyn Work>),
+    Other(EndedRun<dyn Work>),
 }
 
-impl Ended {
+impl LeaderRun {
     fn id(&self) -> Id {
         match self {
             Self::Plain(id, ..) => *id,
@@ -127,27 +127,27 @@ impl Driver {
         let (shard, upto) = shards.first_due(shards.ticks.reached(self.now))?;
         let (mut runs, mut now, mut reported) = (0, self.now, false);
         // The run of this thread that has ended.
-        let mut ended = None::<Ended>;
+        let mut ended = None::<LeaderRun>;
         while ended.is_some() || (runs < RUNS && self.lead.leads()) {
-            let id = ended.as_ref().map(Ended::id);
+            let id = ended.as_ref().map(LeaderRun::id);
             // Not results of the closure: they are large and rare.
-            let (mut leftover, mut came, mut spacious) = (None, None, false);
+            let (mut cleanup, mut due, mut spacious) = (None, None, false);
             let ((plain, stage), waited) = shards.with_told(shard, |state| {
                 // One run ends and the next begins under one lock.
                 if let Some(ended) = ended.take() {
-                    leftover = self.end(state, ended, now);
+                    cleanup = self.end(state, ended, now);
                 }
-                let more = leftover.is_none() && runs < RUNS && self.lead.leads();
-                let come =
-                    || state.come(upto, now, &*shards.clock, self.runner.is_here(), &mut came);
-                let plain = more.then(come).flatten();
-                spacious = plain.is_none() && came.is_none() && state.is_spacious();
+                let more = cleanup.is_none() && runs < RUNS && self.lead.leads();
+                let pop_due =
+                    || state.pop_due(upto, now, &*shards.clock, self.runner.is_here(), &mut due);
+                let plain = more.then(pop_due).flatten();
+                spacious = plain.is_none() && due.is_none() && state.is_spacious();
                 (plain, state.stage())
             });
-            match (id, leftover) {
-                (Some(id), Some(leftover)) => {
+            match (id, cleanup) {
+                (Some(id), Some(cleanup)) => {
                     let _inside = shards.enter();
-                    due_run::clear(self.timers.shared(), id, leftover);
+                    due_run::clear(self.timers.shared(), id, cleanup);
                     continue;
                 }
                 (Some(_), None) => shards.handed_in(stage),
@@ -164,17 +164,17 @@ impl Driver {
                 self.begin(id, deadline, started, false);
                 (now, reported) = self.call_plain(id, deadline, started, call);
                 self.lead.ended(now.saturating_since(started));
-                ended = Some(Ended::Plain(id, deadline, started));
+                ended = Some(LeaderRun::Plain(id, deadline, started));
                 continue;
             }
-            let Some(came) = came else {
+            let Some(due) = due else {
                 if spacious {
                     shards.shrink(shard);
                 }
                 break;
             };
             runs += 1;
-            if let Some((run, at, told)) = self.carry_out(came, begin) {
+            if let Some((run, at, told)) = self.carry_out(due, begin) {
                 (ended, now, reported) = (Some(run), at, told);
             }
         }
@@ -187,36 +187,36 @@ impl Driver {
     #[inline]
     fn carry_out(
         &self,
-        came: Came<dyn Work>,
+        due: DueJob<dyn Work>,
         begin: impl Fn() -> Moment,
-    ) -> Option<(Ended, Moment, bool)> {
-        match came {
+    ) -> Option<(LeaderRun, Moment, bool)> {
+        match due {
             // Not a run in which the lead may be taken: values must arrive in order.
-            Came::InSlab(id, deadline, lying) => {
+            DueJob::InSlab(id, deadline, work) => {
                 let started = begin();
-                let call = |run: &Run<'_>, _: &mut Back| lying.carry_out(run);
+                let call = |run: &Run<'_>, _: &mut Back| work.carry_out(run);
                 let (now, reported) = self.call_plain(id, deadline, started, call);
-                Some((Ended::Plain(id, deadline, started), now, reported))
+                Some((LeaderRun::Plain(id, deadline, started), now, reported))
             }
-            Came::Here(begun) => {
+            DueJob::Begun(begun) => {
                 let _inside = self.timers.shards().enter();
-                let (started, is_brief) = (begin(), begun.is_brief());
-                if !is_brief {
+                let (started, is_instant) = (begin(), begun.is_instant());
+                if !is_instant {
                     self.begin(begun.id, begun.deadline, started, begun.blocks);
                 }
                 let me = Some(self.lead.number());
                 let (done, reported) = due_run::call(&self.timers, begun, started, me);
                 let now = done.ended;
-                if !is_brief {
+                if !is_instant {
                     self.lead.ended(now.saturating_since(started));
                 }
-                Some((Ended::Other(done), now, reported))
+                Some((LeaderRun::Other(done), now, reported))
             }
-            Came::Wake(waker) => {
+            DueJob::Wake(waker) => {
                 guarded(|| waker.wake()).unwrap_or_default();
                 None
             }
-            Came::There(id, turn, info, dispatch) => {
+            DueJob::HandedOut(id, turn, info, dispatch) => {
                 self.may_watch.set(true);
                 self.hand_out(DueRun::new(self.timers.clone(), id, info, turn, dispatch));
                 None
@@ -250,18 +250,18 @@ impl Driver {
     fn end(
         &self,
         state: &mut ShardState<dyn Work>,
-        ended: Ended,
+        ended: LeaderRun,
         now: Moment,
-    ) -> Option<Leftover<dyn Work>> {
+    ) -> Option<Cleanup<dyn Work>> {
         if self.lead.forgets_run() {
             state.runs.unwatch_thread(self.lead.number());
         }
         match ended {
-            Ended::Plain(id, deadline, started) => {
+            LeaderRun::Plain(id, deadline, started) => {
                 state.end_plain(id, deadline, started, now);
                 None
             }
-            Ended::Other(done) => state.end(done),
+            LeaderRun::Other(done) => state.end(done),
         }
     }
 
@@ -354,7 +354,7 @@ fn launch(runner: &Runner, run: DueRun) {
 
 /// Takes back the jobs that will not run, and notifies the futures among them that the service has
 /// been stopped. This is done at once: a run may wait for such a future, and the stop for that run.
-fn give_back(timers: &Handle, due: bool, stage: Stage) -> Vec<Job> {
+fn give_back(timers: &Handle, due: bool, stage: StopStage) -> Vec<Job> {
     let taken = timers.shards().take_back(due, stage);
     let mut jobs = Vec::new();
     for taken in taken {

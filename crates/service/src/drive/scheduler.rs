@@ -5,7 +5,7 @@ use super::lead::Member;
 use super::{Driver, give_back, in_order};
 use crate::guard::discard;
 use crate::handle::{Handle, Shared};
-use crate::shard::Stage;
+use crate::shard::StopStage;
 use crate::time::{Clock, ManualClock, Moment, Waker};
 use crate::{Builder, Job};
 use std::fmt;
@@ -158,9 +158,9 @@ impl Scheduler {
     #[must_use = "these jobs did not run"]
     pub fn stop(self) -> Vec<Job> {
         let timers = &self.driver.timers;
-        let mut jobs = give_back(timers, true, Stage::Closed);
+        let mut jobs = give_back(timers, true, StopStage::Closed);
         timers.shared().ready.close();
-        jobs.extend(give_back(timers, true, Stage::Over));
+        jobs.extend(give_back(timers, true, StopStage::Over));
         in_order(jobs)
     }
 }
@@ -168,7 +168,7 @@ impl Scheduler {
 impl Drop for Scheduler {
     fn drop(&mut self) {
         if !self.left && !self.driver.timers.is_stopped() {
-            give_back(&self.driver.timers, true, Stage::Over).into_iter().for_each(discard);
+            give_back(&self.driver.timers, true, StopStage::Over).into_iter().for_each(discard);
             self.driver.timers.shared().ready.close();
         }
     }

@@ -5,7 +5,7 @@ use super::scheduler::Scheduler;
 use super::{Driver, give_back};
 use crate::guard::discard;
 use crate::handle::Handle;
-use crate::shard::Stage;
+use crate::shard::StopStage;
 use crate::sync::Parker;
 use crate::sync::thread::{self, JoinHandle};
 use crate::time::{Moment, Waker};
@@ -152,7 +152,7 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         if !self.threads.is_empty() {
-            let jobs = give_back(&self.timers, true, Stage::Ending);
+            let jobs = give_back(&self.timers, true, StopStage::Ending);
             self.timers.shards().signal.wake();
             jobs.into_iter().for_each(discard);
             self.end_threads(true);

@@ -2,7 +2,7 @@
 
 use super::{Service, Stop, Stopped, give_back, given_back, in_order};
 use crate::Job;
-use crate::shard::Stage;
+use crate::shard::StopStage;
 use crate::sync::thread;
 use parking_lot::Mutex;
 use std::fmt;
@@ -79,10 +79,10 @@ impl Service {
                 let taken = shards.drain();
                 taken.into_iter().map(|taken| given_back(&self.timers, taken)).collect()
             }
-            Stop::Now => give_back(&self.timers, true, Stage::Ending),
+            Stop::Now => give_back(&self.timers, true, StopStage::Ending),
             // If a job stops the service, runs that were handed out may wait for its thread: they
             // are taken back too.
-            Stop::Wait | Stop::WaitFor(_) => give_back(&self.timers, own > 0, Stage::Closed),
+            Stop::Wait | Stop::WaitFor(_) => give_back(&self.timers, own > 0, StopStage::Closed),
         };
         shards.signal.wake();
         jobs
@@ -98,7 +98,7 @@ impl Service {
             Stop::Drain(longest) => {
                 let begin = Instant::now();
                 shards.wait_for_drain(longest, own);
-                jobs.extend(give_back(&self.timers, own > 0, Stage::Closed));
+                jobs.extend(give_back(&self.timers, own > 0, StopStage::Closed));
                 shards.signal.wake();
                 shards.wait(longest.saturating_sub(begin.elapsed()), own)
             }
@@ -106,7 +106,7 @@ impl Service {
         if how != Stop::Now {
             // Runs that were handed out and have not begun, jobs that were moved to a later time in
             // the meantime, and jobs that wait for their next run.
-            jobs.extend(give_back(&self.timers, true, Stage::Ending));
+            jobs.extend(give_back(&self.timers, true, StopStage::Ending));
         }
         let running = shards.runs().1;
         self.end_threads(ended && join);

@@ -244,7 +244,7 @@ impl<T: Send + 'static> Work for Release<T> {
         self
     }
 
-    fn is_brief(&self) -> bool {
+    fn is_instant(&self) -> bool {
         true
     }
 

@@ -4,7 +4,7 @@ use crate::Reason;
 use crate::guard::discard;
 use crate::handle::{Anchor, Handle, Shared};
 use crate::job::{Ending, Id};
-use crate::shard::New;
+use crate::shard::NewJob;
 use crate::time::{Due, Moment};
 use std::fmt;
 use std::pin::Pin;
@@ -88,7 +88,7 @@ impl Sleep {
         let due =
             self.deadline.map(Due::at).filter(|due| shared.shards.ticks.reaches(due.deadline));
         let Some(due) = due else { return State::Ready(Err(Reason::Overflow)) };
-        let new = New::Wake { waker: context.waker().clone(), limits_run: self.limits_run };
+        let new = NewJob::Wake { waker: context.waker().clone(), limits_run: self.limits_run };
         match shared.shards.schedule(shared.shards.here(), &due, None, new) {
             Ok((id, _)) => State::Waiting(id),
             Err((reason, _)) => State::Ready(Err(reason)),

@@ -10,7 +10,7 @@
 //!  paused
 //! ```
 //!
-//! | state | timer (`Place`) | work (`Phase` of a [`JobState`]) |
+//! | state | timer (`TimerState`) | work (`Phase` of a [`JobState`]) |
 //! |---|---|---|
 //! | pending | in the wheel | idle |
 //! | held: all jobs are paused, or a poll is in progress | none | idle |
@@ -60,34 +60,34 @@ pub type Key = Arc<str>;
 pub(crate) struct Id {
     pub(crate) number: NonZeroU64,
     /// The shard in the upper half, the index there in the lower half.
-    place: u64,
+    location: u64,
 }
 
 impl Id {
     #[inline]
     pub(crate) fn new(number: NonZeroU64, index: u32, shard: u32) -> Self {
-        Self { number, place: u64::from(shard) << 32 | u64::from(index) }
+        Self { number, location: u64::from(shard) << 32 | u64::from(index) }
     }
 
     /// Its two words, for [`from_words`](Self::from_words).
     #[inline]
     pub(crate) fn words(self) -> (u64, u64) {
-        (self.number.get(), self.place)
+        (self.number.get(), self.location)
     }
 
     /// `None` if the number is zero, which no job has.
-    pub(crate) fn from_words((number, place): (u64, u64)) -> Option<Self> {
-        NonZeroU64::new(number).map(|number| Self { number, place })
+    pub(crate) fn from_words((number, location): (u64, u64)) -> Option<Self> {
+        NonZeroU64::new(number).map(|number| Self { number, location })
     }
 
     #[inline]
     pub(crate) fn index(self) -> u32 {
-        self.place as u32
+        self.location as u32
     }
 
     #[inline]
     pub(crate) fn shard(self) -> u32 {
-        (self.place >> 32) as u32
+        (self.location >> 32) as u32
     }
 }
 

@@ -78,7 +78,9 @@ impl<'h> OneShot<'h> {
     ) -> Result<JobHandle, Rejected<T>> {
         let work = SendOnce { sender: sender.clone(), value };
         let scheduled = match self.plain() {
-            Ok((handle, deadline)) => handle.schedule_brief(handle.shards().here(), deadline, work),
+            Ok((handle, deadline)) => {
+                handle.schedule_instant(handle.shards().here(), deadline, work)
+            }
             Err(plan) => plan.schedule(work),
         };
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })

@@ -1,10 +1,10 @@
 //! Schedules a checked plan in a shard, or returns the work to the caller.
 
-use crate::brief::{self, Brief};
 use crate::guard::discard;
 use crate::handle::{Handle, Work};
+use crate::instant::{self, InstantWork};
 use crate::job::{JobState, Traits};
-use crate::shard::New;
+use crate::shard::NewJob;
 use crate::time::{Due, Moment};
 use crate::{JobHandle, Reason};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Handle {
         let info = Arc::clone(&traits.info);
         let key = info.key.clone().map(|key| (key, replace));
         let work: Box<dyn Work> = Box::new(work);
-        let new = New::Full(JobState::new(work, traits));
+        let new = NewJob::Full(JobState::new(work, traits));
         match self.shards().schedule(shard, &due, key, new) {
             Ok((id, replaced)) => {
                 // Last, and without a lock: dropping the replaced work runs code of the user, which
@@ -51,11 +51,11 @@ impl Handle {
                 discard(replaced.map(|replaced| self.job_handle(replaced, None).cancel()));
                 Ok(self.job_handle(id, Some(info)))
             }
-            Err((reason, New::Full(job))) => {
+            Err((reason, NewJob::Full(job))) => {
                 let work = job.into_work().expect("no run has it");
                 Err(self.rejected(shard, reason, unboxed(work)))
             }
-            Err((_, New::Wake { .. })) => unreachable!("it comes back as it was given"),
+            Err((_, NewJob::Wake { .. })) => unreachable!("it comes back as it was given"),
         }
     }
 
@@ -77,16 +77,16 @@ impl Handle {
         })
     }
 
-    /// The same for brief work, without a box. If there is no slab for its type, it is scheduled as
-    /// a plain job.
+    /// The same for instant work, without a box. If there is no slab for its type, it is scheduled
+    /// as a plain job.
     #[inline]
-    pub(crate) fn schedule_brief<W: Brief>(
+    pub(crate) fn schedule_instant<W: InstantWork>(
         &self,
         shard: u32,
         deadline: Moment,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        let scheduled = self.shards().schedule_in_slab(shard, deadline, work, brief::put);
+        let scheduled = self.shards().schedule_in_slab(shard, deadline, work, instant::put);
         match scheduled {
             Ok(id) => Ok(self.job_handle(id, None)),
             Err((Some(reason), work)) => Err(self.rejected(shard, reason, work)),

@@ -1,8 +1,8 @@
 //! Changes of jobs by callers: cancelling, moving, and taking them back.
 
-use super::slab::Lying;
-use super::state::{Body, Held, Other, Place, ShardState, Slot, Stage, Taken, Task};
-use super::wheel::{JobIndex, Wheel, cancel_timer};
+use super::dyn_timer::{DynTimer, JobIndex, cancel_timer};
+use super::state::{Body, Other, ShardState, Slot, StopStage, Taken, TakenWork, Task, TimerState};
+use super::work_slab::SlabWork;
 use crate::ChangeError;
 use crate::job::{Ending, Id};
 use crate::time::{Due, Moment};
@@ -17,7 +17,9 @@ impl<W: Task + ?Sized> ShardState<W> {
     #[inline]
     pub(crate) fn cancel_plain(&mut self, id: Id) -> Option<(Moment, Box<W>)> {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
-        let (Place::Wheel(timer), Body::Plain(_)) = (slot.place, &slot.body) else { return None };
+        let (TimerState::Wheel(timer), Body::Plain(_)) = (slot.timer, &slot.body) else {
+            return None;
+        };
         cancel_timer(&mut *self.wheel, timer, id.index());
         let Some(Slot { deadline, body: Body::Plain(work), .. }) = self.slots.remove(id.index())
         else {
@@ -45,7 +47,7 @@ impl<W: Task + ?Sized> ShardState<W> {
             return Err(ChangeError::Running);
         }
         let taken = self.take(id.index(), ending);
-        debug_assert!(taken.held.is_some(), "no run has the work of a job that is not running");
+        debug_assert!(taken.work.is_some(), "no run has the work of a job that is not running");
         Ok(taken)
     }
 
@@ -53,32 +55,32 @@ impl<W: Task + ?Sized> ShardState<W> {
     #[inline]
     pub(super) fn take(&mut self, index: u32, ending: Ending) -> Taken<W> {
         let removed = self.slots.remove(index).expect("a job ends once, and is here until then");
-        let Slot { number, deadline, place, body } = removed;
-        if let Place::Wheel(timer) = place {
+        let Slot { number, deadline, timer, body } = removed;
+        if let TimerState::Wheel(timer) = timer {
             cancel_timer(&mut *self.wheel, timer, index);
         }
         self.count_end(ending);
-        let (info, held) = match body {
-            Body::Plain(work) => (None, Some(Held::Work(work))),
-            Body::Other(Other::InSlab(slab, place)) => {
-                (None, Some(Held::InSlab(Lying::new(&self.slabs, slab, place))))
+        let (info, work) = match body {
+            Body::Plain(work) => (None, Some(TakenWork::Work(work))),
+            Body::Other(Other::InSlab(slab, index)) => {
+                (None, Some(TakenWork::InSlab(SlabWork::new(&self.slabs, slab, index))))
             }
             Body::Other(Other::Gone) => (None, None),
             Body::Other(Other::Wake(waker, _)) => {
                 let waker = self.wakers.remove(waker).expect("each such job has a waker");
-                (None, Some(Held::Wake(waker)))
+                (None, Some(TakenWork::Wake(waker)))
             }
             Body::Other(Other::Full { job, .. }) => {
                 let job = self.job_states.remove(job).expect("each such job has a state");
                 job.info.end(ending, job.runs);
-                (Some(Arc::clone(&job.info)), job.into_work().map(Held::Work))
+                (Some(Arc::clone(&job.info)), job.into_work().map(TakenWork::Work))
             }
         };
         debug_assert!(
             self.job_states.len() + self.wakers.len() <= self.slots.len(),
             "a state or a waker is left of a job that is over"
         );
-        Taken { id: Id::new(number, index, self.shard()), deadline, info, held }
+        Taken { id: Id::new(number, index, self.shard()), deadline, info, work }
     }
 
     #[inline]
@@ -117,20 +119,21 @@ impl<W: Task + ?Sized> ShardState<W> {
         }
         let mut job = slot.job_state().map(|job| &mut self.job_states[job]);
         if job.as_mut().is_some_and(|job| job.end_exception())
-            && let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(None))
+            && let TimerState::Wheel(timer) =
+                std::mem::replace(&mut slot.timer, TimerState::Off(None))
         {
             cancel_timer(&mut *self.wheel, timer, id.index());
         }
         let tick = job.as_ref().map_or(ticks, |job| job.ticks).not_before(look_by);
-        match (slot.place, &slot.body) {
-            (Place::Wheel(_), _) if !stage.runs() => return Err(ChangeError::Stopped),
-            // Its time came during the stop, see `come`.
-            (Place::Off(None), Body::Other(Other::Full { .. }))
+        match (slot.timer, &slot.body) {
+            (TimerState::Wheel(_), _) if !stage.runs() => return Err(ChangeError::Stopped),
+            // Its time came during the stop, see `pop_due`.
+            (TimerState::Off(None), Body::Other(Other::Full { .. }))
                 if !stage.runs() && job.as_ref().is_some_and(|job| !job.is_running()) =>
             {
                 return Err(ChangeError::Stopped);
             }
-            (Place::Wheel(timer), _) => {
+            (TimerState::Wheel(timer), _) => {
                 // With a wall-clock time it must be checked early, even if it is postponed.
                 if (due.deadline < slot.deadline || due.wall.is_some())
                     && self.wheel.deadline(timer).is_some_and(|set| tick < set)
@@ -146,7 +149,7 @@ impl<W: Task + ?Sized> ShardState<W> {
                 }
                 Some(job) if job.is_running() || job.is_paused() => {}
                 _ => {
-                    slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(id.index())));
+                    slot.timer = TimerState::Wheel(self.wheel.insert(tick, JobIndex(id.index())));
                     self.next = self.next.min(tick);
                 }
             },
@@ -170,21 +173,21 @@ impl<W: Task + ?Sized> ShardState<W> {
     pub(crate) fn take_back(
         &mut self,
         due: bool,
-        stage: Stage,
-    ) -> (Vec<Taken<W>>, Option<Box<dyn Wheel>>) {
+        stage: StopStage,
+    ) -> (Vec<Taken<W>>, Option<Box<dyn DynTimer>>) {
         debug_assert!(self.stage <= stage, "{stage:?} after {:?}", self.stage);
         self.stage = stage;
         let stays = |slot: &Slot<W>| {
-            stage != Stage::Over && matches!(slot.body, Body::Other(Other::Wake(_, true)))
+            stage != StopStage::Over && matches!(slot.body, Body::Other(Other::Wake(_, true)))
         };
         let waits = |slot: &Slot<W>| {
             let is_due = || due && !self.is_running(slot);
-            !stays(slot) && (matches!(slot.place, Place::Wheel(_)) || is_due())
+            !stays(slot) && (matches!(slot.timer, TimerState::Wheel(_)) || is_due())
         };
         let waiting = self.slots.iter().filter(|(_, slot)| waits(slot));
         let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
         let taken = waiting.into_iter().map(|index| self.take(index, Ending::Stopped)).collect();
-        let empty = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
+        let empty = || -> Box<dyn DynTimer> { Box::new(HierarchicalWheel::new()) };
         let is_last = stage.is_over() && self.wakers.len() == 0;
         let wheel = is_last.then(|| std::mem::replace(&mut self.wheel, empty()));
         debug_assert!(

@@ -1,9 +1,9 @@
 //! Jobs at their deadlines: a job is taken out, its run begins, its run ends.
 
-use super::handover::{Begun, Came, Done, Leftover, Plain};
-use super::slab::Lying;
-use super::state::{Body, Held, Other, Place, ShardState, Task};
-use super::wheel::JobIndex;
+use super::dyn_timer::JobIndex;
+use super::handover::{Begun, Cleanup, DueJob, EndedRun, Plain};
+use super::state::{Body, Other, ShardState, TakenWork, Task, TimerState};
+use super::work_slab::SlabWork;
 use crate::job::{After, Dispatch, Ending, Id, Info, RareState, Turn};
 use crate::observe::Distributions;
 use crate::time::{Clock, Moment};
@@ -17,13 +17,13 @@ impl<W: Task + ?Sized> ShardState<W> {
     /// Takes out the next due job, up to the tick `upto`. If `here` is set, runs begin at once on
     /// this thread; otherwise they are handed out. A plain job is returned; any other is put into
     /// `other`.
-    pub(crate) fn come(
+    pub(crate) fn pop_due(
         &mut self,
         upto: Tick,
         now: Moment,
         clock: &dyn Clock,
         here: bool,
-        other: &mut Option<Came<W>>,
+        other: &mut Option<DueJob<W>>,
     ) -> Option<Plain<W>> {
         for _ in 0..PORTION {
             let Some(Expired { value, deadline: fired, .. }) = self.wheel.pop_expired(upto) else {
@@ -38,16 +38,16 @@ impl<W: Task + ?Sized> ShardState<W> {
             let JobIndex(index) = value;
             if !self.stage.runs() && !self.limits_run(index) {
                 // A job that ended a run during the stop. It waits to be taken back.
-                self.slots[index].place = Place::Off(None);
+                self.slots[index].timer = TimerState::Off(None);
                 continue;
             }
             match self.begin_plain(index, fired, here) {
                 Some((id, deadline, Body::Plain(work))) => {
                     return Some(Plain { id, deadline, work });
                 }
-                Some((id, deadline, Body::Other(Other::InSlab(slab, place)))) => {
-                    let lying = Lying::new(&self.slabs, slab, place);
-                    *other = Some(Came::InSlab(id, deadline, lying));
+                Some((id, deadline, Body::Other(Other::InSlab(slab, index)))) => {
+                    let work = SlabWork::new(&self.slabs, slab, index);
+                    *other = Some(DueJob::InSlab(id, deadline, work));
                 }
                 _ => *other = self.fire(index, fired, now, clock, here),
             }
@@ -84,18 +84,21 @@ impl<W: Task + ?Sized> ShardState<W> {
             return None;
         }
         let slot = &mut self.slots[index];
-        debug_assert!(matches!(slot.place, Place::Wheel(_)), "the timer that fired is not its own");
+        debug_assert!(
+            matches!(slot.timer, TimerState::Wheel(_)),
+            "the timer that fired is not its own"
+        );
         let is_for_the_next = self.fence.is_some_and(|(last, _)| slot.number.get() > last);
         let is_plain = match slot.body {
-            // In a brief run the lead is not taken, so it is handled separately.
-            Body::Plain(ref work) => here && !work.is_brief(),
+            // In an instant run the lead is not taken, so it is handled separately.
+            Body::Plain(ref work) => here && !work.is_instant(),
             Body::Other(Other::InSlab(..)) => true,
             Body::Other(_) => false,
         };
         if slot.deadline > due_by || is_for_the_next || !is_plain {
             return None;
         }
-        slot.place = Place::Off(None);
+        slot.timer = TimerState::Off(None);
         let body = std::mem::replace(&mut slot.body, Body::Other(Other::Gone));
         self.counts.runs += 1;
         self.runs.in_flight += 1;
@@ -128,12 +131,12 @@ impl<W: Task + ?Sized> ShardState<W> {
         now: Moment,
         clock: &dyn Clock,
         here: bool,
-    ) -> Option<Came<W>> {
+    ) -> Option<DueJob<W>> {
         let shard = self.shard();
         let slot = &mut self.slots[index];
         let id = Id::new(slot.number, index, shard);
         if self.fence.is_some_and(|(last, _)| slot.number.get() > last) {
-            slot.place = Place::Off(None);
+            slot.timer = TimerState::Off(None);
             self.aside.push(id);
             return None;
         }
@@ -160,50 +163,50 @@ impl<W: Task + ?Sized> ShardState<W> {
         }
         let wakes = matches!(slot.body, Body::Other(Other::Wake(..)));
         if self.is_held(index) {
-            self.slots[index].place = Place::Off(None);
+            self.slots[index].timer = TimerState::Off(None);
             self.put_aside.push(id);
             return None;
         }
         if wakes {
             return Some(self.wake(index, now));
         }
-        if here && !elsewhere || self.is_brief(index) {
+        if here && !elsewhere || self.is_instant(index) {
             self.runs.in_flight += 1;
-            return Some(Came::Here(self.begin(index, now, true)));
+            return Some(DueJob::Begun(self.begin(index, now, true)));
         }
         self.turn = self.turn.checked_add(1).unwrap_or(Turn::MIN);
         let turn = self.turn;
         let slot = &mut self.slots[index];
-        slot.place = Place::Off(Some(turn));
+        slot.timer = TimerState::Off(Some(turn));
         self.runs.in_flight += 1;
         let Some(job) = slot.job_state() else {
-            return Some(Came::There(id, turn, None, Dispatch::default()));
+            return Some(DueJob::HandedOut(id, turn, None, Dispatch::default()));
         };
         let job = &self.job_states[job];
         let dispatch = job.rare.as_ref().map(|rare| rare.dispatch.clone());
         let info = Some(Arc::clone(&job.info));
-        Some(Came::There(id, turn, info, dispatch.unwrap_or_default()))
+        Some(DueJob::HandedOut(id, turn, info, dispatch.unwrap_or_default()))
     }
 
-    fn is_brief(&self, index: u32) -> bool {
+    fn is_instant(&self, index: u32) -> bool {
         match &self.slots[index].body {
-            Body::Plain(work) => work.is_brief(),
+            Body::Plain(work) => work.is_instant(),
             Body::Other(Other::Full { job, .. }) => {
-                self.job_states[*job].work().is_some_and(|work| work.is_brief())
+                self.job_states[*job].work().is_some_and(|work| work.is_instant())
             }
             Body::Other(_) => false,
         }
     }
 
-    fn wake(&mut self, index: u32, now: Moment) -> Came<W> {
-        self.slots[index].place = Place::Off(None);
+    fn wake(&mut self, index: u32, now: Moment) -> DueJob<W> {
+        self.slots[index].timer = TimerState::Off(None);
         let taken = self.take(index, Ending::Finished);
         self.counts.runs += 1;
         self.measure(taken.deadline, now, now);
-        let Some(Held::Wake(waker)) = taken.held else {
+        let Some(TakenWork::Wake(waker)) = taken.work else {
             unreachable!("the job of a future that sleeps has a waker");
         };
-        Came::Wake(waker)
+        DueJob::Wake(waker)
     }
 
     /// Begins a run that was handed out, unless its turn is over: the job was cancelled, moved, or
@@ -221,7 +224,7 @@ impl<W: Task + ?Sized> ShardState<W> {
         self.status(id) == Some(crate::job::Status::Pending)
             && self
                 .slot(id)
-                .is_some_and(|slot| matches!(slot.place, Place::Off(its) if its == Some(turn)))
+                .is_some_and(|slot| matches!(slot.timer, TimerState::Off(its) if its == Some(turn)))
     }
 
     /// Begins a run of a job whose timer has fired, and which is counted as in flight.
@@ -230,7 +233,7 @@ impl<W: Task + ?Sized> ShardState<W> {
         let shard = self.shard();
         let slot = &mut self.slots[index];
         let (id, deadline) = (Id::new(slot.number, index, shard), slot.deadline);
-        slot.place = Place::Off(None);
+        slot.timer = TimerState::Off(None);
         self.counts.runs += 1;
         let Some(job) = slot.job_state() else {
             let Body::Plain(work) = std::mem::replace(&mut slot.body, Body::Other(Other::Gone))
@@ -284,8 +287,8 @@ impl<W: Task + ?Sized> ShardState<W> {
     }
 
     /// Ends a run, and hands it in if nothing is left to do.
-    pub(crate) fn end(&mut self, done: Done<W>) -> Option<Leftover<W>> {
-        let Done { id, work, deadline, started, ended, beside, failed, stale } = done;
+    pub(crate) fn end(&mut self, done: EndedRun<W>) -> Option<Cleanup<W>> {
+        let EndedRun { id, work, deadline, started, ended, beside, failed, stale } = done;
         if !stale {
             self.measure(deadline, started, ended);
         }
@@ -298,7 +301,7 @@ impl<W: Task + ?Sized> ShardState<W> {
             self.hand_in(true);
             return None;
         }
-        Some(Leftover { work, info })
+        Some(Cleanup { work, info })
     }
 
     /// Lets the job wait for its next run, or ends it. Then its work, and the info with its key,
@@ -316,7 +319,10 @@ impl<W: Task + ?Sized> ShardState<W> {
             debug_assert!(false, "the job of a run in progress was removed");
             return (work, None);
         };
-        debug_assert!(matches!(slot.place, Place::Off(None)), "a job that is running has no timer");
+        debug_assert!(
+            matches!(slot.timer, TimerState::Off(None)),
+            "a job that is running has no timer"
+        );
         let Some(job) = slot.job_state() else {
             debug_assert!(slot.is_gone(), "the run has taken its work");
             self.take(id.index(), Ending::Finished);
@@ -369,7 +375,7 @@ impl<W: Task + ?Sized> ShardState<W> {
 
     /// Handles a run that was dropped before it began. A periodic job continues, any other is over.
     /// `None` if the turn was over already.
-    pub(crate) fn abandon(&mut self, id: Id, turn: Turn, now: Moment) -> Option<Leftover<W>> {
+    pub(crate) fn abandon(&mut self, id: Id, turn: Turn, now: Moment) -> Option<Cleanup<W>> {
         if !self.is_turn(id, turn) {
             return None;
         }
@@ -377,20 +383,20 @@ impl<W: Task + ?Sized> ShardState<W> {
         self.counts.abandoned += 1;
         let slot = &mut self.slots[id.index()];
         // The turn is over. A paused job has no timer until it is resumed.
-        slot.place = Place::Off(None);
+        slot.timer = TimerState::Off(None);
         let deadline = slot.deadline;
         let job = slot.job_state().map(|job| &mut self.job_states[job]);
         let Some(job) = job.filter(|job| job.repeat.is_some()) else {
             let taken = self.take(id.index(), Ending::Cancelled);
-            let Some(Held::Work(work)) = taken.held else {
+            let Some(TakenWork::Work(work)) = taken.work else {
                 unreachable!("a run that was handed out and has not begun has a box of work");
             };
-            return Some(Leftover { work: Some(work), info: taken.info });
+            return Some(Cleanup { work: Some(work), info: taken.info });
         };
         job.end_exception();
         let work = job.begin();
         let (work, info) = self.end_of_job(id, Some(work), (deadline, now, now), false);
-        Some(Leftover { work, info })
+        Some(Cleanup { work, info })
     }
 
     /// Counts a run that was handed out as over, however it ended.

@@ -1,8 +1,8 @@
 //! The types that pass between shards and the driver: runs that come due, begin and end.
 
 use super::runs::WatchKey;
-use super::slab::Lying;
 use super::state::Task;
+use super::work_slab::SlabWork;
 use crate::job::{Dispatch, Id, Info, Turn};
 use crate::time::Moment;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use std::task::Waker;
 use std::time::SystemTime;
 
 /// A job that has come due, and is not plain.
-pub(crate) enum Came<W: Task + ?Sized> {
-    /// A run of brief work in a slab, which has begun on this thread, and its deadline.
-    InSlab(Id, Moment, Lying<W>),
+pub(crate) enum DueJob<W: Task + ?Sized> {
+    /// A run of instant work in a slab, which has begun on this thread, and its deadline.
+    InSlab(Id, Moment, SlabWork<W>),
     /// A run that has begun on this thread.
-    Here(Begun<W>),
+    Begun(Begun<W>),
     /// A run that is handed out to the pool or an executor.
-    There(Id, Turn, Option<Arc<Info>>, Dispatch),
+    HandedOut(Id, Turn, Option<Arc<Info>>, Dispatch),
     /// The waker of a task whose time has come.
     Wake(Waker),
 }
@@ -62,8 +62,8 @@ pub(crate) struct Begun<W: ?Sized> {
 
 impl<W: Task + ?Sized> Begun<W> {
     /// Returns `true` if the work takes only an instant.
-    pub(crate) fn is_brief(&self) -> bool {
-        self.work.as_ref().is_some_and(|work| work.is_brief())
+    pub(crate) fn is_instant(&self) -> bool {
+        self.work.as_ref().is_some_and(|work| work.is_instant())
     }
 
     /// The run of a plain job.
@@ -89,7 +89,7 @@ impl<W: Task + ?Sized> Begun<W> {
 }
 
 /// A run that has ended.
-pub(crate) struct Done<W: ?Sized> {
+pub(crate) struct EndedRun<W: ?Sized> {
     pub(crate) id: Id,
     /// Work that runs again, or that is dropped when the job is over.
     pub(crate) work: Option<Box<W>>,
@@ -102,8 +102,8 @@ pub(crate) struct Done<W: ?Sized> {
 }
 
 /// The rest of the end of a run, to be done without the lock: dropping the work, and releasing the
-/// key. Then the run is handed in. Without a `Leftover` it has been handed in already.
-pub(crate) struct Leftover<W: ?Sized> {
+/// key. Then the run is handed in. Without a `Cleanup` it has been handed in already.
+pub(crate) struct Cleanup<W: ?Sized> {
     pub(crate) work: Option<Box<W>>,
     pub(crate) info: Option<Arc<Info>>,
 }

@@ -5,9 +5,9 @@
 //! aside, and gets its timer back when they are resumed. So holding a million jobs costs nothing,
 //! and resuming them costs as much as the jobs that came due in the meantime.
 
-use super::slab::Slab;
-use super::state::{Body, Other, Place, ShardState, Task};
-use super::wheel::cancel_timer;
+use super::dyn_timer::cancel_timer;
+use super::state::{Body, Other, ShardState, Task, TimerState};
+use super::work_slab::WorkSlab;
 use crate::ChangeError;
 use crate::job::{Id, JobState};
 use crate::time::Moment;
@@ -24,8 +24,8 @@ impl<W: Task + ?Sized> ShardState<W> {
         let slot = slot.ok_or(missing)?;
         let job = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
             Body::Plain(work) => self.job_states.insert(JobState::plain(work, ticks)),
-            Body::Other(Other::InSlab(slab, place)) => {
-                let work = self.slabs[usize::from(slab)].take(place);
+            Body::Other(Other::InSlab(slab, index)) => {
+                let work = self.slabs[usize::from(slab)].take(index);
                 self.job_states.insert(JobState::plain(work, ticks))
             }
             Body::Other(Other::Full { job, .. }) => job,
@@ -53,8 +53,8 @@ impl<W: Task + ?Sized> ShardState<W> {
         job.pause();
         if !running {
             // This also ends the turn of a run that is due.
-            let place = &mut self.slots[id.index()].place;
-            if let Place::Wheel(timer) = std::mem::replace(place, Place::Off(None)) {
+            let timer = &mut self.slots[id.index()].timer;
+            if let TimerState::Wheel(timer) = std::mem::replace(timer, TimerState::Off(None)) {
                 cancel_timer(&mut *self.wheel, timer, id.index());
             }
         }
@@ -66,7 +66,7 @@ impl<W: Task + ?Sized> ShardState<W> {
         let (job, running) = self.full_state(id)?;
         let paused = job.resume();
         // Unless a run that was requested for now has a timer, or is due.
-        let is_off = matches!(self.slots[id.index()].place, Place::Off(None));
+        let is_off = matches!(self.slots[id.index()].timer, TimerState::Off(None));
         if paused && !running && is_off {
             self.wait_again(id.index(), now);
         }
@@ -76,7 +76,10 @@ impl<W: Task + ?Sized> ShardState<W> {
     /// Starts the timer of a job that has none. Times of its schedule that have passed are skipped.
     fn wait_again(&mut self, index: u32, now: Moment) {
         let slot = &mut self.slots[index];
-        debug_assert!(matches!(slot.place, Place::Off(None)), "it has a timer, or its run is due");
+        debug_assert!(
+            matches!(slot.timer, TimerState::Off(None)),
+            "it has a timer, or its run is due"
+        );
         if let Some(job) = slot.job_state() {
             slot.deadline = self.job_states[job].skip_what_passed(slot.deadline, now);
         }
@@ -116,7 +119,7 @@ impl<W: Task + ?Sized> ShardState<W> {
     pub(super) fn is_off(&self, id: Id) -> bool {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number);
         slot.is_some_and(|slot| {
-            matches!(slot.place, Place::Off(None))
+            matches!(slot.timer, TimerState::Off(None))
                 && !self.is_running(slot)
                 && !self.is_paused(slot)
         })
@@ -141,7 +144,7 @@ impl<W: Task + ?Sized> ShardState<W> {
         let deadline = self.ticks.instant(tick);
         let slot = &mut self.slots[id.index()];
         slot.deadline = deadline;
-        if let Place::Wheel(timer) = slot.place {
+        if let TimerState::Wheel(timer) = slot.timer {
             cancel_timer(&mut *self.wheel, timer, id.index());
         }
         self.start_timer(id.index(), tick);

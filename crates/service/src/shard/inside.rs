@@ -2,7 +2,7 @@
 
 use super::Shards;
 use super::runs::Watch;
-use super::state::{Stage, Task};
+use super::state::{StopStage, Task};
 use crate::job::{Id, Info};
 use crate::sync::thread_local;
 use crate::time::Moment;
@@ -58,8 +58,8 @@ impl<W: Task + ?Sized> Shards<W> {
     }
 
     /// The notification alone, if the run was handed in under a lock already.
-    pub(crate) fn handed_in(&self, stage: Stage) {
-        if stage != Stage::Open {
+    pub(crate) fn handed_in(&self, stage: StopStage) {
+        if stage != StopStage::Open {
             // Taking the lock orders this with a waiting thread: it has either checked its
             // condition before, and sleeps, or checks it afterwards. So no notification is lost.
             drop(self.gate.0.lock());

@@ -11,6 +11,7 @@
 mod arena;
 mod change;
 mod due;
+mod dyn_timer;
 mod fence;
 mod handover;
 mod hold;
@@ -20,19 +21,18 @@ mod list;
 mod lock_order;
 mod runs;
 mod signal;
-mod slab;
 mod spare;
 mod state;
 mod stop;
-mod wheel;
+mod work_slab;
 
 pub(crate) use arena::Arena;
-pub(crate) use handover::{Begun, Came, Done, Leftover, Plain};
+pub(crate) use dyn_timer::DynTimer;
+pub use dyn_timer::JobIndex;
+pub(crate) use handover::{Begun, Cleanup, DueJob, EndedRun, Plain};
 pub(crate) use runs::Watch;
-pub(crate) use slab::{Lying, Slab, Slabs};
-pub(crate) use state::{Held, New, ShardState, Stage, Taken, Task};
-pub use wheel::JobIndex;
-pub(crate) use wheel::Wheel;
+pub(crate) use state::{NewJob, ShardState, StopStage, Taken, TakenWork, Task};
+pub(crate) use work_slab::{SlabWork, Slabs, WorkSlab};
 
 use crate::job::{Id, Info, Key};
 use crate::observe::{Distributions, Snapshot};
@@ -85,7 +85,7 @@ impl<W: Task + ?Sized> Shards<W> {
     pub(crate) fn new(
         clock: Arc<dyn Clock>,
         ticks: Ticks,
-        wheels: Vec<Box<dyn Wheel>>,
+        wheels: Vec<Box<dyn DynTimer>>,
         own_wheels: bool,
         limit: Option<usize>,
     ) -> Self {
@@ -222,9 +222,9 @@ impl<W: Task + ?Sized> Shards<W> {
         shard: u32,
         due: &Due,
         key: Option<(Key, bool)>,
-        new: New<W>,
-    ) -> Result<(Id, Option<Id>), (Reason, New<W>)> {
-        let limits_run = matches!(new, New::Wake { limits_run: true, .. });
+        new: NewJob<W>,
+    ) -> Result<(Id, Option<Id>), (Reason, NewJob<W>)> {
+        let limits_run = matches!(new, NewJob::Wake { limits_run: true, .. });
         if let Err(reason) = self.admit(limits_run) {
             return Err((reason, new));
         }

@@ -1,10 +1,10 @@
 //! Releases the memory of jobs that are gone.
 
 use super::Shards;
-use super::slab::Slab;
-use super::state::{Place, ShardState, Task};
-use super::wheel::Wheel;
-use wheelhouse_core::Tick;
+use super::dyn_timer::DynTimer;
+use super::state::{ShardState, Task, TimerState};
+use super::work_slab::WorkSlab;
+use wheelhouse_core::{Expired, Tick};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
 impl<W: Task + ?Sized> ShardState<W> {
@@ -23,16 +23,14 @@ impl<W: Task + ?Sized> ShardState<W> {
     }
 
     /// Moves all timers into a new wheel, in order, and returns the old one.
-    fn renew_wheel(&mut self) -> Box<dyn Wheel> {
-        let mut former: Box<dyn Wheel> = Box::new(HierarchicalWheel::new());
+    fn renew_wheel(&mut self) -> Box<dyn DynTimer> {
+        let mut former: Box<dyn DynTimer> = Box::new(HierarchicalWheel::new());
         std::mem::swap(&mut former, &mut self.wheel);
         let fired = self.wheel.pop_expired(former.now());
         debug_assert!(fired.is_none(), "a new wheel is empty");
-        while let Some(timer) = former.pop_expired(Tick::MAX) {
-            let place = Place::Wheel(self.wheel.insert(timer.deadline, timer.value));
-            let slot = self.slots.get_mut(timer.value.0);
-            debug_assert!(slot.is_some(), "each timer is one of a job");
-            slot.into_iter().for_each(|slot| slot.place = place);
+        while let Some(Expired { value, deadline, .. }) = former.pop_expired(Tick::MAX) {
+            let timer = self.wheel.insert(deadline, value);
+            self.slots[value.0].timer = TimerState::Wheel(timer);
         }
         former
     }

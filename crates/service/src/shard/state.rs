@@ -2,9 +2,9 @@
 //! `change` cancels and moves them, and `due` handles them at their deadlines.
 
 use super::arena::Arena;
+use super::dyn_timer::{DynTimer, JobIndex};
 use super::runs::Runs;
-use super::slab::{Lying, Slab, Slabs};
-use super::wheel::{JobIndex, Wheel};
+use super::work_slab::{SlabWork, Slabs, WorkSlab};
 use crate::job::{Id, Info, JobState, Status, Turn};
 use crate::observe::{Counts, Distributions};
 use crate::time::{Due, Moment, Ticks};
@@ -17,22 +17,22 @@ use wheelhouse_core::{Tick, TimerId};
 
 /// The properties of work that a shard needs.
 pub(crate) trait Task: Send {
-    /// The slabs in which brief work is stored without a box.
-    type Slab: Slab<Self> + ?Sized;
+    /// The slabs in which instant work is stored without a box.
+    type Slab: WorkSlab<Self> + ?Sized;
 
     /// A second copy, for a run that overlaps with another. `None` if the runs of this work cannot
     /// overlap.
     fn fork(&self) -> Option<Box<Self>>;
 
     /// Returns `true` if it takes only an instant, so that it needs no executor.
-    fn is_brief(&self) -> bool;
+    fn is_instant(&self) -> bool;
 
     /// Returns `true` if a future waits for it.
     fn is_awaited(&self) -> bool;
 }
 
 /// A job to be scheduled that is not plain.
-pub(crate) enum New<W: ?Sized> {
+pub(crate) enum NewJob<W: ?Sized> {
     Full(JobState<W>),
     /// Only wakes a task. If it limits a run, it is never refused, and it also fires while the
     /// service stops, since the stop may wait for that run.
@@ -48,7 +48,7 @@ pub(super) struct Slot<W: ?Sized> {
     pub(super) number: NonZeroU64,
     /// When the next run is due. During a run, its deadline, unless the next run has been moved.
     pub(super) deadline: Moment,
-    pub(super) place: Place,
+    pub(super) timer: TimerState,
     pub(super) body: Body<W>,
 }
 
@@ -65,7 +65,7 @@ impl<W: ?Sized> Slot<W> {
 
     /// Returns `true` if a run has the work of this plain job.
     pub(super) fn is_gone(&self) -> bool {
-        matches!((self.place, &self.body), (Place::Off(None), Body::Other(Other::Gone)))
+        matches!((self.timer, &self.body), (TimerState::Off(None), Body::Other(Other::Gone)))
     }
 
     /// Returns `true` if a move to `deadline` only has to write the deadline: its timer fires
@@ -73,13 +73,13 @@ impl<W: ?Sized> Slot<W> {
     /// touched.
     pub(super) fn is_put_off_by(&self, deadline: Moment) -> bool {
         let with_rare = matches!(self.body, Body::Other(Other::Full { with_rare: true, .. }));
-        matches!(self.place, Place::Wheel(_)) && deadline >= self.deadline && !with_rare
+        matches!(self.timer, TimerState::Wheel(_)) && deadline >= self.deadline && !with_rare
     }
 }
 
 /// The timer of a job.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum TimerState {
     /// The timer in the wheel. It never fires after the tick of the job's deadline. It fires
     /// earlier if the job was moved to a later deadline, or if the wall clock must be checked. Then
     /// it is started again.
@@ -101,16 +101,16 @@ pub(super) enum Other {
     Full { job: u32, with_rare: bool },
     /// A waker, and `true` if it limits a run.
     Wake(u32, bool),
-    /// Brief work: its slab, and its index there.
+    /// Instant work: its slab, and its index there.
     InSlab(u16, u32),
     /// A run has the work.
     Gone,
 }
 
 /// Work that was taken out of a job.
-pub(crate) enum Held<W: Task + ?Sized> {
+pub(crate) enum TakenWork<W: Task + ?Sized> {
     Work(Box<W>),
-    InSlab(Lying<W>),
+    InSlab(SlabWork<W>),
     Wake(Waker),
 }
 
@@ -119,12 +119,12 @@ pub(crate) struct Taken<W: Task + ?Sized> {
     pub(crate) id: Id,
     pub(crate) deadline: Moment,
     pub(crate) info: Option<Arc<Info>>,
-    pub(crate) held: Option<Held<W>>,
+    pub(crate) work: Option<TakenWork<W>>,
 }
 
 /// The stages of stopping, in their order: none is followed by an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stage {
+pub(crate) enum StopStage {
     Open,
     /// Nothing more is scheduled. Scheduled jobs still come due, and futures may wait.
     Draining,
@@ -137,7 +137,7 @@ pub(crate) enum Stage {
     Over,
 }
 
-impl Stage {
+impl StopStage {
     /// Returns `true` if jobs come due, and can be changed.
     pub(super) fn runs(self) -> bool {
         matches!(self, Self::Open | Self::Draining)
@@ -150,7 +150,7 @@ impl Stage {
 }
 
 pub(crate) struct ShardState<W: Task + ?Sized> {
-    pub(super) wheel: Box<dyn Wheel>,
+    pub(super) wheel: Box<dyn DynTimer>,
     /// The wheel is of the default kind, and may be replaced by another.
     pub(super) own_wheel: bool,
     pub(super) ticks: Ticks,
@@ -161,7 +161,7 @@ pub(crate) struct ShardState<W: Task + ?Sized> {
     /// Nothing is due before this tick. It may be too early: the job that was due then may have
     /// been cancelled.
     pub(super) next: Tick,
-    pub(super) stage: Stage,
+    pub(super) stage: StopStage,
     /// The number of shards, and the number of this one. The numbers of jobs alternate between
     /// shards, so shards need no common counter.
     shards: u64,
@@ -185,7 +185,7 @@ pub(crate) struct ShardState<W: Task + ?Sized> {
 
 impl<W: Task + ?Sized> ShardState<W> {
     pub(super) fn new(
-        (wheel, own_wheel): (Box<dyn Wheel>, bool),
+        (wheel, own_wheel): (Box<dyn DynTimer>, bool),
         ticks: Ticks,
         (shard, shards): (u32, u64),
         room: Option<Arc<AtomicUsize>>,
@@ -199,7 +199,7 @@ impl<W: Task + ?Sized> ShardState<W> {
             wakers: Arena::default(),
             slabs: Slabs::<W>::new(),
             next: Tick::MAX,
-            stage: Stage::Open,
+            stage: StopStage::Open,
             shards,
             shard,
             room,
@@ -233,7 +233,7 @@ impl<W: Task + ?Sized> ShardState<W> {
         self.distributions.as_deref()
     }
 
-    pub(crate) fn stage(&self) -> Stage {
+    pub(crate) fn stage(&self) -> StopStage {
         self.stage
     }
 
@@ -241,7 +241,7 @@ impl<W: Task + ?Sized> ShardState<W> {
     /// are plain.
     #[inline]
     pub(crate) fn schedule_plain(&mut self, deadline: Moment, work: Box<W>) -> Result<Id, Box<W>> {
-        if self.stage != Stage::Open {
+        if self.stage != StopStage::Open {
             return Err(work);
         }
         Ok(self.put(deadline, self.ticks.not_before(deadline), Body::Plain(work)))
@@ -255,11 +255,11 @@ impl<W: Task + ?Sized> ShardState<W> {
         work: T,
         put: impl FnOnce(&mut Slabs<W>, T) -> Result<(u16, u32), T>,
     ) -> Result<Id, (Option<Reason>, T)> {
-        if self.stage != Stage::Open {
+        if self.stage != StopStage::Open {
             return Err((Some(Reason::Stopped), work));
         }
-        let (slab, its_place) = put(&mut self.slabs, work).map_err(|work| (None, work))?;
-        let body = Body::Other(Other::InSlab(slab, its_place));
+        let (slab, index) = put(&mut self.slabs, work).map_err(|work| (None, work))?;
+        let body = Body::Other(Other::InSlab(slab, index));
         Ok(self.put(deadline, self.ticks.not_before(deadline), body))
     }
 
@@ -272,8 +272,8 @@ impl<W: Task + ?Sized> ShardState<W> {
         self.next = self.next.min(tick);
         let wheel = &mut self.wheel;
         let index = self.slots.insert_with(|index| {
-            let place = Place::Wheel(wheel.insert(tick, JobIndex(index)));
-            Slot { number, deadline, place, body }
+            let timer = TimerState::Wheel(wheel.insert(tick, JobIndex(index)));
+            Slot { number, deadline, timer, body }
         });
         debug_assert!(self.fires_by(index, deadline), "the timer fires after the deadline");
         debug_assert!(self.all_are_counted(), "{:?} with {} jobs", self.counts, self.len());
@@ -285,22 +285,22 @@ impl<W: Task + ?Sized> ShardState<W> {
         &mut self,
         due: &Due,
         look_by: Moment,
-        new: New<W>,
-    ) -> Result<Id, New<W>> {
+        new: NewJob<W>,
+    ) -> Result<Id, NewJob<W>> {
         let is_accepted = match &new {
-            New::Full(_) => self.stage == Stage::Open,
-            New::Wake { limits_run, .. } => self.stage.runs() || *limits_run,
+            NewJob::Full(_) => self.stage == StopStage::Open,
+            NewJob::Wake { limits_run, .. } => self.stage.runs() || *limits_run,
         };
         if !is_accepted {
             return Err(new);
         }
-        let ticks = if let New::Full(job) = &new { job.ticks } else { self.ticks };
+        let ticks = if let NewJob::Full(job) = &new { job.ticks } else { self.ticks };
         let body = match new {
-            New::Full(job) => {
+            NewJob::Full(job) => {
                 let with_rare = job.rare.is_some();
                 Body::Other(Other::Full { job: self.job_states.insert(job), with_rare })
             }
-            New::Wake { waker, limits_run } => {
+            NewJob::Wake { waker, limits_run } => {
                 Body::Other(Other::Wake(self.wakers.insert(waker), limits_run))
             }
         };
@@ -318,11 +318,11 @@ impl<W: Task + ?Sized> ShardState<W> {
         let slot = &mut self.slots[index];
         let is_over = |timer| self.wheel.deadline(timer).is_none();
         debug_assert!(
-            if let Place::Wheel(timer) = slot.place { is_over(timer) } else { true },
+            if let TimerState::Wheel(timer) = slot.timer { is_over(timer) } else { true },
             "a job has one timer"
         );
         let deadline = slot.deadline;
-        slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(index)));
+        slot.timer = TimerState::Wheel(self.wheel.insert(tick, JobIndex(index)));
         self.next = self.next.min(tick);
         debug_assert!(self.fires_by(index, deadline), "the timer fires after the deadline");
     }
@@ -343,7 +343,7 @@ impl<W: Task + ?Sized> ShardState<W> {
     /// before `next`.
     pub(super) fn fires_by(&self, index: u32, moment: Moment) -> bool {
         let slot = &self.slots[index];
-        let Place::Wheel(timer) = slot.place else { return true };
+        let TimerState::Wheel(timer) = slot.timer else { return true };
         let ticks = slot.job_state().map_or(self.ticks, |job| self.job_states[job].ticks);
         self.wheel.deadline(timer).is_some_and(|tick| {
             // The wake-up of a wheel that is late by design may be after the deadline of a timer.
@@ -378,8 +378,8 @@ impl<W: Task + ?Sized> ShardState<W> {
 
     #[inline]
     pub(super) fn is_running(&self, slot: &Slot<W>) -> bool {
-        match (&slot.place, &slot.body) {
-            (Place::Wheel(_), _) => false,
+        match (&slot.timer, &slot.body) {
+            (TimerState::Wheel(_), _) => false,
             (_, Body::Plain(_) | Body::Other(Other::Wake(..) | Other::InSlab(..))) => false,
             (_, Body::Other(Other::Gone)) => true,
             (_, Body::Other(Other::Full { job, .. })) => self.job_states[*job].is_running(),

@@ -1,6 +1,6 @@
 //! The steps of a stop in all shards, and its waiting.
 
-use super::state::{ShardState, Stage, Task};
+use super::state::{ShardState, StopStage, Task};
 use super::{Shards, Taken};
 use crate::job::Ending;
 use std::sync::atomic::Ordering;
@@ -13,8 +13,8 @@ const LOOK: Duration = Duration::from_millis(20);
 impl<W: Task + ?Sized> ShardState<W> {
     /// Refuses new jobs, and takes out jobs without a last run.
     fn drain(&mut self) -> Vec<Taken<W>> {
-        debug_assert_eq!(self.stage, Stage::Open, "a service stops once");
-        self.stage = Stage::Draining;
+        debug_assert_eq!(self.stage, StopStage::Open, "a service stops once");
+        self.stage = StopStage::Draining;
         let mut endless = Vec::new();
         for (index, slot) in self.slots.iter() {
             if let Some(job) = slot.job_state()
@@ -67,7 +67,7 @@ impl<W: Task + ?Sized> Shards<W> {
 
     /// Takes back pending jobs, and with `due` also jobs whose runs were handed out and have not
     /// begun. From here on nothing is scheduled.
-    pub(crate) fn take_back(&self, due: bool, stage: Stage) -> Vec<Taken<W>> {
+    pub(crate) fn take_back(&self, due: bool, stage: StopStage) -> Vec<Taken<W>> {
         self.closed.store(true, Ordering::SeqCst);
         let (mut taken, mut wheels) = (Vec::new(), Vec::new());
         self.with_all(|state| {

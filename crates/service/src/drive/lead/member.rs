@@ -188,8 +188,8 @@ impl Member {
     #[inline]
     pub(crate) fn names_run(&self, id: Id) {
         let Some(pool) = self.others() else { return };
-        let (running, (number, place)) = (&pool.running[self.me], id.words());
-        running.place.store(place, Ordering::Relaxed);
+        let (running, (number, location)) = (&pool.running[self.me], id.words());
+        running.location.store(location, Ordering::Relaxed);
         running.number.store(number, Ordering::Relaxed);
     }
 
@@ -212,7 +212,7 @@ impl Member {
     pub(crate) fn run_of(&self, thread: usize) -> Option<Id> {
         let running = self.others()?.running.get(thread)?;
         let number = running.number.load(Ordering::Relaxed);
-        Id::from_words((number, running.place.load(Ordering::Relaxed)))
+        Id::from_words((number, running.location.load(Ordering::Relaxed)))
     }
 
     pub(crate) fn number(&self) -> usize {

@@ -114,7 +114,7 @@ impl Roles {
 struct Running {
     /// The two words of the job's [`Id`]; the number is zero if there is none.
     number: AtomicU64,
-    place: AtomicU64,
+    location: AtomicU64,
 }
 
 impl Pool {
