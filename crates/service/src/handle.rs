@@ -19,13 +19,13 @@ use std::time::{Duration, SystemTime};
 /// The work of a job.
 pub(crate) trait Work: Send + 'static {
     /// Runs the work. Work that runs again, or that must not be dropped before the job is over, is
-    /// put into `back`, even if it panics.
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back);
+    /// put into `result`, even if it panics.
+    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult);
 
     /// Begins a run that is a future. Returns `None` if the work is not async. Work that runs again
-    /// is put into `back` at once.
-    fn call_async(self: Box<Self>, run: &Run<'_>, back: &mut Back) -> Option<RunFuture> {
-        let _ = (run, back);
+    /// is put into `result` at once.
+    fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
+        let _ = (run, result);
         None
     }
 
@@ -54,7 +54,7 @@ pub(crate) trait Work: Send + 'static {
 
 /// The results of a run.
 #[derive(Default)]
-pub(crate) struct Back {
+pub(crate) struct RunResult {
     /// Work that runs again, or that is dropped when the job is over.
     pub(crate) work: Option<Box<dyn Work>>,
     /// Why it failed, if it did.
@@ -103,7 +103,7 @@ pub(crate) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
 
 /// A reference to the service, with one reference count for each shard: jobs add and drop
 /// references with each call, and threads that write to one count would wait for one another.
-pub(crate) type Anchor = Arc<CachePadded<Arc<Shared>>>;
+pub(crate) type ServiceRef = Arc<CachePadded<Arc<Shared>>>;
 
 impl Shared {
     /// Counts an event, and reports it to the observer.
@@ -132,7 +132,7 @@ impl Shared {
 
 /// The run that a job is in: the argument of its closure.
 pub struct Run<'a> {
-    pub(crate) anchor: &'a Anchor,
+    pub(crate) service: &'a ServiceRef,
     pub(crate) id: Id,
     /// `None` also if the job has an `Info` that this run did not need.
     pub(crate) info: Option<&'a Arc<Info>>,
@@ -177,18 +177,18 @@ pub struct Run<'a> {
 #[derive(Clone)]
 pub struct Handle {
     /// One for each shard.
-    anchors: Arc<[Anchor]>,
+    refs: Arc<[ServiceRef]>,
 }
 
 impl Handle {
     pub(crate) fn new(shared: &Arc<Shared>) -> Self {
-        let anchor = |_| Arc::new(CachePadded::new(Arc::clone(shared)));
-        Self { anchors: (0..shared.shards.count()).map(anchor).collect() }
+        let service = |_| Arc::new(CachePadded::new(Arc::clone(shared)));
+        Self { refs: (0..shared.shards.count()).map(service).collect() }
     }
 
     #[inline]
     pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.anchors[0]
+        &self.refs[0]
     }
 
     #[inline]
@@ -196,10 +196,10 @@ impl Handle {
         &self.shared().shards
     }
 
-    /// The anchor for jobs of a shard.
+    /// The reference for jobs of a shard.
     #[inline]
-    pub(crate) fn anchor(&self, shard: u32) -> &Anchor {
-        &self.anchors[shard as usize]
+    pub(crate) fn service_ref(&self, shard: u32) -> &ServiceRef {
+        &self.refs[shard as usize]
     }
 
     /// The job that has the key; `None` if no job has it. The key of a job is free when its last
@@ -343,7 +343,7 @@ impl Handle {
 
     #[inline]
     pub(crate) fn job_handle(&self, id: Id, info: Option<Arc<Info>>) -> JobHandle {
-        JobHandle::new(Arc::clone(self.anchor(id.shard())), id, info)
+        JobHandle::new(Arc::clone(self.service_ref(id.shard())), id, info)
     }
 }
 

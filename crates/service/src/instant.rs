@@ -1,7 +1,7 @@
 //! Instant work, stored by value: it is in a slab with others of its type, so scheduling it
 //! allocates nothing once the slab has grown.
 
-use crate::handle::{Back, Run, Work};
+use crate::handle::{Run, RunResult, Work};
 use crate::shard::{Arena, SlabWork, Slabs, TakenWork, WorkSlab};
 use parking_lot::Mutex;
 use std::any::Any;
@@ -75,9 +75,9 @@ pub(crate) fn put<T: InstantWork>(slabs: &mut Slabs<dyn Work>, work: T) -> Resul
 
 impl TakenWork<dyn Work> {
     /// Runs the work, or wakes the task.
-    pub(crate) fn call(self, run: &Run<'_>, back: &mut Back) {
+    pub(crate) fn call(self, run: &Run<'_>, result: &mut RunResult) {
         match self {
-            Self::Work(work) => work.call(run, back),
+            Self::Work(work) => work.call(run, result),
             Self::InSlab(work) => work.carry_out(run),
             Self::Wake(waker) => waker.wake(),
         }

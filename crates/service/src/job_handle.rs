@@ -2,7 +2,7 @@
 //! returned.
 
 use crate::ChangeError;
-use crate::handle::{Anchor, Back, Run, Work};
+use crate::handle::{Run, RunResult, ServiceRef, Work};
 use crate::job::{Ending, Id, Info, Key, Status};
 use crate::shard::{ShardState, Shards, Taken, TakenWork};
 use crate::time::{Due, Moment, When};
@@ -22,15 +22,15 @@ use std::time::{Duration, SystemTime};
 /// [`Stopped`](ChangeError::Stopped) once the service is stopped.
 #[derive(Clone)]
 pub struct JobHandle {
-    anchor: Anchor,
+    service: ServiceRef,
     id: Id,
     info: Option<Arc<Info>>,
 }
 
 impl JobHandle {
     #[inline]
-    pub(crate) fn new(anchor: Anchor, id: Id, info: Option<Arc<Info>>) -> Self {
-        Self { anchor, id, info }
+    pub(crate) fn new(service: ServiceRef, id: Id, info: Option<Arc<Info>>) -> Self {
+        Self { service, id, info }
     }
 
     /// The number of the job, which is unique within its service and starts at 1. The jobs that one
@@ -127,7 +127,7 @@ impl JobHandle {
             plain
         });
         if let Some((deadline, work)) = plain {
-            let handle = JobHandle::new(Arc::clone(&self.anchor), self.id, None);
+            let handle = JobHandle::new(Arc::clone(&self.service), self.id, None);
             return Ok(Job { handle, deadline, work: Some(TakenWork::Work(work)) });
         }
         self.ended(other.expect("set if the job is not plain"))
@@ -216,7 +216,7 @@ impl JobHandle {
 
     #[inline]
     fn shards(&self) -> &Shards<dyn Work> {
-        &self.anchor.shards
+        &self.service.shards
     }
 
     fn ending(&self) -> Option<Ending> {
@@ -249,7 +249,7 @@ impl JobHandle {
         match taken {
             Ok(taken) => {
                 self.shards().free_key(taken.info.as_deref(), self.id);
-                Ok(Job::new(Arc::clone(&self.anchor), taken))
+                Ok(Job::new(Arc::clone(&self.service), taken))
             }
             Err(error) => {
                 if error == ChangeError::Running {
@@ -321,10 +321,10 @@ pub struct Job {
 
 impl Job {
     #[inline]
-    pub(crate) fn new(anchor: Anchor, taken: Taken<dyn Work>) -> Self {
+    pub(crate) fn new(service: ServiceRef, taken: Taken<dyn Work>) -> Self {
         let Taken { id, deadline, info, work } = taken;
         debug_assert!(work.is_some(), "a job is returned with its work");
-        Self { handle: JobHandle::new(anchor, id, info), deadline, work }
+        Self { handle: JobHandle::new(service, id, info), deadline, work }
     }
 
     /// Its handle, for its name, key and number.
@@ -362,7 +362,7 @@ impl Job {
     /// passed on to the caller.
     pub fn run(self) {
         let run = Run {
-            anchor: &self.handle.anchor,
+            service: &self.handle.service,
             id: self.handle.id,
             info: self.handle.info.as_ref(),
             deadline: self.deadline,
@@ -375,7 +375,7 @@ impl Job {
             stale: false,
             attempt: 1,
         };
-        self.work.into_iter().for_each(|work| work.call(&run, &mut Back::default()));
+        self.work.into_iter().for_each(|work| work.call(&run, &mut RunResult::default()));
     }
 }
 

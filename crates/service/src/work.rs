@@ -1,7 +1,7 @@
 //! The work of jobs: closures that run once or repeatedly, and values to be sent.
 
 use crate::EventKind;
-use crate::handle::{Back, Run, Work};
+use crate::handle::{Run, RunResult, Work};
 use crate::instant::InstantWork;
 use crossbeam_channel::{Sender, TrySendError};
 use std::any::Any;
@@ -11,18 +11,18 @@ use std::sync::Arc;
 /// Puts work back after it was called, also if it panics.
 struct PutBack<'a, W: Work> {
     work: Option<Box<W>>,
-    back: &'a mut Back,
+    result: &'a mut RunResult,
 }
 
 impl<W: Work> Drop for PutBack<'_, W> {
     fn drop(&mut self) {
-        self.back.work = self.work.take().map(|work| work as Box<dyn Work>);
+        self.result.work = self.work.take().map(|work| work as Box<dyn Work>);
     }
 }
 
 /// Calls work that is called again later.
-pub(crate) fn call_again<W: Work>(work: Box<W>, back: &mut Back, call: impl FnOnce(&mut W)) {
-    let mut work = PutBack { work: Some(work), back };
+pub(crate) fn call_again<W: Work>(work: Box<W>, result: &mut RunResult, call: impl FnOnce(&mut W)) {
+    let mut work = PutBack { work: Some(work), result };
     call(work.work.as_mut().expect("it is put back at the end of this call"));
 }
 
@@ -48,7 +48,7 @@ macro_rules! instant {
 pub(crate) struct CallOnce<F>(pub(crate) F);
 
 impl<F: FnOnce(&Run<'_>) + Send + 'static> Work for CallOnce<F> {
-    fn call(self: Box<Self>, run: &Run<'_>, _: &mut Back) {
+    fn call(self: Box<Self>, run: &Run<'_>, _: &mut RunResult) {
         (self.0)(run);
     }
 
@@ -59,8 +59,8 @@ impl<F: FnOnce(&Run<'_>) + Send + 'static> Work for CallOnce<F> {
 pub(crate) struct CallEach<F>(pub(crate) F);
 
 impl<F: FnMut(&Run<'_>) + Send + 'static> Work for CallEach<F> {
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
-        call_again(self, back, |work| (work.0)(run));
+    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
+        call_again(self, result, |work| (work.0)(run));
     }
 
     any!();
@@ -74,10 +74,10 @@ where
     F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
     E: Display,
 {
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
+    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
         let mut error = None;
-        call_again(self, back, |work| error = (work.0)(run).err().map(|error| error.to_string()));
-        back.error = error;
+        call_again(self, result, |work| error = (work.0)(run).err().map(|error| error.to_string()));
+        result.error = error;
     }
 
     any!();
@@ -87,8 +87,8 @@ where
 pub(crate) struct CallShared<F>(pub(crate) Arc<F>);
 
 impl<F: Fn(&Run<'_>) + Send + Sync + 'static> Work for CallShared<F> {
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
-        call_again(self, back, |work| (work.0)(run));
+    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
+        call_again(self, result, |work| (work.0)(run));
     }
 
     fn fork(&self) -> Option<Box<dyn Work>> {
@@ -112,7 +112,7 @@ impl<T: Send + 'static> InstantWork for SendOnce<T> {
 
 /// For a job that has more than a deadline.
 impl<T: Send + 'static> Work for SendOnce<T> {
-    fn call(self: Box<Self>, run: &Run<'_>, _: &mut Back) {
+    fn call(self: Box<Self>, run: &Run<'_>, _: &mut RunResult) {
         self.carry_out(run);
     }
 
@@ -127,8 +127,8 @@ pub(crate) struct SendEach<T> {
 }
 
 impl<T: Clone + Send + 'static> Work for SendEach<T> {
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
-        call_again(self, back, |work| send(&work.sender, work.value.clone(), run));
+    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
+        call_again(self, result, |work| send(&work.sender, work.value.clone(), run));
     }
 
     any!();

@@ -2,8 +2,8 @@
 
 use crate::EventKind;
 use crate::guard::{discard, guarded};
-use crate::handle::{Anchor, Back, Handle, Run, Shared, Work};
-use crate::job::{Dispatch, Group, Id, Info, Seat, Turn};
+use crate::handle::{Handle, Run, RunResult, ServiceRef, Shared, Work};
+use crate::job::{Dispatch, Group, GroupPermit, Id, Info, Turn};
 use crate::job_handle::JobHandle;
 use crate::observe::RunSpan;
 use crate::shard::{Begun, Cleanup, EndedRun};
@@ -25,7 +25,7 @@ pub struct DueRun {
     turn: Option<Turn>,
     dispatch: Dispatch,
     /// Its place in a group. Released last.
-    seat: Option<Seat>,
+    permit: Option<GroupPermit>,
 }
 
 impl DueRun {
@@ -36,7 +36,7 @@ impl DueRun {
         turn: Turn,
         dispatch: Dispatch,
     ) -> Self {
-        Self { timers, id, info, turn: Some(turn), dispatch, seat: None }
+        Self { timers, id, info, turn: Some(turn), dispatch, permit: None }
     }
 
     /// The job.
@@ -54,8 +54,8 @@ impl DueRun {
         self.dispatch.group.clone()
     }
 
-    pub(super) fn seat(&mut self) -> &mut Option<Seat> {
-        &mut self.seat
+    pub(super) fn permit(&mut self) -> &mut Option<GroupPermit> {
+        &mut self.permit
     }
 
     /// Returns `true` if it is a future, `false` if it is a closure.
@@ -131,14 +131,14 @@ pub(super) fn end(timers: &Handle, done: EndedRun<dyn Work>) {
 
 /// The argument of the job's closure.
 pub(super) fn run_of<'a>(
-    anchor: &'a Anchor,
+    service: &'a ServiceRef,
     begun: &'a Begun<dyn Work>,
     started: Moment,
 ) -> Run<'a> {
     let Begun { id, ref info, deadline, time, number, missed, last, .. } = *begun;
     let Begun { extra, stale, tries, .. } = *begun;
     let (info, attempt) = (info.as_ref(), tries.0);
-    Run { anchor, id, info, deadline, time, started, number, missed, last, extra, stale, attempt }
+    Run { service, id, info, deadline, time, started, number, missed, last, extra, stale, attempt }
 }
 
 /// Calls the job, and reports failures. Returns `true` if something was reported. `thread` is the
@@ -151,15 +151,16 @@ pub(super) fn call(
 ) -> (EndedRun<dyn Work>, bool) {
     let work = begun.work.take().expect("a run begins with its work");
     free_key(timers.shared(), &begun);
-    let mut back = Back::default();
+    let mut result = RunResult::default();
     let outcome = {
-        let run = run_of(timers.anchor(begun.id.shard()), &begun, started);
+        let run = run_of(timers.service_ref(begun.id.shard()), &begun, started);
         let span = RunSpan::of(&run);
         let _entered = span.enter();
-        guarded(|| work.call(&run, &mut back))
+        guarded(|| work.call(&run, &mut result))
     };
-    let outcome = outcome.map_err(EventKind::Panicked).and_then(|()| result(&begun, &mut back));
-    finish(timers, begun, (started, thread), outcome, back)
+    let outcome =
+        outcome.map_err(EventKind::Panicked).and_then(|()| outcome_of(&begun, &mut result));
+    finish(timers, begun, (started, thread), outcome, result)
 }
 
 /// Calls a plain job, on the shortest path. Returns when it ended, and `true` if something was
@@ -169,32 +170,33 @@ pub(super) fn call_plain(
     timers: &Handle,
     (id, deadline): (Id, Moment),
     (started, thread): (Moment, usize),
-    work: impl FnOnce(&Run<'_>, &mut Back),
+    work: impl FnOnce(&Run<'_>, &mut RunResult),
 ) -> (Moment, bool) {
     let shared = timers.shared();
-    let mut back = Back::default();
+    let mut result = RunResult::default();
     let outcome = {
-        let run = Run::plain(timers.anchor(id.shard()), id, deadline, started);
+        let run = Run::plain(timers.service_ref(id.shard()), id, deadline, started);
         let span = RunSpan::of(&run);
         let _entered = span.enter();
-        guarded(|| work(&run, &mut back))
+        guarded(|| work(&run, &mut result))
     };
     let ended = shared.shards.now();
     let is_slow = ended.saturating_since(started) > shared.slow_after;
-    if outcome.is_ok() && !is_slow && back.error.is_none() && back.work.is_none() {
+    if outcome.is_ok() && !is_slow && result.error.is_none() && result.work.is_none() {
         return (ended, false);
     }
     let begun = Begun::plain(id, deadline, None);
-    let outcome = outcome.map_err(EventKind::Panicked).and_then(|()| result(&begun, &mut back));
-    let (done, told) = finish(timers, begun, (started, Some(thread)), outcome, back);
+    let outcome =
+        outcome.map_err(EventKind::Panicked).and_then(|()| outcome_of(&begun, &mut result));
+    let (done, told) = finish(timers, begun, (started, Some(thread)), outcome, result);
     discard(done.work);
     (done.ended, told)
 }
 
 /// The result to report of a run that returned.
 #[inline]
-pub(super) fn result(begun: &Begun<dyn Work>, back: &mut Back) -> Result<(), EventKind> {
-    match back.error.take() {
+pub(super) fn outcome_of(begun: &Begun<dyn Work>, result: &mut RunResult) -> Result<(), EventKind> {
+    match result.error.take() {
         None => Ok(()),
         Some(error) if begun.tries.1 => Err(EventKind::Failed(error)),
         Some(error) => Err(EventKind::GaveUp(error)),
@@ -215,7 +217,7 @@ pub(super) fn finish(
     begun: Begun<dyn Work>,
     (started, thread): (Moment, Option<usize>),
     outcome: Result<(), EventKind>,
-    back: Back,
+    result: RunResult,
 ) -> (EndedRun<dyn Work>, bool) {
     let Begun { id, info, deadline, beside, stale, watch, tries, .. } = begun;
     let shared = timers.shared();
@@ -249,7 +251,7 @@ pub(super) fn finish(
             shared.report(job(), EventKind::Slow(took));
         }
     }
-    (EndedRun { id, work: back.work, deadline, started, ended, beside, failed, stale }, told)
+    (EndedRun { id, work: result.work, deadline, started, ended, beside, failed, stale }, told)
 }
 
 /// Finishes a run without the lock: releases the key, drops the work, and hands the run in.

@@ -24,7 +24,7 @@ pub use service::{Service, Stop, Stopped};
 pub use stopping::Stopping;
 
 use crate::guard::guarded;
-use crate::handle::{Back, Handle, Run, Work};
+use crate::handle::{Handle, Run, RunResult, Work};
 use crate::job::Id;
 use crate::shard::{Cleanup, DueJob, EndedRun, Plain, ShardState, StopStage, Taken, Watch};
 use crate::time::Moment;
@@ -32,7 +32,7 @@ use crate::{EventKind, Job};
 use executor::Runner;
 #[cfg(not(wheelhouse_loom))]
 use lead::Member;
-use ready::Ready;
+use ready::ReadyItem;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -103,11 +103,11 @@ impl Driver {
             && let Some(ready) = self.timers.shared().ready.pop(*polls > 0)
         {
             let started = shards.now();
-            let blocks = matches!(&ready, Ready::Run(run) if run.blocks());
+            let blocks = matches!(&ready, ReadyItem::Run(run) if run.blocks());
             self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
             match ready {
-                Ready::Run(run) => run.run(),
-                Ready::Poll(task) => {
+                ReadyItem::Run(run) => run.run(),
+                ReadyItem::Poll(task) => {
                     *polls -= 1;
                     task.run();
                 }
@@ -160,7 +160,7 @@ impl Driver {
             if let Some(Plain { id, deadline, work }) = plain {
                 runs += 1;
                 let started = begin();
-                let call = |run: &Run<'_>, back: &mut Back| work.call(run, back);
+                let call = |run: &Run<'_>, result: &mut RunResult| work.call(run, result);
                 self.begin(id, deadline, started, false);
                 (now, reported) = self.call_plain(id, deadline, started, call);
                 self.lead.ended(now.saturating_since(started));
@@ -194,7 +194,7 @@ impl Driver {
             // Not a run in which the lead may be taken: values must arrive in order.
             DueJob::InSlab(id, deadline, work) => {
                 let started = begin();
-                let call = |run: &Run<'_>, _: &mut Back| work.carry_out(run);
+                let call = |run: &Run<'_>, _: &mut RunResult| work.carry_out(run);
                 let (now, reported) = self.call_plain(id, deadline, started, call);
                 Some((LeaderRun::Plain(id, deadline, started), now, reported))
             }
@@ -238,7 +238,7 @@ impl Driver {
         id: Id,
         deadline: Moment,
         started: Moment,
-        work: impl FnOnce(&Run<'_>, &mut Back),
+        work: impl FnOnce(&Run<'_>, &mut RunResult),
     ) -> (Moment, bool) {
         let _inside = self.timers.shards().enter();
         let started = (started, self.lead.number());
@@ -286,8 +286,8 @@ impl Driver {
         let Some(group) = run.group() else { return launch(&self.runner, run) };
         // Weak, so that the queue of the group does not keep the executor alive.
         let runner = Arc::downgrade(&self.runner);
-        group.enter(Box::new(move |seat| {
-            *run.seat() = Some(seat);
+        group.enter(Box::new(move |permit| {
+            *run.permit() = Some(permit);
             // Without an executor the run is dropped, which reports it.
             if let Some(runner) = runner.upgrade() {
                 launch(&runner, run);
@@ -347,7 +347,7 @@ fn launch(runner: &Runner, run: DueRun) {
             guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
         }
         (_, None) if run.is_async() => ReadyQueue::spawn(AsyncRun::new(run), timers),
-        (Runner::Here, _) => ReadyQueue::push(&timers, Ready::Run(run)),
+        (Runner::Here, _) => ReadyQueue::push(&timers, ReadyItem::Run(run)),
         (Runner::Custom(executor), _) => guarded(|| executor.execute(run)).unwrap_or_default(),
     }
 }
@@ -365,7 +365,7 @@ fn give_back(timers: &Handle, due: bool, stage: StopStage) -> Vec<Job> {
 }
 
 fn given_back(timers: &Handle, taken: Taken<dyn Work>) -> Job {
-    Job::new(Arc::clone(timers.anchor(taken.id.shard())), taken)
+    Job::new(Arc::clone(timers.service_ref(taken.id.shard())), taken)
 }
 
 /// Sorts jobs by deadline, then by the order of scheduling.

@@ -49,8 +49,8 @@ impl Service {
     pub fn stop_async(self, how: Stop) -> Stopping {
         let own = self.timers.shards().own();
         let jobs = self.begin_stop(how, own);
-        let answer = Arc::new(Mutex::new(Answer { stopped: None, waker: None }));
-        let (told, rest) = (Arc::clone(&answer), Arc::new(Mutex::new(Some((self, jobs)))));
+        let result = Arc::new(Mutex::new(StopResult { stopped: None, waker: None }));
+        let (sent, rest) = (Arc::clone(&result), Arc::new(Mutex::new(Some((self, jobs)))));
         let its = Arc::clone(&rest);
         let stop = move || {
             let rest = its.lock().take();
@@ -58,17 +58,17 @@ impl Service {
             // Without joining the threads if a job called this: a thread of the pool may wait for
             // the result.
             let stopped = service.end_stop(how, own, own == 0, jobs);
-            let mut answer = told.lock();
-            answer.stopped = Some(stopped);
-            let waker = answer.waker.take();
-            drop(answer);
+            let mut result = sent.lock();
+            result.stopped = Some(stopped);
+            let waker = result.waker.take();
+            drop(result);
             waker.into_iter().for_each(Waker::wake);
         };
         let name = "wheelhouse-stop".to_owned();
         if let Err(_no_thread) = thread::Builder::new().name(name).spawn(stop.clone()) {
             stop();
         }
-        Stopping { answer }
+        Stopping { result }
     }
 
     /// Refuses new jobs, and takes back the jobs that will not run.
@@ -136,10 +136,10 @@ impl Service {
 /// stopped.
 #[must_use = "its output contains the jobs that did not run"]
 pub struct Stopping {
-    answer: Arc<Mutex<Answer>>,
+    result: Arc<Mutex<StopResult>>,
 }
 
-struct Answer {
+struct StopResult {
     stopped: Option<Stopped>,
     waker: Option<Waker>,
 }
@@ -148,11 +148,11 @@ impl Future for Stopping {
     type Output = Stopped;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Stopped> {
-        let mut answer = self.answer.lock();
-        match answer.stopped.take() {
+        let mut result = self.result.lock();
+        match result.stopped.take() {
             Some(stopped) => Poll::Ready(stopped),
             None => {
-                answer.waker = Some(context.waker().clone());
+                result.waker = Some(context.waker().clone());
                 Poll::Pending
             }
         }
@@ -161,7 +161,7 @@ impl Future for Stopping {
 
 impl fmt::Debug for Stopping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stopped = self.answer.lock().stopped.is_some();
+        let stopped = self.result.lock().stopped.is_some();
         f.debug_struct("Stopping").field("stopped", &stopped).finish()
     }
 }

@@ -1,7 +1,7 @@
 //! A queue of values, each with a delay.
 
 use crate::guard::discard;
-use crate::handle::{Back, Handle, Run, Work};
+use crate::handle::{Handle, Run, RunResult, Work};
 use crate::job_handle::JobHandle;
 use crate::work::call_again;
 use crate::{ChangeError, Rejected};
@@ -236,8 +236,8 @@ struct Release<T> {
 }
 
 impl<T: Send + 'static> Work for Release<T> {
-    fn call(self: Box<Self>, _: &Run<'_>, back: &mut Back) {
-        call_again(self, back, |work| work.has_come = true);
+    fn call(self: Box<Self>, _: &Run<'_>, result: &mut RunResult) {
+        call_again(self, result, |work| work.has_come = true);
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

@@ -39,7 +39,7 @@ mod state;
 
 pub use backoff::Backoff;
 pub use group::Group;
-pub(crate) use group::Seat;
+pub(crate) use group::GroupPermit;
 pub(crate) use info::{Ending, Info};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};

@@ -231,7 +231,7 @@ macro_rules! fallible_methods {
             E: fmt::Display,
         {
             let limit = self.be_async();
-            let scheduled = self.schedule_again(Async::new(Each(function), limit));
+            let scheduled = self.schedule_again(Async::new(AsyncEach(function), limit));
             scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
         }
     };

@@ -1,7 +1,7 @@
 //! The plan of a job that runs once.
 
 use super::Options;
-use crate::future_work::{Async, Each, Once};
+use crate::future_work::{Async, AsyncEach, AsyncOnce};
 use crate::handle::{Handle, Run, Work};
 use crate::job::{Backoff, Group, Key};
 use crate::job_handle::JobHandle;
@@ -61,7 +61,7 @@ impl<'h> OneShot<'h> {
         Fut: Future<Output = ()> + Send + 'static,
     {
         let limit = self.be_async();
-        let scheduled = self.schedule(Async::new(Once(function), limit));
+        let scheduled = self.schedule(Async::new(AsyncOnce(function), limit));
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
 

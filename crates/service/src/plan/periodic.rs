@@ -1,7 +1,7 @@
 //! The plan of a job that runs periodically.
 
 use super::Options;
-use crate::future_work::{Async, Beside, Each};
+use crate::future_work::{Async, AsyncEach, Overlapping};
 use crate::handle::{Handle, Run, Work};
 use crate::job::{Backoff, Group, Key, Missed, Pace, Repeat};
 use crate::job_handle::JobHandle;
@@ -172,7 +172,7 @@ impl<'h> Periodic<'h> {
         Fut: Future<Output = ()> + Send + 'static,
     {
         let limit = self.be_async();
-        let scheduled = self.schedule(false, Async::new(Each(function), limit));
+        let scheduled = self.schedule(false, Async::new(AsyncEach(function), limit));
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
 
@@ -188,7 +188,7 @@ impl<'h> Periodic<'h> {
         Fut: Future<Output = ()> + Send + 'static,
     {
         let limit = self.be_async();
-        let scheduled = self.schedule(true, Async::new(Beside(Arc::new(function)), limit));
+        let scheduled = self.schedule(true, Async::new(Overlapping(Arc::new(function)), limit));
         scheduled.map_err(|(reason, work)| Rejected { reason, job: unshared(work.into_call().0) })
     }
 

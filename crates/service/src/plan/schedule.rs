@@ -68,9 +68,9 @@ impl Handle {
         deadline: Moment,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        let (anchor, mut refused) = (self.anchor(shard), None);
-        let id = anchor.shards.schedule_plain(shard, deadline, Box::new(work), &mut refused);
-        let job = id.map(|id| JobHandle::new(Arc::clone(anchor), id, None));
+        let (service, mut refused) = (self.service_ref(shard), None);
+        let id = service.shards.schedule_plain(shard, deadline, Box::new(work), &mut refused);
+        let job = id.map(|id| JobHandle::new(Arc::clone(service), id, None));
         job.ok_or_else(|| {
             let (reason, work) = refused.expect("a refused job comes with its reason");
             self.rejected(shard, reason, unboxed(work))
