@@ -143,7 +143,7 @@ pub struct Run<'a> {
     pub(crate) missed: u64,
     pub(crate) last: bool,
     pub(crate) extra: bool,
-    pub(crate) stale: bool,
+    pub(crate) asks_rule_only: bool,
     pub(crate) attempt: u32,
 }
 
@@ -287,14 +287,14 @@ impl Handle {
     /// }
     /// ```
     pub fn pause(&self) {
-        self.shards().hold();
+        self.shards().pause_all();
     }
 
     /// Resumes all jobs. Scheduled times of a periodic job that passed during the pause are
     /// skipped, and not counted as missed. One-shot jobs whose time has come, and retries, are due
     /// at once. O(k) for k jobs whose times have come.
     pub fn resume(&self) {
-        self.shards().let_go();
+        self.shards().resume_all();
     }
 
     /// Releases memory that belonged to jobs which are gone. The service does so by itself when a

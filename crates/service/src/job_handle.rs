@@ -86,7 +86,7 @@ impl JobHandle {
     pub fn deadline(&self) -> Option<Moment> {
         let due = self.shards().with(self.id.shard(), |state| state.due(self.id))?;
         // Without the lock: the clock may be the user's code.
-        Some(due.wall.as_ref().map_or(due.deadline, |wall| wall.reckoned(&*self.shards().clock)))
+        Some(due.wall.as_ref().map_or(due.deadline, |wall| wall.estimated(&*self.shards().clock)))
     }
 
     /// How long until the next run is due, zero if it is overdue; `None` if it is
@@ -207,7 +207,7 @@ impl JobHandle {
         &self,
         change: impl FnOnce(&mut ShardState<dyn Work>) -> Result<(), ChangeError>,
     ) -> Result<(), ChangeError> {
-        self.shards().with(self.id.shard(), change).map_err(|error| self.known(error))
+        self.shards().with(self.id.shard(), change).map_err(|error| self.with_outcome(error))
     }
 
     pub(crate) fn id(&self) -> Id {
@@ -225,7 +225,7 @@ impl JobHandle {
 
     /// Replaces the error of the shard, which no longer has the job, by the outcome that the handle
     /// keeps.
-    fn known(&self, error: ChangeError) -> ChangeError {
+    fn with_outcome(&self, error: ChangeError) -> ChangeError {
         match (error, self.ending()) {
             (ChangeError::Over | ChangeError::Stopped, Some(Ending::Finished)) => {
                 ChangeError::Finished
@@ -256,14 +256,14 @@ impl JobHandle {
                     // The run in progress is the last, so its key is free.
                     self.shards().free_key(self.info.as_deref(), self.id);
                 }
-                Err(self.known(error))
+                Err(self.with_outcome(error))
             }
         }
     }
 
     fn move_to(&self, due: Option<Due>) -> Result<(), ChangeError> {
         let moved = self.shards().move_to(self.id, due, true);
-        moved.map_err(|error| self.known(error))
+        moved.map_err(|error| self.with_outcome(error))
     }
 }
 
@@ -344,7 +344,7 @@ impl Job {
 
     /// Wakes the future that waits for the job, or drops its work, which does the same. Returns the
     /// job if no future waits for it.
-    pub(crate) fn tell(self) -> Result<(), Self> {
+    pub(crate) fn notify(self) -> Result<(), Self> {
         match self.work {
             Some(TakenWork::Wake(waker)) => waker.wake(),
             Some(TakenWork::Work(work)) if work.is_awaited() => drop(work),
@@ -372,7 +372,7 @@ impl Job {
             missed: 0,
             last: true,
             extra: false,
-            stale: false,
+            asks_rule_only: false,
             attempt: 1,
         };
         self.work.into_iter().for_each(|work| work.call(&run, &mut RunResult::default()));

@@ -200,13 +200,13 @@
 //!
 //! /// Checks every second whether a file exists, until it does.
 //! fn await_file(timers: &Handle, path: &'static str) -> Result<JobHandle, Reason> {
-//!     let look = timers.every(Duration::from_secs(1)).named(path).run(move |run| {
+//!     let job = timers.every(Duration::from_secs(1)).named(path).run(move |run| {
 //!         if std::fs::exists(path).unwrap_or(false) {
 //!             println!("{path} has come");
 //!             run.end();
 //!         }
 //!     })?;
-//!     Ok(look)
+//!     Ok(job)
 //! }
 //! ```
 //!

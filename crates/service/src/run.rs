@@ -19,7 +19,7 @@ impl<'a> Run<'a> {
         started: Moment,
     ) -> Self {
         let (info, time, missed, last) = (None, None, 0, true);
-        let (number, attempt, extra, stale) = (1, 1, false, false);
+        let (number, attempt, extra, asks_rule_only) = (1, 1, false, false);
         Self {
             service,
             id,
@@ -31,7 +31,7 @@ impl<'a> Run<'a> {
             missed,
             last,
             extra,
-            stale,
+            asks_rule_only,
             attempt,
         }
     }
@@ -125,11 +125,11 @@ impl Run<'_> {
         discard(self.job().end_as(Ending::Finished));
     }
 
-    /// Sets the next run of a job with a rule to `late` after a wall-clock time. Returns `false` if
-    /// the time is out of range.
-    pub(crate) fn wait_for_wall(&self, time: SystemTime, late: Duration) -> bool {
+    /// Sets the next run of a job with a rule to `jitter_delay` after a wall-clock time. Returns
+    /// `false` if the time is out of range.
+    pub(crate) fn wait_for_wall(&self, time: SystemTime, jitter_delay: Duration) -> bool {
         let shards = &self.service.shards;
-        let due = Due::at_time(&*shards.clock, time).map(|due| due.later(late));
+        let due = Due::at_time(&*shards.clock, time).map(|due| due.delayed_by(jitter_delay));
         shards.move_to(self.id, due, false).is_ok()
     }
 

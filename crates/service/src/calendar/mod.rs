@@ -9,7 +9,7 @@ mod plain_line;
 
 use crate::future_work::{Async, AsyncEach};
 use crate::handle::{Handle, Run, RunFuture, RunResult, Work};
-use crate::job::{Backoff, Group, Key, draw};
+use crate::job::{Backoff, Group, Key, draw_jitter};
 use crate::job_handle::JobHandle;
 use crate::plan::{Periodic, fallible_methods};
 use crate::work::{CallEach, SendEach, TryEach, call_again};
@@ -280,7 +280,7 @@ impl CallOnRule {
         let after = self.last.map_or(wall, |last| wall.max(last));
         // A rule that keeps naming a time in the past would make the job run without a pause.
         let next = self.rule.next(after).filter(|next| *next > after);
-        if !next.is_some_and(|next| run.wait_for_wall(next, draw(self.jitter))) {
+        if !next.is_some_and(|next| run.wait_for_wall(next, draw_jitter(self.jitter))) {
             run.end();
         }
     }
@@ -291,8 +291,8 @@ impl Work for CallOnRule {
         let mut error = None;
         call_again(self, result, |it| {
             it.plan_next(run);
-            let work = it.inner.work.take_if(|_| !run.stale);
-            debug_assert!(work.is_some() || run.stale, "the run before put the work back");
+            let work = it.inner.work.take_if(|_| !run.asks_rule_only);
+            debug_assert!(work.is_some() || run.asks_rule_only, "the run before put the work back");
             work.into_iter().for_each(|work| work.call(run, &mut it.inner));
             error = it.inner.error.take();
         });
@@ -303,8 +303,8 @@ impl Work for CallOnRule {
         let mut future = None;
         call_again(self, result, |it| {
             it.plan_next(run);
-            let work = it.inner.work.take_if(|_| !run.stale);
-            debug_assert!(work.is_some() || run.stale, "the run before put the work back");
+            let work = it.inner.work.take_if(|_| !run.asks_rule_only);
+            debug_assert!(work.is_some() || run.asks_rule_only, "the run before put the work back");
             future = work.and_then(|work| work.call_async(run, &mut it.inner));
         });
         future

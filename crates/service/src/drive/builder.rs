@@ -273,7 +273,7 @@ impl Builder {
         if threads == 0 || threads > MOST_THREADS {
             return Err(BuildError::Workers(threads));
         }
-        let runner = self.executor.map_or(Runner::Here, Runner::Custom);
+        let runner = self.executor.map_or(Runner::OnLeader, Runner::Custom);
         let wheel = || -> Box<dyn DynTimer> { Box::new(HierarchicalWheel::new()) };
         let own_wheels = self.backend.is_none();
         let wheels = match self.backend {

@@ -102,7 +102,7 @@ impl Drop for DueRun {
             None => shared.shards.hand_in(shard, false),
             Some(cleanup) => {
                 shared.report(self.job(), EventKind::Abandoned);
-                clear(shared, self.id, cleanup);
+                clean_up(shared, self.id, cleanup);
             }
         }
     }
@@ -124,7 +124,7 @@ fn carry_out(timers: &Handle, begun: Begun<dyn Work>) {
 pub(super) fn end(timers: &Handle, done: EndedRun<dyn Work>) {
     let (id, shared) = (done.id, timers.shared());
     match shared.shards.with(id.shard(), |state| state.end(done).ok_or(state.stage())) {
-        Ok(cleanup) => clear(shared, id, cleanup),
+        Ok(cleanup) => clean_up(shared, id, cleanup),
         Err(stage) => shared.shards.handed_in(stage),
     }
 }
@@ -136,9 +136,22 @@ pub(super) fn run_of<'a>(
     started: Moment,
 ) -> Run<'a> {
     let Begun { id, ref info, deadline, time, number, missed, last, .. } = *begun;
-    let Begun { extra, stale, tries, .. } = *begun;
+    let Begun { extra, asks_rule_only, tries, .. } = *begun;
     let (info, attempt) = (info.as_ref(), tries.0);
-    Run { service, id, info, deadline, time, started, number, missed, last, extra, stale, attempt }
+    Run {
+        service,
+        id,
+        info,
+        deadline,
+        time,
+        started,
+        number,
+        missed,
+        last,
+        extra,
+        asks_rule_only,
+        attempt,
+    }
 }
 
 /// Calls the job, and reports failures. Returns `true` if something was reported. `thread` is the
@@ -188,9 +201,9 @@ pub(super) fn call_plain(
     let begun = Begun::plain(id, deadline, None);
     let outcome =
         outcome.map_err(EventKind::Panicked).and_then(|()| outcome_of(&begun, &mut result));
-    let (done, told) = finish(timers, begun, (started, Some(thread)), outcome, result);
+    let (done, reported) = finish(timers, begun, (started, Some(thread)), outcome, result);
     discard(done.work);
-    (done.ended, told)
+    (done.ended, reported)
 }
 
 /// The result to report of a run that returned.
@@ -219,15 +232,15 @@ pub(super) fn finish(
     outcome: Result<(), EventKind>,
     result: RunResult,
 ) -> (EndedRun<dyn Work>, bool) {
-    let Begun { id, info, deadline, beside, stale, watch, tries, .. } = begun;
+    let Begun { id, info, deadline, overlaps, asks_rule_only, watch, tries, .. } = begun;
     let shared = timers.shared();
-    let mut told_before =
+    let mut reported_before =
         watch.is_some_and(|key| shared.shards.with(id.shard(), |state| state.runs.unwatch(key)));
     let ended = shared.shards.now();
     let took = ended.saturating_since(started);
-    let told = outcome.is_err() || took > shared.slow_after;
+    let reported = outcome.is_err() || took > shared.slow_after;
     let failed = outcome.is_err();
-    if told {
+    if reported {
         let info = info.or_else(|| shared.shards.with(id.shard(), |state| state.info(id)));
         let job = || timers.job_handle(id, info.clone());
         if let Err(kind) = outcome {
@@ -244,18 +257,30 @@ pub(super) fn finish(
         if took > shared.slow_after {
             let unwatch =
                 |thread| shared.shards.with(id.shard(), |state| state.runs.unwatch_thread(thread));
-            told_before |= thread.is_some_and(unwatch);
-            if !told_before {
+            reported_before |= thread.is_some_and(unwatch);
+            if !reported_before {
                 shared.shards.with(id.shard(), |state| state.counts.slow += 1);
             }
             shared.report(job(), EventKind::Slow(took));
         }
     }
-    (EndedRun { id, work: result.work, deadline, started, ended, beside, failed, stale }, told)
+    (
+        EndedRun {
+            id,
+            work: result.work,
+            deadline,
+            started,
+            ended,
+            overlaps,
+            failed,
+            asks_rule_only,
+        },
+        reported,
+    )
 }
 
 /// Finishes a run without the lock: releases the key, drops the work, and hands the run in.
-pub(super) fn clear(shared: &Shared, id: Id, cleanup: Cleanup<dyn Work>) {
+pub(super) fn clean_up(shared: &Shared, id: Id, cleanup: Cleanup<dyn Work>) {
     shared.shards.free_key(cleanup.info.as_deref(), id);
     discard(cleanup.work);
     shared.shards.hand_in(id.shard(), true);

@@ -49,7 +49,7 @@ pub(crate) struct Driver {
     /// The latest moment that was polled.
     now: Moment,
     /// When to check for slow runs. `None` while no run is in flight.
-    look_for_slow: Cell<Option<Moment>>,
+    slow_check: Cell<Option<Moment>>,
     /// There may be runs to watch. Also set when the lead was taken: the former leader may have
     /// started some.
     may_watch: Cell<bool>,
@@ -73,8 +73,8 @@ impl LeaderRun {
 
 impl Driver {
     fn new(timers: Handle, runner: Arc<Runner>, lead: Member) -> Self {
-        let (look_for_slow, may_watch) = (Cell::new(None), Cell::new(true));
-        Self { timers, runner, lead, now: Moment::ORIGIN, look_for_slow, may_watch }
+        let (slow_check, may_watch) = (Cell::new(None), Cell::new(true));
+        Self { timers, runner, lead, now: Moment::ORIGIN, slow_check, may_watch }
     }
 
     /// Begins a poll at `now`, and checks for slow runs.
@@ -83,11 +83,11 @@ impl Driver {
         shared.shards.signal.awake();
         shared.shards.count_poll();
         self.now = self.now.max(now);
-        if self.look_for_slow.get().is_some_and(|look| look <= self.now) {
-            self.look_for_slow.set(None);
+        if self.slow_check.get().is_some_and(|check| check <= self.now) {
+            self.slow_check.set(None);
             // Reported without a lock: an observer may stop the service, and a slow observer does
             // not block threads that do.
-            for (id, info, time) in shared.shards.tell_slow(self.now, shared.slow_after) {
+            for (id, info, time) in shared.shards.take_slow(self.now, shared.slow_after) {
                 shared.report(self.timers.job_handle(id, info), EventKind::StillRunning(time));
             }
         }
@@ -132,14 +132,15 @@ impl Driver {
             let id = ended.as_ref().map(LeaderRun::id);
             // Not results of the closure: they are large and rare.
             let (mut cleanup, mut due, mut spacious) = (None, None, false);
-            let ((plain, stage), waited) = shards.with_told(shard, |state| {
+            let ((plain, stage), waited) = shards.with_contention(shard, |state| {
                 // One run ends and the next begins under one lock.
                 if let Some(ended) = ended.take() {
                     cleanup = self.end(state, ended, now);
                 }
                 let more = cleanup.is_none() && runs < RUNS && self.lead.leads();
-                let pop_due =
-                    || state.pop_due(upto, now, &*shards.clock, self.runner.is_here(), &mut due);
+                let pop_due = || {
+                    state.pop_due(upto, now, &*shards.clock, self.runner.is_on_leader(), &mut due)
+                };
                 let plain = more.then(pop_due).flatten();
                 spacious = plain.is_none() && due.is_none() && state.is_spacious();
                 (plain, state.stage())
@@ -147,7 +148,7 @@ impl Driver {
             match (id, cleanup) {
                 (Some(id), Some(cleanup)) => {
                     let _inside = shards.enter();
-                    due_run::clear(self.timers.shared(), id, cleanup);
+                    due_run::clean_up(self.timers.shared(), id, cleanup);
                     continue;
                 }
                 (Some(_), None) => shards.handed_in(stage),
@@ -174,8 +175,8 @@ impl Driver {
                 break;
             };
             runs += 1;
-            if let Some((run, at, told)) = self.carry_out(due, begin) {
-                (ended, now, reported) = (Some(run), at, told);
+            if let Some((run, at, any)) = self.carry_out(due, begin) {
+                (ended, now, reported) = (Some(run), at, any);
             }
         }
         Some(runs)
@@ -324,17 +325,17 @@ impl Driver {
             return None;
         }
         let shared = self.timers.shared();
-        let Watch { oldest, told, waiting } = shared.shards.watch();
+        let Watch { oldest, reported, waiting } = shared.shards.watch();
         if oldest.is_none() && waiting == 0 {
-            self.look_for_slow.set(None);
-            self.may_watch.set(told);
-        } else if self.look_for_slow.get().is_none() {
+            self.slow_check.set(None);
+            self.may_watch.set(reported);
+        } else if self.slow_check.get().is_none() {
             // A tick more: at exactly that moment the run has not taken longer.
-            let look = oldest.unwrap_or(self.now).checked_add(shared.slow_after);
-            self.look_for_slow
-                .set(look.and_then(|look| look.checked_add(shared.shards.ticks.length())));
+            let check = oldest.unwrap_or(self.now).checked_add(shared.slow_after);
+            self.slow_check
+                .set(check.and_then(|check| check.checked_add(shared.shards.ticks.length())));
         }
-        self.look_for_slow.get()
+        self.slow_check.get()
     }
 }
 
@@ -347,7 +348,7 @@ fn launch(runner: &Runner, run: DueRun) {
             guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
         }
         (_, None) if run.is_async() => ReadyQueue::spawn(AsyncRun::new(run), timers),
-        (Runner::Here, _) => ReadyQueue::push(&timers, ReadyItem::Run(run)),
+        (Runner::OnLeader, _) => ReadyQueue::push(&timers, ReadyItem::Run(run)),
         (Runner::Custom(executor), _) => guarded(|| executor.execute(run)).unwrap_or_default(),
     }
 }
@@ -359,7 +360,7 @@ fn give_back(timers: &Handle, due: bool, stage: StopStage) -> Vec<Job> {
     let mut jobs = Vec::new();
     for taken in taken {
         let job = given_back(timers, taken);
-        guarded(|| jobs.extend(job.tell().err())).unwrap_or_default();
+        guarded(|| jobs.extend(job.notify().err())).unwrap_or_default();
     }
     jobs
 }
@@ -382,7 +383,7 @@ mod tests {
     use std::time::Duration;
 
     /// The steps of a thread from its wake-up to its next sleep.
-    fn look(driver: &Driver) {
+    fn wake_and_sleep(driver: &Driver) {
         driver.timers.shards().signal.awake();
         while driver.portion().is_some() {}
         driver.next_wakeup();
@@ -399,13 +400,13 @@ mod tests {
         }));
         let timers = scheduler.handle();
         timers.after(60 * minute).run(|_| ()).unwrap();
-        look(scheduler.driver());
+        wake_and_sleep(scheduler.driver());
         for _ in 0..100 {
             clock.advance(Duration::from_millis(100));
             let request = timers.after(minute).run(|_| ()).unwrap();
-            look(scheduler.driver());
+            wake_and_sleep(scheduler.driver());
             drop(request.cancel().unwrap());
-            look(scheduler.driver());
+            wake_and_sleep(scheduler.driver());
         }
         assert_eq!(woken.load(Ordering::Relaxed), 1);
         clock.advance(minute);

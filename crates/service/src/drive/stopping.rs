@@ -21,7 +21,7 @@ impl Service {
     /// A job of the service may call this, and so may an observer of its events: the stop then
     /// neither waits for that run nor returns its job.
     pub fn stop(self, how: Stop) -> Stopped {
-        let own = self.timers.shards().own();
+        let own = self.timers.shards().runs_on_this_thread();
         let jobs = self.begin_stop(how, own);
         self.end_stop(how, own, true, jobs)
     }
@@ -47,7 +47,7 @@ impl Service {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn stop_async(self, how: Stop) -> Stopping {
-        let own = self.timers.shards().own();
+        let own = self.timers.shards().runs_on_this_thread();
         let jobs = self.begin_stop(how, own);
         let result = Arc::new(Mutex::new(StopResult { stopped: None, waker: None }));
         let (sent, rest) = (Arc::clone(&result), Arc::new(Mutex::new(Some((self, jobs)))));

@@ -69,7 +69,7 @@ impl<T: Send + 'static> DelayQueue<T> {
             waker: None,
             inserted: 0,
         };
-        Self { shard: timers.shards().here(), state: Arc::new(Mutex::new(state)) }
+        Self { shard: timers.shards().own_shard(), state: Arc::new(Mutex::new(state)) }
     }
 
     /// Inserts a value that comes out `delay` from now.

@@ -35,7 +35,7 @@ enum State {
 
 impl Sleep {
     fn new(timers: &Handle, deadline: Option<Moment>) -> Self {
-        let service = Arc::clone(timers.service_ref(timers.shards().here()));
+        let service = Arc::clone(timers.service_ref(timers.shards().own_shard()));
         Self { service, deadline, state: State::Idle, limits_run: false }
     }
 
@@ -89,7 +89,7 @@ impl Sleep {
             self.deadline.map(Due::at).filter(|due| shared.shards.ticks.reaches(due.deadline));
         let Some(due) = due else { return State::Ready(Err(Reason::Overflow)) };
         let new = NewJob::Wake { waker: context.waker().clone(), limits_run: self.limits_run };
-        match shared.shards.schedule(shared.shards.here(), &due, None, new) {
+        match shared.shards.schedule(shared.shards.own_shard(), &due, None, new) {
             Ok((id, _)) => State::Waiting(id),
             Err((reason, _)) => State::Ready(Err(reason)),
         }

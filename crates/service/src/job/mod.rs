@@ -13,7 +13,7 @@
 //! | state | timer (`TimerState`) | work (`Phase` of a [`JobState`]) |
 //! |---|---|---|
 //! | pending | in the wheel | idle |
-//! | held: all jobs are paused, or a poll is in progress | none | idle |
+//! | deferred: all jobs are paused, or a poll is in progress | none | idle |
 //! | paused | none | idle |
 //! | due | none, but a turn | idle |
 //! | running | none | with the run, and what follows it (`After`) |
@@ -43,7 +43,7 @@ pub(crate) use group::GroupPermit;
 pub(crate) use info::{Ending, Info};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};
-pub(crate) use state::{After, Dispatch, JobState, RareState, Traits, draw};
+pub(crate) use state::{After, Dispatch, JobState, RareState, Traits, draw_jitter};
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;

@@ -40,7 +40,7 @@ enum Awaited {
 struct SuspendedRun {
     due: Due,
     /// How much of the deadline is jitter.
-    late: Duration,
+    jitter_delay: Duration,
     /// Its time passed while the job was paused.
     passed: bool,
 }
@@ -73,14 +73,14 @@ pub(crate) struct RareState {
     /// The longest random delay of a run.
     pub(crate) jitter: Duration,
     /// The delay of the awaited run: its time in the schedule is earlier by this.
-    pub(crate) late: Duration,
+    pub(crate) jitter_delay: Duration,
     pause: Pause,
 }
 
 impl RareState {
     /// Draws the delay of a run.
-    pub(crate) fn draw(&self) -> Duration {
-        draw(self.jitter)
+    pub(crate) fn draw_jitter(&self) -> Duration {
+        draw_jitter(self.jitter)
     }
 
     /// The job waits for an extra run. The schedule continues at `next`.
@@ -90,22 +90,23 @@ impl RareState {
             "a run of the schedule is suspended already"
         );
         let passed = matches!(self.awaited, Awaited::Passed);
-        let (wall, late) = (self.wall.take(), take(&mut self.late));
-        let suspended = |deadline| SuspendedRun { due: Due { deadline, wall }, late, passed };
+        let (wall, jitter_delay) = (self.wall.take(), take(&mut self.jitter_delay));
+        let suspended =
+            |deadline| SuspendedRun { due: Due { deadline, wall }, jitter_delay, passed };
         self.awaited = Awaited::Extra(next.map(suspended));
     }
 
     /// The job waits for the next run of the schedule again, whose deadline this returns.
     fn restore_schedule(&mut self, suspended: SuspendedRun) -> Moment {
-        let SuspendedRun { due, late, passed } = suspended;
+        let SuspendedRun { due, jitter_delay, passed } = suspended;
         self.awaited = if passed { Awaited::Passed } else { Awaited::Scheduled };
-        (self.wall, self.late) = (due.wall, late);
+        (self.wall, self.jitter_delay) = (due.wall, jitter_delay);
         due.deadline
     }
 }
 
 /// A random duration up to `jitter`.
-pub(crate) fn draw(jitter: Duration) -> Duration {
+pub(crate) fn draw_jitter(jitter: Duration) -> Duration {
     if jitter.is_zero() { jitter } else { jitter.mul_f64(fastrand::f64()) }
 }
 
@@ -211,7 +212,7 @@ impl<W: ?Sized> JobState<W> {
         }
         if let Some(rare) = &mut self.rare {
             rare.awaited = Awaited::Scheduled;
-            rare.late = Duration::ZERO;
+            rare.jitter_delay = Duration::ZERO;
         }
     }
 
@@ -258,7 +259,7 @@ impl<W: ?Sized> JobState<W> {
         passed.map(|rare| rare.awaited = Awaited::Scheduled).is_some()
     }
 
-    /// The deadline of a job that was held. Times of the schedule that passed in the meantime are
+    /// The deadline of a job that was paused. Times of the schedule that passed in the meantime are
     /// skipped. An extra run, and the run of a one-shot job, is due at once.
     pub(crate) fn skip_what_passed(&mut self, deadline: Moment, now: Moment) -> Moment {
         let Some(rare) = self.rare.as_deref_mut() else {
@@ -285,10 +286,10 @@ impl<W: ?Sized> JobState<W> {
             }
             return now;
         }
-        let next = repeat.not_before(self.ticks, deadline.saturating_sub(rare.late), now);
-        rare.late = rare.draw();
+        let next = repeat.not_before(self.ticks, deadline.saturating_sub(rare.jitter_delay), now);
+        rare.jitter_delay = rare.draw_jitter();
         rare.wall = None;
-        next.saturating_add(rare.late).min(self.ticks.latest())
+        next.saturating_add(rare.jitter_delay).min(self.ticks.latest())
     }
 
     /// A run begins. Returns its number, how many periods were skipped before it, and `true` if it
@@ -328,7 +329,7 @@ impl<W: ?Sized> JobState<W> {
     }
 
     /// Returns `true` if several runs of the job may be in progress at a time.
-    pub(crate) fn overlaps(&self) -> bool {
+    pub(crate) fn may_overlap(&self) -> bool {
         self.repeat.as_ref().is_some_and(|repeat| repeat.overlapping)
     }
 
@@ -370,21 +371,22 @@ impl<W: ?Sized> JobState<W> {
             }
         }
         let repeat = self.repeat.as_mut()?;
-        let (late, jitter) = match self.rare.as_deref() {
-            Some(rare) => (rare.late, rare.draw()),
+        let (jitter_delay, jitter) = match self.rare.as_deref() {
+            Some(rare) => (rare.jitter_delay, rare.draw_jitter()),
             None => Default::default(),
         };
-        let [deadline, started] = [deadline, started].map(|moment| moment.saturating_sub(late));
+        let [deadline, started] =
+            [deadline, started].map(|moment| moment.saturating_sub(jitter_delay));
         // At a fixed rate, a delay by jitter counts neither as lateness nor as missed periods.
         let ended = match repeat.pace {
-            Pace::Rate(_) => ended.saturating_sub(late),
+            Pace::Rate(_) => ended.saturating_sub(jitter_delay),
             Pace::Delay | Pace::Rule => ended,
         };
         let (next, missed) = repeat.next(self.ticks, deadline, started, ended)?;
         repeat.missed = missed;
         if let Some(rare) = &mut self.rare {
             rare.wall = None;
-            rare.late = jitter;
+            rare.jitter_delay = jitter;
         }
         // At the end of time the jitter is cut off.
         if jitter.is_zero() {

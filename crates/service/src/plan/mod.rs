@@ -89,8 +89,8 @@ impl<'h> Options<'h> {
         let plain = rare_options.are_none();
         let RareOptions { name, key, replace, mut rare, .. } = rare_options;
         if let Some(rare) = &mut rare {
-            rare.late = rare.draw();
-            first = first.map(|first| first.later(rare.late));
+            rare.jitter_delay = rare.draw_jitter();
+            first = first.map(|first| first.delayed_by(rare.jitter_delay));
         }
         if key.as_ref().is_some_and(|key| key.is_empty()) {
             return Err(Reason::EmptyKey);

@@ -34,7 +34,7 @@ impl<'h> OneShot<'h> {
     where
         F: FnOnce(&Run<'_>) + Send + 'static,
     {
-        let shard = self.options.handle.shards().here();
+        let shard = self.options.handle.shards().own_shard();
         let work = CallOnce(function);
         // Two returns: a common result of both branches would pass through memory.
         match self.plain() {
@@ -79,7 +79,7 @@ impl<'h> OneShot<'h> {
         let work = SendOnce { sender: sender.clone(), value };
         let scheduled = match self.plain() {
             Ok((handle, deadline)) => {
-                handle.schedule_instant(handle.shards().here(), deadline, work)
+                handle.schedule_instant(handle.shards().own_shard(), deadline, work)
             }
             Err(plan) => plan.schedule(work),
         };
@@ -94,7 +94,7 @@ impl<'h> OneShot<'h> {
 
     #[inline]
     pub(crate) fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
-        let shard = self.options.handle.shards().here();
+        let shard = self.options.handle.shards().own_shard();
         self.schedule_in(shard, work)
     }
 

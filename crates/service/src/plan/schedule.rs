@@ -25,7 +25,7 @@ impl Handle {
         plan: Result<Plan, Reason>,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        self.schedule_in(self.shards().here(), plan, work)
+        self.schedule_in(self.shards().own_shard(), plan, work)
     }
 
     /// The same, in a shard.

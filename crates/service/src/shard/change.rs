@@ -103,7 +103,7 @@ impl<W: Task + ?Sized> ShardState<W> {
         &mut self,
         id: Id,
         due: Due,
-        look_by: Moment,
+        check_by: Moment,
     ) -> Result<(), ChangeError> {
         if due.wall.is_some() {
             // A plain job cannot store a wall-clock time.
@@ -113,7 +113,7 @@ impl<W: Task + ?Sized> ShardState<W> {
         let (stage, ticks) = (self.stage, self.ticks);
         let slot = self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number);
         let slot = slot.ok_or(missing)?;
-        if stage.runs() && slot.is_put_off_by(due.deadline) {
+        if stage.runs() && slot.only_postpones(due.deadline) {
             slot.deadline = due.deadline;
             return Ok(());
         }
@@ -124,7 +124,7 @@ impl<W: Task + ?Sized> ShardState<W> {
         {
             cancel_timer(&mut *self.wheel, timer, id.index());
         }
-        let tick = job.as_ref().map_or(ticks, |job| job.ticks).not_before(look_by);
+        let tick = job.as_ref().map_or(ticks, |job| job.ticks).not_before(check_by);
         match (slot.timer, &slot.body) {
             (TimerState::Wheel(_), _) if !stage.runs() => return Err(ChangeError::Stopped),
             // Its time came during the stop, see `pop_due`.
@@ -160,7 +160,7 @@ impl<W: Task + ?Sized> ShardState<W> {
             job.moved();
         }
         debug_assert!(
-            self.fires_by(id.index(), look_by),
+            self.fires_by(id.index(), check_by),
             "the timer fires after the job must be checked"
         );
         Ok(())

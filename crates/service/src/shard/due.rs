@@ -14,15 +14,15 @@ use wheelhouse_core::{Expired, Tick};
 const PORTION: usize = 64;
 
 impl<W: Task + ?Sized> ShardState<W> {
-    /// Takes out the next due job, up to the tick `upto`. If `here` is set, runs begin at once on
-    /// this thread; otherwise they are handed out. A plain job is returned; any other is put into
-    /// `other`.
+    /// Takes out the next due job, up to the tick `upto`. If `on_leader` is set, runs begin at once
+    /// on this thread; otherwise they are handed out. A plain job is returned; any other is put
+    /// into `other`.
     pub(crate) fn pop_due(
         &mut self,
         upto: Tick,
         now: Moment,
         clock: &dyn Clock,
-        here: bool,
+        on_leader: bool,
         other: &mut Option<DueJob<W>>,
     ) -> Option<Plain<W>> {
         for _ in 0..PORTION {
@@ -41,7 +41,7 @@ impl<W: Task + ?Sized> ShardState<W> {
                 self.slots[index].timer = TimerState::Off(None);
                 continue;
             }
-            match self.begin_plain(index, fired, here) {
+            match self.begin_plain(index, fired, on_leader) {
                 Some((id, deadline, Body::Plain(work))) => {
                     return Some(Plain { id, deadline, work });
                 }
@@ -49,7 +49,7 @@ impl<W: Task + ?Sized> ShardState<W> {
                     let work = SlabWork::new(&self.slabs, slab, index);
                     *other = Some(DueJob::InSlab(id, deadline, work));
                 }
-                _ => *other = self.fire(index, fired, now, clock, here),
+                _ => *other = self.fire(index, fired, now, clock, on_leader),
             }
             if other.is_some() {
                 return None;
@@ -69,18 +69,18 @@ impl<W: Task + ?Sized> ShardState<W> {
     }
 
     /// Begins the run of a job whose timer has fired, if the job is plain and due, runs on this
-    /// thread, and is neither held nor behind the fence. This is the shortest path of
-    /// [`fire`](Self::fire) and `begin`.
+    /// thread, and is neither paused with all jobs nor behind the fence. This is the shortest path
+    /// of [`fire`](Self::fire) and `begin`.
     #[inline]
     fn begin_plain(
         &mut self,
         index: u32,
         fired: Tick,
-        here: bool,
+        on_leader: bool,
     ) -> Option<(Id, Moment, Body<W>)> {
         let shard = self.shard();
         let due_by = self.ticks.instant(fired);
-        if self.is_held(index) {
+        if self.is_paused_with_all(index) {
             return None;
         }
         let slot = &mut self.slots[index];
@@ -91,7 +91,7 @@ impl<W: Task + ?Sized> ShardState<W> {
         let is_for_the_next = self.fence.is_some_and(|(last, _)| slot.number.get() > last);
         let is_plain = match slot.body {
             // In an instant run the lead is not taken, so it is handled separately.
-            Body::Plain(ref work) => here && !work.is_instant(),
+            Body::Plain(ref work) => on_leader && !work.is_instant(),
             Body::Other(Other::InSlab(..)) => true,
             Body::Other(_) => false,
         };
@@ -123,21 +123,21 @@ impl<W: Task + ?Sized> ShardState<W> {
     }
 
     /// Handles the timer of a job, which was set to the tick `fired`. Returns `None` if there is
-    /// nothing to run: the job is not due and its timer was started again, or it was put aside.
+    /// nothing to run: the job is not due and its timer was started again, or it was deferred.
     fn fire(
         &mut self,
         index: u32,
         fired: Tick,
         now: Moment,
         clock: &dyn Clock,
-        here: bool,
+        on_leader: bool,
     ) -> Option<DueJob<W>> {
         let shard = self.shard();
         let slot = &mut self.slots[index];
         let id = Id::new(slot.number, index, shard);
         if self.fence.is_some_and(|(last, _)| slot.number.get() > last) {
             slot.timer = TimerState::Off(None);
-            self.aside.push(id);
+            self.fenced.push(id);
             return None;
         }
         let job = slot.job_state().map(|job| &self.job_states[job]);
@@ -147,12 +147,12 @@ impl<W: Task + ?Sized> ShardState<W> {
             "the timer of tick {fired} fired after {:?}",
             slot.deadline
         );
-        let mut elsewhere = false;
+        let mut handed_out = false;
         if let Some(job) = job {
             let goes = |rare: &RareState| rare.dispatch.is_async || rare.dispatch.group.is_some();
-            elsewhere = job.rare.as_deref().is_some_and(goes);
+            handed_out = job.rare.as_deref().is_some_and(goes);
             if let Some(wall) = job.wall() {
-                slot.deadline = wall.reckoned(clock);
+                slot.deadline = wall.estimated(clock);
             }
         }
         // The job was moved to a later deadline. The timer is started again even if that has passed
@@ -162,15 +162,15 @@ impl<W: Task + ?Sized> ShardState<W> {
             return None;
         }
         let wakes = matches!(slot.body, Body::Other(Other::Wake(..)));
-        if self.is_held(index) {
+        if self.is_paused_with_all(index) {
             self.slots[index].timer = TimerState::Off(None);
-            self.put_aside.push(id);
+            self.deferred.push(id);
             return None;
         }
         if wakes {
             return Some(self.wake(index, now));
         }
-        if here && !elsewhere || self.is_instant(index) {
+        if on_leader && !handed_out || self.is_instant(index) {
             self.runs.in_flight += 1;
             return Some(DueJob::Begun(self.begin(index, now, true)));
         }
@@ -228,7 +228,7 @@ impl<W: Task + ?Sized> ShardState<W> {
     }
 
     /// Begins a run of a job whose timer has fired, and which is counted as in flight.
-    fn begin(&mut self, index: u32, now: Moment, here: bool) -> Begun<W> {
+    fn begin(&mut self, index: u32, now: Moment, on_leader: bool) -> Begun<W> {
         debug_assert!(self.runs.begun < self.runs.in_flight, "{:?}", self.runs);
         let shard = self.shard();
         let slot = &mut self.slots[index];
@@ -244,18 +244,19 @@ impl<W: Task + ?Sized> ShardState<W> {
             return Begun::plain(id, deadline, Some(work));
         };
         let job = &mut self.job_states[job];
-        let stale = job.take_passed();
-        self.counts.runs -= u64::from(stale);
-        let (number, missed, extra) = if stale { (job.runs, 0, false) } else { job.count_run() };
+        let asks_rule_only = job.take_passed();
+        self.counts.runs -= u64::from(asks_rule_only);
+        let (number, missed, extra) =
+            if asks_rule_only { (job.runs, 0, false) } else { job.count_run() };
         let time = job.time_of_run(extra);
         let (last, tries) = (!job.another_follows(), job.tries());
         let frees_key = last && !tries.1;
         let blocks = job.rare.as_ref().is_some_and(|rare| rare.dispatch.blocks);
-        let overlaps = !last && job.overlaps();
+        let may_overlap = !last && job.may_overlap();
         // The `Info` is in other memory than the rest of the job, so a run that can do without does
         // not touch it.
-        let info = (!here || frees_key || overlaps).then(|| Arc::clone(&job.info));
-        let fork = job.work().filter(|_| overlaps).and_then(Task::fork);
+        let info = (!on_leader || frees_key || may_overlap).then(|| Arc::clone(&job.info));
+        let fork = job.work().filter(|_| may_overlap).and_then(Task::fork);
         let next = fork.as_ref().and_then(|_| job.wait_for_next(deadline, now, now));
         let paused = job.is_paused();
         let (work, tick) = match (fork, next) {
@@ -277,10 +278,10 @@ impl<W: Task + ?Sized> ShardState<W> {
             missed,
             last,
             extra,
-            stale,
+            asks_rule_only,
             tries,
             frees_key,
-            beside: tick.is_some(),
+            overlaps: tick.is_some(),
             blocks,
             ..Begun::plain(id, deadline, Some(work))
         }
@@ -288,11 +289,12 @@ impl<W: Task + ?Sized> ShardState<W> {
 
     /// Ends a run, and hands it in if nothing is left to do.
     pub(crate) fn end(&mut self, done: EndedRun<W>) -> Option<Cleanup<W>> {
-        let EndedRun { id, work, deadline, started, ended, beside, failed, stale } = done;
-        if !stale {
+        let EndedRun { id, work, deadline, started, ended, overlaps, failed, asks_rule_only } =
+            done;
+        if !asks_rule_only {
             self.measure(deadline, started, ended);
         }
-        let (work, info) = if beside {
+        let (work, info) = if overlaps {
             (work, None)
         } else {
             self.end_of_job(id, work, (deadline, started, ended), failed)
@@ -353,14 +355,14 @@ impl<W: Task + ?Sized> ShardState<W> {
                 let moved = after == After::Moved || again.is_some();
                 job.wait(work);
                 slot.deadline = next;
-                let look_by = job.wall().map_or(next, |wall| wall.look_by(next, ended));
-                let tick = job.ticks.not_before(look_by);
+                let check_by = job.wall().map_or(next, |wall| wall.check_by(next, ended));
+                let tick = job.ticks.not_before(check_by);
                 // A job that moves itself to the present, or is retried at once, is for the next
                 // poll.
                 if job.is_paused() {
                     // No timer until it is resumed.
                 } else if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
-                    self.aside.push(id);
+                    self.fenced.push(id);
                 } else {
                     self.start_timer(id.index(), tick);
                 }

@@ -1,4 +1,4 @@
-//! The fence of a poll: jobs that are scheduled during a poll of a scheduler are put aside until
+//! The fence of a poll: jobs that are scheduled during a poll of a scheduler are deferred until
 //! its end, so that a job that schedules itself again at once does not keep the poll from
 //! returning.
 
@@ -11,7 +11,7 @@ impl<W: Task + ?Sized> ShardState<W> {
     /// poll.
     pub(crate) fn close_fence(&mut self, upto: Tick) {
         debug_assert!(self.fence.is_none(), "one poll at a time");
-        debug_assert!(self.aside.is_empty(), "jobs were left aside by the poll before");
+        debug_assert!(self.fenced.is_empty(), "the poll before has left jobs behind its fence");
         self.fence = Some((self.last_number(), upto));
     }
 
@@ -19,7 +19,7 @@ impl<W: Task + ?Sized> ShardState<W> {
     pub(crate) fn open_fence(&mut self, now: Moment) {
         debug_assert!(self.fence.is_some(), "no poll is in progress");
         self.fence = None;
-        for id in std::mem::take(&mut self.aside) {
+        for id in std::mem::take(&mut self.fenced) {
             if self.is_off(id) {
                 self.restart_timer(id.index(), now);
             }

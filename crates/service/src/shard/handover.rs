@@ -48,13 +48,13 @@ pub(crate) struct Begun<W: ?Sized> {
     /// The run is not part of the schedule, which continues unchanged.
     pub(crate) extra: bool,
     /// Only asks the rule for its next time, and calls no closure.
-    pub(crate) stale: bool,
+    pub(crate) asks_rule_only: bool,
     /// The number of the attempt, counted from 1, and `true` if a retry follows a failure.
     pub(crate) tries: (u32, bool),
     /// The run releases the key of the job when it begins.
     pub(crate) frees_key: bool,
     /// The job waits for its next run already: the end of this run changes nothing about the job.
-    pub(crate) beside: bool,
+    pub(crate) overlaps: bool,
     /// Its plan says that it may block.
     pub(crate) blocks: bool,
     pub(crate) watch: Option<WatchKey>,
@@ -78,10 +78,10 @@ impl<W: Task + ?Sized> Begun<W> {
             missed: 0,
             last: true,
             extra: false,
-            stale: false,
+            asks_rule_only: false,
             tries: (1, false),
             frees_key: true,
-            beside: false,
+            overlaps: false,
             blocks: false,
             watch: None,
         }
@@ -96,9 +96,9 @@ pub(crate) struct EndedRun<W: ?Sized> {
     pub(crate) deadline: Moment,
     pub(crate) started: Moment,
     pub(crate) ended: Moment,
-    pub(crate) beside: bool,
+    pub(crate) overlaps: bool,
     pub(crate) failed: bool,
-    pub(crate) stale: bool,
+    pub(crate) asks_rule_only: bool,
 }
 
 /// The rest of the end of a run, to be done without the lock: dropping the work, and releasing the

@@ -25,16 +25,16 @@ impl<W: Task + ?Sized> Shards<W> {
     }
 
     /// Runs to be reported as slow.
-    pub(crate) fn tell_slow(
+    pub(crate) fn take_slow(
         &self,
         now: Moment,
         limit: Duration,
     ) -> Vec<(Id, Option<Arc<Info>>, Duration)> {
         let mut slow = Vec::new();
         self.with_all(|state| {
-            let told = state.runs.tell_slow(now, limit);
-            state.counts.slow += told.len() as u64;
-            slow.extend(told);
+            let reported = state.runs.take_slow(now, limit);
+            state.counts.slow += reported.len() as u64;
+            slow.extend(reported);
         });
         slow
     }
@@ -68,7 +68,7 @@ impl<W: Task + ?Sized> Shards<W> {
     }
 
     /// The number of runs of this service that this thread is in.
-    pub(crate) fn own(&self) -> usize {
+    pub(crate) fn runs_on_this_thread(&self) -> usize {
         let is_own = |service: &&usize| **service == self.address();
         ON_THIS_THREAD.with(|services| services.borrow().iter().filter(is_own).count())
     }

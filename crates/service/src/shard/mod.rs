@@ -14,11 +14,11 @@ mod due;
 mod dyn_timer;
 mod fence;
 mod handover;
-mod hold;
 mod inside;
 mod keys;
 mod list;
 mod lock_order;
+mod pause;
 mod runs;
 mod signal;
 mod spare;
@@ -74,7 +74,7 @@ pub(crate) struct Shards<W: Task + ?Sized> {
 std::thread_local! {
     /// The number of this thread. Modulo the number of shards, it is the shard in which the thread
     /// schedules.
-    static HERE: usize = THREADS.fetch_add(1, Ordering::Relaxed);
+    static THREAD_NUMBER: usize = THREADS.fetch_add(1, Ordering::Relaxed);
 }
 
 static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -122,23 +122,23 @@ impl<W: Task + ?Sized> Shards<W> {
 
     /// The shard in which this thread schedules.
     #[inline]
-    pub(crate) fn here(&self) -> u32 {
+    pub(crate) fn own_shard(&self) -> u32 {
         if self.shards.len() == 1 {
             return 0;
         }
-        HERE.with(|here| (here % self.shards.len()) as u32)
+        THREAD_NUMBER.with(|number| (number % self.shards.len()) as u32)
     }
 
     /// Calls `act` under the lock of a shard. If something is due there earlier than before, and
     /// the driver would sleep past that, it is woken.
     #[inline]
     pub(crate) fn with<T>(&self, shard: u32, act: impl FnOnce(&mut ShardState<W>) -> T) -> T {
-        self.with_told(shard, act).0
+        self.with_contention(shard, act).0
     }
 
     /// The same. Also returns `true` if the lock was waited for.
     #[inline]
-    pub(crate) fn with_told<T>(
+    pub(crate) fn with_contention<T>(
         &self,
         shard: u32,
         act: impl FnOnce(&mut ShardState<W>) -> T,
@@ -190,7 +190,7 @@ impl<W: Task + ?Sized> Shards<W> {
         match scheduled {
             Ok(id) => Some(id),
             Err(work) => {
-                self.give_up();
+                self.release_room();
                 *refused = Some((Reason::Stopped, work));
                 None
             }
@@ -211,7 +211,7 @@ impl<W: Task + ?Sized> Shards<W> {
             return Err((Some(reason), work));
         }
         let scheduled = self.with(shard, |state| state.schedule_in_slab(deadline, work, put));
-        scheduled.inspect_err(|_| self.give_up())
+        scheduled.inspect_err(|_| self.release_room())
     }
 
     /// Schedules a job in a shard, with or without a key. Returns it, and the former job with the
@@ -228,9 +228,9 @@ impl<W: Task + ?Sized> Shards<W> {
         if let Err(reason) = self.admit(limits_run) {
             return Err((reason, new));
         }
-        let look_by = due.look_by(|| self.now());
+        let check_by = due.check_by(|| self.now());
         let schedule = |new| {
-            let scheduled = self.with(shard, |state| state.schedule(due, look_by, new));
+            let scheduled = self.with(shard, |state| state.schedule(due, check_by, new));
             scheduled.map_err(|new| (Reason::Stopped, new))
         };
         let scheduled = match key {
@@ -245,13 +245,13 @@ impl<W: Task + ?Sized> Shards<W> {
             }
         };
         if scheduled.is_err() {
-            self.give_up();
+            self.release_room();
         }
         scheduled
     }
 
     /// Releases the room of a job that was not scheduled after all.
-    fn give_up(&self) {
+    fn release_room(&self) {
         if let Some((_, room)) = &self.room {
             let before = room.fetch_sub(1, Ordering::Relaxed);
             debug_assert!(before > 0, "more room is released than was reserved");
@@ -274,23 +274,23 @@ impl<W: Task + ?Sized> Shards<W> {
     pub(crate) fn move_to(&self, id: Id, due: Option<Due>, count: bool) -> Result<(), ChangeError> {
         let due =
             due.filter(|due| self.ticks.reaches(due.deadline)).ok_or(ChangeError::Overflow)?;
-        let look_by = due.look_by(|| self.now());
+        let check_by = due.check_by(|| self.now());
         self.with(id.shard(), |state| {
-            state.reschedule(id, due, look_by)?;
+            state.reschedule(id, due, check_by)?;
             state.counts.rescheduled += u64::from(count);
             Ok(())
         })
     }
 
     /// From here on no job comes due, except for futures.
-    pub(crate) fn hold(&self) {
-        self.with_all(ShardState::hold);
+    pub(crate) fn pause_all(&self) {
+        self.with_all(ShardState::pause_all);
     }
 
     /// Jobs come due again.
-    pub(crate) fn let_go(&self) {
+    pub(crate) fn resume_all(&self) {
         for shard in 0..self.shards.len() as u32 {
-            while self.with(shard, |state| state.let_go(self.now())) {}
+            while self.with(shard, |state| state.resume_all(self.now())) {}
         }
     }
 

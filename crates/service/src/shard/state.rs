@@ -71,7 +71,7 @@ impl<W: ?Sized> Slot<W> {
     /// Returns `true` if a move to `deadline` only has to write the deadline: its timer fires
     /// earlier anyway, and nothing else changes. Then its state, which is in other memory, is not
     /// touched.
-    pub(super) fn is_put_off_by(&self, deadline: Moment) -> bool {
+    pub(super) fn only_postpones(&self, deadline: Moment) -> bool {
         let with_rare = matches!(self.body, Body::Other(Other::Full { with_rare: true, .. }));
         matches!(self.timer, TimerState::Wheel(_)) && deadline >= self.deadline && !with_rare
     }
@@ -171,10 +171,10 @@ pub(crate) struct ShardState<W: Task + ?Sized> {
     /// During a poll: the last job number, and the tick up to which this poll goes. Jobs with a
     /// higher number were scheduled during the poll and are for the next one.
     pub(super) fence: Option<(u64, Tick)>,
-    pub(super) aside: Vec<Id>,
-    /// No job comes due. `put_aside` are the jobs whose time has come since then.
-    pub(super) held: bool,
-    pub(super) put_aside: Vec<Id>,
+    pub(super) fenced: Vec<Id>,
+    /// No job comes due. `deferred` are the jobs whose time has come since then.
+    pub(super) all_paused: bool,
+    pub(super) deferred: Vec<Id>,
     /// The turn of the last run that was handed out.
     pub(super) turn: Turn,
     pub(crate) runs: Runs,
@@ -204,9 +204,9 @@ impl<W: Task + ?Sized> ShardState<W> {
             shard,
             room,
             fence: None,
-            aside: Vec::new(),
-            held: false,
-            put_aside: Vec::new(),
+            fenced: Vec::new(),
+            all_paused: false,
+            deferred: Vec::new(),
             turn: Turn::MIN,
             runs: Runs::default(),
             counts: Counts::default(),
@@ -280,11 +280,12 @@ impl<W: Task + ?Sized> ShardState<W> {
         Id::new(number, index, self.shard)
     }
 
-    /// Schedules a job, unless the service was stopped. `look_by` is when the driver must check it.
+    /// Schedules a job, unless the service was stopped. `check_by` is when the driver must check
+    /// it.
     pub(crate) fn schedule(
         &mut self,
         due: &Due,
-        look_by: Moment,
+        check_by: Moment,
         new: NewJob<W>,
     ) -> Result<Id, NewJob<W>> {
         let is_accepted = match &new {
@@ -304,7 +305,7 @@ impl<W: Task + ?Sized> ShardState<W> {
                 Body::Other(Other::Wake(self.wakers.insert(waker), limits_run))
             }
         };
-        Ok(self.put(due.deadline, ticks.not_before(look_by), body))
+        Ok(self.put(due.deadline, ticks.not_before(check_by), body))
     }
 
     /// Returns `true` if a job is the limit of a run.
@@ -330,13 +331,13 @@ impl<W: Task + ?Sized> ShardState<W> {
     /// The same for a job that waits for its deadline, or for the next check of the wall clock.
     pub(super) fn restart_timer(&mut self, index: u32, now: Moment) {
         let slot = &self.slots[index];
-        let (mut ticks, mut look_by) = (self.ticks, slot.deadline);
+        let (mut ticks, mut check_by) = (self.ticks, slot.deadline);
         if let Some(job) = slot.job_state() {
             let job = &self.job_states[job];
             ticks = job.ticks;
-            look_by = job.wall().map_or(look_by, |wall| wall.look_by(slot.deadline, now));
+            check_by = job.wall().map_or(check_by, |wall| wall.check_by(slot.deadline, now));
         }
-        self.start_timer(index, ticks.not_before(look_by));
+        self.start_timer(index, ticks.not_before(check_by));
     }
 
     /// Returns `true` if a job has no timer, or one that fires by the tick of this moment and not

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// How often a drain checks whether it is over. The end of a run notifies it. The cancel of the
 /// last job does not, so that a cancel need not check for drains.
-const LOOK: Duration = Duration::from_millis(20);
+const DRAIN_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 impl<W: Task + ?Sized> ShardState<W> {
     /// Refuses new jobs, and takes out jobs without a last run.
@@ -60,8 +60,9 @@ impl<W: Task + ?Sized> Shards<W> {
             if until.is_some_and(|until| until <= now) {
                 return;
             }
-            let look = until.map_or(now + LOOK, |until| until.min(now + LOOK));
-            self.gate.1.wait_while_until(&mut gate, |()| !over(), look);
+            let next_check = until
+                .map_or(now + DRAIN_CHECK_INTERVAL, |until| until.min(now + DRAIN_CHECK_INTERVAL));
+            self.gate.1.wait_while_until(&mut gate, |()| !over(), next_check);
         }
     }
 

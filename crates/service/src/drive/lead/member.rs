@@ -83,10 +83,10 @@ impl Member {
         self.leads.get()
     }
 
-    /// A run begins. `nanos` is what the clock shows, `late` is the lateness of the run, and
+    /// A run begins. `nanos` is what the clock shows, `lateness` is that of the run, and
     /// `blocks` is what its plan declares.
     #[inline]
-    pub(crate) fn begin(&self, nanos: u64, late: Duration, blocks: bool) {
+    pub(crate) fn begin(&self, nanos: u64, lateness: Duration, blocks: bool) {
         let Some(pool) = self.others() else { return };
         debug_assert!(self.leads(), "only the leader takes out what is due");
         debug_assert!(self.is_leader_in_no_run(), "the pool has another leader, or a run of it");
@@ -100,10 +100,10 @@ impl Member {
             fence(Ordering::SeqCst);
         }
         let mean = pool.mean();
-        let is_slow = mean > SLOW || (mean > SLOW_WHEN_BEHIND && late > PATIENCE);
+        let is_slow = mean > SLOW || (mean > SLOW_WHEN_BEHIND && lateness > PATIENCE);
         if (blocks || is_slow) && pool.give_away(word) {
             self.leads.set(false);
-        } else if pool.look.load(Ordering::SeqCst) > at + PATIENCE_MICROS {
+        } else if pool.next_check.load(Ordering::SeqCst) > at + PATIENCE_MICROS {
             pool.wake_standby();
         }
     }
@@ -152,19 +152,19 @@ impl Member {
         while !is_done() && self.role() == Role::StandBy {
             let at = self.micros(pool, now());
             let run = pool.run.load(Ordering::SeqCst);
-            let look = if run != NONE {
-                let look = (run >> THREAD_BITS) + pool.patience();
-                if look <= at {
+            let next_check = if run != NONE {
+                let next_check = (run >> THREAD_BITS) + pool.patience();
+                if next_check <= at {
                     pool.take_over(run, self.me);
                     continue;
                 }
-                look
+                next_check
             } else if let Some(due) = due().filter(|_| !self.by_hand) {
                 self.micros(pool, due).max(at).saturating_add(PATIENCE_MICROS)
             } else {
                 NEVER
             };
-            if !pool.look_at(look, self.me) {
+            if !pool.set_next_check(next_check, self.me) {
                 return;
             }
             fence(Ordering::SeqCst);
@@ -174,9 +174,9 @@ impl Member {
             if run == NONE && pool.run.load(Ordering::SeqCst) != NONE {
                 continue;
             }
-            match look {
+            match next_check {
                 NEVER => parker.park(),
-                look => parker.park_timeout(Duration::from_micros(look - at)),
+                next_check => parker.park_timeout(Duration::from_micros(next_check - at)),
             }
         }
     }

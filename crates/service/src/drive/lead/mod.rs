@@ -75,7 +75,7 @@ pub(crate) struct Pool {
     /// The run of the leader: see the head of this file.
     run: CachePadded<AtomicU64>,
     /// When the standby checks it next, in microseconds.
-    look: CachePadded<AtomicU64>,
+    next_check: CachePadded<AtomicU64>,
     /// How long runs take: a moving average, in nanoseconds.
     mean: AtomicU64,
     /// These three are written under the lock of `roles`.
@@ -125,7 +125,7 @@ impl Pool {
         let standby = (threads.len() > 1).then_some(1);
         Self {
             run: CachePadded::new(AtomicU64::new(NONE)),
-            look: CachePadded::new(AtomicU64::new(AWAKE)),
+            next_check: CachePadded::new(AtomicU64::new(AWAKE)),
             mean: AtomicU64::new(0),
             leader: AtomicU64::new(0),
             standby: AtomicU64::new(standby.map_or(NOBODY, |standby| standby as u64)),
@@ -231,11 +231,11 @@ impl Pool {
     /// The standby stores when it checks the leader next. Returns `false` if another thread is the
     /// standby. The name is read and the time stored under the lock: otherwise a thread that is
     /// promoted in between could overwrite the time of the next standby, which may sleep already.
-    fn look_at(&self, micros: u64, me: usize) -> bool {
+    fn set_next_check(&self, micros: u64, me: usize) -> bool {
         let roles = self.roles.lock();
         let stands_by = roles.standby == Some(me);
         if stands_by {
-            self.look.store(micros, Ordering::SeqCst);
+            self.next_check.store(micros, Ordering::SeqCst);
         }
         stands_by
     }
@@ -243,7 +243,7 @@ impl Pool {
     /// Wakes the standby to check the leader, which is in a run.
     #[cold]
     fn wake_standby(&self) {
-        if self.look.swap(AWAKE, Ordering::SeqCst) != AWAKE {
+        if self.next_check.swap(AWAKE, Ordering::SeqCst) != AWAKE {
             let standby = self.standby.load(Ordering::SeqCst) as usize;
             self.threads.get(standby).into_iter().for_each(Unparker::unpark);
         }

@@ -1,9 +1,9 @@
 //! Pausing: single jobs, or all of them. And runs that are requested for now, whatever the
 //! schedule.
 //!
-//! A paused job has no timer. While all jobs are paused (*held*), a job whose time comes is put
-//! aside, and gets its timer back when they are resumed. So holding a million jobs costs nothing,
-//! and resuming them costs as much as the jobs that came due in the meantime.
+//! A paused job has no timer. While all jobs are paused, a job whose time comes is deferred, and
+//! gets its timer back when they are resumed. So pausing a million jobs costs nothing, and resuming
+//! them costs as much as the jobs that came due in the meantime.
 
 use super::dyn_timer::cancel_timer;
 use super::state::{Body, Other, ShardState, Task, TimerState};
@@ -68,13 +68,13 @@ impl<W: Task + ?Sized> ShardState<W> {
         // Unless a run that was requested for now has a timer, or is due.
         let is_off = matches!(self.slots[id.index()].timer, TimerState::Off(None));
         if paused && !running && is_off {
-            self.wait_again(id.index(), now);
+            self.resume_timer(id.index(), now);
         }
         Ok(())
     }
 
     /// Starts the timer of a job that has none. Times of its schedule that have passed are skipped.
-    fn wait_again(&mut self, index: u32, now: Moment) {
+    fn resume_timer(&mut self, index: u32, now: Moment) {
         let slot = &mut self.slots[index];
         debug_assert!(
             matches!(slot.timer, TimerState::Off(None)),
@@ -87,14 +87,14 @@ impl<W: Task + ?Sized> ShardState<W> {
     }
 
     /// From here on no job comes due, except for futures.
-    pub(crate) fn hold(&mut self) {
-        self.held = true;
+    pub(crate) fn pause_all(&mut self) {
+        self.all_paused = true;
     }
 
-    /// Returns `true` if all jobs are held, and this job is not that of a future.
+    /// Returns `true` if all jobs are paused, and this job is not that of a future.
     #[inline]
-    pub(super) fn is_held(&self, index: u32) -> bool {
-        self.held
+    pub(super) fn is_paused_with_all(&self, index: u32) -> bool {
+        self.all_paused
             && match &self.slots[index].body {
                 Body::Plain(work) => !work.is_awaited(),
                 Body::Other(Other::Full { .. } | Other::InSlab(..)) => true,
@@ -102,14 +102,14 @@ impl<W: Task + ?Sized> ShardState<W> {
             }
     }
 
-    /// Jobs come due again. Returns `true` if more jobs that were put aside are left.
-    pub(crate) fn let_go(&mut self, now: Moment) -> bool {
-        self.held = false;
+    /// Jobs come due again. Returns `true` if more deferred jobs are left.
+    pub(crate) fn resume_all(&mut self, now: Moment) -> bool {
+        self.all_paused = false;
         for _ in 0..PORTION {
-            let Some(id) = self.put_aside.pop() else { return false };
+            let Some(id) = self.deferred.pop() else { return false };
             // Unless it was moved, cancelled, taken back or paused since then.
             if self.is_off(id) {
-                self.wait_again(id.index(), now);
+                self.resume_timer(id.index(), now);
             }
         }
         true
