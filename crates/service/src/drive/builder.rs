@@ -137,8 +137,8 @@ impl Builder {
     /// processor at most.
     ///
     /// When all threads are in slow runs, jobs that come due wait until one of the runs ends. The
-    /// counter [`held_up`](crate::Counts::held_up) counts this. With one thread each job waits for
-    /// the one before.
+    /// counter [`delayed_others`](crate::Counts::delayed_others) counts this. With one thread each
+    /// job waits for the one before.
     ///
     /// **Cost**: while jobs run, the thread that stands by wakes up once per patience. While none
     /// runs, it does not wake up.

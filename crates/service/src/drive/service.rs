@@ -92,7 +92,8 @@ impl Scheduler {
     pub fn start(self) -> Result<Service, BuildError> {
         let timers = self.handle();
         let parkers: Vec<Parker> = (0..self.threads).map(|_| Parker::new()).collect();
-        let pool = Arc::new(Pool::new(&parkers, timers.now().as_nanos(), &timers.shards().held_up));
+        let pool =
+            Arc::new(Pool::new(&parkers, timers.now().as_nanos(), &timers.shards().delayed_others));
         let waker: Waker = Arc::new({
             let pool = Arc::clone(&pool);
             move || pool.wake_leader()

@@ -66,7 +66,7 @@ pub(crate) struct Shards<W: Task + ?Sized> {
     closed: AtomicBool,
     polls: CachePadded<AtomicUsize>,
     /// Counted by the threads of a service.
-    pub(crate) held_up: Arc<std::sync::atomic::AtomicU64>,
+    pub(crate) delayed_others: Arc<std::sync::atomic::AtomicU64>,
     /// A thread that stops the service waits here for runs to end.
     gate: (Mutex<()>, Condvar),
 }
@@ -106,7 +106,7 @@ impl<W: Task + ?Sized> Shards<W> {
             room,
             closed: AtomicBool::new(false),
             polls: CachePadded::default(),
-            held_up: Arc::default(),
+            delayed_others: Arc::default(),
             gate: (Mutex::default(), Condvar::default()),
         }
     }
@@ -375,7 +375,7 @@ impl<W: Task + ?Sized> Shards<W> {
             }
         });
         snapshot.counts.polls = self.polls.load(Ordering::Relaxed) as u64;
-        snapshot.counts.held_up = self.held_up.load(Ordering::Relaxed);
+        snapshot.counts.delayed_others = self.delayed_others.load(Ordering::Relaxed);
         snapshot.keys = self.keys.len();
         (snapshot.lateness, snapshot.run_time) = all.summaries();
         snapshot

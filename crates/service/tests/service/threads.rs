@@ -214,12 +214,12 @@ fn as_many_slow_jobs_go_on_as_there_are_threads_and_then_it_is_counted() {
     let late = timers.after(ms(0)).named("job").send(&sender, ()).unwrap();
     thread::sleep(ms(5));
     assert!(late.is_pending() && ran.is_empty(), "no thread is free");
-    assert_eq!(timers.snapshot().counts.held_up, 0, "it is counted when such a run ends");
+    assert_eq!(timers.snapshot().counts.delayed_others, 0, "it is counted when such a run ends");
     stuck.iter().for_each(|held| held.release.send(()).unwrap());
     arrives(&ran);
     assert!(service.stop(Stop::Wait).jobs.is_empty());
     let counts = timers.snapshot().counts;
-    assert!((1..=3).contains(&counts.held_up), "{counts:?}");
+    assert!((1..=3).contains(&counts.delayed_others), "{counts:?}");
 }
 
 /// Fault: a run was reported only if the lead was taken in it, not if the lead was given away

@@ -122,7 +122,7 @@ impl Member {
         let (mean, took_nanos) = (pool.mean.load(Ordering::Relaxed), took.min(LONGEST).as_nanos());
         pool.mean.store(mean - mean / 16 + took_nanos as u64 / 16, Ordering::Relaxed);
         if took > PATIENCE && self.leads.get() && pool.standby.load(Ordering::Relaxed) == NOBODY {
-            pool.held_up.fetch_add(1, Ordering::Relaxed);
+            pool.delayed_others.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -135,7 +135,7 @@ impl Member {
             // There was no standby until now. Count the leader's run if it is already too long.
             let run = pool.run.load(Ordering::Relaxed);
             let is_late = run != NONE && (run >> THREAD_BITS) + PATIENCE_MICROS < at;
-            pool.held_up.fetch_add(u64::from(is_late), Ordering::Relaxed);
+            pool.delayed_others.fetch_add(u64::from(is_late), Ordering::Relaxed);
         }
     }
 

@@ -87,7 +87,7 @@ pub(crate) struct Pool {
     threads: Box<[Unparker]>,
     running: Box<[CachePadded<Running>]>,
     /// How often a run delayed others for longer than the patience, since no thread was free.
-    held_up: Arc<Counter>,
+    delayed_others: Arc<Counter>,
     /// The service has ended: threads without further work end.
     over: AtomicBool,
     /// The origin of time in the pool: an instant, for clocks that are set by hand, and for other
@@ -119,8 +119,8 @@ struct Running {
 
 impl Pool {
     /// A pool with a thread for each parker. The first leads. `nanos` is what the clock shows.
-    /// `held_up` is a counter of the service.
-    pub(crate) fn new(threads: &[Parker], nanos: u64, held_up: &Arc<Counter>) -> Self {
+    /// `delayed_others` is a counter of the service.
+    pub(crate) fn new(threads: &[Parker], nanos: u64, delayed_others: &Arc<Counter>) -> Self {
         debug_assert!(threads.len() <= MOST_THREADS, "{} threads", threads.len());
         let standby = (threads.len() > 1).then_some(1);
         Self {
@@ -133,7 +133,7 @@ impl Pool {
             roles: Mutex::new(Roles { standby, idle: (2..threads.len()).rev().collect() }),
             threads: threads.iter().map(|parker| parker.unparker().clone()).collect(),
             running: threads.iter().map(|_| CachePadded::default()).collect(),
-            held_up: Arc::clone(held_up),
+            delayed_others: Arc::clone(delayed_others),
             over: AtomicBool::new(false),
             origin: (Instant::now(), nanos / 1_000),
         }
