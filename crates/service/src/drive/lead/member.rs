@@ -210,7 +210,7 @@ impl Member {
 
     /// The job that a thread runs.
     pub(crate) fn run_of(&self, thread: usize) -> Option<Id> {
-        let running = self.others()?.running.get(thread)?;
+        let running = &self.others()?.running[thread];
         let number = running.number.load(Ordering::Relaxed);
         Id::from_words((number, running.location.load(Ordering::Relaxed)))
     }

@@ -142,7 +142,7 @@ impl Pool {
     /// Wakes the leader.
     pub(crate) fn wake_leader(&self) {
         let leader = self.leader.load(Ordering::SeqCst) as usize;
-        self.threads.get(leader).into_iter().for_each(Unparker::unpark);
+        self.threads[leader].unpark();
     }
 
     pub(crate) fn wake_all(&self) {
