@@ -6,7 +6,7 @@ use crate::drive::ReadyQueue;
 use crate::guard::guarded;
 use crate::instant::InstantSlab;
 use crate::job::{Id, Info, Key};
-use crate::shard::{Shards, Task};
+use crate::shard::{ShardWork, Shards};
 use crate::time::{Clock, Due, Moment, Ticks, When};
 use crate::{AsyncRun, ChangeError, Event, EventKind, Job, JobHandle, Snapshot};
 use crossbeam_utils::CachePadded;
@@ -69,7 +69,7 @@ pub(crate) struct RunFuture {
     pub(crate) limit: Option<Duration>,
 }
 
-impl Task for dyn Work {
+impl ShardWork for dyn Work {
     type Slab = dyn InstantSlab;
 
     fn fork(&self) -> Option<Box<Self>> {

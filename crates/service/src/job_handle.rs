@@ -4,7 +4,7 @@
 use crate::ChangeError;
 use crate::handle::{Run, RunResult, ServiceRef, Work};
 use crate::job::{Ending, Id, Info, Key, Status};
-use crate::shard::{ShardState, Shards, Taken, TakenWork};
+use crate::shard::{ShardState, Shards, TakenJob, TakenWork};
 use crate::time::{Due, Moment, When};
 use std::fmt;
 use std::sync::Arc;
@@ -245,7 +245,7 @@ impl JobHandle {
 
     /// Converts the result of ending the job.
     #[inline(never)]
-    fn ended(&self, taken: Result<Taken<dyn Work>, ChangeError>) -> Result<Job, ChangeError> {
+    fn ended(&self, taken: Result<TakenJob<dyn Work>, ChangeError>) -> Result<Job, ChangeError> {
         match taken {
             Ok(taken) => {
                 self.shards().free_key(taken.info.as_deref(), self.id);
@@ -321,8 +321,8 @@ pub struct Job {
 
 impl Job {
     #[inline]
-    pub(crate) fn new(service: ServiceRef, taken: Taken<dyn Work>) -> Self {
-        let Taken { id, deadline, info, work } = taken;
+    pub(crate) fn new(service: ServiceRef, taken: TakenJob<dyn Work>) -> Self {
+        let TakenJob { id, deadline, info, work } = taken;
         debug_assert!(work.is_some(), "a job is returned with its work");
         Self { handle: JobHandle::new(service, id, info), deadline, work }
     }

@@ -26,7 +26,7 @@ pub use stopping::Stopping;
 use crate::guard::guarded;
 use crate::handle::{Handle, Run, RunResult, Work};
 use crate::job::Id;
-use crate::shard::{Cleanup, DueJob, EndedRun, Plain, ShardState, StopStage, Taken, Watch};
+use crate::shard::{Cleanup, DueJob, EndedRun, PlainRun, ShardState, StopStage, TakenJob, Watch};
 use crate::time::Moment;
 use crate::{EventKind, Job};
 use executor::Runner;
@@ -158,7 +158,7 @@ impl Driver {
             // between: reading the clock takes half as long as all the rest.
             let at_once = id.is_some() && !waited && !reported;
             let begin = || if at_once { now } else { shards.now() };
-            if let Some(Plain { id, deadline, work }) = plain {
+            if let Some(PlainRun { id, deadline, work }) = plain {
                 runs += 1;
                 let started = begin();
                 let call = |run: &Run<'_>, result: &mut RunResult| work.call(run, result);
@@ -365,7 +365,7 @@ fn give_back(timers: &Handle, due: bool, stage: StopStage) -> Vec<Job> {
     jobs
 }
 
-fn given_back(timers: &Handle, taken: Taken<dyn Work>) -> Job {
+fn given_back(timers: &Handle, taken: TakenJob<dyn Work>) -> Job {
     Job::new(Arc::clone(timers.service_ref(taken.id.shard())), taken)
 }
 

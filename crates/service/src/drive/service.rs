@@ -106,16 +106,16 @@ impl Scheduler {
             let runner = Arc::clone(&self.driver().runner);
             let driver = Driver::new(service.handle(), runner, member);
             let (pool, waker) = (Arc::clone(&service.pool), Arc::clone(&waker));
-            let live = move || {
+            let run = move || {
                 set_timer_slack(driver.timers.ticks().length());
-                live(driver, &pool, &parker, by_hand);
+                thread_loop(driver, &pool, &parker, by_hand);
                 // The clock holds a weak reference to the waker, so dropping the waker unregisters
                 // it.
                 drop(waker);
             };
             let name = format!("wheelhouse-{}", number + 1);
             // If this fails, the service is dropped with the threads that were started.
-            service.threads.push(thread::Builder::new().name(name).spawn(live)?);
+            service.threads.push(thread::Builder::new().name(name).spawn(run)?);
         }
         self.leave();
         Ok(service)
@@ -185,7 +185,7 @@ fn set_timer_slack(tick: Duration) {
 fn set_timer_slack(_: Duration) {}
 
 /// The main loop of a thread of the pool.
-fn live(mut driver: Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
+fn thread_loop(mut driver: Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
     let timers = driver.timers.clone();
     while !is_done(&timers, pool) {
         match driver.lead.role() {

@@ -43,7 +43,7 @@ pub(crate) use group::GroupPermit;
 pub(crate) use info::{Ending, Info};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};
-pub(crate) use state::{After, Dispatch, JobState, RareState, Traits, draw_jitter};
+pub(crate) use state::{After, Dispatch, JobParts, JobState, RareState, draw_jitter};
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;

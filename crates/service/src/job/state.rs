@@ -111,7 +111,7 @@ pub(crate) fn draw_jitter(jitter: Duration) -> Duration {
 }
 
 /// The parts of a plan that most jobs do without. A job has work and a deadline besides.
-pub(crate) struct Traits {
+pub(crate) struct JobParts {
     pub(crate) info: Arc<Info>,
     pub(crate) repeat: Option<Repeat>,
     /// How its deadlines are rounded.
@@ -151,14 +151,14 @@ pub(crate) struct JobState<W: ?Sized> {
 }
 
 impl<W: ?Sized> JobState<W> {
-    pub(crate) fn new(work: Box<W>, traits: Traits) -> Self {
-        let Traits { info, repeat, ticks, rare } = traits;
+    pub(crate) fn new(work: Box<W>, parts: JobParts) -> Self {
+        let JobParts { info, repeat, ticks, rare } = parts;
         Self { phase: Phase::Idle(work), info, repeat, runs: 0, ticks, rare }
     }
 
     /// The state of a job that was plain until now.
     pub(crate) fn plain(work: Box<W>, ticks: Ticks) -> Self {
-        Self::new(work, Traits { info: Arc::default(), repeat: None, ticks, rare: None })
+        Self::new(work, JobParts { info: Arc::default(), repeat: None, ticks, rare: None })
     }
 
     /// Returns the work; `None` if a run has it.

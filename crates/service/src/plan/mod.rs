@@ -2,7 +2,7 @@
 
 use crate::Reason;
 use crate::handle::Handle;
-use crate::job::{Info, Key, RareState, Repeat, Traits};
+use crate::job::{Info, JobParts, Key, RareState, Repeat};
 use crate::time::{Due, Ticks, When};
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,8 +102,8 @@ impl<'h> Options<'h> {
         // A plain one-shot job has none of these.
         let full = !plain || repeat.is_some() || rare.is_some();
         let info = || Arc::new(Info::new(name, key));
-        let traits = full.then(|| Traits { info: info(), repeat, ticks, rare });
-        Ok(Plan { due, traits, replace })
+        let parts = full.then(|| JobParts { info: info(), repeat, ticks, rare });
+        Ok(Plan { due, parts, replace })
     }
 }
 

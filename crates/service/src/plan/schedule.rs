@@ -3,7 +3,7 @@
 use crate::guard::discard;
 use crate::handle::{Handle, Work};
 use crate::instant::{self, InstantWork};
-use crate::job::{JobState, Traits};
+use crate::job::{JobParts, JobState};
 use crate::shard::NewJob;
 use crate::time::{Due, Moment};
 use crate::{JobHandle, Reason};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(crate) struct Plan {
     pub(crate) due: Due,
     /// `None` for a plain job.
-    pub(crate) traits: Option<Traits>,
+    pub(crate) parts: Option<JobParts>,
     /// A job that has the key is replaced.
     pub(crate) replace: bool,
 }
@@ -35,15 +35,15 @@ impl Handle {
         plan: Result<Plan, Reason>,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        let Plan { due, traits, replace } = match plan {
+        let Plan { due, parts, replace } = match plan {
             Ok(plan) => plan,
             Err(reason) => return Err(self.rejected(shard, reason, work)),
         };
-        let Some(traits) = traits else { return self.schedule_plain(shard, due.deadline, work) };
-        let info = Arc::clone(&traits.info);
+        let Some(parts) = parts else { return self.schedule_plain(shard, due.deadline, work) };
+        let info = Arc::clone(&parts.info);
         let key = info.key.clone().map(|key| (key, replace));
         let work: Box<dyn Work> = Box::new(work);
-        let new = NewJob::Full(JobState::new(work, traits));
+        let new = NewJob::Full(JobState::new(work, parts));
         match self.shards().schedule(shard, &due, key, new) {
             Ok((id, replaced)) => {
                 // Last, and without a lock: dropping the replaced work runs code of the user, which

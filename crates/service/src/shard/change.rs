@@ -1,7 +1,9 @@
 //! Changes of jobs by callers: cancelling, moving, and taking them back.
 
 use super::dyn_timer::{DynTimer, JobIndex, cancel_timer};
-use super::state::{Body, Other, ShardState, Slot, StopStage, Taken, TakenWork, Task, TimerState};
+use super::state::{
+    Body, Other, ShardState, ShardWork, Slot, StopStage, TakenJob, TakenWork, TimerState,
+};
 use super::work_slab::SlabWork;
 use crate::ChangeError;
 use crate::job::{Ending, Id};
@@ -10,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
-impl<W: Task + ?Sized> ShardState<W> {
+impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Cancels a plain job that waits for its time. This is the shortest path of
     /// [`end_as`](Self::end_as), for most jobs that are cancelled. Returns its deadline and its
     /// work.
@@ -32,7 +34,7 @@ impl<W: Task + ?Sized> ShardState<W> {
     /// Ends a job: it was cancelled, or one of its runs finishes it. If the job is running, returns
     /// `Running`, and no run follows.
     #[inline]
-    pub(crate) fn end_as(&mut self, id: Id, ending: Ending) -> Result<Taken<W>, ChangeError> {
+    pub(crate) fn end_as(&mut self, id: Id, ending: Ending) -> Result<TakenJob<W>, ChangeError> {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number);
         let slot = slot.ok_or_else(|| self.missing())?;
         if self.is_running(slot) {
@@ -53,7 +55,7 @@ impl<W: Task + ?Sized> ShardState<W> {
 
     /// Removes a job that is over, with its timer.
     #[inline]
-    pub(super) fn take(&mut self, index: u32, ending: Ending) -> Taken<W> {
+    pub(super) fn take(&mut self, index: u32, ending: Ending) -> TakenJob<W> {
         let removed = self.slots.remove(index).expect("a job ends once, and is here until then");
         let Slot { number, deadline, timer, body } = removed;
         if let TimerState::Wheel(timer) = timer {
@@ -80,7 +82,7 @@ impl<W: Task + ?Sized> ShardState<W> {
             self.job_states.len() + self.wakers.len() <= self.slots.len(),
             "a state or a waker is left of a job that is over"
         );
-        Taken { id: Id::new(number, index, self.shard()), deadline, info, work }
+        TakenJob { id: Id::new(number, index, self.shard()), deadline, info, work }
     }
 
     #[inline]
@@ -174,7 +176,7 @@ impl<W: Task + ?Sized> ShardState<W> {
         &mut self,
         due: bool,
         stage: StopStage,
-    ) -> (Vec<Taken<W>>, Option<Box<dyn DynTimer>>) {
+    ) -> (Vec<TakenJob<W>>, Option<Box<dyn DynTimer>>) {
         debug_assert!(self.stage <= stage, "{stage:?} after {:?}", self.stage);
         self.stage = stage;
         let stays = |slot: &Slot<W>| {

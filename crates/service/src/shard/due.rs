@@ -1,8 +1,8 @@
 //! Jobs at their deadlines: a job is taken out, its run begins, its run ends.
 
 use super::dyn_timer::JobIndex;
-use super::handover::{Begun, Cleanup, DueJob, EndedRun, Plain};
-use super::state::{Body, Other, ShardState, TakenWork, Task, TimerState};
+use super::handover::{Begun, Cleanup, DueJob, EndedRun, PlainRun};
+use super::state::{Body, Other, ShardState, ShardWork, TakenWork, TimerState};
 use super::work_slab::SlabWork;
 use crate::job::{After, Dispatch, Ending, Id, Info, RareState, Turn};
 use crate::observe::Distributions;
@@ -13,7 +13,7 @@ use wheelhouse_core::{Expired, Tick};
 /// The most timers that are taken out under one lock. Then another thread may have the lock.
 const PORTION: usize = 64;
 
-impl<W: Task + ?Sized> ShardState<W> {
+impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Takes out the next due job, up to the tick `upto`. If `on_leader` is set, runs begin at once
     /// on this thread; otherwise they are handed out. A plain job is returned; any other is put
     /// into `other`.
@@ -24,7 +24,7 @@ impl<W: Task + ?Sized> ShardState<W> {
         clock: &dyn Clock,
         on_leader: bool,
         other: &mut Option<DueJob<W>>,
-    ) -> Option<Plain<W>> {
+    ) -> Option<PlainRun<W>> {
         for _ in 0..PORTION {
             let Some(Expired { value, deadline: fired, .. }) = self.wheel.pop_expired(upto) else {
                 break;
@@ -43,7 +43,7 @@ impl<W: Task + ?Sized> ShardState<W> {
             }
             match self.begin_plain(index, fired, on_leader) {
                 Some((id, deadline, Body::Plain(work))) => {
-                    return Some(Plain { id, deadline, work });
+                    return Some(PlainRun { id, deadline, work });
                 }
                 Some((id, deadline, Body::Other(Other::InSlab(slab, index)))) => {
                     let work = SlabWork::new(&self.slabs, slab, index);
@@ -256,7 +256,7 @@ impl<W: Task + ?Sized> ShardState<W> {
         // The `Info` is in other memory than the rest of the job, so a run that can do without does
         // not touch it.
         let info = (!on_leader || frees_key || may_overlap).then(|| Arc::clone(&job.info));
-        let fork = job.work().filter(|_| may_overlap).and_then(Task::fork);
+        let fork = job.work().filter(|_| may_overlap).and_then(ShardWork::fork);
         let next = fork.as_ref().and_then(|_| job.wait_for_next(deadline, now, now));
         let paused = job.is_paused();
         let (work, tick) = match (fork, next) {

@@ -2,11 +2,11 @@
 //! its end, so that a job that schedules itself again at once does not keep the poll from
 //! returning.
 
-use super::state::{ShardState, Task};
+use super::state::{ShardState, ShardWork};
 use crate::time::Moment;
 use wheelhouse_core::Tick;
 
-impl<W: Task + ?Sized> ShardState<W> {
+impl<W: ShardWork + ?Sized> ShardState<W> {
     /// From here to [`open_fence`](Self::open_fence), jobs that are scheduled are kept for the next
     /// poll.
     pub(crate) fn close_fence(&mut self, upto: Tick) {

@@ -1,7 +1,7 @@
 //! The types that pass between shards and the driver: runs that come due, begin and end.
 
 use super::runs::WatchKey;
-use super::state::Task;
+use super::state::ShardWork;
 use super::work_slab::SlabWork;
 use crate::job::{Dispatch, Id, Info, Turn};
 use crate::time::Moment;
@@ -10,7 +10,7 @@ use std::task::Waker;
 use std::time::SystemTime;
 
 /// A job that has come due, and is not plain.
-pub(crate) enum DueJob<W: Task + ?Sized> {
+pub(crate) enum DueJob<W: ShardWork + ?Sized> {
     /// A run of instant work in a slab, which has begun on this thread, and its deadline.
     InSlab(Id, Moment, SlabWork<W>),
     /// A run that has begun on this thread.
@@ -23,7 +23,7 @@ pub(crate) enum DueJob<W: Task + ?Sized> {
 
 /// A run of a plain job, which has begun on the leading thread. Most runs are of this kind. It is
 /// passed on several times within a microsecond, so it is small.
-pub(crate) struct Plain<W: ?Sized> {
+pub(crate) struct PlainRun<W: ?Sized> {
     pub(crate) id: Id,
     pub(crate) deadline: Moment,
     pub(crate) work: Box<W>,
@@ -60,7 +60,7 @@ pub(crate) struct Begun<W: ?Sized> {
     pub(crate) watch: Option<WatchKey>,
 }
 
-impl<W: Task + ?Sized> Begun<W> {
+impl<W: ShardWork + ?Sized> Begun<W> {
     /// Returns `true` if the work takes only an instant.
     pub(crate) fn is_instant(&self) -> bool {
         self.work.as_ref().is_some_and(|work| work.is_instant())

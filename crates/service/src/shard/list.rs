@@ -1,6 +1,6 @@
 //! Lists the jobs of a shard.
 
-use super::state::{Body, Other, ShardState, Task};
+use super::state::{Body, Other, ShardState, ShardWork};
 use crate::job::{Id, Info};
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ const PORTION: u32 = 256;
 /// A job, and the part that its handles share.
 pub(crate) type Listed = (Id, Option<Arc<Info>>);
 
-impl<W: Task + ?Sized> ShardState<W> {
+impl<W: ShardWork + ?Sized> ShardState<W> {
     /// The jobs among the next entries from `from` on, and the entry to continue with. Futures are
     /// not listed.
     pub(crate) fn list(&self, from: u32) -> (Vec<Listed>, Option<u32>) {

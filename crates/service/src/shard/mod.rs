@@ -14,14 +14,14 @@ mod due;
 mod dyn_timer;
 mod fence;
 mod handover;
-mod inside;
+mod in_progress;
 mod keys;
 mod list;
 mod lock_order;
 mod pause;
 mod runs;
+mod shrink;
 mod signal;
-mod spare;
 mod state;
 mod stop;
 mod work_slab;
@@ -29,9 +29,9 @@ mod work_slab;
 pub(crate) use arena::Arena;
 pub(crate) use dyn_timer::DynTimer;
 pub use dyn_timer::JobIndex;
-pub(crate) use handover::{Begun, Cleanup, DueJob, EndedRun, Plain};
+pub(crate) use handover::{Begun, Cleanup, DueJob, EndedRun, PlainRun};
 pub(crate) use runs::Watch;
-pub(crate) use state::{NewJob, ShardState, StopStage, Taken, TakenWork, Task};
+pub(crate) use state::{NewJob, ShardState, ShardWork, StopStage, TakenJob, TakenWork};
 pub(crate) use work_slab::{SlabWork, Slabs, WorkSlab};
 
 use crate::job::{Id, Info, Key};
@@ -48,14 +48,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use wheelhouse_core::Tick;
 
 /// A shard.
-struct Shard<W: Task + ?Sized> {
+struct Shard<W: ShardWork + ?Sized> {
     /// Nothing is due before this tick. Written under the lock.
     next: AtomicU64,
     state: Mutex<ShardState<W>>,
 }
 
 /// All shards, and their common state.
-pub(crate) struct Shards<W: Task + ?Sized> {
+pub(crate) struct Shards<W: ShardWork + ?Sized> {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ticks: Ticks,
     pub(crate) signal: CachePadded<Signal>,
@@ -79,7 +79,7 @@ std::thread_local! {
 
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-impl<W: Task + ?Sized> Shards<W> {
+impl<W: ShardWork + ?Sized> Shards<W> {
     /// Creates a shard for each wheel. With `own_wheels` they are of the default kind, and `shrink`
     /// may replace them.
     pub(crate) fn new(

@@ -6,7 +6,7 @@
 //! them costs as much as the jobs that came due in the meantime.
 
 use super::dyn_timer::cancel_timer;
-use super::state::{Body, Other, ShardState, Task, TimerState};
+use super::state::{Body, Other, ShardState, ShardWork, TimerState};
 use super::work_slab::WorkSlab;
 use crate::ChangeError;
 use crate::job::{Id, JobState};
@@ -15,7 +15,7 @@ use crate::time::Moment;
 /// The most jobs that are resumed under one lock.
 const PORTION: usize = 64;
 
-impl<W: Task + ?Sized> ShardState<W> {
+impl<W: ShardWork + ?Sized> ShardState<W> {
     /// The state of a job, and `true` if a run is in progress. A plain job gets a state.
     pub(super) fn full_state(&mut self, id: Id) -> Result<(&mut JobState<W>, bool), ChangeError> {
         let missing = self.missing();

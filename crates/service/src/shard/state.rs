@@ -16,7 +16,7 @@ use std::task::Waker;
 use wheelhouse_core::{Tick, TimerId};
 
 /// The properties of work that a shard needs.
-pub(crate) trait Task: Send {
+pub(crate) trait ShardWork: Send {
     /// The slabs in which instant work is stored without a box.
     type Slab: WorkSlab<Self> + ?Sized;
 
@@ -108,14 +108,14 @@ pub(super) enum Other {
 }
 
 /// Work that was taken out of a job.
-pub(crate) enum TakenWork<W: Task + ?Sized> {
+pub(crate) enum TakenWork<W: ShardWork + ?Sized> {
     Work(Box<W>),
     InSlab(SlabWork<W>),
     Wake(Waker),
 }
 
 /// A job that was taken out and will not run.
-pub(crate) struct Taken<W: Task + ?Sized> {
+pub(crate) struct TakenJob<W: ShardWork + ?Sized> {
     pub(crate) id: Id,
     pub(crate) deadline: Moment,
     pub(crate) info: Option<Arc<Info>>,
@@ -149,7 +149,7 @@ impl StopStage {
     }
 }
 
-pub(crate) struct ShardState<W: Task + ?Sized> {
+pub(crate) struct ShardState<W: ShardWork + ?Sized> {
     pub(super) wheel: Box<dyn DynTimer>,
     /// The wheel is of the default kind, and may be replaced by another.
     pub(super) own_wheel: bool,
@@ -183,7 +183,7 @@ pub(crate) struct ShardState<W: Task + ?Sized> {
     pub(super) distributions: Option<Box<Distributions>>,
 }
 
-impl<W: Task + ?Sized> ShardState<W> {
+impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(super) fn new(
         (wheel, own_wheel): (Box<dyn DynTimer>, bool),
         ticks: Ticks,

@@ -1,7 +1,7 @@
 //! The steps of a stop in all shards, and its waiting.
 
-use super::state::{ShardState, StopStage, Task};
-use super::{Shards, Taken};
+use super::state::{ShardState, ShardWork, StopStage};
+use super::{Shards, TakenJob};
 use crate::job::Ending;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 /// last job does not, so that a cancel need not check for drains.
 const DRAIN_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-impl<W: Task + ?Sized> ShardState<W> {
+impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Refuses new jobs, and takes out jobs without a last run.
-    fn drain(&mut self) -> Vec<Taken<W>> {
+    fn drain(&mut self) -> Vec<TakenJob<W>> {
         debug_assert_eq!(self.stage, StopStage::Open, "a service stops once");
         self.stage = StopStage::Draining;
         let mut endless = Vec::new();
@@ -37,9 +37,9 @@ impl<W: Task + ?Sized> ShardState<W> {
     }
 }
 
-impl<W: Task + ?Sized> Shards<W> {
+impl<W: ShardWork + ?Sized> Shards<W> {
     /// Refuses new jobs, and takes back jobs without a last run.
-    pub(crate) fn drain(&self) -> Vec<Taken<W>> {
+    pub(crate) fn drain(&self) -> Vec<TakenJob<W>> {
         let mut taken = Vec::new();
         self.with_all(|state| taken.extend(state.drain()));
         taken.iter().for_each(|taken| self.free_key(taken.info.as_deref(), taken.id));
@@ -68,7 +68,7 @@ impl<W: Task + ?Sized> Shards<W> {
 
     /// Takes back pending jobs, and with `due` also jobs whose runs were handed out and have not
     /// begun. From here on nothing is scheduled.
-    pub(crate) fn take_back(&self, due: bool, stage: StopStage) -> Vec<Taken<W>> {
+    pub(crate) fn take_back(&self, due: bool, stage: StopStage) -> Vec<TakenJob<W>> {
         self.closed.store(true, Ordering::SeqCst);
         let (mut taken, mut wheels) = (Vec::new(), Vec::new());
         self.with_all(|state| {

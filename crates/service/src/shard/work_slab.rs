@@ -3,7 +3,7 @@
 //! The shard stores only the index of such work. The slab, which knows its type, takes it out and
 //! carries it out, without the lock of the shard and without an allocation.
 
-use super::state::Task;
+use super::state::ShardWork;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -20,15 +20,15 @@ pub(crate) trait WorkSlab<W: ?Sized>: Any + Send + Sync {
 }
 
 /// The slabs of a shard, one for each type. They are few, so they are searched one by one.
-pub(crate) type Slabs<W> = Vec<Arc<<W as Task>::Slab>>;
+pub(crate) type Slabs<W> = Vec<Arc<<W as ShardWork>::Slab>>;
 
 /// Work that was taken out of a job and is still in its slab. Dropping this drops the work.
-pub(crate) struct SlabWork<W: Task + ?Sized> {
+pub(crate) struct SlabWork<W: ShardWork + ?Sized> {
     slab: Option<Arc<W::Slab>>,
     index: u32,
 }
 
-impl<W: Task + ?Sized> SlabWork<W> {
+impl<W: ShardWork + ?Sized> SlabWork<W> {
     pub(super) fn new(slabs: &Slabs<W>, slab: u16, index: u32) -> Self {
         Self { slab: Some(Arc::clone(&slabs[usize::from(slab)])), index }
     }
@@ -39,7 +39,7 @@ impl<W: Task + ?Sized> SlabWork<W> {
     }
 }
 
-impl<W: Task + ?Sized> Drop for SlabWork<W> {
+impl<W: ShardWork + ?Sized> Drop for SlabWork<W> {
     fn drop(&mut self) {
         self.slab.iter().for_each(|slab| slab.clear(self.index));
     }

@@ -2,7 +2,7 @@
 
 use super::Shards;
 use super::runs::Watch;
-use super::state::{StopStage, Task};
+use super::state::{ShardWork, StopStage};
 use crate::job::{Id, Info};
 use crate::sync::thread_local;
 use crate::time::Moment;
@@ -17,7 +17,7 @@ thread_local! {
     static ON_THIS_THREAD: RefCell<Vec<usize>> = RefCell::default();
 }
 
-impl<W: Task + ?Sized> Shards<W> {
+impl<W: ShardWork + ?Sized> Shards<W> {
     pub(crate) fn watch(&self) -> Watch {
         let mut watch = Watch::default();
         self.with_all(|state| state.runs.add_to(&mut watch));

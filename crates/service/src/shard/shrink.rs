@@ -2,12 +2,12 @@
 
 use super::Shards;
 use super::dyn_timer::DynTimer;
-use super::state::{ShardState, Task, TimerState};
+use super::state::{ShardState, ShardWork, TimerState};
 use super::work_slab::WorkSlab;
 use wheelhouse_core::{Expired, Tick};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
-impl<W: Task + ?Sized> ShardState<W> {
+impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Returns `true` if most memory here is unused, and few jobs are left.
     #[inline]
     pub(crate) fn is_spacious(&self) -> bool {
@@ -36,7 +36,7 @@ impl<W: Task + ?Sized> ShardState<W> {
     }
 }
 
-impl<W: Task + ?Sized> Shards<W> {
+impl<W: ShardWork + ?Sized> Shards<W> {
     /// Releases the memory of a shard for jobs that are gone.
     pub(crate) fn shrink(&self, shard: u32) {
         drop(self.with(shard, ShardState::shrink));
