@@ -2,7 +2,7 @@
 //! the run.
 
 use crate::drive::block_on;
-use crate::handle::{Back, Run, RunFuture, Work};
+use crate::handle::{Run, RunFuture, RunResult, Work};
 use crate::work::call_again;
 use std::any::Any;
 use std::fmt::Display;
@@ -11,18 +11,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The result of a run.
-pub(crate) trait Outcome {
+pub(crate) trait RunOutput {
     /// Returns the error as text, if the run failed.
     fn into_result(self) -> Result<(), String>;
 }
 
-impl Outcome for () {
+impl RunOutput for () {
     fn into_result(self) -> Result<(), String> {
         Ok(())
     }
 }
 
-impl<T, E: Display> Outcome for Result<T, E> {
+impl<T, E: Display> RunOutput for Result<T, E> {
     fn into_result(self) -> Result<(), String> {
         self.map(drop).map_err(|error| error.to_string())
     }
@@ -47,27 +47,27 @@ impl<C, Fut> Async<C, Fut> {
 
     fn run(future: Fut, limit: Option<Duration>) -> RunFuture
     where
-        Fut: Future<Output: Outcome> + Send + 'static,
+        Fut: Future<Output: RunOutput> + Send + 'static,
     {
         RunFuture { future: Box::pin(async { future.await.into_result() }), limit }
     }
 }
 
 /// A closure that is called once.
-pub(crate) struct Once<F>(pub(crate) F);
+pub(crate) struct AsyncOnce<F>(pub(crate) F);
 
 /// A closure that is called again when the run before has ended.
-pub(crate) struct Each<F>(pub(crate) F);
+pub(crate) struct AsyncEach<F>(pub(crate) F);
 
 /// A closure that is also called while other runs are in progress.
-pub(crate) struct Beside<F>(pub(crate) Arc<F>);
+pub(crate) struct Overlapping<F>(pub(crate) Arc<F>);
 
 /// The methods of all of them. `call` runs a returned job on the thread of its caller.
 macro_rules! call {
     () => {
-        fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
-            if let Some(run) = self.call_async(run, back) {
-                back.error = block_on(run.future).err();
+        fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
+            if let Some(run) = self.call_async(run, result) {
+                result.error = block_on(run.future).err();
             }
         }
 
@@ -77,45 +77,45 @@ macro_rules! call {
     };
 }
 
-impl<F, Fut> Work for Async<Once<F>, Fut>
+impl<F, Fut> Work for Async<AsyncOnce<F>, Fut>
 where
     F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
-    Fut: Future<Output: Outcome> + Send + 'static,
+    Fut: Future<Output: RunOutput> + Send + 'static,
 {
-    fn call_async(self: Box<Self>, run: &Run<'_>, _: &mut Back) -> Option<RunFuture> {
+    fn call_async(self: Box<Self>, run: &Run<'_>, _: &mut RunResult) -> Option<RunFuture> {
         Some(Self::run((self.call.0)(run), self.limit))
     }
 
     call!();
 }
 
-impl<F, Fut> Work for Async<Each<F>, Fut>
+impl<F, Fut> Work for Async<AsyncEach<F>, Fut>
 where
     F: FnMut(&Run<'_>) -> Fut + Send + 'static,
-    Fut: Future<Output: Outcome> + Send + 'static,
+    Fut: Future<Output: RunOutput> + Send + 'static,
 {
-    fn call_async(self: Box<Self>, run: &Run<'_>, back: &mut Back) -> Option<RunFuture> {
+    fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
         let (limit, mut future) = (self.limit, None);
-        call_again(self, back, |work| future = Some((work.call.0)(run)));
+        call_again(self, result, |work| future = Some((work.call.0)(run)));
         future.map(|future| Self::run(future, limit))
     }
 
     call!();
 }
 
-impl<F, Fut> Work for Async<Beside<F>, Fut>
+impl<F, Fut> Work for Async<Overlapping<F>, Fut>
 where
     F: Fn(&Run<'_>) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output: Outcome> + Send + 'static,
+    Fut: Future<Output: RunOutput> + Send + 'static,
 {
-    fn call_async(self: Box<Self>, run: &Run<'_>, back: &mut Back) -> Option<RunFuture> {
+    fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
         let (limit, mut future) = (self.limit, None);
-        call_again(self, back, |work| future = Some((work.call.0)(run)));
+        call_again(self, result, |work| future = Some((work.call.0)(run)));
         future.map(|future| Self::run(future, limit))
     }
 
     fn fork(&self) -> Option<Box<dyn Work>> {
-        Some(Box::new(Self::new(Beside(Arc::clone(&self.call.0)), self.limit)))
+        Some(Box::new(Self::new(Overlapping(Arc::clone(&self.call.0)), self.limit)))
     }
 
     call!();

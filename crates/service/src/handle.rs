@@ -1,11 +1,11 @@
 //! The handle through which any thread schedules jobs, and the types that form a cycle with it:
 //! work is called with a `Run`, and a `Run` refers to the service. So they share one file.
 
-use crate::brief::BriefSlab;
 use crate::drive::ReadyQueue;
 use crate::guard::guarded;
+use crate::instant::InstantSlab;
 use crate::job::{Id, Info, Key};
-use crate::shard::{House, Task};
+use crate::shard::{ShardWork, Shards};
 use crate::time::{Clock, Due, Moment, Ticks, When};
 use crate::{AsyncRun, ChangeError, Event, EventKind, Job, JobHandle, Snapshot};
 use crossbeam_utils::CachePadded;
@@ -18,13 +18,13 @@ use std::time::{Duration, SystemTime};
 /// The work of a job.
 pub(crate) trait Work: Send + 'static {
     /// Runs the work. Work that runs again, or that must not be dropped before the job is over, is
-    /// put into `back`, even if it panics.
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back);
+    /// put into `result`, even if it panics.
+    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult);
 
     /// Begins a run that is a future. Returns `None` if the work is not async. Work that runs again
-    /// is put into `back` at once.
-    fn call_async(self: Box<Self>, run: &Run<'_>, back: &mut Back) -> Option<RunFuture> {
-        let _ = (run, back);
+    /// is put into `result` at once.
+    fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
+        let _ = (run, result);
         None
     }
 
@@ -40,7 +40,7 @@ pub(crate) trait Work: Send + 'static {
     /// Returns `true` if it takes only an instant and calls no closure of the user. It then runs on
     /// the leading thread even if closures run on an executor, so no slow job delays it, and such
     /// work is done in the order of deadlines.
-    fn is_brief(&self) -> bool {
+    fn is_instant(&self) -> bool {
         false
     }
 
@@ -53,7 +53,7 @@ pub(crate) trait Work: Send + 'static {
 
 /// The results of a run.
 #[derive(Default)]
-pub(crate) struct Back {
+pub(crate) struct RunResult {
     /// Work that runs again, or that is dropped when the job is over.
     pub(crate) work: Option<Box<dyn Work>>,
     /// Why it failed, if it did.
@@ -68,15 +68,15 @@ pub(crate) struct RunFuture {
     pub(crate) limit: Option<Duration>,
 }
 
-impl Task for dyn Work {
-    type Slab = dyn BriefSlab;
+impl ShardWork for dyn Work {
+    type Slab = dyn InstantSlab;
 
     fn fork(&self) -> Option<Box<Self>> {
         Work::fork(self)
     }
 
-    fn is_brief(&self) -> bool {
-        Work::is_brief(self)
+    fn is_instant(&self) -> bool {
+        Work::is_instant(self)
     }
 
     fn is_awaited(&self) -> bool {
@@ -89,7 +89,7 @@ pub(crate) type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
 /// The state that handles and threads share.
 pub(crate) struct Shared {
-    pub(crate) house: House<dyn Work>,
+    pub(crate) shards: Shards<dyn Work>,
     pub(crate) slow_after: Duration,
     pub(crate) observer: Option<Observer>,
     /// Where async jobs run, if not on the threads of the service.
@@ -102,17 +102,17 @@ pub(crate) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
 
 /// A reference to the service, with one reference count for each shard: jobs add and drop
 /// references with each call, and threads that write to one count would wait for one another.
-pub(crate) type Anchor = Arc<CachePadded<Arc<Shared>>>;
+pub(crate) type ServiceRef = Arc<CachePadded<Arc<Shared>>>;
 
 impl Shared {
     /// Counts an event, and reports it to the observer.
     pub(crate) fn report(&self, job: JobHandle, kind: EventKind) {
         let shard = job.id().shard();
-        self.house.with(shard, |core| match kind {
-            EventKind::Panicked(_) => core.counts.panicked += 1,
-            EventKind::ChannelFull | EventKind::ChannelClosed => core.counts.undelivered += 1,
-            EventKind::TimedOut(_) => core.counts.timed_out += 1,
-            EventKind::GaveUp(_) => core.counts.gave_up += 1,
+        self.shards.with(shard, |state| match kind {
+            EventKind::Panicked(_) => state.counts.panicked += 1,
+            EventKind::ChannelFull | EventKind::ChannelClosed => state.counts.undelivered += 1,
+            EventKind::TimedOut(_) => state.counts.timed_out += 1,
+            EventKind::GaveUp(_) => state.counts.gave_up += 1,
             // Counted where they are found.
             EventKind::Failed(_)
             | EventKind::Abandoned
@@ -131,7 +131,7 @@ impl Shared {
 
 /// The run that a job is in: the argument of its closure.
 pub struct Run<'a> {
-    pub(crate) anchor: &'a Anchor,
+    pub(crate) service: &'a ServiceRef,
     pub(crate) id: Id,
     /// `None` also if the job has an `Info` that this run did not need.
     pub(crate) info: Option<&'a Arc<Info>>,
@@ -142,7 +142,7 @@ pub struct Run<'a> {
     pub(crate) missed: u64,
     pub(crate) last: bool,
     pub(crate) extra: bool,
-    pub(crate) stale: bool,
+    pub(crate) asks_rule_only: bool,
     pub(crate) attempt: u32,
 }
 
@@ -176,43 +176,43 @@ pub struct Run<'a> {
 #[derive(Clone)]
 pub struct Handle {
     /// One for each shard.
-    anchors: Arc<[Anchor]>,
+    refs: Arc<[ServiceRef]>,
 }
 
 impl Handle {
     pub(crate) fn new(shared: &Arc<Shared>) -> Self {
-        let anchor = |_| Arc::new(CachePadded::new(Arc::clone(shared)));
-        Self { anchors: (0..shared.house.shards()).map(anchor).collect() }
+        let service = |_| Arc::new(CachePadded::new(Arc::clone(shared)));
+        Self { refs: (0..shared.shards.count()).map(service).collect() }
     }
 
     #[inline]
     pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.anchors[0]
+        &self.refs[0]
     }
 
     #[inline]
-    pub(crate) fn house(&self) -> &House<dyn Work> {
-        &self.shared().house
+    pub(crate) fn shards(&self) -> &Shards<dyn Work> {
+        &self.shared().shards
     }
 
-    /// The anchor for jobs of a shard.
+    /// The reference for jobs of a shard.
     #[inline]
-    pub(crate) fn anchor(&self, shard: u32) -> &Anchor {
-        &self.anchors[shard as usize]
+    pub(crate) fn service_ref(&self, shard: u32) -> &ServiceRef {
+        &self.refs[shard as usize]
     }
 
     /// The job that has the key; `None` if no job has it. The key of a job becomes free when its
     /// last run begins. O(1).
     pub fn job(&self, key: &str) -> Option<JobHandle> {
-        let house = self.house();
-        let id = house.job_of_key(key)?;
-        let info = house.with(id.shard(), |core| core.info(id))?;
+        let shards = self.shards();
+        let id = shards.job_of_key(key)?;
+        let info = shards.with(id.shard(), |state| state.info(id))?;
         Some(self.job_handle(id, Some(info)))
     }
 
     /// The keys in use, in the order in which their jobs were scheduled. O(k log k).
     pub fn keys(&self) -> Vec<Key> {
-        self.house().keys_in_order()
+        self.shards().keys_in_order()
     }
 
     /// Cancels the job that has the key. See [`JobHandle::cancel`].
@@ -247,8 +247,8 @@ impl Handle {
     }
 
     fn move_to(&self, key: &str, due: Option<Due>) -> Result<(), ChangeError> {
-        let id = self.house().job_of_key(key).ok_or_else(|| self.missing_key())?;
-        match self.house().move_to(id, due, true) {
+        let id = self.shards().job_of_key(key).ok_or_else(|| self.missing_key())?;
+        match self.shards().move_to(id, due, true) {
             // It has ended since.
             Err(ChangeError::Over) => Err(ChangeError::UnknownKey),
             moved => moved,
@@ -286,14 +286,14 @@ impl Handle {
     /// }
     /// ```
     pub fn pause(&self) {
-        self.house().hold();
+        self.shards().pause_all();
     }
 
     /// Resumes all jobs. Scheduled times of a periodic job that passed during the pause are
     /// skipped, and not counted as missed. One-shot jobs whose time has come, and retries, are due
     /// at once. O(k) for k jobs whose times have come.
     pub fn resume(&self) {
-        self.house().let_go();
+        self.shards().resume_all();
     }
 
     /// Releases memory that belonged to jobs which are gone. The service does so by itself when a
@@ -301,12 +301,12 @@ impl Handle {
     /// moved, threads that schedule there wait. O(n) for n slots, used or free. A custom
     /// [backend](crate::Builder::backend) keeps its memory.
     pub fn compact(&self) {
-        self.house().compact();
+        self.shards().compact();
     }
 
     /// The number of jobs that are scheduled and not over.
     pub fn len(&self) -> usize {
-        self.house().jobs()
+        self.shards().jobs()
     }
 
     /// Returns `true` if no job is scheduled.
@@ -316,33 +316,33 @@ impl Handle {
 
     /// Returns `true` if the service has been stopped.
     pub fn is_stopped(&self) -> bool {
-        self.house().is_closed()
+        self.shards().is_closed()
     }
 
     /// The current time, by the clock of the service.
     pub fn now(&self) -> Moment {
-        self.house().now()
+        self.shards().now()
     }
 
     /// The clock of the service.
     pub fn clock(&self) -> &dyn Clock {
-        &*self.house().clock
+        &*self.shards().clock
     }
 
     /// Counters, and the distributions of lateness and run time.
     pub fn snapshot(&self) -> Snapshot {
-        self.house().snapshot()
+        self.shards().snapshot()
     }
 
     /// The ticks of the service.
     #[inline]
     pub(crate) fn ticks(&self) -> Ticks {
-        self.house().ticks
+        self.shards().ticks
     }
 
     #[inline]
     pub(crate) fn job_handle(&self, id: Id, info: Option<Arc<Info>>) -> JobHandle {
-        JobHandle::new(Arc::clone(self.anchor(id.shard())), id, info)
+        JobHandle::new(Arc::clone(self.service_ref(id.shard())), id, info)
     }
 }
 

@@ -2,9 +2,9 @@
 //! returned.
 
 use crate::ChangeError;
-use crate::handle::{Anchor, Back, Run, Work};
+use crate::handle::{Run, RunResult, ServiceRef, Work};
 use crate::job::{Ending, Id, Info, Key, Status};
-use crate::shard::{Core, Held, House, Taken};
+use crate::shard::{ShardState, Shards, TakenJob, TakenWork};
 use crate::time::{Due, Moment, When};
 use std::fmt;
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use std::time::{Duration, SystemTime};
 /// [`Stopped`](ChangeError::Stopped) once the service is stopped.
 #[derive(Clone)]
 pub struct JobHandle {
-    anchor: Anchor,
+    service: ServiceRef,
     id: Id,
     info: Option<Arc<Info>>,
 }
 
 impl JobHandle {
     #[inline]
-    pub(crate) fn new(anchor: Anchor, id: Id, info: Option<Arc<Info>>) -> Self {
-        Self { anchor, id, info }
+    pub(crate) fn new(service: ServiceRef, id: Id, info: Option<Arc<Info>>) -> Self {
+        Self { service, id, info }
     }
 
     /// The number of the job, which is unique within its service and starts at 1. The jobs that one
@@ -52,7 +52,7 @@ impl JobHandle {
 
     /// The state of the job.
     pub fn status(&self) -> Status {
-        let status = self.house().with(self.id.shard(), |core| core.status(self.id));
+        let status = self.shards().with(self.id.shard(), |state| state.status(self.id));
         status.or_else(|| self.ending().map(Status::from)).unwrap_or(Status::Over)
     }
 
@@ -67,7 +67,7 @@ impl JobHandle {
     pub fn runs(&self) -> u64 {
         match &self.info {
             Some(info) => {
-                let runs = self.house().with(self.id.shard(), |core| core.runs_of(self.id));
+                let runs = self.shards().with(self.id.shard(), |state| state.runs_of(self.id));
                 runs.unwrap_or_else(|| info.runs())
             }
             None => u64::from(self.status() == Status::Running),
@@ -84,21 +84,21 @@ impl JobHandle {
     /// When the next run is due; `None` if it is running, paused or over. For a job that waits for
     /// a wall-clock time, this is an estimate from the current wall clock.
     pub fn deadline(&self) -> Option<Moment> {
-        let due = self.house().with(self.id.shard(), |core| core.due(self.id))?;
+        let due = self.shards().with(self.id.shard(), |state| state.due(self.id))?;
         // Without the lock: the clock may be the user's code.
-        Some(due.wall.as_ref().map_or(due.deadline, |wall| wall.reckoned(&*self.house().clock)))
+        Some(due.wall.as_ref().map_or(due.deadline, |wall| wall.estimated(&*self.shards().clock)))
     }
 
     /// How long until the next run is due, zero if it is overdue; `None` if it is
     /// running, paused or over.
     pub fn remaining(&self) -> Option<Duration> {
-        self.deadline().map(|deadline| deadline.saturating_since(self.house().now()))
+        self.deadline().map(|deadline| deadline.saturating_since(self.shards().now()))
     }
 
     /// The wall-clock time at which the next run is due; `None` if it is running, paused or over.
     pub fn next_time(&self) -> Option<SystemTime> {
-        let due = self.house().with(self.id.shard(), |core| core.due(self.id))?;
-        let clock = &*self.house().clock;
+        let due = self.shards().with(self.id.shard(), |state| state.due(self.id))?;
+        let clock = &*self.shards().clock;
         Some(match due.wall {
             Some(wall) => wall.time,
             None => clock.wall().checked_add(due.deadline.saturating_since(clock.now()))?,
@@ -119,18 +119,18 @@ impl JobHandle {
     pub fn cancel(&self) -> Result<Job, ChangeError> {
         // Not part of the return value: few jobs need it, and the plain result passes in registers.
         let mut other = None;
-        let plain = self.house().with(self.id.shard(), |core| {
-            let plain = core.cancel_plain(self.id);
+        let plain = self.shards().with(self.id.shard(), |state| {
+            let plain = state.cancel_plain(self.id);
             if plain.is_none() {
-                other = Some(core.end_as(self.id, Ending::Cancelled));
+                other = Some(state.end_as(self.id, Ending::Cancelled));
             }
             plain
         });
         if let Some((deadline, work)) = plain {
-            let handle = JobHandle::new(Arc::clone(&self.anchor), self.id, None);
-            return Ok(Job { handle, deadline, held: Some(Held::Work(work)) });
+            let handle = JobHandle::new(Arc::clone(&self.service), self.id, None);
+            return Ok(Job { handle, deadline, work: Some(TakenWork::Work(work)) });
         }
-        self.ended(other.unwrap_or(Err(ChangeError::Over)))
+        self.ended(other.expect("set if the job is not plain"))
     }
 
     /// Moves the next run to `delay` from now, earlier or later. The schedule continues from there.
@@ -148,7 +148,7 @@ impl JobHandle {
     /// service was stopped, and the stop returns the job. [`Overflow`](ChangeError::Overflow): the
     /// time is out of range, and the job stays as it was.
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
-        self.move_to(self.house().now().checked_add(delay).map(Due::at))
+        self.move_to(self.shards().now().checked_add(delay).map(Due::at))
     }
 
     /// Moves the next run to a point in time, as [`refresh`](Self::refresh) does. Takes what
@@ -158,7 +158,7 @@ impl JobHandle {
     ///
     /// Those of [`refresh`](Self::refresh).
     pub fn reschedule(&self, when: impl Into<When>) -> Result<(), ChangeError> {
-        self.move_to(when.into().due(&*self.house().clock))
+        self.move_to(when.into().due(&*self.shards().clock))
     }
 
     /// Pauses the job: no further run begins until it is [resumed](Self::resume). A run in progress
@@ -173,7 +173,7 @@ impl JobHandle {
     /// [`ChangeError::Running`]: too late, the last run has begun. Or those of
     /// [`refresh`](Self::refresh).
     pub fn pause(&self) -> Result<(), ChangeError> {
-        self.change(|core| core.pause(self.id))
+        self.change(|state| state.pause(self.id))
     }
 
     /// Resumes the job; does nothing if it is not paused. Scheduled times that passed during the
@@ -185,8 +185,8 @@ impl JobHandle {
     ///
     /// Those of [`pause`](Self::pause).
     pub fn resume(&self) -> Result<(), ChangeError> {
-        let now = self.house().now();
-        self.change(|core| core.resume(self.id, now))
+        let now = self.shards().now();
+        self.change(|state| state.resume(self.id, now))
     }
 
     /// Starts a run now, also if the job is [paused](Self::pause). The schedule of a periodic job
@@ -199,15 +199,15 @@ impl JobHandle {
     ///
     /// [`ChangeError::Running`]: a run is in progress. Or those of [`refresh`](Self::refresh).
     pub fn run_now(&self) -> Result<(), ChangeError> {
-        let now = self.house().now();
-        self.change(|core| core.run_now(self.id, now))
+        let now = self.shards().now();
+        self.change(|state| state.run_now(self.id, now))
     }
 
     fn change(
         &self,
-        change: impl FnOnce(&mut Core<dyn Work>) -> Result<(), ChangeError>,
+        change: impl FnOnce(&mut ShardState<dyn Work>) -> Result<(), ChangeError>,
     ) -> Result<(), ChangeError> {
-        self.house().with(self.id.shard(), change).map_err(|error| self.known(error))
+        self.shards().with(self.id.shard(), change).map_err(|error| self.with_outcome(error))
     }
 
     pub(crate) fn id(&self) -> Id {
@@ -215,8 +215,8 @@ impl JobHandle {
     }
 
     #[inline]
-    fn house(&self) -> &House<dyn Work> {
-        &self.anchor.house
+    fn shards(&self) -> &Shards<dyn Work> {
+        &self.service.shards
     }
 
     fn ending(&self) -> Option<Ending> {
@@ -225,7 +225,7 @@ impl JobHandle {
 
     /// Replaces the error of the shard, which no longer has the job, by the outcome that the handle
     /// keeps.
-    fn known(&self, error: ChangeError) -> ChangeError {
+    fn with_outcome(&self, error: ChangeError) -> ChangeError {
         match (error, self.ending()) {
             (ChangeError::Over | ChangeError::Stopped, Some(Ending::Finished)) => {
                 ChangeError::Finished
@@ -240,30 +240,30 @@ impl JobHandle {
 
     /// Ends the job as cancelled or finished.
     pub(crate) fn end_as(&self, ending: Ending) -> Result<Job, ChangeError> {
-        self.ended(self.house().with(self.id.shard(), |core| core.end_as(self.id, ending)))
+        self.ended(self.shards().with(self.id.shard(), |state| state.end_as(self.id, ending)))
     }
 
     /// Converts the result of ending the job.
     #[inline(never)]
-    fn ended(&self, taken: Result<Taken<dyn Work>, ChangeError>) -> Result<Job, ChangeError> {
+    fn ended(&self, taken: Result<TakenJob<dyn Work>, ChangeError>) -> Result<Job, ChangeError> {
         match taken {
             Ok(taken) => {
-                self.house().free_key(taken.info.as_deref(), self.id);
-                Ok(Job::new(Arc::clone(&self.anchor), taken))
+                self.shards().free_key(taken.info.as_deref(), self.id);
+                Ok(Job::new(Arc::clone(&self.service), taken))
             }
             Err(error) => {
                 if error == ChangeError::Running {
                     // The run in progress is the last, so its key is free.
-                    self.house().free_key(self.info.as_deref(), self.id);
+                    self.shards().free_key(self.info.as_deref(), self.id);
                 }
-                Err(self.known(error))
+                Err(self.with_outcome(error))
             }
         }
     }
 
     fn move_to(&self, due: Option<Due>) -> Result<(), ChangeError> {
-        let moved = self.house().move_to(self.id, due, true);
-        moved.map_err(|error| self.known(error))
+        let moved = self.shards().move_to(self.id, due, true);
+        moved.map_err(|error| self.with_outcome(error))
     }
 }
 
@@ -316,14 +316,15 @@ impl fmt::Debug for JobHandle {
 pub struct Job {
     handle: JobHandle,
     deadline: Moment,
-    held: Option<Held<dyn Work>>,
+    work: Option<TakenWork<dyn Work>>,
 }
 
 impl Job {
     #[inline]
-    pub(crate) fn new(anchor: Anchor, taken: Taken<dyn Work>) -> Self {
-        let Taken { id, deadline, info, held } = taken;
-        Self { handle: JobHandle::new(anchor, id, info), deadline, held }
+    pub(crate) fn new(service: ServiceRef, taken: TakenJob<dyn Work>) -> Self {
+        let TakenJob { id, deadline, info, work } = taken;
+        debug_assert!(work.is_some(), "a job is returned with its work");
+        Self { handle: JobHandle::new(service, id, info), deadline, work }
     }
 
     /// Its handle, for its name, key and number.
@@ -343,17 +344,17 @@ impl Job {
 
     /// Wakes the future that waits for the job, or drops its work, which does the same. Returns the
     /// job if no future waits for it.
-    pub(crate) fn tell(self) -> Result<(), Self> {
-        match self.held {
-            Some(Held::Wake(waker)) => waker.wake(),
-            Some(Held::Work(work)) if work.is_awaited() => drop(work),
-            held => return Err(Self { held, ..self }),
+    pub(crate) fn notify(self) -> Result<(), Self> {
+        match self.work {
+            Some(TakenWork::Wake(waker)) => waker.wake(),
+            Some(TakenWork::Work(work)) if work.is_awaited() => drop(work),
+            work => return Err(Self { work, ..self }),
         }
         Ok(())
     }
 
     pub(crate) fn into_work<W: Work>(self) -> Option<W> {
-        let Some(Held::Work(work)) = self.held else { return None };
+        let Some(TakenWork::Work(work)) = self.work else { return None };
         work.into_any().downcast().ok().map(|work| *work)
     }
 
@@ -361,20 +362,20 @@ impl Job {
     /// passed on to the caller.
     pub fn run(self) {
         let run = Run {
-            anchor: &self.handle.anchor,
+            service: &self.handle.service,
             id: self.handle.id,
             info: self.handle.info.as_ref(),
             deadline: self.deadline,
             time: None,
-            started: self.handle.house().now(),
+            started: self.handle.shards().now(),
             number: self.handle.runs() + 1,
             missed: 0,
             last: true,
             extra: false,
-            stale: false,
+            asks_rule_only: false,
             attempt: 1,
         };
-        self.held.into_iter().for_each(|held| held.call(&run, &mut Back::default()));
+        self.work.into_iter().for_each(|work| work.call(&run, &mut RunResult::default()));
     }
 }
 

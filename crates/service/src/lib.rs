@@ -203,13 +203,13 @@
 //!
 //! /// Checks every second whether a file exists, until it does.
 //! fn await_file(timers: &Handle, path: &'static str) -> Result<JobHandle, Reason> {
-//!     let look = timers.every(Duration::from_secs(1)).named(path).run(move |run| {
+//!     let job = timers.every(Duration::from_secs(1)).named(path).run(move |run| {
 //!         if std::fs::exists(path).unwrap_or(false) {
 //!             println!("{path} has come");
 //!             run.end();
 //!         }
 //!     })?;
-//!     Ok(look)
+//!     Ok(job)
 //! }
 //! ```
 //!
@@ -222,7 +222,6 @@
 //!   `wheelhouse-hierarchical-wheel`.
 //! * Jobs that must survive a crash: `wheelhouse-durable`.
 
-mod brief;
 mod calendar;
 mod drive;
 mod error;
@@ -231,6 +230,7 @@ pub mod future;
 mod future_work;
 mod guard;
 mod handle;
+mod instant;
 mod job;
 mod job_handle;
 mod list;

@@ -56,11 +56,11 @@ impl Iterator for Jobs {
             if let Some(job) = self.found.next() {
                 return Some(job);
             }
-            let house = self.timers.house();
-            if self.shard as usize == house.shards() {
+            let shards = self.timers.shards();
+            if self.shard as usize == shards.count() {
                 return None;
             }
-            let (found, next) = house.with(self.shard, |core| core.list(self.next));
+            let (found, next) = shards.with(self.shard, |state| state.list(self.next));
             self.next = next.unwrap_or(0);
             let handle = |(id, info)| self.timers.job_handle(id, info);
             self.found = found.into_iter().map(handle).collect::<Vec<_>>().into_iter();

@@ -34,10 +34,10 @@ fn check(interruptions: usize, test: impl Fn() + Send + Sync + 'static) {
 }
 
 /// Runs that were handed out.
-type Held = Arc<Mutex<Vec<DueRun>>>;
+type KeptRuns = Arc<Mutex<Vec<DueRun>>>;
 
-fn scheduler() -> (Scheduler, Held) {
-    let held = Held::default();
+fn scheduler() -> (Scheduler, KeptRuns) {
+    let held = KeptRuns::default();
     let keep = Arc::clone(&held);
     let executor = move |run: DueRun| keep.lock().unwrap().push(run);
     (Scheduler::builder().clock(ManualClock::new()).executor(executor).build().unwrap(), held)

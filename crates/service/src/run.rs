@@ -2,7 +2,7 @@
 
 use crate::EventKind;
 use crate::guard::discard;
-use crate::handle::{Anchor, Handle, Run};
+use crate::handle::{Handle, Run, ServiceRef};
 use crate::job::{Ending, Id};
 use crate::job_handle::JobHandle;
 use crate::time::{Due, Moment};
@@ -12,11 +12,16 @@ use std::time::{Duration, SystemTime};
 
 impl<'a> Run<'a> {
     /// The only run of a plain job.
-    pub(crate) fn plain(anchor: &'a Anchor, id: Id, deadline: Moment, started: Moment) -> Self {
+    pub(crate) fn plain(
+        service: &'a ServiceRef,
+        id: Id,
+        deadline: Moment,
+        started: Moment,
+    ) -> Self {
         let (info, time, missed, last) = (None, None, 0, true);
-        let (number, attempt, extra, stale) = (1, 1, false, false);
+        let (number, attempt, extra, asks_rule_only) = (1, 1, false, false);
         Self {
-            anchor,
+            service,
             id,
             info,
             deadline,
@@ -26,7 +31,7 @@ impl<'a> Run<'a> {
             missed,
             last,
             extra,
-            stale,
+            asks_rule_only,
             attempt,
         }
     }
@@ -35,14 +40,14 @@ impl<'a> Run<'a> {
 impl Run<'_> {
     /// The handle of the job.
     pub fn job(&self) -> JobHandle {
-        let known = || self.anchor.house.with(self.id.shard(), |core| core.info(self.id));
-        JobHandle::new(Arc::clone(self.anchor), self.id, self.info.cloned().or_else(known))
+        let known = || self.service.shards.with(self.id.shard(), |state| state.info(self.id));
+        JobHandle::new(Arc::clone(self.service), self.id, self.info.cloned().or_else(known))
     }
 
     /// A handle of the service, to schedule other jobs. If many runs need one, moving a clone of
     /// [`Handle`] into the closure costs less.
     pub fn timers(&self) -> Handle {
-        Handle::new(self.anchor)
+        Handle::new(self.service)
     }
 
     /// When this run was due.
@@ -120,20 +125,20 @@ impl Run<'_> {
         discard(self.job().end_as(Ending::Finished));
     }
 
-    /// Sets the next run of a job with a rule to `late` after a wall-clock time. Returns `false` if
-    /// the time is out of range.
-    pub(crate) fn wait_for_wall(&self, time: SystemTime, late: Duration) -> bool {
-        let house = &self.anchor.house;
-        let due = Due::at_time(&*house.clock, time).map(|due| due.later(late));
-        house.move_to(self.id, due, false).is_ok()
+    /// Sets the next run of a job with a rule to `jitter_delay` after a wall-clock time. Returns
+    /// `false` if the time is out of range.
+    pub(crate) fn wait_for_wall(&self, time: SystemTime, jitter_delay: Duration) -> bool {
+        let shards = &self.service.shards;
+        let due = Due::at_time(&*shards.clock, time).map(|due| due.delayed_by(jitter_delay));
+        shards.move_to(self.id, due, false).is_ok()
     }
 
     pub(crate) fn wall(&self) -> SystemTime {
-        self.anchor.house.clock.wall()
+        self.service.shards.clock.wall()
     }
 
     pub(crate) fn undelivered(&self, what: EventKind) {
-        self.anchor.report(self.job(), what);
+        self.service.report(self.job(), what);
     }
 }
 

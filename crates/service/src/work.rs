@@ -1,8 +1,8 @@
 //! The work of jobs: closures that run once or repeatedly, and values to be sent.
 
 use crate::EventKind;
-use crate::brief::Brief;
-use crate::handle::{Back, Run, Work};
+use crate::handle::{Run, RunResult, Work};
+use crate::instant::InstantWork;
 use crossbeam_channel::{Sender, TrySendError};
 use std::any::Any;
 use std::fmt::Display;
@@ -11,21 +11,19 @@ use std::sync::Arc;
 /// Puts work back after it was called, also if it panics.
 struct PutBack<'a, W: Work> {
     work: Option<Box<W>>,
-    back: &'a mut Back,
+    result: &'a mut RunResult,
 }
 
 impl<W: Work> Drop for PutBack<'_, W> {
     fn drop(&mut self) {
-        self.back.work = self.work.take().map(|work| work as Box<dyn Work>);
+        self.result.work = self.work.take().map(|work| work as Box<dyn Work>);
     }
 }
 
 /// Calls work that is called again later.
-pub(crate) fn call_again<W: Work>(work: Box<W>, back: &mut Back, call: impl FnOnce(&mut W)) {
-    let mut work = PutBack { work: Some(work), back };
-    if let Some(work) = &mut work.work {
-        call(work);
-    }
+pub(crate) fn call_again<W: Work>(work: Box<W>, result: &mut RunResult, call: impl FnOnce(&mut W)) {
+    let mut work = PutBack { work: Some(work), result };
+    call(work.work.as_mut().expect("it is put back at the end of this call"));
 }
 
 /// A method of all work.
@@ -37,10 +35,10 @@ macro_rules! any {
     };
 }
 
-/// Declares work as brief.
-macro_rules! brief {
+/// Declares that work takes only an instant.
+macro_rules! instant {
     () => {
-        fn is_brief(&self) -> bool {
+        fn is_instant(&self) -> bool {
             true
         }
     };
@@ -50,7 +48,7 @@ macro_rules! brief {
 pub(crate) struct CallOnce<F>(pub(crate) F);
 
 impl<F: FnOnce(&Run<'_>) + Send + 'static> Work for CallOnce<F> {
-    fn call(self: Box<Self>, run: &Run<'_>, _: &mut Back) {
+    fn call(self: Box<Self>, run: &Run<'_>, _: &mut RunResult) {
         (self.0)(run);
     }
 
@@ -61,8 +59,8 @@ impl<F: FnOnce(&Run<'_>) + Send + 'static> Work for CallOnce<F> {
 pub(crate) struct CallEach<F>(pub(crate) F);
 
 impl<F: FnMut(&Run<'_>) + Send + 'static> Work for CallEach<F> {
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
-        call_again(self, back, |work| (work.0)(run));
+    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
+        call_again(self, result, |work| (work.0)(run));
     }
 
     any!();
@@ -76,10 +74,10 @@ where
     F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
     E: Display,
 {
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
+    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
         let mut error = None;
-        call_again(self, back, |work| error = (work.0)(run).err().map(|error| error.to_string()));
-        back.error = error;
+        call_again(self, result, |work| error = (work.0)(run).err().map(|error| error.to_string()));
+        result.error = error;
     }
 
     any!();
@@ -89,8 +87,8 @@ where
 pub(crate) struct CallShared<F>(pub(crate) Arc<F>);
 
 impl<F: Fn(&Run<'_>) + Send + Sync + 'static> Work for CallShared<F> {
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
-        call_again(self, back, |work| (work.0)(run));
+    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
+        call_again(self, result, |work| (work.0)(run));
     }
 
     fn fork(&self) -> Option<Box<dyn Work>> {
@@ -106,7 +104,7 @@ pub(crate) struct SendOnce<T> {
     pub(crate) value: T,
 }
 
-impl<T: Send + 'static> Brief for SendOnce<T> {
+impl<T: Send + 'static> InstantWork for SendOnce<T> {
     fn carry_out(self, run: &Run<'_>) {
         send(&self.sender, self.value, run);
     }
@@ -114,12 +112,12 @@ impl<T: Send + 'static> Brief for SendOnce<T> {
 
 /// For a job that has more than a deadline.
 impl<T: Send + 'static> Work for SendOnce<T> {
-    fn call(self: Box<Self>, run: &Run<'_>, _: &mut Back) {
+    fn call(self: Box<Self>, run: &Run<'_>, _: &mut RunResult) {
         self.carry_out(run);
     }
 
     any!();
-    brief!();
+    instant!();
 }
 
 /// A value. A copy is sent in each run.
@@ -129,12 +127,12 @@ pub(crate) struct SendEach<T> {
 }
 
 impl<T: Clone + Send + 'static> Work for SendEach<T> {
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
-        call_again(self, back, |work| send(&work.sender, work.value.clone(), run));
+    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
+        call_again(self, result, |work| send(&work.sender, work.value.clone(), run));
     }
 
     any!();
-    brief!();
+    instant!();
 }
 
 /// Sends without waiting, so that a slow receiver does not delay other jobs.

@@ -7,9 +7,9 @@ mod cron_line;
 #[cfg(feature = "cron")]
 mod plain_line;
 
-use crate::future_work::{Async, Each};
-use crate::handle::{Back, Handle, Run, RunFuture, Work};
-use crate::job::{Backoff, Group, Key, draw};
+use crate::future_work::{Async, AsyncEach};
+use crate::handle::{Handle, Run, RunFuture, RunResult, Work};
+use crate::job::{Backoff, Group, Key, draw_jitter};
 use crate::job_handle::JobHandle;
 use crate::plan::{Periodic, fallible_methods};
 use crate::work::{CallEach, SendEach, TryEach, call_again};
@@ -176,7 +176,7 @@ impl OnRule<'_> {
         Fut: Future<Output = ()> + Send + 'static,
     {
         let limit = self.be_async();
-        let scheduled = self.schedule(Async::new(Each(function), limit));
+        let scheduled = self.schedule(Async::new(AsyncEach(function), limit));
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
 
@@ -227,7 +227,7 @@ impl OnRule<'_> {
         }
         let jitter = self.plan.jitter_of();
         let plan = self.plan.by_rule();
-        let inner = Back { work: Some(Box::new(work)), ..Back::default() };
+        let inner = RunResult { work: Some(Box::new(work)), ..RunResult::default() };
         let scheduled =
             plan.schedule(false, CallOnRule { rule: self.rule, last: None, jitter, inner });
         scheduled.map_err(|(reason, work)| {
@@ -262,7 +262,7 @@ struct CallOnRule {
     /// The time that the last run was for.
     last: Option<SystemTime>,
     jitter: Duration,
-    inner: Back,
+    inner: RunResult,
 }
 
 impl CallOnRule {
@@ -280,29 +280,31 @@ impl CallOnRule {
         let after = self.last.map_or(wall, |last| wall.max(last));
         // A rule that keeps naming a time in the past would make the job run without a pause.
         let next = self.rule.next(after).filter(|next| *next > after);
-        if !next.is_some_and(|next| run.wait_for_wall(next, draw(self.jitter))) {
+        if !next.is_some_and(|next| run.wait_for_wall(next, draw_jitter(self.jitter))) {
             run.end();
         }
     }
 }
 
 impl Work for CallOnRule {
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
+    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
         let mut error = None;
-        call_again(self, back, |it| {
+        call_again(self, result, |it| {
             it.plan_next(run);
-            let work = it.inner.work.take_if(|_| !run.stale);
+            let work = it.inner.work.take_if(|_| !run.asks_rule_only);
+            debug_assert!(work.is_some() || run.asks_rule_only, "the run before put the work back");
             work.into_iter().for_each(|work| work.call(run, &mut it.inner));
             error = it.inner.error.take();
         });
-        back.error = error;
+        result.error = error;
     }
 
-    fn call_async(self: Box<Self>, run: &Run<'_>, back: &mut Back) -> Option<RunFuture> {
+    fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
         let mut future = None;
-        call_again(self, back, |it| {
+        call_again(self, result, |it| {
             it.plan_next(run);
-            let work = it.inner.work.take_if(|_| !run.stale);
+            let work = it.inner.work.take_if(|_| !run.asks_rule_only);
+            debug_assert!(work.is_some() || run.asks_rule_only, "the run before put the work back");
             future = work.and_then(|work| work.call_async(run, &mut it.inner));
         });
         future

@@ -3,8 +3,8 @@
 use super::due_run::{self, DueRun};
 use crate::future::Sleep;
 use crate::guard::{discard, guarded};
-use crate::handle::{Back, Handle, RunFuture, Work};
-use crate::job::Seat;
+use crate::handle::{Handle, RunFuture, RunResult, Work};
+use crate::job::GroupPermit;
 use crate::observe::RunSpan;
 use crate::shard::Begun;
 use crate::time::Moment;
@@ -29,21 +29,21 @@ pub struct AsyncRun {
 enum State {
     Due(DueRun),
     /// In a box, so that the future is small before it begins.
-    Going(Box<Going>),
+    InProgress(Box<InProgress>),
     Over,
 }
 
-struct Going {
+struct InProgress {
     timers: Handle,
     begun: Begun<dyn Work>,
     started: Moment,
     run: RunFuture,
     /// Ready when the run has reached its limit.
     limit: Option<Sleep>,
-    back: Back,
+    result: RunResult,
     span: RunSpan,
     /// Its place in a group. Released last.
-    seat: Option<Seat>,
+    permit: Option<GroupPermit>,
 }
 
 impl AsyncRun {
@@ -55,46 +55,47 @@ impl AsyncRun {
     pub fn job(&self) -> Option<JobHandle> {
         match &self.state {
             State::Due(run) => Some(run.job()),
-            State::Going(going) => Some(going.job()),
+            State::InProgress(in_progress) => Some(in_progress.job()),
             State::Over => None,
         }
     }
 }
 
 /// Begins a run, unless its turn is over.
-fn begin(mut due: DueRun) -> Option<Box<Going>> {
+fn begin(mut due: DueRun) -> Option<Box<InProgress>> {
     let timers = due.timers().clone();
     let mut begun = due.begin()?;
     let started = timers.now();
     due_run::free_key(timers.shared(), &begun);
-    let (work, mut back, mut run) = (begun.work.take(), Back::default(), None);
+    let work = begun.work.take().expect("a run begins with its work");
+    let (mut result, mut run) = (RunResult::default(), None);
     let (outcome, span) = {
-        let its = due_run::run_of(timers.anchor(begun.id.shard()), &begun, started);
+        let its = due_run::run_of(timers.service_ref(begun.id.shard()), &begun, started);
         let span = RunSpan::of(&its);
         let entered = span.enter();
-        let outcome = guarded(|| run = work.and_then(|work| work.call_async(&its, &mut back)));
+        let outcome = guarded(|| run = work.call_async(&its, &mut result));
         drop(entered);
         (outcome, span)
     };
     let Some(run) = run else {
         let outcome = outcome.map_err(EventKind::Panicked);
-        due_run::end(&timers, due_run::finish(&timers, begun, (started, None), outcome, back).0);
+        due_run::end(&timers, due_run::finish(&timers, begun, (started, None), outcome, result).0);
         return None;
     };
     let limit = run.limit.map(|limit| timers.sleep(limit).limiting_run());
-    Some(Box::new(Going {
+    Some(Box::new(InProgress {
         timers,
         begun,
         started,
         run,
         limit,
-        back,
+        result,
         span,
-        seat: due.seat().take(),
+        permit: due.permit().take(),
     }))
 }
 
-impl Going {
+impl InProgress {
     fn job(&self) -> JobHandle {
         self.timers.job_handle(self.begun.id, self.begun.info.clone())
     }
@@ -109,8 +110,8 @@ impl Going {
             return Poll::Ready(Err(EventKind::Panicked(message)));
         }
         if let Poll::Ready(outcome) = polled {
-            self.back.error = outcome.err();
-            return Poll::Ready(due_run::result(&self.begun, &mut self.back));
+            self.result.error = outcome.err();
+            return Poll::Ready(due_run::outcome_of(&self.begun, &mut self.result));
         }
         let (Some(limit), Some(sleep)) = (self.run.limit, &mut self.limit) else {
             return Poll::Pending;
@@ -128,14 +129,14 @@ impl Going {
     }
 
     fn end(self, outcome: Result<(), EventKind>) {
-        let Self { timers, begun, started, run, limit, back, span, seat } = self;
+        let Self { timers, begun, started, run, limit, result, span, permit } = self;
         // The future and what it owns are dropped before the run is over.
         let entered = span.enter();
         discard(run);
         drop(entered);
         drop(limit);
-        due_run::end(&timers, due_run::finish(&timers, begun, (started, None), outcome, back).0);
-        drop(seat);
+        due_run::end(&timers, due_run::finish(&timers, begun, (started, None), outcome, result).0);
+        drop(permit);
     }
 }
 
@@ -146,23 +147,23 @@ impl Future for AsyncRun {
         let state = std::mem::replace(&mut self.state, State::Over);
         let timers = match &state {
             State::Due(due) => due.timers().clone(),
-            State::Going(going) => going.timers.clone(),
+            State::InProgress(in_progress) => in_progress.timers.clone(),
             State::Over => return Poll::Ready(()),
         };
-        let _inside = timers.house().enter();
-        let going = match state {
+        let _inside = timers.shards().enter();
+        let in_progress = match state {
             State::Due(due) => begin(due),
-            State::Going(going) => Some(going),
+            State::InProgress(in_progress) => Some(in_progress),
             State::Over => None,
         };
-        let Some(mut going) = going else { return Poll::Ready(()) };
-        match going.poll(context) {
+        let Some(mut in_progress) = in_progress else { return Poll::Ready(()) };
+        match in_progress.poll(context) {
             Poll::Ready(outcome) => {
-                going.end(outcome);
+                in_progress.end(outcome);
                 Poll::Ready(())
             }
             Poll::Pending => {
-                self.state = State::Going(going);
+                self.state = State::InProgress(in_progress);
                 Poll::Pending
             }
         }
@@ -171,11 +172,11 @@ impl Future for AsyncRun {
 
 impl Drop for AsyncRun {
     fn drop(&mut self) {
-        if let State::Going(going) = std::mem::replace(&mut self.state, State::Over) {
-            let timers = going.timers.clone();
-            let _inside = timers.house().enter();
-            timers.house().with(going.begun.id.shard(), |core| core.counts.abandoned += 1);
-            going.end(Err(EventKind::Abandoned));
+        if let State::InProgress(in_progress) = std::mem::replace(&mut self.state, State::Over) {
+            let timers = in_progress.timers.clone();
+            let _inside = timers.shards().enter();
+            timers.shards().with(in_progress.begun.id.shard(), |state| state.counts.abandoned += 1);
+            in_progress.end(Err(EventKind::Abandoned));
         }
     }
 }

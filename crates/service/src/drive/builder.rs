@@ -4,7 +4,7 @@ use super::executor::{Executor, Runner};
 use super::lead::MOST_THREADS;
 use super::{AsyncRun, ReadyQueue, Scheduler, Service};
 use crate::handle::{Observer, Shared, Spawner};
-use crate::shard::{House, JobIndex, Wheel};
+use crate::shard::{DynTimer, JobIndex, Shards};
 use crate::time::{Clock, MonotonicClock, Ticks};
 use crate::{BuildError, Event};
 use std::fmt;
@@ -56,7 +56,7 @@ const FEWEST_THREADS: usize = 4;
 /// ```
 #[must_use = "nothing is built until `build` or `start` is called"]
 pub struct Builder {
-    backend: Option<Box<dyn Wheel>>,
+    backend: Option<Box<dyn DynTimer>>,
     shards: Option<usize>,
     tick: Duration,
     clock: Arc<dyn Clock>,
@@ -137,8 +137,8 @@ impl Builder {
     /// processor at most.
     ///
     /// When all threads are in slow runs, jobs that come due wait until one of the runs ends. The
-    /// counter [`held_up`](crate::Counts::held_up) counts this. With one thread each job waits for
-    /// the one before.
+    /// counter [`delayed_others`](crate::Counts::delayed_others) counts this. With one thread each
+    /// job waits for the one before.
     ///
     /// **Cost**: while jobs run, the standby wakes up every 200 microseconds. While none runs, it
     /// does not wake up.
@@ -272,17 +272,17 @@ impl Builder {
         if threads == 0 || threads > MOST_THREADS {
             return Err(BuildError::Workers(threads));
         }
-        let runner = self.executor.map_or(Runner::Here, Runner::Custom);
-        let wheel = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
+        let runner = self.executor.map_or(Runner::OnLeader, Runner::Custom);
+        let wheel = || -> Box<dyn DynTimer> { Box::new(HierarchicalWheel::new()) };
         let own_wheels = self.backend.is_none();
         let wheels = match self.backend {
             Some(backend) => vec![backend],
             None => (0..self.shards.unwrap_or(1).max(1)).map(|_| wheel()).collect(),
         };
-        let house = House::new(self.clock, ticks, wheels, own_wheels, self.limit);
+        let shards = Shards::new(self.clock, ticks, wheels, own_wheels, self.limit);
         let (slow_after, observer, spawner) = (self.slow_after, self.observer, self.spawner);
         let ready = ReadyQueue::default();
-        let shared = Arc::new(Shared { house, slow_after, observer, spawner, ready });
+        let shared = Arc::new(Shared { shards, slow_after, observer, spawner, ready });
         Ok(Scheduler::new(&shared, runner, threads))
     }
 

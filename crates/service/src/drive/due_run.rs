@@ -2,11 +2,11 @@
 
 use crate::EventKind;
 use crate::guard::{discard, guarded};
-use crate::handle::{Anchor, Back, Handle, Run, Shared, Work};
-use crate::job::{Group, Id, Info, Seat, Turn, Way};
+use crate::handle::{Handle, Run, RunResult, ServiceRef, Shared, Work};
+use crate::job::{Dispatch, Group, GroupPermit, Id, Info, Turn};
 use crate::job_handle::JobHandle;
 use crate::observe::RunSpan;
-use crate::shard::{Begun, Done, Leftover};
+use crate::shard::{Begun, Cleanup, EndedRun};
 use crate::time::Moment;
 use std::fmt;
 use std::sync::Arc;
@@ -23,9 +23,9 @@ pub struct DueRun {
     info: Option<Arc<Info>>,
     /// The run begins unless this turn is over. `None` after it has begun, or was found to be over.
     turn: Option<Turn>,
-    way: Way,
+    dispatch: Dispatch,
     /// Its place in a group. Released last.
-    seat: Option<Seat>,
+    permit: Option<GroupPermit>,
 }
 
 impl DueRun {
@@ -34,9 +34,9 @@ impl DueRun {
         id: Id,
         info: Option<Arc<Info>>,
         turn: Turn,
-        way: Way,
+        dispatch: Dispatch,
     ) -> Self {
-        Self { timers, id, info, turn: Some(turn), way, seat: None }
+        Self { timers, id, info, turn: Some(turn), dispatch, permit: None }
     }
 
     /// The job.
@@ -46,27 +46,27 @@ impl DueRun {
 
     /// Returns `true` if its plan says that it may block.
     pub(super) fn blocks(&self) -> bool {
-        self.way.blocks
+        self.dispatch.blocks
     }
 
     /// The group in which it needs a place.
     pub(super) fn group(&self) -> Option<Group> {
-        self.way.group.clone()
+        self.dispatch.group.clone()
     }
 
-    pub(super) fn seat(&mut self) -> &mut Option<Seat> {
-        &mut self.seat
+    pub(super) fn permit(&mut self) -> &mut Option<GroupPermit> {
+        &mut self.permit
     }
 
     /// Returns `true` if it is a future, `false` if it is a closure.
     pub(super) fn is_async(&self) -> bool {
-        self.way.is_async
+        self.dispatch.is_async
     }
 
     /// Carries it out on this thread, and returns when the job does. A panic is caught and
     /// reported.
     pub fn run(mut self) {
-        let _inside = self.timers.house().enter();
+        let _inside = self.timers.shards().enter();
         if let Some(begun) = self.begin() {
             carry_out(&self.timers, begun);
         }
@@ -80,15 +80,15 @@ impl DueRun {
     pub(super) fn begin(&mut self) -> Option<Begun<dyn Work>> {
         let turn = self.turn.take()?;
         let shared = self.timers.shared();
-        let now = shared.house.now();
-        let begun = shared.house.with(self.id.shard(), |core| {
-            let begun = core.begin_turn(self.id, turn, now);
+        let now = shared.shards.now();
+        let begun = shared.shards.with(self.id.shard(), |state| {
+            let begun = state.begin_turn(self.id, turn, now);
             if begun.is_none() {
-                core.hand_in(false);
+                state.hand_in(false);
             }
-            begun.map(|(begun, _)| begun).ok_or(core.stage())
+            begun.ok_or(state.stage())
         });
-        begun.map_err(|stage| shared.house.handed_in(stage)).ok()
+        begun.map_err(|stage| shared.shards.handed_in(stage)).ok()
     }
 }
 
@@ -96,13 +96,13 @@ impl Drop for DueRun {
     fn drop(&mut self) {
         let Some(turn) = self.turn.take() else { return };
         let (shared, shard) = (self.timers.shared(), self.id.shard());
-        let _inside = shared.house.enter();
-        let now = shared.house.now();
-        match shared.house.with(shard, |core| core.abandon(self.id, turn, now)) {
-            None => shared.house.hand_in(shard, false),
-            Some(leftover) => {
+        let _inside = shared.shards.enter();
+        let now = shared.shards.now();
+        match shared.shards.with(shard, |state| state.abandon(self.id, turn, now)) {
+            None => shared.shards.hand_in(shard, false),
+            Some(cleanup) => {
                 shared.report(self.job(), EventKind::Abandoned);
-                clear(shared, self.id, leftover);
+                clean_up(shared, self.id, cleanup);
             }
         }
     }
@@ -116,29 +116,42 @@ impl fmt::Debug for DueRun {
 
 /// Carries out a run, to its end.
 fn carry_out(timers: &Handle, begun: Begun<dyn Work>) {
-    let (done, _) = call(timers, begun, timers.house().now(), None);
+    let (done, _) = call(timers, begun, timers.shards().now(), None);
     end(timers, done);
 }
 
 /// Ends a run that was handed out.
-pub(super) fn end(timers: &Handle, done: Done<dyn Work>) {
+pub(super) fn end(timers: &Handle, done: EndedRun<dyn Work>) {
     let (id, shared) = (done.id, timers.shared());
-    match shared.house.with(id.shard(), |core| core.end(done).ok_or(core.stage())) {
-        Ok(leftover) => clear(shared, id, leftover),
-        Err(stage) => shared.house.handed_in(stage),
+    match shared.shards.with(id.shard(), |state| state.end(done).ok_or(state.stage())) {
+        Ok(cleanup) => clean_up(shared, id, cleanup),
+        Err(stage) => shared.shards.handed_in(stage),
     }
 }
 
 /// The argument of the job's closure.
 pub(super) fn run_of<'a>(
-    anchor: &'a Anchor,
+    service: &'a ServiceRef,
     begun: &'a Begun<dyn Work>,
     started: Moment,
 ) -> Run<'a> {
     let Begun { id, ref info, deadline, time, number, missed, last, .. } = *begun;
-    let Begun { extra, stale, tries, .. } = *begun;
+    let Begun { extra, asks_rule_only, tries, .. } = *begun;
     let (info, attempt) = (info.as_ref(), tries.0);
-    Run { anchor, id, info, deadline, time, started, number, missed, last, extra, stale, attempt }
+    Run {
+        service,
+        id,
+        info,
+        deadline,
+        time,
+        started,
+        number,
+        missed,
+        last,
+        extra,
+        asks_rule_only,
+        attempt,
+    }
 }
 
 /// Calls the job, and reports failures. Returns `true` if something was reported. `thread` is the
@@ -148,18 +161,19 @@ pub(super) fn call(
     mut begun: Begun<dyn Work>,
     started: Moment,
     thread: Option<usize>,
-) -> (Done<dyn Work>, bool) {
-    let work = begun.work.take();
+) -> (EndedRun<dyn Work>, bool) {
+    let work = begun.work.take().expect("a run begins with its work");
     free_key(timers.shared(), &begun);
-    let mut back = Back::default();
+    let mut result = RunResult::default();
     let outcome = {
-        let run = run_of(timers.anchor(begun.id.shard()), &begun, started);
+        let run = run_of(timers.service_ref(begun.id.shard()), &begun, started);
         let span = RunSpan::of(&run);
         let _entered = span.enter();
-        guarded(|| work.into_iter().for_each(|work| work.call(&run, &mut back)))
+        guarded(|| work.call(&run, &mut result))
     };
-    let outcome = outcome.map_err(EventKind::Panicked).and_then(|()| result(&begun, &mut back));
-    finish(timers, begun, (started, thread), outcome, back)
+    let outcome =
+        outcome.map_err(EventKind::Panicked).and_then(|()| outcome_of(&begun, &mut result));
+    finish(timers, begun, (started, thread), outcome, result)
 }
 
 /// Calls a plain job, on the shortest path. Returns when it ended, and `true` if something was
@@ -169,32 +183,33 @@ pub(super) fn call_plain(
     timers: &Handle,
     (id, deadline): (Id, Moment),
     (started, thread): (Moment, usize),
-    work: impl FnOnce(&Run<'_>, &mut Back),
+    work: impl FnOnce(&Run<'_>, &mut RunResult),
 ) -> (Moment, bool) {
     let shared = timers.shared();
-    let mut back = Back::default();
+    let mut result = RunResult::default();
     let outcome = {
-        let run = Run::plain(timers.anchor(id.shard()), id, deadline, started);
+        let run = Run::plain(timers.service_ref(id.shard()), id, deadline, started);
         let span = RunSpan::of(&run);
         let _entered = span.enter();
-        guarded(|| work(&run, &mut back))
+        guarded(|| work(&run, &mut result))
     };
-    let ended = shared.house.now();
+    let ended = shared.shards.now();
     let is_slow = ended.saturating_since(started) > shared.slow_after;
-    if outcome.is_ok() && !is_slow && back.error.is_none() && back.work.is_none() {
+    if outcome.is_ok() && !is_slow && result.error.is_none() && result.work.is_none() {
         return (ended, false);
     }
     let begun = Begun::plain(id, deadline, None);
-    let outcome = outcome.map_err(EventKind::Panicked).and_then(|()| result(&begun, &mut back));
-    let (done, told) = finish(timers, begun, (started, Some(thread)), outcome, back);
+    let outcome =
+        outcome.map_err(EventKind::Panicked).and_then(|()| outcome_of(&begun, &mut result));
+    let (done, reported) = finish(timers, begun, (started, Some(thread)), outcome, result);
     discard(done.work);
-    (done.ended, told)
+    (done.ended, reported)
 }
 
 /// The result to report of a run that returned.
 #[inline]
-pub(super) fn result(begun: &Begun<dyn Work>, back: &mut Back) -> Result<(), EventKind> {
-    match back.error.take() {
+pub(super) fn outcome_of(begun: &Begun<dyn Work>, result: &mut RunResult) -> Result<(), EventKind> {
+    match result.error.take() {
         None => Ok(()),
         Some(error) if begun.tries.1 => Err(EventKind::Failed(error)),
         Some(error) => Err(EventKind::GaveUp(error)),
@@ -205,7 +220,7 @@ pub(super) fn result(begun: &Begun<dyn Work>, back: &mut Back) -> Result<(), Eve
 #[inline]
 pub(super) fn free_key(shared: &Shared, begun: &Begun<dyn Work>) {
     if begun.frees_key {
-        shared.house.free_key(begun.info.as_deref(), begun.id);
+        shared.shards.free_key(begun.info.as_deref(), begun.id);
     }
 }
 
@@ -215,18 +230,18 @@ pub(super) fn finish(
     begun: Begun<dyn Work>,
     (started, thread): (Moment, Option<usize>),
     outcome: Result<(), EventKind>,
-    back: Back,
-) -> (Done<dyn Work>, bool) {
-    let Begun { id, info, deadline, beside, stale, watch, tries, .. } = begun;
+    result: RunResult,
+) -> (EndedRun<dyn Work>, bool) {
+    let Begun { id, info, deadline, overlaps, asks_rule_only, watch, tries, .. } = begun;
     let shared = timers.shared();
-    let mut told_before =
-        watch.is_some_and(|key| shared.house.with(id.shard(), |core| core.runs.unwatch(key)));
-    let ended = shared.house.now();
+    let mut reported_before =
+        watch.is_some_and(|key| shared.shards.with(id.shard(), |state| state.runs.unwatch(key)));
+    let ended = shared.shards.now();
     let took = ended.saturating_since(started);
-    let told = outcome.is_err() || took > shared.slow_after;
+    let reported = outcome.is_err() || took > shared.slow_after;
     let failed = outcome.is_err();
-    if told {
-        let info = info.or_else(|| shared.house.with(id.shard(), |core| core.info(id)));
+    if reported {
+        let info = info.or_else(|| shared.shards.with(id.shard(), |state| state.info(id)));
         let job = || timers.job_handle(id, info.clone());
         if let Err(kind) = outcome {
             if let Some(info) = &info {
@@ -235,26 +250,38 @@ pub(super) fn finish(
             // These two events say whether a retry follows. The others need a `GaveUp` in addition.
             let says_so = matches!(kind, EventKind::Failed(_) | EventKind::GaveUp(_));
             let gave_up = (tries.0 > 1 && !tries.1 && !says_so).then(|| kind.reason());
-            shared.house.with(id.shard(), |core| core.counts.failed += u64::from(says_so));
+            shared.shards.with(id.shard(), |state| state.counts.failed += u64::from(says_so));
             shared.report(job(), kind);
             gave_up.into_iter().for_each(|why| shared.report(job(), EventKind::GaveUp(why)));
         }
         if took > shared.slow_after {
             let unwatch =
-                |thread| shared.house.with(id.shard(), |core| core.runs.unwatch_thread(thread));
-            told_before |= thread.is_some_and(unwatch);
-            if !told_before {
-                shared.house.with(id.shard(), |core| core.counts.slow += 1);
+                |thread| shared.shards.with(id.shard(), |state| state.runs.unwatch_thread(thread));
+            reported_before |= thread.is_some_and(unwatch);
+            if !reported_before {
+                shared.shards.with(id.shard(), |state| state.counts.slow += 1);
             }
             shared.report(job(), EventKind::Slow(took));
         }
     }
-    (Done { id, work: back.work, deadline, started, ended, beside, failed, stale }, told)
+    (
+        EndedRun {
+            id,
+            work: result.work,
+            deadline,
+            started,
+            ended,
+            overlaps,
+            failed,
+            asks_rule_only,
+        },
+        reported,
+    )
 }
 
 /// Finishes a run without the lock: releases the key, drops the work, and hands the run in.
-pub(super) fn clear(shared: &Shared, id: Id, leftover: Leftover<dyn Work>) {
-    shared.house.free_key(leftover.info.as_deref(), id);
-    discard(leftover.work);
-    shared.house.hand_in(id.shard(), true);
+pub(super) fn clean_up(shared: &Shared, id: Id, cleanup: Cleanup<dyn Work>) {
+    shared.shards.free_key(cleanup.info.as_deref(), id);
+    discard(cleanup.work);
+    shared.shards.hand_in(id.shard(), true);
 }

@@ -39,12 +39,12 @@ impl<F: Fn(DueRun) + Send + Sync> Executor for F {
 /// Where closures run.
 pub(crate) enum Runner {
     /// On the thread that drives.
-    Here,
+    OnLeader,
     Custom(Box<dyn Executor>),
 }
 
 impl Runner {
-    pub(crate) fn is_here(&self) -> bool {
-        matches!(self, Self::Here)
+    pub(crate) fn is_on_leader(&self) -> bool {
+        matches!(self, Self::OnLeader)
     }
 }

@@ -24,15 +24,15 @@ pub use service::{Service, Stop, Stopped};
 pub use stopping::Stopping;
 
 use crate::guard::guarded;
-use crate::handle::{Back, Handle, Run, Work};
+use crate::handle::{Handle, Run, RunResult, Work};
 use crate::job::Id;
-use crate::shard::{Came, Core, Done, Leftover, Plain, Stage, Taken, Watch};
+use crate::shard::{Cleanup, DueJob, EndedRun, PlainRun, ShardState, StopStage, TakenJob, Watch};
 use crate::time::Moment;
 use crate::{EventKind, Job};
 use executor::Runner;
 #[cfg(not(wheelhouse_loom))]
 use lead::Member;
-use ready::Ready;
+use ready::ReadyItem;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,20 +49,20 @@ pub(crate) struct Driver {
     /// The latest moment that was polled.
     now: Moment,
     /// When to check for slow runs. `None` while no run is in flight.
-    look_for_slow: Cell<Option<Moment>>,
+    slow_check: Cell<Option<Moment>>,
     /// There may be runs to watch. Also set when the lead was taken: the former leader may have
     /// started some.
     may_watch: Cell<bool>,
 }
 
 /// A run on this thread that has ended.
-enum Ended {
+enum LeaderRun {
     /// The run of a plain job: its deadline, and when it began.
     Plain(Id, Moment, Moment),
-    Other(Done<dyn Work>),
+    Other(EndedRun<dyn Work>),
 }
 
-impl Ended {
+impl LeaderRun {
     fn id(&self) -> Id {
         match self {
             Self::Plain(id, ..) => *id,
@@ -73,21 +73,21 @@ impl Ended {
 
 impl Driver {
     fn new(timers: Handle, runner: Arc<Runner>, lead: Member) -> Self {
-        let (look_for_slow, may_watch) = (Cell::new(None), Cell::new(true));
-        Self { timers, runner, lead, now: Moment::ORIGIN, look_for_slow, may_watch }
+        let (slow_check, may_watch) = (Cell::new(None), Cell::new(true));
+        Self { timers, runner, lead, now: Moment::ORIGIN, slow_check, may_watch }
     }
 
     /// Begins a poll at `now`, and checks for slow runs.
     fn begin_poll(&mut self, now: Moment) {
         let shared = self.timers.shared();
-        shared.house.signal.awake();
-        shared.house.count_poll();
+        shared.shards.signal.awake();
+        shared.shards.count_poll();
         self.now = self.now.max(now);
-        if self.look_for_slow.get().is_some_and(|look| look <= self.now) {
-            self.look_for_slow.set(None);
+        if self.slow_check.get().is_some_and(|check| check <= self.now) {
+            self.slow_check.set(None);
             // Reported without a lock: an observer may stop the service, and a slow observer does
             // not block threads that do.
-            for (id, info, time) in shared.house.tell_slow(self.now, shared.slow_after) {
+            for (id, info, time) in shared.shards.take_slow(self.now, shared.slow_after) {
                 shared.report(self.timers.job_handle(id, info), EventKind::StillRunning(time));
             }
         }
@@ -96,23 +96,23 @@ impl Driver {
     /// Carries out ready runs: at most [`RUNS`], and at most `polls` polls of futures, since a
     /// future may be ready again at once. Returns the number of runs.
     fn ready(&self, polls: &mut usize) -> usize {
-        let house = self.timers.house();
+        let shards = self.timers.shards();
         let mut runs = 0;
         while runs < RUNS
             && self.lead.leads()
             && let Some(ready) = self.timers.shared().ready.pop(*polls > 0)
         {
-            let started = house.now();
-            let blocks = matches!(&ready, Ready::Run(run) if run.blocks());
+            let started = shards.now();
+            let blocks = matches!(&ready, ReadyItem::Run(run) if run.blocks());
             self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
             match ready {
-                Ready::Run(run) => run.run(),
-                Ready::Poll(task) => {
+                ReadyItem::Run(run) => run.run(),
+                ReadyItem::Poll(task) => {
                     *polls -= 1;
                     task.run();
                 }
             }
-            self.lead.ended(house.now().saturating_since(started));
+            self.lead.ended(shards.now().saturating_since(started));
             runs += 1;
         }
         runs
@@ -123,58 +123,60 @@ impl Driver {
     ///
     /// When this returns, the lead may have been lost.
     fn portion(&self) -> Option<usize> {
-        let house = self.timers.house();
-        let (shard, upto) = house.first_due(house.ticks.reached(self.now))?;
+        let shards = self.timers.shards();
+        let (shard, upto) = shards.first_due(shards.ticks.reached(self.now))?;
         let (mut runs, mut now, mut reported) = (0, self.now, false);
         // The run of this thread that has ended.
-        let mut ended = None::<Ended>;
+        let mut ended = None::<LeaderRun>;
         while ended.is_some() || (runs < RUNS && self.lead.leads()) {
-            let id = ended.as_ref().map(Ended::id);
+            let id = ended.as_ref().map(LeaderRun::id);
             // Not results of the closure: they are large and rare.
-            let (mut leftover, mut came, mut spacious) = (None, None, false);
-            let ((plain, stage), waited) = house.with_told(shard, |core| {
+            let (mut cleanup, mut due, mut spacious) = (None, None, false);
+            let ((plain, stage), waited) = shards.with_contention(shard, |state| {
                 // One run ends and the next begins under one lock.
                 if let Some(ended) = ended.take() {
-                    leftover = self.end(core, ended, now);
+                    cleanup = self.end(state, ended, now);
                 }
-                let more = leftover.is_none() && runs < RUNS && self.lead.leads();
-                let come = || core.come(upto, now, &*house.clock, self.runner.is_here(), &mut came);
-                let plain = more.then(come).flatten();
-                spacious = plain.is_none() && came.is_none() && core.is_spacious();
-                (plain, core.stage())
+                let more = cleanup.is_none() && runs < RUNS && self.lead.leads();
+                let pop_due = || {
+                    state.pop_due(upto, now, &*shards.clock, self.runner.is_on_leader(), &mut due)
+                };
+                let plain = more.then(pop_due).flatten();
+                spacious = plain.is_none() && due.is_none() && state.is_spacious();
+                (plain, state.stage())
             });
-            match (id, leftover) {
-                (Some(id), Some(leftover)) => {
-                    let _inside = house.enter();
-                    due_run::clear(self.timers.shared(), id, leftover);
+            match (id, cleanup) {
+                (Some(id), Some(cleanup)) => {
+                    let _inside = shards.enter();
+                    due_run::clean_up(self.timers.shared(), id, cleanup);
                     continue;
                 }
-                (Some(_), None) => house.handed_in(stage),
+                (Some(_), None) => shards.handed_in(stage),
                 _ => {}
             }
             // The end of the last run is also the begin of this one, if nothing was waited for in
             // between: reading the clock takes half as long as all the rest.
             let at_once = id.is_some() && !waited && !reported;
-            let begin = || if at_once { now } else { house.now() };
-            if let Some(Plain { id, deadline, work }) = plain {
+            let begin = || if at_once { now } else { shards.now() };
+            if let Some(PlainRun { id, deadline, work }) = plain {
                 runs += 1;
                 let started = begin();
-                let call = |run: &Run<'_>, back: &mut Back| work.call(run, back);
+                let call = |run: &Run<'_>, result: &mut RunResult| work.call(run, result);
                 self.begin(id, deadline, started, false);
                 (now, reported) = self.call_plain(id, deadline, started, call);
                 self.lead.ended(now.saturating_since(started));
-                ended = Some(Ended::Plain(id, deadline, started));
+                ended = Some(LeaderRun::Plain(id, deadline, started));
                 continue;
             }
-            let Some(came) = came else {
+            let Some(due) = due else {
                 if spacious {
-                    house.shrink(shard);
+                    shards.shrink(shard);
                 }
                 break;
             };
             runs += 1;
-            if let Some((run, at, told)) = self.carry_out(came, begin) {
-                (ended, now, reported) = (Some(run), at, told);
+            if let Some((run, at, any)) = self.carry_out(due, begin) {
+                (ended, now, reported) = (Some(run), at, any);
             }
         }
         Some(runs)
@@ -186,38 +188,38 @@ impl Driver {
     #[inline]
     fn carry_out(
         &self,
-        came: Came<dyn Work>,
+        due: DueJob<dyn Work>,
         begin: impl Fn() -> Moment,
-    ) -> Option<(Ended, Moment, bool)> {
-        match came {
+    ) -> Option<(LeaderRun, Moment, bool)> {
+        match due {
             // Not a run in which the lead may be taken: values must arrive in order.
-            Came::InSlab(id, deadline, lying) => {
+            DueJob::InSlab(id, deadline, work) => {
                 let started = begin();
-                let call = |run: &Run<'_>, _: &mut Back| lying.carry_out(run);
+                let call = |run: &Run<'_>, _: &mut RunResult| work.carry_out(run);
                 let (now, reported) = self.call_plain(id, deadline, started, call);
-                Some((Ended::Plain(id, deadline, started), now, reported))
+                Some((LeaderRun::Plain(id, deadline, started), now, reported))
             }
-            Came::Here(begun) => {
-                let _inside = self.timers.house().enter();
-                let (started, is_brief) = (begin(), begun.is_brief());
-                if !is_brief {
+            DueJob::Begun(begun) => {
+                let _inside = self.timers.shards().enter();
+                let (started, is_instant) = (begin(), begun.is_instant());
+                if !is_instant {
                     self.begin(begun.id, begun.deadline, started, begun.blocks);
                 }
                 let me = Some(self.lead.number());
                 let (done, reported) = due_run::call(&self.timers, begun, started, me);
                 let now = done.ended;
-                if !is_brief {
+                if !is_instant {
                     self.lead.ended(now.saturating_since(started));
                 }
-                Some((Ended::Other(done), now, reported))
+                Some((LeaderRun::Other(done), now, reported))
             }
-            Came::Wake(waker) => {
+            DueJob::Wake(waker) => {
                 guarded(|| waker.wake()).unwrap_or_default();
                 None
             }
-            Came::There(id, turn, info, way) => {
+            DueJob::HandedOut(id, turn, info, dispatch) => {
                 self.may_watch.set(true);
-                self.hand_out(DueRun::new(self.timers.clone(), id, info, turn, way));
+                self.hand_out(DueRun::new(self.timers.clone(), id, info, turn, dispatch));
                 None
             }
         }
@@ -237,9 +239,9 @@ impl Driver {
         id: Id,
         deadline: Moment,
         started: Moment,
-        work: impl FnOnce(&Run<'_>, &mut Back),
+        work: impl FnOnce(&Run<'_>, &mut RunResult),
     ) -> (Moment, bool) {
-        let _inside = self.timers.house().enter();
+        let _inside = self.timers.shards().enter();
         let started = (started, self.lead.number());
         due_run::call_plain(&self.timers, (id, deadline), started, work)
     }
@@ -248,19 +250,19 @@ impl Driver {
     #[inline]
     fn end(
         &self,
-        core: &mut Core<dyn Work>,
-        ended: Ended,
+        state: &mut ShardState<dyn Work>,
+        ended: LeaderRun,
         now: Moment,
-    ) -> Option<Leftover<dyn Work>> {
+    ) -> Option<Cleanup<dyn Work>> {
         if self.lead.forgets_run() {
-            core.runs.unwatch_thread(self.lead.number());
+            state.runs.unwatch_thread(self.lead.number());
         }
         match ended {
-            Ended::Plain(id, deadline, started) => {
-                core.end_plain(id, deadline, started, now);
+            LeaderRun::Plain(id, deadline, started) => {
+                state.end_plain(id, deadline, started, now);
                 None
             }
-            Ended::Other(done) => core.end(done),
+            LeaderRun::Other(done) => state.end(done),
         }
     }
 
@@ -270,12 +272,12 @@ impl Driver {
         let Some(thread) = self.lead.former_leader() else { return };
         let Some(id) = self.lead.run_of(thread) else { return };
         let now = self.timers.now();
-        self.timers.house().with(id.shard(), |core| {
+        self.timers.shards().with(id.shard(), |state| {
             // A run ends under this lock. So either it has not ended, or the thread is in another
             // run.
             if self.lead.run_of(thread) == Some(id) {
-                let info = core.info(id);
-                core.runs.watch_thread(thread, id, info, now);
+                let info = state.info(id);
+                state.runs.watch_thread(thread, id, info, now);
             }
         });
     }
@@ -285,8 +287,8 @@ impl Driver {
         let Some(group) = run.group() else { return launch(&self.runner, run) };
         // Weak, so that the queue of the group does not keep the executor alive.
         let runner = Arc::downgrade(&self.runner);
-        group.enter(Box::new(move |seat| {
-            *run.seat() = Some(seat);
+        group.enter(Box::new(move |permit| {
+            *run.permit() = Some(permit);
             // Without an executor the run is dropped, which reports it.
             if let Some(runner) = runner.upgrade() {
                 launch(&runner, run);
@@ -297,15 +299,15 @@ impl Driver {
     /// When there may be something to do again. From here on, the driver is woken for anything that
     /// is due earlier.
     pub(crate) fn next_wakeup(&self) -> Option<Moment> {
-        let house = self.timers.house();
+        let shards = self.timers.shards();
         let watch = self.watch_runs();
         let next = || match self.timers.shared().ready.is_empty() {
-            true => house.next_due().into_iter().chain(watch).min(),
+            true => shards.next_due().into_iter().chain(watch).min(),
             false => Some(self.now),
         };
         let mut until = next();
         loop {
-            house.signal.sleep_until(until);
+            shards.signal.sleep_until(until);
             // Check again after that: a thread that makes a job the first from here on sees that
             // the driver sleeps.
             let now = next();
@@ -323,17 +325,17 @@ impl Driver {
             return None;
         }
         let shared = self.timers.shared();
-        let Watch { oldest, told, waiting } = shared.house.watch();
+        let Watch { oldest, reported, waiting } = shared.shards.watch();
         if oldest.is_none() && waiting == 0 {
-            self.look_for_slow.set(None);
-            self.may_watch.set(told);
-        } else if self.look_for_slow.get().is_none() {
+            self.slow_check.set(None);
+            self.may_watch.set(reported);
+        } else if self.slow_check.get().is_none() {
             // A tick more: at exactly that moment the run has not taken longer.
-            let look = oldest.unwrap_or(self.now).checked_add(shared.slow_after);
-            self.look_for_slow
-                .set(look.and_then(|look| look.checked_add(shared.house.ticks.length())));
+            let check = oldest.unwrap_or(self.now).checked_add(shared.slow_after);
+            self.slow_check
+                .set(check.and_then(|check| check.checked_add(shared.shards.ticks.length())));
         }
-        self.look_for_slow.get()
+        self.slow_check.get()
     }
 }
 
@@ -346,25 +348,25 @@ fn launch(runner: &Runner, run: DueRun) {
             guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
         }
         (_, None) if run.is_async() => ReadyQueue::spawn(AsyncRun::new(run), timers),
-        (Runner::Here, _) => ReadyQueue::push(&timers, Ready::Run(run)),
+        (Runner::OnLeader, _) => ReadyQueue::push(&timers, ReadyItem::Run(run)),
         (Runner::Custom(executor), _) => guarded(|| executor.execute(run)).unwrap_or_default(),
     }
 }
 
 /// Takes back the jobs that will not run, and notifies the futures among them that the service has
 /// been stopped. This is done at once: a run may wait for such a future, and the stop for that run.
-fn give_back(timers: &Handle, due: bool, stage: Stage) -> Vec<Job> {
-    let taken = timers.house().take_back(due, stage);
+fn give_back(timers: &Handle, due: bool, stage: StopStage) -> Vec<Job> {
+    let taken = timers.shards().take_back(due, stage);
     let mut jobs = Vec::new();
     for taken in taken {
         let job = given_back(timers, taken);
-        guarded(|| jobs.extend(job.tell().err())).unwrap_or_default();
+        guarded(|| jobs.extend(job.notify().err())).unwrap_or_default();
     }
     jobs
 }
 
-fn given_back(timers: &Handle, taken: Taken<dyn Work>) -> Job {
-    Job::new(Arc::clone(timers.anchor(taken.id.shard())), taken)
+fn given_back(timers: &Handle, taken: TakenJob<dyn Work>) -> Job {
+    Job::new(Arc::clone(timers.service_ref(taken.id.shard())), taken)
 }
 
 /// Sorts jobs by deadline, then by the order of scheduling.
@@ -381,8 +383,8 @@ mod tests {
     use std::time::Duration;
 
     /// The steps of a thread from its wake-up to its next sleep.
-    fn look(driver: &Driver) {
-        driver.timers.house().signal.awake();
+    fn wake_and_sleep(driver: &Driver) {
+        driver.timers.shards().signal.awake();
         while driver.portion().is_some() {}
         driver.next_wakeup();
     }
@@ -398,13 +400,13 @@ mod tests {
         }));
         let timers = scheduler.handle();
         timers.after(60 * minute).run(|_| ()).unwrap();
-        look(scheduler.driver());
+        wake_and_sleep(scheduler.driver());
         for _ in 0..100 {
             clock.advance(Duration::from_millis(100));
             let request = timers.after(minute).run(|_| ()).unwrap();
-            look(scheduler.driver());
+            wake_and_sleep(scheduler.driver());
             drop(request.cancel().unwrap());
-            look(scheduler.driver());
+            wake_and_sleep(scheduler.driver());
         }
         assert_eq!(woken.load(Ordering::Relaxed), 1);
         clock.advance(minute);

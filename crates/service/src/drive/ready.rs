@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-pub(crate) enum Ready {
+pub(crate) enum ReadyItem {
     Run(DueRun),
     Poll(Runnable),
 }
@@ -27,7 +27,7 @@ pub(crate) struct ReadyQueue {
 
 #[derive(Default)]
 struct Queue {
-    ready: VecDeque<Ready>,
+    ready: VecDeque<ReadyItem>,
     /// Nothing is taken out from here on.
     closed: bool,
 }
@@ -35,9 +35,10 @@ struct Queue {
 impl ReadyQueue {
     /// Hands a run to the leading thread, and wakes it. If the queue is closed, the run is dropped,
     /// which reports it.
-    pub(super) fn push(timers: &Handle, run: Ready) {
+    pub(super) fn push(timers: &Handle, run: ReadyItem) {
         let its = &timers.shared().ready;
         let mut queue = its.queue.lock();
+        debug_assert_eq!(its.len(), queue.ready.len(), "the published length");
         if queue.closed {
             // Dropped without the lock: the run owns values of the user.
             drop(queue);
@@ -46,16 +47,17 @@ impl ReadyQueue {
         queue.ready.push_back(run);
         its.len.store(queue.ready.len() as u64, Ordering::SeqCst);
         drop(queue);
-        timers.house().signal.wake_sleeper();
+        timers.shards().signal.wake_sleeper();
     }
 
     /// Takes out the next run. A future is taken out only if `polls` is set.
-    pub(super) fn pop(&self, polls: bool) -> Option<Ready> {
+    pub(super) fn pop(&self, polls: bool) -> Option<ReadyItem> {
         if self.is_empty() {
             return None;
         }
         let mut queue = self.queue.lock();
-        if !polls && matches!(queue.ready.front(), Some(Ready::Poll(_))) {
+        debug_assert_eq!(self.len(), queue.ready.len(), "the published length");
+        if !polls && matches!(queue.ready.front(), Some(ReadyItem::Poll(_))) {
             return None;
         }
         let run = queue.ready.pop_front();
@@ -90,7 +92,7 @@ impl ReadyQueue {
     pub(super) fn spawn(run: AsyncRun, timers: Handle) {
         timers.shared().ready.tasks.fetch_add(1, Ordering::SeqCst);
         let task = Task { run, _counted: Counted(timers.clone()) };
-        let schedule = move |runnable| Self::push(&timers, Ready::Poll(runnable));
+        let schedule = move |runnable| Self::push(&timers, ReadyItem::Poll(runnable));
         let (runnable, task) = async_task::spawn(task, schedule);
         task.detach();
         runnable.schedule();

@@ -5,7 +5,7 @@ use super::lead::Member;
 use super::{Driver, give_back, in_order};
 use crate::guard::discard;
 use crate::handle::{Handle, Shared};
-use crate::shard::Stage;
+use crate::shard::StopStage;
 use crate::time::{Clock, ManualClock, Moment, Waker};
 use crate::{Builder, Job};
 use std::fmt;
@@ -81,7 +81,7 @@ impl Scheduler {
     /// as a job that is due earlier. For an event loop that sleeps in a system call. It is called
     /// at most once for each time that the loop sleeps.
     pub fn set_waker(&mut self, waker: Waker) {
-        self.driver.timers.house().signal.set_waker(waker);
+        self.driver.timers.shards().signal.set_waker(waker);
     }
 
     /// Runs the jobs that are due at `now`, in the order of their deadlines, and returns the number
@@ -95,8 +95,8 @@ impl Scheduler {
     pub fn poll(&mut self, now: Moment) -> usize {
         let driver = &mut self.driver;
         driver.begin_poll(now);
-        let house = driver.timers.house();
-        house.close_fence(house.ticks.reached(driver.now));
+        let shards = driver.timers.shards();
+        shards.close_fence(shards.ticks.reached(driver.now));
         let mut runs = 0;
         while let Some(more) = driver.portion() {
             runs += more;
@@ -109,7 +109,7 @@ impl Scheduler {
                 more => runs += more,
             }
         }
-        house.open_fence();
+        shards.open_fence(driver.now);
         runs
     }
 
@@ -122,7 +122,7 @@ impl Scheduler {
     /// nothing to run: a wheel may only have to cascade timers, a job may have been moved to a
     /// later time, or the driver only checks whether a run takes too long.
     pub fn next_wakeup(&self) -> Option<Moment> {
-        self.driver.timers.house().find_next();
+        self.driver.timers.shards().find_next();
         self.driver.next_wakeup()
     }
 
@@ -158,9 +158,9 @@ impl Scheduler {
     #[must_use = "these jobs did not run"]
     pub fn stop(self) -> Vec<Job> {
         let timers = &self.driver.timers;
-        let mut jobs = give_back(timers, true, Stage::Closed);
+        let mut jobs = give_back(timers, true, StopStage::Closed);
         timers.shared().ready.close();
-        jobs.extend(give_back(timers, true, Stage::Over));
+        jobs.extend(give_back(timers, true, StopStage::Over));
         in_order(jobs)
     }
 }
@@ -168,7 +168,7 @@ impl Scheduler {
 impl Drop for Scheduler {
     fn drop(&mut self) {
         if !self.left && !self.driver.timers.is_stopped() {
-            give_back(&self.driver.timers, true, Stage::Over).into_iter().for_each(discard);
+            give_back(&self.driver.timers, true, StopStage::Over).into_iter().for_each(discard);
             self.driver.timers.shared().ready.close();
         }
     }

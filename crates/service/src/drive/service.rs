@@ -5,7 +5,7 @@ use super::scheduler::Scheduler;
 use super::{Driver, give_back};
 use crate::guard::discard;
 use crate::handle::Handle;
-use crate::shard::Stage;
+use crate::shard::StopStage;
 use crate::sync::Parker;
 use crate::sync::thread::{self, JoinHandle};
 use crate::time::{Moment, Waker};
@@ -92,12 +92,13 @@ impl Scheduler {
     pub fn start(self) -> Result<Service, BuildError> {
         let timers = self.handle();
         let parkers: Vec<Parker> = (0..self.threads).map(|_| Parker::new()).collect();
-        let pool = Arc::new(Pool::new(&parkers, timers.now().as_nanos(), &timers.house().held_up));
+        let pool =
+            Arc::new(Pool::new(&parkers, timers.now().as_nanos(), &timers.shards().delayed_others));
         let waker: Waker = Arc::new({
             let pool = Arc::clone(&pool);
             move || pool.wake_leader()
         });
-        timers.house().signal.set_waker(Arc::clone(&waker));
+        timers.shards().signal.set_waker(Arc::clone(&waker));
         let by_hand = timers.clock().watch(&waker);
         let mut service = Service { timers, pool, threads: Vec::new() };
         for (number, parker) in parkers.into_iter().enumerate() {
@@ -105,16 +106,16 @@ impl Scheduler {
             let runner = Arc::clone(&self.driver().runner);
             let driver = Driver::new(service.handle(), runner, member);
             let (pool, waker) = (Arc::clone(&service.pool), Arc::clone(&waker));
-            let live = move || {
+            let run = move || {
                 set_timer_slack(driver.timers.ticks().length());
-                live(driver, &pool, &parker, by_hand);
+                thread_loop(driver, &pool, &parker, by_hand);
                 // The clock holds a weak reference to the waker, so dropping the waker unregisters
                 // it.
                 drop(waker);
             };
             let name = format!("wheelhouse-{}", number + 1);
             // If this fails, the service is dropped with the threads that were started.
-            service.threads.push(thread::Builder::new().name(name).spawn(live)?);
+            service.threads.push(thread::Builder::new().name(name).spawn(run)?);
         }
         self.leave();
         Ok(service)
@@ -152,8 +153,8 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         if !self.threads.is_empty() {
-            let jobs = give_back(&self.timers, true, Stage::Ending);
-            self.timers.house().signal.wake();
+            let jobs = give_back(&self.timers, true, StopStage::Ending);
+            self.timers.shards().signal.wake();
             jobs.into_iter().for_each(discard);
             self.end_threads(true);
         }
@@ -184,13 +185,13 @@ fn set_timer_slack(tick: Duration) {
 fn set_timer_slack(_: Duration) {}
 
 /// The main loop of a thread of the pool.
-fn live(mut driver: Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
+fn thread_loop(mut driver: Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
     let timers = driver.timers.clone();
     while !is_done(&timers, pool) {
         match driver.lead.role() {
             Role::Lead => drive(&mut driver, pool, parker, by_hand),
             Role::StandBy => {
-                let due = || timers.house().next_due().map(Moment::as_nanos);
+                let due = || timers.shards().next_due().map(Moment::as_nanos);
                 let now = || timers.now().as_nanos();
                 let is_done = || is_done(&timers, pool);
                 driver.lead.stand_by(parker, is_done, due, now);
@@ -213,13 +214,13 @@ fn drive(driver: &mut Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
     driver.may_watch.set(true);
     driver.watch_former_leader();
     let timers = driver.timers.clone();
-    let house = timers.house();
+    let shards = timers.shards();
     while !is_done(&timers, pool) {
-        driver.begin_poll(house.now());
+        driver.begin_poll(shards.now());
         let runs = driver.ready(&mut timers.shared().ready.len());
         let due = driver.portion();
         if !driver.lead.leads() {
-            return driver.lead.come_back(house.now().as_nanos());
+            return driver.lead.come_back(shards.now().as_nanos());
         }
         if runs > 0 || due.is_some() {
             continue;
@@ -227,7 +228,7 @@ fn drive(driver: &mut Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
         let next = driver.next_wakeup();
         // Checked after `next_wakeup`: from then on the end of the service wakes this thread.
         if !is_done(&timers, pool) {
-            sleep(parker, next.map(|next| next.saturating_since(house.now())), by_hand);
+            sleep(parker, next.map(|next| next.saturating_since(shards.now())), by_hand);
         }
     }
     timers.shared().ready.close();

@@ -2,7 +2,7 @@
 
 use super::{Service, Stop, Stopped, give_back, given_back, in_order};
 use crate::Job;
-use crate::shard::Stage;
+use crate::shard::StopStage;
 use crate::sync::thread;
 use parking_lot::Mutex;
 use std::fmt;
@@ -21,7 +21,7 @@ impl Service {
     /// A job of the service may call this, and so may an observer of its events: the stop then
     /// neither waits for that run nor returns its job.
     pub fn stop(self, how: Stop) -> Stopped {
-        let own = self.timers.house().own();
+        let own = self.timers.shards().runs_on_this_thread();
         let jobs = self.begin_stop(how, own);
         self.end_stop(how, own, true, jobs)
     }
@@ -47,67 +47,68 @@ impl Service {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn stop_async(self, how: Stop) -> Stopping {
-        let own = self.timers.house().own();
+        let own = self.timers.shards().runs_on_this_thread();
         let jobs = self.begin_stop(how, own);
-        let answer = Arc::new(Mutex::new(Answer { stopped: None, waker: None }));
-        let (told, rest) = (Arc::clone(&answer), Arc::new(Mutex::new(Some((self, jobs)))));
+        let result = Arc::new(Mutex::new(StopResult { stopped: None, waker: None }));
+        let (sent, rest) = (Arc::clone(&result), Arc::new(Mutex::new(Some((self, jobs)))));
         let its = Arc::clone(&rest);
         let stop = move || {
-            let Some((service, jobs)) = its.lock().take() else { return };
+            let rest = its.lock().take();
+            let (service, jobs) = rest.expect("called once: by the thread, or if there is none");
             // Without joining the threads if a job called this: a thread of the pool may wait for
             // the result.
             let stopped = service.end_stop(how, own, own == 0, jobs);
-            let mut answer = told.lock();
-            answer.stopped = Some(stopped);
-            let waker = answer.waker.take();
-            drop(answer);
+            let mut result = sent.lock();
+            result.stopped = Some(stopped);
+            let waker = result.waker.take();
+            drop(result);
             waker.into_iter().for_each(Waker::wake);
         };
         let name = "wheelhouse-stop".to_owned();
         if let Err(_no_thread) = thread::Builder::new().name(name).spawn(stop.clone()) {
             stop();
         }
-        Stopping { answer }
+        Stopping { result }
     }
 
     /// Refuses new jobs, and takes back the jobs that will not run.
     fn begin_stop(&self, how: Stop, own: usize) -> Vec<Job> {
-        let house = self.timers.house();
+        let shards = self.timers.shards();
         let jobs = match how {
             Stop::Drain(_) => {
-                let taken = house.drain();
+                let taken = shards.drain();
                 taken.into_iter().map(|taken| given_back(&self.timers, taken)).collect()
             }
-            Stop::Now => give_back(&self.timers, true, Stage::Ending),
+            Stop::Now => give_back(&self.timers, true, StopStage::Ending),
             // If a job stops the service, runs that were handed out may wait for its thread: they
             // are taken back too.
-            Stop::Wait | Stop::WaitFor(_) => give_back(&self.timers, own > 0, Stage::Closed),
+            Stop::Wait | Stop::WaitFor(_) => give_back(&self.timers, own > 0, StopStage::Closed),
         };
-        house.signal.wake();
+        shards.signal.wake();
         jobs
     }
 
     /// Waits, and takes back the rest. Joins the threads too, if `join` is set.
     fn end_stop(mut self, how: Stop, own: usize, join: bool, mut jobs: Vec<Job>) -> Stopped {
-        let house = self.timers.house();
+        let shards = self.timers.shards();
         let ended = match how {
             Stop::Now => false,
-            Stop::Wait => house.wait(Duration::MAX, own),
-            Stop::WaitFor(longest) => house.wait(longest, own),
+            Stop::Wait => shards.wait(Duration::MAX, own),
+            Stop::WaitFor(longest) => shards.wait(longest, own),
             Stop::Drain(longest) => {
                 let begin = Instant::now();
-                house.wait_for_drain(longest, own);
-                jobs.extend(give_back(&self.timers, own > 0, Stage::Closed));
-                house.signal.wake();
-                house.wait(longest.saturating_sub(begin.elapsed()), own)
+                shards.wait_for_drain(longest, own);
+                jobs.extend(give_back(&self.timers, own > 0, StopStage::Closed));
+                shards.signal.wake();
+                shards.wait(longest.saturating_sub(begin.elapsed()), own)
             }
         };
         if how != Stop::Now {
             // Runs that were handed out and have not begun, jobs that were moved to a later time in
             // the meantime, and jobs that wait for their next run.
-            jobs.extend(give_back(&self.timers, true, Stage::Ending));
+            jobs.extend(give_back(&self.timers, true, StopStage::Ending));
         }
-        let running = house.runs().1;
+        let running = shards.runs().1;
         self.end_threads(ended && join);
         Stopped { jobs: in_order(jobs), running }
     }
@@ -119,8 +120,14 @@ impl Service {
         let threads = std::mem::take(&mut self.threads);
         let own = thread::current().id();
         if wait && threads.iter().all(|thread| thread.thread().id() != own) {
-            // They do not panic: the user's code runs guarded.
-            threads.into_iter().for_each(|thread| thread.join().unwrap_or_default());
+            for thread in threads {
+                let joined = thread.join();
+                // The user's code runs guarded.
+                debug_assert!(
+                    joined.is_ok() || std::thread::panicking(),
+                    "a thread of the service has panicked"
+                );
+            }
         }
     }
 }
@@ -129,10 +136,10 @@ impl Service {
 /// stopped.
 #[must_use = "its output contains the jobs that did not run"]
 pub struct Stopping {
-    answer: Arc<Mutex<Answer>>,
+    result: Arc<Mutex<StopResult>>,
 }
 
-struct Answer {
+struct StopResult {
     stopped: Option<Stopped>,
     waker: Option<Waker>,
 }
@@ -141,11 +148,11 @@ impl Future for Stopping {
     type Output = Stopped;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Stopped> {
-        let mut answer = self.answer.lock();
-        match answer.stopped.take() {
+        let mut result = self.result.lock();
+        match result.stopped.take() {
             Some(stopped) => Poll::Ready(stopped),
             None => {
-                answer.waker = Some(context.waker().clone());
+                result.waker = Some(context.waker().clone());
                 Poll::Pending
             }
         }
@@ -154,7 +161,7 @@ impl Future for Stopping {
 
 impl fmt::Debug for Stopping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stopped = self.answer.lock().stopped.is_some();
+        let stopped = self.result.lock().stopped.is_some();
         f.debug_struct("Stopping").field("stopped", &stopped).finish()
     }
 }

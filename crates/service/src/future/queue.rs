@@ -1,7 +1,7 @@
 //! A queue of values, each with a delay.
 
 use crate::guard::discard;
-use crate::handle::{Back, Handle, Run, Work};
+use crate::handle::{Handle, Run, RunResult, Work};
 use crate::job_handle::JobHandle;
 use crate::work::call_again;
 use crate::{ChangeError, Rejected};
@@ -69,7 +69,7 @@ impl<T: Send + 'static> DelayQueue<T> {
             waker: None,
             inserted: 0,
         };
-        Self { shard: timers.house().here(), state: Arc::new(Mutex::new(state)) }
+        Self { shard: timers.shards().own_shard(), state: Arc::new(Mutex::new(state)) }
     }
 
     /// Inserts a value that comes out `delay` from now.
@@ -236,15 +236,15 @@ struct Release<T> {
 }
 
 impl<T: Send + 'static> Work for Release<T> {
-    fn call(self: Box<Self>, _: &Run<'_>, back: &mut Back) {
-        call_again(self, back, |work| work.has_come = true);
+    fn call(self: Box<Self>, _: &Run<'_>, result: &mut RunResult) {
+        call_again(self, result, |work| work.has_come = true);
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
     }
 
-    fn is_brief(&self) -> bool {
+    fn is_instant(&self) -> bool {
         true
     }
 

@@ -50,10 +50,10 @@ struct State {
 }
 
 /// Starts a run that has a place.
-pub(crate) type Start = Box<dyn FnOnce(Seat) + Send>;
+pub(crate) type Start = Box<dyn FnOnce(GroupPermit) + Send>;
 
 /// A place in a group. Dropping it frees the place.
-pub(crate) struct Seat {
+pub(crate) struct GroupPermit {
     group: Group,
 }
 
@@ -90,17 +90,19 @@ impl Group {
             && let Some(start) = state.waiting.pop_front()
         {
             state.running += 1;
+            debug_assert!(state.running <= self.inner.limit, "{} runs begin", state.running);
             drop(state);
-            start(Seat { group: self.clone() });
+            start(GroupPermit { group: self.clone() });
             state = self.inner.state.lock();
         }
         state.starting = false;
     }
 }
 
-impl Drop for Seat {
+impl Drop for GroupPermit {
     fn drop(&mut self) {
         let mut state = self.group.inner.state.lock();
+        debug_assert!(state.running > 0, "a place is freed once");
         state.running -= 1;
         self.group.start_next(state);
     }

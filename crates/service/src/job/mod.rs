@@ -10,17 +10,17 @@
 //!  paused
 //! ```
 //!
-//! | state | timer (`Place`) | work (`Phase` of a [`Life`]) |
+//! | state | timer (`TimerState`) | work (`Phase` of a [`JobState`]) |
 //! |---|---|---|
 //! | pending | in the wheel | idle |
-//! | held: all jobs are paused, or a poll is in progress | none | idle |
+//! | deferred: all jobs are paused, or a poll is in progress | none | idle |
 //! | paused | none | idle |
 //! | due | none, but a turn | idle |
 //! | running | none | with the run, and what follows it (`After`) |
 //! | over | the job is removed; its handles keep an `Ending` | gone |
 //!
-//! A *plain* job is only work and a deadline. It has no `Life`: its slot has the work until a run
-//! takes it. Every transition is made under the lock of the shard.
+//! A *plain* job is only work and a deadline. It has no `JobState`: its slot has the work until a
+//! run takes it. Every transition is made under the lock of the shard.
 //!
 //! *Due* is a run that was handed to the pool or an executor, or waits for a place in its group,
 //! and has not begun. It can be cancelled and moved until it begins. That ends its *turn*: the
@@ -34,16 +34,16 @@
 mod backoff;
 mod group;
 mod info;
-mod life;
 mod repeat;
+mod state;
 
 pub use backoff::Backoff;
 pub use group::Group;
-pub(crate) use group::Seat;
+pub(crate) use group::GroupPermit;
 pub(crate) use info::{Ending, Info};
-pub(crate) use life::{After, Life, More, Traits, Way, draw};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};
+pub(crate) use state::{After, Dispatch, JobParts, JobState, RareState, draw_jitter};
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
@@ -60,34 +60,34 @@ pub type Key = Arc<str>;
 pub(crate) struct Id {
     pub(crate) number: NonZeroU64,
     /// The shard in the upper half, the index there in the lower half.
-    place: u64,
+    location: u64,
 }
 
 impl Id {
     #[inline]
     pub(crate) fn new(number: NonZeroU64, index: u32, shard: u32) -> Self {
-        Self { number, place: u64::from(shard) << 32 | u64::from(index) }
+        Self { number, location: u64::from(shard) << 32 | u64::from(index) }
     }
 
     /// Its two words, for [`from_words`](Self::from_words).
     #[inline]
     pub(crate) fn words(self) -> (u64, u64) {
-        (self.number.get(), self.place)
+        (self.number.get(), self.location)
     }
 
     /// `None` if the number is zero, which no job has.
-    pub(crate) fn from_words((number, place): (u64, u64)) -> Option<Self> {
-        NonZeroU64::new(number).map(|number| Self { number, place })
+    pub(crate) fn from_words((number, location): (u64, u64)) -> Option<Self> {
+        NonZeroU64::new(number).map(|number| Self { number, location })
     }
 
     #[inline]
     pub(crate) fn index(self) -> u32 {
-        self.place as u32
+        self.location as u32
     }
 
     #[inline]
     pub(crate) fn shard(self) -> u32 {
-        (self.place >> 32) as u32
+        (self.location >> 32) as u32
     }
 }
 

@@ -100,6 +100,7 @@ impl Repeat {
     /// The first moment of the schedule at or after `now`, or `now` without a fixed rate.
     /// `deadline` must be a moment of the schedule before `now`.
     pub(crate) fn not_before(&self, ticks: Ticks, deadline: Moment, now: Moment) -> Moment {
+        debug_assert!(deadline < now, "{deadline:?} has not passed at {now:?}");
         let Pace::Rate(_) = self.pace else { return now };
         let passed = now.saturating_since(deadline).as_nanos().div_ceil(self.period.get().into());
         let periods = u64::try_from(passed).unwrap_or(u64::MAX);

@@ -134,7 +134,7 @@ impl Snapshot {
             ("wheelhouse_runs_failed", "Runs that returned an error.", counts.failed),
             ("wheelhouse_runs_gave_up", "Failed runs that are not retried.", counts.gave_up),
             ("wheelhouse_runs_slow", "Runs that took too long.", counts.slow),
-            ("wheelhouse_runs_held_up", "Slow runs with no thread free.", counts.held_up),
+            ("wheelhouse_runs_delayed_others", "Runs that delayed others.", counts.delayed_others),
             ("wheelhouse_runs_timed_out", "Runs ended by their time limit.", counts.timed_out),
             ("wheelhouse_runs_missed", "Periods skipped.", counts.missed),
             ("wheelhouse_runs_undelivered", "Values that could not be sent.", counts.undelivered),

@@ -48,7 +48,7 @@ counters! {
     slow,
     /// Runs that took longer than the [patience](crate::Builder::workers) while every other thread
     /// was in a run too, so jobs that came due in that time were late.
-    held_up,
+    delayed_others,
     /// Runs of async jobs that were ended at their limit.
     timed_out,
     /// Periods skipped, see [`Missed`](crate::Missed).

@@ -2,7 +2,7 @@
 
 use crate::Reason;
 use crate::handle::Handle;
-use crate::job::{Info, Key, More, Repeat, Traits};
+use crate::job::{Info, JobParts, Key, RareState, Repeat};
 use crate::time::{Due, Ticks, When};
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,71 +38,72 @@ struct Options<'h> {
     /// `None` if it is out of range.
     first: Option<Due>,
     /// In a box: a plan without options is small, and the compiler sees cheaply that it has none.
-    extras: Option<Box<Extras>>,
+    rare_options: Option<Box<RareOptions>>,
 }
 
 /// The options that few plans have.
 #[derive(Default)]
-struct Extras {
+struct RareOptions {
     name: Option<Arc<str>>,
     key: Option<Key>,
     replace: bool,
     slack: Option<Duration>,
     /// The time limit of each async run.
     limit: Option<Duration>,
-    more: Option<Box<More>>,
+    rare: Option<Box<RareState>>,
 }
 
-impl Extras {
+impl RareOptions {
     /// Returns `true` if the job needs to keep none of these.
     fn are_none(&self) -> bool {
         let unnamed = self.name.is_none() && self.key.is_none();
-        unnamed && self.slack.is_none() && self.more.is_none()
+        unnamed && self.slack.is_none() && self.rare.is_none()
     }
 }
 
 impl<'h> Options<'h> {
     #[inline]
     fn new(handle: &'h Handle, first: Option<Due>) -> Self {
-        Self { handle, first, extras: None }
+        Self { handle, first, rare_options: None }
     }
 
-    fn extras(&mut self) -> &mut Extras {
-        self.extras.get_or_insert_default()
+    fn rare_options(&mut self) -> &mut RareOptions {
+        self.rare_options.get_or_insert_default()
     }
 
-    fn more(&mut self) -> &mut More {
-        self.extras().more.get_or_insert_default()
+    fn rare_state(&mut self) -> &mut RareState {
+        self.rare_options().rare.get_or_insert_default()
     }
 
     fn ticks(&self) -> Ticks {
         let ticks = self.handle.ticks();
-        let slack = self.extras.as_ref().and_then(|extras| extras.slack);
+        let slack = self.rare_options.as_ref().and_then(|rare_options| rare_options.slack);
         slack.map_or(ticks, |slack| ticks.with_slack(slack))
     }
 
     fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
         let ticks = self.ticks();
-        let Self { mut first, extras, .. } = self;
-        let extras = extras.map_or_else(Extras::default, |extras| *extras);
-        let plain = extras.are_none();
-        let Extras { name, key, replace, mut more, .. } = extras;
-        if let Some(more) = &mut more {
-            more.late = more.draw();
-            first = first.map(|first| first.later(more.late));
+        let Self { mut first, rare_options, .. } = self;
+        let rare_options =
+            rare_options.map_or_else(RareOptions::default, |rare_options| *rare_options);
+        let plain = rare_options.are_none();
+        let RareOptions { name, key, replace, mut rare, .. } = rare_options;
+        if let Some(rare) = &mut rare {
+            rare.jitter_delay = rare.draw_jitter();
+            first = first.map(|first| first.delayed_by(rare.jitter_delay));
         }
         if key.as_ref().is_some_and(|key| key.is_empty()) {
             return Err(Reason::EmptyKey);
         }
         let due = first.filter(|first| ticks.reaches(first.deadline)).ok_or(Reason::Overflow)?;
         if let Some(wall) = &due.wall {
-            more.get_or_insert_default().wall = Some(Box::clone(wall));
+            rare.get_or_insert_default().wall = Some(Box::clone(wall));
         }
         // A plain one-shot job has none of these.
-        let full = !plain || repeat.is_some() || more.is_some();
+        let full = !plain || repeat.is_some() || rare.is_some();
         let info = || Arc::new(Info::new(name, key));
-        let traits = full.then(|| Traits { info: info(), repeat, ticks, more });
-        Ok(Plan { due, traits, replace })
+        let parts = full.then(|| JobParts { info: info(), repeat, ticks, rare });
+        Ok(Plan { due, parts, replace })
     }
 }
 
@@ -113,7 +114,7 @@ macro_rules! common_methods {
         /// return how it ended; a one-shot job without name or key does not keep its outcome. Costs
         /// some 200 bytes and an allocation.
         pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-            self.options.extras().name = Some(name.into());
+            self.options.rare_options().name = Some(name.into());
             self
         }
 
@@ -126,8 +127,8 @@ macro_rules! common_methods {
         /// otherwise it may remove the data of the next job. The example `session_store` shows
         /// this.
         pub fn key(mut self, key: impl Into<Key>) -> Self {
-            let extras = self.options.extras();
-            (extras.key, extras.replace) = (Some(key.into()), false);
+            let rare_options = self.options.rare_options();
+            (rare_options.key, rare_options.replace) = (Some(key.into()), false);
             self
         }
 
@@ -135,8 +136,8 @@ macro_rules! common_methods {
         /// running, its run continues. For an instant both exist, and both count for
         /// [`max_jobs`](crate::Builder::max_jobs).
         pub fn replacing(mut self, key: impl Into<Key>) -> Self {
-            let extras = self.options.extras();
-            (extras.key, extras.replace) = (Some(key.into()), true);
+            let rare_options = self.options.rare_options();
+            (rare_options.key, rare_options.replace) = (Some(key.into()), true);
             self
         }
 
@@ -145,7 +146,7 @@ macro_rules! common_methods {
         /// is a tick, and for [periodic](crate::Periodic) jobs a thousandth of the period, a
         /// millisecond at most.
         pub fn slack(mut self, slack: Duration) -> Self {
-            self.options.extras().slack = Some(slack);
+            self.options.rare_options().slack = Some(slack);
             self
         }
 
@@ -159,19 +160,19 @@ macro_rules! common_methods {
         /// [`times`](crate::Periodic::times) counts. Runs that
         /// [overlap](crate::Periodic::run_overlapping) are not retried.
         pub fn retry(mut self, backoff: Backoff) -> Self {
-            self.options.more().retry = Some(backoff);
+            self.options.rare_state().retry = Some(backoff);
             self
         }
 
         /// Declares that the runs are futures. Returns their time limit.
         pub(crate) fn be_async(&mut self) -> Option<Duration> {
-            self.options.more().way.is_async = true;
-            self.options.extras().limit
+            self.options.rare_state().dispatch.is_async = true;
+            self.options.rare_options().limit
         }
 
         /// Runs begin only when the group has a free place, see [`Group`].
         pub fn group(mut self, group: &Group) -> Self {
-            self.options.more().way.group = Some(group.clone());
+            self.options.rare_state().dispatch.group = Some(group.clone());
             self
         }
 
@@ -181,7 +182,7 @@ macro_rules! common_methods {
         /// costs the leader some 5 microseconds for each run. It has no effect if all threads are
         /// in runs, or if there is only one.
         pub fn blocking(mut self) -> Self {
-            self.options.more().way.blocks = true;
+            self.options.rare_state().dispatch.blocks = true;
             self
         }
 
@@ -192,7 +193,7 @@ macro_rules! common_methods {
         /// executor](crate::Builder::spawn_on) has no limit after that, if the stop did not wait
         /// for it.
         pub fn limit(mut self, limit: Duration) -> Self {
-            self.options.extras().limit = Some(limit);
+            self.options.rare_options().limit = Some(limit);
             self
         }
     };
@@ -230,7 +231,7 @@ macro_rules! fallible_methods {
             E: fmt::Display,
         {
             let limit = self.be_async();
-            let scheduled = self.schedule_again(Async::new(Each(function), limit));
+            let scheduled = self.schedule_again(Async::new(AsyncEach(function), limit));
             scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
         }
     };

@@ -1,7 +1,7 @@
 //! The plan of a job that runs once.
 
 use super::Options;
-use crate::future_work::{Async, Each, Once};
+use crate::future_work::{Async, AsyncEach, AsyncOnce};
 use crate::handle::{Handle, Run, Work};
 use crate::job::{Backoff, Group, Key};
 use crate::job_handle::JobHandle;
@@ -34,7 +34,7 @@ impl<'h> OneShot<'h> {
     where
         F: FnOnce(&Run<'_>) + Send + 'static,
     {
-        let shard = self.options.handle.house().here();
+        let shard = self.options.handle.shards().own_shard();
         let work = CallOnce(function);
         // Two returns: a common result of both branches would pass through memory.
         match self.plain() {
@@ -61,7 +61,7 @@ impl<'h> OneShot<'h> {
         Fut: Future<Output = ()> + Send + 'static,
     {
         let limit = self.be_async();
-        let scheduled = self.schedule(Async::new(Once(function), limit));
+        let scheduled = self.schedule(Async::new(AsyncOnce(function), limit));
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
 
@@ -78,7 +78,9 @@ impl<'h> OneShot<'h> {
     ) -> Result<JobHandle, Rejected<T>> {
         let work = SendOnce { sender: sender.clone(), value };
         let scheduled = match self.plain() {
-            Ok((handle, deadline)) => handle.schedule_brief(handle.house().here(), deadline, work),
+            Ok((handle, deadline)) => {
+                handle.schedule_instant(handle.shards().own_shard(), deadline, work)
+            }
             Err(plan) => plan.schedule(work),
         };
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
@@ -86,13 +88,13 @@ impl<'h> OneShot<'h> {
 
     /// Schedules a job that may fail: it keeps its last error for its handles.
     fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, (Reason, W)> {
-        self.options.more();
+        self.options.rare_state();
         self.schedule(work)
     }
 
     #[inline]
     pub(crate) fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
-        let shard = self.options.handle.house().here();
+        let shard = self.options.handle.shards().own_shard();
         self.schedule_in(shard, work)
     }
 
@@ -119,7 +121,7 @@ impl<'h> OneShot<'h> {
     #[inline]
     fn plain(self) -> Result<(&'h Handle, Moment), Self> {
         match self.options {
-            Options { handle, first: Some(Due { deadline, wall: None }), extras: None }
+            Options { handle, first: Some(Due { deadline, wall: None }), rare_options: None }
                 if handle.ticks().reaches(deadline) =>
             {
                 Ok((handle, deadline))

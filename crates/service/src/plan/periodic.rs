@@ -1,7 +1,7 @@
 //! The plan of a job that runs periodically.
 
 use super::Options;
-use crate::future_work::{Async, Beside, Each};
+use crate::future_work::{Async, AsyncEach, Overlapping};
 use crate::handle::{Handle, Run, Work};
 use crate::job::{Backoff, Group, Key, Missed, Pace, Repeat};
 use crate::job_handle::JobHandle;
@@ -47,7 +47,7 @@ pub struct Periodic<'h> {
 impl<'h> Periodic<'h> {
     pub(crate) fn new(handle: &'h Handle, period: Duration, first: Option<Moment>) -> Self {
         let mut options = Options::new(handle, first.map(Due::at));
-        options.extras().slack = Some(slack_of(period));
+        options.rare_options().slack = Some(slack_of(period));
         Self { options, period, times: None, pace: Pace::Rate(Missed::default()) }
     }
 
@@ -73,7 +73,7 @@ impl<'h> Periodic<'h> {
     /// that is late because of jitter does not count as missing periods. [`Run::deadline`] includes
     /// the jitter.
     pub fn jitter(mut self, jitter: Duration) -> Self {
-        self.options.more().jitter = jitter;
+        self.options.rare_state().jitter = jitter;
         self
     }
 
@@ -81,13 +81,14 @@ impl<'h> Periodic<'h> {
     pub(crate) fn by_rule(mut self) -> Self {
         self.pace = Pace::Rule;
         // The slack would be derived from the period, which a rule uses only for retries.
-        self.options.extras().slack = None;
+        self.options.rare_options().slack = None;
         self
     }
 
     pub(crate) fn jitter_of(&self) -> Duration {
-        let more = self.options.extras.as_ref().and_then(|extras| extras.more.as_ref());
-        more.map_or(Duration::ZERO, |more| more.jitter)
+        let rare =
+            self.options.rare_options.as_ref().and_then(|rare_options| rare_options.rare.as_ref());
+        rare.map_or(Duration::ZERO, |rare| rare.jitter)
     }
 
     /// Ends the job after `runs` runs.
@@ -171,7 +172,7 @@ impl<'h> Periodic<'h> {
         Fut: Future<Output = ()> + Send + 'static,
     {
         let limit = self.be_async();
-        let scheduled = self.schedule(false, Async::new(Each(function), limit));
+        let scheduled = self.schedule(false, Async::new(AsyncEach(function), limit));
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
 
@@ -187,7 +188,7 @@ impl<'h> Periodic<'h> {
         Fut: Future<Output = ()> + Send + 'static,
     {
         let limit = self.be_async();
-        let scheduled = self.schedule(true, Async::new(Beside(Arc::new(function)), limit));
+        let scheduled = self.schedule(true, Async::new(Overlapping(Arc::new(function)), limit));
         scheduled.map_err(|(reason, work)| Rejected { reason, job: unshared(work.into_call().0) })
     }
 
@@ -225,7 +226,7 @@ impl<'h> Periodic<'h> {
     /// periods themselves.
     pub(crate) fn checked(mut self) -> Result<(Moment, Repeat, Ticks), Reason> {
         let repeat = self.repeat(false)?;
-        self.options.extras().more = None;
+        self.options.rare_options().rare = None;
         let ticks = self.options.ticks();
         Ok((self.options.check(None)?.due.deadline, repeat, ticks))
     }

@@ -1,10 +1,10 @@
 //! Schedules a checked plan in a shard, or returns the work to the caller.
 
-use crate::brief::{self, Brief};
 use crate::guard::discard;
 use crate::handle::{Handle, Work};
-use crate::job::{Life, Traits};
-use crate::shard::New;
+use crate::instant::{self, InstantWork};
+use crate::job::{JobParts, JobState};
+use crate::shard::NewJob;
 use crate::time::{Due, Moment};
 use crate::{JobHandle, Reason};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(crate) struct Plan {
     pub(crate) due: Due,
     /// `None` for a plain job.
-    pub(crate) traits: Option<Traits>,
+    pub(crate) parts: Option<JobParts>,
     /// A job that has the key is replaced.
     pub(crate) replace: bool,
 }
@@ -25,7 +25,7 @@ impl Handle {
         plan: Result<Plan, Reason>,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        self.schedule_in(self.house().here(), plan, work)
+        self.schedule_in(self.shards().own_shard(), plan, work)
     }
 
     /// The same, in a shard.
@@ -35,27 +35,27 @@ impl Handle {
         plan: Result<Plan, Reason>,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        let Plan { due, traits, replace } = match plan {
+        let Plan { due, parts, replace } = match plan {
             Ok(plan) => plan,
             Err(reason) => return Err(self.rejected(shard, reason, work)),
         };
-        let Some(traits) = traits else { return self.schedule_plain(shard, due.deadline, work) };
-        let info = Arc::clone(&traits.info);
+        let Some(parts) = parts else { return self.schedule_plain(shard, due.deadline, work) };
+        let info = Arc::clone(&parts.info);
         let key = info.key.clone().map(|key| (key, replace));
         let work: Box<dyn Work> = Box::new(work);
-        let new = New::Full(Life::new(work, traits));
-        match self.house().schedule(shard, &due, key, new) {
+        let new = NewJob::Full(JobState::new(work, parts));
+        match self.shards().schedule(shard, &due, key, new) {
             Ok((id, replaced)) => {
                 // Last, and without a lock: dropping the replaced work runs code of the user, which
                 // may do anything, such as panic.
                 discard(replaced.map(|replaced| self.job_handle(replaced, None).cancel()));
                 Ok(self.job_handle(id, Some(info)))
             }
-            Err((reason, New::Full(life))) => {
-                let work = life.into_work().expect("no run has it");
+            Err((reason, NewJob::Full(job))) => {
+                let work = job.into_work().expect("no run has it");
                 Err(self.rejected(shard, reason, unboxed(work)))
             }
-            Err((_, New::Wake { .. })) => unreachable!("it comes back as it was given"),
+            Err((_, NewJob::Wake { .. })) => unreachable!("it comes back as it was given"),
         }
     }
 
@@ -68,25 +68,25 @@ impl Handle {
         deadline: Moment,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        let (anchor, mut refused) = (self.anchor(shard), None);
-        let id = anchor.house.schedule_plain(shard, deadline, Box::new(work), &mut refused);
-        let job = id.map(|id| JobHandle::new(Arc::clone(anchor), id, None));
+        let (service, mut refused) = (self.service_ref(shard), None);
+        let id = service.shards.schedule_plain(shard, deadline, Box::new(work), &mut refused);
+        let job = id.map(|id| JobHandle::new(Arc::clone(service), id, None));
         job.ok_or_else(|| {
             let (reason, work) = refused.expect("a refused job comes with its reason");
             self.rejected(shard, reason, unboxed(work))
         })
     }
 
-    /// The same for brief work, without a box. If there is no slab for its type, it is scheduled as
-    /// a plain job.
+    /// The same for instant work, without a box. If there is no slab for its type, it is scheduled
+    /// as a plain job.
     #[inline]
-    pub(crate) fn schedule_brief<W: Brief>(
+    pub(crate) fn schedule_instant<W: InstantWork>(
         &self,
         shard: u32,
         deadline: Moment,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        let scheduled = self.house().schedule_in_slab(shard, deadline, work, brief::put);
+        let scheduled = self.shards().schedule_in_slab(shard, deadline, work, instant::put);
         match scheduled {
             Ok(id) => Ok(self.job_handle(id, None)),
             Err((Some(reason), work)) => Err(self.rejected(shard, reason, work)),
@@ -96,7 +96,7 @@ impl Handle {
 
     #[cold]
     fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
-        self.house().with(shard, |core| core.counts.rejected += 1);
+        self.shards().with(shard, |state| state.counts.rejected += 1);
         (reason, work)
     }
 }

@@ -2,6 +2,7 @@
 //! entries. Segments without a value can be released.
 
 use std::mem::{replace, take};
+use std::ops::{Index, IndexMut};
 
 /// A power of two, so that an index splits into segment and offset by a shift and a mask.
 const SEGMENT: usize = 1024;
@@ -24,7 +25,7 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Arena<T> {
     /// All segments are full, except the one that is being filled and the holes, which have no
     /// entries.
-    segments: Vec<Vec<Place<T>>>,
+    segments: Vec<Vec<Entry<T>>>,
     filling: usize,
     /// Segments that were released, to be filled again.
     holes: Vec<usize>,
@@ -34,7 +35,7 @@ pub(crate) struct Arena<T> {
     len: usize,
 }
 
-enum Place<T> {
+enum Entry<T> {
     /// A free entry, and the index of the next one.
     Free(u32),
     Used(T),
@@ -66,16 +67,19 @@ impl<T> Arena<T> {
     #[inline]
     pub(crate) fn insert_with(&mut self, value: impl FnOnce(u32) -> T) -> u32 {
         let mut index = self.free;
-        if let Some(place) = self.place(index)
-            && let Place::Free(next) = *place
+        if let Some(entry) = self.entry(index)
+            && let Entry::Free(next) = *entry
         {
-            *place = Place::Used(value(index));
+            *entry = Entry::Used(value(index));
             self.free = next;
         } else {
+            debug_assert_eq!(self.free, NONE, "the list of free entries leads to a used one");
             let filling = self.segment_with_room();
+            let next = filling * SEGMENT + self.segments[filling].len();
             // It fits: a backend holds fewer than 2^32 timers.
-            index = (filling * SEGMENT + self.segments[filling].len()) as u32;
-            self.segments[filling].push(Place::Used(value(index)));
+            debug_assert!(next < NONE as usize, "{next} is not an index");
+            index = next as u32;
+            self.segments[filling].push(Entry::Used(value(index)));
         }
         self.len += 1;
         index
@@ -106,7 +110,7 @@ impl<T> Arena<T> {
 
     /// Removes and returns the segments without a value, to be dropped without a lock. O(entries).
     pub(crate) fn shrink(&mut self) -> impl Sized + use<T> {
-        let is_used = |place: &Place<T>| matches!(place, Place::Used(_));
+        let is_used = |entry: &Entry<T>| matches!(entry, Entry::Used(_));
         let unused = self.segments.iter_mut().filter(|segment| !segment.iter().any(is_used));
         let spare: Vec<_> = unused.map(take).collect();
         self.holes = (0..self.segments.len()).filter(|at| self.segments[*at].is_empty()).collect();
@@ -121,18 +125,33 @@ impl<T> Arena<T> {
             if (1..SEGMENT).contains(&segment.len()) {
                 self.filling = at;
             }
-            for (place, its) in
-                segment.iter_mut().enumerate().rev().filter(|(_, its)| !is_used(its))
-            {
-                *its = Place::Free(replace(&mut self.free, (at * SEGMENT + place) as u32));
+            let free = segment.iter_mut().enumerate().filter(|(_, entry)| !is_used(entry));
+            for (offset, entry) in free.rev() {
+                let next = replace(&mut self.free, (at * SEGMENT + offset) as u32);
+                *entry = Entry::Free(next);
             }
         }
         debug_assert_eq!(self.iter().count(), self.len, "no value is released");
+        debug_assert!(self.free_list_is_complete(), "each free entry is in the list once");
         spare
     }
 
+    /// Returns `true` if the list leads through all free entries, and no others. O(entries).
+    fn free_list_is_complete(&self) -> bool {
+        let entries: usize = self.segments.iter().map(Vec::len).sum();
+        let mut index = self.free;
+        for _ in self.len..entries {
+            let at = index as usize;
+            match self.segments.get(at / SEGMENT).and_then(|segment| segment.get(at % SEGMENT)) {
+                Some(Entry::Free(next)) => index = *next,
+                _ => return false,
+            }
+        }
+        index == NONE
+    }
+
     #[inline]
-    fn place(&mut self, index: u32) -> Option<&mut Place<T>> {
+    fn entry(&mut self, index: u32) -> Option<&mut Entry<T>> {
         let index = index as usize;
         self.segments.get_mut(index / SEGMENT)?.get_mut(index % SEGMENT)
     }
@@ -141,27 +160,29 @@ impl<T> Arena<T> {
     pub(crate) fn get(&self, index: u32) -> Option<&T> {
         let index = index as usize;
         match self.segments.get(index / SEGMENT)?.get(index % SEGMENT)? {
-            Place::Used(value) => Some(value),
-            Place::Free(_) => None,
+            Entry::Used(value) => Some(value),
+            Entry::Free(_) => None,
         }
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
-        match self.place(index)? {
-            Place::Used(value) => Some(value),
-            Place::Free(_) => None,
+        match self.entry(index)? {
+            Entry::Used(value) => Some(value),
+            Entry::Free(_) => None,
         }
     }
 
     #[inline]
     pub(crate) fn remove(&mut self, index: u32) -> Option<T> {
         let free = self.free;
-        let place = self.place(index)?;
-        if matches!(place, Place::Free(_)) {
+        let entry = self.entry(index)?;
+        if matches!(entry, Entry::Free(_)) {
             return None;
         }
-        let Place::Used(value) = replace(place, Place::Free(free)) else { return None };
+        let Entry::Used(value) = replace(entry, Entry::Free(free)) else {
+            unreachable!("a free entry has just been excluded");
+        };
         self.free = index;
         self.len -= 1;
         Some(value)
@@ -171,12 +192,35 @@ impl<T> Arena<T> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         (0..).zip(&self.segments).flat_map(|(at, segment)| {
             let first = at * SEGMENT as u32;
-            (first..).zip(segment).filter_map(|(index, place)| match place {
-                Place::Used(value) => Some((index, value)),
-                Place::Free(_) => None,
+            (first..).zip(segment).filter_map(|(index, entry)| match entry {
+                Entry::Used(value) => Some((index, value)),
+                Entry::Free(_) => None,
             })
         })
     }
+}
+
+/// For an index that must be in use: if it is not, the value has been lost, and continuing would
+/// hide that.
+impl<T> Index<u32> for Arena<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, index: u32) -> &T {
+        self.get(index).unwrap_or_else(|| unused(index))
+    }
+}
+
+impl<T> IndexMut<u32> for Arena<T> {
+    #[inline]
+    fn index_mut(&mut self, index: u32) -> &mut T {
+        self.get_mut(index).unwrap_or_else(|| unused(index))
+    }
+}
+
+#[cold]
+fn unused(index: u32) -> ! {
+    panic!("no value has the index {index}")
 }
 
 #[cfg(test)]

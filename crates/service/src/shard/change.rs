@@ -1,8 +1,10 @@
 //! Changes of jobs by callers: cancelling, moving, and taking them back.
 
-use super::core::{Body, Core, Held, Other, Place, Slot, Stage, Taken, Task};
-use super::slab::Lying;
-use super::wheel::{JobIndex, Wheel};
+use super::dyn_timer::{DynTimer, JobIndex, cancel_timer};
+use super::state::{
+    Body, Other, ShardState, ShardWork, Slot, StopStage, TakenJob, TakenWork, TimerState,
+};
+use super::work_slab::SlabWork;
 use crate::ChangeError;
 use crate::job::{Ending, Id};
 use crate::time::{Due, Moment};
@@ -10,17 +12,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
-impl<W: Task + ?Sized> Core<W> {
+impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Cancels a plain job that waits for its time. This is the shortest path of
     /// [`end_as`](Self::end_as), for most jobs that are cancelled. Returns its deadline and its
     /// work.
     #[inline]
     pub(crate) fn cancel_plain(&mut self, id: Id) -> Option<(Moment, Box<W>)> {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
-        let (Place::Wheel(timer), Body::Plain(_)) = (slot.place, &slot.body) else { return None };
-        self.wheel.cancel(timer);
-        let Slot { deadline, body: Body::Plain(work), .. } = self.slots.remove(id.index())? else {
+        let (TimerState::Wheel(timer), Body::Plain(_)) = (slot.timer, &slot.body) else {
             return None;
+        };
+        cancel_timer(&mut *self.wheel, timer, id.index());
+        let Some(Slot { deadline, body: Body::Plain(work), .. }) = self.slots.remove(id.index())
+        else {
+            unreachable!("it has just been found");
         };
         self.count_end(Ending::Cancelled);
         Some((deadline, work))
@@ -29,45 +34,55 @@ impl<W: Task + ?Sized> Core<W> {
     /// Ends a job: it was cancelled, or one of its runs finishes it. If the job is running, returns
     /// `Running`, and no run follows.
     #[inline]
-    pub(crate) fn end_as(&mut self, id: Id, ending: Ending) -> Result<Taken<W>, ChangeError> {
+    pub(crate) fn end_as(&mut self, id: Id, ending: Ending) -> Result<TakenJob<W>, ChangeError> {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number);
         let slot = slot.ok_or_else(|| self.missing())?;
         if self.is_running(slot) {
-            if let Some(life) = slot.life()
-                && let Some(life) = self.lives.get_mut(life)
+            if let Some(job) = slot.job_state()
+                && let job = &mut self.job_states[job]
                 // If this is the last run anyway, the job ends as finished, even though it was
                 // cancelled too late.
-                && life.another_may_follow()
+                && job.another_may_follow()
             {
-                life.end_after(ending);
+                job.end_after(ending);
             }
             return Err(ChangeError::Running);
         }
-        self.take(id.index(), ending).ok_or(ChangeError::Over)
+        let taken = self.take(id.index(), ending);
+        debug_assert!(taken.work.is_some(), "no run has the work of a job that is not running");
+        Ok(taken)
     }
 
     /// Removes a job that is over, with its timer.
     #[inline]
-    pub(super) fn take(&mut self, index: u32, ending: Ending) -> Option<Taken<W>> {
-        let Slot { number, deadline, place, body } = self.slots.remove(index)?;
-        if let Place::Wheel(timer) = place {
-            self.wheel.cancel(timer);
+    pub(super) fn take(&mut self, index: u32, ending: Ending) -> TakenJob<W> {
+        let removed = self.slots.remove(index).expect("a job ends once, and is here until then");
+        let Slot { number, deadline, timer, body } = removed;
+        if let TimerState::Wheel(timer) = timer {
+            cancel_timer(&mut *self.wheel, timer, index);
         }
         self.count_end(ending);
-        let (info, held) = match body {
-            Body::Plain(work) => (None, Some(Held::Work(work))),
-            Body::Other(Other::InSlab(slab, place)) => {
-                (None, Some(Held::InSlab(Lying::new(&self.slabs, slab, place))))
+        let (info, work) = match body {
+            Body::Plain(work) => (None, Some(TakenWork::Work(work))),
+            Body::Other(Other::InSlab(slab, index)) => {
+                (None, Some(TakenWork::InSlab(SlabWork::new(&self.slabs, slab, index))))
             }
             Body::Other(Other::Gone) => (None, None),
-            Body::Other(Other::Wake(waker, _)) => (None, self.wakers.remove(waker).map(Held::Wake)),
-            Body::Other(Other::Full { life, .. }) => {
-                let life = self.lives.remove(life)?;
-                life.info.end(ending, life.runs);
-                (Some(Arc::clone(&life.info)), life.into_work().map(Held::Work))
+            Body::Other(Other::Wake(waker, _)) => {
+                let waker = self.wakers.remove(waker).expect("each such job has a waker");
+                (None, Some(TakenWork::Wake(waker)))
+            }
+            Body::Other(Other::Full { job, .. }) => {
+                let job = self.job_states.remove(job).expect("each such job has a state");
+                job.info.end(ending, job.runs);
+                (Some(Arc::clone(&job.info)), job.into_work().map(TakenWork::Work))
             }
         };
-        Some(Taken { id: Id::new(number, index, self.shard()), deadline, info, held })
+        debug_assert!(
+            self.job_states.len() + self.wakers.len() <= self.slots.len(),
+            "a state or a waker is left of a job that is over"
+        );
+        TakenJob { id: Id::new(number, index, self.shard()), deadline, info, work }
     }
 
     #[inline]
@@ -77,8 +92,10 @@ impl<W: Task + ?Sized> Core<W> {
             Ending::Cancelled => self.counts.cancelled += 1,
             Ending::Stopped => self.counts.stopped += 1,
         }
+        debug_assert!(self.all_are_counted(), "{:?} with {} jobs", self.counts, self.len());
         if let Some(room) = &self.room {
-            room.fetch_sub(1, Ordering::Relaxed);
+            let before = room.fetch_sub(1, Ordering::Relaxed);
+            debug_assert!(before > 0, "a job ended without having room");
         }
     }
 
@@ -88,37 +105,39 @@ impl<W: Task + ?Sized> Core<W> {
         &mut self,
         id: Id,
         due: Due,
-        look_by: Moment,
+        check_by: Moment,
     ) -> Result<(), ChangeError> {
         if due.wall.is_some() {
             // A plain job cannot store a wall-clock time.
-            self.life(id)?;
+            self.full_state(id)?;
         }
         let missing = self.missing();
         let (stage, ticks) = (self.stage, self.ticks);
         let slot = self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number);
         let slot = slot.ok_or(missing)?;
-        if stage.runs() && slot.is_put_off_by(due.deadline) {
+        if stage.runs() && slot.only_postpones(due.deadline) {
             slot.deadline = due.deadline;
             return Ok(());
         }
-        let mut life = slot.life().and_then(|life| self.lives.get_mut(life));
-        if life.as_mut().is_some_and(|life| life.end_exception())
-            && let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(None))
+        let mut job = slot.job_state().map(|job| &mut self.job_states[job]);
+        if job.as_mut().is_some_and(|job| job.end_exception())
+            && let TimerState::Wheel(timer) =
+                std::mem::replace(&mut slot.timer, TimerState::Off(None))
         {
-            self.wheel.cancel(timer);
+            cancel_timer(&mut *self.wheel, timer, id.index());
         }
-        let tick = life.as_ref().map_or(ticks, |life| life.ticks).not_before(look_by);
-        match (slot.place, &slot.body) {
-            (Place::Wheel(_), _) if !stage.runs() => return Err(ChangeError::Stopped),
-            // Its time came during the stop, see `come`.
-            (Place::Off(None), Body::Other(Other::Full { .. }))
-                if !stage.runs() && life.as_ref().is_some_and(|life| !life.is_running()) =>
+        let tick = job.as_ref().map_or(ticks, |job| job.ticks).not_before(check_by);
+        match (slot.timer, &slot.body) {
+            (TimerState::Wheel(_), _) if !stage.runs() => return Err(ChangeError::Stopped),
+            // Its time came during the stop, see `pop_due`.
+            (TimerState::Off(None), Body::Other(Other::Full { .. }))
+                if !stage.runs() && job.as_ref().is_some_and(|job| !job.is_running()) =>
             {
                 return Err(ChangeError::Stopped);
             }
-            (Place::Wheel(timer), _) => {
-                if due.deadline < slot.deadline
+            (TimerState::Wheel(timer), _) => {
+                // With a wall-clock time it must be checked early, even if it is postponed.
+                if (due.deadline < slot.deadline || due.wall.is_some())
                     && self.wheel.deadline(timer).is_some_and(|set| tick < set)
                 {
                     self.wheel.reschedule(timer, tick);
@@ -126,22 +145,26 @@ impl<W: Task + ?Sized> Core<W> {
                 }
             }
             (_, Body::Other(Other::Gone)) => return Err(ChangeError::Running),
-            _ => match &life {
-                Some(life) if life.is_running() && !life.another_follows() => {
+            _ => match &job {
+                Some(job) if job.is_running() && !job.another_follows() => {
                     return Err(ChangeError::Running);
                 }
-                Some(life) if life.is_running() || life.is_paused() => {}
+                Some(job) if job.is_running() || job.is_paused() => {}
                 _ => {
-                    slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(id.index())));
+                    slot.timer = TimerState::Wheel(self.wheel.insert(tick, JobIndex(id.index())));
                     self.next = self.next.min(tick);
                 }
             },
         }
         slot.deadline = due.deadline;
-        if let Some(life) = life {
-            life.wait_for(due.wall);
-            life.moved();
+        if let Some(job) = job {
+            job.wait_for(due.wall);
+            job.moved();
         }
+        debug_assert!(
+            self.fires_by(id.index(), check_by),
+            "the timer fires after the job must be checked"
+        );
         Ok(())
     }
 
@@ -152,23 +175,27 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn take_back(
         &mut self,
         due: bool,
-        stage: Stage,
-    ) -> (Vec<Taken<W>>, Option<Box<dyn Wheel>>) {
+        stage: StopStage,
+    ) -> (Vec<TakenJob<W>>, Option<Box<dyn DynTimer>>) {
+        debug_assert!(self.stage <= stage, "{stage:?} after {:?}", self.stage);
         self.stage = stage;
         let stays = |slot: &Slot<W>| {
-            stage != Stage::Over && matches!(slot.body, Body::Other(Other::Wake(_, true)))
+            stage != StopStage::Over && matches!(slot.body, Body::Other(Other::Wake(_, true)))
         };
         let waits = |slot: &Slot<W>| {
             let is_due = || due && !self.is_running(slot);
-            !stays(slot) && (matches!(slot.place, Place::Wheel(_)) || is_due())
+            !stays(slot) && (matches!(slot.timer, TimerState::Wheel(_)) || is_due())
         };
         let waiting = self.slots.iter().filter(|(_, slot)| waits(slot));
         let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
-        let taken =
-            waiting.into_iter().filter_map(|index| self.take(index, Ending::Stopped)).collect();
-        let empty = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
+        let taken = waiting.into_iter().map(|index| self.take(index, Ending::Stopped)).collect();
+        let empty = || -> Box<dyn DynTimer> { Box::new(HierarchicalWheel::new()) };
         let is_last = stage.is_over() && self.wakers.len() == 0;
         let wheel = is_last.then(|| std::mem::replace(&mut self.wheel, empty()));
+        debug_assert!(
+            wheel.as_deref().is_none_or(|wheel| wheel.len() == 0),
+            "a job that is left has a timer"
+        );
         self.find_next();
         (taken, wheel)
     }

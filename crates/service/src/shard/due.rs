@@ -1,9 +1,10 @@
 //! Jobs at their deadlines: a job is taken out, its run begins, its run ends.
 
-use super::core::{Body, Core, Held, Other, Place, Task};
-use super::handover::{Begun, Came, Done, Leftover, Plain};
-use super::slab::Lying;
-use crate::job::{After, Ending, Id, Info, More, Turn, Way};
+use super::dyn_timer::JobIndex;
+use super::handover::{Begun, Cleanup, DueJob, EndedRun, PlainRun};
+use super::state::{Body, Other, ShardState, ShardWork, TakenWork, TimerState};
+use super::work_slab::SlabWork;
+use crate::job::{After, Dispatch, Ending, Id, Info, RareState, Turn};
 use crate::observe::Distributions;
 use crate::time::{Clock, Moment};
 use std::sync::Arc;
@@ -12,38 +13,43 @@ use wheelhouse_core::{Expired, Tick};
 /// The most timers that are taken out under one lock. Then another thread may have the lock.
 const PORTION: usize = 64;
 
-impl<W: Task + ?Sized> Core<W> {
-    /// Takes out the next due job, up to the tick `upto`. If `here` is set, runs begin at once on
-    /// this thread; otherwise they are handed out. A plain job is returned; any other is put into
-    /// `other`.
-    pub(crate) fn come(
+impl<W: ShardWork + ?Sized> ShardState<W> {
+    /// Takes out the next due job, up to the tick `upto`. If `on_leader` is set, runs begin at once
+    /// on this thread; otherwise they are handed out. A plain job is returned; any other is put
+    /// into `other`.
+    pub(crate) fn pop_due(
         &mut self,
         upto: Tick,
         now: Moment,
         clock: &dyn Clock,
-        here: bool,
-        other: &mut Option<Came<W>>,
-    ) -> Option<Plain<W>> {
+        on_leader: bool,
+        other: &mut Option<DueJob<W>>,
+    ) -> Option<PlainRun<W>> {
         for _ in 0..PORTION {
             let Some(Expired { value, deadline: fired, .. }) = self.wheel.pop_expired(upto) else {
                 break;
             };
-            if !self.stage.runs() && !self.limits_run(value.0) {
+            // The wake-up of a wheel that is late by design may be after the deadline of a timer.
+            debug_assert!(
+                fired >= self.next || !self.own_wheel,
+                "nothing is due before {}, but a timer fired for {fired}",
+                self.next
+            );
+            let JobIndex(index) = value;
+            if !self.stage.runs() && !self.limits_run(index) {
                 // A job that ended a run during the stop. It waits to be taken back.
-                if let Some(slot) = self.slots.get_mut(value.0) {
-                    slot.place = Place::Off(None);
-                }
+                self.slots[index].timer = TimerState::Off(None);
                 continue;
             }
-            match self.begin_plain(value.0, fired, here) {
+            match self.begin_plain(index, fired, on_leader) {
                 Some((id, deadline, Body::Plain(work))) => {
-                    return Some(Plain { id, deadline, work });
+                    return Some(PlainRun { id, deadline, work });
                 }
-                Some((id, deadline, Body::Other(Other::InSlab(slab, place)))) => {
-                    let lying = Lying::new(&self.slabs, slab, place);
-                    *other = Some(Came::InSlab(id, deadline, lying));
+                Some((id, deadline, Body::Other(Other::InSlab(slab, index)))) => {
+                    let work = SlabWork::new(&self.slabs, slab, index);
+                    *other = Some(DueJob::InSlab(id, deadline, work));
                 }
-                _ => *other = self.fire(value.0, fired, now, clock, here),
+                _ => *other = self.fire(index, fired, now, clock, on_leader),
             }
             if other.is_some() {
                 return None;
@@ -63,32 +69,36 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     /// Begins the run of a job whose timer has fired, if the job is plain and due, runs on this
-    /// thread, and is neither held nor behind the fence. This is the shortest path of
-    /// [`fire`](Self::fire) and `begin`.
+    /// thread, and is neither paused with all jobs nor behind the fence. This is the shortest path
+    /// of [`fire`](Self::fire) and `begin`.
     #[inline]
     fn begin_plain(
         &mut self,
         index: u32,
         fired: Tick,
-        here: bool,
+        on_leader: bool,
     ) -> Option<(Id, Moment, Body<W>)> {
         let shard = self.shard();
         let due_by = self.ticks.instant(fired);
-        if self.is_held(index) {
+        if self.is_paused_with_all(index) {
             return None;
         }
-        let slot = self.slots.get_mut(index)?;
+        let slot = &mut self.slots[index];
+        debug_assert!(
+            matches!(slot.timer, TimerState::Wheel(_)),
+            "the timer that fired is not its own"
+        );
         let is_for_the_next = self.fence.is_some_and(|(last, _)| slot.number.get() > last);
         let is_plain = match slot.body {
-            // In a brief run the lead is not taken, so it is handled separately.
-            Body::Plain(ref work) => here && !work.is_brief(),
+            // In an instant run the lead is not taken, so it is handled separately.
+            Body::Plain(ref work) => on_leader && !work.is_instant(),
             Body::Other(Other::InSlab(..)) => true,
             Body::Other(_) => false,
         };
         if slot.deadline > due_by || is_for_the_next || !is_plain {
             return None;
         }
-        slot.place = Place::Off(None);
+        slot.timer = TimerState::Off(None);
         let body = std::mem::replace(&mut slot.body, Body::Other(Other::Gone));
         self.counts.runs += 1;
         self.runs.in_flight += 1;
@@ -100,8 +110,12 @@ impl<W: Task + ?Sized> Core<W> {
     #[inline]
     pub(crate) fn end_plain(&mut self, id: Id, deadline: Moment, started: Moment, ended: Moment) {
         self.measure(deadline, started, ended);
-        if self.slot(id).is_some() {
-            // The run has taken its work, and its timer has fired.
+        let slot = self.slot(id);
+        debug_assert!(
+            slot.as_ref().is_some_and(|slot| slot.is_gone()),
+            "the run has taken its work, and its timer has fired"
+        );
+        if slot.is_some() {
             self.slots.remove(id.index());
             self.count_end(Ending::Finished);
         }
@@ -109,181 +123,178 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     /// Handles the timer of a job, which was set to the tick `fired`. Returns `None` if there is
-    /// nothing to run: the job is not due and its timer was started again, or it was put aside.
+    /// nothing to run: the job is not due and its timer was started again, or it was deferred.
     fn fire(
         &mut self,
         index: u32,
         fired: Tick,
         now: Moment,
         clock: &dyn Clock,
-        here: bool,
-    ) -> Option<Came<W>> {
-        let slot = self.slots.get_mut(index)?;
-        let id = Id::new(slot.number, index, self.shard());
-        let slot = self.slots.get_mut(index)?;
+        on_leader: bool,
+    ) -> Option<DueJob<W>> {
+        let shard = self.shard();
+        let slot = &mut self.slots[index];
+        let id = Id::new(slot.number, index, shard);
         if self.fence.is_some_and(|(last, _)| slot.number.get() > last) {
-            slot.place = Place::Off(None);
-            self.aside.push(id);
+            slot.timer = TimerState::Off(None);
+            self.fenced.push(id);
             return None;
         }
-        let mut ticks = self.ticks;
-        let mut look_by = slot.deadline;
-        let mut elsewhere = false;
-        if let Some(life) = slot.life() {
-            let life = self.lives.get(life)?;
-            ticks = life.ticks;
-            let goes = |more: &More| more.way.is_async || more.way.group.is_some();
-            elsewhere = life.more.as_deref().is_some_and(goes);
-            if let Some(wall) = life.wall() {
-                slot.deadline = wall.reckoned(clock);
-                look_by = wall.look_by(slot.deadline, now);
+        let job = slot.job_state().map(|job| &self.job_states[job]);
+        let ticks = job.map_or(self.ticks, |job| job.ticks);
+        debug_assert!(
+            fired <= ticks.not_before(slot.deadline),
+            "the timer of tick {fired} fired after {:?}",
+            slot.deadline
+        );
+        let mut handed_out = false;
+        if let Some(job) = job {
+            let goes = |rare: &RareState| rare.dispatch.is_async || rare.dispatch.group.is_some();
+            handed_out = job.rare.as_deref().is_some_and(goes);
+            if let Some(wall) = job.wall() {
+                slot.deadline = wall.estimated(clock);
             }
         }
         // The job was moved to a later deadline. The timer is started again even if that has passed
         // too: jobs that are due between the two deadlines run first.
         if slot.deadline > self.ticks.instant(fired) {
-            self.start_timer(index, ticks.not_before(look_by));
+            self.restart_timer(index, now);
             return None;
         }
         let wakes = matches!(slot.body, Body::Other(Other::Wake(..)));
-        if self.is_held(index) {
-            self.slots.get_mut(index)?.place = Place::Off(None);
-            self.put_aside.push(id);
+        if self.is_paused_with_all(index) {
+            self.slots[index].timer = TimerState::Off(None);
+            self.deferred.push(id);
             return None;
         }
         if wakes {
-            return self.wake(index, now);
+            return Some(self.wake(index, now));
         }
-        if here && !elsewhere || self.is_brief(index) {
+        if on_leader && !handed_out || self.is_instant(index) {
             self.runs.in_flight += 1;
-            return self.begin(index, now, true).map(|(begun, _)| Came::Here(begun));
+            return Some(DueJob::Begun(self.begin(index, now, true)));
         }
         self.turn = self.turn.checked_add(1).unwrap_or(Turn::MIN);
         let turn = self.turn;
-        let slot = self.slots.get_mut(index)?;
-        slot.place = Place::Off(Some(turn));
+        let slot = &mut self.slots[index];
+        slot.timer = TimerState::Off(Some(turn));
         self.runs.in_flight += 1;
-        let Some(life) = slot.life() else {
-            return Some(Came::There(id, turn, None, Way::default()));
+        let Some(job) = slot.job_state() else {
+            return Some(DueJob::HandedOut(id, turn, None, Dispatch::default()));
         };
-        let life = self.lives.get(life)?;
-        let way = life.more.as_ref().map(|more| more.way.clone());
-        let info = Some(Arc::clone(&life.info));
-        Some(Came::There(id, turn, info, way.unwrap_or_default()))
+        let job = &self.job_states[job];
+        let dispatch = job.rare.as_ref().map(|rare| rare.dispatch.clone());
+        let info = Some(Arc::clone(&job.info));
+        Some(DueJob::HandedOut(id, turn, info, dispatch.unwrap_or_default()))
     }
 
-    fn is_brief(&self, index: u32) -> bool {
-        match self.slots.get(index).map(|slot| &slot.body) {
-            Some(Body::Plain(work)) => work.is_brief(),
-            Some(Body::Other(Other::Full { life, .. })) => {
-                let work = self.lives.get(*life).and_then(|life| life.work());
-                work.is_some_and(|work| work.is_brief())
+    fn is_instant(&self, index: u32) -> bool {
+        match &self.slots[index].body {
+            Body::Plain(work) => work.is_instant(),
+            Body::Other(Other::Full { job, .. }) => {
+                self.job_states[*job].work().is_some_and(|work| work.is_instant())
             }
-            _ => false,
+            Body::Other(_) => false,
         }
     }
 
-    fn wake(&mut self, index: u32, now: Moment) -> Option<Came<W>> {
-        self.slots.get_mut(index)?.place = Place::Off(None);
-        let taken = self.take(index, Ending::Finished)?;
+    fn wake(&mut self, index: u32, now: Moment) -> DueJob<W> {
+        self.slots[index].timer = TimerState::Off(None);
+        let taken = self.take(index, Ending::Finished);
         self.counts.runs += 1;
         self.measure(taken.deadline, now, now);
-        match taken.held? {
-            Held::Wake(waker) => Some(Came::Wake(waker)),
-            Held::Work(_) | Held::InSlab(_) => None,
-        }
+        let Some(TakenWork::Wake(waker)) = taken.work else {
+            unreachable!("the job of a future that sleeps has a waker");
+        };
+        DueJob::Wake(waker)
     }
 
     /// Begins a run that was handed out, unless its turn is over: the job was cancelled, moved, or
-    /// taken back. Also returns `true` if the job waits for its next run already.
-    pub(crate) fn begin_turn(
-        &mut self,
-        id: Id,
-        turn: Turn,
-        now: Moment,
-    ) -> Option<(Begun<W>, bool)> {
+    /// taken back.
+    pub(crate) fn begin_turn(&mut self, id: Id, turn: Turn, now: Moment) -> Option<Begun<W>> {
         if !self.is_turn(id, turn) {
             return None;
         }
-        let (mut begun, again) = self.begin(id.index(), now, false)?;
+        let mut begun = self.begin(id.index(), now, false);
         begun.watch = Some(self.runs.watch(id, begun.info.clone(), now));
-        Some((begun, again))
+        Some(begun)
     }
 
     fn is_turn(&mut self, id: Id, turn: Turn) -> bool {
         self.status(id) == Some(crate::job::Status::Pending)
             && self
                 .slot(id)
-                .is_some_and(|slot| matches!(slot.place, Place::Off(its) if its == Some(turn)))
+                .is_some_and(|slot| matches!(slot.timer, TimerState::Off(its) if its == Some(turn)))
     }
 
-    /// Begins a run of a job that has no timer. Also returns `true` if the job waits for its next
-    /// run already.
-    fn begin(&mut self, index: u32, now: Moment, here: bool) -> Option<(Begun<W>, bool)> {
+    /// Begins a run of a job whose timer has fired, and which is counted as in flight.
+    fn begin(&mut self, index: u32, now: Moment, on_leader: bool) -> Begun<W> {
+        debug_assert!(self.runs.begun < self.runs.in_flight, "{:?}", self.runs);
         let shard = self.shard();
-        let slot = self.slots.get_mut(index)?;
+        let slot = &mut self.slots[index];
         let (id, deadline) = (Id::new(slot.number, index, shard), slot.deadline);
-        slot.place = Place::Off(None);
+        slot.timer = TimerState::Off(None);
         self.counts.runs += 1;
-        let Some(life) = slot.life() else {
+        let Some(job) = slot.job_state() else {
             let Body::Plain(work) = std::mem::replace(&mut slot.body, Body::Other(Other::Gone))
             else {
-                return None;
+                unreachable!("a plain job has a box of work until its run begins");
             };
             self.runs.begun += 1;
-            return Some((Begun::plain(id, deadline, Some(work)), false));
+            return Begun::plain(id, deadline, Some(work));
         };
-        let life = self.lives.get_mut(life)?;
-        let stale = life.take_passed();
-        self.counts.runs -= u64::from(stale);
-        let (number, missed, extra) = if stale { (life.runs, 0, false) } else { life.count_run() };
-        let time = life.time_of_run(extra);
-        let (last, tries) = (!life.another_follows(), life.tries());
+        let job = &mut self.job_states[job];
+        let asks_rule_only = job.take_passed();
+        self.counts.runs -= u64::from(asks_rule_only);
+        let (number, missed, extra) =
+            if asks_rule_only { (job.runs, 0, false) } else { job.count_run() };
+        let time = job.time_of_run(extra);
+        let (last, tries) = (!job.another_follows(), job.tries());
         let frees_key = last && !tries.1;
-        let blocks = life.more.as_ref().is_some_and(|more| more.way.blocks);
-        let overlaps = !last && life.overlaps();
+        let blocks = job.rare.as_ref().is_some_and(|rare| rare.dispatch.blocks);
+        let may_overlap = !last && job.may_overlap();
         // The `Info` is in other memory than the rest of the job, so a run that can do without does
         // not touch it.
-        let info = (!here || frees_key || overlaps).then(|| Arc::clone(&life.info));
-        let fork = life.work().filter(|_| overlaps).and_then(Task::fork);
-        let next = fork.as_ref().and_then(|_| life.wait_for_next(deadline, now, now));
-        let paused = life.is_paused();
+        let info = (!on_leader || frees_key || may_overlap).then(|| Arc::clone(&job.info));
+        let fork = job.work().filter(|_| may_overlap).and_then(ShardWork::fork);
+        let next = fork.as_ref().and_then(|_| job.wait_for_next(deadline, now, now));
+        let paused = job.is_paused();
         let (work, tick) = match (fork, next) {
             (Some(fork), Some(next)) => {
                 slot.deadline = next;
-                (fork, Some(life.ticks.not_before(next)))
+                (fork, Some(job.ticks.not_before(next)))
             }
-            _ => (life.begin()?, None),
+            _ => (job.begin(), None),
         };
         if let Some(tick) = tick.filter(|_| !paused) {
             self.start_timer(index, tick);
         }
         self.runs.begun += 1;
         self.counts.missed += missed;
-        let begun = Begun {
+        Begun {
             info,
             time,
             number,
             missed,
             last,
             extra,
-            stale,
+            asks_rule_only,
             tries,
             frees_key,
-            beside: tick.is_some(),
+            overlaps: tick.is_some(),
             blocks,
             ..Begun::plain(id, deadline, Some(work))
-        };
-        Some((begun, tick.is_some()))
+        }
     }
 
     /// Ends a run, and hands it in if nothing is left to do.
-    pub(crate) fn end(&mut self, done: Done<W>) -> Option<Leftover<W>> {
-        let Done { id, work, deadline, started, ended, beside, failed, stale } = done;
-        if !stale {
+    pub(crate) fn end(&mut self, done: EndedRun<W>) -> Option<Cleanup<W>> {
+        let EndedRun { id, work, deadline, started, ended, overlaps, failed, asks_rule_only } =
+            done;
+        if !asks_rule_only {
             self.measure(deadline, started, ended);
         }
-        let (work, info) = if beside {
+        let (work, info) = if overlaps {
             (work, None)
         } else {
             self.end_of_job(id, work, (deadline, started, ended), failed)
@@ -292,7 +303,7 @@ impl<W: Task + ?Sized> Core<W> {
             self.hand_in(true);
             return None;
         }
-        Some(Leftover { work, info })
+        Some(Cleanup { work, info })
     }
 
     /// Lets the job wait for its next run, or ends it. Then its work, and the info with its key,
@@ -307,16 +318,23 @@ impl<W: Task + ?Sized> Core<W> {
         let stage = self.stage;
         let Some(slot) = self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number)
         else {
+            debug_assert!(false, "the job of a run in progress was removed");
             return (work, None);
         };
-        let Some(life) = slot.life() else {
+        debug_assert!(
+            matches!(slot.timer, TimerState::Off(None)),
+            "a job that is running has no timer"
+        );
+        let Some(job) = slot.job_state() else {
+            debug_assert!(slot.is_gone(), "the run has taken its work");
             self.take(id.index(), Ending::Finished);
             return (work, None);
         };
-        let Some(life) = self.lives.get_mut(life) else { return (work, None) };
-        let follows = life.another_follows();
-        let again = life.try_again(failed, ended).filter(|_| work.is_some());
-        let after = life.after();
+        let job = &mut self.job_states[job];
+        debug_assert!(job.is_running(), "a run ends once");
+        let follows = job.another_follows();
+        let again = job.try_again(failed, ended).filter(|_| work.is_some());
+        let after = job.after();
         let ending = match after {
             After::End(ending) => Err(ending),
             _ if !follows && again.is_none() => Err(Ending::Finished),
@@ -324,26 +342,27 @@ impl<W: Task + ?Sized> Core<W> {
             _ => {
                 let next = match follows {
                     true if after == After::Moved => Some(slot.deadline),
-                    true => life.wait_for_next(deadline, started, ended),
+                    true => job.wait_for_next(deadline, started, ended),
                     false => None,
                 };
-                let next = again.map(|again| life.first_of(again, next)).or(next);
+                let next = again.map(|again| job.first_of(again, next)).or(next);
                 next.ok_or(Ending::Finished)
             }
         };
+        debug_assert!(work.is_some() || ending.is_err(), "work that runs again was not put back");
         match (ending, work) {
             (Ok(next), Some(work)) => {
                 let moved = after == After::Moved || again.is_some();
-                life.wait(work);
+                job.wait(work);
                 slot.deadline = next;
-                let look_by = life.wall().map_or(next, |wall| wall.look_by(next, ended));
-                let tick = life.ticks.not_before(look_by);
+                let check_by = job.wall().map_or(next, |wall| wall.check_by(next, ended));
+                let tick = job.ticks.not_before(check_by);
                 // A job that moves itself to the present, or is retried at once, is for the next
                 // poll.
-                if life.is_paused() {
+                if job.is_paused() {
                     // No timer until it is resumed.
                 } else if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
-                    self.aside.push(id);
+                    self.fenced.push(id);
                 } else {
                     self.start_timer(id.index(), tick);
                 }
@@ -351,40 +370,42 @@ impl<W: Task + ?Sized> Core<W> {
             }
             (ending, work) => {
                 let taken = self.take(id.index(), ending.err().unwrap_or(Ending::Finished));
-                (work, taken.and_then(|taken| taken.info))
+                (work, taken.info)
             }
         }
     }
 
     /// Handles a run that was dropped before it began. A periodic job continues, any other is over.
     /// `None` if the turn was over already.
-    pub(crate) fn abandon(&mut self, id: Id, turn: Turn, now: Moment) -> Option<Leftover<W>> {
+    pub(crate) fn abandon(&mut self, id: Id, turn: Turn, now: Moment) -> Option<Cleanup<W>> {
         if !self.is_turn(id, turn) {
             return None;
         }
         self.runs.begun += 1;
         self.counts.abandoned += 1;
-        let slot = self.slots.get_mut(id.index())?;
+        let slot = &mut self.slots[id.index()];
         // The turn is over. A paused job has no timer until it is resumed.
-        slot.place = Place::Off(None);
+        slot.timer = TimerState::Off(None);
         let deadline = slot.deadline;
-        let life = slot.life().and_then(|life| self.lives.get_mut(life));
-        let life = life.filter(|life| life.repeat.is_some());
-        let Some(life) = life else {
-            let taken = self.take(id.index(), Ending::Cancelled)?;
-            let work = if let Some(Held::Work(work)) = taken.held { Some(work) } else { None };
-            return Some(Leftover { work, info: taken.info });
+        let job = slot.job_state().map(|job| &mut self.job_states[job]);
+        let Some(job) = job.filter(|job| job.repeat.is_some()) else {
+            let taken = self.take(id.index(), Ending::Cancelled);
+            let Some(TakenWork::Work(work)) = taken.work else {
+                unreachable!("a run that was handed out and has not begun has a box of work");
+            };
+            return Some(Cleanup { work: Some(work), info: taken.info });
         };
-        life.end_exception();
-        let work = life.begin();
-        let (work, info) = self.end_of_job(id, work, (deadline, now, now), false);
-        Some(Leftover { work, info })
+        job.end_exception();
+        let work = job.begin();
+        let (work, info) = self.end_of_job(id, Some(work), (deadline, now, now), false);
+        Some(Cleanup { work, info })
     }
 
     /// Counts a run that was handed out as over, however it ended.
     pub(crate) fn hand_in(&mut self, begun: bool) {
         self.runs.in_flight -= 1;
         self.runs.begun -= usize::from(begun);
+        debug_assert!(self.runs.begun <= self.runs.in_flight, "{:?}", self.runs);
     }
 
     #[inline]

@@ -1,28 +1,28 @@
-//! The fence of a poll: jobs that are scheduled during a poll of a scheduler are put aside until
+//! The fence of a poll: jobs that are scheduled during a poll of a scheduler are deferred until
 //! its end, so that a job that schedules itself again at once does not keep the poll from
 //! returning.
 
-use super::core::{Core, Task};
+use super::state::{ShardState, ShardWork};
+use crate::time::Moment;
 use wheelhouse_core::Tick;
 
-impl<W: Task + ?Sized> Core<W> {
+impl<W: ShardWork + ?Sized> ShardState<W> {
     /// From here to [`open_fence`](Self::open_fence), jobs that are scheduled are kept for the next
     /// poll.
     pub(crate) fn close_fence(&mut self, upto: Tick) {
+        debug_assert!(self.fence.is_none(), "one poll at a time");
+        debug_assert!(self.fenced.is_empty(), "the poll before has left jobs behind its fence");
         self.fence = Some((self.last_number(), upto));
     }
 
-    pub(crate) fn open_fence(&mut self) {
+    /// The timers of these jobs are started. `now` is the moment of the poll.
+    pub(crate) fn open_fence(&mut self, now: Moment) {
+        debug_assert!(self.fence.is_some(), "no poll is in progress");
         self.fence = None;
-        for id in std::mem::take(&mut self.aside) {
-            if !self.is_off(id) {
-                continue;
+        for id in std::mem::take(&mut self.fenced) {
+            if self.is_off(id) {
+                self.restart_timer(id.index(), now);
             }
-            let Some(slot) = self.slot(id) else { continue };
-            let deadline = slot.deadline;
-            let life = slot.life().and_then(|life| self.lives.get(life));
-            let ticks = life.map(|life| life.ticks);
-            self.start_timer(id.index(), ticks.unwrap_or(self.ticks).not_before(deadline));
         }
     }
 }

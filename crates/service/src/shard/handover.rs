@@ -1,29 +1,29 @@
 //! The types that pass between shards and the driver: runs that come due, begin and end.
 
-use super::core::Task;
 use super::runs::WatchKey;
-use super::slab::Lying;
-use crate::job::{Id, Info, Turn, Way};
+use super::state::ShardWork;
+use super::work_slab::SlabWork;
+use crate::job::{Dispatch, Id, Info, Turn};
 use crate::time::Moment;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::SystemTime;
 
 /// A job that has come due, and is not plain.
-pub(crate) enum Came<W: Task + ?Sized> {
-    /// A run of brief work in a slab, which has begun on this thread, and its deadline.
-    InSlab(Id, Moment, Lying<W>),
+pub(crate) enum DueJob<W: ShardWork + ?Sized> {
+    /// A run of instant work in a slab, which has begun on this thread, and its deadline.
+    InSlab(Id, Moment, SlabWork<W>),
     /// A run that has begun on this thread.
-    Here(Begun<W>),
+    Begun(Begun<W>),
     /// A run that is handed out to the pool or an executor.
-    There(Id, Turn, Option<Arc<Info>>, Way),
+    HandedOut(Id, Turn, Option<Arc<Info>>, Dispatch),
     /// The waker of a task whose time has come.
     Wake(Waker),
 }
 
 /// A run of a plain job, which has begun on the leading thread. Most runs are of this kind. It is
 /// passed on several times within a microsecond, so it is small.
-pub(crate) struct Plain<W: ?Sized> {
+pub(crate) struct PlainRun<W: ?Sized> {
     pub(crate) id: Id,
     pub(crate) deadline: Moment,
     pub(crate) work: Box<W>,
@@ -48,22 +48,22 @@ pub(crate) struct Begun<W: ?Sized> {
     /// The run is not part of the schedule, which continues unchanged.
     pub(crate) extra: bool,
     /// Only asks the rule for its next time, and calls no closure.
-    pub(crate) stale: bool,
+    pub(crate) asks_rule_only: bool,
     /// The number of the attempt, counted from 1, and `true` if a retry follows a failure.
     pub(crate) tries: (u32, bool),
     /// The run releases the key of the job when it begins.
     pub(crate) frees_key: bool,
     /// The job waits for its next run already: the end of this run changes nothing about the job.
-    pub(crate) beside: bool,
+    pub(crate) overlaps: bool,
     /// Its plan says that it may block.
     pub(crate) blocks: bool,
     pub(crate) watch: Option<WatchKey>,
 }
 
-impl<W: Task + ?Sized> Begun<W> {
+impl<W: ShardWork + ?Sized> Begun<W> {
     /// Returns `true` if the work takes only an instant.
-    pub(crate) fn is_brief(&self) -> bool {
-        self.work.as_ref().is_some_and(|work| work.is_brief())
+    pub(crate) fn is_instant(&self) -> bool {
+        self.work.as_ref().is_some_and(|work| work.is_instant())
     }
 
     /// The run of a plain job.
@@ -78,10 +78,10 @@ impl<W: Task + ?Sized> Begun<W> {
             missed: 0,
             last: true,
             extra: false,
-            stale: false,
+            asks_rule_only: false,
             tries: (1, false),
             frees_key: true,
-            beside: false,
+            overlaps: false,
             blocks: false,
             watch: None,
         }
@@ -89,21 +89,21 @@ impl<W: Task + ?Sized> Begun<W> {
 }
 
 /// A run that has ended.
-pub(crate) struct Done<W: ?Sized> {
+pub(crate) struct EndedRun<W: ?Sized> {
     pub(crate) id: Id,
     /// Work that runs again, or that is dropped when the job is over.
     pub(crate) work: Option<Box<W>>,
     pub(crate) deadline: Moment,
     pub(crate) started: Moment,
     pub(crate) ended: Moment,
-    pub(crate) beside: bool,
+    pub(crate) overlaps: bool,
     pub(crate) failed: bool,
-    pub(crate) stale: bool,
+    pub(crate) asks_rule_only: bool,
 }
 
 /// The rest of the end of a run, to be done without the lock: dropping the work, and releasing the
-/// key. Then the run is handed in. Without a `Leftover` it has been handed in already.
-pub(crate) struct Leftover<W: ?Sized> {
+/// key. Then the run is handed in. Without a `Cleanup` it has been handed in already.
+pub(crate) struct Cleanup<W: ?Sized> {
     pub(crate) work: Option<Box<W>>,
     pub(crate) info: Option<Arc<Info>>,
 }

@@ -1,5 +1,6 @@
 //! The index of jobs by key.
 
+use super::lock_order;
 use crate::job::{Id, Key};
 use crate::sync::{Mutex, MutexGuard};
 use crossbeam_utils::CachePadded;
@@ -44,7 +45,7 @@ impl Keys {
     pub(crate) fn part(&self, key: &str) -> Part<'_> {
         let hash = self.hasher.hash_one(key);
         // Bits from the middle: the table uses the lowest for positions and the highest for tags.
-        let table = self.parts[(hash >> 32) as usize % PARTS].lock();
+        let table = lock(&self.parts[(hash >> 32) as usize % PARTS]);
         Part { keys: self, hash, table }
     }
 
@@ -53,7 +54,7 @@ impl Keys {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.parts.iter().map(|part| part.lock().len()).sum()
+        self.parts.iter().map(|part| lock(part).len()).sum()
     }
 
     /// Removes the key of a job, unless another job has it by now.
@@ -71,10 +72,15 @@ impl Keys {
         let mut keys = Vec::new();
         for part in &self.parts {
             let numbered = |(key, id): &(SmolStr, Id)| (id.number, Key::from(key.clone()));
-            keys.extend(part.lock().iter().map(numbered));
+            keys.extend(lock(part).iter().map(numbered));
         }
         keys
     }
+}
+
+fn lock(part: &Mutex<Table>) -> MutexGuard<'_, Table> {
+    lock_order::assert_none();
+    part.lock()
 }
 
 impl Part<'_> {

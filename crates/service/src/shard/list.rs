@@ -1,6 +1,6 @@
 //! Lists the jobs of a shard.
 
-use super::core::{Body, Core, Other, Task};
+use super::state::{Body, Other, ShardState, ShardWork};
 use crate::job::{Id, Info};
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ const PORTION: u32 = 256;
 /// A job, and the part that its handles share.
 pub(crate) type Listed = (Id, Option<Arc<Info>>);
 
-impl<W: Task + ?Sized> Core<W> {
+impl<W: ShardWork + ?Sized> ShardState<W> {
     /// The jobs among the next entries from `from` on, and the entry to continue with. Futures are
     /// not listed.
     pub(crate) fn list(&self, from: u32) -> (Vec<Listed>, Option<u32>) {
@@ -22,9 +22,8 @@ impl<W: Task + ?Sized> Core<W> {
             match &slot.body {
                 Body::Plain(work) if !work.is_awaited() => found.push((id, None)),
                 Body::Other(Other::Gone | Other::InSlab(..)) => found.push((id, None)),
-                Body::Other(Other::Full { life, .. }) => {
-                    let info = self.lives.get(*life).map(|life| Arc::clone(&life.info));
-                    found.push((id, info));
+                Body::Other(Other::Full { job, .. }) => {
+                    found.push((id, Some(Arc::clone(&self.job_states[*job].info))));
                 }
                 _ => {}
             }

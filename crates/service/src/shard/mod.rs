@@ -10,28 +10,29 @@
 
 mod arena;
 mod change;
-mod core;
 mod due;
+mod dyn_timer;
 mod fence;
 mod handover;
-mod hold;
-mod inside;
+mod in_progress;
 mod keys;
 mod list;
+mod lock_order;
+mod pause;
 mod runs;
+mod shrink;
 mod signal;
-mod slab;
-mod spare;
+mod state;
 mod stop;
-mod wheel;
+mod work_slab;
 
-pub(crate) use self::core::{Core, Held, New, Stage, Taken, Task};
 pub(crate) use arena::Arena;
-pub(crate) use handover::{Begun, Came, Done, Leftover, Plain};
+pub(crate) use dyn_timer::DynTimer;
+pub use dyn_timer::JobIndex;
+pub(crate) use handover::{Begun, Cleanup, DueJob, EndedRun, PlainRun};
 pub(crate) use runs::Watch;
-pub(crate) use slab::{Lying, Slab, Slabs};
-pub use wheel::JobIndex;
-pub(crate) use wheel::Wheel;
+pub(crate) use state::{NewJob, ShardState, ShardWork, StopStage, TakenJob, TakenWork};
+pub(crate) use work_slab::{SlabWork, Slabs, WorkSlab};
 
 use crate::job::{Id, Info, Key};
 use crate::observe::{Distributions, Snapshot};
@@ -40,20 +41,21 @@ use crate::time::{Clock, Due, Moment, Ticks};
 use crate::{ChangeError, Reason};
 use crossbeam_utils::CachePadded;
 use keys::{Keys, in_order};
+use lock_order::HoldsShard;
 use signal::Signal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wheelhouse_core::Tick;
 
 /// A shard.
-struct Shard<W: Task + ?Sized> {
+struct Shard<W: ShardWork + ?Sized> {
     /// Nothing is due before this tick. Written under the lock.
     next: AtomicU64,
-    core: Mutex<Core<W>>,
+    state: Mutex<ShardState<W>>,
 }
 
 /// All shards, and their common state.
-pub(crate) struct House<W: Task + ?Sized> {
+pub(crate) struct Shards<W: ShardWork + ?Sized> {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ticks: Ticks,
     pub(crate) signal: CachePadded<Signal>,
@@ -64,7 +66,7 @@ pub(crate) struct House<W: Task + ?Sized> {
     closed: AtomicBool,
     polls: CachePadded<AtomicUsize>,
     /// Counted by the threads of a service.
-    pub(crate) held_up: Arc<std::sync::atomic::AtomicU64>,
+    pub(crate) delayed_others: Arc<std::sync::atomic::AtomicU64>,
     /// A thread that stops the service waits here for runs to end.
     gate: (Mutex<()>, Condvar),
 }
@@ -72,18 +74,18 @@ pub(crate) struct House<W: Task + ?Sized> {
 std::thread_local! {
     /// The number of this thread. Modulo the number of shards, it is the shard in which the thread
     /// schedules.
-    static HERE: usize = THREADS.fetch_add(1, Ordering::Relaxed);
+    static THREAD_NUMBER: usize = THREADS.fetch_add(1, Ordering::Relaxed);
 }
 
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-impl<W: Task + ?Sized> House<W> {
+impl<W: ShardWork + ?Sized> Shards<W> {
     /// Creates a shard for each wheel. With `own_wheels` they are of the default kind, and `shrink`
     /// may replace them.
     pub(crate) fn new(
         clock: Arc<dyn Clock>,
         ticks: Ticks,
-        wheels: Vec<Box<dyn Wheel>>,
+        wheels: Vec<Box<dyn DynTimer>>,
         own_wheels: bool,
         limit: Option<usize>,
     ) -> Self {
@@ -91,8 +93,9 @@ impl<W: Task + ?Sized> House<W> {
         let count = wheels.len() as u64;
         let shard = |(shard, wheel)| {
             let room = room.as_ref().map(|(_, room)| Arc::clone(room));
-            let core = Mutex::new(Core::new((wheel, own_wheels), ticks, (shard, count), room));
-            CachePadded::new(Shard { next: AtomicU64::new(Tick::MAX), core })
+            let state =
+                Mutex::new(ShardState::new((wheel, own_wheels), ticks, (shard, count), room));
+            CachePadded::new(Shard { next: AtomicU64::new(Tick::MAX), state })
         };
         Self {
             clock,
@@ -103,7 +106,7 @@ impl<W: Task + ?Sized> House<W> {
             room,
             closed: AtomicBool::new(false),
             polls: CachePadded::default(),
-            held_up: Arc::default(),
+            delayed_others: Arc::default(),
             gate: (Mutex::default(), Condvar::default()),
         }
     }
@@ -112,45 +115,52 @@ impl<W: Task + ?Sized> House<W> {
         self.clock.now()
     }
 
-    pub(crate) fn shards(&self) -> usize {
+    /// The number of shards.
+    pub(crate) fn count(&self) -> usize {
         self.shards.len()
     }
 
     /// The shard in which this thread schedules.
     #[inline]
-    pub(crate) fn here(&self) -> u32 {
+    pub(crate) fn own_shard(&self) -> u32 {
         if self.shards.len() == 1 {
             return 0;
         }
-        HERE.with(|here| (here % self.shards.len()) as u32)
+        THREAD_NUMBER.with(|number| (number % self.shards.len()) as u32)
     }
 
     /// Calls `act` under the lock of a shard. If something is due there earlier than before, and
     /// the driver would sleep past that, it is woken.
     #[inline]
-    pub(crate) fn with<T>(&self, shard: u32, act: impl FnOnce(&mut Core<W>) -> T) -> T {
-        self.with_told(shard, act).0
+    pub(crate) fn with<T>(&self, shard: u32, act: impl FnOnce(&mut ShardState<W>) -> T) -> T {
+        self.with_contention(shard, act).0
     }
 
     /// The same. Also returns `true` if the lock was waited for.
     #[inline]
-    pub(crate) fn with_told<T>(
+    pub(crate) fn with_contention<T>(
         &self,
         shard: u32,
-        act: impl FnOnce(&mut Core<W>) -> T,
+        act: impl FnOnce(&mut ShardState<W>) -> T,
     ) -> (T, bool) {
         let shard = &self.shards[shard as usize];
-        let free = shard.core.try_lock();
+        let holds = HoldsShard::new();
+        let free = shard.state.try_lock();
         let waited = free.is_none();
-        let mut core = free.unwrap_or_else(|| shard.core.lock());
-        let before = core.next;
-        let answer = act(&mut core);
-        let next = core.next;
+        let mut state = free.unwrap_or_else(|| shard.state.lock());
+        let before = state.next;
+        debug_assert_eq!(
+            shard.next.load(Ordering::Relaxed),
+            before,
+            "the published tick is not that of the shard"
+        );
+        let answer = act(&mut state);
+        let next = state.next;
         if next != before {
             shard.next.store(next, Ordering::SeqCst);
         }
         // Before the driver is woken, which then takes this lock.
-        drop(core);
+        drop((state, holds));
         if next < before {
             self.signal.earlier(self.ticks.instant(next));
         }
@@ -158,7 +168,7 @@ impl<W: Task + ?Sized> House<W> {
     }
 
     /// Calls `act` under the lock of each shard, one after the other.
-    fn with_all(&self, mut act: impl FnMut(&mut Core<W>)) {
+    fn with_all(&self, mut act: impl FnMut(&mut ShardState<W>)) {
         (0..self.shards.len() as u32).for_each(|shard| self.with(shard, &mut act));
     }
 
@@ -176,11 +186,11 @@ impl<W: Task + ?Sized> House<W> {
             *refused = Some((reason, work));
             return None;
         }
-        let scheduled = self.with(shard, |core| core.schedule_plain(deadline, work));
+        let scheduled = self.with(shard, |state| state.schedule_plain(deadline, work));
         match scheduled {
             Ok(id) => Some(id),
             Err(work) => {
-                self.give_up();
+                self.release_room();
                 *refused = Some((Reason::Stopped, work));
                 None
             }
@@ -200,8 +210,8 @@ impl<W: Task + ?Sized> House<W> {
         if let Err(reason) = self.admit(false) {
             return Err((Some(reason), work));
         }
-        let scheduled = self.with(shard, |core| core.schedule_in_slab(deadline, work, put));
-        scheduled.inspect_err(|_| self.give_up())
+        let scheduled = self.with(shard, |state| state.schedule_in_slab(deadline, work, put));
+        scheduled.inspect_err(|_| self.release_room())
     }
 
     /// Schedules a job in a shard, with or without a key. Returns it, and the former job with the
@@ -212,15 +222,15 @@ impl<W: Task + ?Sized> House<W> {
         shard: u32,
         due: &Due,
         key: Option<(Key, bool)>,
-        new: New<W>,
-    ) -> Result<(Id, Option<Id>), (Reason, New<W>)> {
-        let limits_run = matches!(new, New::Wake { limits_run: true, .. });
+        new: NewJob<W>,
+    ) -> Result<(Id, Option<Id>), (Reason, NewJob<W>)> {
+        let limits_run = matches!(new, NewJob::Wake { limits_run: true, .. });
         if let Err(reason) = self.admit(limits_run) {
             return Err((reason, new));
         }
-        let look_by = due.look_by(|| self.now());
+        let check_by = due.check_by(|| self.now());
         let schedule = |new| {
-            let scheduled = self.with(shard, |core| core.schedule(due, look_by, new));
+            let scheduled = self.with(shard, |state| state.schedule(due, check_by, new));
             scheduled.map_err(|new| (Reason::Stopped, new))
         };
         let scheduled = match key {
@@ -235,15 +245,16 @@ impl<W: Task + ?Sized> House<W> {
             }
         };
         if scheduled.is_err() {
-            self.give_up();
+            self.release_room();
         }
         scheduled
     }
 
     /// Releases the room of a job that was not scheduled after all.
-    fn give_up(&self) {
+    fn release_room(&self) {
         if let Some((_, room)) = &self.room {
-            room.fetch_sub(1, Ordering::Relaxed);
+            let before = room.fetch_sub(1, Ordering::Relaxed);
+            debug_assert!(before > 0, "more room is released than was reserved");
         }
     }
 
@@ -263,23 +274,23 @@ impl<W: Task + ?Sized> House<W> {
     pub(crate) fn move_to(&self, id: Id, due: Option<Due>, count: bool) -> Result<(), ChangeError> {
         let due =
             due.filter(|due| self.ticks.reaches(due.deadline)).ok_or(ChangeError::Overflow)?;
-        let look_by = due.look_by(|| self.now());
-        self.with(id.shard(), |core| {
-            core.reschedule(id, due, look_by)?;
-            core.counts.rescheduled += u64::from(count);
+        let check_by = due.check_by(|| self.now());
+        self.with(id.shard(), |state| {
+            state.reschedule(id, due, check_by)?;
+            state.counts.rescheduled += u64::from(count);
             Ok(())
         })
     }
 
     /// From here on no job comes due, except for futures.
-    pub(crate) fn hold(&self) {
-        self.with_all(Core::hold);
+    pub(crate) fn pause_all(&self) {
+        self.with_all(ShardState::pause_all);
     }
 
     /// Jobs come due again.
-    pub(crate) fn let_go(&self) {
+    pub(crate) fn resume_all(&self) {
         for shard in 0..self.shards.len() as u32 {
-            while self.with(shard, |core| core.let_go(self.now())) {}
+            while self.with(shard, |state| state.resume_all(self.now())) {}
         }
     }
 
@@ -301,7 +312,9 @@ impl<W: Task + ?Sized> House<W> {
 
     /// The number of jobs that are not over.
     pub(crate) fn jobs(&self) -> usize {
-        self.shards.iter().map(|shard| shard.core.lock().len()).sum()
+        let mut jobs = 0;
+        self.with_all(|state| jobs += state.len());
+        jobs
     }
 
     #[inline]
@@ -331,7 +344,7 @@ impl<W: Task + ?Sized> House<W> {
 
     /// Updates the next tick of each shard.
     pub(crate) fn find_next(&self) {
-        self.with_all(Core::find_next);
+        self.with_all(ShardState::find_next);
     }
 
     /// When something is due first, if anything is: see [`find_next`](Self::find_next).
@@ -343,26 +356,26 @@ impl<W: Task + ?Sized> House<W> {
     /// Jobs that are scheduled between this and [`open_fence`](Self::open_fence) are for the next
     /// poll.
     pub(crate) fn close_fence(&self, upto: Tick) {
-        self.with_all(|core| core.close_fence(upto));
+        self.with_all(|state| state.close_fence(upto));
     }
 
-    pub(crate) fn open_fence(&self) {
-        self.with_all(Core::open_fence);
+    pub(crate) fn open_fence(&self, now: Moment) {
+        self.with_all(|state| state.open_fence(now));
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
         let (mut snapshot, mut all) = (Snapshot::default(), Distributions::new());
-        self.with_all(|core| {
-            snapshot.counts.add(&core.counts);
-            snapshot.jobs += core.len();
-            snapshot.in_flight += core.runs.in_flight;
-            snapshot.running += core.runs.begun;
-            if let Some(distributions) = core.distributions() {
+        self.with_all(|state| {
+            snapshot.counts.add(&state.counts);
+            snapshot.jobs += state.len();
+            snapshot.in_flight += state.runs.in_flight;
+            snapshot.running += state.runs.begun;
+            if let Some(distributions) = state.distributions() {
                 all.add(distributions);
             }
         });
         snapshot.counts.polls = self.polls.load(Ordering::Relaxed) as u64;
-        snapshot.counts.held_up = self.held_up.load(Ordering::Relaxed);
+        snapshot.counts.delayed_others = self.delayed_others.load(Ordering::Relaxed);
         snapshot.keys = self.keys.len();
         (snapshot.lateness, snapshot.run_time) = all.summaries();
         snapshot

@@ -6,7 +6,7 @@ use slab::Slab;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Runs {
     /// Runs that were handed out and have not ended.
     pub(crate) in_flight: usize,
@@ -16,16 +16,17 @@ pub(crate) struct Runs {
     /// that were handed out, and runs whose threads have lost the lead in them.
     watched: Slab<Watched>,
     /// How many of the watched runs were reported as slow.
-    told: usize,
+    reported: usize,
 }
 
+#[derive(Debug)]
 struct Watched {
     id: Id,
     /// The thread of the service that is in the run, if it lost the lead there.
     thread: Option<usize>,
     info: Option<Arc<Info>>,
     since: Moment,
-    told: bool,
+    reported: bool,
 }
 
 pub(crate) struct WatchKey(usize);
@@ -36,14 +37,14 @@ pub(crate) struct Watch {
     /// When the oldest run began that was not reported.
     pub(crate) oldest: Option<Moment>,
     /// There are runs that were reported as slow.
-    pub(crate) told: bool,
+    pub(crate) reported: bool,
     /// Runs that have not begun.
     pub(crate) waiting: usize,
 }
 
 impl Runs {
     pub(crate) fn watch(&mut self, id: Id, info: Option<Arc<Info>>, since: Moment) -> WatchKey {
-        WatchKey(self.watched.insert(Watched { id, thread: None, info, since, told: false }))
+        WatchKey(self.watched.insert(Watched { id, thread: None, info, since, reported: false }))
     }
 
     /// The same for a run in which a thread has lost the lead.
@@ -55,7 +56,7 @@ impl Runs {
         since: Moment,
     ) {
         debug_assert!(self.of_thread(thread).is_none(), "a thread is in one run at a time");
-        self.watched.insert(Watched { id, thread: Some(thread), info, since, told: false });
+        self.watched.insert(Watched { id, thread: Some(thread), info, since, reported: false });
     }
 
     fn of_thread(&self, thread: usize) -> Option<WatchKey> {
@@ -70,23 +71,24 @@ impl Runs {
 
     /// The run has ended. Returns `true` if it was reported as slow.
     pub(crate) fn unwatch(&mut self, key: WatchKey) -> bool {
-        let told = self.watched.remove(key.0).told;
-        self.told -= usize::from(told);
-        told
+        let reported = self.watched.remove(key.0).reported;
+        self.reported -= usize::from(reported);
+        debug_assert!(self.reported <= self.watched.len(), "{self:?}");
+        reported
     }
 
     /// Adds this shard to the others.
     pub(crate) fn add_to(&self, watch: &mut Watch) {
-        let untold =
-            self.watched.iter().filter(|(_, run)| !run.told).map(|(_, run)| run.since).min();
-        watch.oldest = watch.oldest.into_iter().chain(untold).min();
-        watch.told |= self.told > 0;
+        let unreported =
+            self.watched.iter().filter(|(_, run)| !run.reported).map(|(_, run)| run.since).min();
+        watch.oldest = watch.oldest.into_iter().chain(unreported).min();
+        watch.reported |= self.reported > 0;
         watch.waiting += self.in_flight - self.begun;
     }
 
     /// The runs that have taken longer than `limit` at `now`, with the time. Each run is returned
     /// once.
-    pub(crate) fn tell_slow(
+    pub(crate) fn take_slow(
         &mut self,
         now: Moment,
         limit: Duration,
@@ -94,9 +96,9 @@ impl Runs {
         let mut slow = Vec::new();
         for (_, run) in &mut self.watched {
             let time = now.saturating_since(run.since);
-            if time > limit && !run.told {
-                run.told = true;
-                self.told += 1;
+            if time > limit && !run.reported {
+                run.reported = true;
+                self.reported += 1;
                 slow.push((run.id, run.info.clone(), time));
             }
         }

@@ -1,33 +1,34 @@
 //! The steps of a stop in all shards, and its waiting.
 
-use super::core::{Core, Stage, Task};
-use super::{House, Taken};
+use super::state::{ShardState, ShardWork, StopStage};
+use super::{Shards, TakenJob};
 use crate::job::Ending;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How often a drain checks whether it is over. The end of a run notifies it. The cancel of the
 /// last job does not, so that a cancel need not check for drains.
-const LOOK: Duration = Duration::from_millis(20);
+const DRAIN_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-impl<W: Task + ?Sized> Core<W> {
+impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Refuses new jobs, and takes out jobs without a last run.
-    fn drain(&mut self) -> Vec<Taken<W>> {
-        self.stage = Stage::Draining;
+    fn drain(&mut self) -> Vec<TakenJob<W>> {
+        debug_assert_eq!(self.stage, StopStage::Open, "a service stops once");
+        self.stage = StopStage::Draining;
         let mut endless = Vec::new();
         for (index, slot) in self.slots.iter() {
-            if let Some(life) = slot.life()
-                && let Some(life) = self.lives.get_mut(life)
-                && life.repeat.as_ref().is_some_and(|repeat| repeat.times.is_none())
+            if let Some(job) = slot.job_state()
+                && let job = &mut self.job_states[job]
+                && job.repeat.as_ref().is_some_and(|repeat| repeat.times.is_none())
             {
-                if life.is_running() {
-                    life.end_after(Ending::Stopped);
+                if job.is_running() {
+                    job.end_after(Ending::Stopped);
                 } else {
                     endless.push(index);
                 }
             }
         }
-        endless.into_iter().filter_map(|index| self.take(index, Ending::Stopped)).collect()
+        endless.into_iter().map(|index| self.take(index, Ending::Stopped)).collect()
     }
 
     /// The number of jobs that are not over, without futures.
@@ -36,11 +37,11 @@ impl<W: Task + ?Sized> Core<W> {
     }
 }
 
-impl<W: Task + ?Sized> House<W> {
+impl<W: ShardWork + ?Sized> Shards<W> {
     /// Refuses new jobs, and takes back jobs without a last run.
-    pub(crate) fn drain(&self) -> Vec<Taken<W>> {
+    pub(crate) fn drain(&self) -> Vec<TakenJob<W>> {
         let mut taken = Vec::new();
-        self.with_all(|core| taken.extend(core.drain()));
+        self.with_all(|state| taken.extend(state.drain()));
         taken.iter().for_each(|taken| self.free_key(taken.info.as_deref(), taken.id));
         taken
     }
@@ -50,7 +51,7 @@ impl<W: Task + ?Sized> House<W> {
         let until = Instant::now().checked_add(longest);
         let over = || {
             let mut jobs = 0;
-            self.with_all(|core| jobs += core.jobs());
+            self.with_all(|state| jobs += state.jobs());
             jobs <= own
         };
         let mut gate = self.gate.0.lock();
@@ -59,18 +60,19 @@ impl<W: Task + ?Sized> House<W> {
             if until.is_some_and(|until| until <= now) {
                 return;
             }
-            let look = until.map_or(now + LOOK, |until| until.min(now + LOOK));
-            self.gate.1.wait_while_until(&mut gate, |()| !over(), look);
+            let next_check = until
+                .map_or(now + DRAIN_CHECK_INTERVAL, |until| until.min(now + DRAIN_CHECK_INTERVAL));
+            self.gate.1.wait_while_until(&mut gate, |()| !over(), next_check);
         }
     }
 
     /// Takes back pending jobs, and with `due` also jobs whose runs were handed out and have not
     /// begun. From here on nothing is scheduled.
-    pub(crate) fn take_back(&self, due: bool, stage: Stage) -> Vec<Taken<W>> {
+    pub(crate) fn take_back(&self, due: bool, stage: StopStage) -> Vec<TakenJob<W>> {
         self.closed.store(true, Ordering::SeqCst);
         let (mut taken, mut wheels) = (Vec::new(), Vec::new());
-        self.with_all(|core| {
-            let (jobs, wheel) = core.take_back(due, stage);
+        self.with_all(|state| {
+            let (jobs, wheel) = state.take_back(due, stage);
             taken.extend(jobs);
             wheels.push(wheel);
         });

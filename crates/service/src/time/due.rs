@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 /// The shortest and longest time between two checks of a job that waits for a wall-clock time. With
 /// a single value, a million jobs that were scheduled together would be checked together each
 /// minute, and delay what is due.
-const LOOK: (Duration, Duration) = (Duration::from_secs(45), Duration::from_secs(60));
+const CHECK_INTERVAL: (Duration, Duration) = (Duration::from_secs(45), Duration::from_secs(60));
 
 /// When a job is due.
 #[derive(Clone, Debug)]
@@ -26,9 +26,9 @@ pub(crate) struct Due {
 pub(crate) struct Wall {
     pub(crate) time: SystemTime,
     /// The job runs this much later than `time`.
-    late: Duration,
+    jitter_delay: Duration,
     /// The time between two checks of the job.
-    look: Duration,
+    check_interval: Duration,
 }
 
 impl Due {
@@ -42,45 +42,49 @@ impl Due {
         let (left, now) = (time.duration_since(clock.wall()).unwrap_or_default(), clock.now());
         Some(Self {
             deadline: now.checked_add(left)?,
-            wall: Some(Box::new(Wall { time, late: Duration::ZERO, look: look(now) })),
+            wall: Some(Box::new(Wall {
+                time,
+                jitter_delay: Duration::ZERO,
+                check_interval: check_interval(now),
+            })),
         })
     }
 
-    /// The same, but `late` later. At the last moment it stays there.
-    pub(crate) fn later(mut self, late: Duration) -> Self {
-        self.deadline = self.deadline.saturating_add(late);
-        self.wall.iter_mut().for_each(|wall| wall.late = late);
+    /// The same, but `jitter_delay` later. At the last moment it stays there.
+    pub(crate) fn delayed_by(mut self, jitter_delay: Duration) -> Self {
+        self.deadline = self.deadline.saturating_add(jitter_delay);
+        self.wall.iter_mut().for_each(|wall| wall.jitter_delay = jitter_delay);
         self
     }
 
     /// The latest moment at which the driver must check the job.
-    pub(crate) fn look_by(&self, now: impl FnOnce() -> Moment) -> Moment {
-        self.wall.as_ref().map_or(self.deadline, |wall| wall.look_by(self.deadline, now()))
+    pub(crate) fn check_by(&self, now: impl FnOnce() -> Moment) -> Moment {
+        self.wall.as_ref().map_or(self.deadline, |wall| wall.check_by(self.deadline, now()))
     }
 }
 
 impl Wall {
     /// The deadline, estimated from the current clocks. A time that has passed gives a past moment,
     /// so that the lateness of the run is known.
-    pub(crate) fn reckoned(&self, clock: &dyn Clock) -> Moment {
-        let time = self.time.checked_add(self.late).unwrap_or(self.time);
+    pub(crate) fn estimated(&self, clock: &dyn Clock) -> Moment {
+        let time = self.time.checked_add(self.jitter_delay).unwrap_or(self.time);
         match time.duration_since(clock.wall()) {
             Ok(left) => clock.now().saturating_add(left),
             Err(past) => clock.now().saturating_sub(past.duration()),
         }
     }
 
-    /// See [`Due::look_by`].
-    pub(crate) fn look_by(&self, deadline: Moment, now: Moment) -> Moment {
-        deadline.min(now.saturating_add(self.look))
+    /// See [`Due::check_by`].
+    pub(crate) fn check_by(&self, deadline: Moment, now: Moment) -> Moment {
+        deadline.min(now.saturating_add(self.check_interval))
     }
 }
 
 /// A time between two checks, spread over the allowed range by the moment of scheduling: a
 /// multiplication separates moments that are a microsecond apart (Fibonacci hashing).
-fn look(now: Moment) -> Duration {
+fn check_interval(now: Moment) -> Duration {
     let share = now.as_nanos().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-    let (least, most) = LOOK;
+    let (least, most) = CHECK_INTERVAL;
     least + (most - least).mul_f64(share as f64 / f64::from(u32::MAX))
 }
 
@@ -91,16 +95,17 @@ mod tests {
 
     #[test]
     fn what_was_scheduled_together_is_not_looked_at_together() {
-        let looks: Vec<_> =
-            (0..1_500).map(|job| look(Moment::from_nanos(1_000_000 + job * 300))).collect();
+        let intervals: Vec<_> = (0..1_500)
+            .map(|job| check_interval(Moment::from_nanos(1_000_000 + job * 300)))
+            .collect();
         for second in 45..60 {
-            let within = |look: &&Duration| look.as_secs() == second;
+            let within = |interval: &&Duration| interval.as_secs() == second;
             assert!(
-                (50..150).contains(&looks.iter().filter(within).count()),
-                "{second}: {looks:?}"
+                (50..150).contains(&intervals.iter().filter(within).count()),
+                "{second}: {intervals:?}"
             );
         }
-        assert!((LOOK.0..=LOOK.1).contains(&look(Moment::MAX)));
+        assert!((CHECK_INTERVAL.0..=CHECK_INTERVAL.1).contains(&check_interval(Moment::MAX)));
     }
 
     #[test]
@@ -109,12 +114,12 @@ mod tests {
         clock.advance(Duration::from_secs(1000));
         let seconds = |n| Moment::ORIGIN.saturating_add(Duration::from_secs(n));
         let due = Due::at_time(&clock, clock.wall() + Duration::from_secs(100)).unwrap();
-        assert_eq!((due.deadline, due.look_by(|| seconds(1090))), (seconds(1100), seconds(1100)));
-        assert!((seconds(1045)..=seconds(1060)).contains(&due.look_by(|| seconds(1000))));
-        for (wall, reckoned) in [(900, 1200), (1000, 1100), (1100, 1000), (1300, 800), (9000, 0)] {
+        assert_eq!((due.deadline, due.check_by(|| seconds(1090))), (seconds(1100), seconds(1100)));
+        assert!((seconds(1045)..=seconds(1060)).contains(&due.check_by(|| seconds(1000))));
+        for (wall, estimated) in [(900, 1200), (1000, 1100), (1100, 1000), (1300, 800), (9000, 0)] {
             clock.set_wall(SystemTime::UNIX_EPOCH + Duration::from_secs(wall));
-            let reckons = due.wall.as_ref().unwrap().reckoned(&clock);
-            assert_eq!(reckons, seconds(reckoned), "{wall}");
+            let estimate = due.wall.as_ref().unwrap().estimated(&clock);
+            assert_eq!(estimate, seconds(estimated), "{wall}");
         }
         let past = Due::at_time(&clock, SystemTime::UNIX_EPOCH).unwrap();
         assert_eq!(past.deadline, seconds(1000));

@@ -208,6 +208,32 @@ fn a_job_that_is_moved_no_longer_waits_for_the_wall_clock() {
 }
 
 /// A report that runs days late can tell which day it is for, and how late it is.
+/// The timer of its former deadline fires too late to notice that the wall clock was set.
+#[test]
+fn a_job_that_is_moved_to_a_later_wall_clock_time_follows_that_clock() {
+    let mut rig = Rig::starting(seconds(0));
+    let job = rig.timers.after(Duration::from_secs(HOUR)).run(|_| ()).unwrap();
+    job.reschedule(seconds(2 * HOUR)).unwrap();
+    rig.play(Duration::from_secs(300));
+    rig.clock.set_wall(seconds(2 * HOUR));
+    assert_eq!(rig.play(Duration::from_secs(60)), 1);
+}
+
+/// The same for a job whose timer fires in the poll in which it was scheduled.
+#[test]
+fn a_job_that_is_put_off_until_the_next_poll_follows_the_wall_clock() {
+    let mut rig = Rig::starting(seconds(0));
+    let timers = rig.timers.clone();
+    let schedule = move |_: &Run<'_>| {
+        let job = timers.after(Duration::ZERO).run(|_| ()).unwrap();
+        job.reschedule(seconds(2 * HOUR)).unwrap();
+    };
+    rig.timers.after(Duration::ZERO).run(schedule).unwrap();
+    assert_eq!(rig.play(Duration::from_secs(300)), 1);
+    rig.clock.set_wall(seconds(2 * HOUR));
+    assert_eq!(rig.play(Duration::from_secs(60)), 1);
+}
+
 #[test]
 fn a_run_knows_the_time_that_it_is_for() {
     let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());

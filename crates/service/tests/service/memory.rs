@@ -208,9 +208,9 @@ fn a_keyed_job_takes_as_much_as_documented() {
 }
 
 /// The machine's clock, with a counted reference that lives as long as the service.
-struct Held(MonotonicClock, #[expect(dead_code, reason = "counted from outside")] Arc<()>);
+struct CountedClock(MonotonicClock, #[expect(dead_code, reason = "counted from outside")] Arc<()>);
 
-impl Clock for Held {
+impl Clock for CountedClock {
     fn now(&self) -> Moment {
         self.0.now()
     }
@@ -241,8 +241,9 @@ fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
 /// Jobs and service have references to each other. The cycle must be broken.
 #[test]
 fn what_a_service_holds_is_gone_with_it() {
-    let builder =
-        |token: &Arc<()>| Service::builder().clock(Held(MonotonicClock::new(), Arc::clone(token)));
+    let builder = |token: &Arc<()>| {
+        Service::builder().clock(CountedClock(MonotonicClock::new(), Arc::clone(token)))
+    };
     let ends: [fn(Service); 4] = [
         |service| drop(service),
         |service| drop(service.stop(Stop::Now)),

@@ -3,7 +3,7 @@
 //! executor and carried out in any order. In all cases no run is early, each one-shot job runs
 //! once, periodic jobs continue, and nothing is left in flight.
 
-use crate::common::{Held, Random, Rig, ms};
+use crate::common::{KeptRuns, Random, Rig, ms};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -130,7 +130,8 @@ fn step(rig: &mut Rig, job: &mut Job, kept: &mut Vec<DueRun>, random: &mut Rando
 
 fn play(seed: u64, here: bool) {
     let mut random = Random(seed);
-    let (mut rig, held) = if here { (Rig::new(), Held::default()) } else { Rig::with_held_runs() };
+    let (mut rig, held) =
+        if here { (Rig::new(), KeptRuns::default()) } else { Rig::with_held_runs() };
     let (mut jobs, mut kept, mut now) = (Vec::new(), Vec::new(), 0);
     for _ in 0..60 {
         match (random.below(5), jobs.len()) {

@@ -27,12 +27,12 @@ fn all_kinds() -> [(&'static str, Builder); 3] {
 }
 
 /// A job that reports when it has begun, and ends on request.
-struct Held {
+struct BlockedJob {
     begun: Receiver<()>,
     release: Sender<()>,
 }
 
-impl Held {
+impl BlockedJob {
     fn job() -> (Self, impl FnMut(&Run<'_>) + Send + 'static) {
         let ((begins, begun), (release, released)) = (unbounded(), unbounded());
         let job = move |_: &Run<'_>| {
@@ -126,7 +126,7 @@ fn a_service_with_nothing_to_do_does_nothing() {
 fn a_slow_job_delays_no_other_while_a_thread_is_free() {
     let service = Service::builder().workers(2).start().unwrap();
     let timers = service.handle();
-    let held = Held::start(&timers);
+    let held = BlockedJob::start(&timers);
     let (sender, ran) = unbounded();
     timers.every(ms(1)).times(20).run(move |_| sender.send(()).unwrap()).unwrap();
     for _ in 0..20 {
@@ -144,7 +144,7 @@ fn stopping_waits_for_runs_that_have_begun() {
     {
         let service = builder.start().unwrap();
         let timers = service.handle();
-        let held = Held::start(&timers);
+        let held = BlockedJob::start(&timers);
         timers.every(HOUR).named("far").run(|_| ()).unwrap();
         let stopping = thread::spawn(move || service.stop(Stop::Wait));
         wait_until(|| timers.is_stopped());
@@ -167,7 +167,7 @@ fn what_is_due_and_has_not_begun_is_given_back() {
     for (how, running) in [(Stop::Wait, 0), (Stop::Now, 1), (Stop::WaitFor(ms(20)), 1)] {
         let service = Service::builder().workers(1).start().unwrap();
         let timers = service.handle();
-        let held = Held::start(&timers);
+        let held = BlockedJob::start(&timers);
         let waiting = timers.after(ms(0)).named("waiting").run(|_| ()).unwrap();
         let (release, releasing) = (held.release.clone(), timers.clone());
         let helper = thread::spawn(move || {
@@ -189,7 +189,7 @@ fn what_is_due_and_has_not_begun_is_given_back() {
 fn a_run_that_waits_for_its_group_and_is_moved_while_the_service_stops_is_given_back() {
     let service = Service::builder().workers(2).start().unwrap();
     let (timers, group) = (service.handle(), Group::new(1));
-    let (held, job) = Held::job();
+    let (held, job) = BlockedJob::job();
     timers.after(ms(0)).group(&group).run(job).unwrap();
     arrives(&held.begun);
     let waiting = timers.after(ms(0)).group(&group).named("job").run(|_| ()).unwrap();
@@ -208,18 +208,18 @@ fn a_run_that_waits_for_its_group_and_is_moved_while_the_service_stops_is_given_
 fn as_many_slow_jobs_go_on_as_there_are_threads_and_then_it_is_counted() {
     let service = Service::builder().workers(3).start().unwrap();
     let timers = service.handle();
-    let stuck = [(); 3].map(|()| Held::start(&timers));
+    let stuck = [(); 3].map(|()| BlockedJob::start(&timers));
     assert_eq!(timers.snapshot().running, 3);
     let (sender, ran) = unbounded();
     let late = timers.after(ms(0)).named("job").send(&sender, ()).unwrap();
     thread::sleep(ms(5));
     assert!(late.is_pending() && ran.is_empty(), "no thread is free");
-    assert_eq!(timers.snapshot().counts.held_up, 0, "it is counted when such a run ends");
+    assert_eq!(timers.snapshot().counts.delayed_others, 0, "it is counted when such a run ends");
     stuck.iter().for_each(|held| held.release.send(()).unwrap());
     arrives(&ran);
     assert!(service.stop(Stop::Wait).jobs.is_empty());
     let counts = timers.snapshot().counts;
-    assert!((1..=3).contains(&counts.held_up), "{counts:?}");
+    assert!((1..=3).contains(&counts.delayed_others), "{counts:?}");
 }
 
 /// Fault: a run was reported only if the lead was taken in it, not if the lead was given away
@@ -230,7 +230,7 @@ fn a_job_that_blocks_is_told_of_while_it_runs() {
     let observe = move |event: &Event| tells.send(event.kind.clone()).unwrap_or_default();
     let builder = Service::builder().workers(2).slow_after(ms(1)).on_event(observe);
     let service = builder.start().unwrap();
-    let (held, job) = Held::job();
+    let (held, job) = BlockedJob::job();
     service.handle().after(ms(0)).blocking().run(job).unwrap();
     arrives(&held.begun);
     assert!(matches!(arrives(&told), EventKind::StillRunning(_)));
@@ -245,7 +245,7 @@ fn a_job_that_blocks_gives_the_lead_away_first() {
     let service = Service::builder().workers(2).start().unwrap();
     let timers = service.handle();
     for _ in 0..100 {
-        let (held, mut job) = Held::job();
+        let (held, mut job) = BlockedJob::job();
         timers.after(ms(0)).blocking().run(move |run| job(run)).unwrap();
         arrives(&held.begun);
         let (sender, ran) = unbounded();
@@ -260,7 +260,7 @@ fn a_job_that_blocks_gives_the_lead_away_first() {
 fn stopping_at_once_does_not_wait_for_a_job_on_the_only_thread() {
     let service = Service::builder().workers(1).start().unwrap();
     let timers = service.handle();
-    let held = Held::start(&timers);
+    let held = BlockedJob::start(&timers);
     let overdue = timers.after(ms(0)).named("job").run(|_| ()).unwrap();
     let stopped = returns(move || service.stop(Stop::Now));
     assert_eq!((stopped.jobs.len(), stopped.running, overdue.status()), (1, 1, Status::Stopped));
@@ -273,7 +273,7 @@ fn stopping_at_once_does_not_wait_for_a_job_on_the_only_thread() {
 fn a_periodic_job_that_runs_at_the_stop_has_no_further_run() {
     let service = Service::builder().workers(1).start().unwrap();
     let timers = service.handle();
-    let (held, job) = Held::job();
+    let (held, job) = BlockedJob::job();
     let job = timers.every(ms(1)).run(job).unwrap();
     arrives(&held.begun);
     let stopped = service.stop(Stop::Now);
@@ -292,7 +292,7 @@ fn dropping_waits_for_the_threads() {
     {
         let service = builder.start().unwrap();
         let (done, witness) = (Arc::new(AtomicBool::new(false)), Arc::new(()));
-        let (held, mut job) = Held::job();
+        let (held, mut job) = BlockedJob::job();
         let (end, held_by_job) = (done.clone(), witness.clone());
         let body = move |run: &Run<'_>| {
             job(run);
@@ -441,7 +441,7 @@ fn many_services_start_and_stop_while_others_schedule() {
 fn a_slow_job_delays_no_other_by_default() {
     let service = Service::start().unwrap();
     let timers = service.handle();
-    let held = Held::start(&timers);
+    let held = BlockedJob::start(&timers);
     let (sender, ran) = unbounded();
     timers.after(ms(1)).run(move |_| sender.send(()).unwrap()).unwrap();
     arrives(&ran);

@@ -63,7 +63,16 @@ impl Member {
     /// From here on this thread leads.
     pub(crate) fn lead(&self) {
         debug_assert_eq!(self.word.get(), NONE, "it was in no run");
+        debug_assert!(self.is_leader_in_no_run(), "another thread leads");
         self.leads.set(true);
+    }
+
+    /// Returns `true` if the pool names this thread as the leader, and the leader is in no run.
+    fn is_leader_in_no_run(&self) -> bool {
+        self.others().is_none_or(|pool| {
+            let leader = pool.leader.load(Ordering::Relaxed);
+            leader == self.me as u64 && pool.run.load(Ordering::Relaxed) == NONE
+        })
     }
 
     /// Returns `true` if this thread led when its last run ended. Then it leads until its next run
@@ -74,12 +83,13 @@ impl Member {
         self.leads.get()
     }
 
-    /// A run begins. `nanos` is what the clock shows, `late` is the lateness of the run, and
+    /// A run begins. `nanos` is what the clock shows, `lateness` is that of the run, and
     /// `blocks` is what its plan declares.
     #[inline]
-    pub(crate) fn begin(&self, nanos: u64, late: Duration, blocks: bool) {
+    pub(crate) fn begin(&self, nanos: u64, lateness: Duration, blocks: bool) {
         let Some(pool) = self.others() else { return };
         debug_assert!(self.leads(), "only the leader takes out what is due");
+        debug_assert!(self.is_leader_in_no_run(), "the pool has another leader, or a run of it");
         let at = self.micros(pool, nanos);
         // Plus one, so that no word is `NONE`.
         let word = at << THREAD_BITS | (self.me as u64 + 1);
@@ -90,10 +100,10 @@ impl Member {
             fence(Ordering::SeqCst);
         }
         let mean = pool.mean();
-        let is_slow = mean > SLOW || (mean > SLOW_WHEN_BEHIND && late > PATIENCE);
+        let is_slow = mean > SLOW || (mean > SLOW_WHEN_BEHIND && lateness > PATIENCE);
         if (blocks || is_slow) && pool.give_away(word) {
             self.leads.set(false);
-        } else if pool.look.load(Ordering::SeqCst) > at + PATIENCE_MICROS {
+        } else if pool.next_check.load(Ordering::SeqCst) > at + PATIENCE_MICROS {
             pool.wake_standby();
         }
     }
@@ -103,6 +113,7 @@ impl Member {
     pub(crate) fn ended(&self, took: Duration) {
         let Some(pool) = &self.pool else { return };
         let word = self.word.replace(NONE);
+        debug_assert!(word != NONE || self.others().is_none(), "a run ends once");
         if self.leads.get() && word != NONE && !pool.end_run(word) {
             self.leads.set(false);
         }
@@ -111,7 +122,7 @@ impl Member {
         let (mean, took_nanos) = (pool.mean.load(Ordering::Relaxed), took.min(LONGEST).as_nanos());
         pool.mean.store(mean - mean / 16 + took_nanos as u64 / 16, Ordering::Relaxed);
         if took > PATIENCE && self.leads.get() && pool.standby.load(Ordering::Relaxed) == NOBODY {
-            pool.held_up.fetch_add(1, Ordering::Relaxed);
+            pool.delayed_others.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -124,7 +135,7 @@ impl Member {
             // There was no standby until now. Count the leader's run if it is already too long.
             let run = pool.run.load(Ordering::Relaxed);
             let is_late = run != NONE && (run >> THREAD_BITS) + PATIENCE_MICROS < at;
-            pool.held_up.fetch_add(u64::from(is_late), Ordering::Relaxed);
+            pool.delayed_others.fetch_add(u64::from(is_late), Ordering::Relaxed);
         }
     }
 
@@ -141,19 +152,19 @@ impl Member {
         while !is_done() && self.role() == Role::StandBy {
             let at = self.micros(pool, now());
             let run = pool.run.load(Ordering::SeqCst);
-            let look = if run != NONE {
-                let look = (run >> THREAD_BITS) + pool.patience();
-                if look <= at {
+            let next_check = if run != NONE {
+                let next_check = (run >> THREAD_BITS) + pool.patience();
+                if next_check <= at {
                     pool.take_over(run, self.me);
                     continue;
                 }
-                look
+                next_check
             } else if let Some(due) = due().filter(|_| !self.by_hand) {
                 self.micros(pool, due).max(at).saturating_add(PATIENCE_MICROS)
             } else {
                 NEVER
             };
-            if !pool.look_at(look, self.me) {
+            if !pool.set_next_check(next_check, self.me) {
                 return;
             }
             fence(Ordering::SeqCst);
@@ -163,9 +174,9 @@ impl Member {
             if run == NONE && pool.run.load(Ordering::SeqCst) != NONE {
                 continue;
             }
-            match look {
+            match next_check {
                 NEVER => parker.park(),
-                look => parker.park_timeout(Duration::from_micros(look - at)),
+                next_check => parker.park_timeout(Duration::from_micros(next_check - at)),
             }
         }
     }
@@ -177,8 +188,8 @@ impl Member {
     #[inline]
     pub(crate) fn names_run(&self, id: Id) {
         let Some(pool) = self.others() else { return };
-        let (running, (number, place)) = (&pool.running[self.me], id.words());
-        running.place.store(place, Ordering::Relaxed);
+        let (running, (number, location)) = (&pool.running[self.me], id.words());
+        running.location.store(location, Ordering::Relaxed);
         running.number.store(number, Ordering::Relaxed);
     }
 
@@ -199,9 +210,9 @@ impl Member {
 
     /// The job that a thread runs.
     pub(crate) fn run_of(&self, thread: usize) -> Option<Id> {
-        let running = self.others()?.running.get(thread)?;
+        let running = &self.others()?.running[thread];
         let number = running.number.load(Ordering::Relaxed);
-        Id::from_words((number, running.place.load(Ordering::Relaxed)))
+        Id::from_words((number, running.location.load(Ordering::Relaxed)))
     }
 
     pub(crate) fn number(&self) -> usize {

@@ -75,7 +75,7 @@ pub(crate) struct Pool {
     /// The run of the leader: see the head of this file.
     run: CachePadded<AtomicU64>,
     /// When the standby checks it next, in microseconds.
-    look: CachePadded<AtomicU64>,
+    next_check: CachePadded<AtomicU64>,
     /// How long runs take: a moving average, in nanoseconds.
     mean: AtomicU64,
     /// These three are written under the lock of `roles`.
@@ -87,7 +87,7 @@ pub(crate) struct Pool {
     threads: Box<[Unparker]>,
     running: Box<[CachePadded<Running>]>,
     /// How often a run delayed others for longer than the patience, since no thread was free.
-    held_up: Arc<Counter>,
+    delayed_others: Arc<Counter>,
     /// The service has ended: threads without further work end.
     over: AtomicBool,
     /// The origin of time in the pool: an instant, for clocks that are set by hand, and for other
@@ -101,24 +101,31 @@ struct Roles {
     idle: Vec<usize>,
 }
 
+impl Roles {
+    /// Returns `true` if a thread stands by or is idle.
+    fn have(&self, thread: usize) -> bool {
+        self.standby == Some(thread) || self.idle.contains(&thread)
+    }
+}
+
 /// The run of a thread, for reports of slow runs. Written by that thread. A job that ends is
 /// removed under the lock of its shard.
 #[derive(Default)]
 struct Running {
     /// The two words of the job's [`Id`]; the number is zero if there is none.
     number: AtomicU64,
-    place: AtomicU64,
+    location: AtomicU64,
 }
 
 impl Pool {
     /// A pool with a thread for each parker. The first leads. `nanos` is what the clock shows.
-    /// `held_up` is a counter of the service.
-    pub(crate) fn new(threads: &[Parker], nanos: u64, held_up: &Arc<Counter>) -> Self {
+    /// `delayed_others` is a counter of the service.
+    pub(crate) fn new(threads: &[Parker], nanos: u64, delayed_others: &Arc<Counter>) -> Self {
         debug_assert!(threads.len() <= MOST_THREADS, "{} threads", threads.len());
         let standby = (threads.len() > 1).then_some(1);
         Self {
             run: CachePadded::new(AtomicU64::new(NONE)),
-            look: CachePadded::new(AtomicU64::new(AWAKE)),
+            next_check: CachePadded::new(AtomicU64::new(AWAKE)),
             mean: AtomicU64::new(0),
             leader: AtomicU64::new(0),
             standby: AtomicU64::new(standby.map_or(NOBODY, |standby| standby as u64)),
@@ -126,7 +133,7 @@ impl Pool {
             roles: Mutex::new(Roles { standby, idle: (2..threads.len()).rev().collect() }),
             threads: threads.iter().map(|parker| parker.unparker().clone()).collect(),
             running: threads.iter().map(|_| CachePadded::default()).collect(),
-            held_up: Arc::clone(held_up),
+            delayed_others: Arc::clone(delayed_others),
             over: AtomicBool::new(false),
             origin: (Instant::now(), nanos / 1_000),
         }
@@ -135,7 +142,7 @@ impl Pool {
     /// Wakes the leader.
     pub(crate) fn wake_leader(&self) {
         let leader = self.leader.load(Ordering::SeqCst) as usize;
-        self.threads.get(leader).into_iter().for_each(Unparker::unpark);
+        self.threads[leader].unpark();
     }
 
     pub(crate) fn wake_all(&self) {
@@ -166,12 +173,14 @@ impl Pool {
     /// Makes the standby the leader, and an idle thread the standby.
     fn promote(&self, roles: &mut Roles) {
         let Some(next) = roles.standby.take() else { return };
+        debug_assert_ne!(self.leader.load(Ordering::Relaxed), next as u64, "it leads already");
         roles.standby = roles.idle.pop();
         self.former.store(self.leader.load(Ordering::Relaxed), Ordering::Relaxed);
         self.leader.store(next as u64, Ordering::SeqCst);
         // Pairs with the fence in `Signal::wake`: if the new leader announces its sleep after a
         // wake-up, the waker reads its name here.
         fence(Ordering::SeqCst);
+        debug_assert!(!roles.have(next), "thread {next} leads, and has another role too");
         self.name_standby(roles);
         for thread in [Some(next), roles.standby].into_iter().flatten() {
             self.threads[thread].unpark();
@@ -209,6 +218,7 @@ impl Pool {
     fn come_back(&self, me: usize) -> bool {
         let mut roles = self.roles.lock();
         debug_assert_ne!(self.leader.load(Ordering::SeqCst), me as u64, "another leads");
+        debug_assert!(!roles.have(me), "thread {me} comes back once");
         if roles.standby.is_none() {
             roles.standby = Some(me);
             self.name_standby(&roles);
@@ -221,11 +231,11 @@ impl Pool {
     /// The standby stores when it checks the leader next. Returns `false` if another thread is the
     /// standby. The name is read and the time stored under the lock: otherwise a thread that is
     /// promoted in between could overwrite the time of the next standby, which may sleep already.
-    fn look_at(&self, micros: u64, me: usize) -> bool {
+    fn set_next_check(&self, micros: u64, me: usize) -> bool {
         let roles = self.roles.lock();
         let stands_by = roles.standby == Some(me);
         if stands_by {
-            self.look.store(micros, Ordering::SeqCst);
+            self.next_check.store(micros, Ordering::SeqCst);
         }
         stands_by
     }
@@ -233,7 +243,7 @@ impl Pool {
     /// Wakes the standby to check the leader, which is in a run.
     #[cold]
     fn wake_standby(&self) {
-        if self.look.swap(AWAKE, Ordering::SeqCst) != AWAKE {
+        if self.next_check.swap(AWAKE, Ordering::SeqCst) != AWAKE {
             let standby = self.standby.load(Ordering::SeqCst) as usize;
             self.threads.get(standby).into_iter().for_each(Unparker::unpark);
         }

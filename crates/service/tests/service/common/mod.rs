@@ -129,12 +129,12 @@ impl Rig {
     }
 
     /// With an executor that keeps the runs, so that a test decides when each begins.
-    pub fn with_held_runs() -> (Self, Held) {
+    pub fn with_held_runs() -> (Self, KeptRuns) {
         Self::with_held_runs_and(|builder| builder)
     }
 
-    pub fn with_held_runs_and(configure: impl FnOnce(Builder) -> Builder) -> (Self, Held) {
-        let held = Held::default();
+    pub fn with_held_runs_and(configure: impl FnOnce(Builder) -> Builder) -> (Self, KeptRuns) {
+        let held = KeptRuns::default();
         let keep = held.clone();
         let rig =
             Self::with(|builder| configure(builder.executor(move |run: DueRun| keep.0.push(run))));
@@ -165,9 +165,9 @@ impl Rig {
 
 /// Runs that were handed out.
 #[derive(Clone, Default)]
-pub struct Held(Log<DueRun>);
+pub struct KeptRuns(Log<DueRun>);
 
-impl Held {
+impl KeptRuns {
     pub fn take(&self) -> Vec<DueRun> {
         self.0.take()
     }

@@ -1,8 +1,8 @@
 //! Runs in progress: slow ones, those of this thread, and notifications of their ends.
 
-use super::House;
-use super::core::{Stage, Task};
+use super::Shards;
 use super::runs::Watch;
+use super::state::{ShardWork, StopStage};
 use crate::job::{Id, Info};
 use crate::sync::thread_local;
 use crate::time::Moment;
@@ -11,29 +11,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 thread_local! {
-    /// The services (by the address of their `House`) in whose runs this thread is, innermost last.
-    /// If a job or observer stops the service that runs it, the stop must not wait for that run.
+    /// The services (by the address of their `Shards`) in whose runs this thread is, innermost
+    /// last. If a job or observer stops the service that runs it, the stop must not wait for that
+    /// run.
     static ON_THIS_THREAD: RefCell<Vec<usize>> = RefCell::default();
 }
 
-impl<W: Task + ?Sized> House<W> {
+impl<W: ShardWork + ?Sized> Shards<W> {
     pub(crate) fn watch(&self) -> Watch {
         let mut watch = Watch::default();
-        self.with_all(|core| core.runs.add_to(&mut watch));
+        self.with_all(|state| state.runs.add_to(&mut watch));
         watch
     }
 
     /// Runs to be reported as slow.
-    pub(crate) fn tell_slow(
+    pub(crate) fn take_slow(
         &self,
         now: Moment,
         limit: Duration,
     ) -> Vec<(Id, Option<Arc<Info>>, Duration)> {
         let mut slow = Vec::new();
-        self.with_all(|core| {
-            let told = core.runs.tell_slow(now, limit);
-            core.counts.slow += told.len() as u64;
-            slow.extend(told);
+        self.with_all(|state| {
+            let reported = state.runs.take_slow(now, limit);
+            state.counts.slow += reported.len() as u64;
+            slow.extend(reported);
         });
         slow
     }
@@ -49,16 +50,16 @@ impl<W: Task + ?Sized> House<W> {
     /// A run that was handed out is over. Notifies a thread that stops the service, which may wait
     /// for that.
     pub(crate) fn hand_in(&self, shard: u32, begun: bool) {
-        let stage = self.with(shard, |core| {
-            core.hand_in(begun);
-            core.stage()
+        let stage = self.with(shard, |state| {
+            state.hand_in(begun);
+            state.stage()
         });
         self.handed_in(stage);
     }
 
     /// The notification alone, if the run was handed in under a lock already.
-    pub(crate) fn handed_in(&self, stage: Stage) {
-        if stage != Stage::Open {
+    pub(crate) fn handed_in(&self, stage: StopStage) {
+        if stage != StopStage::Open {
             // Taking the lock orders this with a waiting thread: it has either checked its
             // condition before, and sleeps, or checks it afterwards. So no notification is lost.
             drop(self.gate.0.lock());
@@ -67,7 +68,7 @@ impl<W: Task + ?Sized> House<W> {
     }
 
     /// The number of runs of this service that this thread is in.
-    pub(crate) fn own(&self) -> usize {
+    pub(crate) fn runs_on_this_thread(&self) -> usize {
         let is_own = |service: &&usize| **service == self.address();
         ON_THIS_THREAD.with(|services| services.borrow().iter().filter(is_own).count())
     }
@@ -75,9 +76,9 @@ impl<W: Task + ?Sized> House<W> {
     /// The number of runs that were handed out, and of those that have begun.
     pub(crate) fn runs(&self) -> (usize, usize) {
         let (mut in_flight, mut begun) = (0, 0);
-        self.with_all(|core| {
-            in_flight += core.runs.in_flight;
-            begun += core.runs.begun;
+        self.with_all(|state| {
+            in_flight += state.runs.in_flight;
+            begun += state.runs.begun;
         });
         (in_flight, begun)
     }
@@ -87,7 +88,7 @@ impl<W: Task + ?Sized> House<W> {
     }
 }
 
-/// See [`House::enter`].
+/// See [`Shards::enter`].
 struct Entered;
 
 impl Drop for Entered {

@@ -2,10 +2,10 @@
 //! `change` cancels and moves them, and `due` handles them at their deadlines.
 
 use super::arena::Arena;
+use super::dyn_timer::{DynTimer, JobIndex};
 use super::runs::Runs;
-use super::slab::{Lying, Slab, Slabs};
-use super::wheel::{JobIndex, Wheel};
-use crate::job::{Id, Info, Life, Status, Turn};
+use super::work_slab::{SlabWork, Slabs, WorkSlab};
+use crate::job::{Id, Info, JobState, Status, Turn};
 use crate::observe::{Counts, Distributions};
 use crate::time::{Due, Moment, Ticks};
 use crate::{ChangeError, Reason};
@@ -16,24 +16,24 @@ use std::task::Waker;
 use wheelhouse_core::{Tick, TimerId};
 
 /// The properties of work that a shard needs.
-pub(crate) trait Task: Send {
-    /// The slabs in which brief work is stored without a box.
-    type Slab: Slab<Self> + ?Sized;
+pub(crate) trait ShardWork: Send {
+    /// The slabs in which instant work is stored without a box.
+    type Slab: WorkSlab<Self> + ?Sized;
 
     /// A second copy, for a run that overlaps with another. `None` if the runs of this work cannot
     /// overlap.
     fn fork(&self) -> Option<Box<Self>>;
 
     /// Returns `true` if it takes only an instant, so that it needs no executor.
-    fn is_brief(&self) -> bool;
+    fn is_instant(&self) -> bool;
 
     /// Returns `true` if a future waits for it.
     fn is_awaited(&self) -> bool;
 }
 
 /// A job to be scheduled that is not plain.
-pub(crate) enum New<W: ?Sized> {
-    Full(Life<W>),
+pub(crate) enum NewJob<W: ?Sized> {
+    Full(JobState<W>),
     /// Only wakes a task. If it limits a run, it is never refused, and it also fires while the
     /// service stops, since the stop may wait for that run.
     Wake {
@@ -48,7 +48,7 @@ pub(super) struct Slot<W: ?Sized> {
     pub(super) number: NonZeroU64,
     /// When the next run is due. During a run, its deadline, unless the next run has been moved.
     pub(super) deadline: Moment,
-    pub(super) place: Place,
+    pub(super) timer: TimerState,
     pub(super) body: Body<W>,
 }
 
@@ -58,23 +58,28 @@ pub(super) struct Slot<W: ?Sized> {
 const _: () = assert!(size_of::<Option<Slot<dyn std::any::Any>>>() == 40);
 
 impl<W: ?Sized> Slot<W> {
-    /// The index of the job's life, if it has one.
-    pub(super) fn life(&self) -> Option<u32> {
-        if let Body::Other(Other::Full { life, .. }) = self.body { Some(life) } else { None }
+    /// The index of the [`JobState`], if the job has one.
+    pub(super) fn job_state(&self) -> Option<u32> {
+        if let Body::Other(Other::Full { job, .. }) = self.body { Some(job) } else { None }
+    }
+
+    /// Returns `true` if a run has the work of this plain job.
+    pub(super) fn is_gone(&self) -> bool {
+        matches!((self.timer, &self.body), (TimerState::Off(None), Body::Other(Other::Gone)))
     }
 
     /// Returns `true` if a move to `deadline` only has to write the deadline: its timer fires
-    /// earlier anyway, and nothing else changes. Then its life, which is in other memory, is not
+    /// earlier anyway, and nothing else changes. Then its state, which is in other memory, is not
     /// touched.
-    pub(super) fn is_put_off_by(&self, deadline: Moment) -> bool {
-        let with_more = matches!(self.body, Body::Other(Other::Full { with_more: true, .. }));
-        matches!(self.place, Place::Wheel(_)) && deadline >= self.deadline && !with_more
+    pub(super) fn only_postpones(&self, deadline: Moment) -> bool {
+        let with_rare = matches!(self.body, Body::Other(Other::Full { with_rare: true, .. }));
+        matches!(self.timer, TimerState::Wheel(_)) && deadline >= self.deadline && !with_rare
     }
 }
 
 /// The timer of a job.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum TimerState {
     /// The timer in the wheel. It never fires after the tick of the job's deadline. It fires
     /// earlier if the job was moved to a later deadline, or if the wall clock must be checked. Then
     /// it is started again.
@@ -91,35 +96,35 @@ pub(super) enum Body<W: ?Sized> {
 /// Eight bytes with the tag, so that a body is not larger than a box.
 #[derive(Clone, Copy)]
 pub(super) enum Other {
-    /// The job has a life. `with_more` is set if the life may have a `More`, which a move changes
+    /// The job has a state. `with_rare` is set if that may have a `RareState`, which a move changes
     /// too.
-    Full { life: u32, with_more: bool },
+    Full { job: u32, with_rare: bool },
     /// A waker, and `true` if it limits a run.
     Wake(u32, bool),
-    /// Brief work: its slab, and its index there.
+    /// Instant work: its slab, and its index there.
     InSlab(u16, u32),
     /// A run has the work.
     Gone,
 }
 
 /// Work that was taken out of a job.
-pub(crate) enum Held<W: Task + ?Sized> {
+pub(crate) enum TakenWork<W: ShardWork + ?Sized> {
     Work(Box<W>),
-    InSlab(Lying<W>),
+    InSlab(SlabWork<W>),
     Wake(Waker),
 }
 
 /// A job that was taken out and will not run.
-pub(crate) struct Taken<W: Task + ?Sized> {
+pub(crate) struct TakenJob<W: ShardWork + ?Sized> {
     pub(crate) id: Id,
     pub(crate) deadline: Moment,
     pub(crate) info: Option<Arc<Info>>,
-    pub(crate) held: Option<Held<W>>,
+    pub(crate) work: Option<TakenWork<W>>,
 }
 
-/// The stages of stopping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+/// The stages of stopping, in their order: none is followed by an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum StopStage {
     Open,
     /// Nothing more is scheduled. Scheduled jobs still come due, and futures may wait.
     Draining,
@@ -132,7 +137,7 @@ pub(crate) enum Stage {
     Over,
 }
 
-impl Stage {
+impl StopStage {
     /// Returns `true` if jobs come due, and can be changed.
     pub(super) fn runs(self) -> bool {
         matches!(self, Self::Open | Self::Draining)
@@ -144,19 +149,19 @@ impl Stage {
     }
 }
 
-pub(crate) struct Core<W: Task + ?Sized> {
-    pub(super) wheel: Box<dyn Wheel>,
+pub(crate) struct ShardState<W: ShardWork + ?Sized> {
+    pub(super) wheel: Box<dyn DynTimer>,
     /// The wheel is of the default kind, and may be replaced by another.
     pub(super) own_wheel: bool,
     pub(super) ticks: Ticks,
     pub(super) slots: Arena<Slot<W>>,
-    pub(super) lives: Arena<Life<W>>,
+    pub(super) job_states: Arena<JobState<W>>,
     pub(super) wakers: Arena<Waker>,
     pub(super) slabs: Slabs<W>,
     /// Nothing is due before this tick. It may be too early: the job that was due then may have
     /// been cancelled.
     pub(super) next: Tick,
-    pub(super) stage: Stage,
+    pub(super) stage: StopStage,
     /// The number of shards, and the number of this one. The numbers of jobs alternate between
     /// shards, so shards need no common counter.
     shards: u64,
@@ -166,10 +171,10 @@ pub(crate) struct Core<W: Task + ?Sized> {
     /// During a poll: the last job number, and the tick up to which this poll goes. Jobs with a
     /// higher number were scheduled during the poll and are for the next one.
     pub(super) fence: Option<(u64, Tick)>,
-    pub(super) aside: Vec<Id>,
-    /// No job comes due. `put_aside` are the jobs whose time has come since then.
-    pub(super) held: bool,
-    pub(super) put_aside: Vec<Id>,
+    pub(super) fenced: Vec<Id>,
+    /// No job comes due. `deferred` are the jobs whose time has come since then.
+    pub(super) all_paused: bool,
+    pub(super) deferred: Vec<Id>,
     /// The turn of the last run that was handed out.
     pub(super) turn: Turn,
     pub(crate) runs: Runs,
@@ -178,9 +183,9 @@ pub(crate) struct Core<W: Task + ?Sized> {
     pub(super) distributions: Option<Box<Distributions>>,
 }
 
-impl<W: Task + ?Sized> Core<W> {
+impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(super) fn new(
-        (wheel, own_wheel): (Box<dyn Wheel>, bool),
+        (wheel, own_wheel): (Box<dyn DynTimer>, bool),
         ticks: Ticks,
         (shard, shards): (u32, u64),
         room: Option<Arc<AtomicUsize>>,
@@ -190,18 +195,18 @@ impl<W: Task + ?Sized> Core<W> {
             own_wheel,
             ticks,
             slots: Arena::default(),
-            lives: Arena::default(),
+            job_states: Arena::default(),
             wakers: Arena::default(),
             slabs: Slabs::<W>::new(),
             next: Tick::MAX,
-            stage: Stage::Open,
+            stage: StopStage::Open,
             shards,
             shard,
             room,
             fence: None,
-            aside: Vec::new(),
-            held: false,
-            put_aside: Vec::new(),
+            fenced: Vec::new(),
+            all_paused: false,
+            deferred: Vec::new(),
             turn: Turn::MIN,
             runs: Runs::default(),
             counts: Counts::default(),
@@ -228,7 +233,7 @@ impl<W: Task + ?Sized> Core<W> {
         self.distributions.as_deref()
     }
 
-    pub(crate) fn stage(&self) -> Stage {
+    pub(crate) fn stage(&self) -> StopStage {
         self.stage
     }
 
@@ -236,7 +241,7 @@ impl<W: Task + ?Sized> Core<W> {
     /// are plain.
     #[inline]
     pub(crate) fn schedule_plain(&mut self, deadline: Moment, work: Box<W>) -> Result<Id, Box<W>> {
-        if self.stage != Stage::Open {
+        if self.stage != StopStage::Open {
             return Err(work);
         }
         Ok(self.put(deadline, self.ticks.not_before(deadline), Body::Plain(work)))
@@ -250,11 +255,11 @@ impl<W: Task + ?Sized> Core<W> {
         work: T,
         put: impl FnOnce(&mut Slabs<W>, T) -> Result<(u16, u32), T>,
     ) -> Result<Id, (Option<Reason>, T)> {
-        if self.stage != Stage::Open {
+        if self.stage != StopStage::Open {
             return Err((Some(Reason::Stopped), work));
         }
-        let (slab, its_place) = put(&mut self.slabs, work).map_err(|work| (None, work))?;
-        let body = Body::Other(Other::InSlab(slab, its_place));
+        let (slab, index) = put(&mut self.slabs, work).map_err(|work| (None, work))?;
+        let body = Body::Other(Other::InSlab(slab, index));
         Ok(self.put(deadline, self.ticks.not_before(deadline), body))
     }
 
@@ -267,58 +272,90 @@ impl<W: Task + ?Sized> Core<W> {
         self.next = self.next.min(tick);
         let wheel = &mut self.wheel;
         let index = self.slots.insert_with(|index| {
-            let place = Place::Wheel(wheel.insert(tick, JobIndex(index)));
-            Slot { number, deadline, place, body }
+            let timer = TimerState::Wheel(wheel.insert(tick, JobIndex(index)));
+            Slot { number, deadline, timer, body }
         });
+        debug_assert!(self.fires_by(index, deadline), "the timer fires after the deadline");
+        debug_assert!(self.all_are_counted(), "{:?} with {} jobs", self.counts, self.len());
         Id::new(number, index, self.shard)
     }
 
-    /// Schedules a job, unless the service was stopped. `look_by` is when the driver must check it.
+    /// Schedules a job, unless the service was stopped. `check_by` is when the driver must check
+    /// it.
     pub(crate) fn schedule(
         &mut self,
         due: &Due,
-        look_by: Moment,
-        new: New<W>,
-    ) -> Result<Id, New<W>> {
+        check_by: Moment,
+        new: NewJob<W>,
+    ) -> Result<Id, NewJob<W>> {
         let is_accepted = match &new {
-            New::Full(_) => self.stage == Stage::Open,
-            New::Wake { limits_run, .. } => self.stage.runs() || *limits_run,
+            NewJob::Full(_) => self.stage == StopStage::Open,
+            NewJob::Wake { limits_run, .. } => self.stage.runs() || *limits_run,
         };
         if !is_accepted {
             return Err(new);
         }
-        let ticks = if let New::Full(life) = &new { life.ticks } else { self.ticks };
+        let ticks = if let NewJob::Full(job) = &new { job.ticks } else { self.ticks };
         let body = match new {
-            New::Full(life) => {
-                let with_more = life.more.is_some();
-                Body::Other(Other::Full { life: self.lives.insert(life), with_more })
+            NewJob::Full(job) => {
+                let with_rare = job.rare.is_some();
+                Body::Other(Other::Full { job: self.job_states.insert(job), with_rare })
             }
-            New::Wake { waker, limits_run } => {
+            NewJob::Wake { waker, limits_run } => {
                 Body::Other(Other::Wake(self.wakers.insert(waker), limits_run))
             }
         };
-        Ok(self.put(due.deadline, ticks.not_before(look_by), body))
+        Ok(self.put(due.deadline, ticks.not_before(check_by), body))
     }
 
     /// Returns `true` if a job is the limit of a run.
     pub(super) fn limits_run(&self, index: u32) -> bool {
-        let body = self.slots.get(index).map(|slot| &slot.body);
-        matches!(body, Some(Body::Other(Other::Wake(_, true))))
+        matches!(self.slots[index].body, Body::Other(Other::Wake(_, true)))
     }
 
     /// Starts the timer of a job whose former timer, if it had one, has fired or was cancelled.
     #[inline]
     pub(super) fn start_timer(&mut self, index: u32, tick: Tick) {
-        let Some(slot) = self.slots.get_mut(index) else {
-            return debug_assert!(false, "no job has the index {index}");
-        };
+        let slot = &mut self.slots[index];
         let is_over = |timer| self.wheel.deadline(timer).is_none();
         debug_assert!(
-            if let Place::Wheel(timer) = slot.place { is_over(timer) } else { true },
+            if let TimerState::Wheel(timer) = slot.timer { is_over(timer) } else { true },
             "a job has one timer"
         );
-        slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(index)));
+        let deadline = slot.deadline;
+        slot.timer = TimerState::Wheel(self.wheel.insert(tick, JobIndex(index)));
         self.next = self.next.min(tick);
+        debug_assert!(self.fires_by(index, deadline), "the timer fires after the deadline");
+    }
+
+    /// The same for a job that waits for its deadline, or for the next check of the wall clock.
+    pub(super) fn restart_timer(&mut self, index: u32, now: Moment) {
+        let slot = &self.slots[index];
+        let (mut ticks, mut check_by) = (self.ticks, slot.deadline);
+        if let Some(job) = slot.job_state() {
+            let job = &self.job_states[job];
+            ticks = job.ticks;
+            check_by = job.wall().map_or(check_by, |wall| wall.check_by(slot.deadline, now));
+        }
+        self.start_timer(index, ticks.not_before(check_by));
+    }
+
+    /// Returns `true` if a job has no timer, or one that fires by the tick of this moment and not
+    /// before `next`.
+    pub(super) fn fires_by(&self, index: u32, moment: Moment) -> bool {
+        let slot = &self.slots[index];
+        let TimerState::Wheel(timer) = slot.timer else { return true };
+        let ticks = slot.job_state().map_or(self.ticks, |job| self.job_states[job].ticks);
+        self.wheel.deadline(timer).is_some_and(|tick| {
+            // The wake-up of a wheel that is late by design may be after the deadline of a timer.
+            (self.next <= tick || !self.own_wheel) && tick <= ticks.not_before(moment)
+        })
+    }
+
+    /// Returns `true` if each job that was scheduled is here, or is counted as over.
+    pub(super) fn all_are_counted(&self) -> bool {
+        let over = self.counts.finished + self.counts.cancelled + self.counts.stopped;
+        self.counts.scheduled == over + self.slots.len() as u64
     }
 
     /// The job, if it is not over.
@@ -337,18 +374,16 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     pub(super) fn is_paused(&self, slot: &Slot<W>) -> bool {
-        slot.life().and_then(|life| self.lives.get(life)).is_some_and(Life::is_paused)
+        slot.job_state().is_some_and(|job| self.job_states[job].is_paused())
     }
 
     #[inline]
     pub(super) fn is_running(&self, slot: &Slot<W>) -> bool {
-        match (&slot.place, &slot.body) {
-            (Place::Wheel(_), _) => false,
+        match (&slot.timer, &slot.body) {
+            (TimerState::Wheel(_), _) => false,
             (_, Body::Plain(_) | Body::Other(Other::Wake(..) | Other::InSlab(..))) => false,
             (_, Body::Other(Other::Gone)) => true,
-            (_, Body::Other(Other::Full { life, .. })) => {
-                self.lives.get(*life).is_some_and(Life::is_running)
-            }
+            (_, Body::Other(Other::Full { job, .. })) => self.job_states[*job].is_running(),
         }
     }
 
@@ -356,28 +391,30 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn due(&self, id: Id) -> Option<Due> {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
         let pending = !self.is_running(slot) && !self.is_paused(slot);
-        let life = slot.life().and_then(|life| self.lives.get(life));
-        let wall = life.and_then(|life| life.wall().cloned().map(Box::new));
+        let wall = slot.job_state().and_then(|job| self.job_states[job].wall());
+        let wall = wall.cloned().map(Box::new);
         pending.then_some(Due { deadline: slot.deadline, wall })
     }
 
     /// The part of a job that its handles share. `None` for a plain job.
     pub(crate) fn info(&mut self, id: Id) -> Option<Arc<Info>> {
-        let life = self.slot(id)?.life()?;
-        self.lives.get(life).map(|life| Arc::clone(&life.info))
+        let job = self.slot(id)?.job_state()?;
+        Some(Arc::clone(&self.job_states[job].info))
     }
 
-    /// How many runs of a job with a life have begun. `None` if it is over.
+    /// How many runs of a job that is not plain have begun. `None` if it is over.
     pub(crate) fn runs_of(&mut self, id: Id) -> Option<u64> {
-        let life = self.slot(id)?.life()?;
-        self.lives.get(life).map(|life| life.runs)
+        let job = self.slot(id)?.job_state()?;
+        Some(self.job_states[job].runs)
     }
 
     /// Sets another waker, and returns the old one. `None` if the job is over. Drop the old waker
     /// without the lock: that may drop a task whose futures want the lock.
     pub(crate) fn listen(&mut self, id: Id, waker: Waker) -> Option<Waker> {
-        let Body::Other(Other::Wake(index, _)) = self.slot(id)?.body else { return None };
-        Some(std::mem::replace(self.wakers.get_mut(index)?, waker))
+        let Body::Other(Other::Wake(index, _)) = self.slot(id)?.body else {
+            unreachable!("only a future that sleeps calls this, and its job has a waker");
+        };
+        Some(std::mem::replace(&mut self.wakers[index], waker))
     }
 
     /// The error for a job that does not exist.

@@ -1,13 +1,13 @@
 //! Releases the memory of jobs that are gone.
 
-use super::House;
-use super::core::{Core, Place, Task};
-use super::slab::Slab;
-use super::wheel::Wheel;
-use wheelhouse_core::Tick;
+use super::Shards;
+use super::dyn_timer::DynTimer;
+use super::state::{ShardState, ShardWork, TimerState};
+use super::work_slab::WorkSlab;
+use wheelhouse_core::{Expired, Tick};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
-impl<W: Task + ?Sized> Core<W> {
+impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Returns `true` if most memory here is unused, and few jobs are left.
     #[inline]
     pub(crate) fn is_spacious(&self) -> bool {
@@ -19,33 +19,31 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn shrink(&mut self) -> impl Sized + use<W> {
         let wheel = self.own_wheel.then(|| self.renew_wheel());
         let slabs: Vec<_> = self.slabs.iter().map(|slab| slab.shrink()).collect();
-        (wheel, slabs, self.slots.shrink(), self.lives.shrink(), self.wakers.shrink())
+        (wheel, slabs, self.slots.shrink(), self.job_states.shrink(), self.wakers.shrink())
     }
 
     /// Moves all timers into a new wheel, in order, and returns the old one.
-    fn renew_wheel(&mut self) -> Box<dyn Wheel> {
-        let mut former: Box<dyn Wheel> = Box::new(HierarchicalWheel::new());
+    fn renew_wheel(&mut self) -> Box<dyn DynTimer> {
+        let mut former: Box<dyn DynTimer> = Box::new(HierarchicalWheel::new());
         std::mem::swap(&mut former, &mut self.wheel);
         let fired = self.wheel.pop_expired(former.now());
         debug_assert!(fired.is_none(), "a new wheel is empty");
-        while let Some(timer) = former.pop_expired(Tick::MAX) {
-            let place = Place::Wheel(self.wheel.insert(timer.deadline, timer.value));
-            let slot = self.slots.get_mut(timer.value.0);
-            debug_assert!(slot.is_some(), "each timer is one of a job");
-            slot.into_iter().for_each(|slot| slot.place = place);
+        while let Some(Expired { value, deadline, .. }) = former.pop_expired(Tick::MAX) {
+            let timer = self.wheel.insert(deadline, value);
+            self.slots[value.0].timer = TimerState::Wheel(timer);
         }
         former
     }
 }
 
-impl<W: Task + ?Sized> House<W> {
+impl<W: ShardWork + ?Sized> Shards<W> {
     /// Releases the memory of a shard for jobs that are gone.
     pub(crate) fn shrink(&self, shard: u32) {
-        drop(self.with(shard, Core::shrink));
+        drop(self.with(shard, ShardState::shrink));
     }
 
     /// The same for all shards.
     pub(crate) fn compact(&self) {
-        (0..self.shards() as u32).for_each(|shard| self.shrink(shard));
+        (0..self.count() as u32).for_each(|shard| self.shrink(shard));
     }
 }

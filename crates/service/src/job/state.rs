@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 /// How a run is handed out.
 #[derive(Clone, Default)]
-pub(crate) struct Way {
+pub(crate) struct Dispatch {
     /// The run is a future.
     pub(crate) is_async: bool,
     /// The run needs a place in this group.
@@ -33,14 +33,14 @@ enum Awaited {
     /// time after it.
     Passed,
     /// An extra run. The schedule continues after it, unless it is over.
-    Extra(Option<Aside>),
+    Extra(Option<SuspendedRun>),
 }
 
 /// The next run of the schedule, while the job waits for an extra run.
-struct Aside {
+struct SuspendedRun {
     due: Due,
     /// How much of the deadline is jitter.
-    late: Duration,
+    jitter_delay: Duration,
     /// Its time passed while the job was paused.
     passed: bool,
 }
@@ -57,8 +57,8 @@ enum Pause {
 
 /// The state that few of these jobs have.
 #[derive(Default)]
-pub(crate) struct More {
-    pub(crate) way: Way,
+pub(crate) struct RareState {
+    pub(crate) dispatch: Dispatch,
     /// The wall-clock time that the next run waits for.
     pub(crate) wall: Option<Box<Wall>>,
     /// The wall-clock time of the last run of the schedule.
@@ -69,49 +69,54 @@ pub(crate) struct More {
     failed: u32,
     awaited: Awaited,
     /// The number of extra runs that have begun.
-    extras: u64,
+    extra_runs: u64,
     /// The longest random delay of a run.
     pub(crate) jitter: Duration,
     /// The delay of the awaited run: its time in the schedule is earlier by this.
-    pub(crate) late: Duration,
+    pub(crate) jitter_delay: Duration,
     pause: Pause,
 }
 
-impl More {
+impl RareState {
     /// Draws the delay of a run.
-    pub(crate) fn draw(&self) -> Duration {
-        draw(self.jitter)
+    pub(crate) fn draw_jitter(&self) -> Duration {
+        draw_jitter(self.jitter)
     }
 
     /// The job waits for an extra run. The schedule continues at `next`.
-    fn set_aside(&mut self, next: Option<Moment>) {
+    fn suspend_schedule(&mut self, next: Option<Moment>) {
+        debug_assert!(
+            !matches!(self.awaited, Awaited::Extra(Some(_))),
+            "a run of the schedule is suspended already"
+        );
         let passed = matches!(self.awaited, Awaited::Passed);
-        let (wall, late) = (self.wall.take(), take(&mut self.late));
-        let aside = |deadline| Aside { due: Due { deadline, wall }, late, passed };
-        self.awaited = Awaited::Extra(next.map(aside));
+        let (wall, jitter_delay) = (self.wall.take(), take(&mut self.jitter_delay));
+        let suspended =
+            |deadline| SuspendedRun { due: Due { deadline, wall }, jitter_delay, passed };
+        self.awaited = Awaited::Extra(next.map(suspended));
     }
 
     /// The job waits for the next run of the schedule again, whose deadline this returns.
-    fn put_back(&mut self, aside: Aside) -> Moment {
-        let Aside { due, late, passed } = aside;
+    fn restore_schedule(&mut self, suspended: SuspendedRun) -> Moment {
+        let SuspendedRun { due, jitter_delay, passed } = suspended;
         self.awaited = if passed { Awaited::Passed } else { Awaited::Scheduled };
-        (self.wall, self.late) = (due.wall, late);
+        (self.wall, self.jitter_delay) = (due.wall, jitter_delay);
         due.deadline
     }
 }
 
 /// A random duration up to `jitter`.
-pub(crate) fn draw(jitter: Duration) -> Duration {
+pub(crate) fn draw_jitter(jitter: Duration) -> Duration {
     if jitter.is_zero() { jitter } else { jitter.mul_f64(fastrand::f64()) }
 }
 
 /// The parts of a plan that most jobs do without. A job has work and a deadline besides.
-pub(crate) struct Traits {
+pub(crate) struct JobParts {
     pub(crate) info: Arc<Info>,
     pub(crate) repeat: Option<Repeat>,
     /// How its deadlines are rounded.
     pub(crate) ticks: Ticks,
-    pub(crate) more: Option<Box<More>>,
+    pub(crate) rare: Option<Box<RareState>>,
 }
 
 /// The owner of the work of a job. See the table of [states](super).
@@ -134,7 +139,7 @@ pub(crate) enum After {
 }
 
 /// A job that has more than a deadline.
-pub(crate) struct Life<W: ?Sized> {
+pub(crate) struct JobState<W: ?Sized> {
     phase: Phase<W>,
     pub(crate) info: Arc<Info>,
     pub(crate) repeat: Option<Repeat>,
@@ -142,18 +147,18 @@ pub(crate) struct Life<W: ?Sized> {
     /// share.
     pub(crate) runs: u64,
     pub(crate) ticks: Ticks,
-    pub(crate) more: Option<Box<More>>,
+    pub(crate) rare: Option<Box<RareState>>,
 }
 
-impl<W: ?Sized> Life<W> {
-    pub(crate) fn new(work: Box<W>, traits: Traits) -> Self {
-        let Traits { info, repeat, ticks, more } = traits;
-        Self { phase: Phase::Idle(work), info, repeat, runs: 0, ticks, more }
+impl<W: ?Sized> JobState<W> {
+    pub(crate) fn new(work: Box<W>, parts: JobParts) -> Self {
+        let JobParts { info, repeat, ticks, rare } = parts;
+        Self { phase: Phase::Idle(work), info, repeat, runs: 0, ticks, rare }
     }
 
-    /// The life of a job that was plain until now.
+    /// The state of a job that was plain until now.
     pub(crate) fn plain(work: Box<W>, ticks: Ticks) -> Self {
-        Self::new(work, Traits { info: Arc::default(), repeat: None, ticks, more: None })
+        Self::new(work, JobParts { info: Arc::default(), repeat: None, ticks, rare: None })
     }
 
     /// Returns the work; `None` if a run has it.
@@ -172,11 +177,10 @@ impl<W: ?Sized> Life<W> {
     }
 
     /// A run begins, and has the work until [`wait`](Self::wait).
-    pub(crate) fn begin(&mut self) -> Option<Box<W>> {
-        debug_assert!(!self.is_running(), "of these runs one is in progress at a time");
+    pub(crate) fn begin(&mut self) -> Box<W> {
         match replace(&mut self.phase, Phase::Running(After::Schedule)) {
-            Phase::Idle(work) => Some(work),
-            Phase::Running(_) => None,
+            Phase::Idle(work) => work,
+            Phase::Running(_) => unreachable!("of these runs one is in progress at a time"),
         }
     }
 
@@ -206,114 +210,116 @@ impl<W: ?Sized> Life<W> {
             debug_assert!(!matches!(after, After::End(_)), "no run follows that could be moved");
             *after = After::Moved;
         }
-        if let Some(more) = &mut self.more {
-            more.awaited = Awaited::Scheduled;
-            more.late = Duration::ZERO;
+        if let Some(rare) = &mut self.rare {
+            rare.awaited = Awaited::Scheduled;
+            rare.jitter_delay = Duration::ZERO;
         }
     }
 
     /// No run begins until the job is resumed.
     pub(crate) fn pause(&mut self) {
-        self.more.get_or_insert_default().pause = Pause::On;
+        self.rare.get_or_insert_default().pause = Pause::On;
     }
 
     /// Runs begin again. Returns `true` if the job was paused.
     pub(crate) fn resume(&mut self) -> bool {
-        self.more.as_mut().is_some_and(|more| take(&mut more.pause) != Pause::Off)
+        self.rare.as_mut().is_some_and(|rare| take(&mut rare.pause) != Pause::Off)
     }
 
     /// Returns `true` if no run begins until the job is resumed.
     pub(crate) fn is_paused(&self) -> bool {
-        self.more.as_ref().is_some_and(|more| more.pause == Pause::On)
+        self.rare.as_ref().is_some_and(|rare| rare.pause == Pause::On)
     }
 
     /// The one run that was to begin although the job is paused has begun, or will not. Returns
     /// `true` if there was one.
     pub(crate) fn end_exception(&mut self) -> bool {
-        let paused = self.more.as_mut().filter(|more| more.pause == Pause::AllButOne);
-        paused.map(|more| more.pause = Pause::On).is_some()
+        let paused = self.rare.as_mut().filter(|rare| rare.pause == Pause::AllButOne);
+        paused.map(|rare| rare.pause = Pause::On).is_some()
     }
 
     /// A run was requested for now. The next one of the schedule, at `planned`, waits for its end.
     pub(crate) fn await_extra(&mut self, planned: Moment) {
         debug_assert!(!self.is_running(), "one run at a time");
         let repeats = self.repeat.is_some();
-        let more = self.more.get_or_insert_default();
-        if repeats && !matches!(more.awaited, Awaited::Extra(_)) {
-            more.set_aside(Some(planned));
+        let rare = self.rare.get_or_insert_default();
+        if repeats && !matches!(rare.awaited, Awaited::Extra(_)) {
+            rare.suspend_schedule(Some(planned));
         }
-        more.wall = None;
-        if more.pause == Pause::On {
-            more.pause = Pause::AllButOne;
+        rare.wall = None;
+        if rare.pause == Pause::On {
+            rare.pause = Pause::AllButOne;
         }
     }
 
     /// Returns `true` if the run that begins is for a time that passed while the job was paused.
     /// Then it is not part of the schedule.
     pub(crate) fn take_passed(&mut self) -> bool {
-        let passed = self.more.as_mut().filter(|more| matches!(more.awaited, Awaited::Passed));
-        passed.map(|more| more.awaited = Awaited::Scheduled).is_some()
+        let passed = self.rare.as_mut().filter(|rare| matches!(rare.awaited, Awaited::Passed));
+        passed.map(|rare| rare.awaited = Awaited::Scheduled).is_some()
     }
 
-    /// The deadline of a job that was held. Times of the schedule that passed in the meantime are
+    /// The deadline of a job that was paused. Times of the schedule that passed in the meantime are
     /// skipped. An extra run, and the run of a one-shot job, is due at once.
     pub(crate) fn skip_what_passed(&mut self, deadline: Moment, now: Moment) -> Moment {
-        let Some(more) = self.more.as_deref_mut() else {
+        let Some(rare) = self.rare.as_deref_mut() else {
             return self.skip_schedule(deadline, now);
         };
-        let Awaited::Extra(aside) = &mut more.awaited else {
+        let Awaited::Extra(suspended) = &mut rare.awaited else {
             return self.skip_schedule(deadline, now);
         };
-        let Some(aside) = aside.take() else { return deadline };
-        let at = more.put_back(aside);
+        let Some(suspended) = suspended.take() else { return deadline };
+        let at = rare.restore_schedule(suspended);
         let next = self.skip_schedule(at, now);
-        self.more.iter_mut().for_each(|more| more.set_aside(Some(next)));
+        self.rare.iter_mut().for_each(|rare| rare.suspend_schedule(Some(next)));
         deadline
     }
 
     fn skip_schedule(&mut self, deadline: Moment, now: Moment) -> Moment {
         let Some(repeat) = self.repeat.as_ref().filter(|_| deadline < now) else { return deadline };
-        let Some(more) = self.more.as_deref_mut() else {
+        let Some(rare) = self.rare.as_deref_mut() else {
             return repeat.not_before(self.ticks, deadline, now);
         };
         if repeat.pace == Pace::Rule {
-            if more.wall.is_some() {
-                more.awaited = Awaited::Passed;
+            if rare.wall.is_some() {
+                rare.awaited = Awaited::Passed;
             }
             return now;
         }
-        let next = repeat.not_before(self.ticks, deadline.saturating_sub(more.late), now);
-        more.late = more.draw();
-        more.wall = None;
-        next.saturating_add(more.late).min(self.ticks.latest())
+        let next = repeat.not_before(self.ticks, deadline.saturating_sub(rare.jitter_delay), now);
+        rare.jitter_delay = rare.draw_jitter();
+        rare.wall = None;
+        next.saturating_add(rare.jitter_delay).min(self.ticks.latest())
     }
 
     /// A run begins. Returns its number, how many periods were skipped before it, and `true` if it
     /// is an extra run.
     pub(crate) fn count_run(&mut self) -> (u64, u64, bool) {
+        debug_assert!(!self.is_running(), "of these runs one is in progress at a time");
         self.runs += 1;
         self.end_exception();
         let extra =
-            self.more.as_ref().is_some_and(|more| matches!(more.awaited, Awaited::Extra(_)));
-        self.more.iter_mut().for_each(|more| more.extras += u64::from(extra));
+            self.rare.as_ref().is_some_and(|rare| matches!(rare.awaited, Awaited::Extra(_)));
+        self.rare.iter_mut().for_each(|rare| rare.extra_runs += u64::from(extra));
         let missed = self.repeat.as_mut().map_or(0, |repeat| take(&mut repeat.missed));
         (self.runs, missed, extra)
     }
 
     /// Returns `true` if another run of the schedule follows the one in progress.
     pub(crate) fn another_follows(&self) -> bool {
-        let more = self.more.as_deref();
-        let runs = self.runs - more.map_or(0, |more| more.extras);
-        let aside = more.is_some_and(|more| matches!(more.awaited, Awaited::Extra(Some(_))));
+        let rare = self.rare.as_deref();
+        // Extra runs are counted in both.
+        let runs = self.runs - rare.map_or(0, |rare| rare.extra_runs);
+        let suspended = rare.is_some_and(|rare| matches!(rare.awaited, Awaited::Extra(Some(_))));
         !matches!(self.after(), After::End(_))
-            && (aside || self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(runs)))
+            && (suspended || self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(runs)))
     }
 
     /// Returns the number of the attempt that begins, and `true` if a retry follows should it fail.
     pub(crate) fn tries(&self) -> (u32, bool) {
-        let more = self.more.as_deref();
-        let number = more.map_or(0, |more| more.failed).saturating_add(1);
-        let again = more.and_then(|more| more.retry).is_some_and(|retry| retry.allows(number));
+        let rare = self.rare.as_deref();
+        let number = rare.map_or(0, |rare| rare.failed).saturating_add(1);
+        let again = rare.and_then(|rare| rare.retry).is_some_and(|retry| retry.allows(number));
         (number, again && !matches!(self.after(), After::End(_)))
     }
 
@@ -323,29 +329,29 @@ impl<W: ?Sized> Life<W> {
     }
 
     /// Returns `true` if several runs of the job may be in progress at a time.
-    pub(crate) fn overlaps(&self) -> bool {
+    pub(crate) fn may_overlap(&self) -> bool {
         self.repeat.as_ref().is_some_and(|repeat| repeat.overlapping)
     }
 
     /// The wall-clock time that the next run waits for, if there is one.
     pub(crate) fn wall(&self) -> Option<&Wall> {
-        self.more.as_ref()?.wall.as_deref()
+        self.rare.as_ref()?.wall.as_deref()
     }
 
     pub(crate) fn wait_for(&mut self, wall: Option<Box<Wall>>) {
-        if wall.is_some() || self.more.is_some() {
-            self.more.get_or_insert_default().wall = wall;
+        if wall.is_some() || self.rare.is_some() {
+            self.rare.get_or_insert_default().wall = wall;
         }
     }
 
     /// The wall-clock time of the run that begins. A retry has the time of the first attempt. A run
     /// that was requested for now has none.
     pub(crate) fn time_of_run(&mut self, extra: bool) -> Option<SystemTime> {
-        let more = self.more.as_deref_mut()?;
+        let rare = self.rare.as_deref_mut()?;
         if !extra {
-            more.time = more.wall.as_ref().map(|wall| wall.time);
+            rare.time = rare.wall.as_ref().map(|wall| wall.time);
         }
-        more.time.filter(|_| !extra || more.failed > 0)
+        rare.time.filter(|_| !extra || rare.failed > 0)
     }
 
     /// The next deadline after a run. `None` if that is out of range, or no other run follows.
@@ -355,31 +361,32 @@ impl<W: ?Sized> Life<W> {
         started: Moment,
         ended: Moment,
     ) -> Option<Moment> {
-        if let Some(more) = &mut self.more
-            && let Awaited::Extra(aside) = &mut more.awaited
+        if let Some(rare) = &mut self.rare
+            && let Awaited::Extra(suspended) = &mut rare.awaited
         {
-            let aside = aside.take();
-            more.awaited = Awaited::Scheduled;
-            if let Some(aside) = aside {
-                return Some(more.put_back(aside));
+            let suspended = suspended.take();
+            rare.awaited = Awaited::Scheduled;
+            if let Some(suspended) = suspended {
+                return Some(rare.restore_schedule(suspended));
             }
         }
         let repeat = self.repeat.as_mut()?;
-        let (late, jitter) = match self.more.as_deref() {
-            Some(more) => (more.late, more.draw()),
+        let (jitter_delay, jitter) = match self.rare.as_deref() {
+            Some(rare) => (rare.jitter_delay, rare.draw_jitter()),
             None => Default::default(),
         };
-        let [deadline, started] = [deadline, started].map(|moment| moment.saturating_sub(late));
+        let [deadline, started] =
+            [deadline, started].map(|moment| moment.saturating_sub(jitter_delay));
         // At a fixed rate, a delay by jitter counts neither as lateness nor as missed periods.
         let ended = match repeat.pace {
-            Pace::Rate(_) => ended.saturating_sub(late),
+            Pace::Rate(_) => ended.saturating_sub(jitter_delay),
             Pace::Delay | Pace::Rule => ended,
         };
         let (next, missed) = repeat.next(self.ticks, deadline, started, ended)?;
         repeat.missed = missed;
-        if let Some(more) = &mut self.more {
-            more.wall = None;
-            more.late = jitter;
+        if let Some(rare) = &mut self.rare {
+            rare.wall = None;
+            rare.jitter_delay = jitter;
         }
         // At the end of time the jitter is cut off.
         if jitter.is_zero() {
@@ -390,14 +397,14 @@ impl<W: ?Sized> Life<W> {
 
     /// A run has ended. Returns when it is retried; `None` if it is not.
     pub(crate) fn try_again(&mut self, failed: bool, ended: Moment) -> Option<Moment> {
-        let more = self.more.as_mut()?;
-        let retry = more.retry?;
-        more.failed = if failed { more.failed.saturating_add(1) } else { 0 };
-        if !failed || !retry.allows(more.failed) {
-            more.failed = 0;
+        let rare = self.rare.as_mut()?;
+        let retry = rare.retry?;
+        rare.failed = if failed { rare.failed.saturating_add(1) } else { 0 };
+        if !failed || !retry.allows(rare.failed) {
+            rare.failed = 0;
             return None;
         }
-        let at = ended.checked_add(retry.delay(more.failed, fastrand::f64()))?;
+        let at = ended.checked_add(retry.delay(rare.failed, fastrand::f64()))?;
         self.ticks.reaches(at).then_some(at)
     }
 
@@ -407,7 +414,7 @@ impl<W: ?Sized> Life<W> {
         if let Some(next) = next.filter(|next| *next <= again) {
             return next;
         }
-        self.more.iter_mut().for_each(|more| more.set_aside(next));
+        self.rare.iter_mut().for_each(|rare| rare.suspend_schedule(next));
         again
     }
 }

@@ -8,10 +8,9 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 pub struct JobIndex(pub(super) u32);
 
 /// A [`Timer`] of jobs, without the method that takes a closure, so that it can be a trait object.
-pub(crate) trait Wheel: Send {
+pub(crate) trait DynTimer: Send {
     fn now(&self) -> Tick;
-    /// For recorders.
-    #[cfg_attr(not(feature = "record"), expect(dead_code))]
+    /// For recorders and assertions.
     fn len(&self) -> usize;
     fn insert(&mut self, tick: Tick, job: JobIndex) -> TimerId;
     fn cancel(&mut self, timer: TimerId) -> Option<JobIndex>;
@@ -21,7 +20,14 @@ pub(crate) trait Wheel: Send {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<JobIndex>>;
 }
 
-impl<B: Timer<JobIndex> + Send> Wheel for B {
+/// Cancels the timer of a job.
+#[inline]
+pub(super) fn cancel_timer(wheel: &mut dyn DynTimer, timer: TimerId, index: u32) {
+    let cancelled = wheel.cancel(timer);
+    debug_assert_eq!(cancelled, Some(JobIndex(index)), "the job has another timer, or none");
+}
+
+impl<B: Timer<JobIndex> + Send> DynTimer for B {
     fn now(&self) -> Tick {
         Timer::now(self)
     }
@@ -57,36 +63,36 @@ impl<B: Timer<JobIndex> + Send> Wheel for B {
 
 /// For wrapping a backend in another, such as a recorder.
 #[cfg(feature = "record")]
-impl Timer<JobIndex> for Box<dyn Wheel> {
+impl Timer<JobIndex> for Box<dyn DynTimer> {
     fn now(&self) -> Tick {
-        Wheel::now(&**self)
+        DynTimer::now(&**self)
     }
 
     fn len(&self) -> usize {
-        Wheel::len(&**self)
+        DynTimer::len(&**self)
     }
 
     fn insert(&mut self, tick: Tick, job: JobIndex) -> TimerId {
-        Wheel::insert(&mut **self, tick, job)
+        DynTimer::insert(&mut **self, tick, job)
     }
 
     fn cancel(&mut self, timer: TimerId) -> Option<JobIndex> {
-        Wheel::cancel(&mut **self, timer)
+        DynTimer::cancel(&mut **self, timer)
     }
 
     fn reschedule(&mut self, timer: TimerId, tick: Tick) -> bool {
-        Wheel::reschedule(&mut **self, timer, tick)
+        DynTimer::reschedule(&mut **self, timer, tick)
     }
 
     fn deadline(&self, timer: TimerId) -> Option<Tick> {
-        Wheel::deadline(&**self, timer)
+        DynTimer::deadline(&**self, timer)
     }
 
     fn next_wakeup(&self) -> Option<Tick> {
-        Wheel::next_wakeup(&**self)
+        DynTimer::next_wakeup(&**self)
     }
 
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<JobIndex>> {
-        Wheel::pop_expired(&mut **self, now)
+        DynTimer::pop_expired(&mut **self, now)
     }
 }

@@ -1,0 +1,153 @@
+//! Pausing: single jobs, or all of them. And runs that are requested for now, whatever the
+//! schedule.
+//!
+//! A paused job has no timer. While all jobs are paused, a job whose time comes is deferred, and
+//! gets its timer back when they are resumed. So pausing a million jobs costs nothing, and resuming
+//! them costs as much as the jobs that came due in the meantime.
+
+use super::dyn_timer::cancel_timer;
+use super::state::{Body, Other, ShardState, ShardWork, TimerState};
+use super::work_slab::WorkSlab;
+use crate::ChangeError;
+use crate::job::{Id, JobState};
+use crate::time::Moment;
+
+/// The most jobs that are resumed under one lock.
+const PORTION: usize = 64;
+
+impl<W: ShardWork + ?Sized> ShardState<W> {
+    /// The state of a job, and `true` if a run is in progress. A plain job gets a state.
+    pub(super) fn full_state(&mut self, id: Id) -> Result<(&mut JobState<W>, bool), ChangeError> {
+        let missing = self.missing();
+        let ticks = self.ticks;
+        let slot = self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number);
+        let slot = slot.ok_or(missing)?;
+        let job = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
+            Body::Plain(work) => self.job_states.insert(JobState::plain(work, ticks)),
+            Body::Other(Other::InSlab(slab, index)) => {
+                let work = self.slabs[usize::from(slab)].take(index);
+                self.job_states.insert(JobState::plain(work, ticks))
+            }
+            Body::Other(Other::Full { job, .. }) => job,
+            other => {
+                slot.body = other;
+                return Err(ChangeError::Running);
+            }
+        };
+        slot.body = Body::Other(Other::Full { job, with_rare: true });
+        let job = &mut self.job_states[job];
+        let running = job.is_running();
+        Ok((job, running))
+    }
+
+    /// Prevents further runs until the job is [resumed](Self::resume).
+    pub(crate) fn pause(&mut self, id: Id) -> Result<(), ChangeError> {
+        let stage = self.stage;
+        let (job, running) = self.full_state(id)?;
+        if running && !job.another_may_follow() {
+            return Err(ChangeError::Running);
+        }
+        if !stage.runs() {
+            return Err(ChangeError::Stopped);
+        }
+        job.pause();
+        if !running {
+            // This also ends the turn of a run that is due.
+            let timer = &mut self.slots[id.index()].timer;
+            if let TimerState::Wheel(timer) = std::mem::replace(timer, TimerState::Off(None)) {
+                cancel_timer(&mut *self.wheel, timer, id.index());
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the job wait for its next run again.
+    pub(crate) fn resume(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
+        let (job, running) = self.full_state(id)?;
+        let paused = job.resume();
+        // Unless a run that was requested for now has a timer, or is due.
+        let is_off = matches!(self.slots[id.index()].timer, TimerState::Off(None));
+        if paused && !running && is_off {
+            self.resume_timer(id.index(), now);
+        }
+        Ok(())
+    }
+
+    /// Starts the timer of a job that has none. Times of its schedule that have passed are skipped.
+    fn resume_timer(&mut self, index: u32, now: Moment) {
+        let slot = &mut self.slots[index];
+        debug_assert!(
+            matches!(slot.timer, TimerState::Off(None)),
+            "it has a timer, or its run is due"
+        );
+        if let Some(job) = slot.job_state() {
+            slot.deadline = self.job_states[job].skip_what_passed(slot.deadline, now);
+        }
+        self.restart_timer(index, now);
+    }
+
+    /// From here on no job comes due, except for futures.
+    pub(crate) fn pause_all(&mut self) {
+        self.all_paused = true;
+    }
+
+    /// Returns `true` if all jobs are paused, and this job is not that of a future.
+    #[inline]
+    pub(super) fn is_paused_with_all(&self, index: u32) -> bool {
+        self.all_paused
+            && match &self.slots[index].body {
+                Body::Plain(work) => !work.is_awaited(),
+                Body::Other(Other::Full { .. } | Other::InSlab(..)) => true,
+                Body::Other(Other::Wake(..) | Other::Gone) => false,
+            }
+    }
+
+    /// Jobs come due again. Returns `true` if more deferred jobs are left.
+    pub(crate) fn resume_all(&mut self, now: Moment) -> bool {
+        self.all_paused = false;
+        for _ in 0..PORTION {
+            let Some(id) = self.deferred.pop() else { return false };
+            // Unless it was moved, cancelled, taken back or paused since then.
+            if self.is_off(id) {
+                self.resume_timer(id.index(), now);
+            }
+        }
+        true
+    }
+
+    /// Returns `true` if a job should have a timer, and has none.
+    pub(super) fn is_off(&self, id: Id) -> bool {
+        let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number);
+        slot.is_some_and(|slot| {
+            matches!(slot.timer, TimerState::Off(None))
+                && !self.is_running(slot)
+                && !self.is_paused(slot)
+        })
+    }
+
+    /// Starts an extra run now.
+    pub(crate) fn run_now(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
+        let stage = self.stage;
+        let missing = self.missing();
+        let planned = self.slot(id).ok_or(missing)?.deadline;
+        let (job, running) = self.full_state(id)?;
+        if running {
+            return Err(ChangeError::Running);
+        }
+        if !stage.runs() {
+            return Err(ChangeError::Stopped);
+        }
+        job.await_extra(planned);
+        let tick = self.ticks.reached(now);
+        // The instant of that tick, not `now`: if the deadline were after the tick, the timer would
+        // be started again.
+        let deadline = self.ticks.instant(tick);
+        let slot = &mut self.slots[id.index()];
+        slot.deadline = deadline;
+        if let TimerState::Wheel(timer) = slot.timer {
+            cancel_timer(&mut *self.wheel, timer, id.index());
+        }
+        self.start_timer(id.index(), tick);
+        Ok(())
+    }
+}
