@@ -105,15 +105,15 @@ pub fn play(stream: &Stream, counts: &[u32]) -> Checksum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Source;
+    use crate::source::StreamSource;
 
     /// If `advance` could return 0, the player would ask for wake-ups forever.
     #[test]
     fn the_player_comes_to_the_end_of_every_stream() -> anyhow::Result<()> {
-        for source in Source::all().iter().filter(|source| source.is_scalable()) {
+        for source in StreamSource::all().iter().filter(|source| source.is_scalable()) {
             let stream = source.load(50, 1)?;
             play(&stream, &[]);
-            let script = stream.solve().script.unwrap_or_default();
+            let script = stream.expected_answers().script.unwrap_or_default();
             play(&stream, &script.counts);
         }
         Ok(())

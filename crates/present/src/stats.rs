@@ -11,7 +11,7 @@ use rand_pcg::Pcg64Mcg;
 
 /// With fewer samples than this on either side there is no interval: the range of two samples says
 /// nothing about a third.
-pub const FEWEST: usize = 3;
+pub const MIN_SAMPLES: usize = 3;
 
 /// The number of resamples for an interval. With more, its ends move by less than their last shown
 /// digit.
@@ -76,7 +76,8 @@ pub struct Ratio {
 /// both sides are resampled with replacement, and the interval is the middle 95 % of the resulting
 /// ratios (Efron 1979). The same samples and seed give the same interval.
 ///
-/// `None` if a side has fewer than [`FEWEST`] samples, or a sample that is not a positive number.
+/// `None` if a side has fewer than [`MIN_SAMPLES`] samples, or a sample that is not a positive
+/// number.
 ///
 /// The sides are taken to be independent, as two runs are. If repetition k of both shared a round,
 /// pairing them would narrow the interval, so this one is cautious. With very few samples the
@@ -84,23 +85,23 @@ pub struct Ratio {
 /// the same machine are fully apart once in ten times, two sets of five once in 126. The interval
 /// does not cover a change of the machine between two runs.
 pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
-    let usable = |samples: &[f64]| samples.len() >= FEWEST && samples.iter().all(is_usable);
+    let usable = |samples: &[f64]| samples.len() >= MIN_SAMPLES && samples.iter().all(is_usable);
     if !usable(a) || !usable(b) {
         return None;
     }
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
-    let mut drawn = Vec::with_capacity(a.len().max(b.len()));
+    let mut resample = Vec::with_capacity(a.len().max(b.len()));
     let mut ratios: Vec<f64> = (0..RESAMPLES)
         .filter_map(|_| {
             Some(
-                resampled_median(a, &mut drawn, &mut rng)?
-                    / resampled_median(b, &mut drawn, &mut rng)?,
+                resampled_median(a, &mut resample, &mut rng)?
+                    / resampled_median(b, &mut resample, &mut rng)?,
             )
         })
         .collect();
     ratios.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| ratios[((RESAMPLES - 1) as f64 * share).round() as usize];
-    Some(Ratio { ratio: median(a)? / median(b)?, low: at(0.025), high: at(0.975) })
+    let percentile = |share: f64| ratios[((RESAMPLES - 1) as f64 * share).round() as usize];
+    Some(Ratio { ratio: median(a)? / median(b)?, low: percentile(0.025), high: percentile(0.975) })
 }
 
 /// The ratio of the first to the second sample of pairs that were taken together: whatever slows
@@ -108,7 +109,7 @@ pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
 /// between which the true median is 95 times in 100 (the interval of the sign test). With five
 /// pairs or fewer, the interval is the whole range, and the true median is in it less often.
 ///
-/// `None` with fewer than [`FEWEST`] pairs, or if a sample is not a positive number.
+/// `None` with fewer than [`MIN_SAMPLES`] pairs, or if a sample is not a positive number.
 ///
 /// ```
 /// use wheelhouse_present::stats::paired_ratio;
@@ -117,12 +118,12 @@ pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
 /// assert_eq!((ratio.low, ratio.ratio, ratio.high), (1.9, 2.0, 2.1));
 /// ```
 pub fn paired_ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
-    if pairs.len() < FEWEST || !pairs.iter().all(|(a, b)| is_usable(a) && is_usable(b)) {
+    if pairs.len() < MIN_SAMPLES || !pairs.iter().all(|(a, b)| is_usable(a) && is_usable(b)) {
         return None;
     }
     let mut ratios: Vec<f64> = pairs.iter().map(|(a, b)| a / b).collect();
     let ratio = median_in_place(&mut ratios)?;
-    let skipped = outside_of_interval(ratios.len());
+    let skipped = samples_outside_interval(ratios.len());
     Some(Ratio { ratio, low: ratios[skipped], high: ratios[ratios.len() - 1 - skipped] })
 }
 
@@ -133,7 +134,7 @@ fn is_usable(sample: &f64) -> bool {
 
 /// How many of `count` sorted samples can be left out at either end, so that the true median is
 /// between the others 95 times in 100. Each sample is below the median with probability one half.
-fn outside_of_interval(count: usize) -> usize {
+fn samples_outside_interval(count: usize) -> usize {
     // The probability that exactly k samples are below the median, and that at most k are.
     let mut exactly = 0.5_f64.powi(count as i32);
     let mut at_most = exactly;
@@ -147,10 +148,10 @@ fn outside_of_interval(count: usize) -> usize {
     unreachable!("at most `count` samples are below the median with probability 1")
 }
 
-fn resampled_median(samples: &[f64], drawn: &mut Vec<f64>, rng: &mut Pcg64Mcg) -> Option<f64> {
-    drawn.clear();
-    drawn.extend((0..samples.len()).map(|_| samples[rng.random_range(0..samples.len())]));
-    median_in_place(drawn)
+fn resampled_median(samples: &[f64], resample: &mut Vec<f64>, rng: &mut Pcg64Mcg) -> Option<f64> {
+    resample.clear();
+    resample.extend((0..samples.len()).map(|_| samples[rng.random_range(0..samples.len())]));
+    median_in_place(resample)
 }
 
 fn median_in_place(samples: &mut [f64]) -> Option<f64> {
@@ -213,7 +214,7 @@ mod tests {
     #[test]
     fn the_interval_of_pairs_is_that_of_the_sign_test() {
         for (count, outside) in [(3, 0), (5, 0), (6, 0), (8, 0), (9, 1), (12, 2), (15, 3)] {
-            assert_eq!(outside_of_interval(count), outside, "{count} samples");
+            assert_eq!(samples_outside_interval(count), outside, "{count} samples");
         }
     }
 

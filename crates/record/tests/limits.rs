@@ -125,19 +125,19 @@ fn an_output_may_fail_between_blocks_and_what_was_written_can_be_read() {
 
 #[test]
 fn a_recorder_that_is_dropped_finishes_its_trace() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let teller = Arc::clone(&told);
+    let outcomes = Arc::new(Mutex::new(Vec::new()));
+    let shared = Arc::clone(&outcomes);
     let bytes = output();
     let timer = Recorder::builder()
-        .on_end(move |outcome| teller.lock().unwrap().push(outcome.clone()))
+        .on_end(move |outcome| shared.lock().unwrap().push(outcome.clone()))
         .write_to(bytes.clone(), HierarchicalWheel::new());
     let mut timer = timer.expect("memory can be written");
     program(&mut timer, 2);
-    assert!(told.lock().unwrap().is_empty());
+    assert!(outcomes.lock().unwrap().is_empty());
     drop(timer);
     assert_eq!(bytes.read().1, whole(2));
-    let told = told.lock().unwrap();
-    let [Ok(summary)] = &told[..] else { panic!("not one successful outcome: {told:?}") };
+    let outcomes = outcomes.lock().unwrap();
+    let [Ok(summary)] = &outcomes[..] else { panic!("not one successful outcome: {outcomes:?}") };
     assert_eq!((summary.ended, summary.bytes), (Ended::Finished, bytes.len()));
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Played, Wheel, output, play, replay};
+use common::{PlayResult, Wheel, output, play, replay};
 use proptest::prelude::*;
 use wheelhouse_binary_heap::BinaryHeap;
 use wheelhouse_conformance::script::{Step, When};
@@ -18,7 +18,7 @@ fn check(steps: &[Step]) -> Result<(), TestCaseError> {
     let bytes = output();
     let recorder = Recorder::builder().write_to(bytes.clone(), HierarchicalWheel::new());
     let mut recorder = recorder.expect("it can be written");
-    let Played { fired, .. } = play(&mut recorder, steps);
+    let PlayResult { fired, .. } = play(&mut recorder, steps);
     let live = recorder.len();
     let summary = recorder.finish().expect("it can be written");
     prop_assert_eq!((summary.ended, summary.bytes), (Ended::Finished, bytes.len()));

@@ -84,11 +84,11 @@ pub fn all() -> Vec<Info> {
 
 /// How many backends at the head of the list are recommended for many timers. The others are there
 /// for comparison.
-const USUAL: usize = 9;
+const RECOMMENDED_COUNT: usize = 9;
 
 /// The backends of [`all`] that are recommended for many timers.
-pub fn usual() -> Vec<Info> {
-    all().into_iter().take(USUAL).collect()
+pub fn recommended() -> Vec<Info> {
+    all().into_iter().take(RECOMMENDED_COUNT).collect()
 }
 
 /// Name, source and costs of each structure that is late by design.

@@ -6,12 +6,12 @@
 use std::process;
 use std::time::Duration;
 use wheelhouse_frame::Figure;
-use wheelhouse_machine::clock::running_of;
+use wheelhouse_machine::clock::process_cpu_time;
 
 /// The processor time that this program has used so far, all threads together. `None` where the
 /// system does not tell.
 pub(crate) fn used() -> Option<Duration> {
-    running_of(process::id())
+    process_cpu_time(process::id())
 }
 
 /// Processor time between two readings, divided by a number of things; `None` if the system does

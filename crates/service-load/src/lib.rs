@@ -25,12 +25,12 @@
 //! holds them to what is asked of our service; [`options`] is the command line.
 //!
 //! ```
-//! use wheelhouse_frame::{named, run};
+//! use wheelhouse_frame::{run, select_contenders};
 //! use wheelhouse_service_load::experiments::Experiment;
 //! use wheelhouse_service_load::{facilities, load::Load};
 //!
 //! let plan = run::Plan {
-//!     contenders: named(facilities::all(), &["wheelhouse".to_owned()])?,
+//!     contenders: select_contenders(facilities::all(), &["wheelhouse".to_owned()])?,
 //!     experiments: vec![Experiment::Audit],
 //!     on_all: true,
 //!     load: Load::tiny(),

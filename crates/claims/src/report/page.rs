@@ -230,7 +230,7 @@ fn method(found: &Found<'_>) -> Vec<Block> {
         blocks.push(Block::Table(table.clone()));
     }
     blocks.push(Block::Heading("Where this comes from".to_owned()));
-    blocks.push(Block::Facts(provenance::lines(found.made)));
+    blocks.push(Block::Facts(provenance::facts(found.made)));
     blocks
 }
 

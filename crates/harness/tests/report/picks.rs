@@ -163,10 +163,10 @@ fn few_timers_have_a_pick_of_their_own() {
         let workload = "steady".to_owned();
         run.census.push(Census { workload, n, starts, ..Census::default() });
     }
-    let said = answer(&run);
-    assert!(said[0].starts_with("1,000,000 timers: take hierarchical-wheel."), "{said:?}");
+    let lines = answer(&run);
+    assert!(lines[0].starts_with("1,000,000 timers: take hierarchical-wheel."), "{lines:?}");
     let few = "10 timers, steady churn: binary-heap, 20.0 ns instead of 30.0 ns.";
-    assert!(said[1].starts_with(few), "{said:?}");
+    assert!(lines[1].starts_with(few), "{lines:?}");
     run.throughput.retain(|row| row.n != 10);
     assert_eq!(answer(&run).len(), 1);
 }

@@ -30,7 +30,7 @@ fn every_subject_with_data_has_a_picture_under_a_name_of_its_own() {
         names.contains("time-steady.svg") && names.contains("latency-tick-steady-1000000.svg"),
         "{names:?}"
     );
-    assert_eq!(plot::emblem(&run).unwrap().file, "time-steady.svg");
+    assert_eq!(plot::main_picture(&run).unwrap().file, "time-steady.svg");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn names_are_escaped() {
 #[test]
 fn odd_runs_draw_what_can_be_drawn() {
     assert!(plot::all(&synthetic::empty()).is_empty());
-    assert!(plot::emblem(&synthetic::empty()).is_none());
+    assert!(plot::main_picture(&synthetic::empty()).is_none());
     let mut zeros = synthetic::run();
     zeros.throughput.iter_mut().for_each(|r| r.ns_per_op.fill(0.0));
     zeros.latency.iter_mut().for_each(|r| {

@@ -1,7 +1,7 @@
 use serde_json::json;
 use wheelhouse_harness::model::FLOOR;
 use wheelhouse_harness::report::tables as full;
-use wheelhouse_harness::summary::{at_a_glance, in_short, sizes, usual_n};
+use wheelhouse_harness::summary::{at_a_glance, default_n, in_short, sizes};
 use wheelhouse_present::table::{Cell, Format, Mark, Table};
 
 use crate::synthetic;
@@ -139,14 +139,14 @@ fn a_wrong_answer_outranks_a_figure() {
 #[test]
 fn a_million_is_usual_and_traces_do_not_decide() {
     let mut run = synthetic::run();
-    assert_eq!((usual_n(&run), sizes(&run)), (Some(1_000_000), synthetic::SIZES.to_vec()));
+    assert_eq!((default_n(&run), sizes(&run)), (Some(1_000_000), synthetic::SIZES.to_vec()));
     run.throughput.retain(|r| r.n != 1_000_000);
     run.latency.retain(|r| r.n != 1_000_000);
     run.memory.retain(|r| r.n != 1_000_000);
-    assert_eq!(usual_n(&run), Some(100_000), "183,204 is the n of a trace");
+    assert_eq!(default_n(&run), Some(100_000), "183,204 is the n of a trace");
     run.throughput.retain(|r| r.workload.starts_with("trace:"));
     (run.latency, run.memory, run.failures) = (vec![], vec![], vec![]);
-    assert_eq!(usual_n(&run), Some(183_204));
+    assert_eq!(default_n(&run), Some(183_204));
     assert_eq!(at_a_glance(&run, None).columns.len(), 3);
 }
 

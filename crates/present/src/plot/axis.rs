@@ -32,7 +32,7 @@ enum Scale {
 }
 
 /// Amounts that differ by more than this factor are shown on a logarithmic scale.
-const WIDE: f64 = 8.0;
+const LOG_SCALE_FACTOR: f64 = 8.0;
 
 impl Axis {
     /// Times in ns on a logarithmic scale that covers all positive values; `None` if there is none.
@@ -76,10 +76,10 @@ impl Axis {
     /// logarithmic, which the title states. `None` without amounts.
     pub fn amount(title: &str, values: impl Iterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.filter(|v| v.is_finite() && *v >= 0.0).collect();
-        if let Some((low, high)) =
-            positive_range(values.iter().copied()).filter(|(low, high)| *high > *low * WIDE)
+        if let Some((low, high)) = positive_range(values.iter().copied())
+            .filter(|(low, high)| *high > *low * LOG_SCALE_FACTOR)
         {
-            return Some(Self::steps(&format!("{title} (log scale)"), low, high, brief));
+            return Some(Self::steps(&format!("{title} (log scale)"), low, high, short_amount));
         }
         let most = values.into_iter().max_by(f64::total_cmp)?;
         let most = if most > 0.0 { most } else { 1.0 };
@@ -94,7 +94,7 @@ impl Axis {
 
     /// The same axis for the horizontal direction, in which labels are next to each other. Labels
     /// that would overlap are removed, powers of ten last.
-    pub fn across(mut self) -> Self {
+    pub fn horizontal(mut self) -> Self {
         const APART: f64 = 0.11;
         let places: Vec<f64> =
             self.ticks.iter().filter(|tick| !tick.label.is_empty()).map(|tick| tick.at).collect();
@@ -166,7 +166,7 @@ impl Axis {
 }
 
 /// The shortest text for an amount.
-fn brief(value: f64) -> String {
+fn short_amount(value: f64) -> String {
     if value >= 10_000.0 { units::short_count(value.round() as u64) } else { units::short(value) }
 }
 
@@ -274,10 +274,10 @@ mod tests {
     fn labels_that_would_run_into_each_other_are_left_out_across() {
         let wide = |high: f64| Axis::amount("n", [1_000.0, high].into_iter()).unwrap();
         assert_eq!(labels(&wide(1e6)).len(), 10);
-        assert_eq!(labels(&wide(1e6).across()), ["1,000", "10k", "100k", "1M"]);
-        assert_eq!(labels(&wide(10_000.0).across()), ["1,000", "2,000", "5,000", "10k"]);
+        assert_eq!(labels(&wide(1e6).horizontal()), ["1,000", "10k", "100k", "1M"]);
+        assert_eq!(labels(&wide(10_000.0).horizontal()), ["1,000", "2,000", "5,000", "10k"]);
         let places: Vec<f64> = wide(1e12)
-            .across()
+            .horizontal()
             .ticks
             .iter()
             .filter(|t| !t.label.is_empty())

@@ -94,7 +94,7 @@ pub fn style_of(name: &str, known: &[&str]) -> Style {
 }
 
 /// Every pair of colours that a style can have.
-pub fn pairs() -> impl Iterator<Item = (Rgb, Rgb)> {
+pub fn colour_pairs() -> impl Iterator<Item = (Rgb, Rgb)> {
     COLOURS.into_iter().chain([GREY])
 }
 
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn every_colour_stands_out_from_its_ground() {
-        for (light, dark) in pairs() {
+        for (light, dark) in colour_pairs() {
             assert!(contrast(light, Rgb(255, 255, 255)) >= 3.0, "{light:?} on white");
             assert!(contrast(dark, Rgb(0x0D, 0x11, 0x17)) >= 3.0, "{dark:?} on dark");
         }
