@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_is_a_figure_or_what_another_row_has() {
+    fn a_bound_is_a_figure_or_relative_to_another_row() {
         let figures = |rate, bytes| {
             [Figure::rate("pairs/s", rate, 1e9), Figure::bytes("bytes/job", bytes, 1)]
         };
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_is_judged_by_what_is_beyond_that_of_another_row() {
+    fn a_tail_is_judged_by_its_difference_to_that_of_another_row() {
         let of = |ours| {
             let [ours, other] = [ours, 5e5].map(|nanos| [Figure::time("p99", nanos)]);
             shown_rows(&run(TestExperiment::PairsFar, 10, &[("ours", &ours), ("other", &other)]))
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_smaller_load_is_not_judged() {
+    fn no_bound_is_judged_at_a_smaller_load() {
         let short = run(TestExperiment::Burst, 9, &[("ours", &[Figure::count("jobs", 1)])]);
         assert_eq!(shown_rows(&short), ["at least 3.00; 1.00; needs --jobs 10"]);
         assert_eq!(missed(&short), Vec::<String>::new());

@@ -62,7 +62,7 @@ mod tests {
     use wheelhouse_machine::provenance;
 
     #[test]
-    fn folders_are_named_after_date_machine_and_commit_and_never_used_twice() {
+    fn folders_have_unique_names_of_date_machine_and_commit() {
         let scratch = std::env::temp_dir().join(format!("wheelhouse-frame-{}", std::process::id()));
         let results = scratch.join("results");
         let mut provenance = provenance::gather(1);

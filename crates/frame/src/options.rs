@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn names_choose_and_a_quick_run_has_one_round() {
+    fn names_select_and_a_quick_run_has_one_round() {
         let all = plan(&[]).unwrap();
         assert_eq!((all.experiments.len(), all.contenders.len(), all.rounds), (3, 2, 3));
         assert!(!all.on_all);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_the_remedy() {
+    fn invalid_options_are_refused_with_the_remedy() {
         for (arguments, part) in [
             (["--experiment", "hold"], "pairs-near"),
             (["--experiment", ""], "a value is required"),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_kept_is_not_played() {
+    fn nothing_is_played_if_results_cannot_be_saved() {
         let options = ExperimentOptions::default();
         let plan = options.plan(vec![Box::new(Unplayable)], 10, 1, false).unwrap();
         let file = std::env::current_exe().unwrap();
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_are_told() {
+    fn the_help_text_lists_experiments_and_backends() {
         let names = names_for_help::<TestExperiment>(&["ours", "other"]);
         assert_eq!(names, "Experiments: pairs-near, pairs-far, burst\n\nBackends: ours, other");
     }

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_shows_medians_and_whether_what_is_asked_is_reached() {
+    fn a_table_shows_medians_and_whether_bounds_are_reached() {
         let plays =
             [("ours", 3e6, 1e6), ("other", 1e6, 1e6), ("ours", 1e6, 2e8), ("other", 2e6, 1e6)];
         let run = run(plays.map(|(name, rate, longest)| (name, figures(rate, longest))).to_vec());
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_wrong_has_no_figures_in_any_form() {
+    fn a_wrong_answer_has_no_figures_in_any_format() {
         let wrong = Err("1 did not run".to_owned());
         let run = run(vec![("ours", figures(3e6, 5e2)), ("other", wrong)]);
         let text = shown(&run);

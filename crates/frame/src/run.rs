@@ -168,7 +168,7 @@ mod tests {
     use crate::testing::{TestExperiment, contenders};
 
     #[test]
-    fn everybody_plays_once_in_each_order() {
+    fn rotation_starts_with_each_item_in_turn() {
         let order = |by| rotated(&[1, 2, 3], by).copied().collect::<Vec<_>>();
         assert_eq!([0, 1, 2, 3].map(order), [[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 2, 3]]);
         assert_eq!(rotated::<u8>(&[], 5).count(), 0);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn each_round_plays_each_experiment_on_those_who_show_something_there() {
+    fn each_round_plays_each_experiment_on_its_default_contenders() {
         let run = play_all(&plan(false)).unwrap();
         let plays_of = |experiment| {
             let rows = run.rows.iter().filter(|row| row.experiment == experiment);
@@ -195,13 +195,13 @@ mod tests {
     }
 
     #[test]
-    fn a_log_is_told_what_begins_and_how_long_it_takes() {
+    fn a_progress_line_names_the_experiment_and_the_expected_time() {
         let line = plan(false).progress_line(2, TestExperiment::PairsNear);
         assert_eq!(line, "round 2 of 3: pairs-near on 2, about 2.0 s");
     }
 
     #[test]
-    fn who_is_wrong_once_has_no_figures_and_fails_the_run() {
+    fn one_wrong_answer_removes_the_figures_and_fails_the_run() {
         let mut run = play_all(&plan(false)).unwrap();
         assert!(matches!(run.samples_of(TestExperiment::Burst, "ours"), Some(Ok(_))));
         assert!(run.samples_of(TestExperiment::Burst, "other").is_none());

@@ -374,7 +374,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_filter_names_a_workload_a_part_of_some_or_a_column() {
+    fn a_filter_is_a_workload_a_part_of_names_or_a_column() {
         let names =
             |filter| sources_named(filter).iter().map(StreamSource::name).collect::<Vec<_>>();
         assert_eq!(names("uniform"), ["uniform"], "without `hold-uniform`");

@@ -132,7 +132,7 @@ mod tests {
     use wheelhouse_workload::trace;
 
     #[test]
-    fn numbers_of_timers_are_read_as_people_write_them() {
+    fn numbers_of_timers_may_have_underscores_or_an_exponent() {
         for text in ["5000000", "5_000_000", "5e6", "0.5e7"] {
             assert_eq!(parse_timers(text), Ok(5_000_000), "{text}");
         }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_holds_the_operations_and_grows_with_n() {
+    fn the_estimate_is_proportional_to_n() {
         let uniform = StreamSource::find("uniform").unwrap();
         let per_timer = |n: u32| needed(&uniform, n).unwrap() as f64 / f64::from(n);
         assert!(
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_that_claims_more_than_there_is_memory_is_refused() {
+    fn a_trace_that_needs_more_memory_than_available_is_refused() {
         assert!(check(&[two_operations(1, 9)], &[]).is_ok());
         let (available, _) = available().unwrap();
         for (labels, count) in [(u32::MAX, 9), (1, u32::MAX)] {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn shipped_traces_and_few_timers_are_not_asked_about() {
+    fn shipped_traces_and_few_timers_are_not_checked() {
         assert!(check(&[StreamSource::find("uniform").unwrap()], &[SAMPLE_TIMERS]).is_ok());
         assert!(check(&[StreamSource::find("trace:redis").unwrap()], &[u32::MAX]).is_ok());
         assert!(check(&[], &[]).is_ok());

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rows_hold_the_percentiles_of_what_was_recorded() {
+    fn the_rows_have_the_percentiles_of_the_recorded_times() {
         let mut times = OperationTimes::default();
         (1..=10_000).for_each(|ns| times.0[0].record(ns));
         let rows = times.rows("x", "uniform", 10);
@@ -172,7 +172,7 @@ mod tests {
 
     /// In each pass, the machine stalls at another operation, and the structure at the last one.
     #[test]
-    fn a_stall_of_the_machine_is_not_in_the_times_and_one_of_the_structure_is() {
+    fn the_minimum_removes_stalls_of_the_machine_but_not_of_the_structure() {
         let mut times = OperationTimes::default();
         for pass in 0..PASSES {
             (0..1_000).for_each(|at| times.0[2].record(if at == pass { 4_000_000 } else { 50 }));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_operation_of_each_kind_is_kept() {
+    fn the_steps_of_the_longest_operation_of_each_kind_are_kept() {
         let mut longest = LongestSteps::default();
         [(0, 3), (0, 9), (0, 4), (2, 0)].into_iter().for_each(|(kind, steps)| {
             longest.record(kind, steps);

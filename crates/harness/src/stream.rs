@@ -275,7 +275,7 @@ mod tests {
     use crate::source::StreamSource;
 
     #[test]
-    fn the_census_counts_what_happens_to_live_timers_and_how_far_deadlines_are() {
+    fn the_census_counts_operations_and_the_distances_of_deadlines() {
         let mix = StreamSource::Mix("stop:40,move:10,fire:5".parse().unwrap());
         let census = mix.load(2_000, 1).unwrap().expected_answers().census;
         let all = (census.starts + census.cancels + census.moves + census.fires) as f64;
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_stretch_in_pieces_at_the_end_the_first_is_left() {
+    fn only_the_first_phase_of_the_last_measure_remains() {
         let phase = |measure, to| Phase { measure, operations: 1, ops: vec![Op::Advance { to }] };
         let (mix, cancel) = (Some(Measure::Mix), Some(Measure::Cancel));
         let phases = [None, mix, cancel, cancel, mix, mix, mix].into_iter().zip(1..);

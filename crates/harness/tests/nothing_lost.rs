@@ -10,7 +10,7 @@ use wheelhouse_harness::source::StreamSource;
 use with_callback::WithCallback;
 
 #[test]
-fn a_folder_that_fills_up_or_goes_away_costs_no_figures() {
+fn no_figures_are_lost_if_the_folder_disappears() {
     let folder = std::env::temp_dir().join(format!("wheelhouse-lost-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     // Removes the folder of the results as soon as a structure is measured.
@@ -33,7 +33,7 @@ fn a_folder_that_fills_up_or_goes_away_costs_no_figures() {
 }
 
 #[test]
-fn what_has_no_time_is_left_out_and_the_run_is_whole() {
+fn measurements_beyond_the_time_limit_are_skipped() {
     let folder = std::env::temp_dir().join(format!("wheelhouse-limit-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let settings = Settings {

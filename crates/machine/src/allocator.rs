@@ -131,7 +131,7 @@ mod tests {
 
     /// All steps are in one test, and the other threads of the test harness wait meanwhile.
     #[test]
-    fn what_is_held_is_counted_whoever_frees_it() {
+    fn allocated_bytes_are_exact_whichever_thread_frees_them() {
         const BYTES: usize = 1 << 24;
         let growth = |before: usize| allocated().cast_signed() - before.cast_signed();
         // The tolerance is for other threads, which may print.

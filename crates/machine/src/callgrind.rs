@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_call_has_a_figure_and_what_came_after_them_has_none() {
+    fn each_call_has_a_total_and_the_last_part_is_left_out() {
         let profile = "part: 1\nsummary: 79\ntotals: 79\npart: 2\ntotals: 709\ntotals: 0\n";
         assert_eq!(instruction_totals(profile), [79, 709]);
         assert_eq!(instruction_totals("part: 1\ntotals: 0\n"), [0; 0]);

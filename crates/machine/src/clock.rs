@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_waits_does_not_run() {
+    fn waiting_does_not_count_as_running_time() {
         let (taken, answer) = WorkTime::measure(|| {
             std::thread::sleep(Duration::from_millis(20));
             7
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_process_has_had_a_processor_for_as_long_as_its_threads_and_one_that_is_not_for_no_time() {
+    fn the_running_time_of_a_process_includes_its_threads() {
         let (taken, before) = WorkTime::measure(|| process_cpu_time(std::process::id()).unwrap());
         assert!(process_cpu_time(std::process::id()).unwrap() >= before, "{taken:?}");
         assert!(process_cpu_time(std::process::id()).unwrap() >= thread_cpu_time().unwrap());
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_piece_of_work_is_judged_by_the_time_that_passed() {
+    fn short_work_is_judged_by_elapsed_time() {
         let [elapsed, running] = [500, 300].map(Duration::from_micros);
         assert_eq!(WorkTime { elapsed, running }.time(), elapsed);
         assert_eq!(WorkTime { elapsed: elapsed * 2, running }.time(), running);

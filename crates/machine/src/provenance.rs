@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_of_the_kernel_are_read_by_name() {
+    fn kernel_files_are_read_by_name() {
         let file = "MemTotal:       24683524 kB\nMemAvailable:   1 kB\nHugePages: x kB\n";
         assert_eq!(
             ["MemTotal", "MemAvailable"].map(|name| bytes_on_line(file, name)),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_is_as_it_was_typed() {
+    fn the_command_line_is_reconstructed_as_typed() {
         let typed = |program: &str, arguments: &[&str]| {
             as_typed(Path::new(program), arguments.iter().map(|it| it.to_string()))
         };
@@ -253,13 +253,13 @@ mod tests {
     }
 
     #[test]
-    fn the_processors_of_the_machine_are_counted_and_not_ours() {
+    fn all_processors_in_cpuinfo_are_counted() {
         let file = "processor\t: 0\nmodel name\t: x\n\nprocessor\t: 1\nmodel name\t: x\n";
         assert_eq!((processors(file), processors("")), (Some(2), None));
     }
 
     #[test]
-    fn the_label_of_a_machine_names_its_kind() {
+    fn the_host_label_is_the_cpu_name_and_the_core_count() {
         assert_eq!(host_label("Intel(R) Xeon(R) Processor", 2), "xeon-2c");
         assert_eq!(host_label("AMD EPYC 7763 64-Core Processor", 8), "epyc-8c");
         assert_eq!(host_label("", 1), "machine-1c");

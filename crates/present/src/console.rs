@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sign_is_coloured_and_what_stands_around_it_is_not() {
+    fn only_the_verdict_sign_is_coloured() {
         assert_eq!(with_colours("O(1) ✓ 5"), "O(1) \x1b[32m✓\x1b[0m 5");
         assert_eq!(with_colours("5 + 5"), "5 + 5");
     }

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_filled_and_no_word_is_lost() {
+    fn long_text_is_wrapped_without_losing_words() {
         let text = "word ".repeat(60);
         let wrapped = filled(&text, "- ", "  ");
         assert!(wrapped.lines().all(|line| line.chars().count() <= WIDTH));

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_follows_from_what_was_done() {
+    fn the_remaining_time_follows_from_finished_parts() {
         let mut progress = Progress::new(Duration::from_secs(100));
         let remaining = |progress: &Progress, elapsed| {
             progress
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_how_far_it_is() {
+    fn a_line_shows_share_time_and_message() {
         let progress = Progress::new(Duration::from_secs(10));
         progress.say("round 2 of 5".to_owned());
         progress.within_part(Duration::from_secs(10), 0.5);

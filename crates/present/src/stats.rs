@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_and_its_deviation_do_not_follow_an_outlier() {
+    fn an_outlier_does_not_move_the_median_or_its_deviation() {
         let samples = [10.0, 11.0, 9.0, 10.5, 900.0];
         assert_eq!((median(&samples), deviation(&samples)), (Some(10.5), Some(0.5)));
         assert_eq!((median(&[4.0, 1.0, 3.0, 2.0]), median(&[])), (Some(2.5), None));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_geometric_mean_is_the_same_from_either_side() {
+    fn the_geometric_mean_of_inverse_ratios_is_the_inverse() {
         let ratios = [0.5, 2.0, 4.0, 1.0];
         let inverse: Vec<f64> = ratios.iter().map(|r| 1.0 / r).collect();
         let product = geometric_mean(&ratios).unwrap() * geometric_mean(&inverse).unwrap();
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_holds_its_ratio_and_repeats_with_its_seed() {
+    fn an_interval_contains_its_ratio_and_is_the_same_for_the_same_seed() {
         let (slow, fast) = ([19.0, 20.0, 21.0, 22.0, 20.5], [10.0, 9.8, 10.2, 10.1, 11.0]);
         let ratio = ratio_interval(&slow, &fast, 7).unwrap();
         assert_eq!(Some(ratio), ratio_interval(&slow, &fast, 7));
@@ -212,14 +212,14 @@ mod tests {
     /// From tables of the sign test: of 6, 9, 12 and 15 samples, none, one, two and three are
     /// outside.
     #[test]
-    fn the_interval_of_pairs_is_that_of_the_sign_test() {
+    fn the_interval_of_pairs_matches_the_sign_test() {
         for (count, outside) in [(3, 0), (5, 0), (6, 0), (8, 0), (9, 1), (12, 2), (15, 3)] {
             assert_eq!(samples_outside_interval(count), outside, "{count} samples");
         }
     }
 
     #[test]
-    fn a_stall_in_one_of_nine_rounds_moves_no_end_of_the_interval() {
+    fn a_stall_in_one_of_nine_rounds_does_not_move_the_interval() {
         let steady = |stall: f64| {
             let rounds = (0..9).map(|k| (if k == 4 { stall } else { 20.0 }, 10.0));
             paired_ratio(&rounds.collect::<Vec<_>>()).unwrap()
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_that_both_share_leaves_the_ratio_alone() {
+    fn a_shared_drift_does_not_change_the_ratio() {
         let rounds: Vec<_> = (1..=5).map(|k| (11.0 * f64::from(k), 10.0 * f64::from(k))).collect();
         let ratio = paired_ratio(&rounds).unwrap();
         assert!((ratio.low - 1.1).abs() < 1e-9 && (ratio.high - 1.1).abs() < 1e-9, "{ratio:?}");
@@ -239,7 +239,7 @@ mod tests {
     /// Seven samples on each side, from the same skewed distribution: the interval must not exclude
     /// 1 much more often than in 5 of 100 cases.
     #[test]
-    fn intervals_of_equals_seldom_exclude_one() {
+    fn intervals_of_equal_distributions_rarely_exclude_one() {
         let mut state = 1u64;
         let mut sample = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -393,7 +393,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_escaped_in_every_form() {
+    fn text_is_escaped_in_every_format() {
         let mut table =
             Table::new("a | b <c>", vec![Column::left("x|y"), Column::right("two\nlines")]);
         table.rows = vec![

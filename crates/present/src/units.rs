@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_keep_three_digits_across_the_steps() {
+    fn times_have_three_digits_in_every_unit() {
         let shown: Vec<_> =
             [0.0, 0.5, 9.999, 38.24, 412.4, 999.7, 1e6, 16.53e6, 2.1e9].map(time).into();
         let wanted = [
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_grouped_and_never_nan() {
+    fn numbers_have_separators_and_nan_is_a_dash() {
         let values = [1234.5, -12.0, f64::NAN, 999_999.6, 99.96, 0.0, -1_234_567.0];
         assert_eq!(
             values.map(number),

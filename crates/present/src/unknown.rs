@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_is_like_none_is_not_guessed_at() {
+    fn a_name_unlike_all_others_gets_no_suggestion() {
         let known = ["bluish-green", "sky-blue"];
         assert_eq!(nearest("blueish-green", &known), Some("bluish-green"));
         assert_eq!(nearest("skyblue", &known), Some("sky-blue"));

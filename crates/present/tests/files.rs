@@ -13,7 +13,7 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_named_folder_is_taken_only_if_it_is_empty() {
+fn a_named_folder_is_used_only_if_it_is_empty() {
     let out = scratch("create_at").join("deep").join("out");
     assert_eq!(create_or_use_empty(&out).unwrap(), out);
     assert_eq!(create_or_use_empty(&out).unwrap(), out, "an empty folder is fine");

@@ -54,7 +54,7 @@ impl Timer<u64> for ExpiryLog {
 }
 
 #[test]
-fn the_example_is_recorded_and_replayed() {
+fn a_replay_of_the_example_fires_the_same_timers() {
     let folder = std::env::temp_dir().join(format!("wheelhouse-sessions-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder for the test");
     let path = folder.join("sessions.trace");

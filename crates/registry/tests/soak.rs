@@ -171,7 +171,7 @@ impl ThreeStructures {
 }
 
 #[test]
-fn three_structures_agree_for_long() {
+fn three_structures_agree_over_millions_of_operations() {
     let named = std::env::var("WHEELHOUSE_SOAK").ok();
     let default = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
     let operations = named.map_or(default, |count| count.parse().expect("a number of operations"));

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn two_samples_are_enough_of_who_is_far_from_the_best_and_steady_in_each_measure() {
+    fn two_samples_are_enough_of_a_structure_far_behind_in_each_measure() {
         let of = [
             ("best", [[10.0, 10.0].as_slice(), &[10.0, 11.0]], false),
             ("near", [&[19.0, 19.0], &[30.0, 30.0]], false),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn disturbed_samples_are_left_out_where_enough_others_are_left() {
+    fn disturbed_samples_are_removed_if_enough_others_remain() {
         let [mut row, _] = rows("a", [&[10.0, 90.0, 11.0, 12.0], &[]]);
         remove_disturbed(&mut row, &[1]);
         assert_eq!((&*row.ns_per_op, &*row.rounds), (&[10.0, 11.0, 12.0][..], &[0, 2, 3][..]));

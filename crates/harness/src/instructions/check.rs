@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_increase_fails_and_names_the_operation_and_both_figures() {
+    fn an_increase_fails_and_names_the_operation_and_both_figures() {
         let found = findings(&[row("list-wheel", 1000)], &[row("list-wheel", 1051)]);
         assert!(matches!(&found[..], [Finding::Regressed { .. }]) && found[0].is_failure());
         let message = found[0].to_string();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_within_a_twentieth_passes() {
+    fn a_change_within_the_tolerance_passes() {
         for instructions in [950, 1000, 1050] {
             let (before, now) = (row("list-wheel", 1000), row("list-wheel", instructions));
             assert_eq!(findings(&[before], &[now]), []);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_is_said_and_is_no_failure() {
+    fn an_improvement_is_reported_but_is_not_a_failure() {
         let found = findings(&[row("list-wheel", 1000)], &[row("list-wheel", 949)]);
         assert!(matches!(&found[..], [Finding::Improved { .. }]) && !found[0].is_failure());
     }
@@ -166,13 +166,13 @@ mod tests {
     }
 
     #[test]
-    fn operations_are_compared_one_by_one_where_their_number_has_changed() {
+    fn rows_are_compared_per_operation() {
         let more = InstructionCount { operations: 20, ..row("list-wheel", 2000) };
         assert_eq!(findings(&[row("list-wheel", 1000)], &[more]), []);
     }
 
     #[test]
-    fn another_compiler_is_said() {
+    fn another_compiler_is_reported() {
         let now = gather(1);
         assert_eq!(build_differences(&now, &now), [""; 0]);
         let before = Provenance { rustc: "rustc 1.0.0".to_owned(), ..now.clone() };

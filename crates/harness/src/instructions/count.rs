@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_done_side_by_side_and_its_results_come_in_order() -> Result<()> {
+    fn results_are_in_the_order_of_the_items() -> Result<()> {
         let items: Vec<u32> = (0..100).collect();
         let doubled = in_parallel(&items, |item| Ok(item * 2))?;
         assert_eq!(doubled, (0..200).step_by(2).collect::<Vec<_>>());
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_ends_it() {
+    fn an_error_stops_the_other_workers() {
         let started = AtomicUsize::new(0);
         let items = [0; 1000];
         let result = in_parallel(&items, |_| {

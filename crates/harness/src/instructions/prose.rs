@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_span_of_each_workload_is_said() {
+    fn the_text_states_the_span_of_each_workload() {
         let text = how_to_read().concat();
         for part in ["uniform: delays up to 2^20", "steady: delays", "hold-exponential: inc"] {
             assert!(text.contains(part), "{part} in: {text}");
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn powers_of_two_are_said_as_such() {
+    fn powers_of_two_are_shown_as_such() {
         assert_eq!([1 << 16, 1000].map(power), ["2^16", "1,000"]);
     }
 }

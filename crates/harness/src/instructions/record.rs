@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_as_it_was_written_from_its_folder_or_file() -> Result<()> {
+    fn a_saved_record_is_loaded_from_its_folder_or_file() -> Result<()> {
         let (dir, written) = (scratch("kept"), record());
         written.save(&dir)?;
         let read = [Record::load(&dir)?, Record::load(&dir.join(FILE))?];
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_refused_with_the_remedy() -> Result<()> {
+    fn an_invalid_record_is_refused_with_the_remedy() -> Result<()> {
         let file = scratch("no-record.json");
         let refused = |text: &str| {
             fs::write(&file, text)?;

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_table_for_each_n_and_span_and_one_of_the_traces() {
+    fn each_n_and_span_has_a_table_and_all_traces_share_one() {
         let rows = [
             row("list-wheel", "trace:nginx", 123, "mix", 900),
             row("list-wheel", "uniform", 100_000, "cancel", 500),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_has_its_change_beside_a_record_that_differs() {
+    fn a_figure_that_differs_from_the_record_shows_the_change() {
         let before = [row("list-wheel", "uniform", 10_000, "cancel", 1000)];
         let now = [row("list-wheel", "uniform", 10_000, "cancel", 900)];
         let shown =

@@ -49,7 +49,7 @@ fn run_with_crossing_costs() -> Run {
 }
 
 #[test]
-fn it_holds_what_was_measured_and_the_shares_that_fire() {
+fn the_explorer_has_the_measured_points_and_the_shares_that_fire() {
     let explorer = Explorer::new(&run_with_crossing_costs()).unwrap();
     assert_eq!(explorer.sizes, [1_000, 1_000_000]);
     let mixes: Vec<(&str, f64)> =
@@ -66,7 +66,7 @@ fn it_holds_what_was_measured_and_the_shares_that_fire() {
 }
 
 #[test]
-fn a_mix_whose_calls_nobody_counted_at_a_size_has_no_cost_there() {
+fn a_mix_without_a_census_at_a_size_has_no_cost_there() {
     let mut run = run_with_crossing_costs();
     run.census.retain(|census| census.n == 1_000);
     let explorer = Explorer::new(&run).unwrap();
@@ -75,7 +75,7 @@ fn a_mix_whose_calls_nobody_counted_at_a_size_has_no_cost_there() {
 }
 
 #[test]
-fn a_wrong_answer_is_called_one() {
+fn a_wrong_answer_is_shown_as_wrong() {
     let mut run = run_with_crossing_costs();
     run.failures.push(wheelhouse_harness::model::Failure {
         backend: "steep".to_owned(),
@@ -91,7 +91,7 @@ fn a_wrong_answer_is_called_one() {
 }
 
 #[test]
-fn one_number_of_timers_makes_a_table_and_no_lines() {
+fn a_run_of_one_size_has_a_table_but_no_plot() {
     let mut run = run_with_crossing_costs();
     run.throughput.retain(|row| row.n == 1_000);
     let page = fs::read_to_string(report::write(&run, &scratch("explore-one")).unwrap()).unwrap();
@@ -101,7 +101,7 @@ fn one_number_of_timers_makes_a_table_and_no_lines() {
 }
 
 #[test]
-fn the_plot_library_is_the_one_that_is_named() {
+fn the_plot_library_has_the_documented_checksums() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/explore/uplot");
     let named = fs::read_to_string(format!("{folder}/README.md")).unwrap();
     for file in ["uPlot.iife.min.js", "uPlot.min.css", "LICENSE"] {
@@ -161,7 +161,7 @@ const HELPERS: &str = r##"
 "##;
 
 #[test]
-fn the_sliders_rank_the_structures_anew() {
+fn the_sliders_rank_the_structures_again() {
     let script = "set('n', 3); say(shown()); set('n', 6); say(shown());
         say(part.querySelectorAll('tr.off').length); say(text('tr.off .call'));
         set('n', 4.5); say(text('[name=count]')); say(text('tbody .call'));
@@ -186,7 +186,7 @@ fn the_sliders_rank_the_structures_anew() {
 }
 
 #[test]
-fn where_it_was_measured_the_page_says_what_the_terminal_says() {
+fn at_measured_points_the_page_agrees_with_the_terminal() {
     let script = "set('n', 6); say(text('.verdict')); set('fires', 1000); say(text('.verdict'));";
     let html = page("taken", false);
     let Some(lines) = run_script("taken", &html, Screen::DESKTOP, script) else { return };
@@ -197,7 +197,7 @@ fn where_it_was_measured_the_page_says_what_the_terminal_says() {
 }
 
 #[test]
-fn the_address_leads_to_the_choice_and_says_what_it_does_not_lead_to() {
+fn the_address_stores_the_choice_and_unknown_parts_are_reported() {
     let script = "const go = async (hash) => {
             location.hash = hash;
             await new Promise((done) => addEventListener('hashchange', done, { once: true }));
@@ -226,7 +226,7 @@ fn the_address_leads_to_the_choice_and_says_what_it_does_not_lead_to() {
 }
 
 #[test]
-fn another_run_is_next_to_the_first_also_above_its_sizes() {
+fn another_run_is_shown_next_to_the_first_even_beyond_its_sizes() {
     let script = "set('n', 6); say(text('th.other')); say(row('slow').lastChild.textContent);
         say(row('flat').lastChild.textContent);
         set('n', 7); say(text('[name=count]')); say(row('flat').lastChild.textContent);
@@ -250,7 +250,7 @@ fn two_runs_without_a_mix_are_an_error() {
 }
 
 #[test]
-fn the_plot_has_a_line_for_each_that_is_shown_and_says_what_is_under_the_pointer() {
+fn the_plot_shows_the_selected_structures_and_a_tooltip() {
     let script = "const over = part.querySelector('.u-over'), box = over.getBoundingClientRect();
         const move = (type, x) => over.dispatchEvent(new MouseEvent(type,
             { bubbles: true, clientX: x + Math.round(box.left), clientY: 9 + Math.round(box.top) }
@@ -282,7 +282,7 @@ fn the_plot_has_a_line_for_each_that_is_shown_and_says_what_is_under_the_pointer
 }
 
 #[test]
-fn it_fits_three_screens_in_light_and_dark() {
+fn the_page_fits_three_screen_sizes_in_light_and_dark() {
     let script = "say([innerWidth, matchMedia('(prefers-color-scheme: dark)').matches, overflow(),
             part.querySelector('canvas').clientWidth > 250].join());
         set('metric', 'tail'); say(overflow());
@@ -302,7 +302,7 @@ fn it_fits_three_screens_in_light_and_dark() {
 }
 
 #[test]
-fn without_script_it_is_a_table() {
+fn without_script_the_page_shows_a_table() {
     let html = page("static", true);
     // A browser without script runs none of these.
     let mut parts = html.split("<script");

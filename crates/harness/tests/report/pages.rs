@@ -14,7 +14,7 @@ fn page(name: &str, run: &Run) -> (String, String) {
 }
 
 #[test]
-fn a_report_is_a_page_a_markdown_file_and_its_pictures() {
+fn a_report_is_a_page_a_markdown_file_and_pictures() {
     let dir = scratch("report");
     let run = synthetic::run();
     store::save(&dir, &run).unwrap();
@@ -31,7 +31,7 @@ fn a_report_is_a_page_a_markdown_file_and_its_pictures() {
 }
 
 #[test]
-fn the_page_stands_alone() {
+fn the_page_is_a_single_file() {
     let (html, _) = page("alone", &synthetic::run());
     assert!(html.starts_with("<!DOCTYPE html>") && html.ends_with("</html>"));
     for fetched in ["<link", "<img", "src=", "href=", "url(", "@import", "fetch("] {
@@ -42,7 +42,7 @@ fn the_page_stands_alone() {
 }
 
 #[test]
-fn the_page_fits_a_phone_whatever_the_commit() {
+fn the_page_fits_a_phone_even_with_a_long_commit() {
     let mut run = synthetic::run();
     run.provenance.commit = "02ff5b6a9d0c".repeat(4);
     let (html, _) = page("phone", &run);
@@ -55,7 +55,7 @@ fn the_page_fits_a_phone_whatever_the_commit() {
 }
 
 #[test]
-fn the_answer_comes_first_and_doubts_and_provenance_are_there() {
+fn the_answer_comes_first_and_doubts_and_provenance_are_included() {
     let (html, markdown) = page("order", &synthetic::run());
     for text in [html, markdown] {
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part} is missing"));
@@ -82,7 +82,7 @@ fn the_answer_comes_first_and_doubts_and_provenance_are_there() {
 }
 
 #[test]
-fn what_comes_from_the_run_is_escaped() {
+fn texts_of_the_run_are_escaped() {
     let mut run = synthetic::run();
     run.provenance.cpu = "<script>alert(1)</script> | & \"".to_owned();
     run.failures[0].message = "<img src=x onerror=alert(1)>".to_owned();
@@ -102,7 +102,7 @@ fn what_comes_from_the_run_is_escaped() {
 }
 
 #[test]
-fn an_empty_run_gives_a_page_that_says_so() {
+fn the_page_of_an_empty_run_states_the_reason() {
     let mut run = synthetic::empty();
     (run.interrupted, run.provenance.dirty) = (true, true);
     let (html, markdown) = page("empty", &run);
@@ -115,7 +115,7 @@ fn an_empty_run_gives_a_page_that_says_so() {
 }
 
 #[test]
-fn odd_figures_do_not_stop_a_report() {
+fn impossible_figures_do_not_prevent_a_report() {
     let mut run = synthetic::run();
     run.throughput[0].ns_per_op = vec![f64::NAN, f64::INFINITY];
     run.throughput[1].ns_per_op.clear();
@@ -127,7 +127,7 @@ fn odd_figures_do_not_stop_a_report() {
 }
 
 #[test]
-fn the_readme_gets_table_picture_machine_and_commit() {
+fn the_readme_section_has_table_picture_machine_and_commit() {
     let root = scratch("readme");
     let dir = root.join("results").join("a run");
     fs::create_dir_all(&dir).unwrap();
@@ -164,7 +164,7 @@ fn the_readme_gets_table_picture_machine_and_commit() {
 }
 
 #[test]
-fn of_a_run_with_guests_the_readme_gets_the_table_and_why_cells_are_empty() {
+fn the_peers_section_has_the_table_and_the_reasons_for_empty_cells() {
     let root = scratch("external");
     let dir = root.join("results").join("a run");
     fs::create_dir_all(&dir).unwrap();

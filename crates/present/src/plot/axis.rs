@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_axis_ends_on_steps_and_skips_what_it_cannot_show() {
+    fn a_time_axis_ends_on_steps_and_ignores_values_that_are_not_positive() {
         let axis = Axis::time("t", [0.0, -1.0, f64::NAN, 12.0, 340.0].into_iter()).unwrap();
         assert_eq!(labels(&axis), ["10 ns", "20 ns", "50 ns", "100 ns", "200 ns", "500 ns"]);
         assert_eq!((axis.ticks[0].at, axis.ticks[5].at), (0.0, 1.0));
@@ -236,13 +236,13 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_time_axis_names_decades_only() {
+    fn a_wide_time_axis_labels_decades_only() {
         let axis = Axis::time("t", [30.0, 9e6].into_iter()).unwrap();
         assert_eq!(labels(&axis), ["100 ns", "1 µs", "10 µs", "100 µs", "1 ms", "10 ms"]);
     }
 
     #[test]
-    fn one_value_still_gives_an_axis() {
+    fn an_axis_needs_only_one_value() {
         for value in [1.0, 5.0, 7.3, 1000.0] {
             let axis = Axis::time("t", std::iter::once(value)).unwrap();
             assert!(axis.ticks.len() >= 2, "{value}: {:?}", axis.ticks);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_far_apart_are_shown_by_their_logarithm() {
+    fn amounts_of_different_magnitudes_get_a_log_scale() {
         let axis = Axis::amount("b", [0.0, 40.0, 746.0].into_iter()).unwrap();
         assert_eq!(
             (axis.title.as_str(), labels(&axis)),
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_would_run_into_each_other_are_left_out_across() {
+    fn overlapping_labels_are_removed_from_a_horizontal_axis() {
         let wide = |high: f64| Axis::amount("n", [1_000.0, high].into_iter()).unwrap();
         assert_eq!(labels(&wide(1e6)).len(), 10);
         assert_eq!(labels(&wide(1e6).horizontal()), ["1,000", "10k", "100k", "1M"]);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_spaced_by_nines() {
+    fn each_further_nine_of_a_percentile_has_the_same_width() {
         let axis = Axis::percentiles("p", 99.999);
         assert_eq!(labels(&axis), ["0", "50", "90", "99", "99.9", "99.99", "99.999", "max"]);
         assert_eq!((axis.place(0.0), axis.place(100.0)), (Some(0.0), Some(1.0)));

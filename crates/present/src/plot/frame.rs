@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_points_that_change_nothing_are_left_out() {
+    fn only_points_on_a_straight_line_are_removed() {
         let corner = [(0, 0), (5, 5), (5, 5), (10, 10), (20, 10)];
         assert_eq!(straightened(&corner), [(0, 0), (10, 10), (20, 10)]);
         let there_and_back = [(5, 10), (5, 20), (5, 15)];
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_do_not_lie_on_each_other() {
+    fn marks_do_not_overlap() {
         assert_eq!(
             without_overlaps(vec![(0, 0), (13, 0), (14, 0), (14, 14)]),
             [(0, 0), (14, 0), (14, 14)]
