@@ -280,6 +280,6 @@ pub fn answer(run: &Run) -> String {
     let own = run.census.iter().filter(|census| !StreamSource::is_known(&census.workload));
     let own: String = own.map(Census::to_string).map(wrapped).collect();
     let answer: String = picks::answer(run).into_iter().map(wrapped).collect();
-    let heading = if answer.is_empty() { "" } else { "\nWhat to take\n" };
+    let heading = if answer.is_empty() { "" } else { "\nRecommendation\n" };
     format!("{own}{heading}{answer}")
 }

@@ -209,7 +209,7 @@ impl Pick {
     /// The pick and the ties, as a sentence.
     pub fn sentence(&self) -> String {
         format!(
-            "take {} ({}).{}",
+            "use {} ({}).{}",
             self.pick.name,
             self.figure_text(&self.pick),
             self.ties_sentence()
@@ -231,7 +231,7 @@ pub fn table(run: &Run) -> Table {
     let columns = ["use", "pick", "figure", "ties", "next"];
     let mut columns = columns.map(Column::left);
     columns[2] = Column::right("figure");
-    let mut table = Table::new("The structures to take, by this run", columns.into());
+    let mut table = Table::new("Recommended structures, by this run", columns.into());
     for pick in picks(run) {
         let ties: Vec<&str> = pick.ties.iter().map(|it| it.name.as_str()).collect();
         let next = pick
@@ -272,7 +272,7 @@ pub fn answer(run: &Run) -> Vec<String> {
     let uses: Vec<String> = its.iter().map(with_figure).collect();
     let n = units::count(summary::default_n(run).unwrap_or_default());
     let first = format!(
-        "{n} timers: take {common}. It is the best, or as good as the best, for {} of {} uses: {}.",
+        "{n} timers: use {common}. It is the best, or as good as the best, for {} of {} uses: {}.",
         its.len(),
         all.len(),
         uses.join("; ")

@@ -193,7 +193,7 @@ fn at_measured_points_the_page_agrees_with_the_terminal() {
     let all: Vec<_> = picks(&run_with_crossing_costs());
     let fire = all.iter().find(|pick| pick.what.starts_with("all fire")).unwrap();
     assert_eq!(lines[1], format!("1,000,000 timers, 100 % (all fire) fire: {}", fire.sentence()));
-    assert!(lines[0].starts_with("1,000,000 timers, 1.0 % (keepalive) fire: take flat ("));
+    assert!(lines[0].starts_with("1,000,000 timers, 1.0 % (keepalive) fire: use flat ("));
 }
 
 #[test]

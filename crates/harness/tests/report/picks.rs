@@ -33,7 +33,7 @@ fn first(run: &Run) -> (String, Vec<String>) {
 #[test]
 fn the_answer_names_the_number_of_timers_the_use_and_the_structure() {
     let run = run(&[("a", &[13.0; 3]), ("b", &[20.0; 3]), ("floor", &[1.0; 3])]);
-    let expected = "200,000 timers: take a. It is the best, or as good as the best, for 1 of 1 \
+    let expected = "200,000 timers: use a. It is the best, or as good as the best, for 1 of 1 \
                     uses: your mix, 90 % cancelled or moved (13.0 ns).";
     assert_eq!(answer(&run), [expected], "a use without figures has no line");
     assert_eq!(names(&picks(&run)[0].others), ["b"]);
@@ -164,7 +164,7 @@ fn few_timers_have_a_separate_pick() {
         run.census.push(Census { workload, n, starts, ..Census::default() });
     }
     let lines = answer(&run);
-    assert!(lines[0].starts_with("1,000,000 timers: take hierarchical-wheel."), "{lines:?}");
+    assert!(lines[0].starts_with("1,000,000 timers: use hierarchical-wheel."), "{lines:?}");
     let few = "10 timers, steady churn: binary-heap, 20.0 ns instead of 30.0 ns.";
     assert!(lines[1].starts_with(few), "{lines:?}");
     run.throughput.retain(|row| row.n != 10);

@@ -146,7 +146,7 @@ fn notes(it: &Explorer) -> Vec<String> {
     vec![
         "A call is a start, stop, move or expiry; lower is better. Structures within ×1.2 of the \
          best are marked. At measured points, ratios within each round decide which structure to \
-         take."
+         use."
             .to_owned(),
         format!(
             "Measured with {} timers, and with these shares that fire: {}. Figures in between are \
