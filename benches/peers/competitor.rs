@@ -9,11 +9,11 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::rc::Rc;
 use wheelhouse_core::backend::Info;
-use wheelhouse_harness::contender::{Contender, Played};
-use wheelhouse_harness::latency::Times;
-use wheelhouse_harness::model::{Guest, Memory};
-use wheelhouse_harness::stream::{Solution, Stream};
-use wheelhouse_machine::clock::Taken;
+use wheelhouse_harness::contender::{Contender, StreamPlay};
+use wheelhouse_harness::latency::OperationTimes;
+use wheelhouse_harness::model::{ExternalStructure, Memory};
+use wheelhouse_harness::stream::{ExpectedAnswers, Stream};
+use wheelhouse_machine::clock::WorkTime;
 use wheelhouse_oracle::OracleDefinition;
 use wheelhouse_workload::{Checksum, Phase};
 
@@ -72,8 +72,8 @@ thread_local! {
 
 /// The answers of the oracle, in any order within a call. All competitors play a stream in turn, so
 /// the answers to the last stream are kept.
-fn right_answers(stream: &Stream, solution: &Solution) -> Rc<[Checksum]> {
-    let asked = (stream.name.clone(), stream.n, solution.checksum());
+fn right_answers(stream: &Stream, expected: &ExpectedAnswers) -> Rc<[Checksum]> {
+    let asked = (stream.name.clone(), stream.n, expected.checksum());
     KNOWN.with_borrow_mut(|known| {
         if let Some(known) = known.as_ref().filter(|known| known.stream == asked) {
             return Rc::clone(&known.checksums);
@@ -85,14 +85,14 @@ fn right_answers(stream: &Stream, solution: &Solution) -> Rc<[Checksum]> {
     })
 }
 
-pub(crate) fn time<P: Peer>(player: &mut Player<P>, phase: &Phase, ends: bool) -> Taken {
+pub(crate) fn time<P: Peer>(player: &mut Player<P>, phase: &Phase, ends: bool) -> WorkTime {
     let play = || {
         phase.ops.iter().for_each(|&op| player.apply(op));
         if ends {
             player.clean_up();
         }
     };
-    Taken::by(play).0
+    WorkTime::measure(play).0
 }
 
 impl<P: Peer + 'static> Contender for Competitor<P> {
@@ -104,29 +104,34 @@ impl<P: Peer + 'static> Contender for Competitor<P> {
         None
     }
 
-    fn guest(&self) -> Option<Guest> {
+    fn external(&self) -> Option<ExternalStructure> {
         let package = P::PACKAGE?;
         let cannot = P::LACKS.iter().map(|(_, why)| (*why).to_owned()).collect();
-        Some(Guest { name: P::NAME.to_owned(), version: version(package), cannot })
+        Some(ExternalStructure { name: P::NAME.to_owned(), version: version(package), cannot })
     }
 
-    fn can_play(&self, stream: &Stream, _: &Solution) -> bool {
+    fn can_play(&self, stream: &Stream, _: &ExpectedAnswers) -> bool {
         stream.phases.iter().any(|phase| phase.measure.is_some() && can_play::<P>(phase))
     }
 
-    fn play(&self, stream: &Stream, solution: &Solution) -> Played {
-        let right = right_answers(stream, solution);
+    fn play(&self, stream: &Stream, expected: &ExpectedAnswers) -> StreamPlay {
+        let right = right_answers(stream, expected);
         let (times, checksums) = play::<P, _>(stream, &right, time);
         // The harness compares with checksums of ordered answers. If a checksum without order is
         // right, the ordered one is returned in its place.
-        let in_order = checksums.iter().zip(&*right).zip(&solution.checksums);
+        let in_order = checksums.iter().zip(&*right).zip(&expected.checksums);
         let checksums =
             in_order.map(|((ours, right), in_order)| if ours == right { *in_order } else { *ours });
-        Played { times, checksums: checksums.collect() }
+        StreamPlay { times, checksums: checksums.collect() }
     }
 
-    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Times) -> Checksum {
-        let right = right_answers(stream, solution);
+    fn time_operations(
+        &self,
+        stream: &Stream,
+        expected: &ExpectedAnswers,
+        into: &mut OperationTimes,
+    ) -> Checksum {
+        let right = right_answers(stream, expected);
         let record = |player: &mut Player<P>, phase: &Phase, _| {
             into.record_phase(phase, |op| player.apply(op))
         };
@@ -135,7 +140,7 @@ impl<P: Peer + 'static> Contender for Competitor<P> {
         let last = checksums.last().copied().unwrap_or_default();
         // The stream may have been cut since it was solved.
         let is_right = right[..checksums.len()].last() == Some(&last);
-        if is_right { solution.checksum() } else { last }
+        if is_right { expected.checksum() } else { last }
     }
 
     fn memory(&self, n: u32, seed: u64) -> Option<Memory> {

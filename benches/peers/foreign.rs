@@ -12,11 +12,11 @@ use std::str::FromStr;
 use tempfile::{NamedTempFile, TempDir};
 use wheelhouse_benches::foreign::{Answer, Clock, Program, file, part_of};
 use wheelhouse_core::backend::Info;
-use wheelhouse_harness::contender::{Contender, Contenders, Played};
-use wheelhouse_harness::latency::Times;
-use wheelhouse_harness::model::{Guest, Memory};
-use wheelhouse_harness::stream::{Solution, Stream};
-use wheelhouse_machine::clock::Taken;
+use wheelhouse_harness::contender::{Contender, Contenders, StreamPlay};
+use wheelhouse_harness::latency::OperationTimes;
+use wheelhouse_harness::model::{ExternalStructure, Memory};
+use wheelhouse_harness::stream::{ExpectedAnswers, Stream};
+use wheelhouse_machine::clock::WorkTime;
 use wheelhouse_oracle::OracleDefinition;
 use wheelhouse_present::console::say;
 use wheelhouse_workload::{Checksum, Op};
@@ -188,8 +188,8 @@ thread_local! {
 }
 
 /// The file of a stream for programs with this clock. It is kept until the next stream.
-fn prepared(stream: &Stream, solution: &Solution, clock: Clock) -> Result<Rc<Prepared>> {
-    let key = (stream.name.clone(), stream.n, solution.checksum(), clock);
+fn prepared(stream: &Stream, expected: &ExpectedAnswers, clock: Clock) -> Result<Rc<Prepared>> {
+    let key = (stream.name.clone(), stream.n, expected.checksum(), clock);
     PREPARED.with_borrow_mut(|all| {
         if let Some(known) = all.iter().find(|it| it.key == key) {
             return Ok(Rc::clone(known));
@@ -227,10 +227,10 @@ impl Foreign {
     /// The time of a phase. If a program on real time waits until all timers are due, only the
     /// program knows which time to count. Other waiting of a program is part of its time, not a
     /// disturbance.
-    fn time(&self, taken: Taken, is_firing: bool) -> Taken {
+    fn time(&self, taken: WorkTime, is_firing: bool) -> WorkTime {
         let is_waiting = is_firing && self.clock == Clock::Real;
         let time = if is_waiting { taken.elapsed } else { taken.time() };
-        Taken { elapsed: time, running: time }
+        WorkTime { elapsed: time, running: time }
     }
 }
 
@@ -243,7 +243,7 @@ impl Contender for Foreign {
         None
     }
 
-    fn guest(&self) -> Option<Guest> {
+    fn external(&self) -> Option<ExternalStructure> {
         let of_clock = match self.clock {
             Clock::Virtual => "it does not report its next wake-up",
             Clock::Real => {
@@ -252,15 +252,19 @@ impl Contender for Foreign {
         };
         let of_process = "a process that plays a stream again has its memory already";
         let cannot = vec![of_clock.to_owned(), of_process.to_owned()];
-        Some(Guest { name: self.name.to_owned(), version: self.version.clone(), cannot })
+        Some(ExternalStructure {
+            name: self.name.to_owned(),
+            version: self.version.clone(),
+            cannot,
+        })
     }
 
-    fn can_play(&self, stream: &Stream, solution: &Solution) -> bool {
+    fn can_play(&self, stream: &Stream, expected: &ExpectedAnswers) -> bool {
         // A program keeps one timer per label.
-        if solution.script.is_none() {
+        if expected.script.is_none() {
             return false;
         }
-        match prepared(stream, solution, self.clock) {
+        match prepared(stream, expected, self.clock) {
             Ok(prepared) => {
                 let mut phases = stream.phases.iter().zip(&prepared.is_own);
                 phases.any(|(phase, is_own)| phase.measure.is_some() && *is_own)
@@ -272,34 +276,39 @@ impl Contender for Foreign {
         }
     }
 
-    fn play(&self, stream: &Stream, solution: &Solution) -> Played {
-        let answers = prepared(stream, solution, self.clock)
+    fn play(&self, stream: &Stream, expected: &ExpectedAnswers) -> StreamPlay {
+        let answers = prepared(stream, expected, self.clock)
             .and_then(|prepared| Ok((self.answers(&prepared)?, prepared)));
         let (answers, prepared) = match answers {
             Ok(answers) => answers,
             Err(error) => {
                 say(format_args!("{}: {error:#}", self.name));
-                let checksums = solution.checksums.iter().map(|right| other_than(*right, 0));
+                let checksums = expected.checksums.iter().map(|right| other_than(*right, 0));
                 let times = vec![None; stream.phases.len()];
-                return Played { times, checksums: checksums.collect() };
+                return StreamPlay { times, checksums: checksums.collect() };
             }
         };
-        let mut played = Played { times: Vec::new(), checksums: Vec::new() };
+        let mut played = StreamPlay { times: Vec::new(), checksums: Vec::new() };
         for (at, answer) in answers.iter().enumerate() {
             let fires = matches!(stream.phases[at].ops.as_slice(), [Op::Advance { .. }]);
             played.times.push(prepared.is_own[at].then(|| self.time(answer.taken, fires)));
             // The harness compares with checksums of ordered answers to the whole stream. If the
             // program's checksum is right, the ordered one is returned in its place.
             let is_right = answer.checksum == prepared.right[at].get();
-            let right = solution.checksums[at];
+            let right = expected.checksums[at];
             let checksum = if is_right { right } else { other_than(right, answer.checksum) };
             played.checksums.push(checksum);
         }
         played
     }
 
-    fn time_each(&self, _: &Stream, solution: &Solution, _: &mut Times) -> Checksum {
-        solution.checksum() // not played: single operations are not timed across a pipe
+    fn time_operations(
+        &self,
+        _: &Stream,
+        expected: &ExpectedAnswers,
+        _: &mut OperationTimes,
+    ) -> Checksum {
+        expected.checksum() // not played: single operations are not timed across a pipe
     }
 
     fn memory(&self, _: u32, _: u64) -> Option<Memory> {

@@ -19,7 +19,7 @@ use wheelhouse_benches::printed;
 use wheelhouse_harness::cold;
 use wheelhouse_harness::model::FLOOR;
 use wheelhouse_harness::options::{self, BenchOptions, Roster};
-use wheelhouse_present::console::end;
+use wheelhouse_present::console::exit_code;
 use wheelhouse_present::files;
 
 /// Compares our structures with other timer crates.
@@ -47,8 +47,8 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    cold::forget_freed_memory();
-    end(run(&Cli::parse()))
+    cold::return_freed_memory();
+    exit_code(run(&Cli::parse()))
 }
 
 fn run(cli: &Cli) -> Result<ExitCode> {
@@ -61,13 +61,13 @@ fn run(cli: &Cli) -> Result<ExitCode> {
     all.extend(foreign::named(&cli.program, &here)?);
     let roster = Roster {
         all,
-        usual: if cli.foreign { is_beside_programs } else { |_| true },
+        is_default: if cli.foreign { is_beside_programs } else { |_| true },
         sizes: &[10_000, 1_000_000],
-        quick: &[10_000, 100_000],
+        quick_sizes: &[10_000, 100_000],
         seconds: (300, 45),
     };
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
-    let asked = options.asked();
+    let asked = options.resolved();
     let settings = options::settings(&asked, roster, options.is_test())?;
     let code = options::compare(&asked, &settings, &results, options.is_test())?;
     if let Some((file, run)) = cli.verdict.as_ref().zip(asked.common.out.as_ref()) {

@@ -78,11 +78,11 @@ fn page(run: &Run) -> Result<String> {
         page.push('\n');
     }
     writeln!(page, "{CLASSES}\n")?;
-    for guest in &run.guests {
+    for guest in &run.external {
         writeln!(page, "- {} ({}): {}.", guest.name, guest.version, guest.cannot.join("; "))?;
     }
     page.push('\n');
-    for (name, value) in provenance::lines(&run.provenance) {
+    for (name, value) in provenance::facts(&run.provenance) {
         writeln!(page, "- {name}: {value}")?;
     }
     Ok(page)

@@ -14,9 +14,9 @@ use wheelhouse_harness::bench;
 use wheelhouse_harness::cold;
 use wheelhouse_harness::contender;
 use wheelhouse_harness::options::{self, BenchOptions};
-use wheelhouse_harness::source::Source;
+use wheelhouse_harness::source::StreamSource;
 use wheelhouse_harness::verify;
-use wheelhouse_present::console::{end, say};
+use wheelhouse_present::console::{exit_code, say};
 
 /// Compares the structures on this machine.
 #[derive(Debug, Parser)]
@@ -41,20 +41,20 @@ fn payload_bytes(text: &str) -> Result<u16, String> {
 }
 
 fn main() -> ExitCode {
-    cold::forget_freed_memory();
-    end(run(&Cli::parse()))
+    cold::return_freed_memory();
+    exit_code(run(&Cli::parse()))
 }
 
 fn run(cli: &Cli) -> Result<ExitCode> {
     let options = &cli.options;
-    let mut roster = options::structures();
+    let mut roster = options::workspace_roster();
     match cli.payload {
         64 => roster.all = payload::of_64_bytes(),
         256 => roster.all = payload::of_256_bytes(),
         _ => {}
     }
     // Unknown names are refused before minutes of work.
-    let asked = options.asked();
+    let asked = options.resolved();
     let settings = options::settings(&asked, roster, options.is_test())?;
     verify_first()?;
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
@@ -64,7 +64,7 @@ fn run(cli: &Cli) -> Result<ExitCode> {
 /// Verifies the answers of all structures, which must be right before anything is timed.
 fn verify_first() -> Result<()> {
     let sources =
-        bench::usual_sources().into_iter().filter(Source::is_scalable).collect::<Vec<_>>();
+        bench::default_sources().into_iter().filter(StreamSource::is_scalable).collect::<Vec<_>>();
     let verified = verify::verify(&sources, &contender::all(), 2_000, 1)?;
     if let Some(failure) = verified.failures.first() {
         bail!("a wrong answer: {failure}");

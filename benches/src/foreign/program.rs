@@ -5,13 +5,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
-use wheelhouse_machine::clock::{Taken, running_of};
+use wheelhouse_machine::clock::{WorkTime, process_cpu_time};
 
 /// The answer of a program to a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The time of the phase: by the program's clock, and as processor time of its process.
-    pub taken: Taken,
+    pub taken: WorkTime,
     /// The checksum of all answers so far.
     pub checksum: u64,
 }
@@ -64,13 +64,13 @@ impl Program {
     /// If the program has ended or does not answer with a time and a checksum.
     pub fn play(&mut self) -> Result<Answer> {
         let process = self.child.id();
-        let before = running_of(process);
+        let before = process_cpu_time(process);
         self.say("play")?;
         let line = self.hear()?;
-        let running = running_of(process).zip(before).map(|(after, before)| after - before);
+        let running = process_cpu_time(process).zip(before).map(|(after, before)| after - before);
         let (elapsed, checksum) = parsed(&line)?;
         // If its threads have run in parallel, the processor time may exceed the elapsed time.
-        Ok(Answer { taken: Taken { elapsed, running: running.unwrap_or(elapsed) }, checksum })
+        Ok(Answer { taken: WorkTime { elapsed, running: running.unwrap_or(elapsed) }, checksum })
     }
 
     fn say(&mut self, word: &str) -> Result<()> {

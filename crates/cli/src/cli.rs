@@ -6,7 +6,7 @@ use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueP
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use wheelhouse_claims::instructions::Pair;
-use wheelhouse_harness::capacity::timers;
+use wheelhouse_harness::capacity::parse_timers;
 use wheelhouse_harness::options::Options;
 use wheelhouse_present::table::Format;
 
@@ -31,7 +31,7 @@ pub(crate) enum Command {
             wheelhouse verify --n 1000000 --workload uniform --backend hierarchical-wheel")]
     Verify {
         /// Number of timers (traces have a fixed size).
-        #[arg(long, default_value = "10000", value_parser = timers)]
+        #[arg(long, default_value = "10000", value_parser = parse_timers)]
         n: u32,
         #[command(flatten)]
         what: What,
@@ -226,7 +226,7 @@ pub(crate) struct Instructions {
     #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) backend: Vec<String>,
     /// Numbers of timers [default: 10000,100000]; traces have a fixed size.
-    #[arg(long, value_delimiter = ',', value_parser = timers)]
+    #[arg(long, value_delimiter = ',', value_parser = parse_timers)]
     pub(crate) n: Vec<u32>,
     /// Only these workloads; traces are called trace:NAME, and uniform-dense is uniform over about
     /// n ticks [default: those of the comparison's table, uniform-dense and the traces].
@@ -280,9 +280,9 @@ mod tests {
 
     #[test]
     fn numbers_of_timers_are_bounded() {
-        assert_eq!(timers("1_000_000"), Ok(1_000_000));
+        assert_eq!(parse_timers("1_000_000"), Ok(1_000_000));
         for wrong in ["0", "-1", "1.5", "", "4000000000"] {
-            assert!(timers(wrong).is_err(), "{wrong}");
+            assert!(parse_timers(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -5,8 +5,8 @@ mod commands;
 
 use clap::Parser;
 use std::process::ExitCode;
-use wheelhouse_present::console::end;
+use wheelhouse_present::console::exit_code;
 
 fn main() -> ExitCode {
-    end(commands::run(cli::Cli::parse()))
+    exit_code(commands::run(cli::Cli::parse()))
 }

@@ -49,47 +49,47 @@ pub enum Bound {
 }
 
 /// A target, and the verdict of a run on it.
-struct Judged<E: 'static> {
+struct JudgedTarget<E: 'static> {
     target: &'static Target<E>,
-    asked: String,
-    reached: String,
-    verdict: Verdict,
+    bound_text: String,
+    figure_text: String,
+    verdict: BoundVerdict,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-enum Verdict {
+enum BoundVerdict {
     Reached,
     Missed,
     /// The load is smaller than the one that the bound is for. Holds the options for that load.
     NotJudged(String),
 }
 
-impl Verdict {
+impl BoundVerdict {
     fn cell(&self) -> Cell {
         match self {
             Self::Reached => Cell::text("reached").marked(Mark::Good),
             Self::Missed => Cell::text("MISSED").marked(Mark::Bad),
-            Self::NotJudged(lacks) => Cell::text(format!("needs {lacks}")),
+            Self::NotJudged(options) => Cell::text(format!("needs {options}")),
         }
     }
 }
 
 /// Judges a target; `None` if a row that it needs is missing or wrong.
-fn judge<E: Experiment>(run: &Run<E>, target: &'static Target<E>) -> Option<Judged<E>> {
+fn judge<E: Experiment>(run: &Run<E>, target: &'static Target<E>) -> Option<JudgedTarget<E>> {
     let sample = |row: &str| -> Option<Sample> {
-        let samples = run.of(target.experiment, row)?.ok()?;
+        let samples = run.samples_of(target.experiment, row)?.ok()?;
         samples.into_iter().find(|sample| sample.figure.name == target.figure)
     };
     let value_of = |row: &str| sample(row)?.value();
     let (value, unit) = (value_of(target.row)?, sample(target.row)?.figure.unit);
-    let (asked, reached, is_reached) = compare(target.bound, value, unit, value_of)?;
-    let lacks = target.experiment.lacks(&run.load).join(" ");
-    let verdict = match (lacks.is_empty(), is_reached) {
-        (false, _) => Verdict::NotJudged(lacks),
-        (true, true) => Verdict::Reached,
-        (true, false) => Verdict::Missed,
+    let (bound_text, figure_text, is_reached) = compare(target.bound, value, unit, value_of)?;
+    let options = target.experiment.options_for_bounds(&run.load).join(" ");
+    let verdict = match (options.is_empty(), is_reached) {
+        (false, _) => BoundVerdict::NotJudged(options),
+        (true, true) => BoundVerdict::Reached,
+        (true, false) => BoundVerdict::Missed,
     };
-    Some(Judged { target, asked, reached, verdict })
+    Some(JudgedTarget { target, bound_text, figure_text, verdict })
 }
 
 /// The bound and the figure in words, and `true` if the bound is reached; `None` if a row that it
@@ -101,7 +101,7 @@ fn compare(
     value_of: impl Fn(&str) -> Option<f64>,
 ) -> Option<(String, String, bool)> {
     let show = |value| unit.show(value);
-    let beside = |other| format!("{} vs. {}", show(value), show(other));
+    let versus = |other| format!("{} vs. {}", show(value), show(other));
     Some(match bound {
         Bound::AtLeast(least) => (format!("at least {}", show(least)), show(value), value >= least),
         Bound::AtMost(most) => (format!("at most {}", show(most)), show(value), value <= most),
@@ -111,36 +111,40 @@ fn compare(
         }
         Bound::TimesEach(times, rows) => {
             let best = rows.iter().filter_map(|row| value_of(row)).reduce(f64::max)?;
-            let asked = format!("at least {times} × each other row");
-            (asked, format!("{:.2} × the best", value / best), value >= times * best)
+            let bound_text = format!("at least {times} × each other row");
+            (bound_text, format!("{:.2} × the best", value / best), value >= times * best)
         }
         Bound::NoMoreThan(row) => {
             let other = value_of(row)?;
-            (format!("no more than {row}"), beside(other), value <= other)
+            (format!("no more than {row}"), versus(other), value <= other)
         }
         Bound::AtMostTimes(times, row) => {
             let other = value_of(row)?;
-            (format!("at most {times} × {row}"), beside(other), value <= times * other)
+            (format!("at most {times} × {row}"), versus(other), value <= times * other)
         }
         Bound::AtMostBeyond(most, row) => {
             let other = value_of(row)?;
-            let asked = format!("at most {} above {row}", show(most));
-            (asked, beside(other), value <= other + most)
+            let bound_text = format!("at most {} above {row}", show(most));
+            (bound_text, versus(other), value <= other + most)
         }
     })
 }
 
 /// Judges all targets whose rows were played.
-fn judged<E: Experiment>(run: &Run<E>) -> Vec<Judged<E>> {
+fn judged<E: Experiment>(run: &Run<E>) -> Vec<JudgedTarget<E>> {
     E::TARGETS.iter().filter_map(|target| judge(run, target)).collect()
 }
 
 /// A line for each bound that was missed.
 pub fn missed<E: Experiment>(run: &Run<E>) -> Vec<String> {
-    let missed = judged(run).into_iter().filter(|judged| judged.verdict == Verdict::Missed);
-    let line = |Judged { target, asked, reached, .. }: Judged<E>| {
+    let missed = judged(run).into_iter().filter(|judged| judged.verdict == BoundVerdict::Missed);
+    let line = |JudgedTarget { target, bound_text, figure_text, .. }: JudgedTarget<E>| {
         let name = target.experiment.name();
-        format!("MISSED: {name}, {} of {}: {asked}; {reached}", one_line(target.figure), target.row)
+        format!(
+            "MISSED: {name}, {} of {}: {bound_text}; {figure_text}",
+            one_line(target.figure),
+            target.row
+        )
     };
     missed.map(line).collect()
 }
@@ -149,10 +153,15 @@ pub fn missed<E: Experiment>(run: &Run<E>) -> Vec<String> {
 pub fn table<E: Experiment>(run: &Run<E>) -> Option<Table> {
     let columns = ["experiment", "row", "figure", "bound", "reached", "verdict"].map(Column::left);
     let mut table = Table::new("Bounds and figures", columns.to_vec());
-    for Judged { target, asked, reached, verdict } in judged(run) {
+    for JudgedTarget { target, bound_text, figure_text, verdict } in judged(run) {
         let figure = one_line(target.figure);
-        let texts =
-            [target.experiment.name().to_owned(), target.row.to_owned(), figure, asked, reached];
+        let texts = [
+            target.experiment.name().to_owned(),
+            target.row.to_owned(),
+            figure,
+            bound_text,
+            figure_text,
+        ];
         let cells = texts.into_iter().map(Cell::text).chain([verdict.cell()]);
         table.rows.push(cells.collect());
     }
@@ -168,10 +177,14 @@ mod tests {
     use super::*;
     use crate::figure::Figure;
     use crate::run::{Plan, Row, play_all};
-    use crate::testing::{Kind, contenders};
+    use crate::testing::{TestExperiment, contenders};
 
     /// A run with these figures, in the order of the plays.
-    fn run(experiment: Kind, load: u32, plays: &[(&'static str, &[Figure])]) -> Run<Kind> {
+    fn run(
+        experiment: TestExperiment,
+        load: u32,
+        plays: &[(&'static str, &[Figure])],
+    ) -> Run<TestExperiment> {
         let experiments = Vec::new();
         let plan =
             Plan { contenders: contenders(), experiments, on_all: true, load, rounds: 1, seed: 1 };
@@ -186,31 +199,31 @@ mod tests {
         run
     }
 
-    fn said(run: &Run<Kind>) -> Vec<String> {
+    fn shown_rows(run: &Run<TestExperiment>) -> Vec<String> {
         let Some(table) = table(run) else { return Vec::new() };
         let line = |row: &Vec<Cell>| row[3..].iter().map(|it| it.shown.clone()).collect::<Vec<_>>();
         table.rows.iter().map(|row| line(row).join("; ")).collect()
     }
 
     #[test]
-    fn a_bound_is_a_figure_or_what_another_row_has() {
+    fn a_bound_is_a_figure_or_relative_to_another_row() {
         let figures = |rate, bytes| {
             [Figure::rate("pairs/s", rate, 1e9), Figure::bytes("bytes/job", bytes, 1)]
         };
         let plays = [("ours", figures(3, 80)), ("other", figures(2, 97))];
         let plays = plays.each_ref().map(|(name, figures)| (*name, figures.as_slice()));
-        let both = run(Kind::PairsNear, 10, &plays);
+        let both = run(TestExperiment::PairsNear, 10, &plays);
         assert_eq!(
-            said(&both),
+            shown_rows(&both),
             ["at least 1.4 × other; 1.50 ×; reached", "at most 90.0; 80.0; reached"]
         );
         assert_eq!(missed(&both), Vec::<String>::new());
-        let alone = run(Kind::PairsNear, 10, &plays[..1]);
-        assert_eq!(said(&alone).len(), 1, "a bound whose other row is missing is not judged");
+        let alone = run(TestExperiment::PairsNear, 10, &plays[..1]);
+        assert_eq!(shown_rows(&alone).len(), 1, "a bound whose other row is missing is not judged");
         let plays = [("ours", figures(5, 100)), ("other", figures(5, 97))];
         let plays = plays.each_ref().map(|(name, figures)| (*name, figures.as_slice()));
         assert_eq!(
-            missed(&run(Kind::PairsNear, 10, &plays)),
+            missed(&run(TestExperiment::PairsNear, 10, &plays)),
             [
                 "MISSED: pairs-near, pairs/s of ours: at least 1.4 × other; 1.00 ×",
                 "MISSED: pairs-near, bytes/job of ours: at most 90.0; 100"
@@ -219,10 +232,10 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_is_judged_by_what_is_beyond_that_of_another_row() {
+    fn a_tail_is_judged_by_its_difference_to_that_of_another_row() {
         let of = |ours| {
             let [ours, other] = [ours, 5e5].map(|nanos| [Figure::time("p99", nanos)]);
-            said(&run(Kind::PairsFar, 10, &[("ours", &ours), ("other", &other)]))
+            shown_rows(&run(TestExperiment::PairsFar, 10, &[("ours", &ours), ("other", &other)]))
         };
         let beyond = "at most 1.00 ms above other; ";
         assert_eq!(of(1.5e6), [format!("{beyond}1.50 ms vs. 500 µs; reached")]);
@@ -234,16 +247,16 @@ mod tests {
         let of = |ours| {
             let figures = [ours, 1e3].map(|nanos| [Figure::time("CPU/job", nanos)]);
             let plays = [("ours", figures[0].as_slice()), ("other", figures[1].as_slice())];
-            said(&run(Kind::PairsFar, 10, &plays))
+            shown_rows(&run(TestExperiment::PairsFar, 10, &plays))
         };
         assert_eq!(of(1_200.0), ["at most 1.2 × other; 1.20 µs vs. 1.00 µs; reached"]);
         assert_eq!(of(1_210.0), ["at most 1.2 × other; 1.21 µs vs. 1.00 µs; MISSED"]);
     }
 
     #[test]
-    fn a_smaller_load_is_not_judged() {
-        let short = run(Kind::Burst, 9, &[("ours", &[Figure::count("jobs", 1)])]);
-        assert_eq!(said(&short), ["at least 3.00; 1.00; needs --jobs 10"]);
+    fn no_bound_is_judged_at_a_smaller_load() {
+        let short = run(TestExperiment::Burst, 9, &[("ours", &[Figure::count("jobs", 1)])]);
+        assert_eq!(shown_rows(&short), ["at least 3.00; 1.00; needs --jobs 10"]);
         assert_eq!(missed(&short), Vec::<String>::new());
     }
 }

@@ -41,7 +41,7 @@ pub trait Experiment: Copy + PartialEq + 'static {
 
     /// The options that raise a load to the one that the bounds are for. If there are any, no bound
     /// is judged, since a contender can keep its bounds at a smaller load.
-    fn lacks(self, _load: &Self::Load) -> Vec<String> {
+    fn options_for_bounds(self, _load: &Self::Load) -> Vec<String> {
         Vec::new()
     }
 
@@ -87,7 +87,7 @@ pub trait Contender<E: Experiment>: Send + Sync {
 /// # Errors
 ///
 /// If a name is unknown. The message lists the known names.
-pub fn named<E: Experiment>(
+pub fn select_contenders<E: Experiment>(
     all: Vec<Box<dyn Contender<E>>>,
     names: &[String],
 ) -> Result<Vec<Box<dyn Contender<E>>>> {
@@ -105,7 +105,7 @@ pub fn named<E: Experiment>(
 /// # Errors
 ///
 /// If a name is unknown. The message lists the known names.
-pub(crate) fn experiments<E: Experiment>(names: &[String]) -> Result<Vec<E>> {
+pub(crate) fn select_experiments<E: Experiment>(names: &[String]) -> Result<Vec<E>> {
     let is = |it: E, name: &str| it.name() == name || it.name().split('-').next() == Some(name);
     if let Some(name) = names.iter().find(|name| !E::ALL.iter().any(|it| is(*it, name))) {
         let known: Vec<_> = E::ALL.iter().map(|it| it.name()).collect();

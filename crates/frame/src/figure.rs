@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_without_time_is_none_and_programs_read_the_unit() {
+    fn a_rate_over_no_time_is_zero_and_keys_end_with_the_unit() {
         assert_eq!(Figure::rate("x", 5, 0.0).value, 0.0);
         assert_eq!(Figure::rate("x", 5, 2e9).value, 2.5);
         assert_eq!(Figure::time("p99.9", 1.0).key(), "p99_9_ns");
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_is_the_highest_and_others_are_medians() {
+    fn the_worst_figure_is_the_maximum_and_others_are_medians() {
         let plays =
             [3.0, 9.0, 4.0].map(|it| [Figure::time("a", it), Figure::time("b", it).worst()]);
         let samples = Sample::all(plays.iter().map(|play| play.as_slice()));

@@ -42,12 +42,12 @@ pub fn create(parent: &Path, provenance: &Provenance) -> Result<PathBuf> {
 fn folder_name(provenance: &Provenance) -> String {
     let date: String = provenance.started.chars().take(10).collect();
     let commit: String = provenance.commit.chars().take(8).collect();
-    let parts = [date, provenance.host.clone(), commit].map(|part| plain(&part));
+    let parts = [date, provenance.host.clone(), commit].map(|part| safe_name(&part));
     parts.join("-")
 }
 
 /// A file name that is safe on every system. An empty text becomes `unknown`.
-fn plain(text: &str) -> String {
+fn safe_name(text: &str) -> String {
     let kept: String = text
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
@@ -62,7 +62,7 @@ mod tests {
     use wheelhouse_machine::provenance;
 
     #[test]
-    fn folders_are_named_after_date_machine_and_commit_and_never_used_twice() {
+    fn folders_have_unique_names_of_date_machine_and_commit() {
         let scratch = std::env::temp_dir().join(format!("wheelhouse-frame-{}", std::process::id()));
         let results = scratch.join("results");
         let mut provenance = provenance::gather(1);
@@ -73,9 +73,9 @@ mod tests {
             let dir = create(&results, provenance).unwrap();
             dir.file_name().unwrap().to_string_lossy().into_owned()
         };
-        let plain = "2026-11-21-xeon-2c-02ff5b6a";
+        let expected = "2026-11-21-xeon-2c-02ff5b6a";
         let names: Vec<String> = (0..3).map(|_| name(&provenance)).collect();
-        assert_eq!(names, [plain, &format!("{plain}-2"), &format!("{plain}-3")]);
+        assert_eq!(names, [expected, &format!("{expected}-2"), &format!("{expected}-3")]);
         (provenance.host, provenance.commit) = ("a b/../c".to_owned(), String::new());
         assert_eq!(name(&provenance), "2026-11-21-a-b-..-c-unknown");
         fs::remove_dir_all(scratch).unwrap();

@@ -74,7 +74,7 @@ pub mod run;
 mod testing;
 
 pub use bound::{Bound, Target};
-pub use experiment::{Contender, Experiment, named};
+pub use experiment::{Contender, Experiment, select_contenders};
 pub use figure::{Figure, Played, Sample, Unit};
 
 /// Compiles the program of the README.

@@ -1,7 +1,7 @@
 //! The options that benches share, and the steps from options to saved results.
 
 use crate::bound;
-use crate::experiment::{Contender, Experiment, experiments};
+use crate::experiment::{Contender, Experiment, select_experiments};
 use crate::run::{Plan, Run, play_all};
 use crate::{folder, report};
 use anyhow::{Result, ensure};
@@ -17,7 +17,7 @@ use wheelhouse_present::table::Format;
 
 /// The size of a run, and where and how to write its results.
 #[derive(Clone, Debug, Default, Args)]
-pub struct Common {
+pub struct CommonOptions {
     /// Measure less: the run takes about a minute.
     #[arg(long)]
     pub quick: bool,
@@ -29,7 +29,7 @@ pub struct Common {
     pub out: Option<PathBuf>,
 }
 
-impl Common {
+impl CommonOptions {
     /// The options of a bench. Cargo runs it in the folder of its package, so a relative folder is
     /// resolved against the folder in which cargo was called.
     pub fn of_bench(self) -> Self {
@@ -40,7 +40,7 @@ impl Common {
 
 /// The arguments that cargo passes to a bench.
 #[derive(Clone, Copy, Debug, Default, Args)]
-pub struct Called {
+pub struct CargoArguments {
     /// Run everything once and measure nothing.
     #[arg(long)]
     test: bool,
@@ -49,7 +49,7 @@ pub struct Called {
     bench: bool,
 }
 
-impl Called {
+impl CargoArguments {
     /// Returns `true` if the bench runs as a test, to check that everything runs. Without the
     /// `--bench` that `cargo bench` passes, this is `cargo test --benches`.
     pub fn is_test(self) -> bool {
@@ -59,7 +59,7 @@ impl Called {
 
 /// The options of a bench that plays experiments in rounds.
 #[derive(Clone, Debug, Default, Args)]
-pub struct Shared {
+pub struct ExperimentOptions {
     /// Only these experiments.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     #[arg(value_parser = NonEmptyStringValueParser::new())]
@@ -73,10 +73,10 @@ pub struct Shared {
     pub rounds: Option<usize>,
     /// Options that all benches share.
     #[command(flatten)]
-    pub common: Common,
+    pub common: CommonOptions,
 }
 
-impl Shared {
+impl ExperimentOptions {
     /// The plan for these options and contenders.
     ///
     /// # Errors
@@ -90,13 +90,13 @@ impl Shared {
         test: bool,
     ) -> Result<Plan<E>> {
         ensure!(self.rounds != Some(0), "--rounds is 1 or more");
-        let usual = if test || self.common.quick { 1 } else { 3 };
+        let default_rounds = if test || self.common.quick { 1 } else { 3 };
         Ok(Plan {
             contenders,
-            experiments: experiments(&self.experiment)?,
+            experiments: select_experiments(&self.experiment)?,
             on_all: !self.backend.is_empty(),
             load,
-            rounds: self.rounds.unwrap_or(usual),
+            rounds: self.rounds.unwrap_or(default_rounds),
             seed,
         })
     }
@@ -115,7 +115,7 @@ impl Shared {
     ) -> Result<ExitCode> {
         // Make the folder first, so nothing is played whose results cannot be saved.
         let dir = match self.common.out.as_deref() {
-            Some(out) => Some(files::create_at(out)?),
+            Some(out) => Some(files::create_or_use_empty(out)?),
             None if test => None,
             None => Some(folder::create(results, &provenance::gather(plan.seed))?),
         };
@@ -129,10 +129,10 @@ impl Shared {
             dir => dir,
         };
         // If the disk is full, the figures are still printed.
-        let kept = dir.map(|dir| report::write(&run, &dir)).transpose();
-        tell(&run);
+        let saved = dir.map(|dir| report::write(&run, &dir)).transpose();
+        print_problems(&run);
         print(report::render(&run, self.common.format)?)?;
-        if let Some(page) = kept? {
+        if let Some(page) = saved? {
             say(format_args!("report: {}", page.display()));
         }
         Ok(run.exit_code().into())
@@ -140,7 +140,7 @@ impl Shared {
 }
 
 /// Prints wrong answers, missed bounds and an interruption to standard error.
-fn tell<E: Experiment>(run: &Run<E>) {
+fn print_problems<E: Experiment>(run: &Run<E>) {
     for (row, wrong) in run.wrong() {
         say(format_args!("WRONG: {} on {}: {wrong}", row.experiment.name(), row.contender));
     }
@@ -151,7 +151,7 @@ fn tell<E: Experiment>(run: &Run<E>) {
 }
 
 /// The names of experiments and backends, for the end of a help text.
-pub fn names<E: Experiment>(backends: &[&str]) -> String {
+pub fn names_for_help<E: Experiment>(backends: &[&str]) -> String {
     let experiments: Vec<_> = E::ALL.iter().map(|it| it.name()).collect();
     format!("Experiments: {}\n\nBackends: {}", experiments.join(", "), backends.join(", "))
 }
@@ -159,38 +159,38 @@ pub fn names<E: Experiment>(backends: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::named;
+    use crate::experiment::select_contenders;
     use crate::figure::Played;
-    use crate::testing::{Kind, contenders};
+    use crate::testing::{TestExperiment, contenders};
     use clap::Parser;
 
     #[derive(Debug, Parser)]
     struct Program {
         #[command(flatten)]
-        options: Shared,
+        options: ExperimentOptions,
     }
 
-    fn plan(arguments: &[&str]) -> Result<Plan<Kind>> {
+    fn plan(arguments: &[&str]) -> Result<Plan<TestExperiment>> {
         let program = Program::try_parse_from(["test"].iter().chain(arguments))?;
         let options = program.options;
-        options.plan(named(contenders(), &options.backend)?, 10, 1, false)
+        options.plan(select_contenders(contenders(), &options.backend)?, 10, 1, false)
     }
 
     #[test]
-    fn names_choose_and_a_quick_run_has_one_round() {
+    fn names_select_and_a_quick_run_has_one_round() {
         let all = plan(&[]).unwrap();
         assert_eq!((all.experiments.len(), all.contenders.len(), all.rounds), (3, 2, 3));
         assert!(!all.on_all);
         let some = plan(&["--experiment", "burst,pairs-far", "--backend", "other", "--quick"]);
         let some = some.unwrap();
-        assert_eq!(some.experiments, [Kind::PairsFar, Kind::Burst]);
+        assert_eq!(some.experiments, [TestExperiment::PairsFar, TestExperiment::Burst]);
         assert_eq!((some.contenders[0].name(), some.rounds, some.on_all), ("other", 1, true));
         let pairs = plan(&["--experiment", "pairs"]).unwrap();
-        assert_eq!(pairs.experiments, [Kind::PairsNear, Kind::PairsFar]);
+        assert_eq!(pairs.experiments, [TestExperiment::PairsNear, TestExperiment::PairsFar]);
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_the_remedy() {
+    fn invalid_options_are_refused_with_the_remedy() {
         for (arguments, part) in [
             (["--experiment", "hold"], "pairs-near"),
             (["--experiment", ""], "a value is required"),
@@ -204,7 +204,7 @@ mod tests {
 
     struct Unplayable;
 
-    impl Contender<Kind> for Unplayable {
+    impl Contender<TestExperiment> for Unplayable {
         fn name(&self) -> &'static str {
             "unplayable"
         }
@@ -213,14 +213,14 @@ mod tests {
             "must not be played"
         }
 
-        fn play(&self, _: Kind, _: &u32) -> Result<Played> {
+        fn play(&self, _: TestExperiment, _: &u32) -> Result<Played> {
             unreachable!("the folder for the results cannot be made")
         }
     }
 
     #[test]
-    fn what_could_not_be_kept_is_not_played() {
-        let options = Shared::default();
+    fn nothing_is_played_if_results_cannot_be_saved() {
+        let options = ExperimentOptions::default();
         let plan = options.plan(vec![Box::new(Unplayable)], 10, 1, false).unwrap();
         let file = std::env::current_exe().unwrap();
         let error = options.play(&plan, &file, false).unwrap_err().to_string();
@@ -228,8 +228,8 @@ mod tests {
     }
 
     #[test]
-    fn the_names_are_told() {
-        let names = names::<Kind>(&["ours", "other"]);
+    fn the_help_text_lists_experiments_and_backends() {
+        let names = names_for_help::<TestExperiment>(&["ours", "other"]);
         assert_eq!(names, "Experiments: pairs-near, pairs-far, burst\n\nBackends: ours, other");
     }
 }

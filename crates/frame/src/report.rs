@@ -41,7 +41,6 @@ pub fn render<E: Experiment>(run: &Run<E>, format: Format) -> Result<String> {
 
 /// Writes the report and the rows into a folder, and a summary if there are figures for one.
 /// Returns the path of the report.
-/// path of the report.
 ///
 /// # Errors
 ///
@@ -60,8 +59,8 @@ pub fn write<E: Experiment>(run: &Run<E>, dir: &Path) -> Result<PathBuf> {
 fn summary<E: Experiment>(run: &Run<E>) -> Option<String> {
     let mut glance = E::at_a_glance(run)?;
     glance.notes.push(format!("Measured on {}.", provenance::line(&run.provenance)));
-    let asked = bound::table(run).map_or(String::new(), |table| table.markdown() + "\n");
-    Some(asked + &glance.markdown())
+    let bounds = bound::table(run).map_or(String::new(), |table| table.markdown() + "\n");
+    Some(bounds + &glance.markdown())
 }
 
 /// All plays with their figures and the provenance, as JSON.
@@ -128,14 +127,14 @@ fn document<E: Experiment>(run: &Run<E>) -> Document {
     blocks.extend(E::METHOD.map(|page| {
         Block::Text(format!("How they are measured, and how far to trust them: {page}."))
     }));
-    blocks.push(Block::Facts(provenance::lines(&run.provenance)));
+    blocks.push(Block::Facts(provenance::facts(&run.provenance)));
     let (title, subtitle) = (E::TITLE.to_owned(), provenance::line(&run.provenance));
     Document { title, subtitle, blocks }
 }
 
 /// A table for each experiment that was played.
 fn tables<E: Experiment>(run: &Run<E>) -> Vec<Table> {
-    E::ALL.iter().filter(|it| run.has(**it)).map(|it| table(run, *it)).collect()
+    E::ALL.iter().filter(|it| run.has_plays_of(**it)).map(|it| table(run, *it)).collect()
 }
 
 fn table<E: Experiment>(run: &Run<E>, experiment: E) -> Table {
@@ -143,7 +142,7 @@ fn table<E: Experiment>(run: &Run<E>, experiment: E) -> Table {
     let mut table = Table::new(title, vec![Column::left("backend")]);
     let mut worst = Vec::new();
     for (contender, _) in &run.contenders {
-        let cells: Vec<Cell> = match run.of(experiment, contender) {
+        let cells: Vec<Cell> = match run.samples_of(experiment, contender) {
             None => continue,
             Some(Err(wrong)) => {
                 table.notes.push(format!("WRONG: {contender}: {wrong}"));
@@ -182,15 +181,15 @@ mod tests {
     use super::*;
     use crate::figure::{Figure, Played};
     use crate::run::{Plan, play_all};
-    use crate::testing::{Kind, contenders};
+    use crate::testing::{TestExperiment, contenders};
 
-    fn run(plays: Vec<(&'static str, Played)>) -> Run<Kind> {
+    fn run(plays: Vec<(&'static str, Played)>) -> Run<TestExperiment> {
         let (experiments, load) = (Vec::new(), 10);
         let plan =
             Plan { contenders: contenders(), experiments, on_all: true, load, rounds: 1, seed: 1 };
         let mut run = play_all(&plan).unwrap();
         let row = |(at, (contender, played))| Row {
-            experiment: Kind::PairsNear,
+            experiment: TestExperiment::PairsNear,
             contender,
             round: at / 2 + 1,
             played,
@@ -200,7 +199,7 @@ mod tests {
     }
 
     /// The tables, without line breaks.
-    fn shown(run: &Run<Kind>) -> String {
+    fn shown(run: &Run<TestExperiment>) -> String {
         let text = render(run, Format::Table).unwrap();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
@@ -210,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_shows_medians_and_whether_what_is_asked_is_reached() {
+    fn a_table_shows_medians_and_whether_bounds_are_reached() {
         let plays =
             [("ours", 3e6, 1e6), ("other", 1e6, 1e6), ("ours", 1e6, 2e8), ("other", 2e6, 1e6)];
         let run = run(plays.map(|(name, rate, longest)| (name, figures(rate, longest))).to_vec());
@@ -226,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_wrong_has_no_figures_in_any_form() {
+    fn a_wrong_answer_has_no_figures_in_any_format() {
         let wrong = Err("1 did not run".to_owned());
         let run = run(vec![("ours", figures(3e6, 5e2)), ("other", wrong)]);
         let text = shown(&run);

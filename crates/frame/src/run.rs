@@ -74,13 +74,13 @@ impl<E: Experiment> Run<E> {
     }
 
     /// Returns `true` if an experiment was played.
-    pub fn has(&self, experiment: E) -> bool {
+    pub fn has_plays_of(&self, experiment: E) -> bool {
         self.rows.iter().any(|row| row.experiment == experiment)
     }
 
     /// The figures of a contender in an experiment. `None` if it did not play the experiment, and
     /// `Err` with what was wrong if any play went wrong.
-    pub fn of(&self, experiment: E, contender: &str) -> Option<Result<Vec<Sample>, &str>> {
+    pub fn samples_of(&self, experiment: E, contender: &str) -> Option<Result<Vec<Sample>, &str>> {
         let is_its = |row: &&Row<E>| row.experiment == experiment && row.contender == contender;
         let mut plays = Vec::new();
         for row in self.rows.iter().filter(is_its) {
@@ -95,14 +95,14 @@ impl<E: Experiment> Run<E> {
 
 impl<E: Experiment> Plan<E> {
     /// The contenders that play an experiment.
-    fn who_plays(&self, experiment: E) -> Vec<&dyn Contender<E>> {
+    fn contenders_of(&self, experiment: E) -> Vec<&dyn Contender<E>> {
         let plays = |it: &&dyn Contender<E>| self.on_all || it.plays().contains(&experiment);
         self.contenders.iter().map(|it| &**it).filter(plays).collect()
     }
 
     /// A line for a log that names the experiment that begins now.
-    fn under_way(&self, round: usize, experiment: E) -> String {
-        let contenders = self.who_plays(experiment).len();
+    fn progress_line(&self, round: usize, experiment: E) -> String {
+        let contenders = self.contenders_of(experiment).len();
         let about = experiment.expected(&self.load).as_secs_f64() * contenders as f64;
         let (rounds, name) = (self.rounds, experiment.name());
         format!("round {round} of {rounds}: {name} on {contenders}, about {about:.1} s")
@@ -124,7 +124,7 @@ pub fn play_all<E: Experiment>(plan: &Plan<E>) -> Result<Run<E>> {
         interrupted: false,
     };
     let one = |experiment: E| experiment.expected(&plan.load);
-    let all = |it: &E| one(*it) * plan.who_plays(*it).len() as u32;
+    let all = |it: &E| one(*it) * plan.contenders_of(*it).len() as u32;
     let round: Duration = plan.experiments.iter().map(all).sum();
     for contender in &plan.contenders {
         let prepared = contender.prepare(&plan.load);
@@ -136,16 +136,16 @@ pub fn play_all<E: Experiment>(plan: &Plan<E>) -> Result<Run<E>> {
             // Without a terminal there is no progress bar, and a program that prints nothing for
             // minutes looks as if it hangs.
             if !std::io::stderr().is_terminal() {
-                say(plan.under_way(round, experiment));
+                say(plan.progress_line(round, experiment));
             }
-            for contender in rotated(&plan.who_plays(experiment), round - 1) {
+            for contender in rotated(&plan.contenders_of(experiment), round - 1) {
                 if interrupt::requested() {
                     run.interrupted = true;
                     return Ok(run);
                 }
                 progress.say(format!("{} on {}", experiment.name(), contender.name()));
                 // Otherwise the next contender would pay for memory that the previous one freed.
-                allocator::clear_up();
+                allocator::merge_freed_memory();
                 // A contender that hangs gets a row with the reason; the others continue.
                 let played = contender.play(experiment, &plan.load);
                 let played = played.unwrap_or_else(|error| Err(format!("{error:#}")));
@@ -165,49 +165,49 @@ fn rotated<T>(all: &[T], by: usize) -> impl Iterator<Item = &T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Kind, contenders};
+    use crate::testing::{TestExperiment, contenders};
 
     #[test]
-    fn everybody_plays_once_in_each_order() {
+    fn rotation_starts_with_each_item_in_turn() {
         let order = |by| rotated(&[1, 2, 3], by).copied().collect::<Vec<_>>();
         assert_eq!([0, 1, 2, 3].map(order), [[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 2, 3]]);
         assert_eq!(rotated::<u8>(&[], 5).count(), 0);
     }
 
-    fn plan(on_all: bool) -> Plan<Kind> {
-        let experiments = Kind::ALL.to_vec();
+    fn plan(on_all: bool) -> Plan<TestExperiment> {
+        let experiments = TestExperiment::ALL.to_vec();
         Plan { contenders: contenders(), experiments, on_all, load: 10, rounds: 3, seed: 1 }
     }
 
     #[test]
-    fn each_round_plays_each_experiment_on_those_who_show_something_there() {
+    fn each_round_plays_each_experiment_on_its_default_contenders() {
         let run = play_all(&plan(false)).unwrap();
-        let who = |experiment| {
+        let plays_of = |experiment| {
             let rows = run.rows.iter().filter(|row| row.experiment == experiment);
             rows.map(|row| (row.round, row.contender)).collect::<Vec<_>>()
         };
         let both =
             [(1, "ours"), (1, "other"), (2, "other"), (2, "ours"), (3, "ours"), (3, "other")];
-        assert_eq!(who(Kind::PairsNear), both);
-        assert_eq!(who(Kind::Burst), [(1, "ours"), (2, "ours"), (3, "ours")]);
+        assert_eq!(plays_of(TestExperiment::PairsNear), both);
+        assert_eq!(plays_of(TestExperiment::Burst), [(1, "ours"), (2, "ours"), (3, "ours")]);
         assert_eq!(run.exit_code(), 0);
         assert_eq!(play_all(&plan(true)).unwrap().rows.len(), 2 * 3 * 3);
     }
 
     #[test]
-    fn a_log_is_told_what_begins_and_how_long_it_takes() {
-        let line = plan(false).under_way(2, Kind::PairsNear);
+    fn a_progress_line_names_the_experiment_and_the_expected_time() {
+        let line = plan(false).progress_line(2, TestExperiment::PairsNear);
         assert_eq!(line, "round 2 of 3: pairs-near on 2, about 2.0 s");
     }
 
     #[test]
-    fn who_is_wrong_once_has_no_figures_and_fails_the_run() {
+    fn one_wrong_answer_removes_the_figures_and_fails_the_run() {
         let mut run = play_all(&plan(false)).unwrap();
-        assert!(matches!(run.of(Kind::Burst, "ours"), Some(Ok(_))));
-        assert!(run.of(Kind::Burst, "other").is_none());
+        assert!(matches!(run.samples_of(TestExperiment::Burst, "ours"), Some(Ok(_))));
+        assert!(run.samples_of(TestExperiment::Burst, "other").is_none());
         run.rows[0].played = Err("1 did not run".to_owned());
         let Row { experiment, contender, .. } = run.rows[0];
-        assert_eq!(run.of(experiment, contender).unwrap().unwrap_err(), "1 did not run");
+        assert_eq!(run.samples_of(experiment, contender).unwrap().unwrap_err(), "1 did not run");
         assert_eq!((run.exit_code(), run.wrong().count()), (1, 1));
     }
 }

@@ -6,13 +6,13 @@ use anyhow::Result;
 use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum TestExperiment {
     PairsNear,
     PairsFar,
     Burst,
 }
 
-impl Experiment for Kind {
+impl Experiment for TestExperiment {
     type Load = u32;
     const ALL: &'static [Self] = &[Self::PairsNear, Self::PairsFar, Self::Burst];
     const TITLE: &'static str = "Nothing under load";
@@ -41,14 +41,14 @@ impl Experiment for Kind {
         Duration::from_secs(1)
     }
 
-    fn lacks(self, load: &u32) -> Vec<String> {
+    fn options_for_bounds(self, load: &u32) -> Vec<String> {
         if *load < 10 { vec!["--jobs 10".to_owned()] } else { Vec::new() }
     }
 }
 
-pub(crate) struct Fake(pub(crate) &'static str);
+pub(crate) struct FakeContender(pub(crate) &'static str);
 
-impl Contender<Kind> for Fake {
+impl Contender<TestExperiment> for FakeContender {
     fn name(&self) -> &'static str {
         self.0
     }
@@ -57,15 +57,19 @@ impl Contender<Kind> for Fake {
         "plays nothing"
     }
 
-    fn plays(&self) -> &'static [Kind] {
-        if self.0 == "ours" { Kind::ALL } else { &[Kind::PairsNear, Kind::PairsFar] }
+    fn plays(&self) -> &'static [TestExperiment] {
+        if self.0 == "ours" {
+            TestExperiment::ALL
+        } else {
+            &[TestExperiment::PairsNear, TestExperiment::PairsFar]
+        }
     }
 
-    fn play(&self, _: Kind, load: &u32) -> Result<Played> {
+    fn play(&self, _: TestExperiment, load: &u32) -> Result<Played> {
         Ok(Ok(vec![Figure::count("jobs", (*load).into())]))
     }
 }
 
-pub(crate) fn contenders() -> Vec<Box<dyn Contender<Kind>>> {
-    vec![Box::new(Fake("ours")), Box::new(Fake("other"))]
+pub(crate) fn contenders() -> Vec<Box<dyn Contender<TestExperiment>>> {
+    vec![Box::new(FakeContender("ours")), Box::new(FakeContender("other"))]
 }

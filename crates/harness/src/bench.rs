@@ -9,11 +9,11 @@
 mod details;
 mod samples;
 
-use crate::contender::{Contender, Played};
+use crate::contender::{Contender, StreamPlay};
 use crate::latency::PASSES;
 use crate::model::{Failure, Run, SCHEMA, Sampling};
-use crate::source::Source;
-use crate::stream::{Solution, Stream};
+use crate::source::StreamSource;
+use crate::stream::{ExpectedAnswers, Stream};
 use crate::{capacity, store, verify};
 use anyhow::Result;
 use details::{expected_memory, has_single_operations, measure_memory, time_single_operations};
@@ -32,7 +32,7 @@ use wheelhouse_present::units::count;
 const TIMERS_PER_SAMPLE: u64 = 100_000;
 
 /// The most plays per sample. Each builds a new structure, which takes longer than a few timers do.
-const PLAYS: u64 = 1_000;
+const MAX_PLAYS: u64 = 1_000;
 
 const ROUNDS: std::ops::RangeInclusive<usize> = 3..=15;
 
@@ -43,7 +43,7 @@ pub struct Settings {
     /// The structures to compare, and the floor.
     pub contenders: Vec<Box<dyn Contender>>,
     /// The workloads and traces to play.
-    pub sources: Vec<Source>,
+    pub sources: Vec<StreamSource>,
     /// The seed of the workloads.
     pub seed: u64,
     /// How many seeds, counting up from `seed`, share the rounds. At least one.
@@ -60,30 +60,30 @@ pub struct Settings {
 
 /// The time after which the run begins nothing new, if it has a limit.
 #[derive(Clone, Copy, Debug)]
-struct Deadline(Option<Instant>);
+struct TimeLimit(Option<Instant>);
 
-impl Deadline {
-    fn is_over(self) -> bool {
+impl TimeLimit {
+    fn is_reached(self) -> bool {
         self.0.is_some_and(|end| Instant::now() >= end)
     }
 }
 
 /// The streams that are compared by default: the ones behind the columns of the table, and the
 /// recorded traces.
-pub fn usual_sources() -> Vec<Source> {
-    const USUAL: [&str; 6] =
+pub fn default_sources() -> Vec<StreamSource> {
+    const NAMES: [&str; 6] =
         ["uniform", "steady", "hold-exponential", "tcp", "often-moved", "mostly-answered"];
-    let is_usual =
-        |source: &Source| !source.is_scalable() || USUAL.contains(&source.name().as_str());
-    Source::all().into_iter().filter(is_usual).collect()
+    let is_default =
+        |source: &StreamSource| !source.is_scalable() || NAMES.contains(&source.name().as_str());
+    StreamSource::all().into_iter().filter(is_default).collect()
 }
 
 /// The sources that a filter chooses: the workload or trace with exactly this name; otherwise all
 /// whose names contain it; otherwise the usual ones that have a measure of this name, which is a
 /// column of the table.
-pub fn sources_named(filter: &str) -> Vec<Source> {
-    let chosen = |is_it: &dyn Fn(&Source) -> bool| {
-        Source::all().into_iter().filter(is_it).collect::<Vec<_>>()
+pub fn sources_named(filter: &str) -> Vec<StreamSource> {
+    let chosen = |is_it: &dyn Fn(&StreamSource) -> bool| {
+        StreamSource::all().into_iter().filter(is_it).collect::<Vec<_>>()
     };
     let [exact, part] =
         [chosen(&|it| it.name() == filter), chosen(&|it| it.name().contains(filter))];
@@ -91,22 +91,22 @@ pub fn sources_named(filter: &str) -> Vec<Source> {
         return if exact.is_empty() { part } else { exact };
     }
     let measure = filter.replace(' ', "-");
-    let has_it = |source: &Source| {
+    let has_it = |source: &StreamSource| {
         let measures = source.load(1, 1).map(|stream| stream.measures()).unwrap_or_default();
         measures.iter().any(|(known, _)| known.name() == measure)
     };
-    usual_sources().into_iter().filter(has_it).collect()
+    default_sources().into_iter().filter(has_it).collect()
 }
 
 /// A stream to make and measure.
-struct Job<'a> {
-    source: &'a Source,
+struct StreamTask<'a> {
+    source: &'a StreamSource,
     n: u32,
     /// Time budget of its rounds.
     time: Duration,
 }
 
-impl Job<'_> {
+impl StreamTask<'_> {
     fn name(&self) -> String {
         match self.source.is_scalable() {
             true => format!("{} of {} timers", self.source.name(), count(self.n.into())),
@@ -131,7 +131,7 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
     let mut run = Run {
         schema: SCHEMA,
         provenance,
-        guests: settings.contenders.iter().filter_map(|contender| contender.guest()).collect(),
+        external: settings.contenders.iter().filter_map(|it| it.external()).collect(),
         throughput: Vec::new(),
         latency: Vec::new(),
         steps: Vec::new(),
@@ -143,36 +143,36 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
         interrupted: true, // until the end: a run that is killed must not look complete
     };
     store::save(dir, &run)?;
-    let jobs = jobs(settings);
-    let all: Duration = jobs.iter().map(|job| expected(settings, job)).sum();
+    let stream_tasks = stream_tasks(settings);
+    let all: Duration = stream_tasks.iter().map(|task| expected_time(settings, task)).sum();
     let mut progress = Progress::new(all + expected_memory(settings));
-    let end = Deadline(settings.limit.map(|limit| Instant::now() + limit));
-    let mut left_out = Vec::new();
-    for job in &jobs {
+    let end = TimeLimit(settings.limit.map(|limit| Instant::now() + limit));
+    let mut skipped = Vec::new();
+    for task in &stream_tasks {
         if interrupt::requested() {
             break;
         }
-        if end.is_over() {
-            left_out.push(job.name());
+        if end.is_reached() {
+            skipped.push(task.name());
             continue;
         }
-        measure_stream(settings, job, end, &mut run, &progress)?;
+        measure_stream(settings, task, end, &mut run, &progress)?;
         drop_figures_of_wrong_answers(&mut run);
-        progress.finish_part(expected(settings, job));
+        progress.finish_part(expected_time(settings, task));
         // Only the last save decides: the disk may have room again by then.
         let _ = store::save(dir, &run);
     }
-    if settings.details && !end.is_over() {
+    if settings.details && !end.is_reached() {
         measure_memory(settings, &mut run, &progress);
     } else if settings.details {
-        left_out.push("memory".to_owned());
+        skipped.push("memory".to_owned());
     }
-    if !left_out.is_empty() {
-        say(format_args!("no time left for {}: run without --quick", left_out.join(", ")));
+    if !skipped.is_empty() {
+        say(format_args!("no time left for {}: run without --quick", skipped.join(", ")));
     }
     run.interrupted = interrupt::requested();
-    let kept = store::save(dir, &run);
-    Ok((run, kept))
+    let saved = store::save(dir, &run);
+    Ok((run, saved))
 }
 
 /// Makes the folder for the results of [`run`]: `out` if given, otherwise a folder in `results`
@@ -185,7 +185,7 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
 pub fn folder(settings: &Settings, out: Option<&Path>, results: &Path) -> Result<PathBuf> {
     capacity::check(&settings.sources, &settings.sizes)?;
     match out {
-        Some(out) => files::create_at(out),
+        Some(out) => files::create_or_use_empty(out),
         None => folder::create(results, &provenance::gather(settings.seed)),
     }
 }
@@ -199,11 +199,11 @@ fn pin() -> Option<usize> {
 
 /// The jobs, each with its share of the time. Small sizes come first. In a run with a time limit,
 /// large ones do: the last jobs may be skipped, and the answer is about the largest size.
-fn jobs(settings: &Settings) -> Vec<Job<'_>> {
-    let weigh = |source: &Source, n: u32| match source {
+fn stream_tasks(settings: &Settings) -> Vec<StreamTask<'_>> {
+    let weight = |source: &StreamSource, n: u32| match source {
         // Below 50,000 timers, more time does not improve the figures.
-        Source::Workload(_) | Source::Mix(_) => f64::from(n.max(50_000)) / 1e6,
-        Source::Shipped(_) | Source::File(_) => 0.3,
+        StreamSource::Workload(_) | StreamSource::Mix(_) => f64::from(n.max(50_000)) / 1e6,
+        StreamSource::Shipped(_) | StreamSource::File(_) => 0.3,
     };
     let mut weighed = Vec::new();
     let mut sizes = settings.sizes.clone();
@@ -212,89 +212,92 @@ fn jobs(settings: &Settings) -> Vec<Job<'_>> {
     }
     for n in sizes {
         let scalable = settings.sources.iter().filter(|source| source.is_scalable());
-        weighed.extend(scalable.map(|source| (source, n, weigh(source, n))));
+        weighed.extend(scalable.map(|source| (source, n, weight(source, n))));
     }
     let traces = settings.sources.iter().filter(|source| !source.is_scalable());
-    weighed.extend(traces.map(|source| (source, 0, weigh(source, 0))));
+    weighed.extend(traces.map(|source| (source, 0, weight(source, 0))));
     let total: f64 = weighed.iter().map(|(_, _, weight)| weight).sum();
     let share = |weight: f64| settings.time.mul_f64(weight / total);
-    weighed.into_iter().map(|(source, n, weight)| Job { source, n, time: share(weight) }).collect()
+    weighed
+        .into_iter()
+        .map(|(source, n, weight)| StreamTask { source, n, time: share(weight) })
+        .collect()
 }
 
 /// Estimated time of a play, for each timer and contender. [`Progress`] corrects it.
-const PLAY: Duration = Duration::from_nanos(1_500);
+const PLAY_TIME: Duration = Duration::from_nanos(1_500);
 
 /// Estimated time of the oracle, for each timer. [`Progress`] corrects it.
-const SOLVE: Duration = Duration::from_nanos(6_000);
+const ORACLE_TIME: Duration = Duration::from_nanos(6_000);
 
 /// Expected time of a job, including the oracle, the verification, and the passes over single
 /// operations, of which one counts steps.
-fn expected(settings: &Settings, job: &Job<'_>) -> Duration {
-    let timers = if job.source.is_scalable() { job.n } else { TIMERS_PER_SAMPLE as u32 };
-    let play = PLAY * timers * settings.contenders.len() as u32;
+fn expected_time(settings: &Settings, task: &StreamTask<'_>) -> Duration {
+    let timers = if task.source.is_scalable() { task.n } else { TIMERS_PER_SAMPLE as u32 };
+    let play = PLAY_TIME * timers * settings.contenders.len() as u32;
     let single = if settings.details { play * (PASSES as u32 + 1) } else { Duration::ZERO };
-    SOLVE * timers + single + job.time.max(play * *ROUNDS.start() as u32)
+    ORACLE_TIME * timers + single + task.time.max(play * *ROUNDS.start() as u32)
 }
 
 fn measure_stream(
     settings: &Settings,
-    job: &Job<'_>,
-    end: Deadline,
+    task: &StreamTask<'_>,
+    end: TimeLimit,
     run: &mut Run,
     progress: &Progress,
 ) -> Result<()> {
-    let whole = expected(settings, job);
-    let under_way = |stage: &str| progress.say(format!("{}: {stage}", job.name()));
-    under_way("oracle");
-    let (mut stream, mut solution) = solved(job, settings.seed)?;
-    let seeds = if job.source.is_scalable() { settings.seeds } else { 1 };
-    under_way("verify");
-    run.census.push(solution.census.clone());
-    let verified = verify_all(settings, &stream, &solution, &mut run.failures);
+    let whole = expected_time(settings, task);
+    let show_stage = |stage: &str| progress.say(format!("{}: {stage}", task.name()));
+    show_stage("oracle");
+    let (mut stream, mut expected) = stream_and_answers(task, settings.seed)?;
+    let seeds = if task.source.is_scalable() { settings.seeds } else { 1 };
+    show_stage("verify");
+    run.census.push(expected.census.clone());
+    let verified = verify_all(settings, &stream, &expected, &mut run.failures);
     if verified.is_empty() {
         return Ok(());
     }
-    let (right, first): (Vec<&dyn Contender>, Vec<Played>) = verified.into_iter().unzip();
+    let (verified, first): (Vec<&dyn Contender>, Vec<StreamPlay>) = verified.into_iter().unzip();
     let once = first.iter().flat_map(|it| it.times.iter().flatten()).map(|it| it.elapsed);
     let once: Duration = once.sum();
     let insertions = stream.insertions();
     let plays = match settings.details {
-        true => (TIMERS_PER_SAMPLE / (insertions as u64).max(1)).clamp(1, PLAYS) as u32,
+        true => (TIMERS_PER_SAMPLE / (insertions as u64).max(1)).clamp(1, MAX_PLAYS) as u32,
         false => 1,
     };
-    let affordable = (job.time.as_secs_f64() / (once * plays).as_secs_f64().max(1e-9)) as usize;
+    let affordable = (task.time.as_secs_f64() / (once * plays).as_secs_f64().max(1e-9)) as usize;
     let least = if settings.details { *ROUNDS.start() } else { 1 }.max(seeds);
     let rounds = affordable.clamp(least, *ROUNDS.end());
     let mut seed = 0;
-    let mut samples = Samples::new(&right, &stream);
+    let mut samples = Samples::new(&verified, &stream);
     if plays == 1 {
         // The verified play is the first sample.
         let first = first.chunks(1).enumerate();
         first.for_each(|(at, played)| samples.add(at, 0, &stream, played));
     }
     for round in usize::from(plays == 1)..rounds {
-        under_way(&format!("round {} of {rounds}", round + 1));
+        show_stage(&format!("round {} of {rounds}", round + 1));
         progress.within_part(whole, 0.25 + 0.5 * round as f64 / rounds as f64);
         if round * seeds / rounds > seed {
             // Seeds follow one another, so only one stream is in memory.
             seed = round * seeds / rounds;
-            (stream, solution) = solved(job, settings.seed.wrapping_add(seed as u64))?;
+            (stream, expected) = stream_and_answers(task, settings.seed.wrapping_add(seed as u64))?;
         }
-        for turn in 0..right.len() {
+        for turn in 0..verified.len() {
             if interrupt::requested() {
                 return Ok(()); // without the unfinished rows
             }
-            let at = (turn + round) % right.len();
-            let has_no_time = round > 1 && end.is_over();
+            let at = (turn + round) % verified.len();
+            let has_no_time = round > 1 && end.is_reached();
             let is_short = plays == 1 && rounds == *ROUNDS.start();
-            if has_no_time || (is_short && samples.is_far(at)) {
+            if has_no_time || (is_short && samples.is_far_behind(at)) {
                 continue;
             }
-            let played: Vec<Played> =
-                (0..plays).map(|_| right[at].play(&stream, &solution)).collect();
+            let played: Vec<StreamPlay> =
+                (0..plays).map(|_| verified[at].play(&stream, &expected)).collect();
             for played in &played {
-                let wrong = verify::check(right[at], &stream, &solution, played).err();
-                note(&mut run.failures, wrong);
+                let wrong = verify::check(verified[at], &stream, &expected, played).err();
+                add_failure(&mut run.failures, wrong);
             }
             samples.add(at, round, &stream, &played);
         }
@@ -303,34 +306,34 @@ fn measure_stream(
     run.throughput.extend(rows);
     run.sampling.taken += sampling.taken;
     run.sampling.disturbed += sampling.disturbed;
-    if settings.details && matches!(job.source, Source::File(_)) {
-        under_way("memory and wake-ups");
-        run.footprints.extend(right.iter().filter_map(|it| it.footprint(&stream, &solution)));
+    if settings.details && matches!(task.source, StreamSource::File(_)) {
+        show_stage("memory and wake-ups");
+        run.footprints.extend(verified.iter().filter_map(|it| it.footprint(&stream, &expected)));
     }
-    if settings.details && has_single_operations(&stream) && !end.is_over() {
-        under_way("single operations");
+    if settings.details && has_single_operations(&stream) && !end.is_reached() {
+        show_stage("single operations");
         progress.within_part(whole, 0.75);
         // Four million operations of a kind are enough.
-        stream.cut(&mut solution);
-        time_single_operations(&right, &stream, &solution, run);
+        stream.shorten_last_measure(&mut expected);
+        time_single_operations(&verified, &stream, &expected, run);
     }
     Ok(())
 }
 
 /// Makes the stream of a job and plays it on the oracle.
-fn solved(job: &Job<'_>, seed: u64) -> Result<(Stream, Solution)> {
-    let mut stream = job.source.load(job.n, seed)?;
-    let mut solution = stream.solve();
-    if !job.source.is_scalable() {
+fn stream_and_answers(task: &StreamTask<'_>, seed: u64) -> Result<(Stream, ExpectedAnswers)> {
+    let mut stream = task.source.load(task.n, seed)?;
+    let mut expected = stream.expected_answers();
+    if !task.source.is_scalable() {
         // A trace may give every timer a new label; a structure holds only the live ones.
-        stream.n = solution.census.most_live;
-        solution.census.n = stream.n;
+        stream.n = expected.census.most_live;
+        expected.census.n = stream.n;
     }
-    Ok((stream, solution))
+    Ok((stream, expected))
 }
 
 /// Adds a failure, unless the list has one of the same backend on the same stream.
-fn note(failures: &mut Vec<Failure>, failure: Option<Failure>) {
+fn add_failure(failures: &mut Vec<Failure>, failure: Option<Failure>) {
     let key = |it: &Failure| (it.backend.clone(), it.workload.clone(), it.n);
     failures.extend(failure.filter(|new| failures.iter().all(|old| key(old) != key(new))));
 }
@@ -349,21 +352,21 @@ fn drop_figures_of_wrong_answers(run: &mut Run) {
 fn verify_all<'a>(
     settings: &'a Settings,
     stream: &Stream,
-    solution: &Solution,
+    expected: &ExpectedAnswers,
     failures: &mut Vec<Failure>,
-) -> Vec<(&'a dyn Contender, Played)> {
-    let mut right = Vec::new();
-    for contender in settings.contenders.iter().filter(|it| it.can_play(stream, solution)) {
+) -> Vec<(&'a dyn Contender, StreamPlay)> {
+    let mut verified = Vec::new();
+    for contender in settings.contenders.iter().filter(|it| it.can_play(stream, expected)) {
         if interrupt::requested() {
             return Vec::new();
         }
-        let played = contender.play(stream, solution);
-        match verify::check(contender.as_ref(), stream, solution, &played) {
-            Ok(()) => right.push((contender.as_ref(), played)),
+        let played = contender.play(stream, expected);
+        match verify::check(contender.as_ref(), stream, expected, &played) {
+            Ok(()) => verified.push((contender.as_ref(), played)),
             Err(failure) => failures.push(failure),
         }
     }
-    right
+    verified
 }
 
 #[cfg(test)]
@@ -371,8 +374,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_filter_names_a_workload_a_part_of_some_or_a_column() {
-        let names = |filter| sources_named(filter).iter().map(Source::name).collect::<Vec<_>>();
+    fn a_filter_is_a_workload_a_part_of_names_or_a_column() {
+        let names =
+            |filter| sources_named(filter).iter().map(StreamSource::name).collect::<Vec<_>>();
         assert_eq!(names("uniform"), ["uniform"], "without `hold-uniform`");
         assert_eq!(names("steady"), ["steady"]);
         assert_eq!(names("trace:nginx"), ["trace:nginx"]);

@@ -4,7 +4,7 @@
 //! A stream is in memory as a whole, with 16 bytes per operation. Workloads differ in how many
 //! operations they have per timer, so these are counted in a sample of the workload.
 
-use crate::source::Source;
+use crate::source::StreamSource;
 use crate::stream::Stream;
 use anyhow::{Result, ensure};
 use std::fs::read_to_string;
@@ -15,7 +15,7 @@ use wheelhouse_workload::Op;
 /// The number of timers in the sample, and the largest number that is not checked: it takes a
 /// hundred megabytes. Beyond it, the operations per timer hardly decrease. Those of `steady`, for
 /// instance, stop decreasing when its steps outnumber its ticks, which is at this size.
-const SAMPLE: u32 = 1 << 18;
+const SAMPLE_TIMERS: u32 = 1 << 18;
 
 /// Other memory per timer while a stream is solved and played: the entries in the oracle, in the
 /// list of what fires, in the table of handles, and in a structure. The peaks of `verify` without
@@ -26,18 +26,20 @@ const PER_TIMER: u64 = 200;
 
 /// The most timers that streams are made for. Labels have 32 bits, and a larger stream would fill
 /// the memory of most machines.
-const MOST: u32 = 200_000_000;
+const MAX_TIMERS: u32 = 200_000_000;
 
 /// Reads a number of timers: `5000000`, `5_000_000` or `5e6`.
 ///
 /// # Errors
 ///
 /// If it is not a number, zero, or more than streams are made for. The message states the range.
-pub fn timers(text: &str) -> Result<u32, String> {
+pub fn parse_timers(text: &str) -> Result<u32, String> {
     // A double represents every allowed number exactly, and reads both notations.
     match text.replace('_', "").parse::<f64>() {
-        Ok(n) if n.fract() == 0.0 && (1.0..=f64::from(MOST)).contains(&n) => Ok(n as u32),
-        _ => Err(format!("the number of timers must be from 1 to {MOST}, as in 1_000_000 or 1e6")),
+        Ok(n) if n.fract() == 0.0 && (1.0..=f64::from(MAX_TIMERS)).contains(&n) => Ok(n as u32),
+        _ => Err(format!(
+            "the number of timers must be from 1 to {MAX_TIMERS}, as in 1_000_000 or 1e6"
+        )),
     }
 }
 
@@ -55,16 +57,16 @@ const PER_TICK: u64 = 3 * 4;
 ///
 /// If the largest size needs more memory than is available, on any of the sources, or a trace
 /// does.
-pub fn check(sources: &[Source], sizes: &[u32]) -> Result<()> {
-    let Some((available, whose)) = available() else { return Ok(()) };
-    let n = sizes.iter().copied().max().filter(|n| *n > SAMPLE);
+pub fn check(sources: &[StreamSource], sizes: &[u32]) -> Result<()> {
+    let Some((available, limited_by)) = available() else { return Ok(()) };
+    let n = sizes.iter().copied().max().filter(|n| *n > SAMPLE_TIMERS);
     for source in sources {
         let (what, needed, remedy) = match (source, n) {
-            (Source::Workload(_) | Source::Mix(_), Some(n)) => {
+            (StreamSource::Workload(_) | StreamSource::Mix(_), Some(n)) => {
                 let what = format!("n = {n} ({})", source.name());
                 (what, needed(source, n)?, "use a smaller --n")
             }
-            (Source::File(stream), _) => {
+            (StreamSource::File(stream), _) => {
                 let ticks = ticks(stream);
                 let what = format!("{} ({} labels, {ticks} ticks)", stream.name, stream.labels);
                 let needed = stream.labels as u64 * PER_LABEL + ticks * PER_TICK;
@@ -74,7 +76,7 @@ pub fn check(sources: &[Source], sizes: &[u32]) -> Result<()> {
         };
         ensure!(
             needed <= available,
-            "{what} needs about {}, and {whose} {} available; {remedy}",
+            "{what} needs about {}, and {limited_by} {} available; {remedy}",
             units::bytes(needed),
             units::bytes(available),
         );
@@ -95,8 +97,8 @@ fn ticks(stream: &Stream) -> u64 {
 
 /// About how many bytes it takes to verify and measure a source that can be made for any number of
 /// timers.
-fn needed(source: &Source, n: u32) -> Result<u64> {
-    let sample = n.min(SAMPLE);
+fn needed(source: &StreamSource, n: u32) -> Result<u64> {
+    let sample = n.min(SAMPLE_TIMERS);
     let stream = source.load(sample, 1)?;
     let operations: usize = stream.phases.iter().map(|phase| phase.ops.len()).sum();
     let scale = |sampled: usize| sampled as u64 * u64::from(n) / u64::from(sample);
@@ -119,8 +121,8 @@ fn address_space_left() -> Option<u64> {
     let most = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let most: u64 = most.split_whitespace().next()?.parse().ok()?; // `unlimited` is no number
     let status = read_to_string("/proc/self/status").ok()?;
-    let taken = provenance::kilobytes(&status, "VmSize").unwrap_or(0);
-    Some(most.saturating_sub(taken))
+    let in_use = provenance::bytes_on_line(&status, "VmSize").unwrap_or(0);
+    Some(most.saturating_sub(in_use))
 }
 
 #[cfg(test)]
@@ -130,37 +132,37 @@ mod tests {
     use wheelhouse_workload::trace;
 
     #[test]
-    fn numbers_of_timers_are_read_as_people_write_them() {
+    fn numbers_of_timers_may_have_underscores_or_an_exponent() {
         for text in ["5000000", "5_000_000", "5e6", "0.5e7"] {
-            assert_eq!(timers(text), Ok(5_000_000), "{text}");
+            assert_eq!(parse_timers(text), Ok(5_000_000), "{text}");
         }
         for text in ["", "0", "-1", "1.5", "1e9", "nan", "inf", "many"] {
-            assert!(timers(text).is_err(), "{text}");
+            assert!(parse_timers(text).is_err(), "{text}");
         }
     }
 
     #[test]
-    fn the_estimate_holds_the_operations_and_grows_with_n() {
-        let uniform = Source::find("uniform").unwrap();
+    fn the_estimate_is_proportional_to_n() {
+        let uniform = StreamSource::find("uniform").unwrap();
         let per_timer = |n: u32| needed(&uniform, n).unwrap() as f64 / f64::from(n);
         assert!(
-            (per_timer(SAMPLE) - 328.0).abs() < 1.0,
+            (per_timer(SAMPLE_TIMERS) - 328.0).abs() < 1.0,
             "eight operations of 16 bytes, and 200 bytes"
         );
-        assert!((per_timer(SAMPLE * 100) - 328.0).abs() < 1.0);
+        assert!((per_timer(SAMPLE_TIMERS * 100) - 328.0).abs() < 1.0);
     }
 
     /// A trace file of two operations, whose numbers cannot be trusted.
-    fn two_operations(labels: u32, count: u32) -> Source {
+    fn two_operations(labels: u32, count: u32) -> StreamSource {
         let header = trace::Header { labels, operations: 2, ..trace::Header::default() };
         let mut writer = trace::Writer::new(Vec::new(), header).unwrap();
         writer.write(Op::Insert { label: 0, deadline: 5 }).unwrap();
         writer.write(Op::Ticks { count, to: Tick::from(count) }).unwrap();
-        Source::File(Stream::of_trace("two", &writer.finish().unwrap()[..]).unwrap())
+        StreamSource::File(Stream::from_trace("two", &writer.finish().unwrap()[..]).unwrap())
     }
 
     #[test]
-    fn a_trace_that_claims_more_than_there_is_memory_is_refused() {
+    fn a_trace_that_needs_more_memory_than_available_is_refused() {
         assert!(check(&[two_operations(1, 9)], &[]).is_ok());
         let (available, _) = available().unwrap();
         for (labels, count) in [(u32::MAX, 9), (1, u32::MAX)] {
@@ -171,9 +173,9 @@ mod tests {
     }
 
     #[test]
-    fn shipped_traces_and_few_timers_are_not_asked_about() {
-        assert!(check(&[Source::find("uniform").unwrap()], &[SAMPLE]).is_ok());
-        assert!(check(&[Source::find("trace:redis").unwrap()], &[u32::MAX]).is_ok());
+    fn shipped_traces_and_few_timers_are_not_checked() {
+        assert!(check(&[StreamSource::find("uniform").unwrap()], &[SAMPLE_TIMERS]).is_ok());
+        assert!(check(&[StreamSource::find("trace:redis").unwrap()], &[u32::MAX]).is_ok());
         assert!(check(&[], &[]).is_ok());
     }
 }

@@ -13,7 +13,7 @@ const THRESHOLDS: [(&str, &str); 2] =
 /// Makes the allocator return freed memory. To do so, replaces this process with itself under the
 /// environment variables for it. Does nothing if they are set already, or if the system does not
 /// use glibc. If it fails, a warning states the consequence.
-pub fn forget_freed_memory() {
+pub fn return_freed_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if THRESHOLDS.iter().any(|(name, _)| std::env::var_os(name).is_none()) {
         use std::os::unix::process::CommandExt;

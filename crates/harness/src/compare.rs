@@ -46,7 +46,7 @@ impl Verdict {
 
 /// One (backend, workload, n, measure) that both runs have.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct ComparedRow {
     /// Name of the backend.
     pub backend: String,
     /// Name of the workload.
@@ -71,7 +71,7 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The rows that both have, in the order of A.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparedRow>,
     /// Reasons not to compare them.
     pub warnings: Vec<String>,
 }
@@ -121,7 +121,7 @@ impl Comparison {
             notes.push(format!(
                 "Undecided rows have fewer than {} samples in A or B, or times of zero. Repeat \
                  with a longer --time.",
-                stats::FEWEST
+                stats::MIN_SAMPLES
             ));
         }
         let ratios: Vec<f64> = self
@@ -143,8 +143,8 @@ pub fn compare(a: &Run, b: &Run) -> Comparison {
     let in_b: BTreeMap<Key<'_>, &Throughput> =
         b.throughput.iter().map(|row| (key(row), row)).collect();
     let both = a.throughput.iter().filter_map(|row| Some((row, *in_b.get(&key(row))?)));
-    let rows: Vec<Row> =
-        both.filter_map(|(ours, theirs)| compare_row(ours, theirs, a.provenance.seed)).collect();
+    let rows: Vec<ComparedRow> =
+        both.filter_map(|(row_a, row_b)| compare_row(row_a, row_b, a.provenance.seed)).collect();
     let mut warnings = provenance_warnings(&a.provenance, &b.provenance);
     warnings.extend(row_warnings(a, b));
     warnings.extend(floor_warning(&rows));
@@ -152,7 +152,7 @@ pub fn compare(a: &Run, b: &Run) -> Comparison {
 }
 
 /// A list of a run's rows, for the message that two runs have none in common.
-pub fn contents(run: &Run) -> String {
+pub fn describe_rows(run: &Run) -> String {
     let named = |name: fn(&Throughput) -> String| {
         let names: BTreeSet<String> = run.throughput.iter().map(name).collect();
         if names.is_empty() {
@@ -175,9 +175,9 @@ fn key(row: &Throughput) -> Key<'_> {
     (&row.backend, &row.workload, row.n, &row.measure)
 }
 
-fn compare_row(a: &Throughput, b: &Throughput, seed: u64) -> Option<Row> {
+fn compare_row(a: &Throughput, b: &Throughput, seed: u64) -> Option<ComparedRow> {
     let ratio = stats::ratio_interval(&b.ns_per_op, &a.ns_per_op, seed);
-    Some(Row {
+    Some(ComparedRow {
         backend: a.backend.clone(),
         workload: a.workload.clone(),
         n: a.n,
@@ -284,18 +284,18 @@ fn row_warnings(a: &Run, b: &Run) -> Vec<String> {
 }
 
 /// The floor does the same work in every version: if its time changed, the machine did.
-fn floor_warning(rows: &[Row]) -> Option<String> {
+fn floor_warning(rows: &[ComparedRow]) -> Option<String> {
     let floor = rows.iter().filter(|row| row.backend == FLOOR && row.a > 0.0);
-    let moved = stats::geometric_mean(&floor.map(|row| row.b / row.a).collect::<Vec<_>>())?;
-    ((moved - 1.0).abs() > FLOOR_DRIFT).then(|| {
+    let ratio = stats::geometric_mean(&floor.map(|row| row.b / row.a).collect::<Vec<_>>())?;
+    ((ratio - 1.0).abs() > FLOOR_DRIFT).then(|| {
         format!(
-            "the floor itself took {moved:.2} times as long in B: the machine was in a different \
+            "the floor itself took {ratio:.2} times as long in B: the machine was in a different \
              state, and every ratio is off by about that factor; repeat both runs close together"
         )
     })
 }
 
-fn cells(row: &Row) -> Vec<Cell> {
+fn cells(row: &ComparedRow) -> Vec<Cell> {
     let interval = row.ratio.map_or(Cell::missing(), |r| Cell {
         shown: format!("{:.3}..{:.3}", r.low, r.high),
         value: serde_json::json!({ "low": r.low, "high": r.high }),

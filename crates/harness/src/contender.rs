@@ -3,17 +3,17 @@
 //! A play calls [`Timer`] with static dispatch, as a program would. Only the call that plays a
 //! whole stream is dynamic.
 
-use crate::floor::{Floor, NOTHING};
-use crate::latency::{Longest, Times, single_operations};
+use crate::floor::{EMPTY_SCRIPT, Floor};
+use crate::latency::{LongestSteps, OperationTimes, single_operations};
 use crate::memory;
-use crate::model::{FLOOR, Footprint, Guest, Memory};
-use crate::stream::{Solution, Stream};
+use crate::model::{ExternalStructure, FLOOR, Footprint, Memory};
+use crate::stream::{ExpectedAnswers, Stream};
 use anyhow::Result;
 use std::marker::PhantomData;
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::{Backend, Info};
 use wheelhouse_core::meter::{CountingMeter, NoMeter};
-use wheelhouse_machine::clock::Taken;
+use wheelhouse_machine::clock::WorkTime;
 use wheelhouse_present::unknown;
 use wheelhouse_registry::Visitor;
 use wheelhouse_workload::{Checksum, Op, Player};
@@ -27,24 +27,29 @@ pub trait Contender {
     fn info(&self) -> Option<Info>;
 
     /// Version and limits of a structure from another project; `None` for one of this workspace.
-    fn guest(&self) -> Option<Guest> {
+    fn external(&self) -> Option<ExternalStructure> {
         None
     }
 
     /// Returns `true` if it can play a phase of this stream that measures something.
-    fn can_play(&self, stream: &Stream, solution: &Solution) -> bool;
+    fn can_play(&self, stream: &Stream, expected: &ExpectedAnswers) -> bool;
 
     /// Plays a stream on a new structure and times each phase. A structure that cannot play the
     /// stream answers wrongly.
-    fn play(&self, stream: &Stream, solution: &Solution) -> Played;
+    fn play(&self, stream: &Stream, expected: &ExpectedAnswers) -> StreamPlay;
 
     /// Plays a stream on a new structure and times each operation of the phases that measure
     /// something, as far as it can play them.
-    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Times) -> Checksum;
+    fn time_operations(
+        &self,
+        stream: &Stream,
+        expected: &ExpectedAnswers,
+        into: &mut OperationTimes,
+    ) -> Checksum;
 
     /// Plays a stream on a new structure and counts the steps of each operation of the phases that
     /// measure something; `None` for a structure without a meter.
-    fn count_each(&self, _: &Stream) -> Option<Longest> {
+    fn count_steps(&self, _: &Stream) -> Option<LongestSteps> {
         None
     }
 
@@ -53,26 +58,26 @@ pub trait Contender {
     fn memory(&self, n: u32, seed: u64) -> Option<Memory>;
 
     /// Measures what a stream costs besides time; `None` if that cannot be measured.
-    fn footprint(&self, _: &Stream, _: &Solution) -> Option<Footprint> {
+    fn footprint(&self, _: &Stream, _: &ExpectedAnswers) -> Option<Footprint> {
         None
     }
 }
 
 /// The result of playing a stream.
 #[derive(Debug)]
-pub struct Played {
+pub struct StreamPlay {
     /// The time of each phase; `None` for a phase that it cannot play.
-    pub times: Vec<Option<Taken>>,
+    pub times: Vec<Option<WorkTime>>,
     /// The checksum after each phase. After a phase that it cannot play, this is the right one.
     pub checksums: Vec<Checksum>,
 }
 
 /// Plays a stream with `play`, which applies the operations of a phase. Its second argument is
 /// `true` if a measure ends with the phase.
-fn play_timed(stream: &Stream, mut play: impl FnMut(&[Op], bool) -> Checksum) -> Played {
-    let mut played = Played { times: Vec::new(), checksums: Vec::new() };
+fn play_timed(stream: &Stream, mut play: impl FnMut(&[Op], bool) -> Checksum) -> StreamPlay {
+    let mut played = StreamPlay { times: Vec::new(), checksums: Vec::new() };
     for (at, phase) in stream.phases.iter().enumerate() {
-        let (taken, checksum) = Taken::by(|| play(&phase.ops, stream.ends_measure(at)));
+        let (taken, checksum) = WorkTime::measure(|| play(&phase.ops, stream.ends_measure(at)));
         played.times.push(Some(taken));
         played.checksums.push(checksum);
     }
@@ -94,9 +99,9 @@ pub(crate) fn play_phase<T: Timer<u64>>(player: &mut Player<T>, ops: &[Op], ends
     }
 }
 
-struct Structure<B>(PhantomData<B>);
+struct BackendContender<B>(PhantomData<B>);
 
-impl<B: Backend> Contender for Structure<B> {
+impl<B: Backend> Contender for BackendContender<B> {
     fn name(&self) -> &'static str {
         B::INFO.name
     }
@@ -105,11 +110,11 @@ impl<B: Backend> Contender for Structure<B> {
         Some(B::INFO)
     }
 
-    fn can_play(&self, stream: &Stream, _: &Solution) -> bool {
+    fn can_play(&self, stream: &Stream, _: &ExpectedAnswers) -> bool {
         stream.n <= u64::from(B::INFO.most)
     }
 
-    fn play(&self, stream: &Stream, _: &Solution) -> Played {
+    fn play(&self, stream: &Stream, _: &ExpectedAnswers) -> StreamPlay {
         let mut player = Player::new(B::build::<u64, NoMeter>(), stream.labels);
         play_timed(stream, |ops, ends| {
             play_phase(&mut player, ops, ends);
@@ -117,23 +122,29 @@ impl<B: Backend> Contender for Structure<B> {
         })
     }
 
-    fn time_each(&self, stream: &Stream, _: &Solution, into: &mut Times) -> Checksum {
+    fn time_operations(
+        &self,
+        stream: &Stream,
+        _: &ExpectedAnswers,
+        into: &mut OperationTimes,
+    ) -> Checksum {
         let mut player = Player::new(B::build::<u64, NoMeter>(), stream.labels);
         into.record(stream, |op| player.apply(op));
         player.checksum()
     }
 
-    fn count_each(&self, stream: &Stream) -> Option<Longest> {
+    fn count_steps(&self, stream: &Stream) -> Option<LongestSteps> {
         let timer = B::build::<u64, CountingMeter>();
         B::meter(&timer)?;
-        let (mut player, mut longest) = (Player::new(timer, stream.labels), Longest::default());
+        let (mut player, mut longest) =
+            (Player::new(timer, stream.labels), LongestSteps::default());
         for phase in &stream.phases {
             single_operations(phase, |kind, op| {
                 B::meter(player.timer()).into_iter().for_each(CountingMeter::reset);
                 player.apply(op);
                 let steps = B::meter(player.timer()).map(CountingMeter::total);
                 if let Some((kind, steps)) = kind.zip(steps) {
-                    longest.note(kind, steps);
+                    longest.record(kind, steps);
                 }
             });
         }
@@ -144,14 +155,14 @@ impl<B: Backend> Contender for Structure<B> {
         (n <= B::INFO.most).then(|| memory::measure::<B>(n, seed))
     }
 
-    fn footprint(&self, stream: &Stream, solution: &Solution) -> Option<Footprint> {
-        Some(memory::footprint::<B>(stream, solution.census.most_live))
+    fn footprint(&self, stream: &Stream, expected: &ExpectedAnswers) -> Option<Footprint> {
+        Some(memory::footprint::<B>(stream, expected.census.most_live))
     }
 }
 
-struct FloorRow;
+struct FloorContender;
 
-impl Contender for FloorRow {
+impl Contender for FloorContender {
     fn name(&self) -> &'static str {
         FLOOR
     }
@@ -160,12 +171,12 @@ impl Contender for FloorRow {
         None
     }
 
-    fn can_play(&self, _: &Stream, solution: &Solution) -> bool {
-        solution.script.is_some()
+    fn can_play(&self, _: &Stream, expected: &ExpectedAnswers) -> bool {
+        expected.script.is_some()
     }
 
-    fn play(&self, stream: &Stream, solution: &Solution) -> Played {
-        let script = solution.script.as_ref().unwrap_or(&NOTHING);
+    fn play(&self, stream: &Stream, expected: &ExpectedAnswers) -> StreamPlay {
+        let script = expected.script.as_ref().unwrap_or(&EMPTY_SCRIPT);
         let mut floor = Floor::new(script, stream.labels);
         play_timed(stream, |ops, _| {
             floor.play(ops);
@@ -173,8 +184,13 @@ impl Contender for FloorRow {
         })
     }
 
-    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Times) -> Checksum {
-        let script = solution.script.as_ref().unwrap_or(&NOTHING);
+    fn time_operations(
+        &self,
+        stream: &Stream,
+        expected: &ExpectedAnswers,
+        into: &mut OperationTimes,
+    ) -> Checksum {
+        let script = expected.script.as_ref().unwrap_or(&EMPTY_SCRIPT);
         let mut floor = Floor::new(script, stream.labels);
         into.record(stream, |op| floor.apply(op));
         floor.checksum()
@@ -190,7 +206,7 @@ pub type Contenders = Vec<Box<dyn Contender>>;
 
 /// A backend as a contender.
 pub fn contender<B: Backend + 'static>() -> Box<dyn Contender> {
-    Box::new(Structure::<B>(PhantomData))
+    Box::new(BackendContender::<B>(PhantomData))
 }
 
 struct Collect(Vec<Box<dyn Contender>>);
@@ -205,18 +221,18 @@ impl Visitor for Collect {
 pub fn all() -> Vec<Box<dyn Contender>> {
     let mut collect = Collect(Vec::new());
     wheelhouse_registry::visit(&mut collect);
-    collect.0.push(Box::new(FloorRow));
+    collect.0.push(Box::new(FloorContender));
     collect.0
 }
 
 /// Returns `true` for a structure of the registry that is too slow with many timers.
-pub fn is_unusual(name: &str) -> bool {
-    !is_usual(name) && wheelhouse_registry::all().iter().any(|info| info.name == name)
+pub fn is_not_recommended(name: &str) -> bool {
+    !is_default(name) && wheelhouse_registry::all().iter().any(|info| info.name == name)
 }
 
 /// Returns `true` for a structure that takes part by default, and for the floor.
-pub fn is_usual(name: &str) -> bool {
-    name == FLOOR || wheelhouse_registry::usual().iter().any(|info| info.name == name)
+pub fn is_default(name: &str) -> bool {
+    name == FLOOR || wheelhouse_registry::recommended().iter().any(|info| info.name == name)
 }
 
 /// The structures of the registry that are late by design. [`all`] leaves them out, since their

@@ -16,7 +16,7 @@ use wheelhouse_workload::{Checksum, Op};
 
 /// The timers that fire: the oracle's answer, in the form in which a wheel would find it.
 #[derive(Debug, Default)]
-pub struct Script {
+pub struct FiringScript {
     /// The labels, in order of firing.
     pub fired: Vec<u32>,
     /// How many of them fire each time the clock moves, in order. Each single tick is a movement.
@@ -24,13 +24,13 @@ pub struct Script {
 }
 
 /// The script of a stream that the floor cannot play.
-pub static NOTHING: Script = Script { fired: Vec::new(), counts: Vec::new() };
+pub static EMPTY_SCRIPT: FiringScript = FiringScript { fired: Vec::new(), counts: Vec::new() };
 
 /// Sequential writes for a timer that fires.
-const MOVES_ON_THE_WAY: u64 = 2;
+const WRITES_PER_EXPIRY: u64 = 2;
 
 /// The 16 bytes that a wheel writes for a timer.
-type Written = (Tick, u64);
+type LogEntry = (Tick, u64);
 
 #[derive(Clone, Copy)]
 struct Entry {
@@ -41,9 +41,9 @@ struct Entry {
 
 /// Plays a stream at the cost of its memory traffic.
 pub struct Floor<'a> {
-    script: &'a Script,
+    script: &'a FiringScript,
     entries: Vec<Entry>,
-    log: Vec<Written>,
+    log: Vec<LogEntry>,
     cursor: usize,
     inserted: u64,
     fired: usize,
@@ -53,7 +53,7 @@ pub struct Floor<'a> {
 
 impl<'a> Floor<'a> {
     /// A floor for streams whose labels are below `labels`.
-    pub fn new(script: &'a Script, labels: usize) -> Self {
+    pub fn new(script: &'a FiringScript, labels: usize) -> Self {
         Self {
             script,
             entries: vec![Entry { deadline: 0, value: 0 }; labels],
@@ -117,7 +117,7 @@ impl<'a> Floor<'a> {
     fn fire(&mut self, label: u32) {
         let Entry { deadline, value } =
             std::mem::replace(&mut self.entries[label as usize], Entry { deadline: 0, value: 0 });
-        for level in 0..MOVES_ON_THE_WAY {
+        for level in 0..WRITES_PER_EXPIRY {
             self.write(deadline, level);
         }
         self.checksum.add(deadline);

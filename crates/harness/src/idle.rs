@@ -105,22 +105,22 @@ pub fn play(stream: &Stream, counts: &[u32]) -> Checksum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Source;
+    use crate::source::StreamSource;
 
     /// If `advance` could return 0, the player would ask for wake-ups forever.
     #[test]
-    fn the_player_comes_to_the_end_of_every_stream() -> anyhow::Result<()> {
-        for source in Source::all().iter().filter(|source| source.is_scalable()) {
+    fn the_player_finishes_every_stream() -> anyhow::Result<()> {
+        for source in StreamSource::all().iter().filter(|source| source.is_scalable()) {
             let stream = source.load(50, 1)?;
             play(&stream, &[]);
-            let script = stream.solve().script.unwrap_or_default();
+            let script = stream.expected_answers().script.unwrap_or_default();
             play(&stream, &script.counts);
         }
         Ok(())
     }
 
     #[test]
-    fn as_many_timers_fire_as_it_is_told() {
+    fn the_given_number_of_timers_fires() {
         let mut idle = Idle::new(&[3, 0]);
         let mut fired = 0;
         idle.advance(1, |_| fired += 1);

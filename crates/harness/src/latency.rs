@@ -46,9 +46,9 @@ pub fn single_operations(phase: &Phase, mut play: impl FnMut(Option<usize>, Op))
 
 /// The minimum time of each operation over several passes, by kind.
 #[derive(Debug, Default)]
-pub struct Times([Least; 4]);
+pub struct OperationTimes([MinimumTimes; 4]);
 
-impl Times {
+impl OperationTimes {
     /// Plays a stream through `apply`, one operation at a time, and times inserts, cancels and
     /// movements of the clock in the phases that measure something. Call it once for each pass over
     /// the same stream.
@@ -79,22 +79,22 @@ impl Times {
 
 /// The minimum time of each operation of one kind, ns.
 #[derive(Debug, Default)]
-struct Least {
+struct MinimumTimes {
     times: Vec<u32>,
     /// The index of the next operation in this pass.
     next: usize,
 }
 
-impl Least {
+impl MinimumTimes {
     #[inline]
     fn time(&mut self, operation: impl FnOnce()) {
         let start = Instant::now();
         operation();
-        self.note(start.elapsed().as_nanos().clamp(1, u32::MAX.into()) as u32);
+        self.record(start.elapsed().as_nanos().clamp(1, u32::MAX.into()) as u32);
     }
 
     #[inline]
-    fn note(&mut self, time: u32) {
+    fn record(&mut self, time: u32) {
         match self.times.get_mut(self.next) {
             Some(least) => *least = time.min(*least),
             None => self.times.push(time),
@@ -129,12 +129,12 @@ impl Least {
 
 /// The longest operation of each kind, in steps.
 #[derive(Debug, Default)]
-pub struct Longest([Option<u64>; 4]);
+pub struct LongestSteps([Option<u64>; 4]);
 
-impl Longest {
+impl LongestSteps {
     /// Records the steps of an operation of a kind.
     #[inline]
-    pub fn note(&mut self, kind: usize, steps: u64) {
+    pub fn record(&mut self, kind: usize, steps: u64) {
         self.0[kind] = self.0[kind].max(Some(steps));
     }
 
@@ -155,9 +155,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rows_hold_the_percentiles_of_what_was_recorded() {
-        let mut times = Times::default();
-        (1..=10_000).for_each(|ns| times.0[0].note(ns));
+    fn the_rows_have_the_percentiles_of_the_recorded_times() {
+        let mut times = OperationTimes::default();
+        (1..=10_000).for_each(|ns| times.0[0].record(ns));
         let rows = times.rows("x", "uniform", 10);
         assert_eq!(rows.len(), 1, "only what was timed gets a row");
         let row = &rows[0];
@@ -172,11 +172,11 @@ mod tests {
 
     /// In each pass, the machine stalls at another operation, and the structure at the last one.
     #[test]
-    fn a_stall_of_the_machine_is_not_in_the_times_and_one_of_the_structure_is() {
-        let mut times = Times::default();
+    fn the_minimum_removes_stalls_of_the_machine_but_not_of_the_structure() {
+        let mut times = OperationTimes::default();
         for pass in 0..PASSES {
-            (0..1_000).for_each(|at| times.0[2].note(if at == pass { 4_000_000 } else { 50 }));
-            times.0[2].note(9_000);
+            (0..1_000).for_each(|at| times.0[2].record(if at == pass { 4_000_000 } else { 50 }));
+            times.0[2].record(9_000);
             times.end_pass();
         }
         let row = times.rows("x", "uniform", 1).remove(0);
@@ -185,10 +185,10 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_operation_of_each_kind_is_kept() {
-        let mut longest = Longest::default();
+    fn the_steps_of_the_longest_operation_of_each_kind_are_kept() {
+        let mut longest = LongestSteps::default();
         [(0, 3), (0, 9), (0, 4), (2, 0)].into_iter().for_each(|(kind, steps)| {
-            longest.note(kind, steps);
+            longest.record(kind, steps);
         });
         let rows = longest.rows("x", "uniform", 7);
         let of = |row: &Steps| (row.operation.clone(), row.longest);

@@ -5,7 +5,7 @@ use wheelhouse_core::backend::{Info, Precision};
 use wheelhouse_present::table::{Cell, Column, Table};
 
 /// How many timers a structure holds when `list` measures its bytes.
-const LISTED: u32 = 100_000;
+const MEASURED_TIMERS: u32 = 100_000;
 
 /// A row for each backend: its structure, the costs of its operations, its bytes per timer. With
 /// `sources`, also its source.
@@ -17,13 +17,13 @@ pub fn backends(sources: bool) -> Table {
     let mut table = Table::new("Backends", columns);
     table.notes.push(format!(
         "n: live timers; m: levels; M: slots; k: timers in a slot. Costs are amortised. Bytes \
-         include a payload of eight, and are measured at n = {LISTED}."
+         include a payload of eight, and are measured at n = {MEASURED_TIMERS}."
     ));
     let limit = "Structures with an operation that passes all timers are measured at a smaller n.";
     table.notes.push(limit.to_owned());
     for contender in contender::all().into_iter().chain(contender::approximate()) {
         let Some(info) = contender.info() else { continue };
-        let Some(memory) = contender.memory(LISTED.min(info.most), 1) else { continue };
+        let Some(memory) = contender.memory(MEASURED_TIMERS.min(info.most), 1) else { continue };
         let source = sources.then_some(info.source);
         let costs = [info.costs.insert, info.costs.cancel, info.costs.reschedule, info.costs.fire];
         let mut row = vec![Cell::text(info.name), Cell::text(info.structure).wrapped(20)];

@@ -22,14 +22,14 @@ pub fn measure<B: Backend>(n: u32, seed: u64) -> Memory {
     let mut delay = move || random.random_range(1..=1_u64 << 20);
     let mut ids: Vec<TimerId> = Vec::with_capacity(n as usize);
     let before = allocated();
-    let held = || allocated().saturating_sub(before);
+    let growth = || allocated().saturating_sub(before);
     let mut timer = B::build::<u64, NoMeter>();
-    let mut peak = held();
+    let mut peak = growth();
     for value in 0..n {
         ids.push(timer.insert(delay(), u64::from(value)));
-        peak = peak.max(held());
+        peak = peak.max(growth());
     }
-    let live = held();
+    let live = growth();
     churn(&mut timer, &mut ids, delay, seed);
     let per_timer = |bytes: usize| bytes as f64 / f64::from(n.max(1));
     Memory {
@@ -37,7 +37,7 @@ pub fn measure<B: Backend>(n: u32, seed: u64) -> Memory {
         n: u64::from(n),
         live: per_timer(live),
         peak: per_timer(peak),
-        churned: per_timer(held()),
+        churned: per_timer(growth()),
     }
 }
 

@@ -23,8 +23,8 @@ pub struct Run {
     /// Where and when it was measured, and on which source.
     pub provenance: Provenance,
     /// Structures from other projects that took part.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub guests: Vec<Guest>,
+    #[serde(rename = "guests", default, skip_serializing_if = "Vec::is_empty")]
+    pub external: Vec<ExternalStructure>,
     /// The operations that the streams consisted of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub census: Vec<Census>,
@@ -90,7 +90,7 @@ pub struct Sampling {
 
 /// A timer facility from another project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Guest {
+pub struct ExternalStructure {
     /// The name in its rows.
     pub name: String,
     /// Its package and version.
@@ -201,14 +201,14 @@ pub struct Latency {
 }
 
 /// With fewer operations than this beyond it, a percentile decides nothing.
-const BEYOND: u64 = 30;
+const MIN_OPERATIONS_BEYOND: u64 = 30;
 
 impl Latency {
     /// The time that one in `many` operations exceeded: the 99.9th percentile for 1,000, the
     /// 99.99th for 10,000. `None` if fewer than thirty operations are beyond it.
     pub fn one_in(&self, many: u64) -> Option<u64> {
         let value = if many >= 10_000 { self.p9999 } else { self.p999 };
-        (self.count >= BEYOND * many).then_some(value)
+        (self.count >= MIN_OPERATIONS_BEYOND * many).then_some(value)
     }
 }
 

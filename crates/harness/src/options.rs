@@ -4,11 +4,11 @@
 //! They differ in their [`Roster`]: who can take part, with how many timers, for how long.
 
 use crate::bench::{self, Settings};
-use crate::capacity::timers;
+use crate::capacity::parse_timers;
 use crate::contender::{self, Contenders};
 use crate::model::{Census, Run};
 use crate::report::{self, picks};
-use crate::source::Source;
+use crate::source::StreamSource;
 use crate::summary;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
@@ -17,7 +17,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use wheelhouse_frame::options::{Called, Common};
+use wheelhouse_frame::options::{CargoArguments, CommonOptions};
 use wheelhouse_present::console::{print, say, width};
 use wheelhouse_present::files;
 use wheelhouse_present::table::{Format, wrap};
@@ -28,7 +28,7 @@ use wheelhouse_workload::Mix;
 const DEBUG_BUILD: &str = "WHEELHOUSE_DEBUG_BUILD";
 
 /// After this time a quick run begins nothing new.
-const QUICK: Duration = Duration::from_secs(50);
+const QUICK_LIMIT: Duration = Duration::from_secs(50);
 
 /// The structures and streams to compare, and where and how to write the results.
 #[derive(Clone, Debug, Default, Args)]
@@ -38,7 +38,7 @@ pub struct Options {
     #[arg(value_name = "NAME", conflicts_with_all = ["backend", "workload", "mix", "trace"])]
     pub name: Option<String>,
     /// Number of timers, as in 200000 or 1e6 [default: several sizes].
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = timers)]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_timers)]
     pub n: Vec<u32>,
     /// A mix with your shares of operations, as in start:45,stop:40,move:10,fire:5. Add delay:30000
     /// or delay:1-60000 to set how many ticks ahead deadlines are.
@@ -70,7 +70,7 @@ pub struct Options {
     pub seeds: u8,
     /// Options that all benches share.
     #[command(flatten)]
-    pub common: Common,
+    pub common: CommonOptions,
     /// Print all columns of the table, not only those that fit 100 characters.
     #[arg(long)]
     pub wide: bool,
@@ -81,23 +81,23 @@ pub struct Options {
 pub struct BenchOptions {
     /// The options of the comparison.
     #[command(flatten)]
-    asked: Options,
+    options: Options,
     #[command(flatten)]
-    called: Called,
+    cargo: CargoArguments,
 }
 
 impl BenchOptions {
     /// The options, with relative paths resolved against the user's working directory.
-    pub fn asked(&self) -> Options {
-        let here = |path: &PathBuf| files::where_cargo_was_called().join(path);
-        let Options { trace, common, .. } = &self.asked;
+    pub fn resolved(&self) -> Options {
+        let absolute = |path: &PathBuf| files::where_cargo_was_called().join(path);
+        let Options { trace, common, .. } = &self.options;
         let common = common.clone().of_bench();
-        Options { trace: trace.iter().map(here).collect(), common, ..self.asked.clone() }
+        Options { trace: trace.iter().map(absolute).collect(), common, ..self.options.clone() }
     }
 
     /// Returns `true` if cargo runs the bench as a test, to check that everything runs.
     pub fn is_test(&self) -> bool {
-        self.called.is_test()
+        self.cargo.is_test()
     }
 }
 
@@ -107,22 +107,22 @@ pub struct Roster {
     pub all: Contenders,
     /// Returns `true` for the name of a structure that takes part by default. The others take part
     /// only if the options name them.
-    pub usual: fn(&str) -> bool,
+    pub is_default: fn(&str) -> bool,
     /// Numbers of timers.
     pub sizes: &'static [u32],
     /// Numbers of timers in a quick run.
-    pub quick: &'static [u32],
+    pub quick_sizes: &'static [u32],
     /// Seconds for the timed rounds: in a full run, and in a quick run.
     pub seconds: (u64, u64),
 }
 
 /// The structures of this workspace.
-pub fn structures() -> Roster {
+pub fn workspace_roster() -> Roster {
     Roster {
         all: contender::all(),
-        usual: contender::is_usual,
+        is_default: contender::is_default,
         sizes: &[10, 100, 1_000, 10_000, 100_000, 1_000_000],
-        quick: &[10, 1_000, 100_000],
+        quick_sizes: &[10, 1_000, 100_000],
         seconds: (120, 15),
     }
 }
@@ -144,7 +144,7 @@ pub fn compare(
     let scratch = std::env::temp_dir().join(format!("wheelhouse-test-{}", std::process::id()));
     let out = if test { Some(scratch.as_path()) } else { options.common.out.as_deref() };
     let dir = bench::folder(settings, out, results)?;
-    let (run, kept) = bench::run(settings, &dir)?;
+    let (run, saved) = bench::run(settings, &dir)?;
     let is_empty = run.interrupted && run.throughput.is_empty();
     if test || (is_empty && options.common.out.is_none()) {
         std::fs::remove_dir_all(&dir)?;
@@ -158,10 +158,10 @@ pub fn compare(
     }
     // Do all three before the first error is returned.
     let page = report::write(&run, &dir);
-    let shown = show(options, &run);
-    kept?;
+    let printed = print_results(options, &run);
+    saved?;
     say(format_args!("report: {} (after {} s)", page?.display(), start.elapsed().as_secs()));
-    shown?;
+    printed?;
     Ok(run.exit_code().into())
 }
 
@@ -178,23 +178,23 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
     );
     let mut sizes = match (options.n.as_slice(), test, options.common.quick) {
         ([], true, _) => vec![100],
-        ([], _, true) => roster.quick.to_vec(),
+        ([], _, true) => roster.quick_sizes.to_vec(),
         ([], _, false) => roster.sizes.to_vec(),
         (named, ..) => named.to_vec(),
     };
     sizes.sort_unstable();
     sizes.dedup();
-    let (whole, quick) = roster.seconds;
-    let usual = if options.common.quick { quick } else { whole };
-    let seconds = if test { 0 } else { options.time.unwrap_or(usual) };
-    let (contenders, sources) = chosen(options, roster, test)?;
-    let mut names: Vec<String> = sources.iter().map(Source::name).collect();
+    let (full, quick) = roster.seconds;
+    let default = if options.common.quick { quick } else { full };
+    let seconds = if test { 0 } else { options.time.unwrap_or(default) };
+    let (contenders, sources) = selected(options, roster, test)?;
+    let mut names: Vec<String> = sources.iter().map(StreamSource::name).collect();
     names.sort();
-    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        bail!("two streams are called {}; leave one out, or rename its file", twice[0]);
+    if let Some(duplicates) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        bail!("two streams are called {}; leave one out, or rename its file", duplicates[0]);
     }
     // Sizes apply to workloads and mixes. If there are only traces, there are no sizes.
-    let is_sized = sources.iter().any(Source::is_scalable);
+    let is_sized = sources.iter().any(StreamSource::is_scalable);
     Ok(Settings {
         sizes: if is_sized { sizes } else { Vec::new() },
         contenders,
@@ -202,49 +202,54 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
         seed: options.seed,
         seeds: options.seeds.into(),
         time: Duration::from_secs(seconds),
-        limit: (options.common.quick && options.time.is_none()).then_some(QUICK),
+        limit: (options.common.quick && options.time.is_none()).then_some(QUICK_LIMIT),
         details: !test,
     })
 }
 
 /// The contenders and the sources that the options choose.
-fn chosen(options: &Options, roster: Roster, test: bool) -> Result<(Contenders, Vec<Source>)> {
-    let mut asked: Vec<Source> = Source::select(&options.workload)?;
-    asked.extend(options.mix.map(Source::Mix));
+fn selected(
+    options: &Options,
+    roster: Roster,
+    test: bool,
+) -> Result<(Contenders, Vec<StreamSource>)> {
+    let mut sources: Vec<StreamSource> = StreamSource::select(&options.workload)?;
+    sources.extend(options.mix.map(StreamSource::Mix));
     for file in &options.trace {
-        let source = Source::of_file(file)?;
+        let source = StreamSource::from_file(file)?;
         let name = source.name();
-        ensure!(!Source::is_known(&name), "{name} comes with wheelhouse; rename your file");
-        asked.push(source);
+        ensure!(!StreamSource::is_known(&name), "{name} comes with wheelhouse; rename your file");
+        sources.push(source);
     }
-    if asked.is_empty() {
-        let is_small = |source: &Source| source.is_scalable() || !test;
-        asked = bench::usual_sources().into_iter().filter(is_small).collect();
+    if sources.is_empty() {
+        let is_small = |source: &StreamSource| source.is_scalable() || !test;
+        sources = bench::default_sources().into_iter().filter(is_small).collect();
     }
-    let Roster { all, usual, .. } = roster;
-    let takes_part = |it: &str| options.all || test || usual(it);
-    let usually = |all: Contenders| all.into_iter().filter(|it| takes_part(it.name())).collect();
+    let Roster { all, is_default, .. } = roster;
+    let takes_part = |it: &str| options.all || test || is_default(it);
+    let defaults = |all: Contenders| all.into_iter().filter(|it| takes_part(it.name())).collect();
     let Some(name) = options.name.as_deref() else {
         let named = !options.backend.is_empty();
-        let all = if named { contender::select_from(all, &options.backend)? } else { usually(all) };
-        return Ok((all, asked));
+        let all =
+            if named { contender::select_from(all, &options.backend)? } else { defaults(all) };
+        return Ok((all, sources));
     };
     if all.iter().any(|it| it.name().contains(name)) {
-        return Ok((all.into_iter().filter(|it| it.name().contains(name)).collect(), asked));
+        return Ok((all.into_iter().filter(|it| it.name().contains(name)).collect(), sources));
     }
     let sources = bench::sources_named(name);
     if sources.is_empty() {
         let mut known: Vec<String> = all.iter().map(|it| it.name().to_owned()).collect();
-        known.extend(Source::all().iter().map(Source::name));
+        known.extend(StreamSource::all().iter().map(StreamSource::name));
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         bail!(unknown::error("structure, workload or column", name, &known));
     }
-    Ok((usually(all), sources))
+    Ok((defaults(all), sources))
 }
 
 /// Prints the results. For people: tables, then the answer. For programs: one table, and in JSON
 /// the answer with it.
-fn show(options: &Options, run: &Run) -> Result<()> {
+fn print_results(options: &Options, run: &Run) -> Result<()> {
     for failure in &run.failures {
         say(format_args!("WRONG: {failure}"));
     }
@@ -272,9 +277,9 @@ fn show(options: &Options, run: &Run) -> Result<()> {
 /// The share of each operation in the user's streams, then the answer under a heading.
 pub fn answer(run: &Run) -> String {
     let wrapped = |line: String| wrap(&line, width()) + "\n";
-    let own = run.census.iter().filter(|census| !Source::is_known(&census.workload));
+    let own = run.census.iter().filter(|census| !StreamSource::is_known(&census.workload));
     let own: String = own.map(Census::to_string).map(wrapped).collect();
     let answer: String = picks::answer(run).into_iter().map(wrapped).collect();
-    let heading = if answer.is_empty() { "" } else { "\nWhat to take\n" };
+    let heading = if answer.is_empty() { "" } else { "\nRecommendation\n" };
     format!("{own}{heading}{answer}")
 }

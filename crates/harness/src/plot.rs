@@ -67,7 +67,7 @@ pub fn all(run: &Run) -> Vec<Plot> {
 }
 
 /// The picture that represents the run: the steady mix against n, or else the first picture.
-pub fn emblem(run: &Run) -> Option<Plot> {
+pub fn main_picture(run: &Run) -> Option<Plot> {
     let mut pictures = all(run);
     let steady =
         |p: &Plot| matches!(&p.subject, Subject::Time { measure, .. } if measure == "steady");
@@ -88,10 +88,10 @@ pub fn draw(run: &Run, subject: &Subject) -> Option<String> {
 pub fn title(subject: &Subject) -> String {
     match subject {
         Subject::Time { workload, measure } if measure == workload => {
-            format!("{}: time per operation", spoken(measure))
+            format!("{}: time per operation", capitalized(measure))
         }
         Subject::Time { workload, measure } => {
-            format!("{} ({workload}): time per operation", spoken(measure))
+            format!("{} ({workload}): time per operation", capitalized(measure))
         }
         Subject::Latency { workload, n, operation } => {
             format!("Latency of one {operation} ({workload}), n = {}", units::count(*n))
@@ -135,7 +135,7 @@ fn subjects(run: &Run) -> Vec<Subject> {
 }
 
 /// `insert-warm` as `Insert warm`.
-fn spoken(name: &str) -> String {
+fn capitalized(name: &str) -> String {
     let words = name.replace('-', " ");
     let mut letters = words.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
@@ -205,7 +205,7 @@ fn time(run: &Run, workload: &str, measure: &str) -> Option<String> {
         "median; whiskers from the fastest to the slowest repetition; lower is better · {}",
         origin(run)
     );
-    Some(Chart { title, subtitle, x, y, series, level: None, aside: 0 }.svg())
+    Some(Chart { title, subtitle, x, y, series, level: None, whisker_gap: 0 }.svg())
 }
 
 /// The distribution of single operations: the share of operations that took no longer than a time.
@@ -233,7 +233,7 @@ fn latency(run: &Run, workload: &str, n: u64, operation: &str) -> Option<String>
     });
     let subtitle = format!("each includes the clock's overhead; lower is better · {}", origin(run));
     let level = (clock > 0.0 && y.spans(clock)).then(|| (clock, "reading the clock".to_owned()));
-    Some(Chart { title, subtitle, x, y, series, level, aside: 0 }.svg())
+    Some(Chart { title, subtitle, x, y, series, level, whisker_gap: 0 }.svg())
 }
 
 fn curve(row: &Latency) -> Points {
@@ -246,8 +246,8 @@ fn curve(row: &Latency) -> Points {
         (100.0, row.max),
     ];
     // In a histogram of `count` values, a percentile beyond 1 - 1/count is the maximum.
-    let told = |p: f64| p >= 100.0 || (row.count as f64) * (1.0 - p / 100.0) >= 0.999;
-    let visible = |(p, ns): (f64, u64)| (ns > 0 && told(p)).then_some((p, ns as f64));
+    let is_measured = |p: f64| p >= 100.0 || (row.count as f64) * (1.0 - p / 100.0) >= 0.999;
+    let visible = |(p, ns): (f64, u64)| (ns > 0 && is_measured(p)).then_some((p, ns as f64));
     let marks: Vec<(f64, f64)> = named.into_iter().filter_map(visible).collect();
     let mut line: Vec<(f64, f64)> = row.curve.iter().copied().filter_map(visible).collect();
     if line.is_empty() {
@@ -281,7 +281,7 @@ fn memory(run: &Run) -> Option<String> {
          {}",
         origin(run)
     );
-    Some(Chart { title, subtitle, x, y, series, level: None, aside: 5 }.svg())
+    Some(Chart { title, subtitle, x, y, series, level: None, whisker_gap: 5 }.svg())
 }
 
 /// Machine and commit, short enough for a line below the title.

@@ -8,7 +8,7 @@ use wheelhouse_workload::{Mix, Workload, trace, workloads};
 
 /// Something to make a stream from.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum StreamSource {
     /// A seeded workload.
     Workload(&'static Workload),
     /// Operations in the shares that the user chose.
@@ -20,7 +20,7 @@ pub enum Source {
     File(Stream),
 }
 
-impl Source {
+impl StreamSource {
     /// All workloads, then all shipped traces.
     pub fn all() -> Vec<Self> {
         workloads()
@@ -67,8 +67,8 @@ impl Source {
     /// # Errors
     ///
     /// If it cannot be read, or is truncated, corrupt or of another version.
-    pub fn of_file(path: &Path) -> Result<Self> {
-        Stream::of_file(path).map(Self::File)
+    pub fn from_file(path: &Path) -> Result<Self> {
+        Stream::from_file(path).map(Self::File)
     }
 
     /// The name in tables.
@@ -93,14 +93,14 @@ impl Source {
     /// If a shipped trace cannot be read.
     pub fn load(&self, n: u32, seed: u64) -> Result<Stream> {
         match self {
-            Self::Workload(workload) => Ok(Stream::of_workload(workload, n, seed)),
+            Self::Workload(workload) => Ok(Stream::from_workload(workload, n, seed)),
             Self::Mix(mix) => Ok(Stream {
                 name: self.name(),
                 n: u64::from(n),
                 labels: n as usize,
                 phases: mix.phases(n, seed).collect(),
             }),
-            Self::Shipped(shipped) => Stream::of_trace(shipped.name, shipped.bytes),
+            Self::Shipped(shipped) => Stream::from_trace(shipped.name, shipped.bytes),
             Self::File(stream) => Ok(stream.clone()),
         }
     }

@@ -21,11 +21,11 @@ use crate::model::{Run, SCHEMA};
 pub const RUN_FILE: &str = "run.json";
 
 /// The same, compressed for version control.
-pub const PACKED: &str = "run.json.gz";
+pub const PACKED_RUN_FILE: &str = "run.json.gz";
 
 /// The file of a run in a folder, compressed or not.
 pub fn run_file(dir: &Path) -> Option<PathBuf> {
-    [RUN_FILE, PACKED].map(|name| dir.join(name)).into_iter().find(|file| file.is_file())
+    [RUN_FILE, PACKED_RUN_FILE].map(|name| dir.join(name)).into_iter().find(|file| file.is_file())
 }
 
 /// Writes the run into its folder. May be called repeatedly during the run.

@@ -1,7 +1,7 @@
 //! The stream that every backend plays: the operations of a workload or trace, all of it in memory,
 //! and the right answers.
 
-use crate::floor::Script;
+use crate::floor::FiringScript;
 use crate::model::Census;
 use anyhow::{Context, Result, ensure};
 use hdrhistogram::Histogram;
@@ -37,7 +37,7 @@ pub struct Stream {
 
 impl Stream {
     /// The stream of a workload.
-    pub fn of_workload(workload: &Workload, n: u32, seed: u64) -> Self {
+    pub fn from_workload(workload: &Workload, n: u32, seed: u64) -> Self {
         let phases = workload.phases(n, seed).collect();
         Self { name: workload.name.to_owned(), n: u64::from(n), labels: workload.labels(n), phases }
     }
@@ -47,7 +47,7 @@ impl Stream {
     /// # Errors
     ///
     /// If the trace is truncated, corrupt or of another version.
-    pub fn of_trace(name: &str, bytes: impl std::io::Read) -> Result<Self> {
+    pub fn from_trace(name: &str, bytes: impl std::io::Read) -> Result<Self> {
         let reader = trace::Reader::new(bytes)?;
         let labels = reader.header().labels as usize;
         let ops = reader.collect::<Result<Vec<Op>, _>>()?;
@@ -63,7 +63,7 @@ impl Stream {
     /// # Errors
     ///
     /// If it cannot be read, or is truncated, corrupt or of another version.
-    pub fn of_file(path: &Path) -> Result<Self> {
+    pub fn from_file(path: &Path) -> Result<Self> {
         let name = path
             .file_stem()
             .map_or_else(|| "unnamed".into(), |stem| stem.to_string_lossy().into_owned());
@@ -71,7 +71,7 @@ impl Stream {
         ensure!(!path.is_dir(), "{shown} is a folder; {REMEDY}");
         let file =
             File::open(path).with_context(|| format!("cannot open the trace {shown}; {REMEDY}"))?;
-        Self::of_trace(&name, file).with_context(|| format!("in {shown}"))
+        Self::from_trace(&name, file).with_context(|| format!("in {shown}"))
     }
 
     /// The operations of each measure, summed over its phases, in the order of first appearance.
@@ -95,14 +95,14 @@ impl Stream {
 
     /// Removes phases from the end that continue the measure of the phase before. If the stream
     /// ends with a long stretch in several phases, the first of them remains.
-    pub fn cut(&mut self, solution: &mut Solution) {
+    pub fn shorten_last_measure(&mut self, expected: &mut ExpectedAnswers) {
         while let [.., before, last] = self.phases.as_slice()
             && before.measure.is_some()
             && before.measure == last.measure
         {
             self.phases.pop();
         }
-        solution.checksums.truncate(self.phases.len());
+        expected.checksums.truncate(self.phases.len());
     }
 
     /// The number of timers that the stream starts.
@@ -115,18 +115,18 @@ impl Stream {
     }
 
     /// Plays the stream on the oracle and records the right answers.
-    pub fn solve(&self) -> Solution {
-        let mut player = Player::new(Recorder::default(), self.labels);
+    pub fn expected_answers(&self) -> ExpectedAnswers {
+        let mut player = Player::new(RecordingOracle::default(), self.labels);
         let mut checksums = Vec::with_capacity(self.phases.len());
-        let mut script = Script::default();
+        let mut script = FiringScript::default();
         let mut label_of = Vec::with_capacity(self.insertions());
-        let mut one_a_label = true;
+        let mut has_one_timer_per_label = true;
         for phase in &self.phases {
             player.timer_mut().is_measuring = phase.measure.is_some();
             for &op in &phase.ops {
                 match op {
                     Op::Insert { label, .. } => {
-                        one_a_label &= !player.is_live(label);
+                        has_one_timer_per_label &= !player.is_live(label);
                         label_of.push(label);
                         player.apply(op);
                     }
@@ -144,9 +144,9 @@ impl Stream {
             checksums.push(player.checksum());
         }
         script.fired = player.timer().fired.iter().map(|&value| label_of[value as usize]).collect();
-        let script = one_a_label.then_some(script);
+        let script = has_one_timer_per_label.then_some(script);
         let census = player.timer().census(self);
-        Solution { checksums, fired: player.fired(), script, census }
+        ExpectedAnswers { checksums, fired: player.fired(), script, census }
     }
 }
 
@@ -157,7 +157,7 @@ pub fn single_ticks(op: Op) -> impl Iterator<Item = Op> {
 }
 
 /// Plays an operation that moves the clock, and returns how many timers fired.
-fn fired_by(player: &mut Player<Recorder>, op: Op) -> u32 {
+fn fired_by(player: &mut Player<RecordingOracle>, op: Op) -> u32 {
     let before = player.fired();
     player.apply(op);
     (player.fired() - before) as u32
@@ -165,19 +165,19 @@ fn fired_by(player: &mut Player<Recorder>, op: Op) -> u32 {
 
 /// The right answers to a stream.
 #[derive(Debug, Default)]
-pub struct Solution {
+pub struct ExpectedAnswers {
     /// The checksum after each phase.
     pub checksums: Vec<Checksum>,
     /// How many timers fire.
     pub fired: u64,
     /// The timers that fire, for the floor, which keeps no order. `None` if the stream starts a
     /// timer under the label of a live timer, as a trace may: the floor keeps one timer per label.
-    pub script: Option<Script>,
+    pub script: Option<FiringScript>,
     /// The operations that the stream consists of.
     pub census: Census,
 }
 
-impl Solution {
+impl ExpectedAnswers {
     /// The checksum over the whole stream.
     pub fn checksum(&self) -> Checksum {
         self.checksums.last().copied().unwrap_or_default()
@@ -186,7 +186,7 @@ impl Solution {
 
 /// The oracle, which also records the values that fire, and takes the census.
 #[derive(Default)]
-struct Recorder {
+struct RecordingOracle {
     oracle: Oracle<u64>,
     fired: Vec<u64>,
     /// `true` if the current phase is measured, `false` if it is preparation.
@@ -205,7 +205,7 @@ impl Default for Distances {
     }
 }
 
-impl Recorder {
+impl RecordingOracle {
     fn census(&self, stream: &Stream) -> Census {
         let at = |percentile| self.distances.0.value_at_percentile(percentile);
         let distances = [50.0, 90.0, 99.0].map(at);
@@ -213,7 +213,7 @@ impl Recorder {
         Census { workload, n: stream.n, distances, ..self.counts.clone() }
     }
 
-    fn note_distance(&mut self, deadline: Tick) {
+    fn record_distance(&mut self, deadline: Tick) {
         if self.is_measuring {
             let distance = deadline.saturating_sub(Timer::now(&self.oracle));
             self.distances.0.saturating_record(distance);
@@ -221,7 +221,7 @@ impl Recorder {
     }
 }
 
-impl Timer<u64> for Recorder {
+impl Timer<u64> for RecordingOracle {
     fn now(&self) -> Tick {
         Timer::now(&self.oracle)
     }
@@ -231,7 +231,7 @@ impl Timer<u64> for Recorder {
     }
 
     fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
-        self.note_distance(deadline);
+        self.record_distance(deadline);
         self.counts.starts += u64::from(self.is_measuring);
         let id = self.oracle.insert(deadline, value);
         self.counts.most_live = self.counts.most_live.max(self.oracle.len() as u64);
@@ -247,7 +247,7 @@ impl Timer<u64> for Recorder {
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
         let is_moved = self.oracle.reschedule(id, deadline);
         if is_moved {
-            self.note_distance(deadline);
+            self.record_distance(deadline);
             self.counts.moves += u64::from(self.is_measuring);
         }
         is_moved
@@ -272,12 +272,12 @@ impl Timer<u64> for Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Source;
+    use crate::source::StreamSource;
 
     #[test]
-    fn the_census_counts_what_happens_to_live_timers_and_how_far_deadlines_are() {
-        let mix = Source::Mix("stop:40,move:10,fire:5".parse().unwrap());
-        let census = mix.load(2_000, 1).unwrap().solve().census;
+    fn the_census_counts_operations_and_the_distances_of_deadlines() {
+        let mix = StreamSource::Mix("stop:40,move:10,fire:5".parse().unwrap());
+        let census = mix.load(2_000, 1).unwrap().expected_answers().census;
         let all = (census.starts + census.cancels + census.moves + census.fires) as f64;
         for (found, share) in [(census.cancels, 0.4), (census.moves, 0.1), (census.fires, 0.05)] {
             assert!((found as f64 / all - share).abs() < 0.02, "{census:?}");
@@ -288,16 +288,16 @@ mod tests {
     }
 
     #[test]
-    fn of_a_stretch_in_pieces_at_the_end_the_first_is_left() {
+    fn only_the_first_phase_of_the_last_measure_remains() {
         let phase = |measure, to| Phase { measure, operations: 1, ops: vec![Op::Advance { to }] };
         let (mix, cancel) = (Some(Measure::Mix), Some(Measure::Cancel));
         let phases = [None, mix, cancel, cancel, mix, mix, mix].into_iter().zip(1..);
         let phases = phases.map(|(measure, to)| phase(measure, to)).collect();
         let mut stream = Stream { name: "x".to_owned(), n: 1, labels: 1, phases };
-        let mut solution = stream.solve();
-        stream.cut(&mut solution);
+        let mut expected = stream.expected_answers();
+        stream.shorten_last_measure(&mut expected);
         let left: Vec<_> = stream.phases.iter().map(|phase| phase.measure).collect();
         assert_eq!(left, [None, mix, cancel, cancel, mix]);
-        assert_eq!(solution.checksums.len(), 5);
+        assert_eq!(expected.checksums.len(), 5);
     }
 }

@@ -5,55 +5,56 @@ mod columns;
 
 use serde_json::json;
 
-use self::columns::{Kind, Source, sources};
+use self::columns::{ColumnKind, TableColumn, all_columns};
 use crate::model::{FLOOR, Run, Sampling};
 use wheelhouse_present::stats;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 use wheelhouse_present::units;
 
 /// The number of timers that the table shows by default, if the run has it.
-pub const USUAL_N: u64 = 1_000_000;
+pub const DEFAULT_N: u64 = 1_000_000;
 
 pub use crate::stream::TRACE;
 
 /// A table to read at a glance: for each structure and operation, the median and its ratio to the
 /// best.
 ///
-/// Without `n`, the table is for [`USUAL_N`] if the run has it, otherwise for its largest n. A
+/// Without `n`, the table is for [`DEFAULT_N`] if the run has it, otherwise for its largest n. A
 /// trace is shown at its own number of timers. The floor (the memory traffic that no timer facility
 /// can avoid) has a row and is never the best. A structure that answered wrongly has `WRONG`
 /// instead of figures. A tail has no best if the floor is within ×3 of it: that is machine noise.
 pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
-    table_of(run, n, sources)
+    table_of(run, n, all_columns)
 }
 
 /// [`at_a_glance`] with only the most important columns, so that it fits a terminal.
 pub fn in_short(run: &Run, n: Option<u64>) -> Table {
-    table_of(run, n, columns::essential)
+    table_of(run, n, columns::essential_columns)
 }
 
-fn table_of(run: &Run, n: Option<u64>, columns: fn(&Run, u64) -> Vec<Source>) -> Table {
-    let Some(n) = n.or_else(|| usual_n(run)) else {
-        return nothing(run);
+fn table_of(run: &Run, n: Option<u64>, choose: fn(&Run, u64) -> Vec<TableColumn>) -> Table {
+    let Some(n) = n.or_else(|| default_n(run)) else {
+        return empty_table(run);
     };
-    let sources = columns(run, n);
+    let columns = choose(run, n);
     let known = sizes(run);
     let title = format!(
         "At a glance: n = {} timers, ns per operation unless a unit is shown",
         units::count(n)
     );
-    let mut columns = vec![Column::left("structure")];
-    columns.extend(sources.iter().map(|s| Column::right(&s.heading)));
-    let mut table = Table::new(title, columns);
-    let measured =
-        |name: &String| sources.iter().any(|source| source.find(run, name) != Found::Missing);
+    let mut heads = vec![Column::left("structure")];
+    heads.extend(columns.iter().map(|column| Column::right(&column.heading)));
+    let mut table = Table::new(title, heads);
+    let measured = |name: &String| {
+        columns.iter().any(|column| column.content(run, name) != CellContent::Missing)
+    };
     let (names, left_out): (Vec<_>, Vec<_>) = backends(run).into_iter().partition(measured);
     table.rows =
         names.iter().map(|name| vec![Cell::text(name.clone()).marked(row_mark(name))]).collect();
-    for source in &sources {
-        append_column(&mut table.rows, run, &names, Some(source));
+    for column in &columns {
+        append_column(&mut table.rows, run, &names, Some(column));
     }
-    table.notes = notes(run, n, &sources);
+    table.notes = notes(run, n, &columns);
     if !left_out.is_empty() {
         table.notes.push(format!(
             "Left out: {}. They are too slow to measure with this many timers, or the run was cut \
@@ -76,23 +77,25 @@ fn table_of(run: &Run, n: Option<u64>, columns: fn(&Run, u64) -> Vec<Source>) ->
 /// and in each cell the ratio to the best at that n. Traces are left out: each has a single size.
 pub fn by_size(run: &Run) -> Table {
     let sizes = sizes(run);
-    let at = |n| -> Vec<Source> {
-        let all = sources(run, n).into_iter();
-        all.filter(|source| !source.workload.starts_with(TRACE)).collect()
+    let at = |n| -> Vec<TableColumn> {
+        let all = all_columns(run, n).into_iter();
+        all.filter(|column| !column.workload.starts_with(TRACE)).collect()
     };
     let mut headings: Vec<String> = Vec::new();
-    for source in sizes.iter().flat_map(|n| at(*n)) {
-        if !headings.contains(&source.heading) {
-            headings.push(source.heading);
+    for column in sizes.iter().flat_map(|n| at(*n)) {
+        if !headings.contains(&column.heading) {
+            headings.push(column.heading);
         }
     }
-    let mut columns = vec![Column::right("n"), Column::left("structure")];
-    columns.extend(headings.iter().map(Column::right));
+    let mut heads = vec![Column::right("n"), Column::left("structure")];
+    heads.extend(headings.iter().map(Column::right));
     let title = "By the number of timers, ns per operation unless a unit is shown";
-    let mut table = Table::new(title, columns);
+    let mut table = Table::new(title, heads);
     for n in &sizes {
-        let sources = at(*n);
-        let measured = |name: &String| sources.iter().any(|s| s.find(run, name) != Found::Missing);
+        let columns = at(*n);
+        let measured = |name: &String| {
+            columns.iter().any(|column| column.content(run, name) != CellContent::Missing)
+        };
         let names: Vec<String> = backends(run).into_iter().filter(measured).collect();
         let start = table.rows.len();
         table.rows.extend(names.iter().map(|name| {
@@ -100,31 +103,37 @@ pub fn by_size(run: &Run) -> Table {
             vec![size, Cell::text(name.clone()).marked(row_mark(name))]
         }));
         for heading in &headings {
-            let source = sources.iter().find(|source| source.heading == *heading);
-            append_column(&mut table.rows[start..], run, &names, source);
+            let column = columns.iter().find(|column| column.heading == *heading);
+            append_column(&mut table.rows[start..], run, &names, column);
         }
     }
     let same = "Median, and ×ratio to the best at that n, which is marked. Lower is better.";
     table.notes.push(same.to_owned());
-    table.notes.extend(guest_notes(run));
+    table.notes.extend(external_notes(run));
     table
 }
 
-/// Appends a cell to each row: the figure that `source` has for the structure of the row.
-fn append_column(rows: &mut [Vec<Cell>], run: &Run, names: &[String], source: Option<&Source>) {
-    let find = |name: &String| source.map_or(Found::Missing, |source| source.find(run, name));
-    let found: Vec<Found> = names.iter().map(find).collect();
-    let best = source.and_then(|source| source.best(names, &found));
-    for ((row, name), found) in rows.iter_mut().zip(names).zip(&found) {
-        row.push(source.map_or_else(Cell::missing, |source| source.cell(name, found, best)));
+/// Appends a cell to each row: the figure that `column` has for the structure of the row.
+fn append_column(
+    rows: &mut [Vec<Cell>],
+    run: &Run,
+    names: &[String],
+    column: Option<&TableColumn>,
+) {
+    let content =
+        |name: &String| column.map_or(CellContent::Missing, |column| column.content(run, name));
+    let contents: Vec<CellContent> = names.iter().map(content).collect();
+    let best = column.and_then(|column| column.best(names, &contents));
+    for ((row, name), content) in rows.iter_mut().zip(names).zip(&contents) {
+        row.push(column.map_or_else(Cell::missing, |column| column.cell(name, content, best)));
     }
 }
 
-/// The n that tables and plots show by default: [`USUAL_N`] if the run has it, otherwise its
+/// The n that tables and plots show by default: [`DEFAULT_N`] if the run has it, otherwise its
 /// largest.
-pub fn usual_n(run: &Run) -> Option<u64> {
+pub fn default_n(run: &Run) -> Option<u64> {
     let sizes = sizes(run);
-    if sizes.contains(&USUAL_N) { Some(USUAL_N) } else { sizes.last().copied() }
+    if sizes.contains(&DEFAULT_N) { Some(DEFAULT_N) } else { sizes.last().copied() }
 }
 
 /// Every n of the run's workloads, in ascending order. Without workloads, every n of its traces.
@@ -183,14 +192,14 @@ pub fn row_mark(backend: &str) -> Mark {
 }
 
 /// The smallest figure, not counting the floor's.
-pub fn best(names: &[String], found: &[Found]) -> Option<f64> {
-    let competing = names.iter().zip(found).filter(|(name, _)| *name != FLOOR);
-    competing.filter_map(|(_, found)| found.figure()).min_by(f64::total_cmp)
+pub fn best(names: &[String], contents: &[CellContent]) -> Option<f64> {
+    let competing = names.iter().zip(contents).filter(|(name, _)| *name != FLOOR);
+    competing.filter_map(|(_, content)| content.figure()).min_by(f64::total_cmp)
 }
 
 /// The content of a table cell.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Found {
+pub enum CellContent {
     /// A figure and the samples whose median it is; a single sample for latency and memory.
     Figure(f64, Vec<f64>),
     /// The backend answered wrongly on that workload.
@@ -199,24 +208,30 @@ pub enum Found {
     Missing,
 }
 
-impl Found {
+impl CellContent {
     fn figure(&self) -> Option<f64> {
         match self {
-            Found::Figure(value, _) => Some(*value),
+            CellContent::Figure(value, _) => Some(*value),
             _ => None,
         }
     }
 }
 
 /// The median of a measure, or the reason that there is none.
-pub fn find_throughput(run: &Run, backend: &str, workload: &str, n: u64, measure: &str) -> Found {
+pub fn find_throughput(
+    run: &Run,
+    backend: &str,
+    workload: &str,
+    n: u64,
+    measure: &str,
+) -> CellContent {
     if is_wrong(run, backend, workload, n) {
-        return Found::Wrong;
+        return CellContent::Wrong;
     }
     let row = run.throughput_of(backend, workload, n, measure);
     match row.and_then(|row| Some((stats::median(&row.ns_per_op)?, row.ns_per_op.clone()))) {
-        Some((median, samples)) => Found::Figure(median, samples),
-        None => Found::Missing,
+        Some((median, samples)) => CellContent::Figure(median, samples),
+        None => CellContent::Missing,
     }
 }
 
@@ -228,14 +243,14 @@ pub fn is_wrong(run: &Run, backend: &str, workload: &str, n: u64) -> bool {
 /// A cell: the figure, and below it the ratio to the best of its column.
 pub fn ratio_cell(
     backend: &str,
-    found: &Found,
+    content: &CellContent,
     best: Option<f64>,
     show: fn(f64) -> String,
 ) -> Cell {
-    let value = match found {
-        Found::Figure(value, _) => *value,
-        Found::Wrong => return Cell::wrong(),
-        Found::Missing => return Cell::missing(),
+    let value = match content {
+        CellContent::Figure(value, _) => *value,
+        CellContent::Wrong => return Cell::wrong(),
+        CellContent::Missing => return Cell::missing(),
     };
     let ratio = best.filter(|best| *best > 0.0).map(|best| value / best);
     let shown = match ratio {
@@ -250,7 +265,7 @@ pub fn ratio_cell(
 pub const FLOOR_NOTE: &str = "The floor is the memory traffic that no timer facility can avoid. It \
                               knows beforehand what fires, and does not compete.";
 
-fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
+fn notes(run: &Run, n: u64, columns: &[TableColumn]) -> Vec<String> {
     let mut notes = vec![
         "Median, and ×ratio to the best of the column, which is marked. Lower is better."
             .to_owned(),
@@ -258,16 +273,16 @@ fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     if backends(run).iter().any(|name| name == FLOOR) {
         notes.push(FLOOR_NOTE.to_owned());
     }
-    notes.extend(spread_note(run, n, sources));
-    notes.extend(workload_note(n, sources));
-    if sources.iter().any(|source| matches!(source.kind, Kind::Tail(..))) {
+    notes.extend(spread_note(run, n, columns));
+    notes.extend(workload_note(n, columns));
+    if columns.iter().any(|column| matches!(column.kind, ColumnKind::Tail(..))) {
         notes.push(
             "p99.99: one in ten thousand took longer. No winner is marked if the floor is within \
              ×3 of the best: that is machine noise."
                 .to_owned(),
         );
     }
-    notes.extend(guest_notes(run));
+    notes.extend(external_notes(run));
     notes.extend(disturbance_note(run));
     if !run.failures.is_empty() {
         let count = run.failures.len();
@@ -282,49 +297,51 @@ fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
 }
 
 /// Names the workload of each column.
-fn workload_note(n: u64, sources: &[Source]) -> Option<String> {
+fn workload_note(n: u64, columns: &[TableColumn]) -> Option<String> {
     let mut parts: Vec<(String, Vec<String>)> = Vec::new();
-    for source in sources.iter().filter(|s| !matches!(s.kind, Kind::Bytes)) {
-        let own_n = if source.n == n {
+    for column in columns.iter().filter(|it| !matches!(it.kind, ColumnKind::Bytes)) {
+        let own_n = if column.n == n {
             String::new()
         } else {
-            format!(", {} timers", units::count(source.n))
+            format!(", {} timers", units::count(column.n))
         };
-        let workload = format!("{}{own_n}", source.workload);
-        let heading = source.heading.replace('\n', " ");
+        let workload = format!("{}{own_n}", column.workload);
+        let heading = column.heading.replace('\n', " ");
         match parts.iter_mut().find(|(name, _)| *name == workload) {
             Some((_, headings)) => headings.push(heading),
             None => parts.push((workload, vec![heading])),
         }
     }
-    let parts: Vec<String> =
-        parts.into_iter().map(|(name, heads)| format!("{name} ({})", heads.join(", "))).collect();
+    let parts: Vec<String> = parts
+        .into_iter()
+        .map(|(name, headings)| format!("{name} ({})", headings.join(", ")))
+        .collect();
     (!parts.is_empty()).then(|| format!("Workloads: {}.", parts.join("; ")))
 }
 
 /// The versions of structures from other projects, and why some of their cells are empty.
-fn guest_notes(run: &Run) -> impl Iterator<Item = String> + '_ {
-    let mut versions: Vec<&str> = run.guests.iter().map(|guest| guest.version.as_str()).collect();
+fn external_notes(run: &Run) -> impl Iterator<Item = String> + '_ {
+    let mut versions: Vec<&str> = run.external.iter().map(|it| it.version.as_str()).collect();
     versions.dedup(); // a package may be in the run twice, used in two ways
     let versions =
         (!versions.is_empty()).then(|| format!("From other projects: {}.", versions.join(", ")));
     let reasons = run
-        .guests
+        .external
         .iter()
-        .flat_map(|guest| guest.cannot.iter().map(|why| format!("{}: {why}.", guest.name)));
+        .flat_map(|it| it.cannot.iter().map(|why| format!("{}: {why}.", it.name)));
     versions.into_iter().chain(reasons)
 }
 
 /// The number of repetitions, and their spread over all cells of the table.
-fn spread_note(run: &Run, n: u64, sources: &[Source]) -> Option<String> {
+fn spread_note(run: &Run, n: u64, columns: &[TableColumn]) -> Option<String> {
     let mut repetitions: Vec<usize> = Vec::new();
     let mut spreads: Vec<f64> = Vec::new();
-    for source in sources.iter().filter(|s| matches!(s.kind, Kind::Time(_))) {
+    for column in columns.iter().filter(|it| matches!(it.kind, ColumnKind::Time(_))) {
         for name in backends(run).iter().filter(|name| *name != FLOOR) {
-            if let Found::Figure(_, samples) = source.find(run, name) {
+            if let CellContent::Figure(_, samples) = column.content(run, name) {
                 repetitions.push(samples.len());
-                let tells = samples.len() >= stats::FEWEST;
-                spreads.extend(stats::relative_deviation(&samples).filter(|_| tells));
+                let shows_spread = samples.len() >= stats::MIN_SAMPLES;
+                spreads.extend(stats::relative_deviation(&samples).filter(|_| shows_spread));
             }
         }
     }
@@ -359,7 +376,7 @@ fn disturbance_note(run: &Run) -> Option<String> {
     })
 }
 
-fn nothing(run: &Run) -> Table {
+fn empty_table(run: &Run) -> Table {
     let mut table =
         Table::new("At a glance: nothing was measured", vec![Column::left("structure")]);
     table.notes.push(if run.interrupted {

@@ -1,10 +1,10 @@
 //! Checks answers against the oracle's.
 
 use crate::capacity;
-use crate::contender::{Contender, Played};
+use crate::contender::{Contender, StreamPlay};
 use crate::model::Failure;
-use crate::source::Source;
-use crate::stream::{Solution, Stream};
+use crate::source::StreamSource;
+use crate::stream::{ExpectedAnswers, Stream};
 use anyhow::Result;
 use std::time::Duration;
 use wheelhouse_machine::interrupt;
@@ -19,11 +19,11 @@ use wheelhouse_present::table::{Cell, Column, Table};
 pub fn check(
     contender: &dyn Contender,
     stream: &Stream,
-    solution: &Solution,
-    played: &Played,
+    expected: &ExpectedAnswers,
+    played: &StreamPlay,
 ) -> Result<(), Failure> {
     let wrong =
-        played.checksums.iter().zip(&solution.checksums).position(|(ours, right)| ours != right);
+        played.checksums.iter().zip(&expected.checksums).position(|(ours, right)| ours != right);
     let Some(at) = wrong else { return Ok(()) };
     let phase = &stream.phases[at];
     let measure = phase.measure.map_or("preparation", |measure| measure.name());
@@ -34,7 +34,7 @@ pub fn check(
         message: format!(
             "checksum {} instead of {} after phase {} of {} ({measure})",
             played.checksums[at],
-            solution.checksums[at],
+            expected.checksums[at],
             at + 1,
             stream.phases.len(),
         ),
@@ -43,7 +43,7 @@ pub fn check(
 
 /// The result of verifying.
 #[derive(Debug)]
-pub struct Verified {
+pub struct Verification {
     /// One row for each stream and backend.
     pub table: Table,
     /// The wrong answers.
@@ -56,11 +56,11 @@ pub struct Verified {
 ///
 /// If a trace cannot be read, or `n` timers do not fit into memory.
 pub fn verify(
-    sources: &[Source],
+    sources: &[StreamSource],
     contenders: &[Box<dyn Contender>],
     n: u32,
     seed: u64,
-) -> Result<Verified> {
+) -> Result<Verification> {
     let columns = ["workload", "n", "backend", "fired", "checksum", "verdict"];
     let columns = columns.map(|name| {
         if matches!(name, "n" | "fired") { Column::right(name) } else { Column::left(name) }
@@ -76,15 +76,15 @@ pub fn verify(
     for source in sources {
         progress.say(source.name());
         let stream = source.load(n, seed)?;
-        let solution = stream.solve();
+        let expected = stream.expected_answers();
         for contender in
-            contenders.iter().filter(|contender| contender.can_play(&stream, &solution))
+            contenders.iter().filter(|contender| contender.can_play(&stream, &expected))
         {
             if interrupt::requested() {
-                return Ok(Verified { table, failures });
+                return Ok(Verification { table, failures });
             }
-            let played = contender.play(&stream, &solution);
-            let failure = check(contender.as_ref(), &stream, &solution, &played).err();
+            let played = contender.play(&stream, &expected);
+            let failure = check(contender.as_ref(), &stream, &expected, &played).err();
             let verdict = failure
                 .as_ref()
                 .map_or_else(|| "ok".to_owned(), |failure| format!("WRONG: {}", failure.message));
@@ -93,7 +93,7 @@ pub fn verify(
                 Cell::text(&stream.name),
                 Cell::count(stream.n),
                 Cell::text(contender.name()),
-                Cell::count(solution.fired),
+                Cell::count(expected.fired),
                 Cell::text(checksum.to_string()),
                 Cell::text(verdict),
             ]);
@@ -101,5 +101,5 @@ pub fn verify(
         }
         progress.finish_part(part);
     }
-    Ok(Verified { table, failures })
+    Ok(Verification { table, failures })
 }

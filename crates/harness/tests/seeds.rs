@@ -1,26 +1,27 @@
 //! With several seeds, each gets its share of the rounds.
 
-mod watched;
+mod with_callback;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
-use watched::Watched;
 use wheelhouse_harness::bench::{self, Settings};
-use wheelhouse_harness::source::Source;
+use wheelhouse_harness::source::StreamSource;
 use wheelhouse_workload::Checksum;
+use with_callback::WithCallback;
 
 /// The streams that were played with this many seeds, in order, and the number of samples.
 fn played(seeds: usize) -> (Vec<Checksum>, u64) {
     let dir = std::env::temp_dir().join(format!("wheelhouse-seeds-{}-{seeds}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
     let played = Rc::new(RefCell::new(Vec::new()));
-    let noted = Rc::clone(&played);
-    let noting = Watched::new(move |solution| noted.borrow_mut().push(solution.checksum()));
+    let checksums = Rc::clone(&played);
+    let recording =
+        WithCallback::new(move |expected| checksums.borrow_mut().push(expected.checksum()));
     let settings = Settings {
         sizes: vec![200],
-        contenders: vec![Box::new(noting)],
-        sources: vec![Source::find("uniform").unwrap()],
+        contenders: vec![Box::new(recording)],
+        sources: vec![StreamSource::find("uniform").unwrap()],
         seed: 1,
         seeds,
         time: Duration::ZERO,

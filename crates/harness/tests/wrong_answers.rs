@@ -6,7 +6,7 @@ use wheelhouse_core::meter::Meter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::contender::{self, contender};
-use wheelhouse_harness::source::Source;
+use wheelhouse_harness::source::StreamSource;
 use wheelhouse_harness::{store, verify};
 use wheelhouse_machine::interrupt;
 
@@ -77,7 +77,7 @@ fn settings() -> Settings {
     Settings {
         sizes: vec![200],
         contenders,
-        sources: vec![Source::find("uniform").unwrap()],
+        sources: vec![StreamSource::find("uniform").unwrap()],
         seed: 1,
         seeds: 1,
         time: Duration::ZERO,

@@ -27,28 +27,28 @@ pub fn allocated() -> usize {
 /// aside, and merges all of them at once, under a lock, at the next request for a large block.
 /// After millions of blocks that takes a quarter of a second, which would count for whatever runs
 /// next. If this is called between two measurements, it counts for neither.
-pub fn clear_up() {
+pub fn merge_freed_memory() {
     // One thread more than glibc has arenas for this number of processors. All of them live at the
     // same time, so each has another arena. A thread that cannot be started leaves only its arena
     // uncleaned.
     let threads = 8 * thread::available_parallelism().map_or(1, NonZero::get) + 1;
-    let (gate, (told, hear)) = (RwLock::new(()), mpsc::channel());
-    let ask = |told: Sender<()>| {
+    let (lock, (sender, receiver)) = (RwLock::new(()), mpsc::channel());
+    let request = |sender: Sender<()>| {
         let large: Vec<u8> = Vec::with_capacity(100_000);
-        drop(told);
-        drop(gate.read());
+        drop(sender);
+        drop(lock.read());
         drop(black_box(large));
     };
     thread::scope(|scope| {
-        let shut = gate.write();
+        let guard = lock.write();
         for _ in 0..threads {
-            let told = told.clone();
-            let _ = thread::Builder::new().spawn_scoped(scope, move || ask(told));
+            let sender = sender.clone();
+            let _ = thread::Builder::new().spawn_scoped(scope, move || request(sender));
         }
-        drop(told);
+        drop(sender);
         // Returns when all threads have dropped their senders, after their large request.
-        let _ = hear.recv();
-        drop(shut);
+        let _ = receiver.recv();
+        drop(guard);
     });
 }
 
@@ -58,37 +58,37 @@ pub fn clear_up() {
 struct Counter(AtomicIsize);
 
 /// The number of counters. If there are more threads, they share them.
-const MANY: usize = 64;
+const COUNTER_COUNT: usize = 64;
 
-static COUNTERS: [Counter; MANY] = [const { Counter(AtomicIsize::new(0)) }; MANY];
-static THREADS: AtomicUsize = AtomicUsize::new(0);
+static COUNTERS: [Counter; COUNTER_COUNT] = [const { Counter(AtomicIsize::new(0)) }; COUNTER_COUNT];
+static NEXT_COUNTER: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     // Needs neither an allocation nor a destructor: an allocator cannot use these.
-    static MINE: Cell<Option<&'static Counter>> = const { Cell::new(None) };
+    static THREAD_COUNTER: Cell<Option<&'static Counter>> = const { Cell::new(None) };
 }
 
 fn count(bytes: isize) {
-    let mine = MINE.with(|mine| match mine.get() {
+    let own = THREAD_COUNTER.with(|own| match own.get() {
         Some(counter) => counter,
         None => {
-            let counter = &COUNTERS[THREADS.fetch_add(1, Ordering::Relaxed) % MANY];
-            mine.set(Some(counter));
+            let counter = &COUNTERS[NEXT_COUNTER.fetch_add(1, Ordering::Relaxed) % COUNTER_COUNT];
+            own.set(Some(counter));
             counter
         }
     });
-    mine.0.fetch_add(bytes, Ordering::Relaxed);
+    own.0.fetch_add(bytes, Ordering::Relaxed);
 }
 
-struct Counting;
+struct CountingAllocator;
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 // SAFETY: every call is passed to the system's allocator with the caller's arguments, and its
 // answer is returned unchanged. Counting neither allocates nor panics: the index is below the
 // length of the array, and the additions wrap.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller guarantees what `System` requires of `layout`.
         let block = unsafe { System.alloc(layout) };
@@ -131,33 +131,34 @@ mod tests {
 
     /// All steps are in one test, and the other threads of the test harness wait meanwhile.
     #[test]
-    fn what_is_held_is_counted_whoever_frees_it() {
+    fn allocated_bytes_are_exact_whichever_thread_frees_them() {
         const BYTES: usize = 1 << 24;
-        let held = |before: usize| allocated().cast_signed() - before.cast_signed();
+        let growth = |before: usize| allocated().cast_signed() - before.cast_signed();
         // The tolerance is for other threads, which may print.
-        let is_about = |bytes: isize, many: usize| (bytes - many.cast_signed()).abs() < 1 << 20;
+        let is_about =
+            |bytes: isize, expected: usize| (bytes - expected.cast_signed()).abs() < 1 << 20;
         let before = allocated();
         let mut block: Vec<u8> = Vec::with_capacity(BYTES);
-        assert!(is_about(held(before), BYTES));
+        assert!(is_about(growth(before), BYTES));
         block.resize(BYTES, 7);
         block.reserve_exact(BYTES);
-        assert!(is_about(held(before), 2 * BYTES), "grown");
+        assert!(is_about(growth(before), 2 * BYTES), "grown");
         block.shrink_to(BYTES);
-        assert!(is_about(held(before), BYTES), "shrunk");
+        assert!(is_about(growth(before), BYTES), "shrunk");
         assert!(block.iter().all(|byte| *byte == 7));
         thread::spawn(|| drop(block)).join().unwrap();
-        assert!(is_about(held(before), 0), "freed by another thread");
+        assert!(is_about(growth(before), 0), "freed by another thread");
         let zeroed = thread::spawn(|| vec![0_u64; BYTES / 8]).join().unwrap();
-        assert!(is_about(held(before), BYTES) && zeroed.iter().all(|word| *word == 0));
+        assert!(is_about(growth(before), BYTES) && zeroed.iter().all(|word| *word == 0));
         // More threads than counters.
         let blocks: Vec<Vec<u8>> = (0..100)
             .map(|_| thread::spawn(|| Vec::with_capacity(BYTES)))
             .map(|thread| thread.join().unwrap())
             .collect();
-        assert!(is_about(held(before), 101 * BYTES));
+        assert!(is_about(growth(before), 101 * BYTES));
         drop((blocks, zeroed));
-        assert!(is_about(held(before), 0));
-        super::clear_up();
-        assert!(is_about(held(before), 0), "it leaves nothing allocated");
+        assert!(is_about(growth(before), 0));
+        super::merge_freed_memory();
+        assert!(is_about(growth(before), 0), "it leaves nothing allocated");
     }
 }

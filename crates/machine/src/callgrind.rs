@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The result of a run under callgrind.
 #[derive(Debug)]
-pub struct Counted {
+pub struct CallgrindRun {
     /// Instructions of each call of the function, in order.
     pub calls: Vec<u64>,
     /// The output of the program.
@@ -42,8 +42,8 @@ pub fn is_installed() -> bool {
 /// # Errors
 ///
 /// If valgrind cannot be run, the program fails, or the function is never called.
-pub fn count(function: &str, arguments: &[String], input: &[u8]) -> Result<Counted> {
-    let file = Scratch::new();
+pub fn count(function: &str, arguments: &[String], input: &[u8]) -> Result<CallgrindRun> {
+    let file = TemporaryFile::new();
     let this = std::env::current_exe().context("cannot find this program")?;
     let mut child = Command::new("valgrind")
         .args(["--tool=callgrind", "--vgdb=no", "--combine-dumps=yes", "--dump-line=no"])
@@ -57,21 +57,21 @@ pub fn count(function: &str, arguments: &[String], input: &[u8]) -> Result<Count
         .stderr(Stdio::piped())
         .spawn()
         .context("cannot run valgrind")?;
-    feed(&mut child, input)?;
+    write_input(&mut child, input)?;
     let output = child.wait_with_output().context("cannot wait for valgrind")?;
     let command = arguments.join(" ");
-    ensure!(output.status.success(), "under callgrind, {command}: {}", complaint(&output));
+    ensure!(output.status.success(), "under callgrind, {command}: {}", error_messages(&output));
     let profile = std::fs::read_to_string(&file.0).context("callgrind wrote no profile")?;
-    let calls = totals(&profile);
+    let calls = instruction_totals(&profile);
     if calls.is_empty() {
         bail!("callgrind found no call of {function} in {command}");
     }
-    Ok(Counted { calls, printed: String::from_utf8_lossy(&output.stdout).trim().to_owned() })
+    Ok(CallgrindRun { calls, printed: String::from_utf8_lossy(&output.stdout).trim().to_owned() })
 }
 
 /// Writes the input of a program. A program that ends before it has read all of it reports the
 /// reason itself.
-fn feed(child: &mut Child, input: &[u8]) -> Result<()> {
+fn write_input(child: &mut Child, input: &[u8]) -> Result<()> {
     let mut stdin = child.stdin.take().context("valgrind has no input")?;
     match stdin.write_all(input) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -82,24 +82,24 @@ fn feed(child: &mut Child, input: &[u8]) -> Result<()> {
 }
 
 /// The error messages of a program that failed, without those of valgrind.
-fn complaint(output: &Output) -> String {
-    let said = String::from_utf8_lossy(&output.stderr);
-    let own: Vec<_> = said.lines().filter(|line| !line.starts_with("==")).collect();
-    if own.is_empty() { said.into_owned() } else { own.join("\n") }
+fn error_messages(output: &Output) -> String {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let own: Vec<_> = stderr.lines().filter(|line| !line.starts_with("==")).collect();
+    if own.is_empty() { stderr.into_owned() } else { own.join("\n") }
 }
 
 /// The sum of each part of a profile, except the last, which covers the time after the last call.
-fn totals(profile: &str) -> Vec<u64> {
-    let sum = |line: &str| line.strip_prefix("totals: ")?.trim().parse().ok();
-    let mut sums: Vec<u64> = profile.lines().filter_map(sum).collect();
-    sums.pop();
-    sums
+fn instruction_totals(profile: &str) -> Vec<u64> {
+    let total = |line: &str| line.strip_prefix("totals: ")?.trim().parse().ok();
+    let mut totals: Vec<u64> = profile.lines().filter_map(total).collect();
+    totals.pop();
+    totals
 }
 
 /// A temporary file for this run, removed at the end.
-struct Scratch(PathBuf);
+struct TemporaryFile(PathBuf);
 
-impl Scratch {
+impl TemporaryFile {
     fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -108,7 +108,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         // If nothing was run, there is no file.
         let _ = std::fs::remove_file(&self.0);
@@ -120,9 +120,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_call_has_a_figure_and_what_came_after_them_has_none() {
+    fn each_call_has_a_total_and_the_last_part_is_left_out() {
         let profile = "part: 1\nsummary: 79\ntotals: 79\npart: 2\ntotals: 709\ntotals: 0\n";
-        assert_eq!(totals(profile), [79, 709]);
-        assert_eq!(totals("part: 1\ntotals: 0\n"), [0; 0]);
+        assert_eq!(instruction_totals(profile), [79, 709]);
+        assert_eq!(instruction_totals("part: 1\ntotals: 0\n"), [0; 0]);
     }
 }

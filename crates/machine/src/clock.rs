@@ -9,7 +9,7 @@ const LONG: Duration = Duration::from_millis(1);
 
 /// The time of a piece of work of one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct WorkTime {
     /// From its start to its end.
     pub elapsed: Duration,
     /// How long the thread had a processor during that time. If the system does not report it, the
@@ -17,15 +17,16 @@ pub struct Taken {
     pub running: Duration,
 }
 
-impl Taken {
+impl WorkTime {
     /// Does some work and measures it.
-    pub fn by<R>(work: impl FnOnce() -> R) -> (Self, R) {
+    pub fn measure<R>(work: impl FnOnce() -> R) -> (Self, R) {
         // The reads of `Instant` are innermost, so that `elapsed` covers the work alone.
-        let ran = running();
+        let before = thread_cpu_time();
         let start = Instant::now();
         let result = work();
         let elapsed = start.elapsed();
-        let running = running().zip(ran).map_or(elapsed, |(after, before)| after - before);
+        let running =
+            thread_cpu_time().zip(before).map_or(elapsed, |(after, before)| after - before);
         (Self { elapsed, running: running.min(elapsed) }, result)
     }
 
@@ -38,26 +39,26 @@ impl Taken {
 
 /// How long this thread has had a processor so far; `None` if the system does not report it.
 #[cfg(unix)]
-fn running() -> Option<Duration> {
+fn thread_cpu_time() -> Option<Duration> {
     use rustix::time::{ClockId, clock_gettime};
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).ok()
 }
 
 #[cfg(not(unix))]
-fn running() -> Option<Duration> {
+fn thread_cpu_time() -> Option<Duration> {
     None
 }
 
 /// How long all threads of another process have had a processor so far; `None` if there is no such
 /// process, or the system does not report it.
 #[cfg(target_os = "linux")]
-pub fn running_of(process: u32) -> Option<Duration> {
+pub fn process_cpu_time(process: u32) -> Option<Duration> {
     let pid = nix::unistd::Pid::from_raw(process.try_into().ok()?);
     Some(nix::time::clock_getcpuclockid(pid).ok()?.now().ok()?.into())
 }
 
 #[cfg(not(target_os = "linux"))]
-pub fn running_of(_: u32) -> Option<Duration> {
+pub fn process_cpu_time(_: u32) -> Option<Duration> {
     None
 }
 
@@ -82,8 +83,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_waits_does_not_run() {
-        let (taken, answer) = Taken::by(|| {
+    fn waiting_does_not_count_as_running_time() {
+        let (taken, answer) = WorkTime::measure(|| {
             std::thread::sleep(Duration::from_millis(20));
             7
         });
@@ -94,17 +95,17 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_process_has_had_a_processor_for_as_long_as_its_threads_and_one_that_is_not_for_no_time() {
-        let (taken, before) = Taken::by(|| running_of(std::process::id()).unwrap());
-        assert!(running_of(std::process::id()).unwrap() >= before, "{taken:?}");
-        assert!(running_of(std::process::id()).unwrap() >= running().unwrap());
-        assert_eq!(running_of(u32::MAX), None);
+    fn the_running_time_of_a_process_includes_its_threads() {
+        let (taken, before) = WorkTime::measure(|| process_cpu_time(std::process::id()).unwrap());
+        assert!(process_cpu_time(std::process::id()).unwrap() >= before, "{taken:?}");
+        assert!(process_cpu_time(std::process::id()).unwrap() >= thread_cpu_time().unwrap());
+        assert_eq!(process_cpu_time(u32::MAX), None);
     }
 
     #[test]
-    fn a_short_piece_of_work_is_judged_by_the_time_that_passed() {
+    fn short_work_is_judged_by_elapsed_time() {
         let [elapsed, running] = [500, 300].map(Duration::from_micros);
-        assert_eq!(Taken { elapsed, running }.time(), elapsed);
-        assert_eq!(Taken { elapsed: elapsed * 2, running }.time(), running);
+        assert_eq!(WorkTime { elapsed, running }.time(), elapsed);
+        assert_eq!(WorkTime { elapsed: elapsed * 2, running }.time(), running);
     }
 }

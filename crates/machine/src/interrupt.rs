@@ -14,7 +14,7 @@ static REQUESTED: AtomicBool = AtomicBool::new(false);
 pub fn watch() {
     static INSTALLED: OnceLock<()> = OnceLock::new();
     INSTALLED.get_or_init(|| {
-        let noted = ctrlc::set_handler(|| {
+        let installed = ctrlc::set_handler(|| {
             if REQUESTED.swap(true, Ordering::Relaxed) {
                 std::process::exit(INTERRUPTED.into());
             }
@@ -24,7 +24,7 @@ pub fn watch() {
                  again to end at once)"
             ));
         });
-        if let Err(error) = noted {
+        if let Err(error) = installed {
             say(format_args!("warning: Ctrl-C will end the run at once ({error})"));
         }
     });

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 /// How long the processors are watched. Linux counts their time in hundredths of a second.
-const WATCH: Duration = Duration::from_millis(300);
+const OBSERVATION: Duration = Duration::from_millis(300);
 
 /// The allowed processor that other programs use least. Watches all processors for 0.3 s. If
 /// several are equal, it is the last of them, since interrupts mostly go to the first. Without
@@ -24,7 +24,7 @@ pub fn quietest(allowed: &[usize]) -> Option<usize> {
     }
     let read = || fs::read_to_string("/proc/stat").unwrap_or_default();
     let before = read();
-    thread::sleep(WATCH);
+    thread::sleep(OBSERVATION);
     least_used(allowed, &before, &read())
 }
 
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_processor_that_others_use_least_is_chosen() {
+    fn the_least_used_allowed_processor_is_chosen() {
         let before = stat([10, 20, 30]);
         let chosen = |after, allowed: &[usize]| least_used(allowed, &before, &stat(after));
         assert_eq!(chosen([10, 20, 60], &[0, 1, 2]), Some(1));
@@ -72,13 +72,13 @@ mod tests {
     }
 
     #[test]
-    fn time_that_was_waited_is_not_in_use() {
-        let rests = "cpu0 5 0 5 900 800 1 1 1 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\n";
-        assert_eq!([0, 1, 2].map(|processor| ticks_in_use(rests, processor)), [13, 0, 0]);
+    fn idle_and_iowait_do_not_count_as_use() {
+        let stat = "cpu0 5 0 5 900 800 1 1 1 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\n";
+        assert_eq!([0, 1, 2].map(|processor| ticks_in_use(stat, processor)), [13, 0, 0]);
     }
 
     #[test]
-    fn without_a_file_the_last_is_chosen() {
+    fn without_proc_stat_the_last_allowed_is_chosen() {
         assert_eq!(least_used(&[0, 3], "", ""), Some(3));
         assert_eq!(quietest(&[]), None);
     }

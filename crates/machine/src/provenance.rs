@@ -47,8 +47,8 @@ pub fn gather(seed: u64) -> Provenance {
     let cpu = cpu_model();
     // The processors of the machine: a process that is pinned, as by `taskset`, sees only its own.
     let counted = read_to_string("/proc/cpuinfo").ok().and_then(|file| processors(&file));
-    let ours = || std::thread::available_parallelism().map_or(1, usize::from);
-    let cores = counted.unwrap_or_else(ours);
+    let available = || std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = counted.unwrap_or_else(available);
     Provenance {
         started: utc_now(),
         host: host_label(&cpu, cores),
@@ -70,7 +70,7 @@ pub fn gather(seed: u64) -> Provenance {
 }
 
 /// Name and value of every known fact about the machine, the build and the command of a run.
-pub fn lines(p: &Provenance) -> Vec<(&'static str, String)> {
+pub fn facts(p: &Provenance) -> Vec<(&'static str, String)> {
     let dirty = if p.dirty { " with uncommitted changes" } else { "" };
     let pinned = p.pinned_to.map_or("no".to_owned(), |cpu| format!("yes, to processor {cpu}"));
     vec![
@@ -145,11 +145,11 @@ fn processors(cpuinfo: &str) -> Option<usize> {
 
 /// A value that the kernel reports about the machine's memory, in bytes.
 pub fn meminfo(name: &str) -> Option<u64> {
-    kilobytes(&read_to_string("/proc/meminfo").ok()?, name)
+    bytes_on_line(&read_to_string("/proc/meminfo").ok()?, name)
 }
 
 /// The bytes on the line `NAME: ... kB` of one of the kernel's files.
-pub fn kilobytes(file: &str, name: &str) -> Option<u64> {
+pub fn bytes_on_line(file: &str, name: &str) -> Option<u64> {
     let value = file.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     Some(value.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
 }
@@ -157,11 +157,11 @@ pub fn kilobytes(file: &str, name: &str) -> Option<u64> {
 /// A label for the kind of machine, not for its owner: the distinctive word of the CPU's name and
 /// the number of cores.
 fn host_label(cpu: &str, cores: usize) -> String {
-    const SAYS_NOTHING: [&str; 10] =
+    const IGNORED_WORDS: [&str; 10] =
         ["intel(r)", "amd", "cpu", "processor", "core(tm)", "(r)", "unknown", "apple", "with", "@"];
     let lower = cpu.to_lowercase();
     let word =
-        lower.split_whitespace().find(|word| !SAYS_NOTHING.contains(word)).unwrap_or("machine");
+        lower.split_whitespace().find(|word| !IGNORED_WORDS.contains(word)).unwrap_or("machine");
     let word: String = word
         .replace("(r)", "")
         .replace("(tm)", "")
@@ -172,7 +172,7 @@ fn host_label(cpu: &str, cores: usize) -> String {
 }
 
 /// The bench that `cargo bench` runs by default.
-const USUAL_BENCH: &str = "timers";
+const DEFAULT_BENCH: &str = "timers";
 
 /// The command line as a user would type it. It has only the name of the program, since the folder
 /// of the build is private.
@@ -194,7 +194,7 @@ fn as_typed(program: &Path, arguments: impl Iterator<Item = String>) -> String {
     } else {
         let target = name.rsplit_once('-').map_or(name.as_str(), |(target, _hash)| target);
         match target {
-            USUAL_BENCH => ("cargo bench".to_owned(), " -- "),
+            DEFAULT_BENCH => ("cargo bench".to_owned(), " -- "),
             _ => (format!("cargo bench --bench {target}"), " -- "),
         }
     };
@@ -229,17 +229,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_of_the_kernel_are_read_by_name() {
+    fn kernel_files_are_read_by_name() {
         let file = "MemTotal:       24683524 kB\nMemAvailable:   1 kB\nHugePages: x kB\n";
         assert_eq!(
-            ["MemTotal", "MemAvailable"].map(|name| kilobytes(file, name)),
+            ["MemTotal", "MemAvailable"].map(|name| bytes_on_line(file, name)),
             [Some(25_275_928_576), Some(1024)]
         );
-        assert_eq!(["Mem", "HugePages"].map(|name| kilobytes(file, name)), [None, None]);
+        assert_eq!(["Mem", "HugePages"].map(|name| bytes_on_line(file, name)), [None, None]);
     }
 
     #[test]
-    fn the_command_is_as_it_was_typed() {
+    fn the_command_line_is_reconstructed_as_typed() {
         let typed = |program: &str, arguments: &[&str]| {
             as_typed(Path::new(program), arguments.iter().map(|it| it.to_string()))
         };
@@ -253,13 +253,13 @@ mod tests {
     }
 
     #[test]
-    fn the_processors_of_the_machine_are_counted_and_not_ours() {
+    fn all_processors_in_cpuinfo_are_counted() {
         let file = "processor\t: 0\nmodel name\t: x\n\nprocessor\t: 1\nmodel name\t: x\n";
         assert_eq!((processors(file), processors("")), (Some(2), None));
     }
 
     #[test]
-    fn the_label_of_a_machine_names_its_kind() {
+    fn the_host_label_is_the_cpu_name_and_the_core_count() {
         assert_eq!(host_label("Intel(R) Xeon(R) Processor", 2), "xeon-2c");
         assert_eq!(host_label("AMD EPYC 7763 64-Core Processor", 8), "epyc-8c");
         assert_eq!(host_label("", 1), "machine-1c");

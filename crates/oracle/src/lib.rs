@@ -41,7 +41,7 @@ impl<T> Oracle<T> {
         Self::default()
     }
 
-    fn put(&mut self, id: TimerId, deadline: Tick, value: T) {
+    fn insert_with_id(&mut self, id: TimerId, deadline: Tick, value: T) {
         let key = (deadline, self.insertions);
         self.insertions += 1;
         self.timers.insert(key, (id, value));
@@ -59,10 +59,10 @@ impl<T> Timer<T> for Oracle<T> {
     }
 
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
-        let turn = NonZeroU32::MIN.saturating_add((self.ids >> 32) as u32);
-        let id = TimerId::from_parts(self.ids as u32, turn); // no handle is reused
+        let generation = NonZeroU32::MIN.saturating_add((self.ids >> 32) as u32);
+        let id = TimerId::from_parts(self.ids as u32, generation); // no handle is reused
         self.ids += 1;
-        self.put(id, deadline, value);
+        self.insert_with_id(id, deadline, value);
         id
     }
 
@@ -73,7 +73,7 @@ impl<T> Timer<T> for Oracle<T> {
 
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
         let Some(value) = self.cancel(id) else { return false };
-        self.put(id, deadline, value);
+        self.insert_with_id(id, deadline, value);
         true
     }
 

@@ -35,8 +35,8 @@ const SIGNS: [(char, u8); 3] = [('✓', 32), ('▲', 34), ('▼', 31)];
 /// The text with coloured verdict signs if a person reads it: standard output is a terminal, and
 /// the environment has no `NO_COLOR`.
 pub fn coloured(text: &str) -> String {
-    let is_read = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    if is_read { with_colours(text) } else { text.to_owned() }
+    let is_for_a_person = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    if is_for_a_person { with_colours(text) } else { text.to_owned() }
 }
 
 fn with_colours(text: &str) -> String {
@@ -57,7 +57,7 @@ pub fn say(text: impl Display) {
 }
 
 /// The exit code of a program: its result, or a failure, which is printed.
-pub fn end(result: Result<ExitCode>) -> ExitCode {
+pub fn exit_code(result: Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
         say(format_args!("error: {error:#}"));
         ExitCode::FAILURE
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sign_is_coloured_and_what_stands_around_it_is_not() {
+    fn only_the_verdict_sign_is_coloured() {
         assert_eq!(with_colours("O(1) ✓ 5"), "O(1) \x1b[32m✓\x1b[0m 5");
         assert_eq!(with_colours("5 + 5"), "5 + 5");
     }

@@ -13,15 +13,15 @@ use std::path::{Path, PathBuf};
 pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
-    let beside = path.with_file_name(name);
-    let written = File::create(&beside).and_then(|mut file| {
+    let temporary = path.with_file_name(name);
+    let written = File::create(&temporary).and_then(|mut file| {
         file.write_all(contents)?;
         file.sync_all()
     });
-    let renamed = written.and_then(|()| fs::rename(&beside, path));
+    let renamed = written.and_then(|()| fs::rename(&temporary, path));
     if renamed.is_err() {
         // Report the first error. A leftover temporary file does no harm.
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(&temporary);
     }
     renamed.with_context(|| {
         format!("cannot write {}; is the disk full, or the folder not writable?", path.display())
@@ -43,7 +43,7 @@ pub fn where_cargo_was_called() -> PathBuf {
 /// # Errors
 ///
 /// If it is not empty, is a file, or cannot be made.
-pub fn create_at(out: &Path) -> Result<PathBuf> {
+pub fn create_or_use_empty(out: &Path) -> Result<PathBuf> {
     let shown = out.display();
     ensure!(!out.is_file(), "{shown} is a file; name a folder with --out");
     fs::create_dir_all(out).with_context(|| {

@@ -14,34 +14,34 @@ pub const STYLE_FILE: &str = "report.css";
 
 /// Where the pictures of a page are, and the pages of its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Parts {
+enum PartFiles {
     /// In the page, which is a single file. Entries are folded.
-    Inside,
+    Embedded,
     /// In [`PLOTS`] and [`PAGES`]. Holds the path from the page to their parent folder.
-    Beside(&'static str),
+    Separate(&'static str),
 }
 
 /// The whole page in one file. Text of the document is escaped; pictures are trusted and included
 /// unchanged.
 pub fn render(document: &Document) -> String {
-    page(&document.title, Some(&document.subtitle), Parts::Inside, &document.blocks)
+    page(&document.title, Some(&document.subtitle), PartFiles::Embedded, &document.blocks)
 }
 
 /// The page, with its pictures, its style sheet and the pages of its entries in files next to it.
-pub fn render_beside(document: &Document) -> String {
-    page(&document.title, Some(&document.subtitle), Parts::Beside(""), &document.blocks)
+pub fn render_with_files(document: &Document) -> String {
+    page(&document.title, Some(&document.subtitle), PartFiles::Separate(""), &document.blocks)
 }
 
 /// The page of an entry, for the folder [`PAGES`].
 pub fn render_entry(entry: &Entry) -> String {
     let lines = [Block::Lines(entry.lines.clone())];
-    page(&entry.title, None, Parts::Beside("../"), lines.iter().chain(&entry.blocks))
+    page(&entry.title, None, PartFiles::Separate("../"), lines.iter().chain(&entry.blocks))
 }
 
 fn page<'a>(
     title: &str,
     subtitle: Option<&str>,
-    parts: Parts,
+    parts: PartFiles,
     blocks: impl IntoIterator<Item = &'a Block>,
 ) -> String {
     let page = html! {
@@ -53,24 +53,26 @@ fn page<'a>(
                 meta name="color-scheme" content="light dark";
                 title { (title) }
                 @match parts {
-                    Parts::Inside => style { (PreEscaped(STYLE)) },
-                    Parts::Beside(up) => link rel="stylesheet" href={ (up) (STYLE_FILE) };
+                    PartFiles::Embedded => style { (PreEscaped(STYLE)) },
+                    PartFiles::Separate(up) => link rel="stylesheet" href={ (up) (STYLE_FILE) };
                 }
             }
             body {
                 header {
-                    @if let Parts::Beside("../") = parts { p { a href="../index.html" { "All" } } }
+                    @if let PartFiles::Separate("../") = parts {
+                        p { a href="../index.html" { "All" } }
+                    }
                     h1 { (title) }
                     @if let Some(subtitle) = subtitle { p.subtitle { (subtitle) } }
                 }
-                main { @for block in blocks { (set(block, parts)) } }
+                main { @for block in blocks { (render_block(block, parts)) } }
             }
         }
     };
     page.into_string()
 }
 
-fn set(block: &Block, parts: Parts) -> Markup {
+fn render_block(block: &Block, parts: PartFiles) -> Markup {
     html! {
         @match block {
             Block::Heading(text) => h2 id=(slug(text)) { (text) },
@@ -89,9 +91,9 @@ fn set(block: &Block, parts: Parts) -> Markup {
             },
             Block::Folded(title, blocks) => details {
                 summary { (title) }
-                @for block in blocks { (set(block, parts)) }
+                @for block in blocks { (render_block(block, parts)) }
             },
-            Block::Lines(lines) => div.lines { @for line in lines { (linked(line, parts)) } },
+            Block::Lines(lines) => div.lines { @for line in lines { (linked_line(line, parts)) } },
             Block::Entry(content) => (entry(content, parts)),
             Block::Interactive(content) => (content),
             Block::Filter(choice) => (filter(choice)),
@@ -99,11 +101,11 @@ fn set(block: &Block, parts: Parts) -> Markup {
     }
 }
 
-fn picture(picture: &Picture, parts: Parts) -> Markup {
+fn picture(picture: &Picture, parts: PartFiles) -> Markup {
     html! {
         @match parts {
-            Parts::Inside => (PreEscaped(&picture.svg)),
-            Parts::Beside(up) => {
+            PartFiles::Embedded => (PreEscaped(&picture.svg)),
+            PartFiles::Separate(up) => {
                 img src={ (up) (PLOTS) "/" (picture.file) } alt=(picture.title) loading="lazy";
             }
         }
@@ -111,14 +113,14 @@ fn picture(picture: &Picture, parts: Parts) -> Markup {
 }
 
 /// A line with a link to its entry, except on the page of that entry.
-fn linked(line: &Line, parts: Parts) -> Markup {
+fn linked_line(line: &Line, parts: PartFiles) -> Markup {
     html! {
         @match parts {
-            Parts::Inside => a href={ "#" (line.entry) } { (self::line(line, false)) },
-            Parts::Beside("") => a href={ (PAGES) "/" (line.entry) ".html" } {
+            PartFiles::Embedded => a href={ "#" (line.entry) } { (self::line(line, false)) },
+            PartFiles::Separate("") => a href={ (PAGES) "/" (line.entry) ".html" } {
                 (self::line(line, false))
             },
-            Parts::Beside(_) => (self::line(line, false)),
+            PartFiles::Separate(_) => (self::line(line, false)),
         }
     }
 }
@@ -130,7 +132,7 @@ fn line(line: &Line, anchored: bool) -> Markup {
         span class={ "line " (labels.join(" ")) } id=[Some(&line.name).filter(|_| anchored)] {
             span.name { (line.name) }
             span.says { (line.text) }
-            span class={ "verdict" (mark(line.mark)) } { (line.verdict) }
+            span class={ "verdict" (mark_class(line.mark)) } { (line.verdict) }
             span.figure { (line.figure) }
         }
     }
@@ -138,15 +140,15 @@ fn line(line: &Line, anchored: bool) -> Markup {
 
 /// An entry. In a single file it is folded, with its anchor inside the folded part: a browser
 /// unfolds it to get there. Otherwise its title links to its page.
-fn entry(entry: &Entry, parts: Parts) -> Markup {
+fn entry(entry: &Entry, parts: PartFiles) -> Markup {
     let lines = html! { @for line in &entry.lines { (self::line(line, true)) } };
     html! {
         @match parts {
-            Parts::Inside => details.entry {
+            PartFiles::Embedded => details.entry {
                 summary { p.title { (entry.title) } (lines) }
-                div id=(entry.name) { @for block in &entry.blocks { (set(block, parts)) } }
+                div id=(entry.name) { @for block in &entry.blocks { (render_block(block, parts)) } }
             },
-            Parts::Beside(_) => section.entry id=(entry.name) {
+            PartFiles::Separate(_) => section.entry id=(entry.name) {
                 p.title { a href={ (PAGES) "/" (entry.name) ".html" } { (entry.title) } }
                 (lines)
             },
@@ -185,12 +187,16 @@ pub fn slug(text: &str) -> String {
 
 fn table(content: &Table) -> Markup {
     html! {
-        @if content.rows.is_empty() { p { strong { (content.title) } } } @else { (grid(content)) }
+        @if content.rows.is_empty() {
+            p { strong { (content.title) } }
+        } @else {
+            (table_grid(content))
+        }
         @if !content.notes.is_empty() { ul.notes { @for note in &content.notes { li { (note) } } } }
     }
 }
 
-fn grid(content: &Table) -> Markup {
+fn table_grid(content: &Table) -> Markup {
     html! {
         div.table {
             table {
@@ -198,15 +204,15 @@ fn grid(content: &Table) -> Markup {
                 thead {
                     tr {
                         @for column in &content.columns {
-                            th scope="col" class=(side(column.align)) { (column.line()) }
+                            th scope="col" class=(align_class(column.align)) { (column.line()) }
                         }
                     }
                 }
                 tbody {
                     @for row in &content.rows {
                         tr {
-                            @for (column, cell) in content.across(row) {
-                                td class=(class(column.align, cell)) { (field(cell)) }
+                            @for (column, cell) in content.cells_by_column(row) {
+                                td class=(cell_class(column.align, cell)) { (cell_content(cell)) }
                             }
                         }
                     }
@@ -217,7 +223,7 @@ fn grid(content: &Table) -> Markup {
 }
 
 /// The first line, and the others in small letters: a figure and its ratio.
-fn field(cell: &Cell) -> Markup {
+fn cell_content(cell: &Cell) -> Markup {
     let star = if cell.mark == Mark::Best { "*" } else { "" };
     let mut lines = cell.shown.split('\n');
     html! {
@@ -227,18 +233,18 @@ fn field(cell: &Cell) -> Markup {
     }
 }
 
-fn side(align: Align) -> &'static str {
+fn align_class(align: Align) -> &'static str {
     match align {
         Align::Left => "left",
         Align::Right => "right",
     }
 }
 
-fn class(align: Align, cell: &Cell) -> String {
-    format!("{}{}", side(align), mark(cell.mark))
+fn cell_class(align: Align, cell: &Cell) -> String {
+    format!("{}{}", align_class(align), mark_class(cell.mark))
 }
 
-fn mark(mark: Mark) -> &'static str {
+fn mark_class(mark: Mark) -> &'static str {
     match mark {
         Mark::Plain | Mark::Link => "",
         Mark::Best => " best",

@@ -17,7 +17,7 @@ pub fn render(document: &Document) -> String {
         markdown_escape(&document.subtitle)
     );
     for block in &document.blocks {
-        out += &set(block);
+        out += &render_block(block);
         out.push('\n');
     }
     out.trim_end().to_owned() + "\n"
@@ -26,15 +26,15 @@ pub fn render(document: &Document) -> String {
 /// The page of an entry, for the folder [`PAGES`].
 pub fn page(entry: &Entry) -> String {
     let mut out = format!("# {}\n\n", markdown_escape(&entry.title));
-    out += &entry.lines.iter().map(|line| point(line, None)).collect::<String>();
+    out += &entry.lines.iter().map(|line| list_item(line, None)).collect::<String>();
     for block in &entry.blocks {
-        out += &format!("\n{}", set_beneath(block, "../"));
+        out += &format!("\n{}", render_block_from(block, "../"));
     }
     out.trim_end().to_owned() + "\n"
 }
 
 /// A line as a list item. Its name links to the page of its entry.
-fn point(line: &Line, pages: Option<&str>) -> String {
+fn list_item(line: &Line, pages: Option<&str>) -> String {
     let name = markdown_escape(&line.name);
     let name = match pages {
         Some(pages) => format!("[{name}]({pages}/{}.md)", line.entry),
@@ -53,12 +53,12 @@ pub fn image(title: &str, path: &str) -> String {
     format!("![{}](<{path}>)", markdown_escape(title))
 }
 
-fn set(block: &Block) -> String {
-    set_beneath(block, "")
+fn render_block(block: &Block) -> String {
+    render_block_from(block, "")
 }
 
 /// A block of a page. `up` is the path from the page to the parent folder of the pictures.
-fn set_beneath(block: &Block, up: &str) -> String {
+fn render_block_from(block: &Block, up: &str) -> String {
     match block {
         Block::Heading(text) => format!("## {}\n", markdown_escape(text)),
         Block::Subheading(text) => format!("### {}\n", markdown_escape(text)),
@@ -79,12 +79,15 @@ fn set_beneath(block: &Block, up: &str) -> String {
             .collect(),
         Block::Interactive(_) => String::new(),
         Block::Folded(title, blocks) => {
-            let inner: Vec<String> = blocks.iter().map(|block| set_beneath(block, up)).collect();
+            let inner: Vec<String> =
+                blocks.iter().map(|block| render_block_from(block, up)).collect();
             let title = markdown_escape(title);
             format!("<details><summary>{title}</summary>\n\n{}\n</details>\n", inner.join("\n"))
         }
-        Block::Lines(lines) => lines.iter().map(|line| point(line, Some(PAGES))).collect(),
-        Block::Entry(entry) => entry.lines.iter().map(|line| point(line, Some(PAGES))).collect(),
+        Block::Lines(lines) => lines.iter().map(|line| list_item(line, Some(PAGES))).collect(),
+        Block::Entry(entry) => {
+            entry.lines.iter().map(|line| list_item(line, Some(PAGES))).collect()
+        }
         Block::Filter(_) => String::new(),
     }
 }

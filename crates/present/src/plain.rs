@@ -9,13 +9,13 @@ const WIDTH: usize = 100;
 pub fn render(document: &Document) -> String {
     let mut out = filled(&document.title, "", "") + &filled(&document.subtitle, "", "") + "\n";
     for block in &document.blocks {
-        out += &set(block);
+        out += &render_block(block);
         out.push('\n');
     }
     out.trim_end().to_owned() + "\n"
 }
 
-fn set(block: &Block) -> String {
+fn render_block(block: &Block) -> String {
     match block {
         Block::Heading(text) | Block::Subheading(text) => {
             format!("{}{}\n", filled(text, "", ""), "-".repeat(text.chars().count().min(WIDTH)))
@@ -33,7 +33,7 @@ fn set(block: &Block) -> String {
         }
         Block::Interactive(_) => String::new(),
         Block::Folded(title, blocks) => {
-            format!("{title}\n{}", blocks.iter().map(set).collect::<String>())
+            format!("{title}\n{}", blocks.iter().map(render_block).collect::<String>())
         }
         Block::Lines(lines) | Block::Entry(Entry { lines, .. }) => lines.iter().map(line).collect(),
         Block::Filter(_) => String::new(),
@@ -74,11 +74,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_filled_and_no_word_is_lost() {
+    fn long_text_is_wrapped_without_losing_words() {
         let text = "word ".repeat(60);
-        let set = filled(&text, "- ", "  ");
-        assert!(set.lines().all(|line| line.chars().count() <= WIDTH));
-        assert_eq!(set.split_whitespace().filter(|word| *word == "word").count(), 60);
+        let wrapped = filled(&text, "- ", "  ");
+        assert!(wrapped.lines().all(|line| line.chars().count() <= WIDTH));
+        assert_eq!(wrapped.split_whitespace().filter(|word| *word == "word").count(), 60);
         assert_eq!(filled("a b", "x: ", "  "), "x: a b\n");
     }
 }

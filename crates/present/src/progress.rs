@@ -14,38 +14,43 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Without a terminal, a line is printed this often.
-const EVERY: Duration = Duration::from_secs(30);
+const LINE_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The share of the expected time after which the time that is left can be estimated.
-const TELLING: f64 = 0.02;
+const MIN_SHARE: f64 = 0.02;
 
 /// The state of a run in progress.
 #[derive(Debug)]
-struct State {
-    begun: Instant,
+struct ProgressState {
+    started: Instant,
     expected: Duration,
     /// How much of the expected time is done.
     done: Duration,
     message: String,
 }
 
-impl State {
+impl ProgressState {
     fn share(&self) -> f64 {
         (self.done.as_secs_f64() / self.expected.as_secs_f64().max(1e-9)).clamp(0.0, 1.0)
     }
 
-    /// The time that is left after `gone`; `None` while too little is done to estimate it.
-    fn left(&self, gone: Duration) -> Option<Duration> {
+    /// The time that is left after `elapsed`; `None` while too little is done to estimate it.
+    fn remaining(&self, elapsed: Duration) -> Option<Duration> {
         let share = self.share();
-        (share >= TELLING).then(|| gone.mul_f64((1.0 - share) / share))
+        (share >= MIN_SHARE).then(|| elapsed.mul_f64((1.0 - share) / share))
     }
 
     fn line(&self) -> String {
-        let gone = self.begun.elapsed();
-        let left = self
-            .left(gone)
-            .map_or_else(String::new, |left| format!(", about {} left", minutes(left)));
-        format!("{:3.0} %  {} elapsed{left}  {}", 100.0 * self.share(), minutes(gone), self.message)
+        let elapsed = self.started.elapsed();
+        let remaining = self
+            .remaining(elapsed)
+            .map_or_else(String::new, |remaining| format!(", about {} left", minutes(remaining)));
+        format!(
+            "{:3.0} %  {} elapsed{remaining}  {}",
+            100.0 * self.share(),
+            minutes(elapsed),
+            self.message
+        )
     }
 }
 
@@ -56,7 +61,7 @@ fn minutes(time: Duration) -> String {
 /// A run in progress.
 #[derive(Debug)]
 pub struct Progress {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ProgressState>>,
     /// The expected time of the parts before the current one.
     finished: Duration,
     bar: ProgressBar,
@@ -67,8 +72,12 @@ pub struct Progress {
 impl Progress {
     /// A run that is expected to take this long.
     pub fn new(expected: Duration) -> Self {
-        let state =
-            State { begun: Instant::now(), expected, done: Duration::ZERO, message: String::new() };
+        let state = ProgressState {
+            started: Instant::now(),
+            expected,
+            done: Duration::ZERO,
+            message: String::new(),
+        };
         let state = Arc::new(Mutex::new(state));
         let is_terminal = stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(Some(1_000), ProgressDrawTarget::stderr());
@@ -96,7 +105,7 @@ impl Progress {
         self.update(|state| state.done = done);
     }
 
-    fn update(&self, change: impl FnOnce(&mut State)) {
+    fn update(&self, change: impl FnOnce(&mut ProgressState)) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut state);
         self.bar.set_position((1_000.0 * state.share()) as u64);
@@ -111,10 +120,10 @@ impl Drop for Progress {
 }
 
 /// Starts a thread that prints the progress at intervals, until the sender is dropped.
-fn print_lines(state: Arc<Mutex<State>>) -> Sender<()> {
+fn print_lines(state: Arc<Mutex<ProgressState>>) -> Sender<()> {
     let (sender, ended) = mpsc::channel();
     thread::spawn(move || {
-        while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+        while ended.recv_timeout(LINE_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             say(state.lock().unwrap_or_else(PoisonError::into_inner).line());
         }
     });
@@ -126,29 +135,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_follows_from_what_was_done() {
+    fn the_remaining_time_follows_from_finished_parts() {
         let mut progress = Progress::new(Duration::from_secs(100));
-        let left = |progress: &Progress, gone| {
+        let remaining = |progress: &Progress, elapsed| {
             progress
                 .state
                 .lock()
                 .unwrap()
-                .left(Duration::from_secs(gone))
-                .map(|left| left.as_secs())
+                .remaining(Duration::from_secs(elapsed))
+                .map(|remaining| remaining.as_secs())
         };
-        assert_eq!(left(&progress, 1), None, "nothing is known yet");
+        assert_eq!(remaining(&progress, 1), None, "nothing is known yet");
         progress.within_part(Duration::from_secs(40), 0.5);
-        assert_eq!(left(&progress, 40), Some(160), "twice as slow as expected");
+        assert_eq!(remaining(&progress, 40), Some(160), "twice as slow as expected");
         progress.finish_part(Duration::from_secs(40));
-        assert_eq!(left(&progress, 80), Some(120));
+        assert_eq!(remaining(&progress, 80), Some(120));
         progress.finish_part(Duration::from_secs(60));
-        assert_eq!(left(&progress, 200), Some(0));
+        assert_eq!(remaining(&progress, 200), Some(0));
         progress.finish_part(Duration::from_secs(60));
-        assert_eq!(left(&progress, 200), Some(0), "more than expected");
+        assert_eq!(remaining(&progress, 200), Some(0), "more than expected");
     }
 
     #[test]
-    fn a_line_says_how_far_it_is() {
+    fn a_line_shows_share_time_and_message() {
         let progress = Progress::new(Duration::from_secs(10));
         progress.say("round 2 of 5".to_owned());
         progress.within_part(Duration::from_secs(10), 0.5);

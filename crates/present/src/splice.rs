@@ -19,7 +19,7 @@ use crate::files;
 
 /// The result of a splice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum SpliceResult {
     /// The page has the content already.
     UpToDate,
     /// The page had other content. [`splice`] has replaced it, [`check`] has left it.
@@ -33,13 +33,13 @@ pub enum Outcome {
 ///
 /// If the file cannot be read or written, or its markers are missing, duplicated or in the wrong
 /// order.
-pub fn splice(file: &Path, name: &str, content: &str) -> Result<Outcome> {
+pub fn splice(file: &Path, name: &str, content: &str) -> Result<SpliceResult> {
     let (old, new) = spliced(file, name, content)?;
     if old == new {
-        return Ok(Outcome::UpToDate);
+        return Ok(SpliceResult::UpToDate);
     }
     files::write_whole(file, new.as_bytes())?;
-    Ok(Outcome::Changed)
+    Ok(SpliceResult::Changed)
 }
 
 /// Returns what [`splice`] would, but does not write.
@@ -47,9 +47,9 @@ pub fn splice(file: &Path, name: &str, content: &str) -> Result<Outcome> {
 /// # Errors
 ///
 /// As [`splice`].
-pub fn check(file: &Path, name: &str, content: &str) -> Result<Outcome> {
+pub fn check(file: &Path, name: &str, content: &str) -> Result<SpliceResult> {
     let (old, new) = spliced(file, name, content)?;
-    Ok(if old == new { Outcome::UpToDate } else { Outcome::Changed })
+    Ok(if old == new { SpliceResult::UpToDate } else { SpliceResult::Changed })
 }
 
 /// The text with the part between the markers of `name` replaced.
@@ -69,8 +69,8 @@ pub fn replace(text: &str, name: &str, content: &str) -> Result<String> {
 /// # Errors
 ///
 /// If the file cannot be read.
-pub fn has(file: &Path, name: &str) -> Result<bool> {
-    Ok(read(file)?.lines().any(|line| begins(line.trim(), name)))
+pub fn has_markers(file: &Path, name: &str) -> Result<bool> {
+    Ok(read(file)?.lines().any(|line| is_begin_marker(line.trim(), name)))
 }
 
 fn read(file: &Path) -> Result<String> {
@@ -86,7 +86,7 @@ fn spliced(file: &Path, name: &str, content: &str) -> Result<(String, String)> {
 
 /// The range from the end of the first marker's line to the start of the second's.
 fn between_markers(text: &str, name: &str) -> Result<Range<usize>> {
-    let begin = marker_line(text, |line| begins(line, name), "BEGIN", name)?;
+    let begin = marker_line(text, |line| is_begin_marker(line, name), "BEGIN", name)?;
     let end = marker_line(text, |line| line == format!("<!-- END {name} -->"), "END", name)?;
     ensure!(
         begin.end < end.start,
@@ -96,7 +96,7 @@ fn between_markers(text: &str, name: &str) -> Result<Range<usize>> {
 }
 
 /// Returns `true` if a line, without surrounding white space, is the first marker of a name.
-fn begins(line: &str, name: &str) -> bool {
+fn is_begin_marker(line: &str, name: &str) -> bool {
     line.starts_with(&format!("<!-- BEGIN {name}:"))
 }
 

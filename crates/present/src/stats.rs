@@ -11,7 +11,7 @@ use rand_pcg::Pcg64Mcg;
 
 /// With fewer samples than this on either side there is no interval: the range of two samples says
 /// nothing about a third.
-pub const FEWEST: usize = 3;
+pub const MIN_SAMPLES: usize = 3;
 
 /// The number of resamples for an interval. With more, its ends move by less than their last shown
 /// digit.
@@ -76,7 +76,8 @@ pub struct Ratio {
 /// both sides are resampled with replacement, and the interval is the middle 95 % of the resulting
 /// ratios (Efron 1979). The same samples and seed give the same interval.
 ///
-/// `None` if a side has fewer than [`FEWEST`] samples, or a sample that is not a positive number.
+/// `None` if a side has fewer than [`MIN_SAMPLES`] samples, or a sample that is not a positive
+/// number.
 ///
 /// The sides are taken to be independent, as two runs are. If repetition k of both shared a round,
 /// pairing them would narrow the interval, so this one is cautious. With very few samples the
@@ -84,23 +85,23 @@ pub struct Ratio {
 /// the same machine are fully apart once in ten times, two sets of five once in 126. The interval
 /// does not cover a change of the machine between two runs.
 pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
-    let usable = |samples: &[f64]| samples.len() >= FEWEST && samples.iter().all(is_usable);
+    let usable = |samples: &[f64]| samples.len() >= MIN_SAMPLES && samples.iter().all(is_usable);
     if !usable(a) || !usable(b) {
         return None;
     }
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
-    let mut drawn = Vec::with_capacity(a.len().max(b.len()));
+    let mut resample = Vec::with_capacity(a.len().max(b.len()));
     let mut ratios: Vec<f64> = (0..RESAMPLES)
         .filter_map(|_| {
             Some(
-                resampled_median(a, &mut drawn, &mut rng)?
-                    / resampled_median(b, &mut drawn, &mut rng)?,
+                resampled_median(a, &mut resample, &mut rng)?
+                    / resampled_median(b, &mut resample, &mut rng)?,
             )
         })
         .collect();
     ratios.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| ratios[((RESAMPLES - 1) as f64 * share).round() as usize];
-    Some(Ratio { ratio: median(a)? / median(b)?, low: at(0.025), high: at(0.975) })
+    let percentile = |share: f64| ratios[((RESAMPLES - 1) as f64 * share).round() as usize];
+    Some(Ratio { ratio: median(a)? / median(b)?, low: percentile(0.025), high: percentile(0.975) })
 }
 
 /// The ratio of the first to the second sample of pairs that were taken together: whatever slows
@@ -108,7 +109,7 @@ pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
 /// between which the true median is 95 times in 100 (the interval of the sign test). With five
 /// pairs or fewer, the interval is the whole range, and the true median is in it less often.
 ///
-/// `None` with fewer than [`FEWEST`] pairs, or if a sample is not a positive number.
+/// `None` with fewer than [`MIN_SAMPLES`] pairs, or if a sample is not a positive number.
 ///
 /// ```
 /// use wheelhouse_present::stats::paired_ratio;
@@ -117,12 +118,12 @@ pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
 /// assert_eq!((ratio.low, ratio.ratio, ratio.high), (1.9, 2.0, 2.1));
 /// ```
 pub fn paired_ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
-    if pairs.len() < FEWEST || !pairs.iter().all(|(a, b)| is_usable(a) && is_usable(b)) {
+    if pairs.len() < MIN_SAMPLES || !pairs.iter().all(|(a, b)| is_usable(a) && is_usable(b)) {
         return None;
     }
     let mut ratios: Vec<f64> = pairs.iter().map(|(a, b)| a / b).collect();
     let ratio = median_in_place(&mut ratios)?;
-    let skipped = outside_of_interval(ratios.len());
+    let skipped = samples_outside_interval(ratios.len());
     Some(Ratio { ratio, low: ratios[skipped], high: ratios[ratios.len() - 1 - skipped] })
 }
 
@@ -133,7 +134,7 @@ fn is_usable(sample: &f64) -> bool {
 
 /// How many of `count` sorted samples can be left out at either end, so that the true median is
 /// between the others 95 times in 100. Each sample is below the median with probability one half.
-fn outside_of_interval(count: usize) -> usize {
+fn samples_outside_interval(count: usize) -> usize {
     // The probability that exactly k samples are below the median, and that at most k are.
     let mut exactly = 0.5_f64.powi(count as i32);
     let mut at_most = exactly;
@@ -147,10 +148,10 @@ fn outside_of_interval(count: usize) -> usize {
     unreachable!("at most `count` samples are below the median with probability 1")
 }
 
-fn resampled_median(samples: &[f64], drawn: &mut Vec<f64>, rng: &mut Pcg64Mcg) -> Option<f64> {
-    drawn.clear();
-    drawn.extend((0..samples.len()).map(|_| samples[rng.random_range(0..samples.len())]));
-    median_in_place(drawn)
+fn resampled_median(samples: &[f64], resample: &mut Vec<f64>, rng: &mut Pcg64Mcg) -> Option<f64> {
+    resample.clear();
+    resample.extend((0..samples.len()).map(|_| samples[rng.random_range(0..samples.len())]));
+    median_in_place(resample)
 }
 
 fn median_in_place(samples: &mut [f64]) -> Option<f64> {
@@ -168,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_and_its_deviation_do_not_follow_an_outlier() {
+    fn an_outlier_does_not_move_the_median_or_its_deviation() {
         let samples = [10.0, 11.0, 9.0, 10.5, 900.0];
         assert_eq!((median(&samples), deviation(&samples)), (Some(10.5), Some(0.5)));
         assert_eq!((median(&[4.0, 1.0, 3.0, 2.0]), median(&[])), (Some(2.5), None));
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_geometric_mean_is_the_same_from_either_side() {
+    fn the_geometric_mean_of_inverse_ratios_is_the_inverse() {
         let ratios = [0.5, 2.0, 4.0, 1.0];
         let inverse: Vec<f64> = ratios.iter().map(|r| 1.0 / r).collect();
         let product = geometric_mean(&ratios).unwrap() * geometric_mean(&inverse).unwrap();
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_holds_its_ratio_and_repeats_with_its_seed() {
+    fn an_interval_contains_its_ratio_and_is_the_same_for_the_same_seed() {
         let (slow, fast) = ([19.0, 20.0, 21.0, 22.0, 20.5], [10.0, 9.8, 10.2, 10.1, 11.0]);
         let ratio = ratio_interval(&slow, &fast, 7).unwrap();
         assert_eq!(Some(ratio), ratio_interval(&slow, &fast, 7));
@@ -211,14 +212,14 @@ mod tests {
     /// From tables of the sign test: of 6, 9, 12 and 15 samples, none, one, two and three are
     /// outside.
     #[test]
-    fn the_interval_of_pairs_is_that_of_the_sign_test() {
+    fn the_interval_of_pairs_matches_the_sign_test() {
         for (count, outside) in [(3, 0), (5, 0), (6, 0), (8, 0), (9, 1), (12, 2), (15, 3)] {
-            assert_eq!(outside_of_interval(count), outside, "{count} samples");
+            assert_eq!(samples_outside_interval(count), outside, "{count} samples");
         }
     }
 
     #[test]
-    fn a_stall_in_one_of_nine_rounds_moves_no_end_of_the_interval() {
+    fn a_stall_in_one_of_nine_rounds_does_not_move_the_interval() {
         let steady = |stall: f64| {
             let rounds = (0..9).map(|k| (if k == 4 { stall } else { 20.0 }, 10.0));
             paired_ratio(&rounds.collect::<Vec<_>>()).unwrap()
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_that_both_share_leaves_the_ratio_alone() {
+    fn a_shared_drift_does_not_change_the_ratio() {
         let rounds: Vec<_> = (1..=5).map(|k| (11.0 * f64::from(k), 10.0 * f64::from(k))).collect();
         let ratio = paired_ratio(&rounds).unwrap();
         assert!((ratio.low - 1.1).abs() < 1e-9 && (ratio.high - 1.1).abs() < 1e-9, "{ratio:?}");
@@ -238,7 +239,7 @@ mod tests {
     /// Seven samples on each side, from the same skewed distribution: the interval must not exclude
     /// 1 much more often than in 5 of 100 cases.
     #[test]
-    fn intervals_of_equals_seldom_exclude_one() {
+    fn intervals_of_equal_distributions_rarely_exclude_one() {
         let mut state = 1u64;
         let mut sample = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -186,23 +186,29 @@ impl Table {
         let mut drawn = comfy_table::Table::new();
         // Cells of two lines need a rule between rows. With one line, the eye follows the row
         // without it.
-        let tall = self.rows.iter().flatten().any(|cell| cell.shown.contains('\n'));
-        drawn.load_preset(if tall { presets::UTF8_HORIZONTAL_ONLY } else { ONE_LINE_ROWS });
-        let side = |column: &Column| match column.align {
+        let has_tall_rows = self.rows.iter().flatten().any(|cell| cell.shown.contains('\n'));
+        drawn.load_preset(if has_tall_rows {
+            presets::UTF8_HORIZONTAL_ONLY
+        } else {
+            ONE_LINE_ROWS
+        });
+        let alignment = |column: &Column| match column.align {
             Align::Left => CellAlignment::Left,
             Align::Right => CellAlignment::Right,
         };
         drawn.set_header(
-            self.columns.iter().map(|c| comfy_table::Cell::new(&c.name).set_alignment(side(c))),
+            self.columns
+                .iter()
+                .map(|c| comfy_table::Cell::new(&c.name).set_alignment(alignment(c))),
         );
         for row in &self.rows {
-            let cells = self.across(row);
-            drawn.add_row(
-                cells.map(|(c, cell)| comfy_table::Cell::new(starred(cell)).set_alignment(side(c))),
-            );
+            let cells = self.cells_by_column(row);
+            drawn.add_row(cells.map(|(c, cell)| {
+                comfy_table::Cell::new(with_star(cell)).set_alignment(alignment(c))
+            }));
         }
         for column in drawn.column_iter_mut() {
-            column.set_padding((0, if tall { 1 } else { 2 }));
+            column.set_padding((0, if has_tall_rows { 1 } else { 2 }));
         }
         let mut out = format!("{}\n{drawn}\n", self.title);
         for note in &self.notes {
@@ -229,7 +235,7 @@ impl Table {
         let rule = |c: &Column| if c.align == Align::Left { ":---" } else { "---:" }.to_owned();
         out += &line(self.columns.iter().map(rule).collect());
         for row in &self.rows {
-            out += &line(self.across(row).map(|(_, cell)| markdown_cell(cell)).collect());
+            out += &line(self.cells_by_column(row).map(|(_, cell)| markdown_cell(cell)).collect());
         }
         out
     }
@@ -238,7 +244,7 @@ impl Table {
     pub fn json(&self) -> Value {
         let object = |row: &Vec<Cell>| {
             Value::Object(
-                self.across(row)
+                self.cells_by_column(row)
                     .map(|(c, cell)| (c.key.clone(), cell.value.clone()))
                     .collect::<Map<_, _>>(),
             )
@@ -253,14 +259,18 @@ impl Table {
     /// If the writer fails, which in memory happens only if memory runs out.
     pub fn csv(&self) -> Result<String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        let fields: Vec<_> = (0..self.columns.len()).map(|i| self.parts(i)).collect();
-        let heads = self.columns.iter().zip(&fields).flat_map(|(c, parts)| heads(&c.key, parts));
+        let fields: Vec<_> = (0..self.columns.len()).map(|i| self.object_keys(i)).collect();
+        let heads = self
+            .columns
+            .iter()
+            .zip(&fields)
+            .flat_map(|(c, object_keys)| csv_heads(&c.key, object_keys));
         writer.write_record(heads)?;
         for row in &self.rows {
             let record = self
-                .across(row)
+                .cells_by_column(row)
                 .zip(&fields)
-                .flat_map(|((_, cell), parts)| values(&cell.value, parts));
+                .flat_map(|((_, cell), object_keys)| csv_fields(&cell.value, object_keys));
             writer.write_record(record)?;
         }
         let bytes = writer.into_inner().context("cannot write the table as CSV")?;
@@ -268,7 +278,10 @@ impl Table {
     }
 
     /// Each column with its cell of a row, even if the row is short.
-    pub fn across<'a>(&'a self, row: &'a [Cell]) -> impl Iterator<Item = (&'a Column, &'a Cell)> {
+    pub fn cells_by_column<'a>(
+        &'a self,
+        row: &'a [Cell],
+    ) -> impl Iterator<Item = (&'a Column, &'a Cell)> {
         static EMPTY: Cell = Cell { shown: String::new(), value: Value::Null, mark: Mark::Plain };
         self.columns.iter().enumerate().map(|(i, column)| (column, row.get(i).unwrap_or(&EMPTY)))
     }
@@ -279,7 +292,7 @@ impl Table {
 
     /// The keys of the objects in a column, in the order of first appearance; none if its values
     /// are simple.
-    fn parts(&self, column: usize) -> Vec<String> {
+    fn object_keys(&self, column: usize) -> Vec<String> {
         let mut keys: Vec<String> = Vec::new();
         for cell in self.rows.iter().filter_map(|row| row.get(column)) {
             for key in cell.value.as_object().into_iter().flat_map(Map::keys) {
@@ -295,33 +308,33 @@ impl Table {
 /// Lines above the heads, below the heads, and below the table; no others.
 const ONE_LINE_ROWS: &str = "  ── ══      ──    ";
 
-fn heads(key: &str, parts: &[String]) -> Vec<String> {
-    match parts {
+fn csv_heads(key: &str, object_keys: &[String]) -> Vec<String> {
+    match object_keys {
         [] => vec![key.to_owned()],
-        _ => parts.iter().map(|part| format!("{key}.{part}")).collect(),
+        _ => object_keys.iter().map(|part| format!("{key}.{part}")).collect(),
     }
 }
 
 /// The fields of one value. In a column of objects, a simple value is in the first field.
-fn values(value: &Value, parts: &[String]) -> Vec<String> {
+fn csv_fields(value: &Value, object_keys: &[String]) -> Vec<String> {
     let plain = |value: &Value| match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    match (parts, value.as_object()) {
+    match (object_keys, value.as_object()) {
         ([], _) => vec![plain(value)],
         (_, Some(object)) => {
-            parts.iter().map(|part| object.get(part).map(plain).unwrap_or_default()).collect()
+            object_keys.iter().map(|part| object.get(part).map(plain).unwrap_or_default()).collect()
         }
         (_, None) => {
-            let rest = parts.iter().skip(1).map(|_| String::new());
+            let rest = object_keys.iter().skip(1).map(|_| String::new());
             std::iter::once(plain(value)).chain(rest).collect()
         }
     }
 }
 
-fn starred(cell: &Cell) -> String {
+fn with_star(cell: &Cell) -> String {
     match cell.mark {
         Mark::Best => format!("{}*", cell.shown),
         _ => cell.shown.clone(),
@@ -380,7 +393,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_escaped_in_every_form() {
+    fn text_is_escaped_in_every_format() {
         let mut table =
             Table::new("a | b <c>", vec![Column::left("x|y"), Column::right("two\nlines")]);
         table.rows = vec![

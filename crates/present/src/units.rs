@@ -54,12 +54,12 @@ pub fn number(value: f64) -> String {
         plain.split_once('.').map_or((plain.as_str(), None), |(w, f)| (w, Some(f)));
     let sign = if value < 0.0 { "-" } else { "" };
     let fraction = fraction.map(|f| format!(".{f}")).unwrap_or_default();
-    format!("{sign}{}{fraction}", group(whole))
+    format!("{sign}{}{fraction}", with_separators(whole))
 }
 
 /// A whole number with thousands separators: `1,000,000`.
 pub fn count(value: u64) -> String {
-    group(&value.to_string())
+    with_separators(&value.to_string())
 }
 
 /// A whole number for an axis: `1k`, `250k`, `1M`, otherwise with thousands separators.
@@ -86,7 +86,7 @@ pub fn bytes(value: u64) -> String {
     }
 }
 
-fn group(digits: &str) -> String {
+fn with_separators(digits: &str) -> String {
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_keep_three_digits_across_the_steps() {
+    fn times_have_three_digits_in_every_unit() {
         let shown: Vec<_> =
             [0.0, 0.5, 9.999, 38.24, 412.4, 999.7, 1e6, 16.53e6, 2.1e9].map(time).into();
         let wanted = [
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_grouped_and_never_nan() {
+    fn numbers_have_separators_and_nan_is_a_dash() {
         let values = [1234.5, -12.0, f64::NAN, 999_999.6, 99.96, 0.0, -1_234_567.0];
         assert_eq!(
             values.map(number),

@@ -4,7 +4,7 @@ use anyhow::{Error, anyhow};
 use std::fmt::Display;
 
 /// Names that are less similar than this are not suggested.
-const ALIKE: f64 = 0.75;
+const MIN_SIMILARITY: f64 = 0.75;
 
 /// The error about a `what` (a colour, a month) whose name is not among the known ones.
 ///
@@ -16,8 +16,8 @@ const ALIKE: f64 = 0.75;
 pub fn error(what: impl Display, name: &str, known: &[&str]) -> Error {
     let all = known.join(", ");
     match nearest(name, known) {
-        Some(meant) => {
-            anyhow!("no {what} is called '{name}'; did you mean '{meant}'? There are: {all}")
+        Some(suggestion) => {
+            anyhow!("no {what} is called '{name}'; did you mean '{suggestion}'? There are: {all}")
         }
         None => anyhow!("no {what} is called '{name}'; there are: {all}"),
     }
@@ -25,9 +25,9 @@ pub fn error(what: impl Display, name: &str, known: &[&str]) -> Error {
 
 /// The known name that is most similar to a name, if one is similar enough.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let alike = known.iter().map(|known| (strsim::jaro_winkler(name, known), *known));
-    let (likeness, nearest) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (likeness >= ALIKE).then_some(nearest)
+    let similarities = known.iter().map(|known| (strsim::jaro_winkler(name, known), *known));
+    let (similarity, nearest) = similarities.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (similarity >= MIN_SIMILARITY).then_some(nearest)
 }
 
 #[cfg(test)]
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_is_like_none_is_not_guessed_at() {
+    fn a_name_unlike_all_others_gets_no_suggestion() {
         let known = ["bluish-green", "sky-blue"];
         assert_eq!(nearest("blueish-green", &known), Some("bluish-green"));
         assert_eq!(nearest("skyblue", &known), Some("sky-blue"));

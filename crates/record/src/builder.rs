@@ -1,6 +1,6 @@
 //! The configuration of a recording.
 
-use crate::tape::Tape;
+use crate::trace_output::TraceOutput;
 use crate::{Error, Recorder, Summary};
 use std::fmt;
 use std::fs::File;
@@ -83,8 +83,11 @@ impl Builder {
     /// Sets a callback that is called when the recording ends, in the call that ends it: at the
     /// limit, at an error, when it is finished, or when the recorder is dropped. It is for programs
     /// that give the recorder away.
-    pub fn on_end(mut self, tell: impl FnOnce(&Result<Summary, Error>) + Send + 'static) -> Self {
-        self.on_end = Some(Box::new(tell));
+    pub fn on_end(
+        mut self,
+        callback: impl FnOnce(&Result<Summary, Error>) + Send + 'static,
+    ) -> Self {
+        self.on_end = Some(Box::new(callback));
         self
     }
 
@@ -134,8 +137,8 @@ impl Builder {
             tick_ns: u64::try_from(tick.as_nanos()).unwrap_or(u64::MAX),
             ..Header::default()
         };
-        let tape = Tape::new(output, header, limit, on_end, timer.now())?;
-        Ok(Recorder::with_parts(timer, tape))
+        let trace_output = TraceOutput::new(output, header, limit, on_end, timer.now())?;
+        Ok(Recorder::with_parts(timer, trace_output))
     }
 }
 

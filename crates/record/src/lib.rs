@@ -82,7 +82,7 @@
 mod builder;
 mod outcome;
 mod recorder;
-mod tape;
+mod trace_output;
 
 pub use builder::{Builder, DEFAULT_LIMIT};
 pub use outcome::{Ended, Error, Summary};

@@ -1,6 +1,6 @@
 //! A timer facility whose calls are recorded.
 
-use crate::tape::Tape;
+use crate::trace_output::TraceOutput;
 use crate::{Builder, Error, Summary};
 use std::fmt;
 use std::fs::File;
@@ -33,7 +33,7 @@ use wheelhouse_workload::Op;
 /// ```
 pub struct Recorder<B, W: Write + Seek = File> {
     timer: B,
-    tape: Tape<W>,
+    trace_output: TraceOutput<W>,
 }
 
 impl Recorder<()> {
@@ -59,8 +59,8 @@ impl<B> Recorder<B> {
 }
 
 impl<B, W: Write + Seek> Recorder<B, W> {
-    pub(crate) fn with_parts(timer: B, tape: Tape<W>) -> Self {
-        Self { timer, tape }
+    pub(crate) fn with_parts(timer: B, trace_output: TraceOutput<W>) -> Self {
+        Self { timer, trace_output }
     }
 
     /// The backend.
@@ -74,7 +74,7 @@ impl<B, W: Write + Seek> Recorder<B, W> {
     ///
     /// The error that stopped it, if the output could not be written.
     pub fn ended(&self) -> Option<Result<Summary, Error>> {
-        self.tape.outcome().cloned()
+        self.trace_output.outcome().cloned()
     }
 
     /// Ends the recording, writes the end of the trace, and returns a summary. The timers continue
@@ -86,7 +86,7 @@ impl<B, W: Write + Seek> Recorder<B, W> {
     /// The error that stopped the recording earlier, or that prevented the end from being written.
     /// The trace then has no end; a reader yields the blocks that were written.
     pub fn finish(&mut self) -> Result<Summary, Error> {
-        self.tape.finish().clone()
+        self.trace_output.finish().clone()
     }
 
     /// Ends the recording as [`finish`](Self::finish) does, and returns the backend with its
@@ -115,7 +115,7 @@ impl<T, B: Timer<T>, W: Write + Seek> Timer<T> for Recorder<B, W> {
     #[inline]
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         let id = self.timer.insert(deadline, value);
-        self.tape.write(Op::Insert { label: id.index(), deadline });
+        self.trace_output.write(Op::Insert { label: id.index(), deadline });
         id
     }
 
@@ -123,7 +123,7 @@ impl<T, B: Timer<T>, W: Write + Seek> Timer<T> for Recorder<B, W> {
     fn cancel(&mut self, id: TimerId) -> Option<T> {
         // A stale handle is not written: its label may belong to another timer by now.
         let value = self.timer.cancel(id)?;
-        self.tape.write(Op::Cancel { label: id.index() });
+        self.trace_output.write(Op::Cancel { label: id.index() });
         Some(value)
     }
 
@@ -131,7 +131,7 @@ impl<T, B: Timer<T>, W: Write + Seek> Timer<T> for Recorder<B, W> {
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
         let moved = self.timer.reschedule(id, deadline);
         if moved {
-            self.tape.write(Op::Reschedule { label: id.index(), deadline });
+            self.trace_output.write(Op::Reschedule { label: id.index(), deadline });
         }
         moved
     }
@@ -150,7 +150,7 @@ impl<T, B: Timer<T>, W: Write + Seek> Timer<T> for Recorder<B, W> {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         let from = self.timer.now();
         let expired = self.timer.pop_expired(now);
-        self.tape.popped(from, now.max(from), expired.is_some());
+        self.trace_output.record_pop(from, now.max(from), expired.is_some());
         expired
     }
 
@@ -158,12 +158,18 @@ impl<T, B: Timer<T>, W: Write + Seek> Timer<T> for Recorder<B, W> {
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
         let from = self.timer.now();
         let to = now.max(from);
-        let mut call = Advance { tape: &mut self.tape, from, to, fired: 0, complete: false };
+        let mut call = AdvanceCall {
+            trace_output: &mut self.trace_output,
+            from,
+            to,
+            fired: 0,
+            is_complete: false,
+        };
         let fired = self.timer.advance(now, |expired| {
             call.fired += 1;
             on_expiry(expired);
         });
-        call.complete = true;
+        call.is_complete = true;
         fired
     }
 
@@ -173,23 +179,23 @@ impl<T, B: Timer<T>, W: Write + Seek> Timer<T> for Recorder<B, W> {
 }
 
 /// A call of `advance`. It is written when it is dropped, so also if the callback panics.
-struct Advance<'a, W: Write + Seek> {
-    tape: &'a mut Tape<W>,
+struct AdvanceCall<'a, W: Write + Seek> {
+    trace_output: &'a mut TraceOutput<W>,
     from: Tick,
     to: Tick,
     /// How many timers the callback has received.
     fired: usize,
-    complete: bool,
+    is_complete: bool,
 }
 
-impl<W: Write + Seek> Drop for Advance<'_, W> {
+impl<W: Write + Seek> Drop for AdvanceCall<'_, W> {
     #[inline]
     fn drop(&mut self) {
-        if self.complete {
-            self.tape.advanced(self.from, self.to, self.fired);
+        if self.is_complete {
+            self.trace_output.record_advance(self.from, self.to, self.fired);
         } else {
             // The callback panicked. A replayed advance would fire everything that is due.
-            (0..self.fired).for_each(|_| self.tape.popped(self.from, self.to, true));
+            (0..self.fired).for_each(|_| self.trace_output.record_pop(self.from, self.to, true));
         }
     }
 }
@@ -198,7 +204,7 @@ impl<B: fmt::Debug, W: Write + Seek> fmt::Debug for Recorder<B, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Recorder")
             .field("timer", &self.timer)
-            .field("ended", &self.tape.outcome())
+            .field("ended", &self.trace_output.outcome())
             .finish_non_exhaustive()
     }
 }

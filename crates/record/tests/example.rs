@@ -19,12 +19,12 @@ const CONNECTIONS: u64 = 12_000;
 
 /// Records what fires.
 #[derive(Default)]
-struct Noted {
+struct ExpiryLog {
     timer: HierarchicalWheel<u64>,
     fired: Vec<(Tick, u64)>,
 }
 
-impl Timer<u64> for Noted {
+impl Timer<u64> for ExpiryLog {
     fn now(&self) -> Tick {
         self.timer.now()
     }
@@ -54,7 +54,7 @@ impl Timer<u64> for Noted {
 }
 
 #[test]
-fn the_example_is_recorded_and_replayed() {
+fn a_replay_of_the_example_fires_the_same_timers() {
     let folder = std::env::temp_dir().join(format!("wheelhouse-sessions-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder for the test");
     let path = folder.join("sessions.trace");
@@ -71,11 +71,11 @@ fn the_example_is_recorded_and_replayed() {
     assert!(summary.totals.cancels > 2_000 && summary.totals.reschedules > 30_000, "{summary}");
 
     // The timers that fire in the program without a recorder.
-    let mut noted = Noted::default();
-    assert_eq!(record_sessions::serve(&mut noted, CONNECTIONS), closed);
-    assert_eq!(noted.fired.len(), closed);
-    assert_eq!(replay(&mut Oracle::new(), header.labels, &ops), noted.fired);
-    assert_eq!(replay(&mut BinaryHeap::new(), header.labels, &ops), noted.fired);
+    let mut expiries = ExpiryLog::default();
+    assert_eq!(record_sessions::serve(&mut expiries, CONNECTIONS), closed);
+    assert_eq!(expiries.fired.len(), closed);
+    assert_eq!(replay(&mut Oracle::new(), header.labels, &ops), expiries.fired);
+    assert_eq!(replay(&mut BinaryHeap::new(), header.labels, &ops), expiries.fired);
 
     // The same with the player of the workloads: the checksum is the same for all structures.
     let mut oracle = Player::new(Oracle::new(), header.labels as usize);

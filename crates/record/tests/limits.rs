@@ -41,7 +41,7 @@ fn whole(rounds: u64) -> Vec<Op> {
 }
 
 #[test]
-fn a_trace_keeps_to_its_limit_and_is_whole() {
+fn a_trace_at_its_limit_is_complete_and_a_prefix() {
     let all = whole(30);
     let mut lengths = Vec::new();
     for limit in (0..6000).step_by(13) {
@@ -69,7 +69,7 @@ fn a_trace_keeps_to_its_limit_and_is_whole() {
 }
 
 #[test]
-fn a_limit_beyond_a_block_is_kept_too() {
+fn a_limit_above_one_block_is_kept() {
     for limit in [65_000, 66_000, 131_000, 150_000, 200_000] {
         let bytes = output();
         let mut timer = recorder(&bytes, limit).expect("memory can be written");
@@ -81,7 +81,7 @@ fn a_limit_beyond_a_block_is_kept_too() {
 }
 
 #[test]
-fn an_output_may_fail_at_any_byte_and_the_program_goes_on() {
+fn a_write_error_does_not_affect_the_program() {
     let plain = output();
     let mut timer = recorder(&plain, DEFAULT_LIMIT).expect("memory can be written");
     let fired = program(&mut timer, 3);
@@ -107,7 +107,7 @@ fn an_output_may_fail_at_any_byte_and_the_program_goes_on() {
 }
 
 #[test]
-fn an_output_may_fail_between_blocks_and_what_was_written_can_be_read() {
+fn blocks_written_before_an_error_can_be_read() {
     let all = whole(10_000);
     for room in [65_000, 66_000, 140_000] {
         let bytes = output_of(room);
@@ -124,25 +124,25 @@ fn an_output_may_fail_between_blocks_and_what_was_written_can_be_read() {
 }
 
 #[test]
-fn a_recorder_that_is_dropped_finishes_its_trace() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let teller = Arc::clone(&told);
+fn dropping_a_recorder_finishes_its_trace() {
+    let outcomes = Arc::new(Mutex::new(Vec::new()));
+    let shared = Arc::clone(&outcomes);
     let bytes = output();
     let timer = Recorder::builder()
-        .on_end(move |outcome| teller.lock().unwrap().push(outcome.clone()))
+        .on_end(move |outcome| shared.lock().unwrap().push(outcome.clone()))
         .write_to(bytes.clone(), HierarchicalWheel::new());
     let mut timer = timer.expect("memory can be written");
     program(&mut timer, 2);
-    assert!(told.lock().unwrap().is_empty());
+    assert!(outcomes.lock().unwrap().is_empty());
     drop(timer);
     assert_eq!(bytes.read().1, whole(2));
-    let told = told.lock().unwrap();
-    let [Ok(summary)] = &told[..] else { panic!("not one successful outcome: {told:?}") };
+    let outcomes = outcomes.lock().unwrap();
+    let [Ok(summary)] = &outcomes[..] else { panic!("not one successful outcome: {outcomes:?}") };
     assert_eq!((summary.ended, summary.bytes), (Ended::Finished, bytes.len()));
 }
 
 #[test]
-fn ticks_that_wait_are_written_at_the_end() {
+fn pending_ticks_are_written_at_the_end() {
     let bytes = output();
     let mut timer = recorder(&bytes, DEFAULT_LIMIT).expect("memory can be written");
     (1..=5).for_each(|tick| assert_eq!(timer.advance(tick, |_| ()), 0));
@@ -151,7 +151,7 @@ fn ticks_that_wait_are_written_at_the_end() {
 }
 
 #[test]
-fn after_its_end_a_recorder_is_its_backend() {
+fn after_finish_a_recorder_only_calls_its_backend() {
     let bytes = output();
     let mut timer = recorder(&bytes, DEFAULT_LIMIT).expect("memory can be written");
     program(&mut timer, 1);
@@ -186,14 +186,14 @@ fn an_output_that_cannot_seek_is_refused() {
 }
 
 #[test]
-fn a_file_that_cannot_be_made_is_named() {
+fn the_error_names_a_file_that_cannot_be_created() {
     let path = std::env::temp_dir().join("no such folder for wheelhouse").join("a.trace");
     let error = Recorder::create(&path, HierarchicalWheel::<u64>::new()).map(drop).unwrap_err();
     assert!(error.to_string().contains(&path.display().to_string()), "{error}");
 }
 
 #[test]
-fn a_trace_begins_where_its_output_stands() {
+fn a_trace_begins_at_the_current_position_of_its_output() {
     let bytes = output();
     bytes.clone().write_all(b"before").expect("memory can be written");
     let mut timer = recorder(&bytes, DEFAULT_LIMIT).expect("memory can be written");

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Played, Wheel, output, play, replay};
+use common::{PlayResult, Wheel, output, play, replay};
 use proptest::prelude::*;
 use wheelhouse_binary_heap::BinaryHeap;
 use wheelhouse_conformance::script::{Step, When};
@@ -18,7 +18,7 @@ fn check(steps: &[Step]) -> Result<(), TestCaseError> {
     let bytes = output();
     let recorder = Recorder::builder().write_to(bytes.clone(), HierarchicalWheel::new());
     let mut recorder = recorder.expect("it can be written");
-    let Played { fired, .. } = play(&mut recorder, steps);
+    let PlayResult { fired, .. } = play(&mut recorder, steps);
     let live = recorder.len();
     let summary = recorder.finish().expect("it can be written");
     prop_assert_eq!((summary.ended, summary.bytes), (Ended::Finished, bytes.len()));
@@ -37,12 +37,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 500 } else { 5000 }))]
 
     #[test]
-    fn any_program_comes_back(steps in steps(300)) {
+    fn a_replay_fires_the_same_timers(steps in steps(300)) {
         check(&steps)?;
     }
 
     #[test]
-    fn a_program_at_the_end_of_time_comes_back(left in 0..300_u64, steps in steps(100)) {
+    fn a_replay_near_the_last_tick_fires_the_same_timers(left in 0..300_u64, steps in steps(100)) {
         let start = Step::Advance(When::At(u64::MAX - left));
         check(&[&[start], &steps[..]].concat())?;
     }
@@ -83,7 +83,7 @@ fn stale_handles_are_not_recorded() {
 }
 
 #[test]
-fn calls_that_do_nothing_are_not_recorded_and_single_ticks_are_one_operation() {
+fn no_op_calls_are_left_out_and_single_ticks_are_merged() {
     let (labels, ops) = recorded(|timer| {
         assert_eq!(timer.advance(0, |_| ()), 0);
         (1..=1000).for_each(|tick| assert_eq!(timer.advance(tick, |_| ()), 0));
@@ -100,7 +100,7 @@ fn calls_that_do_nothing_are_not_recorded_and_single_ticks_are_one_operation() {
 }
 
 #[test]
-fn a_run_of_pops_keeps_what_comes_in_between() {
+fn inserts_between_pops_are_recorded() {
     let (labels, ops) = recorded(|timer| {
         timer.insert(7, 0);
         assert!(timer.pop_expired(9).is_some_and(|expired| expired.value == 0));
@@ -132,7 +132,7 @@ fn the_whole_range_of_ticks_is_recorded() {
 }
 
 #[test]
-fn a_callback_that_panics_is_recorded_as_what_it_was_given() {
+fn a_panicking_callback_is_recorded_as_pops_of_the_timers_it_received() {
     let bytes = output();
     let mut recorder =
         Recorder::builder().write_to(bytes.clone(), HierarchicalWheel::new()).expect("a cursor");
@@ -153,7 +153,7 @@ fn a_callback_that_panics_is_recorded_as_what_it_was_given() {
 }
 
 #[test]
-fn a_clock_that_has_run_already_is_set_first() {
+fn an_advanced_clock_is_recorded_first() {
     let mut wheel = HierarchicalWheel::new();
     wheel.advance(1000, |_| ());
     let bytes = output();

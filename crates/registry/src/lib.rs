@@ -84,11 +84,11 @@ pub fn all() -> Vec<Info> {
 
 /// How many backends at the head of the list are recommended for many timers. The others are there
 /// for comparison.
-const USUAL: usize = 9;
+const RECOMMENDED_COUNT: usize = 9;
 
 /// The backends of [`all`] that are recommended for many timers.
-pub fn usual() -> Vec<Info> {
-    all().into_iter().take(USUAL).collect()
+pub fn recommended() -> Vec<Info> {
+    all().into_iter().take(RECOMMENDED_COUNT).collect()
 }
 
 /// Name, source and costs of each structure that is late by design.
@@ -107,7 +107,7 @@ mod tests {
     use wheelhouse_core::meter::{CountingMeter, NoMeter};
 
     #[test]
-    fn every_backend_has_a_name_of_its_own_that_a_command_line_takes() {
+    fn backend_names_are_unique_and_fit_a_command_line() {
         let names: Vec<_> = all().iter().chain(&all_approximate()).map(|info| info.name).collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
         assert!(names.iter().all(|name| {
@@ -118,7 +118,7 @@ mod tests {
     /// Code that compares answers uses the first list. A structure that is late by design would
     /// count as wrong there.
     #[test]
-    fn what_is_late_by_design_is_on_its_own_list_and_nowhere_else() {
+    fn only_the_approximate_list_has_structures_that_are_late_by_design() {
         assert!(all().iter().all(|info| matches!(info.precision, Precision::Exact)));
         let late = all_approximate();
         assert!(
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn every_backend_counts_its_work_and_takes_no_room_for_not_counting() {
+    fn every_backend_counts_its_work_and_a_disabled_meter_has_no_size() {
         struct Check(usize);
         impl Visitor for Check {
             fn visit<B: Backend + 'static>(&mut self) {

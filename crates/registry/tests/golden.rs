@@ -75,7 +75,7 @@ macro_rules! examples {
             /// left. Slot 6 of the second begins at 448 + 6 * 8 = 496, with 4 s left, which is slot
             /// 4 of the first.
             #[test]
-            fn e11_down_at_448_and_496_and_not_at_436_and_492() {
+            fn e11_a_timer_goes_down_at_448_and_496_not_at_436_and_492() {
                 let mut wheel = wheel(8, 0);
                 wheel.insert(500, "500 s");
                 assert_eq!(wakeups(&mut wheel), (vec![448, 496, 500], vec![(500, "500 s")]));
@@ -85,7 +85,7 @@ macro_rules! examples {
             /// the beginning of a turn. From 500 of the 512 phases, 500 s end after the turn, and a
             /// fourth level is needed (Kafka's needs it from 416).
             #[test]
-            fn e11_the_range_is_less_what_has_passed_of_the_turn() {
+            fn e11_the_range_shrinks_as_the_turn_passes() {
                 let first = |start| {
                     let mut wheel = wheel(8, start);
                     wheel.insert(start + 500, "");
@@ -99,7 +99,7 @@ macro_rules! examples {
             /// E12, *Netty and Kafka*: a 350 s task costs 349 ticks in vain on a wheel that ticks.
             /// Here it costs one call for each level passed: 350 is 536 in octal.
             #[test]
-            fn e12_three_calls_for_350_ticks() {
+            fn e12_a_timer_of_350_ticks_costs_three_calls() {
                 let mut by_eight = wheel(8, 0);
                 by_eight.insert(350, "350 s");
                 assert_eq!(wakeups(&mut by_eight).0, [0o500, 0o530, 0o536]);

@@ -31,6 +31,6 @@ fn every_backend_agrees_with_the_oracle() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "repeats what the suite of each backend plays")]
-fn what_is_late_by_design_is_within_its_bound() {
+fn structures_that_are_late_by_design_keep_their_bound() {
     visit_approximate(&mut Late);
 }

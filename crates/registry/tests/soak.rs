@@ -18,7 +18,7 @@ type Lists = <wheelhouse_hierarchical_wheel::list::Definition as Backend>::Timer
 type Heap = <wheelhouse_binary_heap::Definition as Backend>::Timer<u64, NoMeter>;
 
 /// The three structures, which get the same operations.
-struct Three {
+struct ThreeStructures {
     wheel: Wheel,
     lists: Lists,
     heap: Heap,
@@ -45,7 +45,7 @@ struct Epoch {
 }
 
 impl Epoch {
-    fn draw(random: &mut Random) -> Self {
+    fn random(random: &mut Random) -> Self {
         Self {
             target: 1 << random.random_range(0..18),
             bits: random.random_range(1..44),
@@ -66,7 +66,7 @@ impl Epoch {
     }
 }
 
-impl Three {
+impl ThreeStructures {
     fn new() -> Self {
         let (wheel, lists) = (Wheel::default(), Lists::default());
         let heap = <wheelhouse_binary_heap::Definition as Backend>::build();
@@ -171,14 +171,14 @@ impl Three {
 }
 
 #[test]
-fn three_structures_agree_for_long() {
+fn three_structures_agree_over_millions_of_operations() {
     let named = std::env::var("WHEELHOUSE_SOAK").ok();
-    let usual = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
-    let operations = named.map_or(usual, |count| count.parse().expect("a number of operations"));
+    let default = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
+    let operations = named.map_or(default, |count| count.parse().expect("a number of operations"));
     let (mut random, mut three, mut most, mut epochs) =
-        (Random::seed_from_u64(7), Three::new(), 0, 0);
+        (Random::seed_from_u64(7), ThreeStructures::new(), 0, 0);
     while three.operations < operations {
-        let epoch = Epoch::draw(&mut random);
+        let epoch = Epoch::random(&mut random);
         let length = 1 << random.random_range(10..20);
         three.play(&epoch, length, &mut random);
         most = most.max(three.wheel.len());
@@ -187,10 +187,10 @@ fn three_structures_agree_for_long() {
         // Old handles are kept to test that stale ones are refused, but not forever.
         if three.ids.len() > 4_000_000 || three.now > 1 << 60 {
             let (operations, fired) = (three.operations, three.fired);
-            three = Three { operations, fired, ..Three::new() };
+            three = ThreeStructures { operations, fired, ..ThreeStructures::new() };
         }
     }
-    let Three { operations, fired, .. } = three;
+    let ThreeStructures { operations, fired, .. } = three;
     println!("{operations} operations, {fired} timers fired, at most {most} live, {epochs} epochs");
     assert!(most > 65_536 || operations < 5_000_000, "at most {most} live");
 }

@@ -7,8 +7,8 @@
 use clap::Parser;
 use std::path::Path;
 use std::process::ExitCode;
-use wheelhouse_frame::options::Called;
-use wheelhouse_present::console::end;
+use wheelhouse_frame::options::CargoArguments;
+use wheelhouse_present::console::exit_code;
 use wheelhouse_service_load::options::{Options, known};
 
 /// The timer service under load, compared with others.
@@ -25,11 +25,11 @@ struct Bench {
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
-    called: Called,
+    called: CargoArguments,
 }
 
 fn main() -> ExitCode {
     let Bench { options, called } = Bench::parse();
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results");
-    end(options.of_bench().play(&results, called.is_test()))
+    exit_code(options.of_bench().play(&results, called.is_test()))
 }

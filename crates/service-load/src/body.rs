@@ -3,7 +3,7 @@
 use std::hint::spin_loop;
 use std::thread;
 use std::time::{Duration, Instant};
-use wheelhouse_machine::clock::Taken;
+use wheelhouse_machine::clock::WorkTime;
 
 /// The work of the jobs of a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Body {
 fn spin(time: Duration) {
     let mut left = time;
     while !left.is_zero() {
-        let (taken, ()) = Taken::by(|| {
+        let (taken, ()) = WorkTime::measure(|| {
             let until = Instant::now() + left;
             while Instant::now() < until {
                 spin_loop();
@@ -61,14 +61,14 @@ mod tests {
         let body = Body::SleepsOneIn { each: 3, time: Duration::from_millis(5) };
         let slow: Vec<_> = (0..7).filter(|number| body.sleeps(*number)).collect();
         assert_eq!(slow, [1, 4]);
-        let (taken, ()) = Taken::by(|| body.run(4));
+        let (taken, ()) = WorkTime::measure(|| body.run(4));
         assert!(taken.elapsed >= Duration::from_millis(5), "{taken:?}");
         assert!(!Body::Empty.sleeps(1) && !Body::Spins(Duration::ZERO).sleeps(1));
     }
 
     #[test]
     fn a_job_that_spins_has_had_the_processor_for_its_time() {
-        let (taken, ()) = Taken::by(|| Body::Spins(Duration::from_millis(3)).run(0));
+        let (taken, ()) = WorkTime::measure(|| Body::Spins(Duration::from_millis(3)).run(0));
         assert!(taken.running >= Duration::from_millis(3), "{taken:?}");
     }
 }

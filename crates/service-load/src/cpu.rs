@@ -6,12 +6,12 @@
 use std::process;
 use std::time::Duration;
 use wheelhouse_frame::Figure;
-use wheelhouse_machine::clock::running_of;
+use wheelhouse_machine::clock::process_cpu_time;
 
 /// The processor time that all threads of this program have used so far. `None` if the system does
 /// not report it.
 pub(crate) fn used() -> Option<Duration> {
-    running_of(process::id())
+    process_cpu_time(process::id())
 }
 
 /// Processor time between two readings, divided by a number of jobs. `None` if the system does not

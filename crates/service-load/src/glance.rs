@@ -27,7 +27,7 @@ const SHOWN: [(&str, Experiment, &str); 16] = [
 
 /// The table, or `None` if some of its experiments were not played.
 pub(crate) fn at_a_glance(run: &Run<Experiment>) -> Option<Table> {
-    if !SHOWN.iter().all(|(_, experiment, _)| run.has(*experiment)) {
+    if !SHOWN.iter().all(|(_, experiment, _)| run.has_plays_of(*experiment)) {
         return None;
     }
     let heads = SHOWN.iter().map(|(head, ..)| Column::right(*head));
@@ -46,7 +46,7 @@ pub(crate) fn at_a_glance(run: &Run<Experiment>) -> Option<Table> {
 
 /// The cell of a facility: a dash if it has not played, "WRONG" if the play failed.
 fn cell(run: &Run<Experiment>, facility: &str, experiment: Experiment, figure: &str) -> Cell {
-    match run.of(experiment, facility) {
+    match run.samples_of(experiment, facility) {
         None => Cell::missing(),
         Some(Err(_)) => Cell::wrong(),
         Some(Ok(samples)) => {

@@ -26,12 +26,12 @@
 //! command line.
 //!
 //! ```
-//! use wheelhouse_frame::{named, run};
+//! use wheelhouse_frame::{run, select_contenders};
 //! use wheelhouse_service_load::experiments::Experiment;
 //! use wheelhouse_service_load::{facilities, load::Load};
 //!
 //! let plan = run::Plan {
-//!     contenders: named(facilities::all(), &["wheelhouse".to_owned()])?,
+//!     contenders: select_contenders(facilities::all(), &["wheelhouse".to_owned()])?,
 //!     experiments: vec![Experiment::Audit],
 //!     on_all: true,
 //!     load: Load::tiny(),

@@ -8,16 +8,16 @@ use clap::Args;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
-use wheelhouse_frame::options::{Shared, names};
+use wheelhouse_frame::options::{ExperimentOptions, names_for_help};
 use wheelhouse_frame::run::Plan;
-use wheelhouse_frame::{Experiment as _, named};
+use wheelhouse_frame::{Experiment as _, select_contenders};
 use wheelhouse_present::console::say;
 
 /// What to play, at which sizes, and where to write the results.
 #[derive(Clone, Debug, Args)]
 pub struct Options {
     #[command(flatten)]
-    shared: Shared,
+    shared: ExperimentOptions,
     /// Threads that schedule or refresh, except in the open loops: from 1 to 64 [default: 2].
     #[arg(long, value_name = "P")]
     pub producers: Option<usize>,
@@ -68,7 +68,7 @@ impl Options {
         };
         load.check()?;
         let seed = load.seed;
-        let contenders = named(facilities::all(), &self.shared.backend)?;
+        let contenders = select_contenders(facilities::all(), &self.shared.backend)?;
         self.shared.plan(contenders, load, seed, tiny)
     }
 
@@ -129,7 +129,7 @@ impl Options {
 pub fn known() -> String {
     let all = facilities::all();
     let backends: Vec<_> = all.iter().map(|it| it.name()).collect();
-    names::<Experiment>(&backends)
+    names_for_help::<Experiment>(&backends)
 }
 
 /// Parses a number, with or without separators. Only [`Load::check`] knows the bounds, so zero is
@@ -285,23 +285,24 @@ mod tests {
         ] {
             for &it in Experiment::ALL {
                 let load = plan(usual).unwrap().load;
-                let lacks = it.lacks(&load).join(" ");
+                let lacks = it.options_for_bounds(&load).join(" ");
                 let wanted: Vec<_> = lacks.split_whitespace().collect();
                 let kept = usual.chunks(2).filter(|option| !wanted.contains(&option[0])).flatten();
                 let arguments: Vec<_> = kept.chain(&wanted).copied().collect();
                 // No option changes how long `idle` runs.
                 if it != Experiment::Idle {
-                    let left = it.lacks(&plan(&arguments).unwrap().load);
+                    let left = it.options_for_bounds(&plan(&arguments).unwrap().load);
                     assert_eq!(left, Vec::<String>::new(), "{}: {arguments:?}", it.name());
                 }
             }
         }
         assert_eq!(
-            Experiment::PairsBeside.lacks(&Load::quick()).join(" "),
+            Experiment::PairsBeside.options_for_bounds(&Load::quick()).join(" "),
             "--jobs 1000000 --seconds 0.5"
         );
         assert_eq!(
-            Experiment::Sessions.lacks(&Load { ttl: Load::whole().ttl * 2, ..Load::whole() }),
+            Experiment::Sessions
+                .options_for_bounds(&Load { ttl: Load::whole().ttl * 2, ..Load::whole() }),
             ["--ttl 2"]
         );
     }

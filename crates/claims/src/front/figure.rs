@@ -19,7 +19,7 @@ const MARKED: usize = 2;
 pub fn figure(front: &Front) -> Option<Picture> {
     let cells = || front.rows.iter().flat_map(|row| &row.cells);
     let points = || cells().filter(|cell| SHOWN.contains(&cell.operation)).flat_map(points_of);
-    let x = Axis::amount("timers", points().map(|(n, _)| n))?.across();
+    let x = Axis::amount("timers", points().map(|(n, _)| n))?.horizontal();
     let y = Axis::amount("steps of one operation", points().map(|(_, steps)| steps))?;
     let registry: Vec<&str> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
     let panel = |operation: Operation| {

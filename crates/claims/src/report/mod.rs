@@ -69,7 +69,7 @@ pub fn write(
         (FRONT, front_json),
         (MARKDOWN, markdown::render(document)),
         (SUMMARY, summary(judgement, front)),
-        (PAGE, html::render_beside(document)),
+        (PAGE, html::render_with_files(document)),
         (html::STYLE_FILE, html::STYLE.to_owned()),
     ] {
         write_whole(&dir.join(name), content.as_bytes())?;

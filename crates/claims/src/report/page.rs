@@ -231,7 +231,7 @@ fn method(found: &Found<'_>) -> Vec<Block> {
         blocks.push(Block::Table(table.clone()));
     }
     blocks.push(Block::Heading("Provenance".to_owned()));
-    blocks.push(Block::Facts(provenance::lines(found.made)));
+    blocks.push(Block::Facts(provenance::facts(found.made)));
     blocks
 }
 

@@ -26,7 +26,7 @@ fn picture(experiment: &Experiment, at: usize, chart: &Chart) -> Option<Picture>
 fn draw(chart: &Chart) -> Option<String> {
     let registry: Vec<&str> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
     let points = || chart.series.iter().flat_map(|series| series.points.iter().copied());
-    let x = Axis::amount(&chart.x, points().map(|point| point.0))?.across();
+    let x = Axis::amount(&chart.x, points().map(|point| point.0))?.horizontal();
     let y = Axis::amount(&chart.y, points().map(|point| point.1))?;
     // A structure has its own colour. A chart without structures uses the colours of the first
     // ones.
@@ -44,7 +44,15 @@ fn draw(chart: &Chart) -> Option<String> {
     });
     let (title, subtitle) = (chart.title.clone(), chart.subtitle.clone());
     Some(
-        chart::Chart { title, subtitle, x, y, series: series.collect(), level: None, aside: 0 }
-            .svg(),
+        chart::Chart {
+            title,
+            subtitle,
+            x,
+            y,
+            series: series.collect(),
+            level: None,
+            whisker_gap: 0,
+        }
+        .svg(),
     )
 }

@@ -12,7 +12,7 @@ pub(super) const RESULTS: &str = "results";
 /// Measures, saves and prints.
 pub(super) fn run(asked: &Options) -> Result<ExitCode> {
     // First, because it may restart the command, and a trace from a pipe can be read only once.
-    cold::forget_freed_memory();
-    let settings = options::settings(asked, options::structures(), false)?;
+    cold::return_freed_memory();
+    let settings = options::settings(asked, options::workspace_roster(), false)?;
     options::compare(asked, &settings, Path::new(RESULTS), false)
 }

@@ -14,8 +14,8 @@ pub(super) fn run(run_a: &Path, run_b: &Path, format: Format) -> Result<ExitCode
     ensure!(
         !comparison.rows.is_empty(),
         "the runs have no row in common: A has {}; B has {}",
-        compare::contents(&a),
-        compare::contents(&b)
+        compare::describe_rows(&a),
+        compare::describe_rows(&b)
     );
     print(comparison.table().render(format)?)?;
     Ok(ExitCode::SUCCESS)

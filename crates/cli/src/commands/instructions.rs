@@ -10,7 +10,7 @@ use wheelhouse_harness::instructions::count::count_instructions;
 use wheelhouse_harness::instructions::plan::{CHECKED, Filter, Plan};
 use wheelhouse_harness::instructions::play::Play;
 use wheelhouse_harness::instructions::record::{PAGE, Record};
-use wheelhouse_harness::instructions::{Row, table};
+use wheelhouse_harness::instructions::{InstructionCount, table};
 use wheelhouse_machine::{callgrind, provenance};
 use wheelhouse_present::console::{print, say};
 use wheelhouse_present::table::{Format, Table};
@@ -23,7 +23,7 @@ const REMEDY: &str = "cannot run valgrind, which counts the instructions; instal
 pub(super) fn run(options: Instructions) -> Result<ExitCode> {
     // The process under valgrind inherits this, so its arrays grow as they do in a timed run.
     // First, because it may restart the command.
-    cold::forget_freed_memory();
+    cold::return_freed_memory();
     let Instructions { backend, n, workload, seed, out, check, output } = options;
     let backend = match check {
         Some(_) if backend.is_empty() => CHECKED.map(str::to_owned).to_vec(),
@@ -65,19 +65,23 @@ fn warn(plan: &Plan) {
     }
 }
 
-fn shown(rows: &[Row], recorded: Option<&[Row]>, format: Format) -> Result<String> {
+fn shown(
+    rows: &[InstructionCount],
+    recorded: Option<&[InstructionCount]>,
+    format: Format,
+) -> Result<String> {
     if format == Format::Table {
         let tables: Vec<_> = table::tables(rows, recorded).iter().map(Table::terminal).collect();
         return Ok(tables.join("\n"));
     }
-    table::flat(rows).render(format)
+    table::one_table(rows).render(format)
 }
 
 /// Compares the counts with the rows of the record that the filter covers, and prints the
 /// differences.
 fn judge(record: &Record, counted: &Record, filter: &Filter, path: &Path) -> ExitCode {
-    let differences = check::differences(&record.provenance, &counted.provenance);
-    differences.iter().for_each(|difference| say(format_args!("note: {difference}")));
+    let build_differences = check::build_differences(&record.provenance, &counted.provenance);
+    build_differences.iter().for_each(|difference| say(format_args!("note: {difference}")));
     let covered = record.rows.iter().filter(|row| filter.covers(row)).cloned();
     let findings = check::findings(&covered.collect::<Vec<_>>(), &counted.rows);
     for finding in &findings {
@@ -95,7 +99,7 @@ fn judge(record: &Record, counted: &Record, filter: &Filter, path: &Path) -> Exi
         say(format_args!("{rows} operations: none takes over {tolerated} % more than recorded"));
         return ExitCode::SUCCESS;
     }
-    let more = failures.iter().filter(|it| matches!(it, Finding::More { .. })).count();
+    let more = failures.iter().filter(|it| matches!(it, Finding::Regressed { .. })).count();
     say(format_args!(
         "error: {more} take over {tolerated} % more than recorded, {} are missing; \
          fix the change, or record it with {anew} and say why in the commit",

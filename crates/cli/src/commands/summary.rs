@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use wheelhouse_claims::report as claims;
 use wheelhouse_frame::report as service;
 use wheelhouse_present::files::link_from;
-use wheelhouse_present::splice::{self, Outcome};
+use wheelhouse_present::splice::{self, SpliceResult};
 
 /// The file of a summary, the name of its section in a README, and the text and page of the link to
 /// the full report.
@@ -45,6 +45,10 @@ impl Summary {
         let section = format!("{summary}\n[{text}](<{}/{page}>).\n", link_from(file, dir)?);
         let outcome =
             if check { splice::check } else { splice::splice }(file, self.section, &section)?;
-        Ok(if check && outcome == Outcome::Changed { out_of_date(file) } else { ExitCode::SUCCESS })
+        Ok(if check && outcome == SpliceResult::Changed {
+            out_of_date(file)
+        } else {
+            ExitCode::SUCCESS
+        })
     }
 }

@@ -4,7 +4,7 @@ use super::ending::exit_code;
 use crate::cli::What;
 use anyhow::Result;
 use std::process::ExitCode;
-use wheelhouse_harness::source::Source;
+use wheelhouse_harness::source::StreamSource;
 use wheelhouse_harness::{contender, verify};
 use wheelhouse_machine::interrupt::{self, INTERRUPTED};
 use wheelhouse_present::console::{print, say};
@@ -12,7 +12,7 @@ use wheelhouse_present::table::Format;
 
 pub(super) fn run(n: u32, what: &What, format: Format) -> Result<ExitCode> {
     let all = what.workload.is_empty();
-    let sources = if all { Source::all() } else { Source::select(&what.workload)? };
+    let sources = if all { StreamSource::all() } else { StreamSource::select(&what.workload)? };
     let contenders = contender::select(&what.backend)?;
     interrupt::watch();
     let verified = verify::verify(&sources, &contenders, n, what.seed)?;

@@ -223,13 +223,13 @@ fn a_mix_of_ones_own_is_answered_at_ones_own_number_of_timers() {
     arguments.extend(["--backend", "list-wheel,binary-heap,floor", "--out", &out]);
     let shown = succeeds(&arguments);
     for part in
-        ["this mix", "45 % starts, 40 % cancels", "300 timers: take ", "91 % cancelled or moved"]
+        ["this mix", "45 % starts, 40 % cancels", "300 timers: use ", "91 % cancelled or moved"]
     {
         // The answer is wrapped into lines.
         assert!(shown.replace('\n', " ").contains(part), "{part} is missing in:\n{shown}");
     }
     let again = succeeds(&["report", &out, "--print"]);
-    assert!(again.contains("What to take\n300 timers: take "), "{again}");
+    assert!(again.contains("Recommendation\n300 timers: use "), "{again}");
     assert!(again.lines().all(|line| line.chars().count() <= 100), "{again}");
     let twice = scratch.path("twice");
     let json = succeeds(
@@ -237,7 +237,7 @@ fn a_mix_of_ones_own_is_answered_at_ones_own_number_of_timers() {
             .concat(),
     );
     let found: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert!(found["answer"][0].as_str().unwrap().starts_with("300 timers: take "), "{json}");
+    assert!(found["answer"][0].as_str().unwrap().starts_with("300 timers: use "), "{json}");
     let rows = found["rows"].as_array().unwrap();
     assert_eq!(
         rows.iter().filter(|row| row["n"] == 200.0).count(),

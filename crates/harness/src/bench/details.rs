@@ -1,10 +1,10 @@
 //! The parts of a run after the timed rounds: single operations and memory.
 
-use super::{PLAY, Settings, note};
+use super::{PLAY_TIME, Settings, add_failure};
 use crate::contender::Contender;
-use crate::latency::{PASSES, Times};
+use crate::latency::{OperationTimes, PASSES};
 use crate::model::{Failure, Run};
-use crate::stream::{Solution, Stream};
+use crate::stream::{ExpectedAnswers, Stream};
 use std::time::Duration;
 use wheelhouse_machine::interrupt;
 use wheelhouse_present::progress::Progress;
@@ -21,24 +21,25 @@ pub(super) fn has_single_operations(stream: &Stream) -> bool {
 pub(super) fn time_single_operations(
     contenders: &[&dyn Contender],
     stream: &Stream,
-    solution: &Solution,
+    expected: &ExpectedAnswers,
     run: &mut Run,
 ) {
-    let mut times: Vec<Times> = contenders.iter().map(|_| Times::default()).collect();
+    let mut times: Vec<OperationTimes> =
+        contenders.iter().map(|_| OperationTimes::default()).collect();
     for turn in 0..PASSES * contenders.len() {
         if interrupt::requested() {
             return;
         }
         let at = (turn + turn / contenders.len()) % contenders.len();
         let contender = contenders[at];
-        if contender.time_each(stream, solution, &mut times[at]) != solution.checksum() {
+        if contender.time_operations(stream, expected, &mut times[at]) != expected.checksum() {
             let failure = Failure {
                 backend: contender.name().to_owned(),
                 workload: stream.name.clone(),
                 n: stream.n,
                 message: "a wrong checksum while single operations were timed".to_owned(),
             };
-            note(&mut run.failures, Some(failure));
+            add_failure(&mut run.failures, Some(failure));
         }
     }
     for (contender, times) in contenders.iter().zip(&times) {
@@ -48,7 +49,7 @@ pub(super) fn time_single_operations(
         if interrupt::requested() {
             return;
         }
-        let longest = contender.count_each(stream);
+        let longest = contender.count_steps(stream);
         let rows = longest.map(|it| it.rows(contender.name(), &stream.name, stream.n));
         run.steps.extend(rows.into_iter().flatten());
     }
@@ -75,6 +76,6 @@ pub(super) fn measure_memory(settings: &Settings, run: &mut Run, progress: &Prog
 /// Expected time for measuring memory at all sizes.
 pub(super) fn expected_memory(settings: &Settings) -> Duration {
     let timers: f64 = settings.sizes.iter().map(|n| f64::from(*n)).sum();
-    let play = PLAY.mul_f64(timers * settings.contenders.len() as f64);
+    let play = PLAY_TIME.mul_f64(timers * settings.contenders.len() as f64);
     if settings.details { play } else { Duration::ZERO }
 }

@@ -1,24 +1,24 @@
 //! The samples of one stream: how many are enough, and which of them count.
 
-use crate::contender::{Contender, Played};
+use crate::contender::{Contender, StreamPlay};
 use crate::model::{FLOOR, Sampling, Throughput};
 use crate::stream::Stream;
 use std::time::Duration;
-use wheelhouse_machine::clock::Taken;
+use wheelhouse_machine::clock::WorkTime;
 use wheelhouse_present::stats;
 use wheelhouse_workload::Measure;
 
 /// If there is time for the minimum number of rounds only, two samples are enough for a structure
-/// that is far behind: in each measure, both take over `FAR` times the fastest sample and agree
-/// within a factor of [`AGREE`]. A third sample would not make it a tie.
-const FAR: f64 = 2.0;
+/// that is far behind: in each measure, both take over `FAR_FACTOR` times the fastest sample and
+/// agree within a factor of [`AGREEMENT_FACTOR`]. A third sample would not make it a tie.
+const FAR_FACTOR: f64 = 2.0;
 
-/// See [`FAR`].
-const AGREE: f64 = 1.1;
+/// See [`FAR_FACTOR`].
+const AGREEMENT_FACTOR: f64 = 1.1;
 
 /// A sample is disturbed if the thread waited for the processor for more than this share of its
 /// time. The program that ran instead has used the caches, too.
-const WAITED: f64 = 0.05;
+const DISTURBED_SHARE: f64 = 0.05;
 
 /// The rows of one stream, which fill with samples: one row for each contender and measure.
 pub(super) struct Samples {
@@ -54,14 +54,14 @@ impl Samples {
         for (rows, disturbed) in
             self.rows.chunks_mut(self.measures.len().max(1)).zip(&self.disturbed)
         {
-            rows.iter_mut().for_each(|row| leave_out(row, disturbed));
+            rows.iter_mut().for_each(|row| remove_disturbed(row, disturbed));
         }
         self.rows.retain(|row| !row.ns_per_op.is_empty());
         (self.rows, Sampling { taken: self.taken, disturbed })
     }
 
-    /// Returns `true` if two samples are enough of the contender at `at`: see [`FAR`].
-    pub(super) fn is_far(&self, at: usize) -> bool {
+    /// Returns `true` if two samples are enough of the contender at `at`: see [`FAR_FACTOR`].
+    pub(super) fn is_far_behind(&self, at: usize) -> bool {
         let measures = self.measures.len();
         let measured = |row: &&Throughput| !row.ns_per_op.is_empty();
         let own = self.rows[at * measures..][..measures].iter().filter(measured);
@@ -71,20 +71,20 @@ impl Samples {
             let competing = of_others.filter(|it| it.backend != FLOOR);
             let best = competing.flat_map(|it| &it.ns_per_op).copied().min_by(f64::total_cmp);
             let (Some((least, most)), Some(best)) = (ends, best) else { return false };
-            row.ns_per_op.len() >= 2 && least > best * FAR && most < least * AGREE
+            row.ns_per_op.len() >= 2 && least > best * FAR_FACTOR && most < least * AGREEMENT_FACTOR
         })
     }
 
     /// Adds one sample to each row of the contender at `at` whose phases it can play. The sample is
     /// the median of `plays`.
-    pub(super) fn add(&mut self, at: usize, round: usize, stream: &Stream, plays: &[Played]) {
-        let of_phases = |times: fn(&Taken) -> Duration| {
+    pub(super) fn add(&mut self, at: usize, round: usize, stream: &Stream, plays: &[StreamPlay]) {
+        let of_phases = |times: fn(&WorkTime) -> Duration| {
             let all = plays.iter().flat_map(|played| played.times.iter().flatten());
             all.map(times).sum::<Duration>().as_secs_f64()
         };
         let [elapsed, running] = [of_phases(|it| it.elapsed), of_phases(|it| it.running)];
         self.taken += 1;
-        if elapsed - running > WAITED * elapsed {
+        if elapsed - running > DISTURBED_SHARE * elapsed {
             self.disturbed[at].push(round as u32);
         }
         let measures = self.measures.len();
@@ -103,17 +103,17 @@ impl Samples {
 }
 
 /// The total time of the phases of a measure; `None` if one of them was not played.
-fn time_of(measure: Measure, stream: &Stream, played: &Played) -> Option<Duration> {
+fn time_of(measure: Measure, stream: &Stream, played: &StreamPlay) -> Option<Duration> {
     let phases = stream.phases.iter().zip(&played.times);
     let of_measure = phases.filter(|(phase, _)| phase.measure == Some(measure));
     of_measure.map(|(_, taken)| Some(taken.as_ref()?.time())).sum()
 }
 
 /// Removes the samples of disturbed rounds, if enough others remain to show their spread.
-fn leave_out(row: &mut Throughput, disturbed: &[u32]) {
+fn remove_disturbed(row: &mut Throughput, disturbed: &[u32]) {
     let kept = row.by_round().filter(|(round, _)| !disturbed.contains(round));
     let kept: Vec<(u32, f64)> = kept.collect();
-    if kept.len() >= stats::FEWEST {
+    if kept.len() >= stats::MIN_SAMPLES {
         (row.rounds, row.ns_per_op) = kept.into_iter().unzip();
     }
 }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn two_samples_are_enough_of_who_is_far_from_the_best_and_steady_in_each_measure() {
+    fn two_samples_are_enough_of_a_structure_far_behind_in_each_measure() {
         let of = [
             ("best", [[10.0, 10.0].as_slice(), &[10.0, 11.0]], false),
             ("near", [&[19.0, 19.0], &[30.0, 30.0]], false),
@@ -155,17 +155,17 @@ mod tests {
             disturbed: vec![Vec::new(); of.len()],
             taken: 0,
         };
-        for (at, (name, _, far)) in of.iter().enumerate() {
-            assert_eq!(samples.is_far(at), *far, "{name}");
+        for (at, (name, _, is_far)) in of.iter().enumerate() {
+            assert_eq!(samples.is_far_behind(at), *is_far, "{name}");
         }
     }
 
     #[test]
-    fn disturbed_samples_are_left_out_where_enough_others_are_left() {
+    fn disturbed_samples_are_removed_if_enough_others_remain() {
         let [mut row, _] = rows("a", [&[10.0, 90.0, 11.0, 12.0], &[]]);
-        leave_out(&mut row, &[1]);
+        remove_disturbed(&mut row, &[1]);
         assert_eq!((&*row.ns_per_op, &*row.rounds), (&[10.0, 11.0, 12.0][..], &[0, 2, 3][..]));
-        leave_out(&mut row, &[0]);
+        remove_disturbed(&mut row, &[0]);
         assert_eq!(row.ns_per_op.len(), 3, "two samples show no spread");
     }
 }

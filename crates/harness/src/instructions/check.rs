@@ -5,7 +5,7 @@
 //! still finds a change of the code. An operation that takes over 5 % *less* is not a failure, but
 //! it is reported: until it is recorded, the gain can be lost again unnoticed.
 
-use super::Row;
+use super::InstructionCount;
 use std::collections::BTreeMap;
 use std::fmt;
 use wheelhouse_machine::provenance::Provenance;
@@ -18,36 +18,36 @@ pub const TOLERANCE: f64 = 0.05;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finding {
     /// It takes more than the tolerance allows.
-    More {
+    Regressed {
         /// The row in the record.
-        recorded: Row,
+        recorded: InstructionCount,
         /// The row that was counted now.
-        counted: Row,
+        counted: InstructionCount,
     },
     /// It takes so much less that it should be recorded again.
-    Less {
+    Improved {
         /// The row in the record.
-        recorded: Row,
+        recorded: InstructionCount,
         /// The row that was counted now.
-        counted: Row,
+        counted: InstructionCount,
     },
     /// It is in the record but was not counted: a structure or a workload is gone.
-    NotCounted(Row),
+    NotCounted(InstructionCount),
     /// It was counted but is not in the record: nothing limits it.
-    NotRecorded(Row),
+    NotRecorded(InstructionCount),
 }
 
 impl Finding {
     /// Returns `true` if the check fails because of it.
     pub fn is_failure(&self) -> bool {
-        !matches!(self, Self::Less { .. })
+        !matches!(self, Self::Improved { .. })
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::More { recorded, counted } | Self::Less { recorded, counted } => {
+            Self::Regressed { recorded, counted } | Self::Improved { recorded, counted } => {
                 let (before, now) = (recorded.per_operation(), counted.per_operation());
                 let change = percent(before, now);
                 let name = name(recorded);
@@ -59,7 +59,7 @@ impl fmt::Display for Finding {
     }
 }
 
-fn name(row: &Row) -> String {
+fn name(row: &InstructionCount) -> String {
     let n = units::count(row.n);
     format!("{} of {} on {} at n = {n}", row.measure, row.backend, row.workload)
 }
@@ -71,34 +71,34 @@ pub(super) fn percent(before: f64, now: f64) -> String {
 
 /// Compares a count with the record. Returns what differs by more than [`TOLERANCE`], in the order
 /// of the counts, then what is recorded but was not counted.
-pub fn findings(recorded: &[Row], counted: &[Row]) -> Vec<Finding> {
-    let mut left: BTreeMap<_, _> = recorded.iter().map(|row| (row.key(), row)).collect();
+pub fn findings(recorded: &[InstructionCount], counted: &[InstructionCount]) -> Vec<Finding> {
+    let mut not_counted: BTreeMap<_, _> = recorded.iter().map(|row| (row.key(), row)).collect();
     let mut findings = Vec::new();
     for row in counted {
-        match left.remove(&row.key()) {
+        match not_counted.remove(&row.key()) {
             Some(before) => findings.extend(finding(before, row)),
             None => findings.push(Finding::NotRecorded(row.clone())),
         }
     }
-    findings.extend(left.into_values().cloned().map(Finding::NotCounted));
+    findings.extend(not_counted.into_values().cloned().map(Finding::NotCounted));
     findings
 }
 
-fn finding(recorded: &Row, counted: &Row) -> Option<Finding> {
+fn finding(recorded: &InstructionCount, counted: &InstructionCount) -> Option<Finding> {
     let (before, now) = (recorded.per_operation(), counted.per_operation());
     let both = || (recorded.clone(), counted.clone());
     if now > before * (1.0 + TOLERANCE) {
         let (recorded, counted) = both();
-        return Some(Finding::More { recorded, counted });
+        return Some(Finding::Regressed { recorded, counted });
     }
     (now < before * (1.0 - TOLERANCE)).then(|| {
         let (recorded, counted) = both();
-        Finding::Less { recorded, counted }
+        Finding::Improved { recorded, counted }
     })
 }
 
 /// Warnings about two counts whose builds differ.
-pub fn differences(recorded: &Provenance, now: &Provenance) -> Vec<String> {
+pub fn build_differences(recorded: &Provenance, now: &Provenance) -> Vec<String> {
     let both = [
         ("compiler", &recorded.rustc, &now.rustc),
         // A debug build cannot be compared with a release build.
@@ -119,8 +119,8 @@ mod tests {
     use super::*;
     use wheelhouse_machine::provenance::gather;
 
-    fn row(backend: &str, instructions: u64) -> Row {
-        Row {
+    fn row(backend: &str, instructions: u64) -> InstructionCount {
+        InstructionCount {
             backend: backend.to_owned(),
             workload: "uniform".to_owned(),
             n: 10_000,
@@ -131,17 +131,17 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_increase_fails_and_names_the_operation_and_both_figures() {
+    fn an_increase_fails_and_names_the_operation_and_both_figures() {
         let found = findings(&[row("list-wheel", 1000)], &[row("list-wheel", 1051)]);
-        assert!(matches!(&found[..], [Finding::More { .. }]) && found[0].is_failure());
-        let said = found[0].to_string();
+        assert!(matches!(&found[..], [Finding::Regressed { .. }]) && found[0].is_failure());
+        let message = found[0].to_string();
         let expected = "cancel of list-wheel on uniform at n = 10,000: \
                         105.1 instructions, recorded 100.0 (+5.1 %)";
-        assert_eq!(said, expected);
+        assert_eq!(message, expected);
     }
 
     #[test]
-    fn what_is_within_a_twentieth_passes() {
+    fn a_change_within_the_tolerance_passes() {
         for instructions in [950, 1000, 1050] {
             let (before, now) = (row("list-wheel", 1000), row("list-wheel", instructions));
             assert_eq!(findings(&[before], &[now]), []);
@@ -149,9 +149,9 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_is_said_and_is_no_failure() {
+    fn an_improvement_is_reported_but_is_not_a_failure() {
         let found = findings(&[row("list-wheel", 1000)], &[row("list-wheel", 949)]);
-        assert!(matches!(&found[..], [Finding::Less { .. }]) && !found[0].is_failure());
+        assert!(matches!(&found[..], [Finding::Improved { .. }]) && !found[0].is_failure());
     }
 
     #[test]
@@ -166,17 +166,21 @@ mod tests {
     }
 
     #[test]
-    fn operations_are_compared_one_by_one_where_their_number_has_changed() {
-        let more = Row { operations: 20, ..row("list-wheel", 2000) };
+    fn rows_are_compared_per_operation() {
+        let more = InstructionCount { operations: 20, ..row("list-wheel", 2000) };
         assert_eq!(findings(&[row("list-wheel", 1000)], &[more]), []);
     }
 
     #[test]
-    fn another_compiler_is_said() {
+    fn another_compiler_is_reported() {
         let now = gather(1);
-        assert_eq!(differences(&now, &now), [""; 0]);
+        assert_eq!(build_differences(&now, &now), [""; 0]);
         let before = Provenance { rustc: "rustc 1.0.0".to_owned(), ..now.clone() };
-        let said = differences(&before, &now);
-        assert!(said.len() == 1 && said[0].contains("rustc 1.0.0") && said[0].contains(&now.rustc));
+        let message = build_differences(&before, &now);
+        assert!(
+            message.len() == 1
+                && message[0].contains("rustc 1.0.0")
+                && message[0].contains(&now.rustc)
+        );
     }
 }

@@ -5,9 +5,9 @@
 //! streams and structures would take minutes, so each pair of stream and structure has its own. As
 //! many processes run at a time as there are processors, which does not change the counts.
 
-use super::Row;
+use super::InstructionCount;
 use super::plan::{self, Plan};
-use super::play::{Play, tell};
+use super::play::{Play, encode_counts};
 use crate::contender::PLAY_PHASE;
 use crate::idle::PLAYER;
 use crate::stream::Stream;
@@ -20,9 +20,9 @@ use wheelhouse_present::progress::Progress;
 use wheelhouse_workload::{Checksum, Measure};
 
 /// A stream without its operations, with its right answers.
-struct Solved {
+struct StreamSummary {
     /// Its name and n on the command line.
-    named: (String, u32),
+    name_and_n: (String, u32),
     /// Its number of timers.
     n: u64,
     /// The measure of each phase, and how many operations the phase counts.
@@ -32,7 +32,7 @@ struct Solved {
     /// The checksum over all answers.
     checksum: Checksum,
     /// How many timers fire each time the clock moves.
-    fired: Vec<u32>,
+    fired_per_move: Vec<u32>,
 }
 
 /// Counts everything in the plan. The rows are in the order of streams, structures, measures.
@@ -40,70 +40,71 @@ struct Solved {
 /// # Errors
 ///
 /// If valgrind fails, or a structure answers wrongly.
-pub fn count_instructions(plan: &Plan) -> Result<Vec<Row>> {
-    let solved = in_parallel(&plan.streams, |stream| solve(stream, plan.seed))?;
-    let each = |solved| plan.backends.iter().map(move |backend| (solved, backend.as_str()));
-    let jobs = solved.iter().flat_map(each);
-    let can_hold = |(solved, backend): &(&Solved, &str)| plan::can_hold(backend, solved.n);
+pub fn count_instructions(plan: &Plan) -> Result<Vec<InstructionCount>> {
+    let summaries = in_parallel(&plan.streams, |stream| summarize(stream, plan.seed))?;
+    let each = |summary| plan.backends.iter().map(move |backend| (summary, backend.as_str()));
+    let jobs = summaries.iter().flat_map(each);
+    let can_hold = |(summary, backend): &(&StreamSummary, &str)| plan::can_hold(backend, summary.n);
     let jobs: Vec<_> = jobs.filter(can_hold).collect();
-    let rows = in_parallel(&jobs, |(solved, backend)| rows_of(solved, backend, plan.seed))?;
+    let rows = in_parallel(&jobs, |(summary, backend)| rows_of(summary, backend, plan.seed))?;
     Ok(rows.into_iter().flatten().collect())
 }
 
-fn solve(named: &(String, u32), seed: u64) -> Result<Solved> {
-    let stream = plan::stream(&named.0, named.1, seed)?;
-    let solution = stream.solve();
-    let fired = solution.script.as_ref().map(|script| script.counts.clone());
+fn summarize(name_and_n: &(String, u32), seed: u64) -> Result<StreamSummary> {
+    let stream = plan::stream(&name_and_n.0, name_and_n.1, seed)?;
+    let expected = stream.expected_answers();
+    let fired_per_move = expected.script.as_ref().map(|script| script.counts.clone());
     let Stream { n, phases, .. } = &stream;
-    Ok(Solved {
-        named: named.clone(),
+    Ok(StreamSummary {
+        name_and_n: name_and_n.clone(),
         n: *n,
         phases: phases.iter().map(|phase| (phase.measure, phase.operations)).collect(),
         measures: stream.measures(),
-        checksum: solution.checksum(),
-        fired: fired.with_context(|| format!("{} starts a timer twice", named.0))?,
+        checksum: expected.checksum(),
+        fired_per_move: fired_per_move
+            .with_context(|| format!("{} starts a timer twice", name_and_n.0))?,
     })
 }
 
 /// Plays a stream on a structure under callgrind.
-fn rows_of(solved: &Solved, backend: &str, seed: u64) -> Result<Vec<Row>> {
-    let (workload, n) = solved.named.clone();
+fn rows_of(summary: &StreamSummary, backend: &str, seed: u64) -> Result<Vec<InstructionCount>> {
+    let (workload, n) = summary.name_and_n.clone();
     let play = Play { backend: backend.to_owned(), workload, n, seed };
-    let input = if backend == PLAYER { tell(&solved.fired) } else { Vec::new() };
+    let input = if backend == PLAYER { encode_counts(&summary.fired_per_move) } else { Vec::new() };
     let counted = callgrind::count(PLAY_PHASE, &play.arguments(), &input)?;
-    let at = || format!("{backend} on {} at n = {}", solved.named.0, solved.n);
+    let at = || format!("{backend} on {} at n = {}", summary.name_and_n.0, summary.n);
     ensure!(
-        backend == PLAYER || counted.printed == solved.checksum.to_string(),
+        backend == PLAYER || counted.printed == summary.checksum.to_string(),
         "{}: its answers have the checksum {}, the oracle's {}; see `wheelhouse verify`",
         at(),
         counted.printed,
-        solved.checksum
+        summary.checksum
     );
     ensure!(
-        counted.calls.len() == solved.phases.len(),
+        counted.calls.len() == summary.phases.len(),
         "{}: callgrind saw {} phases instead of {}; is this program an optimised build?",
         at(),
         counted.calls.len(),
-        solved.phases.len()
+        summary.phases.len()
     );
-    Ok(rows(solved, backend, &counted.calls))
+    Ok(rows(summary, backend, &counted.calls))
 }
 
 /// Sums the calls of each measure. Preparation belongs to none.
-fn rows(solved: &Solved, backend: &str, calls: &[u64]) -> Vec<Row> {
+fn rows(summary: &StreamSummary, backend: &str, calls: &[u64]) -> Vec<InstructionCount> {
     let row = |&(measure, operations): &(Measure, u64)| {
-        let phases = solved.phases.iter().zip(calls);
+        let phases = summary.phases.iter().zip(calls);
         let own = phases.filter(|((of, _), _)| *of == Some(measure));
-        Row {
+        InstructionCount {
             backend: backend.to_owned(),
-            workload: solved.named.0.clone(),
-            n: solved.n,
+            workload: summary.name_and_n.0.clone(),
+            n: summary.n,
             measure: measure.name().to_owned(),
             operations,
             instructions: own.map(|(_, call)| call).sum(),
         }
     };
-    solved.measures.iter().map(row).collect()
+    summary.measures.iter().map(row).collect()
 }
 
 /// Does the work for each item, on all processors. The results are in the order of the items. After
@@ -119,7 +120,7 @@ where
     let progress = Mutex::new(Progress::new(part * items.len() as u32));
     let worker = || {
         let mut done = Vec::new();
-        while let Some((at, item)) = take(items, &next) {
+        while let Some((at, item)) = next_item(items, &next) {
             let result = work(item);
             if result.is_err() {
                 next.store(items.len(), Ordering::Relaxed);
@@ -146,7 +147,7 @@ where
 }
 
 /// The next item that no thread has taken, with its index.
-fn take<'a, T>(items: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
+fn next_item<'a, T>(items: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
     let at = next.fetch_add(1, Ordering::Relaxed);
     Some((at, items.get(at)?))
 }
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_done_side_by_side_and_its_results_come_in_order() -> Result<()> {
+    fn results_are_in_the_order_of_the_items() -> Result<()> {
         let items: Vec<u32> = (0..100).collect();
         let doubled = in_parallel(&items, |item| Ok(item * 2))?;
         assert_eq!(doubled, (0..200).step_by(2).collect::<Vec<_>>());
@@ -164,29 +165,29 @@ mod tests {
     }
 
     #[test]
-    fn an_error_ends_it() {
-        let begun = AtomicUsize::new(0);
+    fn an_error_stops_the_other_workers() {
+        let started = AtomicUsize::new(0);
         let items = [0; 1000];
         let result = in_parallel(&items, |_| {
-            begun.fetch_add(1, Ordering::Relaxed);
+            started.fetch_add(1, Ordering::Relaxed);
             Err::<(), _>(anyhow!("as planned"))
         });
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
         assert!(result.is_err_and(|error| error.to_string() == "as planned"));
-        assert!(begun.into_inner() <= workers, "each worker stops at its first");
+        assert!(started.into_inner() <= workers, "each worker stops at its first");
     }
 
     #[test]
     fn the_calls_of_a_measure_are_summed_and_preparation_is_left_out() {
-        let solved = Solved {
-            named: ("steady".to_owned(), 10),
+        let summary = StreamSummary {
+            name_and_n: ("steady".to_owned(), 10),
             n: 10,
             phases: vec![(None, 10), (Some(Measure::Steady), 30), (Some(Measure::Steady), 10)],
             measures: vec![(Measure::Steady, 40)],
             checksum: Checksum::default(),
-            fired: Vec::new(),
+            fired_per_move: Vec::new(),
         };
-        let rows = rows(&solved, "list-wheel", &[1000, 300, 100]);
+        let rows = rows(&summary, "list-wheel", &[1000, 300, 100]);
         assert_eq!(rows.len(), 1);
         assert_eq!(rows[0].key(), ("list-wheel", "steady", 10, "steady"));
         assert_eq!((rows[0].instructions, rows[0].per_operation()), (400, 10.0));

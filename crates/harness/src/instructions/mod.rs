@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 
 /// Instructions of one structure, of one kind of operation, on one stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct InstructionCount {
     /// Name of the backend, or `player`.
     pub backend: String,
     /// Name of the workload or trace.
@@ -50,7 +50,7 @@ pub struct Row {
     pub instructions: u64,
 }
 
-impl Row {
+impl InstructionCount {
     /// Instructions of one operation.
     pub fn per_operation(&self) -> f64 {
         self.instructions as f64 / self.operations.max(1) as f64

@@ -4,15 +4,15 @@
 //! delays of about one tick per timer. In the table, `uniform` has delays up to 2^20 ticks for
 //! every n. The costs of a wheel depend on the span of delays, so both are counted.
 
-use crate::bench::usual_sources;
+use crate::bench::default_sources;
 use crate::idle::PLAYER;
-use crate::source::Source;
+use crate::source::StreamSource;
 use crate::stream::{Stream, TRACE};
 use anyhow::Result;
 use wheelhouse_present::unknown;
 use wheelhouse_workload::{Pattern, Workload, find_workload};
 
-use super::Row;
+use super::InstructionCount;
 
 /// The workload `uniform` over a span of n ticks, rounded up to a power of two.
 pub(super) const DENSE: &str = "uniform-dense";
@@ -44,7 +44,7 @@ pub struct Filter {
 
 impl Filter {
     /// Returns `true` if the selection includes a row. The n of a trace is fixed, so it is ignored.
-    pub fn covers(&self, row: &Row) -> bool {
+    pub fn covers(&self, row: &InstructionCount) -> bool {
         let n = || self.n.is_empty() || self.n.iter().any(|n| u64::from(*n) == row.n);
         is_named(&self.backend, &row.backend)
             && is_named(&self.workload, &row.workload)
@@ -92,9 +92,9 @@ impl Plan {
             let backends = filter.backend.clone();
             return Ok(Self { backends, streams, seed, left_out: Vec::new() });
         }
-        let is_there = |name: &&str| registered.contains(name);
-        let (usual, left_out): (Vec<_>, Vec<_>) = BACKENDS.into_iter().partition(is_there);
-        let backends = usual.into_iter().chain([PLAYER]).map(str::to_owned).collect();
+        let is_registered = |name: &&str| registered.contains(name);
+        let (defaults, left_out): (Vec<_>, Vec<_>) = BACKENDS.into_iter().partition(is_registered);
+        let backends = defaults.into_iter().chain([PLAYER]).map(str::to_owned).collect();
         Ok(Self { backends, streams, seed, left_out })
     }
 }
@@ -119,7 +119,7 @@ fn streams(filter: &Filter) -> Result<Vec<(String, u32)>> {
 
 /// The names of all workloads and traces to count on, in table order.
 pub(super) fn workloads() -> Vec<String> {
-    let mut names: Vec<_> = usual_sources().iter().map(Source::name).collect();
+    let mut names: Vec<_> = default_sources().iter().map(StreamSource::name).collect();
     let after_uniform = names.iter().position(|name| name == UNIFORM).map_or(0, |at| at + 1);
     names.insert(after_uniform, DENSE.to_owned());
     names
@@ -132,8 +132,8 @@ pub(super) fn workloads() -> Vec<String> {
 /// If there is no such workload or trace, or the trace cannot be read.
 pub(super) fn stream(name: &str, n: u32, seed: u64) -> Result<Stream> {
     match name {
-        DENSE => Ok(Stream::of_workload(&dense(n)?, n, seed)),
-        _ => Source::find(name)?.load(n, seed),
+        DENSE => Ok(Stream::from_workload(&dense(n)?, n, seed)),
+        _ => StreamSource::find(name)?.load(n, seed),
     }
 }
 

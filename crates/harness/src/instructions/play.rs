@@ -7,7 +7,7 @@
 use super::plan;
 use crate::contender;
 use crate::idle::{self, PLAYER};
-use crate::stream::Solution;
+use crate::stream::ExpectedAnswers;
 use anyhow::{Context, Result};
 use std::io::Read;
 use wheelhouse_workload::Checksum;
@@ -42,23 +42,23 @@ impl Play {
     pub fn play(&self) -> Result<Checksum> {
         let stream = plan::stream(&self.workload, self.n, self.seed)?;
         if self.backend == PLAYER {
-            return Ok(idle::play(&stream, &told()?));
+            return Ok(idle::play(&stream, &read_counts()?));
         }
         let contenders = contender::select(std::slice::from_ref(&self.backend))?;
         let contender = contenders.first().context("no backend is named")?;
         // The parent process checks the answers: under callgrind the oracle would take a minute.
-        let played = contender.play(&stream, &Solution::default());
+        let played = contender.play(&stream, &ExpectedAnswers::default());
         Ok(played.checksums.last().copied().unwrap_or_default())
     }
 }
 
 /// Encodes numbers for the player's standard input.
-pub(super) fn tell(counts: &[u32]) -> Vec<u8> {
+pub(super) fn encode_counts(counts: &[u32]) -> Vec<u8> {
     counts.iter().flat_map(|count| count.to_le_bytes()).collect()
 }
 
 /// Reads the numbers from standard input.
-fn told() -> Result<Vec<u32>> {
+fn read_counts() -> Result<Vec<u32>> {
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes).context("cannot read how many timers fire")?;
     let words = bytes.chunks_exact(4);

@@ -1,8 +1,8 @@
 //! How to read the counts, and how far to trust them.
 
 use super::check::TOLERANCE;
-use crate::bench::usual_sources;
-use crate::source::Source;
+use crate::bench::default_sources;
+use crate::source::StreamSource;
 use wheelhouse_present::units;
 use wheelhouse_workload::{Delay, Pattern, Workload};
 
@@ -21,8 +21,8 @@ pub(super) fn how_to_read() -> Vec<String> {
         "Every figure includes the player. Its row shows its cost alone, on a structure that does \
          nothing but fire a given number of timers. Subtract it to see the structure alone.",
     ];
-    let spans = usual_sources().into_iter().filter_map(|source| match source {
-        Source::Workload(workload) => span(workload),
+    let spans = default_sources().into_iter().filter_map(|source| match source {
+        StreamSource::Workload(workload) => span(workload),
         _ => None,
     });
     let limits = [
@@ -39,7 +39,7 @@ pub(super) fn how_to_read() -> Vec<String> {
 
 /// The span of ticks over which the timers of a workload are spread, from its parameters.
 fn span(workload: &Workload) -> Option<String> {
-    let says = match workload.pattern {
+    let text = match workload.pattern {
         Pattern::Uniform { longest } => format!(
             "delays up to {} ticks for every n; in fire ticks, up to n ticks, rounded up to a \
              power of two",
@@ -55,7 +55,7 @@ fn span(workload: &Workload) -> Option<String> {
         }
         _ => return None,
     };
-    Some(format!("The workload {}: {says}.", workload.name))
+    Some(format!("The workload {}: {text}.", workload.name))
 }
 
 /// A number as a power of two, if it is one.
@@ -71,15 +71,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_span_of_each_workload_is_said() {
-        let said = how_to_read().concat();
+    fn the_text_states_the_span_of_each_workload() {
+        let text = how_to_read().concat();
         for part in ["uniform: delays up to 2^20", "steady: delays", "hold-exponential: inc"] {
-            assert!(said.contains(part), "{part} in: {said}");
+            assert!(text.contains(part), "{part} in: {text}");
         }
     }
 
     #[test]
-    fn powers_of_two_are_said_as_such() {
+    fn powers_of_two_are_shown_as_such() {
         assert_eq!([1 << 16, 1000].map(power), ["2^16", "1,000"]);
     }
 }

@@ -9,7 +9,7 @@
 //! There is one record. Recording again replaces it, and the older ones are in the history of the
 //! repository. Times are different: a new run never replaces an older one.
 
-use super::{Row, prose, table};
+use super::{InstructionCount, prose, table};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -41,7 +41,7 @@ pub struct Record {
     /// The version of valgrind.
     pub valgrind: String,
     /// Everything that was counted.
-    pub rows: Vec<Row>,
+    pub rows: Vec<InstructionCount>,
 }
 
 /// The version alone, to find out whether the rest can be read.
@@ -52,7 +52,7 @@ struct Version {
 
 impl Record {
     /// A record of rows that were just counted.
-    pub fn new(provenance: Provenance, valgrind: String, rows: Vec<Row>) -> Self {
+    pub fn new(provenance: Provenance, valgrind: String, rows: Vec<InstructionCount>) -> Self {
         Self { schema: SCHEMA, provenance, valgrind, rows }
     }
 
@@ -100,7 +100,7 @@ impl Record {
     }
 
     fn page(&self) -> String {
-        let mut facts = provenance::lines(&self.provenance);
+        let mut facts = provenance::facts(&self.provenance);
         // These two belong to measurements of time.
         facts.retain(|(name, _)| !["pinned", "clock overhead"].contains(name));
         facts.push(("valgrind", self.valgrind.clone()));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     fn record() -> Record {
-        let row = Row {
+        let row = InstructionCount {
             backend: "list-wheel".to_owned(),
             workload: "uniform".to_owned(),
             n: 10_000,
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_as_it_was_written_from_its_folder_or_file() -> Result<()> {
+    fn a_saved_record_is_loaded_from_its_folder_or_file() -> Result<()> {
         let (dir, written) = (scratch("kept"), record());
         written.save(&dir)?;
         let read = [Record::load(&dir)?, Record::load(&dir.join(FILE))?];
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_refused_with_the_remedy() -> Result<()> {
+    fn an_invalid_record_is_refused_with_the_remedy() -> Result<()> {
         let file = scratch("no-record.json");
         let refused = |text: &str| {
             fs::write(&file, text)?;

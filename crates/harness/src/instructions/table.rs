@@ -1,6 +1,6 @@
 //! The tables that people read: one for each n and span, and one for the traces.
 
-use super::Row;
+use super::InstructionCount;
 use super::check::percent;
 use super::plan::{DENSE, dense_span};
 use crate::idle::PLAYER;
@@ -10,8 +10,8 @@ use wheelhouse_present::units;
 use wheelhouse_workload::Measure;
 
 /// The tables of rows. A figure that differs from the record is shown with its change.
-pub fn tables(rows: &[Row], recorded: Option<&[Row]>) -> Vec<Table> {
-    let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
+pub fn tables(rows: &[InstructionCount], recorded: Option<&[InstructionCount]>) -> Vec<Table> {
+    let mut groups: Vec<(String, Vec<&InstructionCount>)> = Vec::new();
     for row in rows {
         let title = title(row);
         match groups.iter_mut().find(|(known, _)| *known == title) {
@@ -26,7 +26,7 @@ pub fn tables(rows: &[Row], recorded: Option<&[Row]>) -> Vec<Table> {
 }
 
 /// One line per row, for programs.
-pub fn flat(rows: &[Row]) -> Table {
+pub fn one_table(rows: &[InstructionCount]) -> Table {
     let names = ["backend", "workload", "n", "measure", "operations", "instructions"];
     let mut table = Table::new("Instructions", names.map(Column::left).into());
     table.rows.extend(rows.iter().map(|row| {
@@ -43,18 +43,18 @@ pub fn flat(rows: &[Row]) -> Table {
 }
 
 /// The order of the tables: smallest n first, the dense span after the other, traces last.
-fn order(row: &Row) -> (bool, u64, bool) {
+fn order(row: &InstructionCount) -> (bool, u64, bool) {
     let is_trace = row.workload.starts_with(TRACE);
     (is_trace, if is_trace { 0 } else { row.n }, row.workload == DENSE)
 }
 
 /// The position of a row's column: that of its measure in all tables of the comparison.
-fn column(row: &Row) -> usize {
+fn column(row: &InstructionCount) -> usize {
     Measure::ALL.iter().position(|measure| measure.name() == row.measure).unwrap_or(usize::MAX)
 }
 
 /// The title of the table that a row is in.
-fn title(row: &Row) -> String {
+fn title(row: &InstructionCount) -> String {
     let n = units::count(row.n);
     match row.workload.as_str() {
         name if name.starts_with(TRACE) => "Instructions per operation, recorded traces".to_owned(),
@@ -67,7 +67,7 @@ fn title(row: &Row) -> String {
 }
 
 /// The heading of a row's column: its measure, or the name of its trace or mix.
-fn head(row: &Row) -> String {
+fn head(row: &InstructionCount) -> String {
     match row.workload.strip_prefix(TRACE) {
         Some(trace) => trace.to_owned(),
         None if row.measure == Measure::Mix.name() => row.workload.clone(),
@@ -75,27 +75,31 @@ fn head(row: &Row) -> String {
     }
 }
 
-fn table(title: String, rows: &[&Row], recorded: Option<&[Row]>) -> Table {
+fn table(
+    title: String,
+    rows: &[&InstructionCount],
+    recorded: Option<&[InstructionCount]>,
+) -> Table {
     let heads = distinct(rows.iter().map(|row| head(row)));
     let backends = distinct(rows.iter().map(|row| row.backend.clone()));
     let columns = heads.iter().map(|head| Column::right(head.clone()));
     let first = std::iter::once(Column::left("structure"));
     let mut table = Table::new(title, first.chain(columns).collect());
     for backend in &backends {
-        let own = |column: &String| {
+        let cell_of = |column: &String| {
             let row = rows.iter().find(|row| row.backend == *backend && head(row) == *column);
             row.map_or_else(Cell::missing, |row| cell(row, recorded))
         };
         let name = Cell::text(backend.clone());
-        table.rows.push(std::iter::once(name).chain(heads.iter().map(own)).collect());
+        table.rows.push(std::iter::once(name).chain(heads.iter().map(cell_of)).collect());
     }
     table
 }
 
-fn cell(row: &Row, recorded: Option<&[Row]>) -> Cell {
+fn cell(row: &InstructionCount, recorded: Option<&[InstructionCount]>) -> Cell {
     let now = row.per_operation();
     let before = recorded.and_then(|rows| rows.iter().find(|it| it.key() == row.key()));
-    let before = before.map(Row::per_operation).filter(|before| differs(*before, now));
+    let before = before.map(InstructionCount::per_operation).filter(|before| differs(*before, now));
     let change = before.map_or(String::new(), |before| format!("\n{}", percent(before, now)));
     let mark = if row.backend == PLAYER { Mark::Muted } else { Mark::Plain };
     Cell::figure(now, units::number(now) + &change).marked(mark)
@@ -121,13 +125,19 @@ fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn row(backend: &str, workload: &str, n: u64, measure: &str, instructions: u64) -> Row {
+    fn row(
+        backend: &str,
+        workload: &str,
+        n: u64,
+        measure: &str,
+        instructions: u64,
+    ) -> InstructionCount {
         let [backend, workload, measure] = [backend, workload, measure].map(str::to_owned);
-        Row { backend, workload, n, measure, operations: 10, instructions }
+        InstructionCount { backend, workload, n, measure, operations: 10, instructions }
     }
 
     #[test]
-    fn there_is_a_table_for_each_n_and_span_and_one_of_the_traces() {
+    fn each_n_and_span_has_a_table_and_all_traces_share_one() {
         let rows = [
             row("list-wheel", "trace:nginx", 123, "mix", 900),
             row("list-wheel", "uniform", 100_000, "cancel", 500),
@@ -152,10 +162,11 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_has_its_change_beside_a_record_that_differs() {
+    fn a_figure_that_differs_from_the_record_shows_the_change() {
         let before = [row("list-wheel", "uniform", 10_000, "cancel", 1000)];
         let now = [row("list-wheel", "uniform", 10_000, "cancel", 900)];
-        let shown = |now: &[Row]| tables(now, Some(&before))[0].rows[0][1].shown.clone();
+        let shown =
+            |now: &[InstructionCount]| tables(now, Some(&before))[0].rows[0][1].shown.clone();
         assert_eq!(shown(&now), "90.0\n-10.0 %");
         assert_eq!(shown(&before), "100");
     }

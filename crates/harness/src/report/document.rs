@@ -18,7 +18,12 @@ impl From<Plot> for Picture {
 
 /// The report of a run, shown next to another run if there is one. An empty run gets a warning.
 /// `digest` is the SHA-256 of its `run.json`.
-pub fn of(run: &Run, other: Option<&Run>, pictures: Vec<Plot>, digest: Option<String>) -> Document {
+pub fn build(
+    run: &Run,
+    other: Option<&Run>,
+    pictures: Vec<Plot>,
+    digest: Option<String>,
+) -> Document {
     let mut blocks = warnings(run);
     let other = other.and_then(Explorer::new);
     let explorer = Explorer::new(run).map(|it| explore::render(&it, other.as_ref()));
@@ -32,7 +37,7 @@ pub fn of(run: &Run, other: Option<&Run>, pictures: Vec<Plot>, digest: Option<St
     blocks.push(Block::Table(summary::at_a_glance(run, None)));
     blocks.push(Block::Table(picks::table(run)));
     blocks.extend(other_sizes(run));
-    blocks.extend(wrong(run));
+    blocks.extend(wrong_answers_section(run));
     let (times, rest): (Vec<_>, Vec<_>) =
         pictures.into_iter().partition(|p| matches!(p.subject, Subject::Time { .. }));
     let (latencies, memory): (Vec<_>, Vec<_>) =
@@ -41,9 +46,9 @@ pub fn of(run: &Run, other: Option<&Run>, pictures: Vec<Plot>, digest: Option<St
     blocks.extend(latency_section(run, latencies));
     blocks.extend(memory_section(run, memory));
     blocks.push(Block::Heading("How to read this, and how far to trust it".to_owned()));
-    blocks.push(Block::Points(prose::doubts(run)));
+    blocks.push(Block::Points(prose::caveats(run)));
     blocks.push(Block::Heading("Where these figures come from".to_owned()));
-    let mut facts = provenance::lines(&run.provenance);
+    let mut facts = provenance::facts(&run.provenance);
     facts.extend(digest.map(|digest| ("SHA-256 of run.json", digest)));
     blocks.push(Block::Facts(facts));
     blocks.push(Block::Text(prose::SOURCE.to_owned()));
@@ -84,15 +89,15 @@ fn warnings(run: &Run) -> Vec<Block> {
 
 /// The table at a glance for every other n, folded.
 fn other_sizes(run: &Run) -> Option<Block> {
-    let usual = summary::usual_n(run)?;
-    let others: Vec<u64> = summary::sizes(run).into_iter().filter(|n| *n != usual).collect();
+    let default = summary::default_n(run)?;
+    let others: Vec<u64> = summary::sizes(run).into_iter().filter(|n| *n != default).collect();
     let tables = others.iter().map(|n| Block::Table(summary::at_a_glance(run, Some(*n)))).collect();
     let named: Vec<String> = others.iter().map(|n| units::count(*n)).collect();
     (!others.is_empty())
         .then(|| Block::Folded(format!("The same at n = {}", named.join("; ")), tables))
 }
 
-fn wrong(run: &Run) -> Vec<Block> {
+fn wrong_answers_section(run: &Run) -> Vec<Block> {
     match tables::failures(run) {
         Some(table) => vec![Block::Heading("Wrong answers".to_owned()), Block::Table(table)],
         None => Vec::new(),
@@ -105,7 +110,7 @@ fn time_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
     }
     let mut blocks =
         vec![Block::Heading("Time per operation".to_owned()), Block::Text(prose::TIME.to_owned())];
-    blocks.extend(pictures.into_iter().map(pictured));
+    blocks.extend(pictures.into_iter().map(picture_block));
     for (workload, table) in tables::times(run) {
         let title = format!("All figures: {}", table.title);
         let story = prose::story(&workload).map(Block::Text);
@@ -114,7 +119,7 @@ fn time_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
     blocks
 }
 
-/// Plots for the usual n are visible, plots for others are folded.
+/// Plots for the default n are visible, plots for others are folded.
 fn latency_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
     if run.latency.is_empty() {
         return Vec::new();
@@ -123,14 +128,15 @@ fn latency_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
         Block::Heading("Latency of single operations".to_owned()),
         Block::Text(prose::LATENCY.to_owned()),
     ];
-    let usual = summary::usual_n(run);
-    let at_usual = |p: &Plot| matches!(&p.subject, Subject::Latency { n, .. } if Some(*n) == usual);
-    let (open, folded): (Vec<_>, Vec<_>) = pictures.into_iter().partition(at_usual);
-    blocks.extend(open.into_iter().map(pictured));
+    let default = summary::default_n(run);
+    let at_default =
+        |p: &Plot| matches!(&p.subject, Subject::Latency { n, .. } if Some(*n) == default);
+    let (open, folded): (Vec<_>, Vec<_>) = pictures.into_iter().partition(at_default);
+    blocks.extend(open.into_iter().map(picture_block));
     if !folded.is_empty() {
         blocks.push(Block::Folded(
             "The same at other n and on traces".to_owned(),
-            folded.into_iter().map(pictured).collect(),
+            folded.into_iter().map(picture_block).collect(),
         ));
     }
     for table in tables::latencies(run) {
@@ -148,12 +154,12 @@ fn memory_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
     };
     let mut blocks =
         vec![Block::Heading("Memory".to_owned()), Block::Text(prose::MEMORY.to_owned())];
-    blocks.extend(pictures.into_iter().map(pictured));
+    blocks.extend(pictures.into_iter().map(picture_block));
     blocks.push(Block::Folded("All figures: memory".to_owned(), vec![Block::Table(table)]));
     blocks
 }
 
-fn pictured(plot: Plot) -> Block {
+fn picture_block(plot: Plot) -> Block {
     let caption = prose::caption(&plot.subject);
     Block::Picture(plot.into(), caption)
 }

@@ -23,7 +23,7 @@ use wheelhouse_machine::provenance;
 use wheelhouse_present::files::{link_from, write_whole};
 use wheelhouse_present::html;
 use wheelhouse_present::markdown::{self, PLOTS};
-use wheelhouse_present::splice::{self, Outcome};
+use wheelhouse_present::splice::{self, SpliceResult};
 use wheelhouse_present::table::{Cell, Table, markdown_escape};
 
 /// The page: one file that includes its pictures, styles and script.
@@ -77,7 +77,7 @@ pub fn write_with(run: &Run, other: Option<&Run>, dir: &Path) -> Result<PathBuf>
     for picture in &pictures {
         write_whole(&folder.join(&picture.file), picture.svg.as_bytes())?;
     }
-    let document = document::of(run, other, pictures, store::digest(dir)?);
+    let document = document::build(run, other, pictures, store::digest(dir)?);
     write_whole(&dir.join(MARKDOWN), markdown::render(&document).as_bytes())?;
     let page = dir.join(PAGE);
     write_whole(&page, html::render(&document).as_bytes())?;
@@ -98,7 +98,7 @@ pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bo
     let folder = link_from(file, dir)?;
     let (mut found, mut up_to_date) = (false, true);
     for name in [SECTION, PICKS, PEERS, SIZES] {
-        if !splice::has(file, name)? {
+        if !splice::has_markers(file, name)? {
             continue;
         }
         let part = match name {
@@ -112,7 +112,7 @@ pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bo
             }
         };
         let outcome = if check { splice::check } else { splice::splice }(file, name, &part);
-        up_to_date &= outcome? == Outcome::UpToDate;
+        up_to_date &= outcome? == SpliceResult::UpToDate;
         found = true;
     }
     ensure!(
@@ -125,13 +125,13 @@ pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bo
 }
 
 /// How many rows the table in a README has.
-const ROWS: usize = 6;
+const README_ROWS: usize = 6;
 
 /// What [`splice_into`] writes at [`SECTION`]: the answer, the short table, and a picture. `folder`
 /// is the run's folder as seen from the README. The table has the structures that the answer names,
 /// and then others, up to six rows.
 pub fn readme_section(run: &Run, folder: &str) -> String {
-    let picture = plot::emblem(run).map(|found| {
+    let picture = plot::main_picture(run).map(|found| {
         let image = markdown::image(&found.title, &format!("{folder}/{PLOTS}/{}", found.file));
         format!("\n{image}\n")
     });
@@ -139,10 +139,12 @@ pub fn readme_section(run: &Run, folder: &str) -> String {
     let lines = picks::answer(run).into_iter();
     let lines: String = lines.map(|line| format!("- {}\n", markdown_escape(&line))).collect();
     let mut table = summary::in_short(run, None);
-    let is_named =
-        |row: &Vec<Cell>| answers.iter().flat_map(Pick::named).any(|name| name == row[0].shown);
-    let (named, others): (Vec<_>, Vec<_>) = table.rows.iter().cloned().partition(is_named);
-    let kept: Vec<_> = named.into_iter().chain(others).take(ROWS).collect();
+    let is_recommended = |row: &Vec<Cell>| {
+        answers.iter().flat_map(Pick::best_names).any(|name| name == row[0].shown)
+    };
+    let (recommended, others): (Vec<_>, Vec<_>) =
+        table.rows.iter().cloned().partition(is_recommended);
+    let kept: Vec<_> = recommended.into_iter().chain(others).take(README_ROWS).collect();
     table.rows.retain(|row| kept.contains(row));
     if !table.rows.iter().any(|row| row[0].shown == FLOOR) {
         table.notes.retain(|note| note != summary::FLOOR_NOTE);

@@ -1,4 +1,4 @@
-//! The structure to take for each use, and how certain that is.
+//! The recommended structure for each use, and how certain that is.
 //!
 //! A pick must not depend on what else the machine does. So structures are compared within rounds,
 //! in which the machine was the same for all. A structure is behind only if the median of its
@@ -8,10 +8,10 @@
 
 use super::uses::Use;
 use crate::model::{FLOOR, Run};
-use crate::source::Source;
+use crate::source::StreamSource;
 use crate::stream::{MIX, TRACE};
 use crate::{contender, summary};
-use wheelhouse_present::stats::{self, FEWEST, Ratio};
+use wheelhouse_present::stats::{self, MIN_SAMPLES, Ratio};
 use wheelhouse_present::table::{Cell, Column, Table};
 use wheelhouse_present::units;
 
@@ -28,7 +28,7 @@ const TIE_OF_STEPS: f64 = 2.0;
 pub struct Candidate {
     /// Its name.
     pub name: String,
-    /// The figure that decides: see [`Unit`].
+    /// The figure that decides: see [`PickUnit`].
     pub figure: f64,
     /// Its ratio to the best within the rounds; `None` if there are too few rounds.
     pub ratio: Option<Ratio>,
@@ -38,7 +38,7 @@ pub struct Candidate {
 
 /// The unit of the figures of a pick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum PickUnit {
     /// Nanoseconds per start, stop, move or expiry.
     Time,
     /// Steps in the longest call.
@@ -47,7 +47,7 @@ pub enum Unit {
     Bytes,
 }
 
-/// The structure to take for a use.
+/// The recommended structure for a use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pick {
     /// The use.
@@ -55,8 +55,8 @@ pub struct Pick {
     /// `true` if it belongs to the short answer, `false` if only to the table.
     pub is_answer: bool,
     /// The unit of the figures.
-    pub unit: Unit,
-    /// The structure to take.
+    pub unit: PickUnit,
+    /// The recommended structure.
     pub pick: Candidate,
     /// Structures that are as good, as far as the figures show.
     pub ties: Vec<Candidate>,
@@ -66,14 +66,16 @@ pub struct Pick {
 
 /// A pick for each use that the run has figures for. The user's streams come first.
 pub fn picks(run: &Run) -> Vec<Pick> {
-    let Some(n) = summary::usual_n(run) else { return Vec::new() };
-    let own = own(run).into_iter().filter_map(|(it, n)| of_use(run, &it, n, true));
-    let own: Vec<Pick> = own.collect();
+    let Some(n) = summary::default_n(run) else { return Vec::new() };
+    let of_user = uses_of_user(run).into_iter();
+    let of_user: Vec<Pick> =
+        of_user.filter_map(|(it, n)| pick_for_use(run, &it, n, true)).collect();
     // If the user brought streams, the answer is about them alone.
-    let is_answer = own.is_empty();
-    let known = known(run, n).into_iter();
-    let known = known.filter_map(|(it, n, asked)| of_use(run, &it, n, asked && is_answer));
-    let timed = own.into_iter().chain(known);
+    let is_answer = of_user.is_empty();
+    let catalogue = uses_of_catalogue(run, n).into_iter();
+    let catalogue = catalogue
+        .filter_map(|(it, n, in_answer)| pick_for_use(run, &it, n, in_answer && is_answer));
+    let timed = of_user.into_iter().chain(catalogue);
     let memory = least_memory(run, "least memory".to_owned(), n);
     timed.chain(shortest_calls(run, n)).chain(memory).chain(few_timers(run, n)).collect()
 }
@@ -82,31 +84,31 @@ pub fn picks(run: &Run) -> Vec<Pick> {
 const FEW: u64 = 32;
 
 /// The picks for the smallest n of the run, if it is [`FEW`] or less.
-fn few_timers(run: &Run, usual: u64) -> Vec<Pick> {
-    let few = summary::sizes(run).first().copied().filter(|n| *n <= FEW && *n != usual);
+fn few_timers(run: &Run, default: u64) -> Vec<Pick> {
+    let few = summary::sizes(run).first().copied().filter(|n| *n <= FEW && *n != default);
     let Some(n) = few else { return Vec::new() };
-    let of = |what: &str| format!("{n} timers, {what}");
-    let time = Use::of(run, &of("steady churn"), &["steady"]);
-    let time = time.and_then(|it| of_use(run, &it, n, true));
-    time.into_iter().chain(least_memory(run, of("least memory"), n)).collect()
+    let label = |what: &str| format!("{n} timers, {what}");
+    let time = Use::of(run, &label("steady churn"), &["steady"]);
+    let time = time.and_then(|it| pick_for_use(run, &it, n, true));
+    time.into_iter().chain(least_memory(run, label("least memory"), n)).collect()
 }
 
 /// The user's streams as uses, with their numbers of timers.
-fn own(run: &Run) -> Vec<(Use, u64)> {
+fn uses_of_user(run: &Run) -> Vec<(Use, u64)> {
     let largest = |workload: &str| {
         let rows = run.throughput.iter().filter(|row| row.workload == workload);
         rows.map(|row| row.n).max()
     };
     let is_own = |it: &String| it.starts_with(MIX) || it.starts_with(TRACE);
     let own = summary::workloads(run).into_iter().filter(is_own);
-    let own = own.filter(|it| !Source::is_known(it));
+    let own = own.filter(|it| !StreamSource::is_known(it));
     let name = |it: &String| if it.starts_with(MIX) { "your mix".to_owned() } else { it.clone() };
     own.filter_map(|it| Some((Use::of(run, &name(&it), &[&it])?, largest(&it)?))).collect()
 }
 
 /// The uses of the catalogue, each with its number of timers, and `true` if it belongs to the
 /// answer.
-fn known(run: &Run, n: u64) -> Vec<(Use, u64, bool)> {
+fn uses_of_catalogue(run: &Run, n: u64) -> Vec<(Use, u64, bool)> {
     const USES: [(&str, bool, &[&str]); 4] = [
         ("connections", true, &["tcp", "often-moved", "mostly-answered"]),
         ("steady churn", true, &["steady"]),
@@ -114,16 +116,16 @@ fn known(run: &Run, n: u64) -> Vec<(Use, u64, bool)> {
         ("a simulation", false, &["hold-exponential"]),
     ];
     let uses = USES.into_iter();
-    uses.filter_map(|(name, asked, of)| Some((Use::of(run, name, of)?, n, asked))).collect()
+    uses.filter_map(|(name, in_answer, of)| Some((Use::of(run, name, of)?, n, in_answer))).collect()
 }
 
 /// The pick for a use with `n` timers.
-pub fn of_use(run: &Run, it: &Use, n: u64, is_answer: bool) -> Option<Pick> {
-    let spared = it.fires.filter(|fires| *fires < 1.0).map(|fires| 100.0 * (1.0 - fires));
-    let spared = spared.map(|share| format!(", {share:.0} % cancelled or moved"));
-    let what = format!("{}{}", it.name, spared.unwrap_or_default());
+pub fn pick_for_use(run: &Run, it: &Use, n: u64, is_answer: bool) -> Option<Pick> {
+    let not_fired = it.fires.filter(|fires| *fires < 1.0).map(|fires| 100.0 * (1.0 - fires));
+    let not_fired = not_fired.map(|share| format!(", {share:.0} % cancelled or moved"));
+    let what = format!("{}{}", it.name, not_fired.unwrap_or_default());
     let found = candidates(run, |name| it.costs(run, name, n));
-    decide(what, is_answer, Unit::Time, TIE, found)
+    decide(what, is_answer, PickUnit::Time, TIE, found)
 }
 
 /// The pick by the longest call.
@@ -133,20 +135,20 @@ fn shortest_calls(run: &Run, n: u64) -> Option<Pick> {
         let longest = rows.filter(|row| row.workload == "uniform").map(|row| row.longest).max()?;
         Some(vec![(0, longest as f64)])
     });
-    decide("lowest worst case".to_owned(), true, Unit::Steps, TIE_OF_STEPS, found)
+    decide("lowest worst case".to_owned(), true, PickUnit::Steps, TIE_OF_STEPS, found)
 }
 
 /// The pick by memory.
 fn least_memory(run: &Run, what: String, n: u64) -> Option<Pick> {
     let found = candidates(run, |name| Some(vec![(0, run.memory_of(name, n)?.churned)]));
-    decide(what, true, Unit::Bytes, TIE, found)
+    decide(what, true, PickUnit::Bytes, TIE, found)
 }
 
 /// The structures with figures, in table order. A structure that is too slow with many timers is in
 /// the tables but is not a candidate.
 fn candidates(run: &Run, figures: impl Fn(&str) -> Option<Vec<(u32, f64)>>) -> Vec<Candidate> {
     let names = summary::backends(run).into_iter();
-    let names = names.filter(|name| name != FLOOR && !contender::is_unusual(name));
+    let names = names.filter(|name| name != FLOOR && !contender::is_not_recommended(name));
     let candidate = |name: String| {
         let rounds = figures(&name)?;
         let all: Vec<f64> = rounds.iter().map(|it| it.1).collect();
@@ -159,7 +161,7 @@ fn candidates(run: &Run, figures: impl Fn(&str) -> Option<Vec<(u32, f64)>>) -> V
 fn decide(
     what: String,
     is_answer: bool,
-    unit: Unit,
+    unit: PickUnit,
     tie: f64,
     mut candidates: Vec<Candidate>,
 ) -> Option<Pick> {
@@ -186,11 +188,11 @@ fn pairs(of: &Candidate, with: &Candidate) -> Vec<(f64, f64)> {
 
 impl Pick {
     /// The figure of a candidate, with its unit.
-    fn shown(&self, candidate: &Candidate) -> String {
+    fn figure_text(&self, candidate: &Candidate) -> String {
         match self.unit {
-            Unit::Time => units::time(candidate.figure),
-            Unit::Steps => format!("{} steps", units::count(candidate.figure as u64)),
-            Unit::Bytes => format!("{:.1} bytes", candidate.figure),
+            PickUnit::Time => units::time(candidate.figure),
+            PickUnit::Steps => format!("{} steps", units::count(candidate.figure as u64)),
+            PickUnit::Bytes => format!("{:.1} bytes", candidate.figure),
         }
     }
 
@@ -200,16 +202,21 @@ impl Pick {
     }
 
     /// The names of the pick and the ties.
-    pub fn named(&self) -> impl Iterator<Item = &str> {
+    pub fn best_names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.pick).chain(&self.ties).map(|it| it.name.as_str())
     }
 
     /// The pick and the ties, as a sentence.
-    pub fn taken(&self) -> String {
-        format!("take {} ({}).{}", self.pick.name, self.shown(&self.pick), self.ties_said())
+    pub fn sentence(&self) -> String {
+        format!(
+            "use {} ({}).{}",
+            self.pick.name,
+            self.figure_text(&self.pick),
+            self.ties_sentence()
+        )
     }
 
-    fn ties_said(&self) -> String {
+    fn ties_sentence(&self) -> String {
         let names: Vec<&str> = self.ties.iter().map(|it| it.name.as_str()).collect();
         match names.as_slice() {
             [] => String::new(),
@@ -224,7 +231,7 @@ pub fn table(run: &Run) -> Table {
     let columns = ["use", "pick", "figure", "ties", "next"];
     let mut columns = columns.map(Column::left);
     columns[2] = Column::right("figure");
-    let mut table = Table::new("The structures to take, by this run", columns.into());
+    let mut table = Table::new("Recommended structures, by this run", columns.into());
     for pick in picks(run) {
         let ties: Vec<&str> = pick.ties.iter().map(|it| it.name.as_str()).collect();
         let next = pick
@@ -234,7 +241,7 @@ pub fn table(run: &Run) -> Table {
         table.rows.push(vec![
             Cell::text(&pick.what),
             Cell::text(&pick.pick.name),
-            Cell::figure(pick.pick.figure, pick.shown(&pick.pick)),
+            Cell::figure(pick.pick.figure, pick.figure_text(&pick.pick)),
             Cell::text(ties.join(", ")),
             Cell::text(next.unwrap_or_else(|| "-".to_owned())),
         ]);
@@ -242,8 +249,8 @@ pub fn table(run: &Run) -> Table {
     table.notes.push(format!(
         "A time is the mean cost of a start, stop, move or expiry. Lower is better. A structure is \
          a tie if the median of its ratios to the best within the rounds is at most ×{TIE} \
-         (×{TIE_OF_STEPS} for steps), or if the interval of {FEWEST} or more ratios includes 1. \
-         The pick is the tie that comes first in the table."
+         (×{TIE_OF_STEPS} for steps), or if the interval of {MIN_SAMPLES} or more ratios includes \
+         1. The pick is the tie that comes first in the table."
     ));
     table
 }
@@ -253,29 +260,29 @@ pub fn answers(run: &Run) -> Vec<Pick> {
     picks(run).into_iter().filter(|pick| pick.is_answer).collect()
 }
 
-/// The answer in sentences: the structure to take for most uses, then a line for each use where
+/// The answer in sentences: the recommended structure for most uses, then a line for each use where
 /// another one is better, with its price in the other uses. Empty if the run was interrupted, since
 /// structures are missing.
 pub fn answer(run: &Run) -> Vec<String> {
     let all = answers(run);
-    let Some(usual) = usual(&all).filter(|_| !run.interrupted) else { return Vec::new() };
+    let Some(common) = most_common(&all).filter(|_| !run.interrupted) else { return Vec::new() };
     let (its, others): (Vec<&Pick>, Vec<&Pick>) =
-        all.iter().partition(|pick| pick.pick.name == usual);
-    let said = |pick: &&Pick| format!("{} ({})", pick.what, pick.shown(&pick.pick));
-    let uses: Vec<String> = its.iter().map(said).collect();
-    let n = units::count(summary::usual_n(run).unwrap_or_default());
+        all.iter().partition(|pick| pick.pick.name == common);
+    let with_figure = |pick: &&Pick| format!("{} ({})", pick.what, pick.figure_text(&pick.pick));
+    let uses: Vec<String> = its.iter().map(with_figure).collect();
+    let n = units::count(summary::default_n(run).unwrap_or_default());
     let first = format!(
-        "{n} timers: take {usual}. It is the best, or as good as the best, for {} of {} uses: {}.",
+        "{n} timers: use {common}. It is the best, or as good as the best, for {} of {} uses: {}.",
         its.len(),
         all.len(),
         uses.join("; ")
     );
-    let exceptions = others.iter().map(|pick| exception(pick, usual, &all));
+    let exceptions = others.iter().map(|pick| exception(pick, common, &all));
     std::iter::once(first).chain(exceptions).collect()
 }
 
 /// The structure that most picks name; if several do, the first.
-fn usual(all: &[Pick]) -> Option<&str> {
+fn most_common(all: &[Pick]) -> Option<&str> {
     let count = |name: &str| all.iter().filter(|pick| pick.pick.name == name).count();
     let names = all.iter().map(|pick| pick.pick.name.as_str());
     // `max_by_key` returns the last of several maxima, so the first comes last.
@@ -283,10 +290,10 @@ fn usual(all: &[Pick]) -> Option<&str> {
 }
 
 /// The sentence about a use for which another structure is better, and its price in other uses.
-fn exception(pick: &Pick, usual: &str, all: &[Pick]) -> String {
+fn exception(pick: &Pick, common: &str, all: &[Pick]) -> String {
     let other = &pick.pick.name;
-    let instead = pick.find(usual).map(|it| format!(" instead of {}", pick.shown(it)));
-    let timed = all.iter().filter(|it| it.unit == Unit::Time && it.pick.name == usual);
+    let instead = pick.find(common).map(|it| format!(" instead of {}", pick.figure_text(it)));
+    let timed = all.iter().filter(|it| it.unit == PickUnit::Time && it.pick.name == common);
     let prices = timed.filter_map(|it| Some((it.find(other)?.figure / it.pick.figure, it)));
     let price = prices.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(ratio, it)| {
         if ratio < TIE {
@@ -298,9 +305,9 @@ fn exception(pick: &Pick, usual: &str, all: &[Pick]) -> String {
     format!(
         "{}: {other}, {}{}.{}{}",
         pick.what,
-        pick.shown(&pick.pick),
+        pick.figure_text(&pick.pick),
         instead.unwrap_or_default(),
-        pick.ties_said(),
+        pick.ties_sentence(),
         price.unwrap_or_default()
     )
 }

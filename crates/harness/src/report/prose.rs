@@ -35,7 +35,7 @@ pub const MEMORY: &str = "Bytes that a structure has requested from the allocato
 pub fn caption(subject: &Subject) -> String {
     match subject {
         Subject::Time { workload, measure } => {
-            format!("{} Workload: {workload}.", measured(measure))
+            format!("{} Workload: {workload}.", measure_description(measure))
         }
         Subject::Latency { operation, .. } => match operation.as_str() {
             "tick" => {
@@ -56,7 +56,7 @@ pub fn caption(subject: &Subject) -> String {
 }
 
 /// Describes a measure.
-fn measured(measure: &str) -> &'static str {
+fn measure_description(measure: &str) -> &'static str {
     match measure {
         "insert-cold" => {
             "Starting timers in memory that the structure has not used before. The first touch of \
@@ -91,7 +91,7 @@ pub fn story(workload: &str) -> Option<String> {
 }
 
 /// Reasons to doubt the figures, with the numbers of this run.
-pub fn doubts(run: &Run) -> Vec<String> {
+pub fn caveats(run: &Run) -> Vec<String> {
     let p = &run.provenance;
     let mut points = vec![
         "Every structure was checked on the same operations before it was measured: its expiries \

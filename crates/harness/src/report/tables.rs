@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::{FLOOR, Run, Steps};
-use crate::summary::{self, Found};
+use crate::summary::{self, CellContent};
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 use wheelhouse_present::units;
 
@@ -47,7 +47,7 @@ fn times_of(run: &Run, workload: &str) -> Table {
 }
 
 fn column(run: &Run, names: &[String], workload: &str, n: u64, measure: &str) -> Vec<Cell> {
-    let found: Vec<Found> = names
+    let found: Vec<CellContent> = names
         .iter()
         .map(|name| summary::find_throughput(run, name, workload, n, measure))
         .collect();

@@ -18,25 +18,25 @@ pub struct Use {
     /// The share of timers that fire, from 0 to 1; the others are cancelled or moved. `None` if the
     /// run has no census.
     pub fires: Option<f64>,
-    parts: Vec<Part>,
+    parts: Vec<MeasuredWorkload>,
 }
 
 /// A workload of a use, and the measures that together cover the life of its timers.
 #[derive(Clone, Debug, PartialEq)]
-struct Part {
+struct MeasuredWorkload {
     workload: String,
     measures: &'static [&'static str],
 }
 
-impl Part {
+impl MeasuredWorkload {
     /// A workload of a run; `None` if the whole life of its timers was not measured.
     fn of(run: &Run, workload: &str) -> Option<Self> {
-        const LIVES: [&[&str]; 4] =
+        const LIFE_MEASURES: [&[&str]; 4] =
             [&["mix"], &["steady"], &["hold"], &["insert-warm", "fire-ticks"]];
         let has = |measure: &&str| {
             run.throughput.iter().any(|row| row.workload == workload && row.measure == *measure)
         };
-        let measures = LIVES.into_iter().find(|measures| measures.iter().all(&has))?;
+        let measures = LIFE_MEASURES.into_iter().find(|measures| measures.iter().all(&has))?;
         Some(Self { workload: workload.to_owned(), measures })
     }
 }
@@ -44,13 +44,14 @@ impl Part {
 impl Use {
     /// The use made of these workloads, as far as they were measured; `None` if none was.
     pub fn of(run: &Run, name: &str, workloads: &[&str]) -> Option<Self> {
-        let parts: Vec<Part> = workloads.iter().filter_map(|it| Part::of(run, it)).collect();
+        let parts: Vec<MeasuredWorkload> =
+            workloads.iter().filter_map(|it| MeasuredWorkload::of(run, it)).collect();
         let fires = fires(run, &parts);
         (!parts.is_empty()).then(|| Self { name: name.to_owned(), fires, parts })
     }
 
     /// Returns `true` if it is a mix of the user.
-    pub fn is_own_mix(&self) -> bool {
+    pub fn is_mix_of_user(&self) -> bool {
         self.workloads().any(|name| name.starts_with(MIX))
     }
 
@@ -121,13 +122,13 @@ pub fn by_share(run: &Run) -> Vec<Use> {
 }
 
 /// The share of timers that fire, at the largest n, where chance matters least.
-fn fires(run: &Run, parts: &[Part]) -> Option<f64> {
+fn fires(run: &Run, parts: &[MeasuredWorkload]) -> Option<f64> {
     // A part with several measures starts timers and fires all of them. The census also counts the
     // other phases of its workload, such as cancels.
     if parts.iter().any(|part| part.measures.len() > 1) {
         return Some(1.0);
     }
-    let last = |part: &Part| {
+    let last = |part: &MeasuredWorkload| {
         let censuses = run.census.iter().filter(|it| it.workload == part.workload);
         censuses.max_by_key(|it| it.n)
     };

@@ -22,7 +22,12 @@ impl Screen {
 /// # Panics
 ///
 /// If the page or the script fails, or writes to the console.
-pub(crate) fn said(name: &str, html: &str, screen: Screen, script: &str) -> Option<Vec<String>> {
+pub(crate) fn reported_lines(
+    name: &str,
+    html: &str,
+    screen: Screen,
+    script: &str,
+) -> Option<Vec<String>> {
     let Some(browser) = chromium() else {
         // The test runner captures `eprintln!`, but not a direct write.
         let remark = "skipped: no Chromium to open the page in (apt-get install chromium)\n";
@@ -30,9 +35,9 @@ pub(crate) fn said(name: &str, html: &str, screen: Screen, script: &str) -> Opti
         return None;
     };
     let dir = scratch(&format!("browser-{name}"));
-    let played =
+    let script_element =
         format!("{SAY}<script>(async () => {{ {script} }})().finally(done)</script></html>");
-    fs::write(dir.join("page.html"), html.replace("</html>", &played)).unwrap();
+    fs::write(dir.join("page.html"), html.replace("</html>", &script_element)).unwrap();
     // A window is at least 500 pixels wide; a frame can be narrower.
     let frame = FRAME.replace("WIDTH", &screen.width.to_string());
     fs::write(dir.join("frame.html"), frame).unwrap();
@@ -50,10 +55,10 @@ pub(crate) fn said(name: &str, html: &str, screen: Screen, script: &str) -> Opti
     let console: Vec<_> = errors.lines().filter(|line| line.contains(":CONSOLE:")).collect();
     assert!(console.is_empty(), "{console:#?}");
     let outer = String::from_utf8_lossy(&output.stdout);
-    let said = outer.split("<pre>").nth(1).and_then(|rest| rest.split("</pre>").next());
-    let said = said.filter(|said| said.contains("done\n"));
-    let said = said.unwrap_or_else(|| panic!("the script did not end: {outer}"));
-    Some(said.trim_end_matches("done\n").lines().map(str::to_owned).collect())
+    let report = outer.split("<pre>").nth(1).and_then(|rest| rest.split("</pre>").next());
+    let report = report.filter(|report| report.contains("done\n"));
+    let report = report.unwrap_or_else(|| panic!("the script did not end: {outer}"));
+    Some(report.trim_end_matches("done\n").lines().map(str::to_owned).collect())
 }
 
 const FRAME: &str = r#"<!DOCTYPE html><html><head><meta charset="utf-8">

@@ -31,7 +31,7 @@ fn the_same_run_twice_is_within_noise() {
 }
 
 #[test]
-fn faster_and_slower_are_said_of_b() {
+fn faster_and_slower_describe_b() {
     let a = synthetic::run();
     let slower = verdicts(&compare(&a, &scaled(&a, "binary-heap", 1.5)), "binary-heap");
     assert!(!slower.is_empty() && slower.iter().all(|v| *v == Verdict::Slower), "{slower:?}");
@@ -43,7 +43,7 @@ fn faster_and_slower_are_said_of_b() {
 }
 
 #[test]
-fn one_percent_is_noise_even_where_samples_agree() {
+fn one_percent_is_noise_even_if_samples_agree() {
     let mut a = synthetic::run();
     a.throughput.iter_mut().for_each(|r| r.ns_per_op.fill(100.0));
     let b = scaled(&a, "round-wheel", 1.01);
@@ -53,7 +53,7 @@ fn one_percent_is_noise_even_where_samples_agree() {
 }
 
 #[test]
-fn what_speaks_against_a_comparison_is_said() {
+fn differences_between_the_runs_are_warnings() {
     let a = synthetic::run();
     let mut b = scaled(&a, FLOOR, 1.4);
     b.provenance.cpu = "Another CPU".to_owned();

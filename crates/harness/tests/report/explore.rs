@@ -15,7 +15,7 @@ use crate::{scratch, synthetic};
 /// Two structures whose ranks swap between a thousand timers and a million, one that was not
 /// measured with a million, and one that is always slow. Each plays a mix in which 1 % of the
 /// timers fire, and a workload in which all fire.
-fn crossing() -> Run {
+fn run_with_crossing_costs() -> Run {
     let mut run = synthetic::empty();
     let sizes = [1_000, 1_000_000];
     for n in sizes {
@@ -49,8 +49,8 @@ fn crossing() -> Run {
 }
 
 #[test]
-fn it_holds_what_was_measured_and_the_shares_that_fire() {
-    let explorer = Explorer::new(&crossing()).unwrap();
+fn the_explorer_has_the_measured_points_and_the_shares_that_fire() {
+    let explorer = Explorer::new(&run_with_crossing_costs()).unwrap();
     assert_eq!(explorer.sizes, [1_000, 1_000_000]);
     let mixes: Vec<(&str, f64)> =
         explorer.mixes.iter().map(|mix| (mix.name.as_str(), mix.fires)).collect();
@@ -66,8 +66,8 @@ fn it_holds_what_was_measured_and_the_shares_that_fire() {
 }
 
 #[test]
-fn a_mix_whose_calls_nobody_counted_at_a_size_has_no_cost_there() {
-    let mut run = crossing();
+fn a_mix_without_a_census_at_a_size_has_no_cost_there() {
+    let mut run = run_with_crossing_costs();
     run.census.retain(|census| census.n == 1_000);
     let explorer = Explorer::new(&run).unwrap();
     assert!(explorer.structures[0].call[0][0].is_some());
@@ -75,8 +75,8 @@ fn a_mix_whose_calls_nobody_counted_at_a_size_has_no_cost_there() {
 }
 
 #[test]
-fn a_wrong_answer_is_called_one() {
-    let mut run = crossing();
+fn a_wrong_answer_is_shown_as_wrong() {
+    let mut run = run_with_crossing_costs();
     run.failures.push(wheelhouse_harness::model::Failure {
         backend: "steep".to_owned(),
         workload: "keepalive".to_owned(),
@@ -91,17 +91,17 @@ fn a_wrong_answer_is_called_one() {
 }
 
 #[test]
-fn one_number_of_timers_makes_a_table_and_no_lines() {
-    let mut run = crossing();
+fn a_run_of_one_size_has_a_table_but_no_plot() {
+    let mut run = run_with_crossing_costs();
     run.throughput.retain(|row| row.n == 1_000);
     let page = fs::read_to_string(report::write(&run, &scratch("explore-one")).unwrap()).unwrap();
     let script = "say(shown()); say(part.querySelector('figure').offsetHeight);";
-    let Some(said) = played("one", &page, Screen::DESKTOP, script) else { return };
-    assert_eq!(said, ["steep short flat slow", "0"]);
+    let Some(lines) = run_script("one", &page, Screen::DESKTOP, script) else { return };
+    assert_eq!(lines, ["steep short flat slow", "0"]);
 }
 
 #[test]
-fn the_plot_library_is_the_one_that_is_named() {
+fn the_plot_library_has_the_documented_checksums() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/explore/uplot");
     let named = fs::read_to_string(format!("{folder}/README.md")).unwrap();
     for file in ["uPlot.iife.min.js", "uPlot.min.css", "LICENSE"] {
@@ -109,13 +109,14 @@ fn the_plot_library_is_the_one_that_is_named() {
         let sum: String = sum.iter().map(|byte| format!("{byte:02x}")).collect();
         assert!(named.contains(&format!("| {file} | {sum} |")), "{file}: {sum}");
     }
-    let page = explore::render(&Explorer::new(&crossing()).unwrap(), None).into_string();
+    let page =
+        explore::render(&Explorer::new(&run_with_crossing_costs()).unwrap(), None).into_string();
     assert!(page.contains("Copyright (c) 2022 Leon Sorokin"), "a copy contains the licence");
 }
 
 /// The same run on another machine, with ten times the timers: everything takes twice as long.
 fn other() -> Run {
-    let mut run = crossing();
+    let mut run = run_with_crossing_costs();
     run.provenance.host = "other".to_owned();
     run.throughput.iter_mut().for_each(|row| {
         row.n *= 10;
@@ -126,18 +127,21 @@ fn other() -> Run {
     run
 }
 
-/// The page of the run, next to the other run if `is_beside`.
-fn page(name: &str, is_beside: bool) -> String {
-    let other = is_beside.then(other);
-    let page =
-        report::write_with(&crossing(), other.as_ref(), &scratch(&format!("explore-{name}")));
+/// The page of the run, next to the other run if `with_other`.
+fn page(name: &str, with_other: bool) -> String {
+    let other = with_other.then(other);
+    let page = report::write_with(
+        &run_with_crossing_costs(),
+        other.as_ref(),
+        &scratch(&format!("explore-{name}")),
+    );
     fs::read_to_string(page.unwrap()).unwrap()
 }
 
 /// The lines that the script of a test reports. The script can use `set(name, value)`, `shown()`
 /// (the names in row order), `text(selector)` and `say(anything)`.
-fn played(name: &str, html: &str, screen: Screen, script: &str) -> Option<Vec<String>> {
-    browser::said(&format!("explore-{name}"), html, screen, &format!("{HELPERS}{script}"))
+fn run_script(name: &str, html: &str, screen: Screen, script: &str) -> Option<Vec<String>> {
+    browser::reported_lines(&format!("explore-{name}"), html, screen, &format!("{HELPERS}{script}"))
 }
 
 const HELPERS: &str = r##"
@@ -157,7 +161,7 @@ const HELPERS: &str = r##"
 "##;
 
 #[test]
-fn the_sliders_rank_the_structures_anew() {
+fn the_sliders_rank_the_structures_again() {
     let script = "set('n', 3); say(shown()); set('n', 6); say(shown());
         say(part.querySelectorAll('tr.off').length); say(text('tr.off .call'));
         set('n', 4.5); say(text('[name=count]')); say(text('tbody .call'));
@@ -165,35 +169,35 @@ fn the_sliders_rank_the_structures_anew() {
         set('n', 6); set('fires', 100); set('metric', 'tail'); say(shown());
         set('metric', 'bytes'); say(shown());";
     let html = page("sliders", false);
-    let Some(said) = played("sliders", &html, Screen::DESKTOP, script) else { return };
-    assert_eq!(said[0], "steep short flat slow");
-    assert_eq!(said[1], "flat steep slow short", "a structure without a figure is last");
-    assert_eq!(said[2..4], ["1", "to 1,000"]);
-    assert_eq!(said[4], "32,000");
+    let Some(lines) = run_script("sliders", &html, Screen::DESKTOP, script) else { return };
+    assert_eq!(lines[0], "steep short flat slow");
+    assert_eq!(lines[1], "flat steep slow short", "a structure without a figure is last");
+    assert_eq!(lines[2..4], ["1", "to 1,000"]);
+    assert_eq!(lines[4], "32,000");
     // Halfway between 10 and 90 on logarithmic scales, with 1.01 calls per operation. Samples vary.
-    let between: f64 = said[5].trim_end_matches(" ns").parse().unwrap();
+    let between: f64 = lines[5].trim_end_matches(" ns").parse().unwrap();
     assert!((between - 29.7).abs() < 3.0, "{between}");
     let expected =
         "32,000 timers, 1.0 % (keepalive) fire: not measured here; interpolated, steep is the";
-    assert!(said[6].starts_with(expected), "{}", said[6]);
-    assert_eq!(said[7], "100 % (all fire)");
-    assert_eq!(said[8], "steep slow flat short", "flat has the longest tail");
-    assert_eq!(said[9], "flat steep slow short");
+    assert!(lines[6].starts_with(expected), "{}", lines[6]);
+    assert_eq!(lines[7], "100 % (all fire)");
+    assert_eq!(lines[8], "steep slow flat short", "flat has the longest tail");
+    assert_eq!(lines[9], "flat steep slow short");
 }
 
 #[test]
-fn where_it_was_measured_the_page_says_what_the_terminal_says() {
+fn at_measured_points_the_page_agrees_with_the_terminal() {
     let script = "set('n', 6); say(text('.verdict')); set('fires', 1000); say(text('.verdict'));";
     let html = page("taken", false);
-    let Some(said) = played("taken", &html, Screen::DESKTOP, script) else { return };
-    let all: Vec<_> = picks(&crossing());
+    let Some(lines) = run_script("taken", &html, Screen::DESKTOP, script) else { return };
+    let all: Vec<_> = picks(&run_with_crossing_costs());
     let fire = all.iter().find(|pick| pick.what.starts_with("all fire")).unwrap();
-    assert_eq!(said[1], format!("1,000,000 timers, 100 % (all fire) fire: {}", fire.taken()));
-    assert!(said[0].starts_with("1,000,000 timers, 1.0 % (keepalive) fire: take flat ("));
+    assert_eq!(lines[1], format!("1,000,000 timers, 100 % (all fire) fire: {}", fire.sentence()));
+    assert!(lines[0].starts_with("1,000,000 timers, 1.0 % (keepalive) fire: use flat ("));
 }
 
 #[test]
-fn the_address_leads_to_the_choice_and_says_what_it_does_not_lead_to() {
+fn the_address_stores_the_choice_and_unknown_parts_are_reported() {
     let script = "const go = async (hash) => {
             location.hash = hash;
             await new Promise((done) => addEventListener('hashchange', done, { once: true }));
@@ -210,42 +214,43 @@ fn the_address_leads_to_the_choice_and_says_what_it_does_not_lead_to() {
         say(part.querySelector('.warning').hidden);
         await go('#n=9&mix=foo&metric=bar&show=flat&show=baz'); say(text('.warning'));";
     let html = page("address", false);
-    let Some(said) = played("address", &html, Screen::DESKTOP, script) else { return };
+    let Some(lines) = run_script("address", &html, Screen::DESKTOP, script) else { return };
     let hash = "#n=1000&mix=all+fire&metric=bytes&show=steep&show=short&show=flat";
-    assert_eq!(said[0].split('&').count(), hash.split('&').count());
-    assert!(hash.split('&').all(|pair| said[0].contains(pair)), "{}", said[0]);
-    assert_eq!(said[1], "1,000,100 % (all fire),bytes,3");
-    assert_eq!(said[2], "1,000,000,1.0 % (keepalive),call,4", "no choice: the default");
-    assert_eq!(said[3], "true");
-    assert_eq!(said[4..6], ["30,000,30 %,call,4", "true"]);
-    assert!(said[6].contains("n=9, mix=foo, metric=bar, show=baz, which is not"), "{}", said[6]);
+    assert_eq!(lines[0].split('&').count(), hash.split('&').count());
+    assert!(hash.split('&').all(|pair| lines[0].contains(pair)), "{}", lines[0]);
+    assert_eq!(lines[1], "1,000,100 % (all fire),bytes,3");
+    assert_eq!(lines[2], "1,000,000,1.0 % (keepalive),call,4", "no choice: the default");
+    assert_eq!(lines[3], "true");
+    assert_eq!(lines[4..6], ["30,000,30 %,call,4", "true"]);
+    assert!(lines[6].contains("n=9, mix=foo, metric=bar, show=baz, which is not"), "{}", lines[6]);
 }
 
 #[test]
-fn another_run_is_next_to_the_first_also_above_its_sizes() {
+fn another_run_is_shown_next_to_the_first_even_beyond_its_sizes() {
     let script = "set('n', 6); say(text('th.other')); say(row('slow').lastChild.textContent);
         say(row('flat').lastChild.textContent);
         set('n', 7); say(text('[name=count]')); say(row('flat').lastChild.textContent);
         say(text('td.call'));";
     let html = page("beside", true);
-    let Some(said) = played("beside", &html, Screen::DESKTOP, script) else { return };
-    assert_eq!(said[0..2], ["other 2026-11-21 02ff5b6a", "-"]);
-    let ratio: f64 = said[2].split('×').nth(1).unwrap().parse().unwrap();
-    assert!((ratio - 2.0).abs() < 0.2, "{}", said[2]);
-    assert_eq!(said[3], "10,000,000");
-    assert!(said[4].ends_with("&nbsp;ns"), "the other run has ten million: {}", said[4]);
-    assert_eq!(said[5], "to 1,000,000");
+    let Some(lines) = run_script("beside", &html, Screen::DESKTOP, script) else { return };
+    assert_eq!(lines[0..2], ["other 2026-11-21 02ff5b6a", "-"]);
+    let ratio: f64 = lines[2].split('×').nth(1).unwrap().parse().unwrap();
+    assert!((ratio - 2.0).abs() < 0.2, "{}", lines[2]);
+    assert_eq!(lines[3], "10,000,000");
+    assert!(lines[4].ends_with("&nbsp;ns"), "the other run has ten million: {}", lines[4]);
+    assert_eq!(lines[5], "to 1,000,000");
 }
 
 #[test]
 fn two_runs_without_a_mix_are_an_error() {
     let dir = scratch("explore-nothing");
-    let error = report::write_with(&crossing(), Some(&synthetic::empty()), &dir).unwrap_err();
+    let error = report::write_with(&run_with_crossing_costs(), Some(&synthetic::empty()), &dir)
+        .unwrap_err();
     assert!(error.to_string().contains("no workload with a known share"), "{error}");
 }
 
 #[test]
-fn the_plot_has_a_line_for_each_that_is_shown_and_says_what_is_under_the_pointer() {
+fn the_plot_shows_the_selected_structures_and_a_tooltip() {
     let script = "const over = part.querySelector('.u-over'), box = over.getBoundingClientRect();
         const move = (type, x) => over.dispatchEvent(new MouseEvent(type,
             { bubbles: true, clientX: x + Math.round(box.left), clientY: 9 + Math.round(box.top) }
@@ -270,14 +275,14 @@ fn the_plot_has_a_line_for_each_that_is_shown_and_says_what_is_under_the_pointer
         await new Promise((done) => setTimeout(done, 100));
         say(ink() < all); say(ink() > 0);";
     let html = page("plot", false);
-    let Some(said) = played("plot", &html, Screen::DESKTOP, script) else { return };
-    let places = ["1,000 timers", "steep", "short", "flat"].map(|part| said[0].find(part));
-    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{}", said[0]);
-    assert_eq!(said[1..], ["1,000", "true", "true"]);
+    let Some(lines) = run_script("plot", &html, Screen::DESKTOP, script) else { return };
+    let places = ["1,000 timers", "steep", "short", "flat"].map(|part| lines[0].find(part));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{}", lines[0]);
+    assert_eq!(lines[1..], ["1,000", "true", "true"]);
 }
 
 #[test]
-fn it_fits_three_screens_in_light_and_dark() {
+fn the_page_fits_three_screen_sizes_in_light_and_dark() {
     let script = "say([innerWidth, matchMedia('(prefers-color-scheme: dark)').matches, overflow(),
             part.querySelector('canvas').clientWidth > 250].join());
         set('metric', 'tail'); say(overflow());
@@ -288,14 +293,16 @@ fn it_fits_three_screens_in_light_and_dark() {
         [360, 768, 1280].into_iter().flat_map(|width| [(width, false), (width, true)])
     {
         let name = format!("screens-{width}-{is_dark}");
-        let Some(said) = played(&name, &html, Screen { width, is_dark }, script) else { return };
-        assert_eq!(said[0], format!("{width},{is_dark},0,true"));
-        assert_eq!(said[1..], ["0", "0"], "neither the page nor the table scrolls sideways");
+        let Some(lines) = run_script(&name, &html, Screen { width, is_dark }, script) else {
+            return;
+        };
+        assert_eq!(lines[0], format!("{width},{is_dark},0,true"));
+        assert_eq!(lines[1..], ["0", "0"], "neither the page nor the table scrolls sideways");
     }
 }
 
 #[test]
-fn without_script_it_is_a_table() {
+fn without_script_the_page_shows_a_table() {
     let html = page("static", true);
     // A browser without script runs none of these.
     let mut parts = html.split("<script");
@@ -307,9 +314,11 @@ fn without_script_it_is_a_table() {
             .every((it) => it.offsetHeight === 0)); say(overflow());";
     for width in [360, 1280] {
         let screen = Screen { width, is_dark: false };
-        let Some(said) = played(&format!("static-{width}"), &bare, screen, script) else { return };
-        assert_eq!(said[0], "flat steep slow short");
-        assert!(said[1].starts_with("flat ") && said[1].contains("×1.00"), "{}", said[1]);
-        assert_eq!(said[2..], ["true", "true", "0"]);
+        let Some(lines) = run_script(&format!("static-{width}"), &bare, screen, script) else {
+            return;
+        };
+        assert_eq!(lines[0], "flat steep slow short");
+        assert!(lines[1].starts_with("flat ") && lines[1].contains("×1.00"), "{}", lines[1]);
+        assert_eq!(lines[2..], ["true", "true", "0"]);
     }
 }

@@ -31,29 +31,29 @@ fn first(run: &Run) -> (String, Vec<String>) {
 }
 
 #[test]
-fn the_answer_says_how_many_timers_what_happens_to_them_and_whom_to_take() {
+fn the_answer_names_the_number_of_timers_the_use_and_the_structure() {
     let run = run(&[("a", &[13.0; 3]), ("b", &[20.0; 3]), ("floor", &[1.0; 3])]);
-    let expected = "200,000 timers: take a. It is the best, or as good as the best, for 1 of 1 \
+    let expected = "200,000 timers: use a. It is the best, or as good as the best, for 1 of 1 \
                     uses: your mix, 90 % cancelled or moved (13.0 ns).";
     assert_eq!(answer(&run), [expected], "a use without figures has no line");
     assert_eq!(names(&picks(&run)[0].others), ["b"]);
 }
 
 #[test]
-fn within_a_fifth_is_a_tie_and_the_first_of_the_table_is_taken() {
+fn a_structure_within_a_fifth_is_a_tie_and_the_first_in_the_table_wins() {
     let run = run(&[("a", &[11.9; 3]), ("b", &[10.0; 3]), ("c", &[12.1; 3])]);
     assert_eq!(first(&run), ("a".to_owned(), vec!["b".to_owned()]));
 }
 
 #[test]
-fn who_is_behind_in_some_rounds_only_is_a_tie() {
+fn a_structure_behind_in_some_rounds_only_is_a_tie() {
     let run = run(&[("a", &[10.0, 30.0, 11.0]), ("b", &[10.0, 10.0, 10.0]), ("c", &[15.0; 3])]);
     assert_eq!(first(&run), ("a".to_owned(), vec!["b".to_owned()]));
 }
 
 /// In the third round everything takes three times as long.
 #[test]
-fn what_slows_a_round_slows_all_and_changes_nothing() {
+fn a_slow_round_does_not_change_the_pick() {
     let slow = |ns: f64| [ns, ns, 3.0 * ns, ns, ns];
     let run = run(&[("a", &slow(13.0)), ("b", &slow(10.0)), ("c", &slow(10.5))]);
     assert_eq!(first(&run), ("b".to_owned(), vec!["c".to_owned()]));
@@ -61,7 +61,7 @@ fn what_slows_a_round_slows_all_and_changes_nothing() {
 
 /// In one round of nine, the scheduler takes the processor from the faster structure.
 #[test]
-fn a_stall_in_one_round_changes_nothing() {
+fn a_stall_in_one_round_does_not_change_the_pick() {
     let (mut stalled, steady) = ([10.0; 9], [13.0; 9]);
     stalled[4] = 4_000.0;
     assert_eq!(first(&run(&[("a", &steady), ("b", &stalled)])), ("b".to_owned(), vec![]));
@@ -69,7 +69,7 @@ fn a_stall_in_one_round_changes_nothing() {
 }
 
 #[test]
-fn rounds_that_only_one_took_part_in_are_not_compared() {
+fn only_rounds_that_both_took_part_in_are_compared() {
     let mut run = run(&[("a", &[13.0, 13.0, 13.0]), ("b", &[90.0, 10.0, 10.0, 10.0])]);
     run.throughput[0].rounds = vec![1, 2, 3];
     run.throughput[1].rounds = vec![0, 1, 2, 3];
@@ -77,20 +77,20 @@ fn rounds_that_only_one_took_part_in_are_not_compared() {
 }
 
 #[test]
-fn who_was_sampled_too_seldom_is_judged_by_the_median() {
+fn with_too_few_samples_the_medians_decide() {
     let run = run(&[("a", &[13.0, 13.0]), ("b", &[10.0, 10.0])]);
     assert_eq!(first(&run), ("b".to_owned(), vec![]));
 }
 
 #[test]
-fn a_structure_that_nobody_should_take_is_never_picked() {
+fn a_structure_that_is_not_recommended_is_never_picked() {
     let run = run(&[("sorted-slice", &[5.0; 3]), ("binary-heap", &[10.0; 3])]);
     assert_eq!(first(&run), ("binary-heap".to_owned(), vec![]));
 }
 
 /// A skip list fires fast and inserts slowly. The life of a timer includes both.
 #[test]
-fn where_all_fire_their_insertion_counts() {
+fn if_all_timers_fire_their_insertion_counts_too() {
     let mut run = synthetic::empty();
     for (name, insert, fire) in [("skip-list", 100.0, 20.0), ("binary-heap", 15.0, 60.0)] {
         for (measure, ns) in [("insert-warm", insert), ("fire-ticks", fire)] {
@@ -105,7 +105,7 @@ fn where_all_fire_their_insertion_counts() {
 }
 
 #[test]
-fn the_longest_call_is_decided_by_steps_and_an_exception_has_its_price() {
+fn steps_decide_the_longest_call_and_an_exception_states_its_price() {
     let mut run = run(&[("a", &[10.0; 3]), ("b", &[24.0; 3])]);
     for (backend, longest) in [("a", 1_300), ("b", 40)] {
         let [backend, workload, operation] = [backend, "uniform", "tick"].map(str::to_owned);
@@ -123,14 +123,14 @@ fn the_longest_call_is_decided_by_steps_and_an_exception_has_its_price() {
 }
 
 #[test]
-fn a_run_that_was_cut_short_has_no_answer() {
+fn an_interrupted_run_has_no_answer() {
     let mut run = run(&[("a", &[13.0; 3])]);
     run.interrupted = true;
     assert_eq!(answer(&run), Vec::<String>::new());
 }
 
 #[test]
-fn only_who_was_measured_at_that_number_is_picked() {
+fn a_pick_was_measured_at_the_default_n() {
     let mut run = synthetic::run();
     let fast = |run: &mut Run, n| {
         let mut row = synthetic::throughput("fast-when-few", "steady", n, "steady", 0.1, 0);
@@ -148,7 +148,7 @@ fn only_who_was_measured_at_that_number_is_picked() {
 }
 
 #[test]
-fn few_timers_have_a_pick_of_their_own() {
+fn few_timers_have_a_separate_pick() {
     let mut run = synthetic::empty();
     for (name, few, many) in [("hierarchical-wheel", 30.0, 40.0), ("binary-heap", 20.0, 90.0)] {
         for (n, ns) in [(10, few), (1_000_000, many)] {
@@ -163,16 +163,16 @@ fn few_timers_have_a_pick_of_their_own() {
         let workload = "steady".to_owned();
         run.census.push(Census { workload, n, starts, ..Census::default() });
     }
-    let said = answer(&run);
-    assert!(said[0].starts_with("1,000,000 timers: take hierarchical-wheel."), "{said:?}");
+    let lines = answer(&run);
+    assert!(lines[0].starts_with("1,000,000 timers: use hierarchical-wheel."), "{lines:?}");
     let few = "10 timers, steady churn: binary-heap, 20.0 ns instead of 30.0 ns.";
-    assert!(said[1].starts_with(few), "{said:?}");
+    assert!(lines[1].starts_with(few), "{lines:?}");
     run.throughput.retain(|row| row.n != 10);
     assert_eq!(answer(&run).len(), 1);
 }
 
 #[test]
-fn who_lacks_a_part_of_what_decides_is_left_out() {
+fn a_structure_without_all_workloads_of_a_use_is_left_out() {
     let mut run = synthetic::run();
     let rows = [("round-wheel", "tcp", 10.0), ("binary-heap", "tcp", 20.0)];
     let others = ["often-moved", "mostly-answered"].map(|it| ("binary-heap", it, 9.0));

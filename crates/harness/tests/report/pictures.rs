@@ -20,7 +20,7 @@ fn lines(svg: &str) -> Vec<Vec<(i32, i32)>> {
 }
 
 #[test]
-fn every_subject_with_data_has_a_picture_under_a_name_of_its_own() {
+fn every_subject_with_data_has_a_picture_with_a_unique_name() {
     let run = synthetic::run();
     let pictures = plot::all(&run);
     assert_eq!(pictures.len(), 8 + 3 * 4 + 1, "traces with a single n have none");
@@ -30,11 +30,11 @@ fn every_subject_with_data_has_a_picture_under_a_name_of_its_own() {
         names.contains("time-steady.svg") && names.contains("latency-tick-steady-1000000.svg"),
         "{names:?}"
     );
-    assert_eq!(plot::emblem(&run).unwrap().file, "time-steady.svg");
+    assert_eq!(plot::main_picture(&run).unwrap().file, "time-steady.svg");
 }
 
 #[test]
-fn names_that_meet_are_kept_apart() {
+fn equal_file_names_get_a_suffix() {
     let mut run = synthetic::run();
     let mut other: Vec<_> =
         run.throughput.iter().filter(|r| r.workload == "hold-exponential").cloned().collect();
@@ -49,7 +49,7 @@ fn names_that_meet_are_kept_apart() {
 }
 
 #[test]
-fn lines_rise_with_what_they_show() {
+fn lines_rise_with_their_figures() {
     let lines = lines(&steady(&synthetic::run()));
     assert_eq!(lines.len(), 5);
     for line in lines {
@@ -62,7 +62,7 @@ fn lines_rise_with_what_they_show() {
 }
 
 #[test]
-fn pictures_are_whole_xml_and_carry_both_themes() {
+fn pictures_are_well_formed_and_have_both_themes() {
     for picture in plot::all(&synthetic::run()) {
         let svg = &picture.svg;
         assert!(
@@ -105,7 +105,7 @@ fn every_colour_has_a_dark_counterpart() {
 }
 
 #[test]
-fn a_structure_has_its_colour_whoever_else_is_there() {
+fn a_structure_has_the_same_colour_in_every_run() {
     let mark = plot::style_of("round-wheel").light;
     let mut run = synthetic::run();
     let drawn =
@@ -129,7 +129,7 @@ fn a_line_is_found_by_the_name_of_its_structure() {
 }
 
 #[test]
-fn the_floor_is_broken_and_nothing_else_is() {
+fn only_the_line_of_the_floor_is_dashed() {
     let svg = steady(&synthetic::run());
     assert_eq!(svg.matches("stroke-dasharray").count(), 1);
     let mut run = synthetic::run();
@@ -152,9 +152,9 @@ fn names_are_escaped() {
 }
 
 #[test]
-fn odd_runs_draw_what_can_be_drawn() {
+fn figures_that_cannot_be_drawn_are_left_out() {
     assert!(plot::all(&synthetic::empty()).is_empty());
-    assert!(plot::emblem(&synthetic::empty()).is_none());
+    assert!(plot::main_picture(&synthetic::empty()).is_none());
     let mut zeros = synthetic::run();
     zeros.throughput.iter_mut().for_each(|r| r.ns_per_op.fill(0.0));
     zeros.latency.iter_mut().for_each(|r| {

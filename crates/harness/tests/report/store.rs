@@ -6,7 +6,7 @@ use wheelhouse_harness::{report, store};
 use crate::{scratch, synthetic};
 
 #[test]
-fn what_was_saved_is_loaded_from_the_folder_and_from_the_file() {
+fn a_saved_run_is_loaded_from_its_folder_or_file() {
     let dir = scratch("roundtrip");
     let run = synthetic::run();
     store::save(&dir, &run).unwrap();
@@ -18,7 +18,7 @@ fn what_was_saved_is_loaded_from_the_folder_and_from_the_file() {
 }
 
 #[test]
-fn saving_again_replaces_and_leaves_no_other_files() {
+fn saving_again_replaces_the_file_and_leaves_no_others() {
     let dir = scratch("again");
     store::save(&dir, &synthetic::empty()).unwrap();
     store::save(&dir, &synthetic::run()).unwrap();
@@ -32,7 +32,7 @@ fn saving_again_replaces_and_leaves_no_other_files() {
 }
 
 #[test]
-fn a_save_that_fails_leaves_the_old_file_whole() {
+fn a_failed_save_leaves_the_old_file_unchanged() {
     let dir = scratch("fails");
     store::save(&dir, &synthetic::run()).unwrap();
     let before = fs::read(dir.join("run.json")).unwrap();
@@ -51,7 +51,7 @@ fn a_save_that_fails_leaves_the_old_file_whole() {
 }
 
 #[test]
-fn what_cannot_be_loaded_says_what_to_do() {
+fn load_errors_state_the_remedy() {
     let dir = scratch("errors");
     let error = |path: &Path| format!("{:#}", store::load(path).unwrap_err());
     assert!(
@@ -80,7 +80,7 @@ fn what_cannot_be_loaded_says_what_to_do() {
 }
 
 #[test]
-fn figures_that_no_measurement_gives_are_damage() {
+fn impossible_figures_count_as_damage() {
     let dir = scratch("figures");
     store::save(&dir, &synthetic::run()).unwrap();
     let file = dir.join("run.json");
@@ -110,7 +110,7 @@ fn figures_that_no_measurement_gives_are_damage() {
 }
 
 #[test]
-fn a_packed_run_is_read_like_one_that_is_not() {
+fn a_compressed_run_can_be_loaded() {
     let dir = scratch("packed");
     let run = synthetic::run();
     store::save(&dir, &run).unwrap();
@@ -123,7 +123,7 @@ fn a_packed_run_is_read_like_one_that_is_not() {
 }
 
 #[test]
-fn a_report_names_the_run_that_it_was_made_from() {
+fn a_report_has_the_digest_of_its_run() {
     let (dir, mut run) = (scratch("digest"), synthetic::run());
     store::save(&dir, &run).unwrap();
     let digest = store::digest(&dir).unwrap().expect("the run was saved");

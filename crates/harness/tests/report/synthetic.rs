@@ -75,7 +75,7 @@ pub(crate) fn run() -> Run {
 /// A run without a row.
 pub(crate) fn empty() -> Run {
     Run {
-        guests: Vec::new(),
+        external: Vec::new(),
         census: Vec::new(),
         schema: SCHEMA,
         provenance: provenance(),

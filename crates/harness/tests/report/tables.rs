@@ -1,7 +1,7 @@
 use serde_json::json;
 use wheelhouse_harness::model::FLOOR;
 use wheelhouse_harness::report::tables as full;
-use wheelhouse_harness::summary::{at_a_glance, in_short, sizes, usual_n};
+use wheelhouse_harness::summary::{at_a_glance, default_n, in_short, sizes};
 use wheelhouse_present::table::{Cell, Format, Mark, Table};
 
 use crate::synthetic;
@@ -14,7 +14,7 @@ fn field<'a>(table: &'a Table, structure: &str, key: &str) -> &'a Cell {
 }
 
 #[test]
-fn the_glance_has_a_column_per_operation_and_trace() {
+fn the_table_at_a_glance_has_a_column_for_each_operation_and_trace() {
     let table = at_a_glance(&synthetic::run(), None);
     let keys: Vec<&str> = table.columns.iter().map(|c| c.key.as_str()).collect();
     let wanted = [
@@ -42,7 +42,7 @@ fn the_glance_has_a_column_per_operation_and_trace() {
 }
 
 #[test]
-fn the_best_is_marked_once_per_column_and_is_never_the_floor() {
+fn each_column_has_one_best_cell_which_is_never_the_floor() {
     let table = at_a_glance(&synthetic::run(), None);
     let columns = table.columns.iter().enumerate().skip(1);
     for (i, column) in columns.filter(|(_, column)| !column.key.starts_with("tick")) {
@@ -58,7 +58,7 @@ fn the_best_is_marked_once_per_column_and_is_never_the_floor() {
 }
 
 #[test]
-fn nothing_is_marked_in_a_tail_that_the_floor_has_nearly_too() {
+fn a_tail_near_the_floor_has_no_best_cell() {
     let mut run = synthetic::run();
     let marked = |run: &_| {
         let table = at_a_glance(run, None);
@@ -75,7 +75,7 @@ fn nothing_is_marked_in_a_tail_that_the_floor_has_nearly_too() {
 }
 
 #[test]
-fn a_table_for_a_terminal_has_six_columns_in_their_order() {
+fn a_table_for_a_terminal_has_six_columns_in_table_order() {
     let table = in_short(&synthetic::run(), None);
     let keys: Vec<&str> = table.columns.iter().map(|column| column.key.as_str()).collect();
     let wanted =
@@ -105,7 +105,7 @@ fn wrong_answers_and_missing_rows_have_no_figures() {
 }
 
 #[test]
-fn who_has_no_figure_at_a_size_is_named_below_the_table() {
+fn structures_without_figures_are_named_below_the_table() {
     let mut run = synthetic::run();
     let slow = "skip-list";
     run.throughput.retain(|row| {
@@ -124,7 +124,7 @@ fn who_has_no_figure_at_a_size_is_named_below_the_table() {
 }
 
 #[test]
-fn a_wrong_answer_outranks_a_figure() {
+fn a_wrong_answer_replaces_a_figure() {
     let mut run = synthetic::run();
     run.failures[0].n = 1_000;
     let table = at_a_glance(&run, Some(1_000));
@@ -137,21 +137,21 @@ fn a_wrong_answer_outranks_a_figure() {
 }
 
 #[test]
-fn a_million_is_usual_and_traces_do_not_decide() {
+fn a_million_is_the_default_n_and_traces_are_ignored() {
     let mut run = synthetic::run();
-    assert_eq!((usual_n(&run), sizes(&run)), (Some(1_000_000), synthetic::SIZES.to_vec()));
+    assert_eq!((default_n(&run), sizes(&run)), (Some(1_000_000), synthetic::SIZES.to_vec()));
     run.throughput.retain(|r| r.n != 1_000_000);
     run.latency.retain(|r| r.n != 1_000_000);
     run.memory.retain(|r| r.n != 1_000_000);
-    assert_eq!(usual_n(&run), Some(100_000), "183,204 is the n of a trace");
+    assert_eq!(default_n(&run), Some(100_000), "183,204 is the n of a trace");
     run.throughput.retain(|r| r.workload.starts_with("trace:"));
     (run.latency, run.memory, run.failures) = (vec![], vec![], vec![]);
-    assert_eq!(usual_n(&run), Some(183_204));
+    assert_eq!(default_n(&run), Some(183_204));
     assert_eq!(at_a_glance(&run, None).columns.len(), 3);
 }
 
 #[test]
-fn notes_name_unit_n_repetitions_and_spread() {
+fn notes_state_unit_n_repetitions_and_spread() {
     let notes = at_a_glance(&synthetic::run(), None).notes.join("\n");
     for part in [
         "n = 1,000,000, 5 repetitions",
@@ -167,7 +167,7 @@ fn notes_name_unit_n_repetitions_and_spread() {
 }
 
 #[test]
-fn odd_runs_give_a_table_that_says_so() {
+fn empty_and_interrupted_runs_give_a_table_with_the_reason() {
     let empty = at_a_glance(&synthetic::empty(), None);
     assert!(empty.title.contains("nothing was measured") && empty.rows.is_empty());
     let elsewhere = at_a_glance(&synthetic::run(), Some(77));
@@ -181,7 +181,7 @@ fn odd_runs_give_a_table_that_says_so() {
 }
 
 #[test]
-fn forms_for_programs_carry_full_figures() {
+fn json_and_csv_have_full_figures() {
     let run = synthetic::run();
     let table = at_a_glance(&run, None);
     let objects: serde_json::Value =
@@ -201,7 +201,7 @@ fn forms_for_programs_carry_full_figures() {
 }
 
 #[test]
-fn full_tables_hold_every_row() {
+fn full_tables_have_every_row() {
     let run = synthetic::run();
     let times = full::times(&run);
     let names: Vec<&str> = times.iter().map(|(name, _)| name.as_str()).collect();

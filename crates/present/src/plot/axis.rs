@@ -32,7 +32,7 @@ enum Scale {
 }
 
 /// Amounts that differ by more than this factor are shown on a logarithmic scale.
-const WIDE: f64 = 8.0;
+const LOG_SCALE_FACTOR: f64 = 8.0;
 
 impl Axis {
     /// Times in ns on a logarithmic scale that covers all positive values; `None` if there is none.
@@ -76,10 +76,10 @@ impl Axis {
     /// logarithmic, which the title states. `None` without amounts.
     pub fn amount(title: &str, values: impl Iterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.filter(|v| v.is_finite() && *v >= 0.0).collect();
-        if let Some((low, high)) =
-            positive_range(values.iter().copied()).filter(|(low, high)| *high > *low * WIDE)
+        if let Some((low, high)) = positive_range(values.iter().copied())
+            .filter(|(low, high)| *high > *low * LOG_SCALE_FACTOR)
         {
-            return Some(Self::steps(&format!("{title} (log scale)"), low, high, brief));
+            return Some(Self::steps(&format!("{title} (log scale)"), low, high, short_amount));
         }
         let most = values.into_iter().max_by(f64::total_cmp)?;
         let most = if most > 0.0 { most } else { 1.0 };
@@ -94,7 +94,7 @@ impl Axis {
 
     /// The same axis for the horizontal direction, in which labels are next to each other. Labels
     /// that would overlap are removed, powers of ten last.
-    pub fn across(mut self) -> Self {
+    pub fn horizontal(mut self) -> Self {
         const APART: f64 = 0.11;
         let places: Vec<f64> =
             self.ticks.iter().filter(|tick| !tick.label.is_empty()).map(|tick| tick.at).collect();
@@ -166,7 +166,7 @@ impl Axis {
 }
 
 /// The shortest text for an amount.
-fn brief(value: f64) -> String {
+fn short_amount(value: f64) -> String {
     if value >= 10_000.0 { units::short_count(value.round() as u64) } else { units::short(value) }
 }
 
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_axis_ends_on_steps_and_skips_what_it_cannot_show() {
+    fn a_time_axis_ends_on_steps_and_ignores_values_that_are_not_positive() {
         let axis = Axis::time("t", [0.0, -1.0, f64::NAN, 12.0, 340.0].into_iter()).unwrap();
         assert_eq!(labels(&axis), ["10 ns", "20 ns", "50 ns", "100 ns", "200 ns", "500 ns"]);
         assert_eq!((axis.ticks[0].at, axis.ticks[5].at), (0.0, 1.0));
@@ -236,13 +236,13 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_time_axis_names_decades_only() {
+    fn a_wide_time_axis_labels_decades_only() {
         let axis = Axis::time("t", [30.0, 9e6].into_iter()).unwrap();
         assert_eq!(labels(&axis), ["100 ns", "1 µs", "10 µs", "100 µs", "1 ms", "10 ms"]);
     }
 
     #[test]
-    fn one_value_still_gives_an_axis() {
+    fn an_axis_needs_only_one_value() {
         for value in [1.0, 5.0, 7.3, 1000.0] {
             let axis = Axis::time("t", std::iter::once(value)).unwrap();
             assert!(axis.ticks.len() >= 2, "{value}: {:?}", axis.ticks);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_far_apart_are_shown_by_their_logarithm() {
+    fn amounts_of_different_magnitudes_get_a_log_scale() {
         let axis = Axis::amount("b", [0.0, 40.0, 746.0].into_iter()).unwrap();
         assert_eq!(
             (axis.title.as_str(), labels(&axis)),
@@ -271,13 +271,13 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_would_run_into_each_other_are_left_out_across() {
+    fn overlapping_labels_are_removed_from_a_horizontal_axis() {
         let wide = |high: f64| Axis::amount("n", [1_000.0, high].into_iter()).unwrap();
         assert_eq!(labels(&wide(1e6)).len(), 10);
-        assert_eq!(labels(&wide(1e6).across()), ["1,000", "10k", "100k", "1M"]);
-        assert_eq!(labels(&wide(10_000.0).across()), ["1,000", "2,000", "5,000", "10k"]);
+        assert_eq!(labels(&wide(1e6).horizontal()), ["1,000", "10k", "100k", "1M"]);
+        assert_eq!(labels(&wide(10_000.0).horizontal()), ["1,000", "2,000", "5,000", "10k"]);
         let places: Vec<f64> = wide(1e12)
-            .across()
+            .horizontal()
             .ticks
             .iter()
             .filter(|t| !t.label.is_empty())
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_spaced_by_nines() {
+    fn each_further_nine_of_a_percentile_has_the_same_width() {
         let axis = Axis::percentiles("p", 99.999);
         assert_eq!(labels(&axis), ["0", "50", "90", "99", "99.9", "99.99", "99.999", "max"]);
         assert_eq!((axis.place(0.0), axis.place(100.0)), (Some(0.0), Some(1.0)));

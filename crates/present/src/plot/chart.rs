@@ -16,7 +16,7 @@ const TOP: i32 = 78;
 const BOTTOM: i32 = HEIGHT - 66;
 /// How far the whiskers of all lines at one x may spread, so that those of the first do not cross
 /// the axis.
-const WIDEST_ASIDE: i32 = 40;
+const MAX_WHISKER_SPREAD: i32 = 40;
 
 /// The most letters of a name.
 const LONGEST_NAME: usize = 30;
@@ -40,7 +40,7 @@ pub struct Chart {
     /// A level for comparison, and its name.
     pub level: Option<(f64, String)>,
     /// The distance between the whiskers of lines at one x. 0 puts each through its mark.
-    pub aside: i32,
+    pub whisker_gap: i32,
 }
 
 /// A line of a chart, in the units of the axes.
@@ -62,12 +62,13 @@ impl Chart {
     /// The finished picture. Cost: linear in the points.
     pub fn svg(&self) -> String {
         let frame = Frame { x: &self.x, y: &self.y, from: (LEFT, TOP), to: (self.right(), BOTTOM) };
+        let named = self.with_name_heights(&frame);
         let drawing = html! {
             (frame.axes())
             (self.draw_titles(&frame))
             @if let Some((value, name)) = &self.level { (draw_level(&frame, *value, name)) }
             // In reverse, so that the first is on top.
-            @for (place, (series, name)) in self.named(&frame).into_iter().enumerate().rev() {
+            @for (place, (series, name)) in named.into_iter().enumerate().rev() {
                 g data-structure=(series.name) color=(series.style.light) {
                     (self.draw_whiskers(&frame, series, place as i32))
                     (draw_series(&frame, series, name))
@@ -80,7 +81,7 @@ impl Chart {
     /// Each series with the height of its name; `None` if no part of its line is visible. Names
     /// form a column to the right of the plot. Each is as close to the end of its line as the
     /// others allow.
-    fn named(&self, frame: &Frame<'_>) -> Vec<(&Series, Option<i32>)> {
+    fn with_name_heights(&self, frame: &Frame<'_>) -> Vec<(&Series, Option<i32>)> {
         let end = |series: &Series| frame.points(&series.line).pop().map(|end| end.1);
         let ends: Vec<Option<i32>> = self.series.iter().map(end).collect();
         let wanted: Vec<i32> = ends.iter().flatten().copied().collect();
@@ -101,11 +102,11 @@ impl Chart {
 
     fn draw_whiskers(&self, frame: &Frame<'_>, series: &Series, place: i32) -> Markup {
         let count = self.series.len().max(1) as i32;
-        let width = (self.aside * count).min(WIDEST_ASIDE);
-        let aside = width * (2 * place - count + 1) / (2 * count);
+        let width = (self.whisker_gap * count).min(MAX_WHISKER_SPREAD);
+        let offset = width * (2 * place - count + 1) / (2 * count);
         let whisker = |(x, low, high): &(f64, f64, f64)| {
             let ((x, low), (_, high)) = (frame.point((*x, *low))?, frame.point((*x, *high))?);
-            let x = x + aside;
+            let x = x + offset;
             Some(format!("M{},{low}h6M{x},{low}V{high}M{},{high}h6", x - 3, x - 3))
         };
         let whiskers: String = series.whiskers.iter().filter_map(whisker).collect();
@@ -115,7 +116,7 @@ impl Chart {
     /// The right end of the plot, which leaves room for the longest name.
     fn right(&self) -> i32 {
         let longest =
-            self.series.iter().map(|s| fitting(&s.name).chars().count()).max().unwrap_or(0);
+            self.series.iter().map(|s| shortened(&s.name).chars().count()).max().unwrap_or(0);
         WIDTH - (60 + (longest as f64 * NAME_LETTER) as i32).max(120)
     }
 }
@@ -147,14 +148,14 @@ fn draw_series(frame: &Frame<'_>, series: &Series, name: Option<i32>) -> Markup 
         (frame.line(series, &name.map(|y| (at, y)).into_iter().collect::<Vec<Point>>()))
         @if let Some(y) = name {
             g color=(INK) stroke="none" fill="currentColor" {
-                (text(&fitting(&series.name), (at + 12, y)))
+                (text(&shortened(&series.name), (at + 12, y)))
             }
         }
     }
 }
 
 /// The name, cut if it is so long that it would take width from the data.
-fn fitting(name: &str) -> String {
+fn shortened(name: &str) -> String {
     if name.chars().count() <= LONGEST_NAME {
         return name.to_owned();
     }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::axis::Axis;
 use super::chart::Series;
 use super::palette::Shape;
-use super::theme::{FAINT_INK, GRID, GROUND};
+use super::theme::{BACKGROUND, FAINT_INK, GRID};
 
 /// A point of the picture: to the right, and down.
 pub(super) type Point = (i32, i32);
@@ -73,13 +73,14 @@ impl Frame<'_> {
         let line = straightened(&self.points(&series.line));
         let line: Vec<String> = line.into_iter().map(|(x, y)| format!("{x},{y}")).collect();
         let dashes = series.style.dashed.then_some("7 5");
-        let marks = apart(self.points(&series.marks)).into_iter().chain(others.iter().copied());
+        let marks =
+            without_overlaps(self.points(&series.marks)).into_iter().chain(others.iter().copied());
         html! {
             @if line.len() > 1 {
                 polyline stroke-width="2" stroke-dasharray=[dashes] points=(line.join(" ")) {}
             }
             // The rim separates a mark from the lines behind it.
-            path fill="currentColor" stroke=(GROUND) stroke-width="2"
+            path fill="currentColor" stroke=(BACKGROUND) stroke-width="2"
                 d=(marks.map(|at| mark(at, series.style.shape)).collect::<String>()) {}
         }
     }
@@ -95,8 +96,11 @@ fn straightened(points: &[Point]) -> Vec<Point> {
     let mut kept: Vec<Point> = Vec::new();
     for point in points {
         if let [.., a, b] = kept[..] {
-            let (here, on) = ((b.0 - a.0, b.1 - a.1), (point.0 - b.0, point.1 - b.1));
-            let (turn, ahead) = (here.0 * on.1 - here.1 * on.0, here.0 * on.0 + here.1 * on.1);
+            let (incoming, outgoing) = ((b.0 - a.0, b.1 - a.1), (point.0 - b.0, point.1 - b.1));
+            let (turn, ahead) = (
+                incoming.0 * outgoing.1 - incoming.1 * outgoing.0,
+                incoming.0 * outgoing.0 + incoming.1 * outgoing.1,
+            );
             // Drop `b` if the line goes straight on through it, and not back.
             kept.truncate(kept.len() - usize::from(turn == 0 && ahead >= 0));
         }
@@ -106,7 +110,7 @@ fn straightened(points: &[Point]) -> Vec<Point> {
 }
 
 /// The points at which marks do not overlap.
-fn apart(mut places: Vec<Point>) -> Vec<Point> {
+fn without_overlaps(mut places: Vec<Point>) -> Vec<Point> {
     places.dedup_by(|next, kept| next.0.abs_diff(kept.0).max(next.1.abs_diff(kept.1)) < 14);
     places
 }
@@ -130,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_points_that_change_nothing_are_left_out() {
+    fn only_points_on_a_straight_line_are_removed() {
         let corner = [(0, 0), (5, 5), (5, 5), (10, 10), (20, 10)];
         assert_eq!(straightened(&corner), [(0, 0), (10, 10), (20, 10)]);
         let there_and_back = [(5, 10), (5, 20), (5, 15)];
@@ -139,7 +143,10 @@ mod tests {
     }
 
     #[test]
-    fn marks_do_not_lie_on_each_other() {
-        assert_eq!(apart(vec![(0, 0), (13, 0), (14, 0), (14, 14)]), [(0, 0), (14, 0), (14, 14)]);
+    fn marks_do_not_overlap() {
+        assert_eq!(
+            without_overlaps(vec![(0, 0), (13, 0), (14, 0), (14, 14)]),
+            [(0, 0), (14, 0), (14, 14)]
+        );
     }
 }

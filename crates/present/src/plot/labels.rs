@@ -27,7 +27,7 @@ mod tests {
     use super::spread;
 
     #[test]
-    fn keeps_what_is_apart_and_parts_what_is_not() {
+    fn only_labels_that_overlap_are_moved() {
         assert_eq!(spread(&[10, 50, 90], 20, 0, 100), [10, 50, 90]);
         assert_eq!(spread(&[50, 50, 50], 20, 0, 100), [50, 70, 90]);
         assert_eq!(spread(&[100, 95, 99], 20, 0, 100), [100, 60, 80]);
@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn shrinks_the_gap_when_there_is_no_room() {
+    fn the_gap_shrinks_if_labels_do_not_fit() {
         let places = spread(&[5; 21], 20, 0, 100);
         assert_eq!((places.iter().min(), places.iter().max()), (Some(&0), Some(&100)));
         assert!(places.windows(2).all(|pair| pair[1] - pair[0] == 5));

@@ -94,7 +94,7 @@ pub fn style_of(name: &str, known: &[&str]) -> Style {
 }
 
 /// Every pair of colours that a style can have.
-pub fn pairs() -> impl Iterator<Item = (Rgb, Rgb)> {
+pub fn colour_pairs() -> impl Iterator<Item = (Rgb, Rgb)> {
     COLOURS.into_iter().chain([GREY])
 }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn others_keep_off_the_colours_of_known_names() {
+    fn other_names_do_not_get_the_colours_of_known_names() {
         let known = KNOWN.map(|name| style_of(name, &KNOWN).light);
         for name in ["up", "down", "left", "right", "ahead"] {
             let style = style_of(name, &KNOWN);
@@ -133,8 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn every_colour_stands_out_from_its_ground() {
-        for (light, dark) in pairs() {
+    fn every_colour_has_enough_contrast() {
+        for (light, dark) in colour_pairs() {
             assert!(contrast(light, Rgb(255, 255, 255)) >= 3.0, "{light:?} on white");
             assert!(contrast(dark, Rgb(0x0D, 0x11, 0x17)) >= 3.0, "{dark:?} on dark");
         }

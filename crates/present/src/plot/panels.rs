@@ -8,19 +8,19 @@ use super::frame::{Frame, Point, text};
 use super::theme::{self, INK};
 
 /// How many panels are next to each other.
-const ACROSS: usize = 2;
+const COLUMNS: usize = 2;
 /// The size of a panel, without its labels.
-const SIZE: Point = (400, 260);
+const PANEL_SIZE: Point = (400, 260);
 /// The distance from one panel to the next.
-const STEP: Point = (SIZE.0 + 64, SIZE.1 + 74);
+const PANEL_STEP: Point = (PANEL_SIZE.0 + 64, PANEL_SIZE.1 + 74);
 /// The corner of the first panel.
-const FIRST: Point = (92, 104);
+const FIRST_CORNER: Point = (92, 104);
 /// The width of the legend.
-const LEGEND: i32 = 200;
+const LEGEND_WIDTH: i32 = 200;
 /// The height below the panels.
-const BELOW: i32 = 56;
+const BOTTOM_MARGIN: i32 = 56;
 /// The distance from one name of the legend to the next.
-const LINE: i32 = 26;
+const LEGEND_LINE_HEIGHT: i32 = 26;
 
 /// The content of the picture.
 #[derive(Clone, Debug)]
@@ -47,19 +47,20 @@ impl Panels {
             (self.legend())
         };
         let titles = (self.title.as_str(), self.subtitle.as_str());
-        theme::picture(self.size(), (FIRST.0, 32), titles, &drawing)
+        theme::picture(self.size(), (FIRST_CORNER.0, 32), titles, &drawing)
     }
 
     fn size(&self) -> Point {
-        let rows = self.panels.len().div_ceil(ACROSS) as i32;
-        let width = FIRST.0 + (ACROSS as i32 - 1) * STEP.0 + SIZE.0 + LEGEND;
-        (width, FIRST.1 + (rows - 1) * STEP.1 + SIZE.1 + BELOW)
+        let rows = self.panels.len().div_ceil(COLUMNS) as i32;
+        let width =
+            FIRST_CORNER.0 + (COLUMNS as i32 - 1) * PANEL_STEP.0 + PANEL_SIZE.0 + LEGEND_WIDTH;
+        (width, FIRST_CORNER.1 + (rows - 1) * PANEL_STEP.1 + PANEL_SIZE.1 + BOTTOM_MARGIN)
     }
 
     fn panel(&self, place: usize, (name, series): &(String, Vec<Series>)) -> Markup {
-        let (column, row) = ((place % ACROSS) as i32, (place / ACROSS) as i32);
-        let from = (FIRST.0 + column * STEP.0, FIRST.1 + row * STEP.1);
-        let to = (from.0 + SIZE.0, from.1 + SIZE.1);
+        let (column, row) = ((place % COLUMNS) as i32, (place / COLUMNS) as i32);
+        let from = (FIRST_CORNER.0 + column * PANEL_STEP.0, FIRST_CORNER.1 + row * PANEL_STEP.1);
+        let to = (from.0 + PANEL_SIZE.0, from.1 + PANEL_SIZE.1);
         let frame = Frame { x: &self.x, y: &self.y, from, to };
         html! {
             g color=(INK) stroke="none" fill="currentColor" font-weight="bold" {
@@ -76,8 +77,9 @@ impl Panels {
     /// The titles of the axes. All panels have the same axes, so these are shown once.
     fn titles(&self) -> Markup {
         let (width, height) = self.size();
-        let middle = (FIRST.0 + width - LEGEND) / 2;
-        let upright = format!("translate(16,{})rotate(-90)", (FIRST.1 + height - BELOW) / 2);
+        let middle = (FIRST_CORNER.0 + width - LEGEND_WIDTH) / 2;
+        let upright =
+            format!("translate(16,{})rotate(-90)", (FIRST_CORNER.1 + height - BOTTOM_MARGIN) / 2);
         html! {
             g color=(INK) stroke="none" fill="currentColor" text-anchor="middle" {
                 (text(&self.x.title, (middle, height - 14)))
@@ -94,11 +96,11 @@ impl Panels {
                 named.push(series);
             }
         }
-        let left = self.size().0 - LEGEND + 26;
+        let left = self.size().0 - LEGEND_WIDTH + 26;
         let sample = |place: usize, series: &Series| {
-            let y = FIRST.1 + 8 + place as i32 * LINE;
+            let y = FIRST_CORNER.1 + 8 + place as i32 * LEGEND_LINE_HEIGHT;
             // Without figures, the frame draws the mark and no line.
-            let frame = Frame { x: &self.x, y: &self.y, from: FIRST, to: FIRST };
+            let frame = Frame { x: &self.x, y: &self.y, from: FIRST_CORNER, to: FIRST_CORNER };
             let bare = Series { line: Vec::new(), marks: Vec::new(), ..series.clone() };
             html! {
                 g color=(series.style.light) {

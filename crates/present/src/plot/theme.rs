@@ -19,14 +19,14 @@ pub(super) const FAINT_INK: Rgb = Rgb(0x57, 0x60, 0x6A);
 /// Grid lines.
 pub(super) const GRID: Rgb = Rgb(0xDD, 0xE1, 0xE6);
 /// The background.
-pub(super) const GROUND: Rgb = Rgb(0xFF, 0xFF, 0xFF);
+pub(super) const BACKGROUND: Rgb = Rgb(0xFF, 0xFF, 0xFF);
 
-const DARK_GROUND: Rgb = Rgb(0x0D, 0x11, 0x17);
-const DARK: [(Rgb, Rgb); 4] = [
+const DARK_BACKGROUND: Rgb = Rgb(0x0D, 0x11, 0x17);
+const DARK_COLOURS: [(Rgb, Rgb); 4] = [
     (INK, Rgb(0xE6, 0xED, 0xF3)),
     (FAINT_INK, Rgb(0x9D, 0xA7, 0xB3)),
     (GRID, Rgb(0x2B, 0x32, 0x3B)),
-    (GROUND, DARK_GROUND),
+    (BACKGROUND, DARK_BACKGROUND),
 ];
 
 /// The whole picture: the background, title and subtitle from `corner` on, and the drawing.
@@ -46,7 +46,7 @@ pub(super) fn picture(
             fill="none" stroke="currentColor" stroke-linejoin="round" stroke-linecap="round" {
             title { (title) }
             style { (PreEscaped(style_sheet(&drawing.0))) }
-            rect width=(width) height=(height) color=(GROUND) fill="currentColor" {}
+            rect width=(width) height=(height) color=(BACKGROUND) fill="currentColor" {}
             g stroke="none" fill="currentColor" {
                 text color=(INK) x=(corner.0) y=(corner.1) font-size="22" font-weight="bold" {
                     (title)
@@ -61,14 +61,14 @@ pub(super) fn picture(
 
 /// The style sheet, with the colours that the drawing uses and no others.
 fn style_sheet(drawing: &str) -> String {
-    let used = palette::pairs().filter(|(light, _)| drawing.contains(&light.to_string()));
-    let recoloured = DARK.into_iter().chain(used).map(|(light, dark)| {
+    let used = palette::colour_pairs().filter(|(light, _)| drawing.contains(&light.to_string()));
+    let recoloured = DARK_COLOURS.into_iter().chain(used).map(|(light, dark)| {
         format!(".wheelhouse-plot [color=\"{light}\"] {{ color: {dark}; }}\n")
     });
     format!(
         ".wheelhouse-plot {{ height: auto; max-width: 100%; }}\n\
          @media (prefers-color-scheme: dark) {{\n{}\
-         .wheelhouse-plot [stroke=\"{GROUND}\"] {{ stroke: {DARK_GROUND}; }}\n}}\n",
+         .wheelhouse-plot [stroke=\"{BACKGROUND}\"] {{ stroke: {DARK_BACKGROUND}; }}\n}}\n",
         recoloured.collect::<String>(),
     )
 }

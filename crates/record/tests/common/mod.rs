@@ -96,7 +96,7 @@ impl Seek for Output {
 
 /// The result of playing a program.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Played {
+pub(crate) struct PlayResult {
     /// Deadline and value of each timer that fired. The value is its number in order of insertion.
     pub(crate) fired: Vec<(Tick, u64)>,
     /// `true` for each cancel or reschedule that succeeded, `false` for each that did not.
@@ -104,8 +104,8 @@ pub(crate) struct Played {
 }
 
 /// Plays steps with the meaning that they have in the conformance suite.
-pub(crate) fn play<B: Timer<u64>>(timer: &mut B, steps: &[Step]) -> Played {
-    let mut played = Played::default();
+pub(crate) fn play<B: Timer<u64>>(timer: &mut B, steps: &[Step]) -> PlayResult {
+    let mut played = PlayResult::default();
     let mut ids: Vec<TimerId> = Vec::new();
     for step in steps {
         let pick =

@@ -1,33 +1,33 @@
 //! A model of Brown's calendar queue: the days of one year, each in order.
 
 use super::count::{Key, step, steps};
-use super::{Model, Plain};
+use super::{Model, UncountedKey};
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::Work::{Comparison, ElementMove, EntryScan, Link, SlotVisit};
 
 /// The fewest days of a year.
-const LEAST: usize = 2;
+const MIN_DAYS: usize = 2;
 
 pub(crate) struct Calendar {
-    days: Vec<Vec<Plain>>,
+    days: Vec<Vec<UncountedKey>>,
     /// Ticks per day.
     length: Tick,
-    first: Option<Plain>,
+    first: Option<UncountedKey>,
     len: usize,
 }
 
 impl Calendar {
     pub(crate) fn new() -> Self {
-        Self { days: vec![Vec::new(); LEAST], length: 1, first: None, len: 0 }
+        Self { days: vec![Vec::new(); MIN_DAYS], length: 1, first: None, len: 0 }
     }
 
-    fn day(&mut self, deadline: Tick) -> &mut Vec<Plain> {
+    fn day(&mut self, deadline: Tick) -> &mut Vec<UncountedKey> {
         let at = (deadline / self.length) as usize % self.days.len();
         &mut self.days[at]
     }
 
     /// Inserts a timer on its day. Its place is searched from the rear.
-    fn enter(&mut self, timer: Plain) {
+    fn insert_on_day(&mut self, timer: UncountedKey) {
         step(SlotVisit);
         let day = self.day(timer.0);
         let at = day.partition_point(|other| *other < timer);
@@ -40,7 +40,7 @@ impl Calendar {
 
     /// The first timer, if there is none before the tick `from`: searched day by day through a
     /// year, and then among the first timers of all days.
-    fn find_first(&self, from: Tick) -> Option<Plain> {
+    fn find_first(&self, from: Tick) -> Option<UncountedKey> {
         let count = self.days.len();
         for date in (from / self.length..).take(count) {
             step(SlotVisit);
@@ -56,7 +56,7 @@ impl Calendar {
     /// Makes a calendar with another number of days. The length of a day is three times the mean
     /// distance between the timers of the first quarter, in a sample of 64 or a few more, rounded
     /// down to a power of two.
-    fn renew(&mut self, days: usize) {
+    fn rebuild(&mut self, days: usize) {
         steps(SlotVisit, self.days.len() as u64);
         let timers = std::mem::replace(&mut self.days, vec![Vec::new(); days]).concat();
         steps(ElementMove, timers.len() as u64);
@@ -71,13 +71,13 @@ impl Calendar {
         let span = sample.get(quarter).map_or(1, |last| last - sample[0]);
         let length = 3 * (span / (quarter * apart).max(1) as Tick);
         self.length = 1 << length.checked_ilog2().unwrap_or(0);
-        timers.into_iter().for_each(|timer| self.enter(timer));
+        timers.into_iter().for_each(|timer| self.insert_on_day(timer));
     }
 }
 
 impl Model for Calendar {
     fn insert(&mut self, key: Key) {
-        self.enter(key.pair());
+        self.insert_on_day(key.pair());
         self.len += 1;
         if let Some(first) = self.first {
             step(Comparison);
@@ -86,7 +86,7 @@ impl Model for Calendar {
             self.first = Some(key.pair());
         }
         if self.len > 2 * self.days.len() {
-            self.renew(2 * self.days.len());
+            self.rebuild(2 * self.days.len());
         }
     }
 
@@ -97,8 +97,8 @@ impl Model for Calendar {
         if self.first == Some(key.pair()) {
             self.first = if self.len == 0 { None } else { self.find_first(key.0) };
         }
-        if self.len < self.days.len() / 2 && self.days.len() > LEAST {
-            self.renew(self.days.len() / 2);
+        if self.len < self.days.len() / 2 && self.days.len() > MIN_DAYS {
+            self.rebuild(self.days.len() / 2);
         }
     }
 

@@ -24,7 +24,7 @@ pub(crate) fn step(kind: Work) {
 }
 
 /// The steps that were counted since the last call.
-pub(crate) fn taken() -> Steps {
+pub(crate) fn take_steps() -> Steps {
     STEPS.take()
 }
 

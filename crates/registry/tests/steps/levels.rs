@@ -2,14 +2,14 @@
 //! deadline and the hand, so the model needs no slots.
 
 use super::count::{Key, step, steps};
-use super::{Model, Plain};
+use super::{Model, UncountedKey};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::Work::{CascadeMove, Comparison, Link, SlotVisit};
 
 /// Levels of wheels with 256 slots each.
 pub(crate) struct Levels {
-    timers: BTreeSet<Plain>,
+    timers: BTreeSet<UncountedKey>,
     overdue: BTreeSet<Key>,
     hand: Tick,
     now: Tick,
@@ -29,25 +29,25 @@ impl Levels {
     }
 
     /// The timers of the slot of a deadline.
-    fn together(&self, deadline: Tick) -> Vec<Plain> {
+    fn timers_in_slot_of(&self, deadline: Tick) -> Vec<UncountedKey> {
         let (_, start, end) = self.slot(deadline);
         self.timers.range((start, 0)..=(end, u64::MAX)).copied().collect()
     }
 
     /// Counts a search for the next slot: a word of the summary map and, if a slot is occupied, a
     /// word of the map.
-    fn find_next(&self) {
+    fn count_search_for_next_slot(&self) {
         steps(SlotVisit, if self.timers.is_empty() { 1 } else { 2 });
     }
 
     /// Removes a timer from its slot.
-    fn take(&mut self, timer: Plain) -> u64 {
+    fn take(&mut self, timer: UncountedKey) -> u64 {
         steps(Link, 2);
-        let is_alone = self.together(timer.0) == [timer];
+        let is_alone = self.timers_in_slot_of(timer.0) == [timer];
         let is_next = self.timers.first() == Some(&timer);
         self.timers.remove(&timer);
         if is_alone && is_next {
-            self.find_next();
+            self.count_search_for_next_slot();
         }
         timer.1
     }
@@ -81,7 +81,7 @@ impl Model for Levels {
         }
         while let Some(first) = self.timers.first().copied() {
             let (level, start, _) = self.slot(first.0);
-            let slot = self.together(first.0);
+            let slot = self.timers_in_slot_of(first.0);
             if start > self.now {
                 break;
             } else if level == 0 {
@@ -92,7 +92,7 @@ impl Model for Levels {
             step(SlotVisit);
             steps(CascadeMove, slot.len() as u64);
             self.hand = start;
-            self.find_next();
+            self.count_search_for_next_slot();
         }
         self.hand = self.now;
         None
@@ -106,7 +106,7 @@ pub(crate) struct Kafka {
     /// The level and the start of the slot of each timer.
     places: HashMap<u64, (usize, Tick)>,
     /// The timers of each slot, in the order of insertion.
-    lists: HashMap<(usize, Tick), VecDeque<Plain>>,
+    lists: HashMap<(usize, Tick), VecDeque<UncountedKey>>,
     queue: BTreeSet<Key>,
     overdue: BTreeSet<Key>,
     hand: Tick,
@@ -143,7 +143,7 @@ impl Kafka {
     }
 
     /// The list of the slot that a timer goes to.
-    fn list(&mut self, timer: Plain, level: usize) -> &mut VecDeque<Plain> {
+    fn list(&mut self, timer: UncountedKey, level: usize) -> &mut VecDeque<UncountedKey> {
         let slot = self.slot(level, timer.0);
         if !self.lists.contains_key(&slot) {
             self.queue.insert(self.queued(slot));
@@ -153,7 +153,7 @@ impl Kafka {
     }
 
     /// Removes a timer from its slot. Returns the slot, and `true` if it is empty now.
-    fn take(&mut self, timer: Plain) -> ((usize, Tick), bool) {
+    fn take(&mut self, timer: UncountedKey) -> ((usize, Tick), bool) {
         steps(Link, 2);
         let slot = self.places.remove(&timer.1).expect("it has a slot");
         let list = self.lists.get_mut(&slot).expect("the slot has a list");

@@ -18,7 +18,7 @@ mod ordered;
 mod queues;
 mod wheels;
 
-use count::{Key, Steps, taken};
+use count::{Key, Steps, take_steps};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use wheelhouse_core::backend::Backend;
@@ -32,7 +32,7 @@ const CALLS: usize = if cfg!(debug_assertions) { 20_000 } else { 200_000 };
 const MOST: usize = 400;
 
 /// A timer by deadline and number, compared without a count.
-type Plain = (Tick, u64);
+type UncountedKey = (Tick, u64);
 
 /// A structure in a few lines that counts its steps.
 trait Model {
@@ -43,7 +43,7 @@ trait Model {
     fn remove(&mut self, key: Key);
 
     /// Moves a live timer.
-    fn change(&mut self, from: Key, to: Key) {
+    fn reschedule(&mut self, from: Key, to: Key) {
         self.remove(from);
         self.insert(to);
     }
@@ -52,7 +52,7 @@ trait Model {
     fn pop(&mut self, now: Tick) -> Option<u64>;
 
     /// Asks for the next wake-up. Most structures know it without a search.
-    fn ask(&mut self) {}
+    fn next_wakeup(&mut self) {}
 }
 
 /// A structure and its model.
@@ -85,7 +85,7 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
         Key(deadline, self.numbers)
     }
 
-    fn any(&mut self) -> usize {
+    fn random_index(&mut self) -> usize {
         self.random.random_range(0..self.live.len())
     }
 
@@ -99,21 +99,21 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
                 "insert"
             }
             45..60 if !self.live.is_empty() => {
-                let at = self.any();
+                let at = self.random_index();
                 let (key, id) = self.live.swap_remove(at);
                 self.model.remove(key);
                 assert!(self.timer.cancel(id).is_some());
                 "cancel"
             }
             60..70 if !self.live.is_empty() => {
-                let (at, to) = (self.any(), self.key());
-                self.model.change(self.live[at].0, to);
+                let (at, to) = (self.random_index(), self.key());
+                self.model.reschedule(self.live[at].0, to);
                 assert!(self.timer.reschedule(self.live[at].1, to.0));
                 self.live[at].0 = to;
                 "reschedule"
             }
             70..75 => {
-                self.model.ask();
+                self.model.next_wakeup();
                 self.timer.next_wakeup();
                 "next wake-up"
             }
@@ -132,7 +132,7 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
                 let now = self.timer.now() + self.random.random_range(0..10);
                 let mut ids = Vec::new();
                 self.timer.advance(now, |expired| ids.push(expired.id));
-                ids.into_iter().for_each(|id| assert!(self.expect(now, id)));
+                ids.into_iter().for_each(|id| assert!(self.expect_fired(now, id)));
                 assert!(self.model.pop(now).is_none());
                 "advance"
             }
@@ -142,13 +142,13 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
     /// Removes the first due timer from both. Returns `true` if there was one.
     fn pop(&mut self, now: Tick) -> bool {
         match self.timer.pop_expired(now) {
-            Some(expired) => self.expect(now, expired.id),
+            Some(expired) => self.expect_fired(now, expired.id),
             None => self.model.pop(now).is_some(),
         }
     }
 
     /// Checks that the model fires this timer, and returns `true`.
-    fn expect(&mut self, now: Tick, id: TimerId) -> bool {
+    fn expect_fired(&mut self, now: Tick, id: TimerId) -> bool {
         let number = self.model.pop(now);
         let at = self.live.iter().position(|(_, other)| *other == id).expect("it was live");
         let (key, _) = self.live.swap_remove(at);
@@ -157,23 +157,23 @@ impl<T: Timer<()>, O: Model> Pair<T, O> {
     }
 
     /// Plays all calls and compares all counts after each. Returns the sums of the counts.
-    fn hold(mut self) -> Steps {
+    fn check(mut self) -> Steps {
         let mut all = Steps::default();
         for at in 0..CALLS {
             (self.meter)(&self.timer).reset();
-            taken();
+            take_steps();
             let call = self.play();
-            let (told, counted) = (told((self.meter)(&self.timer)), taken());
+            let (metered, counted) = (meter_counts((self.meter)(&self.timer)), take_steps());
             let kinds = Work::ALL.map(Work::name);
-            assert_eq!(told, counted, "{call}, call {at}: meter and model, of {kinds:?}");
-            (0..all.len()).for_each(|kind| all[kind] += told[kind]);
+            assert_eq!(metered, counted, "{call}, call {at}: meter and model, of {kinds:?}");
+            (0..all.len()).for_each(|kind| all[kind] += metered[kind]);
         }
         all
     }
 }
 
 /// The counts of a meter.
-fn told(meter: &CountingMeter) -> Steps {
+fn meter_counts(meter: &CountingMeter) -> Steps {
     Work::ALL.map(|work| meter.count(work))
 }
 
@@ -183,17 +183,17 @@ fn meter_of<B: Backend>(timer: &B::Timer<(), CountingMeter>) -> &CountingMeter {
 
 /// Compares a structure in its default configuration with a model. Exactly the steps of these kinds
 /// must occur.
-fn hold<B: Backend>(model: impl Model, kinds: &[Work]) {
-    let all = Pair::new(B::build::<(), CountingMeter>(), meter_of::<B>, model).hold();
+fn check<B: Backend>(model: impl Model, kinds: &[Work]) {
+    let all = Pair::new(B::build::<(), CountingMeter>(), meter_of::<B>, model).check();
     let seen: Vec<_> = Work::ALL.into_iter().filter(|work| all[*work as usize] > 0).collect();
     assert_eq!(seen, kinds, "{}", B::INFO.name);
 }
 
-macro_rules! held {
+macro_rules! checks {
     ($($name:ident: $backend:ty, $model:expr, [$($kind:ident),+];)+) => {
         $(#[test]
         fn $name() {
-            hold::<$backend>($model, &[$(Work::$kind),+]);
+            check::<$backend>($model, &[$(Work::$kind),+]);
         })+
     };
 }
@@ -201,7 +201,7 @@ macro_rules! held {
 use wheelhouse_baselines as baselines;
 use wheelhouse_binary_heap as heap;
 
-held! {
+checks! {
     btree_map: baselines::OrderedMapDefinition, ordered::Map::default(), [Comparison];
     sorted_slice: baselines::SortedSliceDefinition, ordered::Slice::default(),
         [Comparison, ElementMove];

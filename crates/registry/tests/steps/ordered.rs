@@ -128,8 +128,8 @@ impl Unordered {
     }
 
     fn take(&mut self, number: u64) -> Key {
-        let here = |it: &Option<(Tick, u64)>| it.is_some_and(|it| it.1 == number);
-        let at = self.places.iter().position(here).expect("it is there");
+        let has_number = |it: &Option<(Tick, u64)>| it.is_some_and(|it| it.1 == number);
+        let at = self.places.iter().position(has_number).expect("it is there");
         let (deadline, _) = if self.is_dense {
             self.places.swap_remove(at)
         } else {
@@ -141,7 +141,7 @@ impl Unordered {
         Key(deadline, number)
     }
 
-    fn note(&mut self, key: Key) {
+    fn add_to_due_or_earliest(&mut self, key: Key) {
         step(ElementMove);
         if key.0 > self.now {
             self.earliest = self.earliest.min(key.0);
@@ -158,7 +158,7 @@ impl Model for Unordered {
             self.places.len() - 1
         });
         self.places[at] = Some(key.pair());
-        self.note(key);
+        self.add_to_due_or_earliest(key);
     }
 
     fn remove(&mut self, key: Key) {
@@ -169,14 +169,14 @@ impl Model for Unordered {
     }
 
     /// The timer keeps its place.
-    fn change(&mut self, from: Key, to: Key) {
+    fn reschedule(&mut self, from: Key, to: Key) {
         step(ElementMove);
         if from.0 <= self.now {
             self.due.remove(&from);
         }
-        let here = |it: &&mut Option<(Tick, u64)>| it.is_some_and(|it| it.1 == from.1);
-        *self.places.iter_mut().find(here).expect("it is there") = Some(to.pair());
-        self.note(to);
+        let has_number = |it: &&mut Option<(Tick, u64)>| it.is_some_and(|it| it.1 == from.1);
+        *self.places.iter_mut().find(has_number).expect("it is there") = Some(to.pair());
+        self.add_to_due_or_earliest(to);
     }
 
     fn pop(&mut self, now: Tick) -> Option<u64> {
@@ -251,7 +251,7 @@ impl<const ARITY: usize> Model for Heap<ARITY> {
         self.take(self.at(key));
     }
 
-    fn change(&mut self, from: Key, to: Key) {
+    fn reschedule(&mut self, from: Key, to: Key) {
         let mut at = self.at(from);
         let is_before = to < self.0[at];
         self.0[at] = to;

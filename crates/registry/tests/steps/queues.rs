@@ -1,7 +1,7 @@
 //! A model with a queue for each delay.
 
 use super::count::{Key, step, steps};
-use super::{Model, Plain};
+use super::{Model, UncountedKey};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::Work::{Comparison, Link};
@@ -10,7 +10,7 @@ use wheelhouse_core::meter::Work::{Comparison, Link};
 /// deadline and tick of insertion.
 #[derive(Default)]
 pub(crate) struct Queues {
-    queues: HashMap<i128, VecDeque<Plain>>,
+    queues: HashMap<i128, VecDeque<UncountedKey>>,
     /// The delay of a timer, by its number.
     delays: HashMap<u64, i128>,
     heads: BTreeSet<Key>,
@@ -25,7 +25,7 @@ fn head(delay: i128, deadline: Tick) -> Key {
 impl Queues {
     /// Removes a timer from its queue. Returns the delay if the queue now begins with another
     /// deadline, or is empty.
-    fn take(&mut self, timer: Plain) -> Option<i128> {
+    fn take(&mut self, timer: UncountedKey) -> Option<i128> {
         steps(Link, 2);
         let delay = self.delays.remove(&timer.1).expect("it has a delay");
         let queue = self.queues.get_mut(&delay).expect("it has a queue");
@@ -35,7 +35,7 @@ impl Queues {
         (at == 0 && !has_same_head).then_some(delay)
     }
 
-    fn renew(&mut self, delay: i128) {
+    fn update_head(&mut self, delay: i128) {
         match self.queues[&delay].front() {
             Some(first) => _ = self.heads.insert(head(delay, first.0)),
             None => _ = self.queues.remove(&delay),
@@ -58,7 +58,7 @@ impl Model for Queues {
     fn remove(&mut self, key: Key) {
         if let Some(delay) = self.take(key.pair()) {
             assert!(self.heads.remove(&head(delay, key.0)));
-            self.renew(delay);
+            self.update_head(delay);
         }
     }
 
@@ -70,7 +70,7 @@ impl Model for Queues {
         let timer = *self.queues[&delay].front().expect("a queue has a timer");
         if self.take(timer).is_some() {
             self.heads.pop_first();
-            self.renew(delay);
+            self.update_head(delay);
         }
         Some(timer.1)
     }

@@ -1,7 +1,7 @@
 //! Models of wheels with one level, and of Linux's wheel, whose timers never change their level.
 
 use super::count::{Key, next_occupied, step, steps};
-use super::{Model, Plain};
+use super::{Model, UncountedKey};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::Work::{CascadeMove, Comparison, Link, SlotVisit};
@@ -10,8 +10,8 @@ use wheelhouse_core::meter::Work::{CascadeMove, Comparison, Link, SlotVisit};
 /// turns are in an ordered map.
 pub(crate) struct Single {
     slots: u64,
-    near: BTreeSet<Plain>,
-    far: HashMap<Tick, Vec<Plain>>,
+    near: BTreeSet<UncountedKey>,
+    far: HashMap<Tick, Vec<UncountedKey>>,
     turns: BTreeSet<Key>,
     overdue: BTreeSet<Key>,
     hand: Tick,
@@ -36,7 +36,7 @@ impl Single {
     }
 
     /// Moves the timers of the first turn into the slots.
-    fn begin(&mut self) {
+    fn open_first_turn(&mut self) {
         let Some(Key(turn, _)) = self.turns.pop_first() else { return };
         self.hand = turn;
         for timer in self.far.remove(&turn).into_iter().flatten() {
@@ -105,13 +105,13 @@ impl Model for Single {
                 steps(Link, 2);
                 return self.near.pop_first().map(|first| first.1);
             }
-            self.begin();
+            self.open_first_turn();
         }
         self.hand = self.now;
         None
     }
 
-    fn ask(&mut self) {
+    fn next_wakeup(&mut self) {
         if self.overdue.is_empty() {
             self.next_slot();
         }
@@ -120,7 +120,7 @@ impl Model for Single {
 
 /// A wheel of sorted slots.
 pub(crate) struct Hashed {
-    slots: Vec<Vec<Plain>>,
+    slots: Vec<Vec<UncountedKey>>,
     overdue: BTreeSet<Key>,
     hand: Tick,
     /// Nothing is due before this tick.
@@ -134,14 +134,14 @@ impl Hashed {
         Self { slots, overdue, hand: 0, earliest: Tick::MAX, now: 0 }
     }
 
-    fn slot(&mut self, deadline: Tick) -> &mut Vec<Plain> {
+    fn slot(&mut self, deadline: Tick) -> &mut Vec<UncountedKey> {
         let at = deadline as usize % self.slots.len();
         &mut self.slots[at]
     }
 
     /// The earliest timer. The search stops at the first slot whose tick is not before the best
     /// timer so far: all timers in later slots are later.
-    fn find(&self) -> Option<Plain> {
+    fn find(&self) -> Option<UncountedKey> {
         let count = self.slots.len() as u64;
         let (mut best, mut distance) = (None, 0);
         let at = |distance| (self.hand + distance) % count;
@@ -150,7 +150,7 @@ impl Hashed {
             distance += passed;
             step(SlotVisit);
             let first = self.slots[at(distance) as usize][0];
-            best = Some(best.map_or(first, |best: Plain| best.min(first)));
+            best = Some(best.map_or(first, |best: UncountedKey| best.min(first)));
             if best.is_some_and(|best| best.0 <= self.hand + distance) {
                 break;
             }
@@ -169,7 +169,7 @@ impl Model for Hashed {
         step(SlotVisit);
         self.earliest = self.earliest.min(key.0);
         let slot = self.slot(key.0);
-        let is_before = |other: &Plain| {
+        let is_before = |other: &UncountedKey| {
             step(Comparison);
             other.0 <= key.0
         };
@@ -215,7 +215,7 @@ impl Model for Hashed {
 #[derive(Default)]
 pub(crate) struct Linux {
     levels: u32,
-    slots: BTreeMap<(Tick, u32), Vec<Plain>>,
+    slots: BTreeMap<(Tick, u32), Vec<UncountedKey>>,
     places: HashMap<u64, (Tick, u32)>,
     due: VecDeque<u64>,
     now: Tick,
@@ -271,7 +271,7 @@ impl Model for Linux {
         Some(first)
     }
 
-    fn ask(&mut self) {
+    fn next_wakeup(&mut self) {
         if self.due.is_empty() {
             self.next_end();
         }

@@ -160,7 +160,7 @@ impl wheelhouse_frame::Experiment for Experiment {
         }
     }
 
-    fn lacks(self, load: &Load) -> Vec<String> {
+    fn options_for_bounds(self, load: &Load) -> Vec<String> {
         sizes::lacks(self, load)
     }
 

@@ -196,7 +196,8 @@ mod tests {
     #[test]
     fn what_is_less_than_asked_is_lacking_where_it_is_played_and_nowhere_else() {
         for (load, lacking) in less() {
-            let lacks = Experiment::ALL.iter().filter(|it| !it.lacks(&load).is_empty());
+            let lacks =
+                Experiment::ALL.iter().filter(|it| !it.options_for_bounds(&load).is_empty());
             assert_eq!(lacks.copied().collect::<Vec<_>>(), lacking, "{load:?}");
         }
     }

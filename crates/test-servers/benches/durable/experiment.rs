@@ -97,7 +97,7 @@ impl Experiment for Kind {
         Duration::from_secs_f64(figures * load.seconds)
     }
 
-    fn lacks(self, load: &Load) -> Vec<String> {
+    fn options_for_bounds(self, load: &Load) -> Vec<String> {
         let (jobs, seconds) = (load.jobs < 10_000, load.seconds < 0.3);
         let option = |lacks: bool, option: &str| lacks.then(|| option.to_owned());
         let options = [option(jobs, "--jobs 10000"), option(seconds, "--seconds 0.3")];

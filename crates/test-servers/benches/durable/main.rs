@@ -24,8 +24,8 @@ use contender::{NAMES, contenders};
 use experiment::{Kind, Load};
 use std::path::Path;
 use std::process::ExitCode;
-use wheelhouse_frame::options::{Called, Shared, names};
-use wheelhouse_present::console::end;
+use wheelhouse_frame::options::{CargoArguments, ExperimentOptions, names_for_help};
+use wheelhouse_present::console::exit_code;
 
 /// Durable timers on their stores, compared with the store in memory and bare databases.
 #[derive(Debug, Parser)]
@@ -34,12 +34,12 @@ use wheelhouse_present::console::end;
     after_help = format!(
         "{}\n\nExamples:\n  cargo bench --bench durable -- --quick\n  \
          cargo bench --bench durable -- --backend sqlite,bare-sqlite --jobs 1000000",
-        names::<Kind>(&NAMES)
+        names_for_help::<Kind>(&NAMES)
     )
 )]
 struct Bench {
     #[command(flatten)]
-    options: Shared,
+    options: ExperimentOptions,
     /// Jobs that are pending during the measurement [default: 10000; with --quick: 1000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     jobs: Option<u64>,
@@ -56,7 +56,7 @@ struct Bench {
     #[arg(value_parser = ["everysec", "always", "no"])]
     appendfsync: String,
     #[command(flatten)]
-    called: Called,
+    called: CargoArguments,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -65,7 +65,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 fn main() -> ExitCode {
-    end(Bench::parse().run())
+    exit_code(Bench::parse().run())
 }
 
 impl Bench {

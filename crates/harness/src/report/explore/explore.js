@@ -72,7 +72,7 @@
     return distance(nearest) < 6 ? nearest : undefined;
   }
 
-  // The structure to take is known at measured points. Between them, this guesses the cheapest.
+  // The recommended structure is known at measured points. Between them, this guesses the cheapest.
   function verdict() {
     const taken = mix && takes[mixes.indexOf(mix)][own.indexOf(n)];
     if (taken) return taken;

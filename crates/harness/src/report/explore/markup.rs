@@ -34,7 +34,7 @@ pub fn render(it: &Explorer, other: Option<&Explorer>) -> Markup {
             h2 { "Which structure, at your number of timers?" }
             p.warning role="alert" hidden {}
             (controls(it, other))
-            p.verdict role="status" { (start(it)) }
+            p.verdict role="status" { (first_verdict(it)) }
             div.pair {
                 (ranking(it, other))
                 figure hidden {
@@ -53,12 +53,12 @@ pub fn render(it: &Explorer, other: Option<&Explorer>) -> Markup {
     }
 }
 
-/// The structure to take, shown until the sliders move.
-fn start(it: &Explorer) -> String {
+/// The recommended structure, shown until the sliders move.
+fn first_verdict(it: &Explorer) -> String {
     let (size, mix) = it.start;
-    let take = it.takes[mix][size].as_deref().unwrap_or("the cheapest call first:");
+    let recommended = it.takes[mix][size].as_deref().unwrap_or("the cheapest call first:");
     let (n, mix) = (units::count(it.sizes[size]), &it.mixes[mix]);
-    format!("{n} timers, {} ({}) fire: {take}", percent(mix.fires), mix.name)
+    format!("{n} timers, {} ({}) fire: {recommended}", percent(mix.fires), mix.name)
 }
 
 /// The controls, hidden until the script shows them.
@@ -93,7 +93,7 @@ fn controls(it: &Explorer, other: Option<&Explorer>) -> Markup {
 /// The structures, the cheapest first. Structures without a figure come last, then those that only
 /// the other run has.
 fn ranking(it: &Explorer, other: Option<&Explorer>) -> Markup {
-    let cost = |of: &&Structure| it.begin(&of.call).unwrap_or(f64::INFINITY);
+    let cost = |of: &&Structure| it.at_start(&of.call).unwrap_or(f64::INFINITY);
     let mut ranked: Vec<&Structure> = it.structures.iter().collect();
     ranked.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
     let others = other.iter().flat_map(|it| &it.structures);
@@ -113,13 +113,13 @@ fn ranking(it: &Explorer, other: Option<&Explorer>) -> Markup {
 
 fn row(it: &Explorer, other: Option<&Explorer>, of: &Structure) -> Markup {
     let own = it.find(&of.name);
-    let at = |figures: fn(&Structure) -> &Figures| own.and_then(|own| it.begin(figures(own)));
-    let best = it.structures.iter().filter_map(|of| it.begin(&of.call)).min_by(f64::total_cmp);
+    let at = |figures: fn(&Structure) -> &Figures| own.and_then(|own| it.at_start(figures(own)));
+    let best = it.structures.iter().filter_map(|of| it.at_start(&of.call)).min_by(f64::total_cmp);
     let call = at(|it| &it.call);
     let show = |figure: Option<f64>, unit: fn(f64) -> String| figure.map_or("-".to_owned(), unit);
     let is_wrong = call.is_none() && own.is_some_and(|own| own.wrong);
     let colours = format!("--light:{};--dark:{}", of.style.light, of.style.dark);
-    let beside = other.map(|other| show(other.at_start_of(it, &of.name), units::time));
+    let call_of_other = other.map(|other| show(other.call_at_start_of(it, &of.name), units::time));
     html! {
         tr data-name=(of.name) style=(colours) {
             td.left { label { input type="checkbox" checked hidden; (of.name) } }
@@ -129,7 +129,7 @@ fn row(it: &Explorer, other: Option<&Explorer>, of: &Structure) -> Markup {
             td.right.ratio {
                 @if let Some((ns, best)) = call.zip(best) { (format!("×{:.2}", ns / best)) }
             }
-            @if let Some(beside) = beside { td.right.other { (beside) } }
+            @if let Some(call) = call_of_other { td.right.other { (call) } }
         }
     }
 }
@@ -146,7 +146,7 @@ fn notes(it: &Explorer) -> Vec<String> {
     vec![
         "A call is a start, stop, move or expiry; lower is better. Structures within ×1.2 of the \
          best are marked. At measured points, ratios within each round decide which structure to \
-         take."
+         use."
             .to_owned(),
         format!(
             "Measured with {} timers, and with these shares that fire: {}. Figures in between are \

@@ -47,7 +47,7 @@ pub struct Mix {
     /// The share of timers that fire, from 0 to 1. The others are cancelled or moved.
     pub fires: f64,
     #[serde(skip)]
-    of: Use,
+    measured: Use,
 }
 
 /// Figures by mix, then by size.
@@ -74,7 +74,7 @@ impl Explorer {
     /// The points of a run; `None` if there are none, because no workload has a known share of
     /// timers that fire.
     pub fn new(run: &Run) -> Option<Self> {
-        let mix = |of: Use| Some(Mix { name: of.name.clone(), fires: of.fires?, of });
+        let mix = |it: Use| Some(Mix { name: it.name.clone(), fires: it.fires?, measured: it });
         let mixes: Vec<Mix> = uses::by_share(run).into_iter().filter_map(mix).collect();
         let measured = |n: &u64| run.throughput.iter().any(|row| row.n == *n);
         let sizes: Vec<u64> = summary::sizes(run).into_iter().filter(measured).collect();
@@ -83,13 +83,15 @@ impl Explorer {
             .map(|name| Structure::new(run, name, &mixes, &sizes))
             .filter(|it| it.call.iter().flatten().any(Option::is_some))
             .collect();
-        let first = mixes.iter().position(|mix| mix.of.is_own_mix());
+        let first = mixes.iter().position(|mix| mix.measured.is_mix_of_user());
         let mix = first.or_else(|| mixes.iter().position(|mix| mix.name == "tcp"));
-        let usual = sizes.iter().position(|n| Some(*n) == summary::usual_n(run));
-        let size = usual.or_else(|| sizes.len().checked_sub(1))?;
+        let default = sizes.iter().position(|n| Some(*n) == summary::default_n(run));
+        let size = default.or_else(|| sizes.len().checked_sub(1))?;
         let start = (size, mix.unwrap_or(0));
-        let take = |mix: &Mix, n| Some(picks::of_use(run, &mix.of, n, false)?.taken());
-        let takes = mixes.iter().map(|mix| sizes.iter().map(|n| take(mix, *n)).collect()).collect();
+        let recommended =
+            |mix: &Mix, n| Some(picks::pick_for_use(run, &mix.measured, n, false)?.sentence());
+        let takes =
+            mixes.iter().map(|mix| sizes.iter().map(|n| recommended(mix, *n)).collect()).collect();
         let Provenance { host, started, commit, .. } = &run.provenance;
         let day: String = started.chars().take(10).collect();
         let name = format!("{host} {day} {}", provenance::short_commit(commit));
@@ -97,12 +99,12 @@ impl Explorer {
     }
 
     /// The figure at the point where the page begins.
-    fn begin(&self, figures: &Figures) -> Option<f64> {
+    fn at_start(&self, figures: &Figures) -> Option<f64> {
         figures[self.start.1][self.start.0]
     }
 
     /// The time of a call at the point where `page`, the page of another run, begins.
-    fn at_start_of(&self, page: &Self, name: &str) -> Option<f64> {
+    fn call_at_start_of(&self, page: &Self, name: &str) -> Option<f64> {
         let mix = self.mixes.iter().position(|mix| mix.name == page.mixes[page.start.1].name)?;
         let size = self.sizes.iter().position(|n| *n == page.sizes[page.start.0])?;
         self.find(name)?.call[mix][size]
@@ -121,10 +123,12 @@ impl Structure {
             mixes.iter().map(row).collect()
         };
         Self {
-            call: by_size(&|mix, n| mix.of.cost(run, &name, n)),
-            tail: by_size(&|mix, n| tail(run, &name, &mix.of, n)),
+            call: by_size(&|mix, n| mix.measured.cost(run, &name, n)),
+            tail: by_size(&|mix, n| tail(run, &name, &mix.measured, n)),
             bytes: by_size(&|_, n| Some(run.memory_of(&name, n)?.churned)),
-            wrong: mixes.iter().any(|mix| sizes.iter().any(|n| mix.of.is_wrong(run, &name, *n))),
+            wrong: mixes
+                .iter()
+                .any(|mix| sizes.iter().any(|n| mix.measured.is_wrong(run, &name, *n))),
             style: plot::style_of(&name),
             name,
         }

@@ -7,7 +7,7 @@ use wheelhouse_core::Tick;
 use wheelhouse_workload::Op;
 use wheelhouse_workload::trace::{Header, LiveWriter, TraceError};
 
-pub(crate) struct Tape<W: Write + Seek> {
+pub(crate) struct TraceOutput<W: Write + Seek> {
     /// `None` once the recording has ended.
     writer: Option<LiveWriter<W>>,
     /// Single ticks that are not written yet, the last of them to `clock`. They become one
@@ -17,14 +17,14 @@ pub(crate) struct Tape<W: Write + Seek> {
     clock: Tick,
     /// `true` if the last call was a pop that fired. Then the next pop is recorded even if it fires
     /// nothing.
-    popping: bool,
+    is_popping: bool,
     /// Valid once there is no writer.
     outcome: Result<Summary, Error>,
     on_end: Option<OnEnd>,
     limit: u64,
 }
 
-impl<W: Write + Seek> Tape<W> {
+impl<W: Write + Seek> TraceOutput<W> {
     /// Begins a recording of timers whose clock is at `now`.
     pub(crate) fn new(
         output: W,
@@ -33,19 +33,19 @@ impl<W: Write + Seek> Tape<W> {
         on_end: Option<OnEnd>,
         now: Tick,
     ) -> Result<Self, Error> {
-        let mut tape = Self {
+        let mut trace_output = Self {
             writer: Some(LiveWriter::new(output, header, limit)?),
             ticks: 0,
             clock: now,
-            popping: false,
+            is_popping: false,
             outcome: Ok(Summary::NOTHING),
             on_end,
             limit,
         };
         if now > 0 {
-            tape.write(Op::Advance { to: now });
+            trace_output.write(Op::Advance { to: now });
         }
-        Ok(tape)
+        Ok(trace_output)
     }
 
     // Always inlined, like everything down to the block: each caller knows its kind of operation.
@@ -54,13 +54,13 @@ impl<W: Write + Seek> Tape<W> {
         if self.ticks != 0 {
             self.write_ticks();
         }
-        self.put(op);
+        self.append(op);
     }
 
-    /// An advance has moved the clock from `from` to `to`, and `fired` timers have fired.
+    /// Records an advance that moved the clock from `from` to `to` and fired `fired` timers.
     #[inline]
-    pub(crate) fn advanced(&mut self, from: Tick, to: Tick, fired: usize) {
-        self.popping = false;
+    pub(crate) fn record_advance(&mut self, from: Tick, to: Tick, fired: usize) {
+        self.is_popping = false;
         if to - from == 1 && self.ticks < u32::MAX {
             self.ticks += 1;
             self.clock = to;
@@ -69,14 +69,14 @@ impl<W: Write + Seek> Tape<W> {
         }
     }
 
-    /// A pop has moved the clock from `from` to `to`, and has fired a timer if `fired` is `true`.
+    /// Records a pop that moved the clock from `from` to `to`. `fired` is `true` if a timer fired.
     #[inline]
-    pub(crate) fn popped(&mut self, from: Tick, to: Tick, fired: bool) {
-        if fired || self.popping {
+    pub(crate) fn record_pop(&mut self, from: Tick, to: Tick, fired: bool) {
+        if fired || self.is_popping {
             self.write(Op::Pop { to });
-            self.popping = fired;
+            self.is_popping = fired;
         } else {
-            self.advanced(from, to, 0);
+            self.record_advance(from, to, 0);
         }
     }
 
@@ -93,7 +93,7 @@ impl<W: Write + Seek> Tape<W> {
     }
 
     #[inline(always)]
-    fn put(&mut self, op: Op) {
+    fn append(&mut self, op: Op) {
         let Some(writer) = &mut self.writer else { return };
         if let Err(error) = writer.write(op) {
             self.stop(error);
@@ -106,8 +106,8 @@ impl<W: Write + Seek> Tape<W> {
         let to = self.clock;
         match std::mem::take(&mut self.ticks) {
             0 => {}
-            1 => self.put(Op::Advance { to }),
-            count => self.put(Op::Ticks { count, to }),
+            1 => self.append(Op::Advance { to }),
+            count => self.append(Op::Ticks { count, to }),
         }
     }
 
@@ -139,14 +139,14 @@ impl<W: Write + Seek> Tape<W> {
 
     fn set_outcome(&mut self, outcome: Result<Summary, Error>) {
         self.outcome = outcome;
-        if let Some(tell) = self.on_end.take() {
-            tell(&self.outcome);
+        if let Some(callback) = self.on_end.take() {
+            callback(&self.outcome);
         }
     }
 }
 
-impl<W: Write + Seek> Drop for Tape<W> {
+impl<W: Write + Seek> Drop for TraceOutput<W> {
     fn drop(&mut self) {
-        let _told_to_on_end = self.finish();
+        let _passed_to_on_end = self.finish();
     }
 }
