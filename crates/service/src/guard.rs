@@ -10,9 +10,13 @@ pub(crate) fn discard<T>(value: T) {
     guarded(|| drop(value)).unwrap_or_default();
 }
 
-/// Calls code of the user; what it panicked with, as text.
-pub(crate) fn guarded(code: impl FnOnce()) -> Result<(), String> {
-    let Err(payload) = catch_unwind(AssertUnwindSafe(code)) else { return Ok(()) };
+/// Calls code of the user, and returns its result; if it panics, the text of that. For durable
+/// timers too.
+pub fn guarded<T>(code: impl FnOnce() -> T) -> Result<T, String> {
+    let payload = match catch_unwind(AssertUnwindSafe(code)) {
+        Ok(value) => return Ok(value),
+        Err(payload) => payload,
+    };
     let message = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
     // Dropping what was thrown may throw again, and so on: then it is kept for ever.

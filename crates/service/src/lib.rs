@@ -255,6 +255,12 @@ pub use plan::{OneShot, Periodic};
 pub use shard::JobIndex;
 pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker, When};
 
+/// For `wheelhouse-durable`; not part of the interface.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::guard::guarded;
+}
+
 /// The channels of [`OneShot::send`], [`Periodic::send`] and [`OnRule::send`].
 pub use crossbeam_channel;
 

@@ -11,11 +11,11 @@ use crate::handlers::{DurableRun, Failure, Held, Next};
 use crate::observe::{EventKind, JobName, count};
 use crate::plan::Policy;
 use crate::store::{Again, Change, Kind, Leased, Outcome, Timestamp, When};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wheelhouse_service::Moment;
+use wheelhouse_service::internal::guarded;
 
 /// How long a job waits that was scheduled by a newer version.
 const NOT_UNDERSTOOD: Duration = Duration::from_secs(60);
@@ -324,7 +324,7 @@ impl Task {
         // The text of an error is the user's code, too.
         let told = |failure: Failure| (failure.to_string(), failure.is_final());
         let inside = Inside::of(shared);
-        let answer = catch_unwind(AssertUnwindSafe(|| handler(&run, &job.payload).map_err(told)));
+        let answer = guarded(|| handler(&run, &job.payload).map_err(told));
         drop(inside);
         let took = shared.clock.now().saturating_since(began);
         if took > shared.settings.slow_after {
@@ -336,9 +336,9 @@ impl Task {
         match answer {
             Ok(Ok(next)) => self.succeeded(next, occurrence),
             Ok(Err((why, is_final))) => self.failed(why, is_final, occurrence),
-            Err(panic) => {
+            Err(message) => {
                 count(&counters.counts.panicked);
-                self.failed(format!("panicked: {}", message(panic)), false, occurrence)
+                self.failed(format!("panicked: {message}"), false, occurrence)
             }
         }
     }
@@ -376,7 +376,7 @@ impl Task {
         } else if exhausted {
             (Change::Ack { key, token, again }, End::GaveUp(why))
         } else {
-            let wait = shared.settings.backoff.wait(job.attempt, token.0);
+            let wait = shared.settings.backoff.wait(job.attempt);
             (Change::Retry { key, token, when: When::After(wait) }, End::Retried(why, wait))
         };
         Conclusion { change: Some(change), end }
@@ -413,15 +413,4 @@ fn bounded(mut reason: String) -> String {
 fn is_suspect(leased: &Leased, max_attempts: u32) -> bool {
     let most = || Policy::from_text(&leased.job.policy).and_then(|policy| policy.max_attempts);
     leased.was_lost && leased.job.attempt >= most().unwrap_or(max_attempts).div_ceil(2)
-}
-
-/// What a handler panicked with, as text.
-fn message(panic: Box<dyn std::any::Any + Send>) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    // To drop what was thrown may throw again: then it is kept for ever.
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        std::mem::forget(again);
-    }
-    text.unwrap_or_else(|| "(no message)".to_owned())
 }

@@ -1,7 +1,7 @@
 //! Configuration.
 
 use super::durable::{Parts, assemble};
-use super::{Backoff, Durable, Observer, Settings};
+use super::{Durable, Observer, Settings};
 use crate::error::StartError;
 use crate::handlers::Handlers;
 use crate::observe::Event;
@@ -9,7 +9,7 @@ use crate::store::Store;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use wheelhouse_service::{Clock, MonotonicClock};
+use wheelhouse_service::{Backoff, Clock, MonotonicClock};
 
 /// Configures durable timers, and starts them.
 ///
@@ -39,13 +39,11 @@ pub struct Builder {
 
 impl Builder {
     pub(super) fn new(handlers: Handlers) -> Self {
-        let backoff =
-            Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(3_600) };
         let settings = Settings {
             visibility: Duration::from_secs(30),
             poll: Duration::from_secs(1),
             max_attempts: 20,
-            backoff,
+            backoff: backoff(Duration::from_secs(1), Duration::from_secs(3_600)),
             catch_up_rate: None,
             slow_after: Duration::from_secs(30),
             limit: None,
@@ -111,10 +109,11 @@ impl Builder {
         self
     }
 
-    /// How long after a first failure a job is tried again, which doubles with each attempt, up to
-    /// a longest: 1 s and an hour by default. Of each, between a half and all, at random.
+    /// How long a job waits before it is retried: `first` after the first failure, and twice as
+    /// long after each further one, up to `longest`; 1 s and an hour by default. A random share of
+    /// up to a half is subtracted from each wait.
     pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
-        self.settings.backoff = Backoff { first, longest };
+        self.settings.backoff = backoff(first, longest);
         self
     }
 
@@ -244,6 +243,12 @@ impl Builder {
             Parts { handlers, queue, clock, workers, max_in_flight, settings, observer },
         )
     }
+}
+
+/// Jobs that failed together do not retry together: of each wait, a random share of up to a half is
+/// left out.
+fn backoff(first: Duration, longest: Duration) -> Backoff {
+    Backoff::new(first).cap(longest).jitter(0.5)
 }
 
 impl fmt::Debug for Builder {

@@ -64,12 +64,10 @@ pub(crate) use key::is_kind;
 pub use key::{InvalidKey, Key, Kind, Kinds, Timestamp, Token};
 pub use memory::MemoryStore;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-/// Something to be called when a store has something visible earlier than it said. It must not
-/// block.
-pub type Waker = Arc<dyn Fn() + Send + Sync>;
+/// Called when a store has something visible earlier than it said.
+pub use wheelhouse_service::Waker;
 
 /// What keeps jobs. See the [module](self) for rows, states, numbers and time.
 ///

@@ -76,11 +76,27 @@ impl Backoff {
         failed < self.attempts
     }
 
-    /// How long to wait when so many tries have failed in a row, at least one. `chance` is below
-    /// one.
-    pub(crate) fn delay(&self, failed: u32, chance: f64) -> Duration {
+    /// How long to wait before the next attempt when `failed` attempts in a row have failed,
+    /// including the [jitter](Self::jitter), which is drawn anew by each call. Does not
+    /// look at [`attempts`](Self::attempts).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wheelhouse_service::Backoff;
+    ///
+    /// let backoff = Backoff::new(Duration::from_secs(1)).jitter(0.5);
+    /// let third = backoff.wait(3);
+    /// assert!(third > Duration::from_secs(2) && third <= Duration::from_secs(4));
+    /// ```
+    pub fn wait(&self, failed: u32) -> Duration {
+        self.delay(failed, fastrand::f64())
+    }
+
+    /// The same with a `chance` that is given, from 0 to less than 1.
+    fn delay(&self, failed: u32, chance: f64) -> Duration {
         let longest = self.cap.as_secs_f64();
-        let grown = self.factor.powi(i32::try_from(failed - 1).unwrap_or(i32::MAX));
+        let doublings = failed.saturating_sub(1);
+        let grown = self.factor.powi(i32::try_from(doublings).unwrap_or(i32::MAX));
         let delay = (self.first.as_secs_f64() * grown).min(longest) * (1.0 - self.jitter * chance);
         // Not a number where nothing was multiplied by infinity.
         Duration::try_from_secs_f64(delay).unwrap_or(self.first.min(self.cap))
@@ -114,6 +130,24 @@ mod tests {
         assert_eq!(nothing.delay(2, 0.0), Duration::ZERO);
         let forever = Backoff::new(Duration::MAX).cap(Duration::MAX);
         assert!(forever.delay(9, 0.0) >= Duration::from_secs(u64::MAX / 2));
+        let forever = forever.jitter(0.5);
+        for failed in [1, 2, u32::MAX] {
+            assert!((0..1_000).all(|_| forever.wait(failed) >= Duration::MAX / 2), "{failed}");
+        }
+    }
+
+    /// The backoff of durable timers by default.
+    #[test]
+    fn jitter_spreads_each_wait() {
+        let backoff = Backoff::new(Duration::from_secs(1)).jitter(0.5);
+        for (failed, full) in [(0, 1), (1, 1), (2, 2), (5, 16), (13, 3_600), (4_000, 3_600)] {
+            let full = Duration::from_secs(full);
+            let waits: Vec<_> = (0..1_000).map(|_| backoff.wait(failed)).collect();
+            assert!(waits.iter().all(|wait| *wait >= full / 2 && *wait <= full), "{failed}");
+            // 23 standard deviations from what is expected, so no test run comes there.
+            let mean = waits.iter().sum::<Duration>() / 1_000;
+            assert!(mean > full * 65 / 100 && mean < full * 85 / 100, "{failed}: {mean:?}");
+        }
     }
 
     #[test]

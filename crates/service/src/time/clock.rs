@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Something to be called when a driver is to look at its scheduler before the moment it sleeps
-/// until: it wakes a thread, writes to a pipe, or whatever else ends the sleep. It must not block.
+/// A callback that ends a sleep: it wakes a thread, writes to a pipe, or similar. It is called when
+/// there is something to do before the moment that the sleep would end. It must not block.
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
 /// A source of time.
