@@ -21,7 +21,7 @@
 //!
 //! ```text
 //!  schedule, cancel, refresh            when to ask
-//!  ──────────────┐             ┌────────────────────── wheel (of the service)
+//!  ──────────────┐             ┌────────────────────── wheel (of the claimer)
 //!                ▼             ▼
 //!        ┌───────────────┐ ┌─────────┐   leased
 //!        │   committer   │ │ claimer │──────────▶ workers: is it too late? handlers by kind
@@ -39,8 +39,10 @@
 //! * The **committer** is one thread. While it commits, what arrives is the next batch; so one sync
 //!   serves many. A [`Commit`] is waited for by a thread or awaited.
 //! * The **claimer** is one thread. It leases what is due, no more than may be in flight, and
-//!   learns when to ask next. That moment is in the wheel of a [service](wheelhouse_service), with
-//!   the renewal of leases; the jobs are not.
+//!   learns when to ask next. That moment is in the wheel of its
+//!   [`Scheduler`](wheelhouse_service::Scheduler), with the renewal of leases; the jobs are not.
+//! * The **workers** are the threads of a [`Service`](wheelhouse_service::Service), which gets each
+//!   run [directly](wheelhouse_service::Handle::execute).
 //! * With [several stores](Builder::start_shards) each has a committer and a claimer; the workers
 //!   are those of all.
 //! * The **store's clock** decides what is due. Programs send delays.
@@ -53,7 +55,7 @@
 //! | a run | its part of a claim and of two commits, as it begins and ends; an allocation for each |
 //! | nothing due | a question to the store each second |
 //! | memory | what is in flight and not committed; not what is pending |
-//! | threads | workers and their driver, the driver of the wheel, committer and claimer of each store |
+//! | threads | workers; a committer and a claimer for each store |
 //!
 //! What is promised and what not, and what to take instead, is in the README of the crate.
 

@@ -1,16 +1,16 @@
 //! The claimer: one thread that asks the store for what is due, when it is time to.
 //!
 //! ```text
-//!            when to ask, when to renew
-//!   wheel ─────────────────────────────┐
+//!   its wheel: when to ask, renew ... ─┐
 //!   store: something is earlier ───────┼──▶ claimer ──▶ store: claim ──▶ waiting: judge, begin
 //!   runs: there is room again ─────────┘       ▲                 │
 //!                                              └─────────────────┘ next `visible_at`
 //! ```
 //!
-//! The wheel of the service holds *when to ask*, not the jobs: the next `visible_at` that the last
-//! claim said, the renewal of leases, and once a second as a net below. So memory follows what is
-//! running, and not what is pending.
+//! The thread polls a scheduler. Its wheel contains *when to ask*, not the jobs: the next
+//! `visible_at` that the last claim returned, the renewal of leases, and a poll each second in case
+//! the store cannot wake it. So memory follows what is running, and not what is pending. The pool
+//! of workers has no part in this: it may be in handlers for hours, and leases are renewed.
 //!
 //! A claim is bounded by how many jobs may be in flight and by the rate for catching up. No more is
 //! leased than the workers are expected to begin within a tenth of a second, so that nothing is
@@ -44,11 +44,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use waiting::Ready;
-use wheelhouse_service::{Handle, Moment};
+use wheelhouse_service::{Handle, Missed, Moment, Scheduler, Waker};
 use work::Claimed;
 
 /// How many dead letters are read at a time.
 const DEAD_AT_ONCE: usize = 128;
+
+/// How often it is looked for kinds without a handler.
+const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
 
 /// The most jobs in a claim.
 const MOST_IN_CLAIM: usize = 512;
@@ -59,9 +62,14 @@ const LATE: Duration = Duration::from_secs(1);
 /// A store's clock that shows the same for so long stands still, and is asked no more often.
 const STANDS: Duration = Duration::from_millis(50);
 
+/// Why the wheel takes each message.
+const NOT_STOPPED: &str = "only a stopped scheduler refuses a value";
+
 /// What the claimer is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
+    /// The clock was set, or something in the wheel is due earlier.
+    Look,
     /// Something is due, or there is room again.
     Ask,
     /// It is time to renew leases.
@@ -80,8 +88,14 @@ pub(crate) enum Message {
 pub(crate) struct Claimer {
     timers: Timers,
     store: SharedStore,
+    /// Contains when each of the messages is due.
+    scheduler: Scheduler,
     wheel: Handle,
-    /// Under which it is in the wheel when to ask.
+    /// Ends the sleep of the thread. A clock that is set by hand has no other reference to it.
+    _waker: Waker,
+    /// The clock is set by hand, and calls the waker.
+    by_hand: bool,
+    /// The key of the job in the wheel that says when to ask.
     asking: wheelhouse_service::Key,
     sender: Sender<Message>,
     inbox: Receiver<Message>,
@@ -103,16 +117,33 @@ impl Claimer {
     pub(crate) fn new(
         timers: Timers,
         store: SharedStore,
-        wheel: Handle,
+        mut scheduler: Scheduler,
         (sender, inbox, stopped): (Sender<Message>, Receiver<Message>, Sender<()>),
     ) -> Self {
+        let wakes = sender.clone();
+        let waker: Waker = Arc::new(move || wakes.send(Message::Look).unwrap_or_default());
+        scheduler.set_waker(Arc::clone(&waker));
+        let wheel = scheduler.handle();
+        let by_hand = wheel.clock().watch(&waker);
+        let settings = &timers.shared().settings;
+        for (each, message) in [
+            (settings.visibility / 3, Message::Renew),
+            (settings.poll, Message::Watch),
+            (LOOK_FOR_KINDS, Message::LookForKinds),
+        ] {
+            let plan = wheel.every(each).missed(Missed::Burst);
+            drop(plan.send(&sender, message).expect(NOT_STOPPED));
+        }
         let asking = timers.named("ask").into();
         let rate = timers.shared().settings.catch_up_rate.map(Rate::new);
         let kinds = timers.shared().kinds.clone();
         Self {
             timers,
             store,
+            scheduler,
             wheel,
+            _waker: waker,
+            by_hand,
             asking,
             sender,
             inbox,
@@ -132,9 +163,9 @@ impl Claimer {
         self.look_for_kinds();
         self.look_for_pauses();
         self.ask();
-        while let Ok(first) = self.inbox.recv() {
-            // What came several times meanwhile is done once.
-            let told: Vec<_> = std::iter::once(first).chain(self.inbox.try_iter()).collect();
+        loop {
+            // A message that has arrived several times is handled once.
+            let told = self.receive();
             if told.contains(&Message::Over) {
                 return;
             }
@@ -160,6 +191,28 @@ impl Claimer {
             }
             if told.contains(&Message::Ask) {
                 self.ask();
+            }
+        }
+    }
+
+    /// Waits for messages; those of the wheel are sent by this thread as they come due.
+    fn receive(&mut self) -> Vec<Message> {
+        loop {
+            self.scheduler.poll(self.wheel.now());
+            let told: Vec<_> = self.inbox.try_iter().collect();
+            if !told.is_empty() {
+                return told;
+            }
+            let first = match self.scheduler.next_wakeup() {
+                Some(next) if !self.by_hand => {
+                    let time = next.saturating_since(self.wheel.now());
+                    self.inbox.recv_timeout(time).ok()
+                }
+                // The clock calls the waker when it is set.
+                _ => self.inbox.recv().ok(),
+            };
+            if first.is_some() {
+                return first.into_iter().chain(self.inbox.try_iter()).collect();
             }
         }
     }
@@ -222,8 +275,7 @@ impl Claimer {
     /// Puts into the wheel when to ask.
     fn ask_at(&self, moment: Moment) {
         let plan = self.wheel.at(moment).replacing(Arc::clone(&self.asking));
-        // Refused only if the service was stopped, and with it this thread is.
-        drop(plan.send(&self.sender, Message::Ask));
+        drop(plan.send(&self.sender, Message::Ask).expect(NOT_STOPPED));
     }
 
     fn hand_out(&mut self, next: Next, asked: Moment) -> Ready {

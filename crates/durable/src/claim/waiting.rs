@@ -21,7 +21,7 @@ use parking_lot::{Condvar, Mutex};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wheelhouse_service::Handle;
 
 /// A job begins if the workers get to it within this time, as far as is known.
@@ -163,11 +163,15 @@ impl Waiting {
     }
 
     /// Waits until everything that has begun has ended: also what no worker has come to yet, as the
-    /// workers drop that when they are stopped.
-    pub(crate) fn wait_until_idle(&self) {
+    /// workers drop that when they are stopped. Until that time at most, if one is given.
+    pub(crate) fn wait_until_idle(&self, until: Option<Instant>) {
         let mut inner = self.inner.lock();
         while inner.begun > 0 {
-            self.idle.wait(&mut inner);
+            match until {
+                None => self.idle.wait(&mut inner),
+                Some(until) if self.idle.wait_until(&mut inner, until).timed_out() => return,
+                Some(_) => {}
+            }
         }
     }
 

@@ -195,7 +195,7 @@ impl Task {
                 let timers = self.timers.clone();
                 // If the service was stopped, the lease is given back by the drop.
                 if let Some(service) = timers.shared().waiting.service() {
-                    drop(service.after(Duration::ZERO).run(move |_| self.run()));
+                    drop(service.execute(move |_| self.run()));
                 }
             }
             // By the clock another program may have it. Otherwise it was cancelled, moved or

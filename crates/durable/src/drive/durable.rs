@@ -17,11 +17,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
-use wheelhouse_service::{Clock, Missed, Moment, Service, Stop};
-
-/// How often it is looked for kinds without a handler.
-const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
+use std::time::{Duration, Instant};
+use wheelhouse_service::{Clock, Scheduler, Service, Stop};
 
 /// Durable timers that run. Schedules by the methods of [`Timers`], to which it dereferences; give
 /// other threads a clone of [`timers`](Self::timers).
@@ -46,11 +43,9 @@ const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
 /// Dropping it stops it, as [`stop`](Self::stop) does.
 pub struct Durable {
     timers: Timers,
-    /// Runs jobs.
+    /// The pool that runs jobs. Nothing else is done there: leases are renewed while all of its
+    /// threads are in handlers, and while it waits for its runs.
     workers: Option<Service>,
-    /// When to ask, and when to renew. Not the workers' service: leases are renewed while that
-    /// waits for its runs.
-    wheel: Option<Service>,
     shards: Vec<Threads>,
     /// The stop was called by one of these runs, and must not wait for that.
     is_inside: bool,
@@ -82,34 +77,16 @@ pub(super) struct Parts {
     pub(super) observer: Option<Observer>,
 }
 
-/// The clock that was given, for the service.
-struct Its(Arc<dyn Clock>);
-
-impl Clock for Its {
-    fn now(&self) -> Moment {
-        self.0.now()
-    }
-
-    fn wall(&self) -> std::time::SystemTime {
-        self.0.wall()
-    }
-
-    fn watch(&self, waker: &wheelhouse_service::Waker) -> bool {
-        self.0.watch(waker)
-    }
-}
-
 /// Starts all threads: each store is checked before the first.
 pub(super) fn assemble(stores: Vec<Box<dyn Store>>, parts: Parts) -> Result<Durable, StartError> {
     let of = stores.len();
     let place = |shard| Place { shard, of };
     let stores = ask_all(stores)?;
-    let service = || Service::builder().clock(Its(Arc::clone(&parts.clock)));
-    let (mut wheel, mut workers) = (None, None);
-    if !parts.handlers.is_empty() {
-        wheel = Some(service().workers(1).start().map_err(StartError::Service)?);
-        workers = Some(service().workers(parts.workers).start().map_err(StartError::Service)?);
-    }
+    let start = || {
+        let service = Service::builder().clock(Arc::clone(&parts.clock)).workers(parts.workers);
+        service.start().map_err(StartError::Service)
+    };
+    let workers = (!parts.handlers.is_empty()).then(start).transpose()?;
     let kinds = Kinds::new(parts.handlers.keys().cloned());
     let counters = Arc::new(Counters::new(&kinds));
     let handle = workers.as_ref().map(Service::handle);
@@ -123,7 +100,7 @@ pub(super) fn assemble(stores: Vec<Box<dyn Store>>, parts: Parts) -> Result<Dura
     }
     let all = Timers::of_shards(shards);
     let mut durable =
-        Durable { timers: all[0].clone(), workers, wheel, shards: Vec::new(), is_inside: false };
+        Durable { timers: all[0].clone(), workers, shards: Vec::new(), is_inside: false };
     for (timers, claim) in all.into_iter().zip(claims) {
         durable.start_shard(timers, claim)?;
     }
@@ -211,7 +188,7 @@ impl Durable {
     /// If a handler calls it, or drops the `Durable`, it returns at once: another thread waits for
     /// all runs, that of the handler among them, and commits their ends.
     pub fn stop(mut self) {
-        self.end(Stop::Wait);
+        self.end(None);
     }
 
     /// Stops, and waits for handlers up to that time. Returns how many are running then: their ends
@@ -219,7 +196,7 @@ impl Durable {
     /// begun and that no worker has come to are given back, unless they were cancelled. In a
     /// handler it returns 0 at once.
     pub fn stop_within(mut self, longest: Duration) -> usize {
-        self.end(Stop::WaitFor(longest))
+        self.end(Some(longest))
     }
 
     fn start_shard(&mut self, timers: Timers, claim: Claim) -> Result<(), StartError> {
@@ -229,18 +206,12 @@ impl Durable {
         let committer = Some(committer.map_err(StartError::Thread)?);
         // From here on it is ended with all others.
         self.shards.push(Threads { timers: timers.clone(), committer, claimer: None });
-        let Some(wheel) = &self.wheel else { return Ok(()) };
-        let (wheel, Claim { store, sender, inbox }) = (wheel.handle(), claim);
-        let renewal = timers.shared().settings.visibility / 3;
-        // Refused only by a service that was stopped.
-        let poll = timers.shared().settings.poll;
-        for (each, message) in [
-            (renewal, Message::Renew),
-            (poll, Message::Watch),
-            (LOOK_FOR_KINDS, Message::LookForKinds),
-        ] {
-            drop(wheel.every(each).missed(Missed::Burst).send(&sender, message));
+        if self.workers.is_none() {
+            return Ok(());
         }
+        let Claim { store, sender, inbox } = claim;
+        let wheel = Scheduler::builder().clock(Arc::clone(&timers.shared().clock)).build();
+        let wheel = wheel.map_err(StartError::Service)?;
         let (tell, stopped) = bounded(1);
         let channels = (sender.clone(), inbox, tell);
         let thread = thread::Builder::new().name(timers.named("wheelhouse-claimer"));
@@ -252,21 +223,21 @@ impl Durable {
         Ok(())
     }
 
-    fn end(&mut self, how: Stop) -> usize {
+    /// Stops; waits for handlers up to that time, or however long they take.
+    fn end(&mut self, longest: Option<Duration>) -> usize {
         let is_inside = Inside::is_of(self.timers.shared());
         if !is_inside || self.is_inside || self.shards.is_empty() {
-            return self.end_here(if self.is_inside { Stop::WaitFor(Duration::ZERO) } else { how });
+            return self.end_here(if self.is_inside { Some(Duration::ZERO) } else { longest });
         }
         // This run is to end, and is to be waited for: by another thread.
         self.begin_end();
-        let (workers, wheel) = (self.workers.take(), self.wheel.take());
-        let (timers, shards) = (self.timers.clone(), std::mem::take(&mut self.shards));
-        let mut rest = Self { timers, workers, wheel, shards, is_inside: true };
+        let (workers, shards) = (self.workers.take(), std::mem::take(&mut self.shards));
+        let mut rest = Self { timers: self.timers.clone(), workers, shards, is_inside: true };
         let thread = thread::Builder::new().name("wheelhouse-stop".to_owned());
         // Without a thread the rest is dropped here, and its runs are left to their leases.
         drop(thread.spawn(move || {
             rest.is_inside = false;
-            rest.end_here(how);
+            rest.end_here(longest);
         }));
         0
     }
@@ -280,7 +251,8 @@ impl Durable {
         }
     }
 
-    fn end_here(&mut self, how: Stop) -> usize {
+    fn end_here(&mut self, longest: Option<Duration>) -> usize {
+        let until = longest.and_then(|longest| Instant::now().checked_add(longest));
         self.begin_end();
         for claims in self.shards.iter().filter_map(|threads| threads.claimer.as_ref()) {
             // Or it has ended, by a panic.
@@ -289,11 +261,12 @@ impl Durable {
         let waiting = &self.timers.shared().waiting;
         waiting.clear();
         // After a `stop_within`, the drop comes here again, without workers.
-        if matches!(how, Stop::Wait) && self.workers.is_some() {
-            // `Running` was answered of these, and a commit that fails gives its run back.
-            waiting.wait_until_idle();
-        }
-        let running = self.workers.take().map_or(0, |workers| workers.stop(how).running);
+        let running = self.workers.take().map_or(0, |workers| {
+            // `Running` was answered of what has begun, and a commit that fails gives its run back.
+            waiting.wait_until_idle(until);
+            let rest = until.map(|until| until.saturating_duration_since(Instant::now()));
+            workers.stop(rest.map_or(Stop::Wait, Stop::WaitFor)).running
+        });
         self.shards.iter().for_each(|its| its.timers.shared().queue_of_changes.close());
         for Threads { committer, claimer, .. } in self.shards.drain(..) {
             committer.into_iter().for_each(|thread| thread.join().unwrap_or_default());
@@ -302,7 +275,6 @@ impl Durable {
                 thread.join().unwrap_or_default();
             }
         }
-        self.wheel = None;
         running
     }
 }
@@ -317,7 +289,7 @@ impl Deref for Durable {
 
 impl Drop for Durable {
     fn drop(&mut self) {
-        self.end(Stop::Wait);
+        self.end(None);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Runs that wait for the thread that leads and for nothing else: closures that got a place in
-//! their group, and async jobs whose futures are to be polled.
+//! their group, async jobs whose futures are to be polled, and jobs that were due as they were
+//! scheduled.
 
 use super::async_run::AsyncRun;
 use super::due_run::DueRun;
@@ -14,6 +15,8 @@ use std::task::{Context, Poll};
 pub(crate) enum Ready {
     Run(DueRun),
     Poll(Runnable),
+    /// A run that is to be handed out.
+    Due(DueRun),
 }
 
 #[derive(Default)]
@@ -35,7 +38,7 @@ struct Queue {
 impl ReadyQueue {
     /// Hands a run to the thread that leads, which is woken. If the queue is closed, the run is
     /// dropped, and reported by that.
-    pub(super) fn push(timers: &Handle, run: Ready) {
+    pub(crate) fn push(timers: &Handle, run: Ready) {
         let its = &timers.shared().ready;
         let mut queue = its.queue.lock();
         if queue.closed {
@@ -49,13 +52,14 @@ impl ReadyQueue {
         timers.house().signal.wake_sleeper();
     }
 
-    /// Takes out the next; one that is to be polled only if that is wanted.
-    pub(super) fn pop(&self, polls: bool) -> Option<Ready> {
+    /// Takes out the next. With `only_runs`, neither a future, which may wake itself without end,
+    /// nor a run that is to be handed out, which may schedule the next.
+    pub(super) fn pop(&self, only_runs: bool) -> Option<Ready> {
         if self.is_empty() {
             return None;
         }
         let mut queue = self.queue.lock();
-        if !polls && matches!(queue.ready.front(), Some(Ready::Poll(_))) {
+        if only_runs && !matches!(queue.ready.front(), Some(Ready::Run(_))) {
             return None;
         }
         let run = queue.ready.pop_front();

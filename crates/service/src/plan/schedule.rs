@@ -93,13 +93,13 @@ impl Handle {
     }
 
     #[cold]
-    fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
+    pub(super) fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
         self.house().with(shard, |core| core.counts.rejected += 1);
         (reason, work)
     }
 }
 
 /// Work that comes back as it was given.
-fn unboxed<W: Work>(work: Box<dyn Work>) -> W {
+pub(super) fn unboxed<W: Work>(work: Box<dyn Work>) -> W {
     *work.into_any().downcast().expect("the work that was given")
 }

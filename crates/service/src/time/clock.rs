@@ -36,6 +36,20 @@ pub trait Clock: Send + Sync {
     }
 }
 
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    fn now(&self) -> Moment {
+        (**self).now()
+    }
+
+    fn wall(&self) -> SystemTime {
+        (**self).wall()
+    }
+
+    fn watch(&self, waker: &Waker) -> bool {
+        (**self).watch(waker)
+    }
+}
+
 /// The machine's monotonic clock, counted from when this value was made. No step of the wall clock
 /// touches it.
 #[derive(Clone, Copy, Debug)]
