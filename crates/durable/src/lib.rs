@@ -43,6 +43,8 @@
 //!   [`Scheduler`](wheelhouse_service::Scheduler), with the renewal of leases; the jobs are not.
 //! * The **workers** are the threads of a [`Service`](wheelhouse_service::Service), which gets each
 //!   run [directly](wheelhouse_service::Handle::execute).
+//! * [Async handlers](Handlers::on_async) are polled by the workers, or by your executor. They
+//!   have another bound, as a future that waits occupies no thread.
 //! * With [several stores](Builder::start_shards) each has a committer and a claimer; the workers
 //!   are those of all.
 //! * The **store's clock** decides what is due. Programs send delays.
@@ -74,6 +76,8 @@ pub use error::{Error, StartError};
 pub use handlers::{DurableRun, Failure, Handlers, Next, Stop};
 pub use observe::{Counts, Event, EventKind, JobName, KindSnapshot, Snapshot, Summary};
 pub use plan::{Late, Missed, Plan, Scheduled};
+/// What [`Builder::spawn_on`] hands over, and what [`Durable::stop_async`] returns.
+pub use wheelhouse_service::{AsyncRun, Stopping};
 
 /// The longest payload, in bytes: a mebibyte. What is longer is stored elsewhere, and its place is
 /// scheduled.

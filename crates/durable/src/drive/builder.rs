@@ -1,7 +1,8 @@
 //! Configuration.
 
-use super::durable::{Parts, assemble};
+use super::durable::{Parts, Spawner, assemble};
 use super::{Durable, Observer, Settings};
+use crate::commit::MOST_IN_BATCH;
 use crate::error::StartError;
 use crate::handlers::Handlers;
 use crate::observe::Event;
@@ -9,7 +10,11 @@ use crate::store::Store;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use wheelhouse_service::{Backoff, Clock, MonotonicClock};
+use wheelhouse_service::{AsyncRun, Backoff, Clock, MonotonicClock};
+
+/// How many async runs are in flight by default: as many as a commit has changes, so that their
+/// leases are renewed in one.
+const ASYNC_RUNS: usize = MOST_IN_BATCH;
 
 /// Configures durable timers, and starts them.
 ///
@@ -33,6 +38,8 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     workers: usize,
     max_in_flight: Option<usize>,
+    async_runs: usize,
+    spawner: Option<Spawner>,
     settings: Settings,
     observer: Option<Observer>,
 }
@@ -56,6 +63,8 @@ impl Builder {
             clock: Arc::new(MonotonicClock::new()),
             workers: 4,
             max_in_flight: None,
+            async_runs: ASYNC_RUNS,
+            spawner: None,
             settings,
             observer: None,
         }
@@ -77,14 +86,55 @@ impl Builder {
         self
     }
 
-    /// How many threads run handlers: 4 by default.
+    /// How many threads run handlers: 4 by default. They poll the futures of [async
+    /// handlers](Handlers::on_async) as well, unless those are [spawned
+    /// elsewhere](Self::spawn_on): then a thread is needed only for the moment when a run is handed
+    /// over. While all threads are in handlers that block, futures wait for them.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
         self
     }
 
+    /// How many runs of [async handlers](Handlers::on_async) are in flight at a time: 1,024 by
+    /// default. No more of their jobs are leased, so other programs run the rest.
+    ///
+    /// A future that waits costs no thread, but its lease is renewed three times in a [visibility
+    /// timeout](Self::visibility_timeout), and its payload stays in memory, within the 16 MiB of
+    /// all payloads. The leases of 1,024 runs are renewed in one commit.
+    pub fn async_runs(mut self, runs: usize) -> Self {
+        self.async_runs = runs;
+        self
+    }
+
+    /// Hands the runs of [async handlers](Handlers::on_async) to an executor of futures, such as
+    /// tokio: each is a future, to be polled until it is ready. Without this, the
+    /// [`workers`](Self::workers) poll them, where futures that need the reactor or the timers of a
+    /// runtime panic. The function must return soon.
+    ///
+    /// A run that the executor drops before it began is given back; one that it drops later has
+    /// failed, and is retried.
+    ///
+    /// ```
+    /// use wheelhouse_durable::store::MemoryStore;
+    /// use wheelhouse_durable::{Durable, Handlers, Next};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
+    /// let handlers = Handlers::new().on_async_bytes("mail/1", |_, _| async { Ok(Next::Done) });
+    /// let tokio = runtime.handle().clone();
+    /// let timers = Durable::builder(handlers)
+    ///     .spawn_on(move |run| drop(tokio.spawn(run)))
+    ///     .start(MemoryStore::new())?;
+    /// # drop(timers);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn spawn_on(mut self, spawn: impl Fn(AsyncRun) + Send + Sync + 'static) -> Self {
+        self.spawner = Some(Box::new(spawn));
+        self
+    }
+
     /// How many jobs this program leases at a time at the most, those that wait for a worker among
-    /// them: 64 for each worker by default. More make larger claims.
+    /// them: 64 for each worker by default. More make larger claims. Jobs of async handlers have
+    /// [another bound](Self::async_runs).
     ///
     /// No more are leased than the workers are expected to begin within a tenth of a second, by how
     /// long runs have taken, and one for each worker at least: where handlers take long, other
@@ -134,6 +184,9 @@ impl Builder {
     ///
     /// No thread can be ended from outside: a handler that never returns keeps its worker. If it
     /// does return before another took the job over, its end counts.
+    ///
+    /// The future of an [async handler](Handlers::on_async) is dropped when it reaches its limit.
+    /// That is a failure, and it is retried with backoff, without waiting for its lease.
     pub fn limit(mut self, limit: Duration) -> Self {
         self.settings.limit = Some(limit);
         self
@@ -219,11 +272,13 @@ impl Builder {
         self,
         stores: impl IntoIterator<Item = impl Store>,
     ) -> Result<Durable, StartError> {
-        let Self { handlers, queue, clock, workers, max_in_flight, settings, observer } = self;
+        let Self { handlers, queue, clock, workers, async_runs, spawner, .. } = self;
+        let Self { max_in_flight, settings, observer, .. } = self;
         let max_in_flight = max_in_flight.unwrap_or(workers.saturating_mul(64));
         let refuse = |wrong, why| if wrong { Err(StartError::Setting(why)) } else { Ok(()) };
         refuse(workers == 0, "no workers: handlers need one at least")?;
         refuse(max_in_flight == 0, "`max_in_flight` of zero: no job would ever be leased")?;
+        refuse(async_runs == 0, "`async_runs` of zero: no async handler would ever run")?;
         refuse(settings.max_attempts == 0, "`max_attempts` of zero: no job would ever run")?;
         refuse(settings.catch_up_rate == Some(0), "`catch_up_rate` of zero: leave it out")?;
         refuse(settings.poll < Duration::from_millis(1), "`poll` below a millisecond")?;
@@ -238,10 +293,8 @@ impl Builder {
         let boxed = |store| -> Box<dyn Store> { Box::new(store) };
         let stores: Vec<_> = stores.into_iter().map(boxed).collect();
         refuse(stores.is_empty(), "no stores: jobs are kept in one at least")?;
-        assemble(
-            stores,
-            Parts { handlers, queue, clock, workers, max_in_flight, settings, observer },
-        )
+        let bounds = [(max_in_flight, workers), (async_runs, async_runs)];
+        assemble(stores, Parts { handlers, queue, clock, bounds, settings, observer }, spawner)
     }
 }
 
@@ -257,6 +310,7 @@ impl fmt::Debug for Builder {
             .field("handlers", &self.handlers)
             .field("workers", &self.workers)
             .field("max_in_flight", &self.max_in_flight)
+            .field("async_runs", &self.async_runs)
             .finish_non_exhaustive()
     }
 }

@@ -3,9 +3,9 @@
 use super::away::{Asked, ask_all};
 use super::shard::Place;
 use super::{Builder, Inside, Observer, Paused, Settings, Shared, SharedStore, Timers};
-use crate::claim::{Claimer, Flight, Message, Waiting};
+use crate::claim::{Bound, Claimer, Flight, Message, Waiting};
 use crate::error::StartError;
-use crate::handlers::{Handler, Handlers};
+use crate::handlers::{Handler, Handlers, Lane};
 use crate::observe::Counters;
 use crate::store::{Kind, Kinds, Store};
 use crate::{commit, commit::Queue};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use wheelhouse_service::{Clock, Scheduler, Service, Stop};
+use wheelhouse_service::{AsyncRun, Clock, Scheduler, Service, Stop, Stopping};
 
 /// Durable timers that run. Schedules by the methods of [`Timers`], to which it dereferences; give
 /// other threads a clone of [`timers`](Self::timers).
@@ -68,29 +68,39 @@ struct Claims {
 
 /// What a builder has checked.
 pub(super) struct Parts {
-    pub(super) handlers: BTreeMap<Kind, Arc<Handler>>,
+    pub(super) handlers: BTreeMap<Kind, Handler>,
     pub(super) queue: String,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) workers: usize,
-    pub(super) max_in_flight: usize,
+    /// How many jobs are leased at a time, and how many run, by lane.
+    pub(super) bounds: [(usize, usize); 2],
     pub(super) settings: Settings,
     pub(super) observer: Option<Observer>,
 }
 
+/// Hands async runs to an executor.
+pub(super) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
+
 /// Starts all threads: each store is checked before the first.
-pub(super) fn assemble(stores: Vec<Box<dyn Store>>, parts: Parts) -> Result<Durable, StartError> {
+pub(super) fn assemble(
+    stores: Vec<Box<dyn Store>>,
+    parts: Parts,
+    spawner: Option<Spawner>,
+) -> Result<Durable, StartError> {
     let of = stores.len();
     let place = |shard| Place { shard, of };
     let stores = ask_all(stores)?;
+    let at_once = parts.bounds.map(|(_, at_once)| at_once);
     let start = || {
-        let service = Service::builder().clock(Arc::clone(&parts.clock)).workers(parts.workers);
+        let service = Service::builder().clock(Arc::clone(&parts.clock));
+        let service = service.workers(at_once[Lane::Threads as usize]);
+        let service = spawner.into_iter().fold(service, |service, spawn| service.spawn_on(spawn));
         service.start().map_err(StartError::Service)
     };
     let workers = (!parts.handlers.is_empty()).then(start).transpose()?;
     let kinds = Kinds::new(parts.handlers.keys().cloned());
     let counters = Arc::new(Counters::new(&kinds));
     let handle = workers.as_ref().map(Service::handle);
-    let waiting = Arc::new(Waiting::new(handle, parts.workers, &kinds));
+    let waiting = Arc::new(Waiting::new(handle, at_once, &kinds));
     let (mut shards, mut claims) = (Vec::new(), Vec::new());
     for (shard, Asked { store, lost }) in (0..).zip(stores) {
         let (shard, claim) = parts.shard(store, place(shard), &counters, &waiting)?;
@@ -132,7 +142,7 @@ impl Parts {
         let claims =
             beside.map_or_else(|| Arc::clone(&store), |store| Arc::new(FairMutex::new(store)));
         let part = |whole: u32| u32::try_from(place.part(whole as usize)).unwrap_or(whole);
-        let (most, workers) = (place.part(self.max_in_flight), place.part(self.workers));
+        let bound = |(most, at_once)| Bound::new(place.part(most), place.part(at_once));
         let shared = Shared {
             queue: self.queue.clone(),
             clock: Arc::clone(&self.clock),
@@ -145,7 +155,11 @@ impl Parts {
                 ..self.settings
             },
             store_name: (place.of > 1).then(|| place.text()),
-            flight: Arc::new(Flight::new(most, workers, Arc::clone(waiting), sender.clone())),
+            flight: Arc::new(Flight::new(
+                self.bounds.map(bound),
+                Arc::clone(waiting),
+                sender.clone(),
+            )),
             waiting: Arc::clone(waiting),
             counters: Arc::clone(counters),
             observer: self.observer.clone(),
@@ -195,8 +209,47 @@ impl Durable {
     /// are not committed, and they are repeated when their leases have run out. Runs that have
     /// begun and that no worker has come to are given back, unless they were cancelled. In a
     /// handler it returns 0 at once.
+    ///
+    /// The futures of [async handlers](Handlers::on_async) that are running then are dropped, the
+    /// next time that they wait.
     pub fn stop_within(mut self, longest: Duration) -> usize {
         self.end(Some(longest))
+    }
+
+    /// The same as [`stop`](Self::stop), for async code: blocks no thread of the caller. The stop
+    /// begins with the call, and continues if the future is dropped. It takes a thread while it
+    /// waits.
+    ///
+    /// ```
+    /// # use wheelhouse_durable::store::MemoryStore;
+    /// # use wheelhouse_durable::{Durable, Handlers};
+    /// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+    /// let timers = Durable::start(MemoryStore::new(), Handlers::new())?;
+    /// timers.stop_async().await;
+    /// # Ok(())
+    /// # }
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(serve())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stop_async(self) -> Stopping<()> {
+        self.begin_stop(None, |_| ())
+    }
+
+    /// The same as [`stop_within`](Self::stop_within), for async code, as
+    /// [`stop_async`](Self::stop_async).
+    pub fn stop_within_async(self, longest: Duration) -> Stopping<usize> {
+        self.begin_stop(Some(longest), |running| running)
+    }
+
+    fn begin_stop<T: Send + 'static>(
+        mut self,
+        longest: Option<Duration>,
+        answer: fn(usize) -> T,
+    ) -> Stopping<T> {
+        self.begin_end();
+        // A handler does not wait for itself: another thread does.
+        let inside = Inside::is_of(self.timers.shared()).then(|| self.end(longest));
+        Stopping::begin(move || answer(inside.unwrap_or_else(|| self.end(longest))))
     }
 
     fn start_shard(&mut self, timers: Timers, claim: Claim) -> Result<(), StartError> {
@@ -263,9 +316,14 @@ impl Durable {
         // After a `stop_within`, the drop comes here again, without workers.
         let running = self.workers.take().map_or(0, |workers| {
             // `Running` was answered of what has begun, and a commit that fails gives its run back.
-            waiting.wait_until_idle(until);
+            let is_idle = waiting.wait_until_idle(until);
             let rest = until.map(|until| until.saturating_duration_since(Instant::now()));
-            workers.stop(rest.map_or(Stop::Wait, Stop::WaitFor)).running
+            let running = (!is_idle).then(|| workers.handle().snapshot().running);
+            if !is_idle {
+                self.shards.iter().for_each(|its| its.timers.shared().flight.abandon());
+            }
+            let stopped = workers.stop(rest.map_or(Stop::Wait, Stop::WaitFor));
+            running.unwrap_or(stopped.running)
         });
         self.shards.iter().for_each(|its| its.timers.shared().queue_of_changes.close());
         for Threads { committer, claimer, .. } in self.shards.drain(..) {

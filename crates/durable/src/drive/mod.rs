@@ -58,7 +58,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) store: SharedStore,
     pub(crate) queue_of_changes: Queue,
-    pub(crate) handlers: BTreeMap<Kind, Arc<Handler>>,
+    pub(crate) handlers: BTreeMap<Kind, Handler>,
     pub(crate) kinds: Kinds,
     pub(crate) settings: Settings,
     pub(crate) flight: Arc<Flight>,

@@ -72,8 +72,9 @@ pub enum EventKind {
     /// The handler took that long: longer than [`Builder::slow_after`](crate::Builder::slow_after).
     /// Reported when it ends.
     Slow(Duration),
-    /// The handler has been working for as long as its [limit](crate::Builder::limit), and
-    /// continues: its lease is not renewed, so that another worker takes the job over.
+    /// The handler has been working for as long as its [limit](crate::Builder::limit). The future
+    /// of an async handler is dropped, which is a failure. Any other handler continues; its lease
+    /// is not renewed, so that another worker takes the job over.
     TimedOut(Duration),
     /// The job's policy has something that this program does not know, which a newer version has
     /// written, or a time zone that this machine does not have: it waits for who knows it.
@@ -106,8 +107,8 @@ impl fmt::Display for Event {
             EventKind::LeaseLost => f.write_str("has lost its lease; another program has the job"),
             EventKind::StillRunning(time) => write!(
                 f,
-                "has been running for {time:?}, and occupies a worker: set a `limit`, or raise \
-                 `slow_after`"
+                "has been running for {time:?}, in a worker unless it is async: set a `limit`, or \
+                 raise `slow_after`"
             ),
             EventKind::Slow(took) => write!(
                 f,
@@ -115,8 +116,8 @@ impl fmt::Display for Event {
             ),
             EventKind::TimedOut(limit) => write!(
                 f,
-                "has reached its limit of {limit:?} and occupies a worker; its lease is not \
-                 renewed, and another worker takes the job over"
+                "has reached its limit of {limit:?}: if it is async it is dropped and retried; \
+                 otherwise it keeps its worker, and another takes the job over after its lease"
             ),
             EventKind::NotUnderstood => f.write_str(
                 "has a policy that is not known here, of a newer version or with a time zone that \

@@ -109,7 +109,7 @@ impl Service {
 
 /// A service that is being stopped: from [`Service::stop_async`]. Ready when it has stopped, with
 /// the result of the stop.
-#[must_use = "in what it is ready with are the jobs that did not run"]
+#[must_use = "the service has stopped when this is ready"]
 pub struct Stopping<T = Stopped> {
     answer: Arc<Mutex<Answer<T>>>,
 }
