@@ -3,7 +3,7 @@
 use super::Message;
 use super::waiting::Waiting;
 use crate::MAX_PAYLOAD;
-use crate::handlers::Held;
+use crate::handlers::{Held, Lane};
 use crate::store::{Key, Leased, Token};
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
@@ -25,44 +25,59 @@ pub(crate) struct Flight {
     bytes: AtomicUsize,
     /// The longest payload of the last claims, in bytes.
     longest: AtomicUsize,
-    /// The claimer waits for room.
-    waits: AtomicBool,
-    most: usize,
-    workers: usize,
+    /// By [`Lane`].
+    bounds: [Bound; 2],
     waiting: Arc<Waiting>,
     claimer: Sender<Message>,
 }
 
+/// How many jobs of a lane there may be, and how many there are.
+pub(crate) struct Bound {
+    most: usize,
+    /// How many run at a time.
+    at_once: usize,
+    count: AtomicUsize,
+    /// The claimer waits for room.
+    waits: AtomicBool,
+}
+
+impl Bound {
+    pub(crate) fn new(most: usize, at_once: usize) -> Self {
+        Self { most, at_once, count: AtomicUsize::new(0), waits: AtomicBool::new(false) }
+    }
+}
+
 impl Flight {
-    pub(crate) fn new(
-        most: usize,
-        workers: usize,
-        waiting: Arc<Waiting>,
-        claimer: Sender<Message>,
-    ) -> Self {
+    pub(crate) fn new(bounds: [Bound; 2], waiting: Arc<Waiting>, claimer: Sender<Message>) -> Self {
         let (bytes, longest) = (AtomicUsize::new(0), AtomicUsize::new(MAX_PAYLOAD));
-        let (held, waits) = (Mutex::default(), AtomicBool::new(false));
-        Self { held, bytes, longest, waits, most, workers, waiting, claimer }
+        Self { held: Mutex::default(), bytes, longest, bounds, waiting, claimer }
     }
 
-    /// How many may be claimed. `None` if the claimer is to wait: it is told.
-    pub(super) fn room(&self) -> Option<usize> {
-        let room = self.free();
+    fn bound(&self, lane: Lane) -> &Bound {
+        &self.bounds[lane as usize]
+    }
+
+    /// How many of a lane may be claimed. `None` if the claimer is to wait: then it receives a
+    /// message.
+    pub(super) fn room(&self, lane: Lane) -> Option<usize> {
+        let room = self.free(lane);
         if room > 0 {
             return Some(room);
         }
-        self.waits.store(true, Ordering::SeqCst);
+        let waits = &self.bound(lane).waits;
+        waits.store(true, Ordering::SeqCst);
         // It may have sunk just before that.
-        let room = self.free();
-        (room > 0 && self.waits.swap(false, Ordering::SeqCst)).then_some(room)
+        let room = self.free(lane);
+        (room > 0 && waits.swap(false, Ordering::SeqCst)).then_some(room)
     }
 
     /// How many more there may be; 0 as long as too many are there for a claim to be worth while.
-    fn free(&self) -> usize {
-        let ahead = self.waiting.leased_ahead(self.workers);
-        let (count, most) = (self.count(), self.most.min(ahead));
+    fn free(&self, lane: Lane) -> usize {
+        let Bound { most, at_once, count, .. } = self.bound(lane);
+        let ahead = self.waiting.leased_ahead(lane, *at_once);
+        let (count, most) = (count.load(Ordering::SeqCst), (*most).min(ahead));
         // As long as each worker has the next job waiting, claims may wait to be larger.
-        let low = (most / 2).max((2 * self.workers).min(most) - 1);
+        let low = (most / 2).max((2 * at_once).min(most) - 1);
         if count > low {
             return 0;
         }
@@ -89,7 +104,8 @@ impl Flight {
         let before = self.held.lock().insert(held.token, Arc::clone(held));
         debug_assert!(before.is_none(), "a store draws no token twice: {:?}", held.token);
         self.bytes.fetch_add(bytes, Ordering::SeqCst);
-        Flown { flight: Arc::clone(self), token: held.token, bytes }
+        self.bound(held.lane).count.fetch_add(1, Ordering::SeqCst);
+        Flown { flight: Arc::clone(self), held: Arc::clone(held), bytes }
     }
 
     /// Wakes the claimer to look for pauses.
@@ -113,26 +129,42 @@ impl Flight {
     pub(super) fn held(&self) -> Vec<Arc<Held>> {
         self.held.lock().values().cloned().collect()
     }
+
+    /// The program waits for its runs no longer: futures are dropped.
+    pub(crate) fn abandon(&self) {
+        self.held()
+            .iter()
+            .filter(|held| held.lane == Lane::Futures)
+            .for_each(|held| held.abandon());
+    }
 }
 
 /// A job in flight; dropped when its end is committed, or it is given up. Until then its lease is
 /// renewed: an end may wait in the queue, behind more than the store commits within a lease.
 pub(crate) struct Flown {
     flight: Arc<Flight>,
-    token: Token,
+    held: Arc<Held>,
     bytes: usize,
 }
 
 impl Drop for Flown {
     fn drop(&mut self) {
         let flight = &self.flight;
-        let held = flight.held.lock().remove(&self.token);
+        let held = flight.held.lock().remove(&self.held.token);
         debug_assert!(held.is_some(), "it is in flight until this is dropped");
         let before = flight.bytes.fetch_sub(self.bytes, Ordering::SeqCst);
         debug_assert!(before >= self.bytes, "`begin` has added them");
-        let waits = flight.waits.load(Ordering::SeqCst) && flight.free() > 0;
-        if waits && flight.waits.swap(false, Ordering::SeqCst) {
-            flight.claimer.send(Message::Ask).unwrap_or_default();
+        let before = flight.bound(self.held.lane).count.fetch_sub(1, Ordering::SeqCst);
+        debug_assert!(before > 0, "`begin` has counted it");
+        // Its bytes may be what another lane waits for.
+        for lane in Lane::ALL {
+            let waits = &flight.bound(lane).waits;
+            if waits.load(Ordering::SeqCst)
+                && flight.free(lane) > 0
+                && waits.swap(false, Ordering::SeqCst)
+            {
+                flight.claimer.send(Message::Ask).unwrap_or_default();
+            }
         }
     }
 }

@@ -1,16 +1,19 @@
 //! The claimer: one thread that asks the store for what is due, when it is time to.
 //!
 //! ```text
-//!            when to ask, when to renew
-//!   wheel ─────────────────────────────┐
+//!   its wheel: when to ask, renew ... ─┐
 //!   store: something is earlier ───────┼──▶ claimer ──▶ store: claim ──▶ waiting: judge, begin
 //!   runs: there is room again ─────────┘       ▲                 │
 //!                                              └─────────────────┘ next `visible_at`
 //! ```
 //!
-//! The wheel of the service holds *when to ask*, not the jobs: the next `visible_at` that the last
-//! claim said, the renewal of leases, and once a second as a net below. So memory follows what is
-//! running, and not what is pending.
+//! The thread polls a scheduler. Its wheel contains *when to ask*, not the jobs: the next
+//! `visible_at` that the last claim returned, the renewal of leases, and a poll each second in case
+//! the store cannot wake it. So memory follows what is running, and not what is pending. The pool
+//! of workers has no part in this: it may be in handlers for hours, and leases are renewed.
+//!
+//! Handlers that are closures and handlers that are futures are two *lanes*, each with its own
+//! bounds and claims, so that a lane that is full does not keep jobs from the other.
 //!
 //! A claim is bounded by how many jobs may be in flight and by the rate for catching up. No more is
 //! leased than the workers are expected to begin within a tenth of a second, so that nothing is
@@ -19,13 +22,14 @@
 
 mod ended;
 mod flight;
+mod future;
 mod judge;
 mod rate;
 mod waiting;
 mod work;
 
 pub(crate) use ended::{Ended, Renewed};
-pub(crate) use flight::Flight;
+pub(crate) use flight::{Bound, Flight};
 #[cfg(feature = "cron")]
 pub(crate) use judge::CronRule;
 pub(crate) use waiting::Waiting;
@@ -34,6 +38,7 @@ pub(crate) use work::Task;
 use crate::Timers;
 use crate::commit::{Then, carry_out, pause};
 use crate::drive::{Paused, Settings, Shared, SharedStore};
+use crate::handlers::Lane;
 use crate::observe::{EventKind, count};
 use crate::store::{Change, Dead, Kinds, Leased, Next, PAUSE, Store, StoreError, Timestamp};
 use crossbeam_channel::{Receiver, Sender};
@@ -44,11 +49,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use waiting::Ready;
-use wheelhouse_service::{Handle, Moment};
+use wheelhouse_service::{Handle, Missed, Moment, Scheduler, Waker};
 use work::Claimed;
 
 /// How many dead letters are read at a time.
 const DEAD_AT_ONCE: usize = 128;
+
+/// How often it is looked for kinds without a handler.
+const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
 
 /// The most jobs in a claim.
 const MOST_IN_CLAIM: usize = 512;
@@ -59,9 +67,14 @@ const LATE: Duration = Duration::from_secs(1);
 /// A store's clock that shows the same for so long stands still, and is asked no more often.
 const STANDS: Duration = Duration::from_millis(50);
 
+/// Why the wheel takes each message.
+const NOT_STOPPED: &str = "only a stopped scheduler refuses a value";
+
 /// What the claimer is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
+    /// The clock was set, or something in the wheel is due earlier.
+    Look,
     /// Something is due, or there is room again.
     Ask,
     /// It is time to renew leases.
@@ -80,49 +93,98 @@ pub(crate) enum Message {
 pub(crate) struct Claimer {
     timers: Timers,
     store: SharedStore,
+    /// Contains when each of the messages is due.
+    scheduler: Scheduler,
     wheel: Handle,
-    /// Under which it is in the wheel when to ask.
+    /// Ends the sleep of the thread. A clock that is set by hand has no other reference to it.
+    _waker: Waker,
+    /// The clock is set by hand, and calls the waker.
+    by_hand: bool,
+    /// The key of the job in the wheel that says when to ask.
     asking: wheelhouse_service::Key,
     sender: Sender<Message>,
     inbox: Receiver<Message>,
     /// To be told that it leases no more; `None` when that was told.
     stopped: Option<Sender<()>>,
     rate: Option<Rate>,
-    /// What the last claim said of the next, and when.
-    last: Option<(Next, Moment)>,
+    /// Those with handlers.
+    lanes: Vec<LaneClaims>,
     /// What the store's clock shows, and since when.
     shown: (Timestamp, Moment),
     failures: u32,
     leased: Vec<Leased>,
-    /// Those that have handlers and are not paused.
-    kinds: Kinds,
     unknown: BTreeSet<crate::store::Kind>,
+}
+
+/// What is claimed for a lane.
+struct LaneClaims {
+    lane: Lane,
+    /// Those that have handlers.
+    all: Kinds,
+    /// Those of them that are not paused.
+    kinds: Kinds,
+    /// What the last claim said of the next, and when.
+    last: Option<(Next, Moment)>,
+}
+
+impl LaneClaims {
+    /// `None` if no handler is in the lane.
+    fn new(shared: &Shared, lane: Lane) -> Option<Self> {
+        let handlers = shared.handlers.iter().filter(|(_, handler)| handler.lane() == lane);
+        let all = Kinds::new(handlers.map(|(kind, _)| kind.clone()));
+        (!all.is_empty()).then(|| Self { lane, kinds: all.clone(), all, last: None })
+    }
+
+    /// Returns `true` if what is visible first is late by now, as far as is known.
+    fn is_late(&self, asked: Moment) -> bool {
+        self.last.is_none_or(|(next, then)| {
+            let now = next.now.saturating_add(asked.saturating_since(then));
+            next.visible_at.is_some_and(|at| now.saturating_since(at) > LATE)
+        })
+    }
 }
 
 impl Claimer {
     pub(crate) fn new(
         timers: Timers,
         store: SharedStore,
-        wheel: Handle,
+        mut scheduler: Scheduler,
         (sender, inbox, stopped): (Sender<Message>, Receiver<Message>, Sender<()>),
     ) -> Self {
+        let wakes = sender.clone();
+        let waker: Waker = Arc::new(move || wakes.send(Message::Look).unwrap_or_default());
+        scheduler.set_waker(Arc::clone(&waker));
+        let wheel = scheduler.handle();
+        let by_hand = wheel.clock().watch(&waker);
+        let settings = &timers.shared().settings;
+        for (each, message) in [
+            (settings.visibility / 3, Message::Renew),
+            (settings.poll, Message::Watch),
+            (LOOK_FOR_KINDS, Message::LookForKinds),
+        ] {
+            let plan = wheel.every(each).missed(Missed::Burst);
+            drop(plan.send(&sender, message).expect(NOT_STOPPED));
+        }
         let asking = timers.named("ask").into();
         let rate = timers.shared().settings.catch_up_rate.map(Rate::new);
-        let kinds = timers.shared().kinds.clone();
+        let lane = |lane| LaneClaims::new(timers.shared(), lane);
+        let lanes = Lane::ALL.into_iter().filter_map(lane).collect();
         Self {
             timers,
             store,
+            scheduler,
             wheel,
+            _waker: waker,
+            by_hand,
             asking,
             sender,
             inbox,
             stopped: Some(stopped),
             rate,
-            last: None,
+            lanes,
             shown: (Timestamp::default(), Moment::ORIGIN),
             failures: 0,
             leased: Vec::new(),
-            kinds,
             unknown: BTreeSet::new(),
         }
     }
@@ -132,9 +194,9 @@ impl Claimer {
         self.look_for_kinds();
         self.look_for_pauses();
         self.ask();
-        while let Ok(first) = self.inbox.recv() {
-            // What came several times meanwhile is done once.
-            let told: Vec<_> = std::iter::once(first).chain(self.inbox.try_iter()).collect();
+        loop {
+            // A message that has arrived several times is handled once.
+            let told = self.receive();
             if told.contains(&Message::Over) {
                 return;
             }
@@ -164,29 +226,60 @@ impl Claimer {
         }
     }
 
-    /// Claims what is due, once, and sees to it that it is done again in time.
+    /// Waits for messages; those of the wheel are sent by this thread as they come due.
+    fn receive(&mut self) -> Vec<Message> {
+        loop {
+            self.scheduler.poll(self.wheel.now());
+            let told: Vec<_> = self.inbox.try_iter().collect();
+            if !told.is_empty() {
+                return told;
+            }
+            let first = match self.scheduler.next_wakeup() {
+                Some(next) if !self.by_hand => {
+                    let time = next.saturating_since(self.wheel.now());
+                    self.inbox.recv_timeout(time).ok()
+                }
+                // The clock calls the waker when it is set.
+                _ => self.inbox.recv().ok(),
+            };
+            if first.is_some() {
+                return first.into_iter().chain(self.inbox.try_iter()).collect();
+            }
+        }
+    }
+
+    /// Claims what is due, once for each lane, and sees to it that it is done again in time.
     fn ask(&mut self) {
-        let (shared, asked) = (self.timers.shared(), self.wheel.now());
-        let Some(room) = shared.flight.room() else { return };
-        let is_late = self.is_late(asked);
+        let (asked, mut next) = (self.wheel.now(), None::<Moment>);
+        for lane in 0..self.lanes.len() {
+            match self.claim(lane, asked) {
+                Ok(at) => next = next.into_iter().chain(at).min(),
+                Err(failed) => {
+                    self.timers.shared().report_failure(&failed);
+                    self.failures += 1;
+                    return self.ask_at(asked.saturating_add(pause(self.failures)));
+                }
+            }
+        }
+        next.into_iter().for_each(|next| self.ask_at(next));
+    }
+
+    /// Claims what is due in a lane. Returns when to ask again; `None` if a message comes for that.
+    fn claim(&mut self, lane: usize, asked: Moment) -> Result<Option<Moment>, StoreError> {
+        let shared = self.timers.shared();
+        let its = &self.lanes[lane];
+        let Some(room) = shared.flight.room(its.lane) else { return Ok(None) };
+        let is_late = its.is_late(asked);
         let allowed = self.rate.as_mut().map_or(MOST_IN_CLAIM, |rate| rate.allowed(asked));
         let allowed = if is_late { allowed } else { MOST_IN_CLAIM };
         if allowed == 0 {
-            return self.ask_at(asked.saturating_add(Duration::from_millis(50)));
+            return Ok(Some(asked.saturating_add(Duration::from_millis(50))));
         }
         let max = room.min(allowed).min(MOST_IN_CLAIM);
         // Kept until what is to begin at once has begun: commits of others would come between.
         let connection = Arc::clone(&self.store);
         let mut store = connection.lock();
-        let next = match claim(shared, &mut **store, (&self.kinds, max), &mut self.leased) {
-            Ok(next) => next,
-            Err(error) => {
-                drop(store);
-                shared.report_failure(&error);
-                self.failures += 1;
-                return self.ask_at(asked.saturating_add(pause(self.failures)));
-            }
-        };
+        let next = claim(shared, &mut **store, (&its.kinds, max), &mut self.leased)?;
         self.failures = 0;
         if self.shown.0 != next.now {
             self.shown = (next.now, asked);
@@ -194,20 +287,12 @@ impl Claimer {
         let count = self.leased.len();
         let ready = self.hand_out(next, asked);
         self.begin(store, ready);
+        self.lanes[lane].last = Some((next, asked));
         if count == max {
             self.sender.send(Message::Ask).unwrap_or_default();
-        } else {
-            self.ask_at(self.next_ask(next, asked));
+            return Ok(None);
         }
-        self.last = Some((next, asked));
-    }
-
-    /// Whether what is visible first is late by now, as far as it is known.
-    fn is_late(&self, asked: Moment) -> bool {
-        self.last.is_none_or(|(next, then)| {
-            let now = next.now.saturating_add(asked.saturating_since(then));
-            next.visible_at.is_some_and(|at| now.saturating_since(at) > LATE)
-        })
+        Ok(Some(self.next_ask(next, asked)))
     }
 
     /// When something is visible next; at the latest when the net says so.
@@ -222,8 +307,7 @@ impl Claimer {
     /// Puts into the wheel when to ask.
     fn ask_at(&self, moment: Moment) {
         let plan = self.wheel.at(moment).replacing(Arc::clone(&self.asking));
-        // Refused only if the service was stopped, and with it this thread is.
-        drop(plan.send(&self.sender, Message::Ask));
+        drop(plan.send(&self.sender, Message::Ask).expect(NOT_STOPPED));
     }
 
     fn hand_out(&mut self, next: Next, asked: Moment) -> Ready {
@@ -272,7 +356,8 @@ impl Claimer {
         }
     }
 
-    /// Tells of handlers that take long.
+    /// Tells of handlers that take long. Wakes futures that are to end, in case that the timers of
+    /// the pool have not: all its threads may be in handlers.
     fn watch(&self) {
         let shared = self.timers.shared();
         let (now, slow_after) = (self.wheel.now(), shared.settings.slow_after);
@@ -284,6 +369,9 @@ impl Claimer {
             if let Some(limit) = limit {
                 count(&shared.counters.of(&held.name.kind).counts.timed_out);
                 shared.report(Some(held.name.clone()), EventKind::TimedOut(limit));
+            }
+            if limit.is_some() || held.is_lost(now) {
+                held.wake();
             }
         }
     }
@@ -316,9 +404,14 @@ impl Claimer {
                 return false;
             }
         };
-        let kinds = paused.rest(&shared.kinds);
+        let mut is_new = false;
+        for lane in &mut self.lanes {
+            let kinds = paused.rest(&lane.all);
+            is_new |= kinds != lane.kinds;
+            lane.kinds = kinds;
+        }
         *shared.paused.write() = paused;
-        std::mem::replace(&mut self.kinds, kinds) != self.kinds
+        is_new
     }
 
     /// Removes dead letters that are too old or too many. Reads all of them, by pages.

@@ -11,17 +11,20 @@
 //! commit, and workers whose handlers take microseconds would wait for that more than they work. So
 //! a job may begin a little ahead: if the workers are expected to get to it within [`AHEAD`].
 //!
+//! A future occupies no thread, so it begins as long as fewer are in flight than may be.
+//!
 //! A job that lost its lease again and again may be the one that kills the process, and jobs that
 //! ran at the same time lost their leases as well. Such suspects begin one at a time, so that the
 //! one which kills the process does not use up the attempts of the others.
 
 use super::work::{Step, Task};
+use crate::handlers::Lane;
 use crate::store::{Change, Kind, Kinds};
 use parking_lot::{Condvar, Mutex};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wheelhouse_service::Handle;
 
 /// A job begins if the workers get to it within this time, as far as is known.
@@ -69,14 +72,24 @@ pub(crate) struct Waiting {
     idle: Condvar,
     /// The workers. `None` in a program without handlers.
     service: Option<Handle>,
-    workers: usize,
+    /// How many run at a time, by [`Lane`].
+    at_once: [usize; 2],
     paces: BTreeMap<Kind, Pace>,
-    /// The pace of all kinds together.
+    /// The pace of all kinds together that run on threads.
     pace: Pace,
 }
 
 #[derive(Default)]
 struct Inner {
+    /// By [`Lane`].
+    lanes: [Jobs; 2],
+    /// A suspect has begun and not ended.
+    has_suspect: bool,
+}
+
+/// The jobs of a lane.
+#[derive(Default)]
+struct Jobs {
     tasks: VecDeque<Task>,
     /// How many of them are suspects.
     suspects: usize,
@@ -84,15 +97,19 @@ struct Inner {
     begun: usize,
     /// How long those take, in nanoseconds, as far as is known.
     expected: u64,
-    /// A suspect is among them.
-    has_suspect: bool,
+}
+
+impl Inner {
+    fn is_idle(&self) -> bool {
+        self.lanes.iter().all(|lane| lane.begun == 0)
+    }
 }
 
 impl Waiting {
-    pub(crate) fn new(service: Option<Handle>, workers: usize, kinds: &Kinds) -> Self {
+    pub(crate) fn new(service: Option<Handle>, at_once: [usize; 2], kinds: &Kinds) -> Self {
         let paces = kinds.iter().map(|kind| (kind.clone(), Pace::default())).collect();
         let (inner, idle) = (Mutex::default(), Condvar::new());
-        Self { inner, idle, service, workers, paces, pace: Pace::default() }
+        Self { inner, idle, service, at_once, paces, pace: Pace::default() }
     }
 
     /// The workers.
@@ -100,14 +117,21 @@ impl Waiting {
         self.service.as_ref()
     }
 
-    /// How many jobs may be leased for that number of workers. Suspects that wait for one another
-    /// are not counted.
-    pub(super) fn leased_ahead(&self, workers: usize) -> usize {
-        let each = 1 + usize::try_from(LEASED_AHEAD / self.pace.nanos()).unwrap_or(usize::MAX - 1);
-        workers.saturating_mul(each).saturating_add(self.inner.lock().suspects)
+    /// How many jobs of a lane may be leased if `at_once` of them run at a time. Suspects that wait
+    /// for one another are not counted.
+    pub(super) fn leased_ahead(&self, lane: Lane, at_once: usize) -> usize {
+        let ahead = match lane {
+            Lane::Threads => {
+                usize::try_from(LEASED_AHEAD / self.pace.nanos()).unwrap_or(usize::MAX - 1)
+            }
+            // They begin at once.
+            Lane::Futures => 0,
+        };
+        let suspects = self.inner.lock().lanes[lane as usize].suspects;
+        at_once.saturating_mul(1 + ahead).saturating_add(suspects)
     }
 
-    /// A run of this kind has ended.
+    /// A run of this kind has ended on a thread.
     pub(super) fn learn(&self, kind: &str, took: Duration) {
         self.pace.learn(took);
         self.paces.get(kind).into_iter().for_each(|pace| pace.learn(took));
@@ -116,8 +140,11 @@ impl Waiting {
     /// These are leased, in this order. Returns those that may begin.
     pub(super) fn add(self: &Arc<Self>, tasks: Vec<Task>) -> Ready {
         let mut inner = self.inner.lock();
-        inner.suspects += tasks.iter().filter(|task| task.is_suspect()).count();
-        inner.tasks.extend(tasks);
+        for task in tasks {
+            let jobs = &mut inner.lanes[task.lane() as usize];
+            jobs.suspects += usize::from(task.is_suspect());
+            jobs.tasks.push_back(task);
+        }
         drop(inner);
         self.take()
     }
@@ -143,39 +170,56 @@ impl Waiting {
     }
 
     fn next(self: &Arc<Self>) -> Option<(Task, Slot)> {
-        let mut inner = self.inner.lock();
-        let inner = &mut *inner;
-        let may = |task: &Task| !(task.is_suspect() && inner.has_suspect);
-        let place = inner.tasks.iter().position(may)?;
-        let nanos = self.paces.get(inner.tasks[place].kind()).map_or(UNKNOWN, Pace::nanos);
-        let is_soon = inner.expected + nanos <= AHEAD.saturating_mul(self.workers as u64);
-        if inner.begun >= self.workers && !is_soon {
+        let inner = &mut *self.inner.lock();
+        Lane::ALL.into_iter().find_map(|lane| self.next_of(lane, inner))
+    }
+
+    fn next_of(self: &Arc<Self>, lane: Lane, inner: &mut Inner) -> Option<(Task, Slot)> {
+        let Inner { lanes, has_suspect } = inner;
+        let (jobs, at_once) = (&mut lanes[lane as usize], self.at_once[lane as usize]);
+        let may = |task: &Task| !(task.is_suspect() && *has_suspect);
+        let place = jobs.tasks.iter().position(may)?;
+        let nanos = self.paces.get(jobs.tasks[place].kind()).map_or(UNKNOWN, Pace::nanos);
+        let is_soon =
+            lane == Lane::Threads && jobs.expected + nanos <= AHEAD.saturating_mul(at_once as u64);
+        if jobs.begun >= at_once && !is_soon {
             return None;
         }
-        let task = inner.tasks.remove(place)?;
-        inner.begun += 1;
-        inner.expected += nanos;
-        inner.has_suspect |= task.is_suspect();
-        debug_assert!(!task.is_suspect() || inner.suspects > 0, "each was counted as it came");
-        inner.suspects -= usize::from(task.is_suspect());
-        let slot = Slot { is_suspect: task.is_suspect(), waiting: Some(Arc::clone(self)), nanos };
-        Some((task, slot))
+        let task = jobs.tasks.remove(place)?;
+        let is_suspect = task.is_suspect();
+        jobs.begun += 1;
+        jobs.expected += nanos;
+        debug_assert!(!is_suspect || jobs.suspects > 0, "each was counted as it came");
+        jobs.suspects -= usize::from(is_suspect);
+        *has_suspect |= is_suspect;
+        Some((task, Slot { waiting: Some(Arc::clone(self)), lane, is_suspect, nanos }))
     }
 
     /// Waits until everything that has begun has ended: also what no worker has come to yet, as the
-    /// workers drop that when they are stopped.
-    pub(crate) fn wait_until_idle(&self) {
+    /// workers drop that when they are stopped. Until that time at most, if one is given. Returns
+    /// `false` if something has not ended by then.
+    pub(crate) fn wait_until_idle(&self, until: Option<Instant>) -> bool {
         let mut inner = self.inner.lock();
-        while inner.begun > 0 {
-            self.idle.wait(&mut inner);
+        while !inner.is_idle() {
+            match until {
+                None => self.idle.wait(&mut inner),
+                Some(until) if self.idle.wait_until(&mut inner, until).timed_out() => {
+                    return inner.is_idle();
+                }
+                Some(_) => {}
+            }
         }
+        true
     }
 
     /// Gives all leases back.
     pub(crate) fn clear(&self) {
         let mut inner = self.inner.lock();
-        inner.suspects = 0;
-        let tasks = std::mem::take(&mut inner.tasks);
+        let clear = |jobs: &mut Jobs| {
+            jobs.suspects = 0;
+            std::mem::take(&mut jobs.tasks)
+        };
+        let tasks = inner.lanes.each_mut().map(clear);
         // Each gives its lease back as it is dropped.
         drop(inner);
         drop(tasks);
@@ -202,6 +246,7 @@ impl Ready {
 pub(super) struct Slot {
     /// `None` when it was left.
     waiting: Option<Arc<Waiting>>,
+    lane: Lane,
     is_suspect: bool,
     nanos: u64,
 }
@@ -215,13 +260,14 @@ impl Slot {
     fn left(&mut self) -> Option<Arc<Waiting>> {
         let waiting = self.waiting.take()?;
         let mut inner = waiting.inner.lock();
-        debug_assert!(inner.begun > 0 && inner.expected >= self.nanos, "`next` has counted it");
-        debug_assert!(inner.begun > 1 || inner.expected == self.nanos, "the last takes all");
+        let jobs = &mut inner.lanes[self.lane as usize];
+        debug_assert!(jobs.begun > 0 && jobs.expected >= self.nanos, "`next` has counted it");
+        debug_assert!(jobs.begun > 1 || jobs.expected == self.nanos, "the last takes all");
+        jobs.begun -= 1;
+        jobs.expected -= self.nanos;
         debug_assert!(!self.is_suspect || inner.has_suspect, "one suspect at a time");
-        inner.begun -= 1;
-        inner.expected -= self.nanos;
         inner.has_suspect &= !self.is_suspect;
-        let is_idle = inner.begun == 0;
+        let is_idle = inner.is_idle();
         drop(inner);
         if is_idle {
             waiting.idle.notify_all();

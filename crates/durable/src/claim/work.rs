@@ -1,21 +1,23 @@
-//! A run, on a worker.
+//! A job from its claim to its end, and its run if that is a closure's.
 
 use super::ended::{End, Ended};
 use super::flight::Flown;
+use super::future::HandlerFuture;
 use super::judge::{Verdict, judge};
 use super::waiting::Slot;
 use crate::Timers;
 use crate::commit::Then;
 use crate::drive::{Inside, Shared};
-use crate::handlers::{DurableRun, Failure, Held, Next};
+use crate::handlers::{DurableRun, Failure, Handler, Held, Lane, Next};
 use crate::observe::{EventKind, JobName, count};
 use crate::plan::Policy;
 use crate::store::{Again, Change, Kind, Leased, Outcome, Timestamp, When};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wheelhouse_service::Moment;
+use wheelhouse_service::internal::guarded;
 
 /// How long a job waits that was scheduled by a newer version.
 const NOT_UNDERSTOOD: Duration = Duration::from_secs(60);
@@ -52,7 +54,7 @@ pub(super) struct Claimed {
 
 /// The findings when a worker was free for it.
 #[derive(Clone, Copy)]
-struct Occurrence {
+pub(super) struct Occurrence {
     /// What its ack says of the next.
     again: Option<Again>,
     missed: u64,
@@ -69,6 +71,14 @@ pub(super) enum Step {
     End(Box<Conclusion>),
     /// Its lease is over.
     Lose,
+}
+
+/// The answer of a handler: what comes next, or why it failed and if that is final.
+pub(super) type Answer = Result<Next, (String, bool)>;
+
+/// Puts a failure into words. They are the user's code, too, and may panic.
+pub(super) fn told(answer: Result<Next, Failure>) -> Answer {
+    answer.map_err(|failure| (failure.to_string(), failure.is_final()))
 }
 
 /// The end of a job, made of its handler's answer.
@@ -101,7 +111,10 @@ impl Task {
         leased.job.attempt = leased.job.attempt.saturating_add(1);
         let limit = Policy::from_text(&leased.job.policy).and_then(|policy| policy.limit);
         let limit = limit.or(shared.settings.limit);
-        let held = Arc::new(Held::new(JobName::of(&leased.job), leased.token, until, limit));
+        // Only kinds with a handler are claimed.
+        let lane = shared.handlers.get(&leased.job.kind).map_or(Lane::Threads, Handler::lane);
+        let name = JobName::of(&leased.job);
+        let held = Arc::new(Held::new(name, (leased.token, lane), until, limit));
         let flown = Some(shared.flight.begin(&held, leased.job.payload.len()));
         Self {
             timers: timers.clone(),
@@ -121,12 +134,20 @@ impl Task {
         &self.leased.job.kind
     }
 
+    pub(super) fn lane(&self) -> Lane {
+        self.held.lane
+    }
+
+    pub(super) fn held(&self) -> &Arc<Held> {
+        &self.held
+    }
+
     /// Returns `true` if it may be the job that kills the process.
     pub(super) fn is_suspect(&self) -> bool {
         self.is_suspect
     }
 
-    fn shared(&self) -> &Shared {
+    pub(super) fn shared(&self) -> &Shared {
         self.timers.shared()
     }
 
@@ -195,7 +216,12 @@ impl Task {
                 let timers = self.timers.clone();
                 // If the service was stopped, the lease is given back by the drop.
                 if let Some(service) = timers.shared().waiting.service() {
-                    drop(service.after(Duration::ZERO).run(move |_| self.run()));
+                    match self.lane() {
+                        Lane::Threads => drop(service.execute(move |_| self.run())),
+                        Lane::Futures => {
+                            drop(service.execute_async(move |_| HandlerFuture::new(self)));
+                        }
+                    }
                 }
             }
             // By the clock another program may have it. Otherwise it was cancelled, moved or
@@ -213,12 +239,19 @@ impl Task {
         self.ended(released)
     }
 
+    /// It has no end that is committed: its lease runs out, and the attempt counts.
+    pub(super) fn leave_to_lease(&mut self) {
+        self.held.end();
+        self.withdraw();
+    }
+
     /// The run that was to begin is none.
     pub(crate) fn withdraw(&mut self) {
         drop(self.flown.take());
     }
 
-    fn lose(&mut self) {
+    pub(super) fn lose(&mut self) {
+        self.held.end();
         let shared = self.timers.shared();
         if self.held.supersede() {
             count(&shared.counters.of(&self.held.name.kind).counts.leases_lost);
@@ -228,16 +261,60 @@ impl Task {
     }
 
     fn run(mut self) {
+        if let Some((occurrence, began)) = self.begin_call() {
+            let conclusion = self.call(&occurrence, began);
+            self.end(conclusion);
+        }
+    }
+
+    /// Its handler is called from here on: counts that. Returns `None` if it is too late.
+    pub(super) fn begin_call(&mut self) -> Option<(Occurrence, Moment)> {
         let Some(occurrence) = self.occurrence.take() else { unreachable!("it was judged") };
+        let began = self.shared().clock.now();
         // Begun too late: the commit or the way to this worker took longer than the lease. If
         // another program has the job by now, the release is refused.
-        if self.held.is_lost(self.shared().clock.now()) {
+        if self.held.is_lost(began) {
             let released = self.release();
-            return self.end(released);
+            self.end(released);
+            return None;
         }
         self.was_called = true;
-        let conclusion = self.call(&occurrence);
-        self.end(conclusion);
+        let job = &self.leased.job;
+        let counters = self.shared().counters.of(&job.kind);
+        count(&counters.counts.started);
+        if job.attempt == 1 {
+            counters.counts.missed.fetch_add(occurrence.missed, Ordering::Relaxed);
+        }
+        counters.lateness.record_micros(occurrence.now.saturating_since(job.due));
+        self.held.call(began);
+        Some((occurrence, began))
+    }
+
+    /// The run, for its handler.
+    pub(super) fn run_of(&self, occurrence: &Occurrence) -> DurableRun<'_> {
+        DurableRun {
+            timers: Cow::Borrowed(&self.timers),
+            held: Cow::Borrowed(&self.held),
+            due: self.leased.job.due,
+            missed: occurrence.missed,
+            again: occurrence.again,
+            started: occurrence.now,
+        }
+    }
+
+    /// The payload, for a future, which keeps it.
+    pub(super) fn take_payload(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.leased.job.payload)
+    }
+
+    /// The span of its run, not entered.
+    #[cfg(feature = "tracing")]
+    pub(super) fn span(&self) -> tracing::Span {
+        let job = &self.leased.job;
+        tracing::info_span!(
+            "run", kind = %job.kind, key = %job.key,
+            generation = job.generation, attempt = job.attempt
+        )
     }
 
     /// The occurrence to run, unless its policy leaves it out by now: it may have waited long for a
@@ -265,7 +342,7 @@ impl Task {
     }
 
     /// Hands the end in.
-    fn end(&mut self, conclusion: Conclusion) {
+    pub(super) fn end(&mut self, conclusion: Conclusion) {
         if let Some((change, ended)) = self.ended(conclusion) {
             self.shared().queue_of_changes.put(change, Then::Ended(ended));
         }
@@ -293,52 +370,44 @@ impl Task {
         Conclusion { change: Some(change), end: End::Released }
     }
 
-    fn call(&self, occurrence: &Occurrence) -> Conclusion {
+    fn call(&self, occurrence: &Occurrence, began: Moment) -> Conclusion {
+        let (shared, job) = (self.shared(), &self.leased.job);
+        let Some(Handler::Sync(handler)) = shared.handlers.get(&job.kind) else {
+            unreachable!("it is claimed for the lane of its handler")
+        };
+        let run = self.run_of(occurrence);
+        #[cfg(feature = "tracing")]
+        let _span = self.span().entered();
+        let inside = Inside::of(shared);
+        let answer = guarded(|| told(handler(&run, &job.payload)));
+        drop(inside);
+        self.answered(answer, began, occurrence)
+    }
+
+    /// The end of the job that follows from the answer of its handler.
+    pub(super) fn answered(
+        &self,
+        answer: Result<Answer, String>,
+        began: Moment,
+        occurrence: &Occurrence,
+    ) -> Conclusion {
         let (shared, job) = (self.shared(), &self.leased.job);
         let counters = shared.counters.of(&job.kind);
-        count(&counters.counts.started);
-        if job.attempt == 1 {
-            counters.counts.missed.fetch_add(occurrence.missed, Ordering::Relaxed);
-        }
-        counters.lateness.record_micros(occurrence.now.saturating_since(job.due));
-        let Some(handler) = shared.handlers.get(&job.kind) else {
-            // Only kinds with a handler are claimed.
-            return self.release();
-        };
-        let run = DurableRun {
-            timers: &self.timers,
-            leased: &self.leased,
-            held: &self.held,
-            missed: occurrence.missed,
-            again: occurrence.again,
-            started: occurrence.now,
-        };
-        let began = shared.clock.now();
-        self.held.call(began);
-        #[cfg(feature = "tracing")]
-        let _span = tracing::info_span!(
-            "run", kind = %job.kind, key = %job.key,
-            generation = job.generation, attempt = job.attempt
-        )
-        .entered();
-        // The text of an error is the user's code, too.
-        let told = |failure: Failure| (failure.to_string(), failure.is_final());
-        let inside = Inside::of(shared);
-        let answer = catch_unwind(AssertUnwindSafe(|| handler(&run, &job.payload).map_err(told)));
-        drop(inside);
         let took = shared.clock.now().saturating_since(began);
         if took > shared.settings.slow_after {
             count(&counters.counts.slow);
             shared.report(Some(self.held.name.clone()), EventKind::Slow(took));
         }
         counters.run_time.record_micros(took);
-        shared.waiting.learn(&job.kind, took);
+        if self.lane() == Lane::Threads {
+            shared.waiting.learn(&job.kind, took);
+        }
         match answer {
             Ok(Ok(next)) => self.succeeded(next, occurrence),
             Ok(Err((why, is_final))) => self.failed(why, is_final, occurrence),
-            Err(panic) => {
+            Err(message) => {
                 count(&counters.counts.panicked);
-                self.failed(format!("panicked: {}", message(panic)), false, occurrence)
+                self.failed(format!("panicked: {message}"), false, occurrence)
             }
         }
     }
@@ -376,7 +445,7 @@ impl Task {
         } else if exhausted {
             (Change::Ack { key, token, again }, End::GaveUp(why))
         } else {
-            let wait = shared.settings.backoff.wait(job.attempt, token.0);
+            let wait = shared.settings.backoff.wait(job.attempt);
             (Change::Retry { key, token, when: When::After(wait) }, End::Retried(why, wait))
         };
         Conclusion { change: Some(change), end }
@@ -413,15 +482,4 @@ fn bounded(mut reason: String) -> String {
 fn is_suspect(leased: &Leased, max_attempts: u32) -> bool {
     let most = || Policy::from_text(&leased.job.policy).and_then(|policy| policy.max_attempts);
     leased.was_lost && leased.job.attempt >= most().unwrap_or(max_attempts).div_ceil(2)
-}
-
-/// What a handler panicked with, as text.
-fn message(panic: Box<dyn std::any::Any + Send>) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    // To drop what was thrown may throw again: then it is kept for ever.
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        std::mem::forget(again);
-    }
-    text.unwrap_or_else(|| "(no message)".to_owned())
 }

@@ -19,7 +19,7 @@
 mod queue;
 mod ticket;
 
-pub(crate) use queue::{Queue, Then};
+pub(crate) use queue::{MOST_IN_BATCH, Queue, Then};
 pub use ticket::Commit;
 pub(crate) use ticket::Promise;
 

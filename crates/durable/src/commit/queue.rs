@@ -7,7 +7,7 @@ use parking_lot::{Condvar, Mutex};
 use std::time::Duration;
 
 /// The most changes in a commit.
-const MOST_IN_BATCH: usize = 1_024;
+pub(crate) const MOST_IN_BATCH: usize = 1_024;
 
 /// How many changes may wait before callers do.
 const MOST_WAITING: usize = 65_536;

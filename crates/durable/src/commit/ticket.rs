@@ -5,11 +5,11 @@ use crate::store::{Key, Outcome};
 use parking_lot::{Condvar, Mutex};
 use std::fmt;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
+use wheelhouse_service::internal::guarded;
 
 enum State {
     Waiting(Option<Waker>),
@@ -37,7 +37,7 @@ impl Promise {
         slot.told.notify_all();
         if let State::Waiting(Some(waker)) = before {
             // One that panics must not end the thread that tells all others.
-            catch_unwind(AssertUnwindSafe(|| waker.wake())).unwrap_or_default();
+            guarded(|| waker.wake()).unwrap_or_default();
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Starts, holds and stops the parts: the store, the committer, the claimer, the workers.
 
 mod away;
-mod backoff;
 mod builder;
 mod durable;
 mod inside;
@@ -10,7 +9,6 @@ mod paused;
 mod shard;
 mod timers;
 
-pub(crate) use backoff::Backoff;
 pub use builder::Builder;
 pub use durable::Durable;
 pub(crate) use inside::Inside;
@@ -25,11 +23,11 @@ use crate::observe::{Counters, Event, EventKind, JobName};
 use crate::store::{Kind, Kinds, Store, StoreError};
 use parking_lot::{FairMutex, Mutex, RwLock};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use wheelhouse_service::Clock;
+use wheelhouse_service::internal::guarded;
+use wheelhouse_service::{Backoff, Clock};
 
 /// A connection, which is the turn of one thread at a time, in the order in which they came: a
 /// committer that always has more to do must not keep the claimer away.
@@ -60,7 +58,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) store: SharedStore,
     pub(crate) queue_of_changes: Queue,
-    pub(crate) handlers: BTreeMap<Kind, Arc<Handler>>,
+    pub(crate) handlers: BTreeMap<Kind, Handler>,
     pub(crate) kinds: Kinds,
     pub(crate) settings: Settings,
     pub(crate) flight: Arc<Flight>,
@@ -95,7 +93,7 @@ impl Shared {
         tracing::warn!("{event}");
         if let Some(observer) = &self.observer {
             // A callback that panics must not end the thread it is called on.
-            catch_unwind(AssertUnwindSafe(|| observer(&event))).unwrap_or_default();
+            guarded(|| observer(&event)).unwrap_or_default();
         }
     }
 }

@@ -49,25 +49,9 @@ impl Service {
     pub fn stop_async(self, how: Stop) -> Stopping {
         let own = self.timers.house().own();
         let jobs = self.begin_stop(how, own);
-        let answer = Arc::new(Mutex::new(Answer { stopped: None, waker: None }));
-        let (told, rest) = (Arc::clone(&answer), Arc::new(Mutex::new(Some((self, jobs)))));
-        let its = Arc::clone(&rest);
-        let stop = move || {
-            let Some((service, jobs)) = its.lock().take() else { return };
-            // Without joining the threads if a job called this: a thread of the pool may wait for
-            // the result.
-            let stopped = service.end_stop(how, own, own == 0, jobs);
-            let mut answer = told.lock();
-            answer.stopped = Some(stopped);
-            let waker = answer.waker.take();
-            drop(answer);
-            waker.into_iter().for_each(Waker::wake);
-        };
-        let name = "wheelhouse-stop".to_owned();
-        if let Err(_no_thread) = thread::Builder::new().name(name).spawn(stop.clone()) {
-            stop();
-        }
-        Stopping { answer }
+        // Without joining the threads if a job called this: a thread of the pool may wait for the
+        // result.
+        Stopping::begin(move || self.end_stop(how, own, own == 0, jobs))
     }
 
     /// Refuses new jobs, and takes back the jobs that will not run.
@@ -126,21 +110,45 @@ impl Service {
 }
 
 /// A service that is being stopped: returned by [`Service::stop_async`]. Ready when the service has
-/// stopped.
-#[must_use = "its output contains the jobs that did not run"]
-pub struct Stopping {
-    answer: Arc<Mutex<Answer>>,
+/// stopped, with the result of the stop.
+#[must_use = "the service has stopped when this is ready"]
+pub struct Stopping<T = Stopped> {
+    answer: Arc<Mutex<Answer<T>>>,
 }
 
-struct Answer {
-    stopped: Option<Stopped>,
+struct Answer<T> {
+    stopped: Option<T>,
     waker: Option<Waker>,
 }
 
-impl Future for Stopping {
-    type Output = Stopped;
+impl<T: Send + 'static> Stopping<T> {
+    /// Calls `stop` on a new thread, or on this one if no thread can be started. For durable timers
+    /// too.
+    #[doc(hidden)]
+    pub fn begin(stop: impl FnOnce() -> T + Send + 'static) -> Self {
+        let answer = Arc::new(Mutex::new(Answer { stopped: None, waker: None }));
+        let (told, stop) = (Arc::clone(&answer), Arc::new(Mutex::new(Some(stop))));
+        let stop = move || {
+            let Some(stop) = stop.lock().take() else { return };
+            let stopped = stop();
+            let mut answer = told.lock();
+            answer.stopped = Some(stopped);
+            let waker = answer.waker.take();
+            drop(answer);
+            waker.into_iter().for_each(Waker::wake);
+        };
+        let name = "wheelhouse-stop".to_owned();
+        if let Err(_no_thread) = thread::Builder::new().name(name).spawn(stop.clone()) {
+            stop();
+        }
+        Self { answer }
+    }
+}
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Stopped> {
+impl<T> Future for Stopping<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         let mut answer = self.answer.lock();
         match answer.stopped.take() {
             Some(stopped) => Poll::Ready(stopped),
@@ -152,7 +160,7 @@ impl Future for Stopping {
     }
 }
 
-impl fmt::Debug for Stopping {
+impl<T> fmt::Debug for Stopping<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stopped = self.answer.lock().stopped.is_some();
         f.debug_struct("Stopping").field("stopped", &stopped).finish()

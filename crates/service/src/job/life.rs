@@ -397,7 +397,7 @@ impl<W: ?Sized> Life<W> {
             more.failed = 0;
             return None;
         }
-        let at = ended.checked_add(retry.delay(more.failed, fastrand::f64()))?;
+        let at = ended.checked_add(retry.wait(more.failed))?;
         self.ticks.reaches(at).then_some(at)
     }
 

@@ -5,7 +5,7 @@ use super::arena::Arena;
 use super::runs::Runs;
 use super::slab::{Lying, Slab, Slabs};
 use super::wheel::{JobIndex, Wheel};
-use crate::job::{Id, Info, Life, Status, Turn};
+use crate::job::{Id, Info, Life, Status, Turn, Way};
 use crate::observe::{Counts, Distributions};
 use crate::time::{Due, Moment, Ticks};
 use crate::{ChangeError, Reason};
@@ -258,12 +258,54 @@ impl<W: Task + ?Sized> Core<W> {
         Ok(self.put(deadline, self.ticks.not_before(deadline), body))
     }
 
+    /// Schedules a job that is due at once. It has no timer. Returns the turn with which its run is
+    /// to be handed out. `None` if all jobs are paused: the job then waits with them.
+    pub(crate) fn schedule_due(
+        &mut self,
+        now: Moment,
+        work: Box<W>,
+        is_async: bool,
+    ) -> Result<(Id, Option<Turn>), Box<W>> {
+        if self.stage != Stage::Open {
+            return Err(work);
+        }
+        let body = if is_async {
+            let way = Way { is_async, ..Way::default() };
+            let mut life = Life::plain(work, self.ticks);
+            life.more.get_or_insert_default().way = way;
+            Body::Other(Other::Full { life: self.lives.insert(life), with_more: true })
+        } else {
+            Body::Plain(work)
+        };
+        let number = self.next_number();
+        let turn = (!self.held).then(|| self.next_turn());
+        let place = Place::Off(turn);
+        let index = self.slots.insert(Slot { number, deadline: now, place, body });
+        let id = Id::new(number, index, self.shard);
+        match turn {
+            Some(_) => self.runs.in_flight += 1,
+            None => self.put_aside.push(id),
+        }
+        Ok((id, turn))
+    }
+
+    #[inline]
+    fn next_number(&mut self) -> NonZeroU64 {
+        let number = self.counts.scheduled * self.shards + u64::from(self.shard);
+        self.counts.scheduled += 1;
+        NonZeroU64::MIN.saturating_add(number)
+    }
+
+    /// Returns the turn of the next run that is handed out.
+    pub(super) fn next_turn(&mut self) -> Turn {
+        self.turn = self.turn.checked_add(1).unwrap_or(Turn::MIN);
+        self.turn
+    }
+
     /// Inserts a job, with a timer for this tick.
     #[inline]
     fn put(&mut self, deadline: Moment, tick: Tick, body: Body<W>) -> Id {
-        let number = self.counts.scheduled * self.shards + u64::from(self.shard);
-        let number = NonZeroU64::MIN.saturating_add(number);
-        self.counts.scheduled += 1;
+        let number = self.next_number();
         self.next = self.next.min(tick);
         let wheel = &mut self.wheel;
         let index = self.slots.insert_with(|index| {

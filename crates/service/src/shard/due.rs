@@ -158,8 +158,7 @@ impl<W: Task + ?Sized> Core<W> {
             self.runs.in_flight += 1;
             return self.begin(index, now, true).map(|(begun, _)| Came::Here(begun));
         }
-        self.turn = self.turn.checked_add(1).unwrap_or(Turn::MIN);
-        let turn = self.turn;
+        let turn = self.next_turn();
         let slot = self.slots.get_mut(index)?;
         slot.place = Place::Off(Some(turn));
         self.runs.in_flight += 1;

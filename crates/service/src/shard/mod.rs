@@ -33,7 +33,7 @@ pub(crate) use slab::{Lying, Slab, Slabs};
 pub use wheel::JobIndex;
 pub(crate) use wheel::Wheel;
 
-use crate::job::{Id, Info, Key};
+use crate::job::{Id, Info, Key, Turn};
 use crate::observe::{Distributions, Snapshot};
 use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex};
 use crate::time::{Clock, Due, Moment, Ticks};
@@ -238,6 +238,24 @@ impl<W: Task + ?Sized> House<W> {
             self.give_up();
         }
         scheduled
+    }
+
+    /// Schedules a job that is due at once: see [`Core::schedule_due`].
+    pub(crate) fn schedule_due(
+        &self,
+        shard: u32,
+        work: Box<W>,
+        is_async: bool,
+    ) -> Result<(Id, Option<Turn>), (Reason, Box<W>)> {
+        if let Err(reason) = self.admit(false) {
+            return Err((reason, work));
+        }
+        let now = self.now();
+        let scheduled = self.with(shard, |core| core.schedule_due(now, work, is_async));
+        scheduled.map_err(|work| {
+            self.give_up();
+            (Reason::Stopped, work)
+        })
     }
 
     /// Releases the room of a job that was not scheduled after all.
