@@ -1,4 +1,4 @@
-//! A run of an async handler.
+//! The run of an async handler.
 
 use super::work::{Answer, Occurrence, Task, told};
 use crate::drive::Inside;
@@ -10,9 +10,11 @@ use wheelhouse_service::Moment;
 use wheelhouse_service::future::Sleep;
 use wheelhouse_service::internal::guarded;
 
-/// Calls the handler when it is polled first, and is ready when the future of that is, or has been
-/// dropped because it is to end. All ways of ending it wake it, by [`Held::wake`]: so it is dropped
-/// by the executor that polls it, and never while that does.
+/// The future that an executor polls. The first poll calls the handler. It is ready when the
+/// handler's future is ready, or was dropped because the run must end.
+///
+/// Each event that must end the run wakes this future, by [`Held::wake`]. The next poll then drops
+/// the handler's future. So only the executor drops it, and never while it is polled.
 pub(super) struct HandlerFuture {
     task: Task,
     /// `None` before the handler is called, and when the run has ended.
@@ -24,7 +26,7 @@ struct Call {
     future: RunFuture,
     occurrence: Occurrence,
     began: Moment,
-    /// Ready when the lease ends, as it was last known, or the limit passes.
+    /// Ready when the lease ends, as last known, or the limit is reached.
     sleep: Option<Sleep>,
     #[cfg(feature = "tracing")]
     span: tracing::Span,
@@ -35,12 +37,12 @@ enum Reason {
     /// Another program has the job, or may have it.
     Lost,
     TimedOut,
-    /// The program has waited long enough for it to stop.
+    /// The program no longer waits for it: the time of a `stop_within` is over.
     Abandoned,
 }
 
 impl Call {
-    /// When its limit passes.
+    /// When the run reaches its limit.
     fn limit(&self, held: &Held) -> Option<Moment> {
         self.began.checked_add(held.limit()?)
     }
@@ -54,7 +56,8 @@ impl Call {
         }
     }
 
-    /// Polls the handler's future. Its errors are put into words here, which may panic as well.
+    /// Polls the handler's future. An error is converted to text here, within the guard: the user's
+    /// `Display` may panic too.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Answer, String>> {
         #[cfg(feature = "tracing")]
         let _entered = self.span.enter();
@@ -78,7 +81,7 @@ impl HandlerFuture {
         Self { task, call: None }
     }
 
-    /// Calls the handler. Returns `false` if the run has ended with that.
+    /// Calls the handler. Returns `false` if the run has ended already.
     fn call(&mut self) -> bool {
         let Some((occurrence, began)) = self.task.begin_call() else { return false };
         let payload = self.task.take_payload();
@@ -115,14 +118,15 @@ impl HandlerFuture {
         }
     }
 
-    /// How the run ended, if it has.
+    /// Polls the handler's future, after checking whether the run must end. Ready with the answer
+    /// of the handler, or with the reason why the future must be dropped.
     fn poll_call(
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Result<Result<Answer, String>, Reason>> {
         let Some(call) = &mut self.call else { unreachable!("its handler was called") };
         let (held, shared) = (self.task.held(), self.task.shared());
-        // Before it looks: what ends the run after that wakes it.
+        // Registered before the check: an event after the check finds the waker.
         held.wake_by(context.waker());
         if let Some(reason) = call.must_end(held, shared.clock.now()) {
             return Poll::Ready(Err(reason));
@@ -138,18 +142,19 @@ impl HandlerFuture {
                 .get_or_insert_with(|| service.sleep_until(next.expect("a lease has an end")));
             match Pin::new(sleep).poll(context) {
                 Poll::Pending => return Poll::Pending,
-                // The service is being stopped, or the time is out of range: the claimer looks.
+                // The service is being stopped, or the time is out of range. The claimer wakes the
+                // future instead: see `Claimer::watch`.
                 Poll::Ready(Err(_)) => return Poll::Pending,
                 Poll::Ready(Ok(())) => call.sleep = None,
             }
-            // The lease may have been renewed since.
+            // If the lease was renewed, the loop sleeps again.
             if let Some(reason) = call.must_end(held, shared.clock.now()) {
                 return Poll::Ready(Err(reason));
             }
         }
     }
 
-    /// Drops the future, and ends the run.
+    /// Drops the handler's future, and ends the run.
     fn end(&mut self, ended: Result<Result<Answer, String>, Reason>) {
         let Some(call) = self.call.take() else { return };
         let (occurrence, began) = call.end();
@@ -163,7 +168,8 @@ impl HandlerFuture {
         self.task.end(conclusion);
     }
 
-    /// Reports that the limit has passed, unless the claimer has. Returns it in words.
+    /// Reports that the run has reached its limit, unless the claimer has reported it. Returns the
+    /// reason as text.
     fn time_out(&self) -> String {
         let (held, shared) = (self.task.held(), self.task.shared());
         let limit = held.limit().unwrap_or_default();
@@ -188,8 +194,8 @@ impl Future for HandlerFuture {
 }
 
 impl Drop for HandlerFuture {
-    /// Its executor has dropped it before it was ready: that is a failure. If it has not begun, the
-    /// job is given back by the drop of the task.
+    /// If the executor drops it before it is ready, the run has failed. If the handler was not
+    /// called yet, the drop of the task releases the job.
     fn drop(&mut self) {
         let _inside = Inside::of(self.task.shared());
         let why = "its executor dropped it before it was ready".to_owned();

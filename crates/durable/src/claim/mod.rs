@@ -1,24 +1,25 @@
-//! The claimer: one thread that asks the store for what is due, when it is time to.
+//! The claimer: one thread that claims due jobs from the store.
 //!
 //! ```text
-//!   its wheel: when to ask, renew ... ─┐
-//!   store: something is earlier ───────┼──▶ claimer ──▶ store: claim ──▶ waiting: judge, begin
-//!   runs: there is room again ─────────┘       ▲                 │
-//!                                              └─────────────────┘ next `visible_at`
+//!   its wheel: next claim, renewals .. ─┐
+//!   store: an earlier job ──────────────┼──▶ claimer ──▶ store: claim ──▶ waiting: judge, begin
+//!   runs: there is room again ──────────┘       ▲                 │
+//!                                               └─────────────────┘ next `visible_at`
 //! ```
 //!
-//! The thread polls a scheduler. Its wheel contains *when to ask*, not the jobs: the next
-//! `visible_at` that the last claim returned, the renewal of leases, and a poll each second in case
-//! the store cannot wake it. So memory follows what is running, and not what is pending. The pool
-//! of workers has no part in this: it may be in handlers for hours, and leases are renewed.
+//! The thread polls a [`Scheduler`]. Its wheel contains the times of messages, not the jobs: the
+//! time of the next claim, which is the next `visible_at` that the last claim returned; the renewal
+//! of leases; and a poll each second in case the store cannot wake the claimer. So memory grows
+//! with the running jobs, not with the pending jobs. The pool of workers takes no part in this:
+//! even if all workers are in handlers for hours, leases are renewed.
 //!
-//! Handlers that are closures and handlers that are futures are two *lanes*, each with its own
-//! bounds and claims, so that a lane that is full does not keep jobs from the other.
+//! Closures and futures are two *lanes*. Each lane has its own limits and its own claims, so a lane
+//! that is full does not block the other.
 //!
-//! A claim is bounded by how many jobs may be in flight and by the rate for catching up. No more is
-//! leased than the workers are expected to begin within a tenth of a second, so that nothing is
-//! kept from other programs. Where workers are busy, the next claim waits until half of what was
-//! taken is done, so that claims are large.
+//! A claim is limited by the number of jobs that may be in flight, and by the catch-up rate. It
+//! leases no more jobs than the workers are expected to begin within a tenth of a second, so that
+//! other programs can run the rest. If the workers are busy, the next claim waits until half of the
+//! leased jobs have ended, so that claims are large.
 
 mod ended;
 mod flight;
@@ -52,90 +53,92 @@ use waiting::Ready;
 use wheelhouse_service::{Handle, Missed, Moment, Scheduler, Waker};
 use work::Claimed;
 
-/// How many dead letters are read at a time.
+/// The number of dead letters in a page.
 const DEAD_AT_ONCE: usize = 128;
 
-/// How often it is looked for kinds without a handler.
+/// How often the claimer looks for kinds without a handler.
 const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
 
 /// The most jobs in a claim.
 const MOST_IN_CLAIM: usize = 512;
 
-/// What is later than this counts for the rate at which a backlog is worked off.
+/// A job that is later than this counts towards the catch-up rate.
 const LATE: Duration = Duration::from_secs(1);
 
-/// A store's clock that shows the same for so long stands still, and is asked no more often.
+/// If a store's clock has shown the same time for this long, it stands still. The claimer then
+/// waits at least this long before the next claim.
 const STANDS: Duration = Duration::from_millis(50);
 
-/// Why the wheel takes each message.
+/// Why the wheel accepts each message.
 const NOT_STOPPED: &str = "only a stopped scheduler refuses a value";
 
-/// What the claimer is told.
+/// A message to the claimer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
-    /// The clock was set, or something in the wheel is due earlier.
+    /// The clock was set, or the wheel has an earlier deadline: poll it.
     Look,
-    /// Something is due, or there is room again.
+    /// A job may be due, or there is room again: claim.
     Ask,
-    /// It is time to renew leases.
+    /// Renew leases.
     Renew,
-    /// It is time to look for runs that take long, and for what is paused.
+    /// Look for slow runs and for pauses.
     Watch,
-    /// It is time to look for kinds without a handler.
+    /// Look for kinds without a handler.
     LookForKinds,
-    /// No more is to be leased; what is leased is renewed.
+    /// Lease no more jobs, and continue to renew leases.
     Stop,
-    /// Nothing is in flight any more.
+    /// No job is in flight any more: end the thread.
     Over,
 }
 
-/// What the thread has.
+/// The state of the claimer's thread.
 pub(crate) struct Claimer {
     timers: Timers,
     store: SharedStore,
-    /// Contains when each of the messages is due.
+    /// Its wheel contains the deadline of each message.
     scheduler: Scheduler,
     wheel: Handle,
-    /// Ends the sleep of the thread. A clock that is set by hand has no other reference to it.
+    /// Ends the sleep of the thread. Kept here, since a clock that is set by hand keeps only a weak
+    /// reference to it.
     _waker: Waker,
-    /// The clock is set by hand, and calls the waker.
+    /// The clock is set by hand, and calls the waker at each change.
     by_hand: bool,
-    /// The key of the job in the wheel that says when to ask.
+    /// The key of the timer for the next claim.
     asking: wheelhouse_service::Key,
     sender: Sender<Message>,
     inbox: Receiver<Message>,
-    /// To be told that it leases no more; `None` when that was told.
+    /// Receives a value when the claimer leases no more jobs. `None` after that.
     stopped: Option<Sender<()>>,
     rate: Option<Rate>,
-    /// Those with handlers.
+    /// The lanes that have handlers.
     lanes: Vec<LaneClaims>,
-    /// What the store's clock shows, and since when.
+    /// The time that the store's clock shows, and when the claimer first saw it.
     shown: (Timestamp, Moment),
     failures: u32,
     leased: Vec<Leased>,
     unknown: BTreeSet<crate::store::Kind>,
 }
 
-/// What is claimed for a lane.
+/// The claims of a lane.
 struct LaneClaims {
     lane: Lane,
-    /// Those that have handlers.
+    /// The kinds of this lane that have handlers.
     all: Kinds,
-    /// Those of them that are not paused.
+    /// The kinds of `all` that are not paused.
     kinds: Kinds,
-    /// What the last claim said of the next, and when.
+    /// The result of the last claim, and the time before it was sent.
     last: Option<(Next, Moment)>,
 }
 
 impl LaneClaims {
-    /// `None` if no handler is in the lane.
+    /// Returns `None` if the lane has no handler.
     fn new(shared: &Shared, lane: Lane) -> Option<Self> {
         let handlers = shared.handlers.iter().filter(|(_, handler)| handler.lane() == lane);
         let all = Kinds::new(handlers.map(|(kind, _)| kind.clone()));
         (!all.is_empty()).then(|| Self { lane, kinds: all.clone(), all, last: None })
     }
 
-    /// Returns `true` if what is visible first is late by now, as far as is known.
+    /// Returns `true` if the first visible job is late by now, judging by the last claim.
     fn is_late(&self, asked: Moment) -> bool {
         self.last.is_none_or(|(next, then)| {
             let now = next.now.saturating_add(asked.saturating_since(then));
@@ -189,13 +192,13 @@ impl Claimer {
         }
     }
 
-    /// What the thread does, until it is told to stop.
+    /// Runs the thread until it receives [`Message::Over`].
     pub(crate) fn run(mut self) {
         self.look_for_kinds();
         self.look_for_pauses();
         self.ask();
         loop {
-            // A message that has arrived several times is handled once.
+            // A message that arrived several times is handled once.
             let told = self.receive();
             if told.contains(&Message::Over) {
                 return;
@@ -226,7 +229,8 @@ impl Claimer {
         }
     }
 
-    /// Waits for messages; those of the wheel are sent by this thread as they come due.
+    /// Waits for messages, and returns them. This thread itself sends the messages of the wheel
+    /// when they are due.
     fn receive(&mut self) -> Vec<Message> {
         loop {
             self.scheduler.poll(self.wheel.now());
@@ -248,7 +252,7 @@ impl Claimer {
         }
     }
 
-    /// Claims what is due, once for each lane, and sees to it that it is done again in time.
+    /// Claims due jobs, once for each lane, and sets the time of the next claim.
     fn ask(&mut self) {
         let (asked, mut next) = (self.wheel.now(), None::<Moment>);
         for lane in 0..self.lanes.len() {
@@ -264,7 +268,8 @@ impl Claimer {
         next.into_iter().for_each(|next| self.ask_at(next));
     }
 
-    /// Claims what is due in a lane. Returns when to ask again; `None` if a message comes for that.
+    /// Claims due jobs of a lane. Returns the time of the next claim. `None` if a message will
+    /// cause it.
     fn claim(&mut self, lane: usize, asked: Moment) -> Result<Option<Moment>, StoreError> {
         let shared = self.timers.shared();
         let its = &self.lanes[lane];
@@ -276,7 +281,8 @@ impl Claimer {
             return Ok(Some(asked.saturating_add(Duration::from_millis(50))));
         }
         let max = room.min(allowed).min(MOST_IN_CLAIM);
-        // Kept until what is to begin at once has begun: commits of others would come between.
+        // Held until the runs that begin at once have begun: otherwise commits of other threads
+        // would delay them.
         let connection = Arc::clone(&self.store);
         let mut store = connection.lock();
         let next = claim(shared, &mut **store, (&its.kinds, max), &mut self.leased)?;
@@ -295,7 +301,7 @@ impl Claimer {
         Ok(Some(self.next_ask(next, asked)))
     }
 
-    /// When something is visible next; at the latest when the net says so.
+    /// Returns when the next job is visible, or the time of the next poll if that is earlier.
     fn next_ask(&self, next: Next, asked: Moment) -> Moment {
         let poll = self.timers.shared().settings.poll;
         let wait = next.visible_at.map_or(poll, |at| at.saturating_since(next.now).min(poll));
@@ -304,7 +310,7 @@ impl Claimer {
         asked.saturating_add(if stands { wait.max(STANDS) } else { wait })
     }
 
-    /// Puts into the wheel when to ask.
+    /// Sets the time of the next claim.
     fn ask_at(&self, moment: Moment) {
         let plan = self.wheel.at(moment).replacing(Arc::clone(&self.asking));
         drop(plan.send(&self.sender, Message::Ask).expect(NOT_STOPPED));
@@ -330,8 +336,8 @@ impl Claimer {
         shared.waiting.add(tasks)
     }
 
-    /// Begins runs of this shard by the connection that has leased them, in one commit: the
-    /// committer may be busy with a longer one. If that fails, the committer repeats it.
+    /// Begins runs of this shard in one commit, by the connection that has leased them, since the
+    /// committer may be busy with a longer commit. If that fails, the committer repeats it.
     fn begin(&self, mut store: FairMutexGuard<'_, Box<dyn Store>>, mut ready: Ready) {
         let begins = std::mem::take(&mut ready.begins).into_iter();
         let (own, others) = begins.partition(|(_, task)| task.is_of(&self.timers));
@@ -342,7 +348,7 @@ impl Claimer {
             true => Ok(Vec::new()),
             false => carry_out(shared, &mut **store, &changes),
         };
-        // Observers are called from here on: they may use the store.
+        // Released before observers are called: they may use the store.
         drop(store);
         ready.submit();
         match committed {
@@ -356,8 +362,8 @@ impl Claimer {
         }
     }
 
-    /// Tells of handlers that take long. Wakes futures that are to end, in case that the timers of
-    /// the pool have not: all its threads may be in handlers.
+    /// Reports slow handlers. Wakes futures that must end: the timers of the pool cannot wake them
+    /// while all of its threads are in handlers.
     fn watch(&self) {
         let shared = self.timers.shared();
         let (now, slow_after) = (self.wheel.now(), shared.settings.slow_after);
@@ -376,8 +382,8 @@ impl Claimer {
         }
     }
 
-    /// Renews the leases of what is in this program's hands, all in one commit: except of runs that
-    /// have taken as long as they may.
+    /// Renews the leases of all jobs in flight, except those of runs that have reached their
+    /// limits.
     fn renew(&self) {
         self.watch();
         let shared = self.timers.shared();
@@ -390,13 +396,13 @@ impl Claimer {
         }
     }
 
-    /// Finds out which kinds are paused, by the keys of their rows. A list of all kinds may take a
-    /// server long, and claims and renewals would wait for it. Returns `true` if other kinds are to
-    /// be claimed than before.
+    /// Reads which kinds are paused, by the keys of their rows. A server may take long to list all
+    /// kinds, and claims and renewals would wait for the list. Returns `true` if the kinds to claim
+    /// have changed.
     fn look_for_pauses(&mut self) -> bool {
         let shared = self.timers.shared();
         let paused = Paused::read(&mut **self.store.lock(), &shared.kinds);
-        // Some errors come once, whichever call is the next.
+        // Some errors are returned only once, by whichever call is next, so this one is reported.
         let paused = match paused {
             Ok(paused) => paused,
             Err(error) => {
@@ -414,7 +420,7 @@ impl Claimer {
         is_new
     }
 
-    /// Removes dead letters that are too old or too many. Reads all of them, by pages.
+    /// Removes dead letters that are too old or too many. Reads all of them, page by page.
     fn forget_dead(&self) {
         let shared = self.timers.shared();
         let Settings { dead_for, most_dead, .. } = shared.settings;
@@ -446,8 +452,8 @@ impl Claimer {
         }
     }
 
-    /// Reports each kind that is due and has no handler, once, and notes how long the first job of
-    /// each other kind waits.
+    /// Reports each due kind without a handler, once. Records how long the oldest job of each other
+    /// kind has waited.
     fn look_for_kinds(&mut self) {
         let shared = self.timers.shared();
         if shared.kinds.is_empty() {
@@ -480,7 +486,7 @@ impl Claimer {
     }
 }
 
-/// Claims, counts it, and notes what the store's clock shows.
+/// Claims jobs, counts the claim, and records the offset of the store's clock.
 fn claim(
     shared: &Shared,
     store: &mut dyn Store,
