@@ -25,9 +25,9 @@
 //!                ▼             ▼
 //!        ┌───────────────┐ ┌─────────┐   leased
 //!        │   committer   │ │ claimer │──────────▶ workers: is it too late? handlers by kind
-//!        └───────┬───────┘ └────┬────┘               │
-//!                │   ▲          │ begin, ack, retry.. │
-//!                ▼   └──────────┼────────────────────┘
+//!        └───────┬───────┘ └────┬────┘                    │
+//!                │   ▲          │  begin, ack, retry ..   │
+//!                ▼   └──────────┼─────────────────────────┘
 //!             trait Store  ◀────┘
 //! ```
 //!
@@ -44,8 +44,9 @@
 //!   claimer's [`Scheduler`](wheelhouse_service::Scheduler); the jobs are not.
 //! * The **workers** are the threads of a [`Service`](wheelhouse_service::Service). They receive
 //!   each run by [`execute`](wheelhouse_service::Handle::execute), without a timer.
-//! * [Async handlers](Handlers::on_async) are polled by the workers, or by your executor. They have
-//!   a limit of their number of runs, since a future that waits occupies no thread.
+//! * The workers poll the futures of [async handlers](Handlers::on_async), or [your
+//!   executor](Builder::spawn_on) does. Futures have [a separate limit](Builder::async_runs), since
+//!   a future that waits occupies no thread.
 //! * With [several stores](Builder::start_shards) each store has a committer and a claimer. All
 //!   stores share the workers.
 //! * The **store's clock** decides which jobs are due. Programs send delays.
@@ -56,7 +57,7 @@
 //! |---|---|
 //! | schedule, cancel, refresh | an entry in a batch, and a commit that all waiting callers share |
 //! | a run | its share of a claim and of two commits (begin and end), with an allocation for each |
-//! | nothing due | each second one claim, and one lookup for each kind (is it paused?) |
+//! | nothing due | each second one claim (closures and futures: one each), and one lookup for each kind (is it paused?) |
 //! | memory | jobs in flight and changes not yet committed; not the pending jobs |
 //! | threads | workers; a committer and a claimer for each store |
 //!
@@ -77,7 +78,7 @@ pub use error::{Error, StartError};
 pub use handlers::{DurableRun, Failure, Handlers, Next, Stop};
 pub use observe::{Counts, Event, EventKind, JobName, KindSnapshot, Snapshot, Summary};
 pub use plan::{Late, Missed, Plan, Scheduled};
-/// What [`Builder::spawn_on`] hands over, and what [`Durable::stop_async`] returns.
+/// An async run for [`Builder::spawn_on`], and the future that [`Durable::stop_async`] returns.
 pub use wheelhouse_service::{AsyncRun, Stopping};
 
 /// The longest payload, in bytes: one mebibyte. Store a longer payload elsewhere, and schedule a
