@@ -52,7 +52,7 @@ impl fmt::Display for Error {
                  schedule by `replacing`; at each start of a program, by `keeping`"
             ),
             Self::Reserved(key) => {
-                write!(f, "the key '{key}' is kept by the timers for themselves: take another")
+                write!(f, "the key '{key}' is reserved for the timers themselves: use another")
             }
             Self::Absent(key) => write!(f, "no job has the key '{key}'"),
             Self::Running(key) => write!(f, "the job '{key}' is running"),

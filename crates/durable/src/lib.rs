@@ -21,13 +21,13 @@
 //!
 //! ```text
 //!  schedule, cancel, refresh            time of the next claim
-//!  ──────────────┐             ┌────────────────────── wheel (of the service)
+//!  ──────────────┐             ┌────────────────────── wheel (of the claimer)
 //!                ▼             ▼
 //!        ┌───────────────┐ ┌─────────┐   leased
 //!        │   committer   │ │ claimer │──────────▶ workers: is it too late? handlers by kind
-//!        └───────┬───────┘ └────┬────┘               │
-//!                │   ▲          │ begin, ack, retry.. │
-//!                ▼   └──────────┼────────────────────┘
+//!        └───────┬───────┘ └────┬────┘                    │
+//!                │   ▲          │  begin, ack, retry ..   │
+//!                ▼   └──────────┼─────────────────────────┘
 //!             trait Store  ◀────┘
 //! ```
 //!
@@ -40,8 +40,13 @@
 //! * The **committer** is one thread. Changes that arrive while it commits form the next batch, so
 //!   one sync serves many callers. Wait for a [`Commit`] in a thread, or await it.
 //! * The **claimer** is one thread. It leases due jobs, no more than may be in flight, and learns
-//!   the time of the next claim. That time and the renewals of leases are in the wheel of a
-//!   [service](wheelhouse_service); the jobs are not.
+//!   the time of the next claim. That time and the renewals of leases are in the wheel of the
+//!   claimer's [`Scheduler`](wheelhouse_service::Scheduler); the jobs are not.
+//! * The **workers** are the threads of a [`Service`](wheelhouse_service::Service). They receive
+//!   each run by [`execute`](wheelhouse_service::Handle::execute), without a timer.
+//! * The workers poll the futures of [async handlers](Handlers::on_async), or [your
+//!   executor](Builder::spawn_on) does. Futures have [a separate limit](Builder::async_runs), since
+//!   a future that waits occupies no thread.
 //! * With [several stores](Builder::start_shards) each store has a committer and a claimer. All
 //!   stores share the workers.
 //! * The **store's clock** decides which jobs are due. Programs send delays.
@@ -52,9 +57,9 @@
 //! |---|---|
 //! | schedule, cancel, refresh | an entry in a batch, and a commit that all waiting callers share |
 //! | a run | its share of a claim and of two commits (begin and end), with an allocation for each |
-//! | nothing due | each second one claim, and one lookup for each kind (is it paused?) |
+//! | nothing due | each second one claim (closures and futures: one each), and one lookup for each kind (is it paused?) |
 //! | memory | jobs in flight and changes not yet committed; not the pending jobs |
-//! | threads | workers and their driver, the driver of the wheel, committer and claimer of each store |
+//! | threads | workers; a committer and a claimer for each store |
 //!
 //! The README of the crate lists guarantees, what is not guaranteed, and alternatives.
 
@@ -73,6 +78,8 @@ pub use error::{Error, StartError};
 pub use handlers::{DurableRun, Failure, Handlers, Next, Stop};
 pub use observe::{Counts, Event, EventKind, JobName, KindSnapshot, Snapshot, Summary};
 pub use plan::{Late, Missed, Plan, Scheduled};
+/// An async run for [`Builder::spawn_on`], and the future that [`Durable::stop_async`] returns.
+pub use wheelhouse_service::{AsyncRun, Stopping};
 
 /// The longest payload, in bytes: one mebibyte. Store a longer payload elsewhere, and schedule a
 /// reference to it.

@@ -9,9 +9,13 @@ pub(crate) fn discard<T>(value: T) {
     guarded(|| drop(value)).unwrap_or_default();
 }
 
-/// Calls code of the user. If it panics, returns the panic message.
-pub(crate) fn guarded(code: impl FnOnce()) -> Result<(), String> {
-    let Err(payload) = catch_unwind(AssertUnwindSafe(code)) else { return Ok(()) };
+/// Calls code of the user, and returns its result. If it panics, returns the panic message. For
+/// durable timers too.
+pub fn guarded<T>(code: impl FnOnce() -> T) -> Result<T, String> {
+    let payload = match catch_unwind(AssertUnwindSafe(code)) {
+        Ok(value) => return Ok(value),
+        Err(payload) => payload,
+    };
     let message = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
     // Dropping the payload may panic again, with another payload, and so on. The second payload is

@@ -36,11 +36,12 @@
 //!
 //! # Features
 //!
-//! * **When**: [after a delay](Handle::after); [at](Handle::at) an instant, a moment or a
-//!   wall-clock time; once, [N times](Periodic::times), or indefinitely; at a fixed rate with a
-//!   [policy for missed periods](Missed), or with a [fixed delay](Periodic::fixed_delay); at the
-//!   times of a [rule](Rule), such as a cron line with a time zone (feature `cron`). With
-//!   [jitter](Periodic::jitter), so that many jobs do not run at the same moment.
+//! * **When**: [after a delay](Handle::after); [at once](Handle::execute), without a timer;
+//!   [at](Handle::at) an instant, a moment or a wall-clock time; once, [N times](Periodic::times),
+//!   or indefinitely; at a fixed rate with a [policy for missed periods](Missed), or with a
+//!   [fixed delay](Periodic::fixed_delay); at the times of a [rule](Rule), such as a cron line with
+//!   a time zone (feature `cron`). With [jitter](Periodic::jitter), so that many jobs do not run at
+//!   the same moment.
 //! * **What**: a closure; an [async job](OneShot::run_async) with a [time limit](OneShot::limit); a
 //!   [value](OneShot::send) for a channel; or a [future] to await: `sleep`, `timeout`, `interval`
 //!   and a delay queue. Failed runs are [retried](OneShot::retry) with a [`Backoff`].
@@ -258,6 +259,12 @@ pub use observe::{Counts, Exposition, Snapshot, Summary};
 pub use plan::{OneShot, Periodic};
 pub use shard::JobIndex;
 pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker, When};
+
+/// For `wheelhouse-durable`. Not part of the public interface.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::guard::guarded;
+}
 
 /// The channels of [`OneShot::send`], [`Periodic::send`] and [`OnRule::send`].
 pub use crossbeam_channel;

@@ -1,4 +1,4 @@
-//! What is done when the end of a run, or a renewal, is committed.
+//! The end of a run and the renewal of a lease: what follows from their commits.
 
 use super::flight::Flown;
 use crate::drive::Shared;
@@ -14,17 +14,17 @@ use wheelhouse_service::Moment;
 pub(crate) enum End {
     /// Its handler succeeded.
     Done,
-    /// Failed with this message, and is tried again after this time.
+    /// It failed with this message, and is retried after this time.
     Retried(String, Duration),
-    /// Is not tried again, for this reason.
+    /// It is not retried, for this reason.
     Dead(String),
     /// An occurrence of a periodic job was given up, for this reason.
     GaveUp(String),
-    /// Came too late.
+    /// It was skipped because it was too late.
     Skipped,
-    /// Did not begin.
+    /// It did not begin.
     Released,
-    /// Did not begin, as its policy is not known.
+    /// It did not begin, because this program does not understand its policy.
     NotUnderstood,
 }
 
@@ -34,29 +34,29 @@ pub(crate) struct Ended {
     pub(super) end: End,
     /// The job is in flight until this is dropped.
     pub(super) flown: Flown,
-    /// A commit of it failed before, and may have taken effect.
+    /// An earlier commit of it failed, but may have taken effect.
     pub(super) repeated: bool,
 }
 
 impl Ended {
-    /// To be committed again.
+    /// Marks it as repeated, to be committed again.
     pub(crate) fn again(self) -> Self {
         Self { repeated: true, ..self }
     }
 
-    /// The store does not take it, now or later.
+    /// Reports that the store refuses it for good.
     pub(crate) fn give_up(self, shared: &Shared, error: &StoreError) {
         shared.report(Some(self.name), EventKind::EndRefused(error.to_string()));
     }
 
-    /// Counts and reports what became of it.
+    /// Counts and reports the end, by the outcome of its commit.
     pub(crate) fn tell(self, shared: &Shared, outcome: Outcome) {
         let Self { name, end, flown, repeated } = self;
         let counts = &shared.counters.of(&name.kind).counts;
         let report = |kind| shared.report(Some(name), kind);
         let done = match outcome {
             Outcome::Done => true,
-            // It is found ended: by the commit that failed, for all that is known.
+            // The run has already ended. If this is a repeat, the failed commit has ended it.
             Outcome::Absent | Outcome::Superseded => repeated,
             _ => false,
         };
@@ -93,7 +93,7 @@ impl Ended {
 /// The renewal of a lease, on its way to the store.
 pub(crate) struct Renewed {
     pub(super) held: Arc<Held>,
-    /// When it ends, if it is renewed.
+    /// When the lease ends, if it is renewed.
     pub(super) until: Moment,
 }
 
@@ -105,8 +105,9 @@ impl Renewed {
                 self.held.extend(self.until);
                 self.held.close();
             }
-            // If the run has ended since, the outcome of its end shows if it was lost. One that has
-            // not begun may have been cancelled, which the outcome of its `Begin` shows.
+            // Only for a run in progress. If the run has ended since, the outcome of its end shows
+            // whether the lease was lost. If it has not begun, the job may have been cancelled, and
+            // the outcome of its `Begin` shows that.
             _ if self.held.is_running() && self.held.supersede() => {
                 count(&shared.counters.of(&self.held.name.kind).counts.leases_lost);
                 shared.report(Some(self.held.name.clone()), EventKind::LeaseLost);

@@ -1,9 +1,9 @@
-//! What this program has leased and not ended.
+//! The jobs in flight: leased by this program, and not ended.
 
 use super::Message;
 use super::waiting::Waiting;
 use crate::MAX_PAYLOAD;
-use crate::handlers::Held;
+use crate::handlers::{Held, Lane};
 use crate::store::{Key, Leased, Token};
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
@@ -12,57 +12,73 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use wheelhouse_service::Moment;
 
-/// How many bytes of payloads may be in flight. A claim takes whole jobs, as many as fit if each is
-/// as long as the longest of the claims before it. That is a guess: what a claim brings beyond the
-/// bound is given back at once. One job may always be in flight.
+/// The most bytes of payloads in flight. A claim asks for the number of jobs that fit if each
+/// payload is as long as the longest of recent claims. That is a guess: jobs beyond the limit are
+/// released at once. One job may always be in flight.
 const MOST_BYTES: usize = 16 << 20;
 
 /// See the [module](self).
 pub(crate) struct Flight {
-    /// Jobs that were claimed and whose end is not committed: their leases are renewed.
+    /// Jobs that were claimed and whose ends are not committed. Their leases are renewed.
     held: Mutex<HashMap<Token, Arc<Held>>>,
     /// The bytes of their payloads.
     bytes: AtomicUsize,
-    /// The longest payload of the last claims, in bytes.
+    /// The longest payload of recent claims, in bytes.
     longest: AtomicUsize,
-    /// The claimer waits for room.
-    waits: AtomicBool,
-    most: usize,
-    workers: usize,
+    /// By [`Lane`].
+    bounds: [Bound; 2],
     waiting: Arc<Waiting>,
     claimer: Sender<Message>,
 }
 
+/// The limits of a lane, and the number of its jobs in flight.
+pub(crate) struct Bound {
+    most: usize,
+    /// The most that run at a time.
+    at_once: usize,
+    count: AtomicUsize,
+    /// The claimer waits for room.
+    waits: AtomicBool,
+}
+
+impl Bound {
+    pub(crate) fn new(most: usize, at_once: usize) -> Self {
+        Self { most, at_once, count: AtomicUsize::new(0), waits: AtomicBool::new(false) }
+    }
+}
+
 impl Flight {
-    pub(crate) fn new(
-        most: usize,
-        workers: usize,
-        waiting: Arc<Waiting>,
-        claimer: Sender<Message>,
-    ) -> Self {
+    pub(crate) fn new(bounds: [Bound; 2], waiting: Arc<Waiting>, claimer: Sender<Message>) -> Self {
         let (bytes, longest) = (AtomicUsize::new(0), AtomicUsize::new(MAX_PAYLOAD));
-        let (held, waits) = (Mutex::default(), AtomicBool::new(false));
-        Self { held, bytes, longest, waits, most, workers, waiting, claimer }
+        Self { held: Mutex::default(), bytes, longest, bounds, waiting, claimer }
     }
 
-    /// How many may be claimed. `None` if the claimer is to wait: it is told.
-    pub(super) fn room(&self) -> Option<usize> {
-        let room = self.free();
+    fn bound(&self, lane: Lane) -> &Bound {
+        &self.bounds[lane as usize]
+    }
+
+    /// Returns how many jobs of a lane may be claimed. `None` if the claimer must wait: it receives
+    /// a message when there is room.
+    pub(super) fn room(&self, lane: Lane) -> Option<usize> {
+        let room = self.free(lane);
         if room > 0 {
             return Some(room);
         }
-        self.waits.store(true, Ordering::SeqCst);
-        // It may have sunk just before that.
-        let room = self.free();
-        (room > 0 && self.waits.swap(false, Ordering::SeqCst)).then_some(room)
+        let waits = &self.bound(lane).waits;
+        waits.store(true, Ordering::SeqCst);
+        // Checked again: a job may have ended just before `waits` was set.
+        let room = self.free(lane);
+        (room > 0 && waits.swap(false, Ordering::SeqCst)).then_some(room)
     }
 
-    /// How many more there may be; 0 as long as too many are there for a claim to be worth while.
-    fn free(&self) -> usize {
-        let ahead = self.waiting.leased_ahead(self.workers);
-        let (count, most) = (self.count(), self.most.min(ahead));
-        // As long as each worker has the next job waiting, claims may wait to be larger.
-        let low = (most / 2).max((2 * self.workers).min(most) - 1);
+    /// Returns how many more jobs may be in flight. 0 while there are too many for a claim to be
+    /// worthwhile.
+    fn free(&self, lane: Lane) -> usize {
+        let Bound { most, at_once, count, .. } = self.bound(lane);
+        let ahead = self.waiting.leased_ahead(lane, *at_once);
+        let (count, most) = (count.load(Ordering::SeqCst), (*most).min(ahead));
+        // While each worker has a next job, claims wait so that they become larger.
+        let low = (most / 2).max((2 * at_once).min(most) - 1);
         if count > low {
             return 0;
         }
@@ -71,7 +87,7 @@ impl Flight {
         fit.min(most - count)
     }
 
-    /// These were claimed.
+    /// Records the longest payload of a claim.
     pub(super) fn claimed(&self, leased: &[Leased]) {
         let Some(longest) = leased.iter().map(|leased| leased.job.payload.len()).max() else {
             return;
@@ -89,21 +105,22 @@ impl Flight {
         let before = self.held.lock().insert(held.token, Arc::clone(held));
         debug_assert!(before.is_none(), "a store draws no token twice: {:?}", held.token);
         self.bytes.fetch_add(bytes, Ordering::SeqCst);
-        Flown { flight: Arc::clone(self), token: held.token, bytes }
+        self.bound(held.lane).count.fetch_add(1, Ordering::SeqCst);
+        Flown { flight: Arc::clone(self), held: Arc::clone(held), bytes }
     }
 
-    /// Wakes the claimer to look for pauses.
+    /// Wakes the claimer so that it looks for pauses.
     pub(crate) fn look(&self) {
         self.claimer.send(Message::Watch).unwrap_or_default();
     }
 
-    /// How many there are.
+    /// The number of jobs in flight.
     pub(crate) fn count(&self) -> usize {
         self.held.lock().len()
     }
 
-    /// The runs that have lost their leases and whose handlers have not returned, by their keys. A
-    /// key has one at the most, as no other run of it begins until that returns.
+    /// Returns the runs that have lost their leases and whose handlers have not returned, by key. A
+    /// key has at most one, since no other run of it begins until that handler returns.
     pub(super) fn hanging(&self, now: Moment) -> HashMap<Key, Arc<Held>> {
         let held = self.held.lock();
         let hangs = held.values().filter(|held| held.is_in_handler() && held.is_lost(now));
@@ -113,26 +130,42 @@ impl Flight {
     pub(super) fn held(&self) -> Vec<Arc<Held>> {
         self.held.lock().values().cloned().collect()
     }
+
+    /// Marks all futures in flight as abandoned, so that they are dropped.
+    pub(crate) fn abandon(&self) {
+        self.held()
+            .iter()
+            .filter(|held| held.lane == Lane::Futures)
+            .for_each(|held| held.abandon());
+    }
 }
 
-/// A job in flight; dropped when its end is committed, or it is given up. Until then its lease is
-/// renewed: an end may wait in the queue, behind more than the store commits within a lease.
+/// A job in flight. It is dropped when the end of the job is committed or given up. Until then the
+/// lease is renewed: the end may wait in the queue for longer than a lease lasts.
 pub(crate) struct Flown {
     flight: Arc<Flight>,
-    token: Token,
+    held: Arc<Held>,
     bytes: usize,
 }
 
 impl Drop for Flown {
     fn drop(&mut self) {
         let flight = &self.flight;
-        let held = flight.held.lock().remove(&self.token);
+        let held = flight.held.lock().remove(&self.held.token);
         debug_assert!(held.is_some(), "it is in flight until this is dropped");
         let before = flight.bytes.fetch_sub(self.bytes, Ordering::SeqCst);
         debug_assert!(before >= self.bytes, "`begin` has added them");
-        let waits = flight.waits.load(Ordering::SeqCst) && flight.free() > 0;
-        if waits && flight.waits.swap(false, Ordering::SeqCst) {
-            flight.claimer.send(Message::Ask).unwrap_or_default();
+        let before = flight.bound(self.held.lane).count.fetch_sub(1, Ordering::SeqCst);
+        debug_assert!(before > 0, "`begin` has counted it");
+        // Another lane may wait for its bytes.
+        for lane in Lane::ALL {
+            let waits = &flight.bound(lane).waits;
+            if waits.load(Ordering::SeqCst)
+                && flight.free(lane) > 0
+                && waits.swap(false, Ordering::SeqCst)
+            {
+                flight.claimer.send(Message::Ask).unwrap_or_default();
+            }
         }
     }
 }

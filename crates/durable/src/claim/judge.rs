@@ -1,11 +1,11 @@
-//! What is to become of a job that was claimed: decided by its policy and the store's clock when a
+//! Decides whether a claimed job runs, by its policy and the store's clock. This happens when a
 //! worker is free for it, before its handler is called.
 
 use crate::plan::{Late, Missed, Policy, Repeat};
 use crate::store::{Again, Entry, Timestamp, When};
 use std::time::Duration;
 
-/// How many occurrences of a cron line are counted as missed at the most: each is worked out.
+/// The most missed occurrences of a cron line that are counted, since each must be computed.
 const MOST_MISSED: u64 = 10_000;
 
 /// See the [module](self).
@@ -13,11 +13,11 @@ const MOST_MISSED: u64 = 10_000;
 pub(super) enum Verdict {
     /// Its handler is called.
     Run { again: Option<Again>, missed: u64, is_periodic: bool },
-    /// This occurrence is left out: because it is too late, or for a reason to be reported.
+    /// The occurrence is skipped: because it is too late, or for a reason that is reported.
     Skip { again: Option<Again>, why: Option<String> },
-    /// It becomes a dead letter.
+    /// The job becomes a dead letter.
     Bury(String),
-    /// It was scheduled by a newer version.
+    /// The policy has a part that this program does not know.
     NotUnderstood,
 }
 
@@ -36,22 +36,22 @@ pub(super) fn judge(job: &Entry, now: Timestamp, max_attempts: u32) -> Verdict {
     match policy.late {
         Late::Skip(longest) if late > longest => Verdict::Skip { again, why: None },
         Late::Within(longest) if late > longest => {
-            give_up(format!("{late:?} late, and at most {longest:?} are allowed"))
+            give_up(format!("{late:?} late, at most {longest:?} are allowed"))
         }
         _ if policy.expires.is_some_and(|expires| expires <= now) => match is_periodic {
             true => Verdict::Skip { again: None, why: None },
             false => Verdict::Bury("expired".to_owned()),
         },
         _ if job.attempt > max_attempts => give_up(format!(
-            "{max_attempts} attempts, of which the last did not end: its process was killed, or \
-             lost its lease"
+            "{max_attempts} attempts, and the last did not end: its process was killed, or it lost \
+             its lease"
         )),
         _ => Verdict::Run { again, missed, is_periodic },
     }
 }
 
-/// The occurrence after this one, and how many were left out before it. `None` if the rule cannot
-/// be understood.
+/// Returns the occurrence after this one, and the number of occurrences skipped before it. `None`
+/// if the rule cannot be understood.
 fn next_occurrence(policy: &Policy, job: &Entry, now: Timestamp) -> Option<(Option<Again>, u64)> {
     let (due, missed) = match &policy.repeat {
         None => return Some((None, 0)),
@@ -80,7 +80,7 @@ fn next_occurrence(policy: &Policy, job: &Entry, now: Timestamp) -> Option<(Opti
     Some((due.map(|due| Again { when: When::At(due), occurrence }), missed))
 }
 
-/// What helps on a machine without time zones.
+/// The remedy on a machine without time zones.
 #[cfg(feature = "cron")]
 const NO_ZONES: &str =
     "install the package `tzdata`, or add `jiff` with its feature `tzdb-bundle-always`";
@@ -91,29 +91,29 @@ pub(crate) struct CronRule(wheelhouse_service::cron::Cron);
 
 #[cfg(feature = "cron")]
 impl CronRule {
-    /// Reads line and zone as a person writes them.
+    /// Reads a line and a zone as users write them.
     ///
     /// # Errors
     ///
-    /// If they cannot be understood, in words.
+    /// A message, if they cannot be understood.
     pub(crate) fn new(line: &str, zone: &str) -> Result<Self, String> {
         let cron = wheelhouse_service::cron::Cron::new(line, time_zone(zone)?);
         cron.map(Self).map_err(|error| error.to_string())
     }
 
-    /// Reads line and zone as they are stored: see [`plain`](Self::plain). Lines of older versions
-    /// keep their meaning.
+    /// Reads a line and a zone as they are stored: see [`plain`](Self::plain). Lines that older
+    /// versions stored keep their meaning.
     fn stored(line: &str, zone: &str) -> Result<Self, String> {
         let cron = wheelhouse_service::cron::Cron::from_plain(line, time_zone(zone)?);
         cron.map(Self).map_err(|error| error.to_string())
     }
 
-    /// The line to store, which programs of other versions read too.
+    /// The line to store. Every version reads it alike.
     pub(crate) fn plain(&self) -> &str {
         self.0.plain()
     }
 
-    /// The first time after `after`; `None` if there is none.
+    /// Returns the first time after `after`. `None` if there is none.
     pub(crate) fn next(&mut self, after: Timestamp) -> Option<Timestamp> {
         wheelhouse_service::Rule::next(&mut self.0, after.to_system_time()?)
             .map(Timestamp::at_or_after)
@@ -130,7 +130,7 @@ fn time_zone(name: &str) -> Result<wheelhouse_service::cron::jiff::tz::TimeZone,
     })
 }
 
-/// Without the feature no line is understood: whoever has it runs the job.
+/// Without the feature `cron` no line is understood. A program that has the feature runs the job.
 #[cfg(not(feature = "cron"))]
 enum CronRule {}
 

@@ -1,31 +1,36 @@
-//! The claimer: one thread that asks the store for what is due, when it is time to.
+//! The claimer: one thread that claims due jobs from the store.
 //!
 //! ```text
-//!            when to ask, when to renew
-//!   wheel ─────────────────────────────┐
-//!   store: something is earlier ───────┼──▶ claimer ──▶ store: claim ──▶ waiting: judge, begin
-//!   runs: there is room again ─────────┘       ▲                 │
-//!                                              └─────────────────┘ next `visible_at`
+//!   its wheel: next claim, renewals .. ─┐
+//!   store: an earlier job ──────────────┼──▶ claimer ──▶ store: claim ──▶ waiting: judge, begin
+//!   runs: there is room again ──────────┘       ▲                 │
+//!                                               └─────────────────┘ next `visible_at`
 //! ```
 //!
-//! The wheel of the service holds *when to ask*, not the jobs: the next `visible_at` that the last
-//! claim said, the renewal of leases, and once a second as a net below. So memory follows what is
-//! running, and not what is pending.
+//! The thread polls a [`Scheduler`]. Its wheel contains the times of messages, not the jobs: the
+//! time of the next claim, which is the next `visible_at` that the last claim returned; the renewal
+//! of leases; and a poll each second in case the store cannot wake the claimer. So memory grows
+//! with the running jobs, not with the pending jobs. The pool of workers takes no part in this:
+//! even if all workers are in handlers for hours, leases are renewed.
 //!
-//! A claim is bounded by how many jobs may be in flight and by the rate for catching up. No more is
-//! leased than the workers are expected to begin within a tenth of a second, so that nothing is
-//! kept from other programs. Where workers are busy, the next claim waits until half of what was
-//! taken is done, so that claims are large.
+//! Closures and futures are two *lanes*. Each lane has its own limits and its own claims, so a lane
+//! that is full does not block the other.
+//!
+//! A claim is limited by the number of jobs that may be in flight, and by the catch-up rate. It
+//! leases no more jobs than the workers are expected to begin within a tenth of a second, so that
+//! other programs can run the rest. If the workers are busy, the next claim waits until half of the
+//! leased jobs have ended, so that claims are large.
 
 mod ended;
 mod flight;
+mod future;
 mod judge;
 mod rate;
 mod waiting;
 mod work;
 
 pub(crate) use ended::{Ended, Renewed};
-pub(crate) use flight::Flight;
+pub(crate) use flight::{Bound, Flight};
 #[cfg(feature = "cron")]
 pub(crate) use judge::CronRule;
 pub(crate) use waiting::Waiting;
@@ -34,6 +39,7 @@ pub(crate) use work::Task;
 use crate::Timers;
 use crate::commit::{Then, carry_out, pause};
 use crate::drive::{Paused, Settings, Shared, SharedStore};
+use crate::handlers::Lane;
 use crate::observe::{EventKind, count};
 use crate::store::{Change, Dead, Kinds, Leased, Next, PAUSE, Store, StoreError, Timestamp};
 use crossbeam_channel::{Receiver, Sender};
@@ -44,97 +50,156 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use waiting::Ready;
-use wheelhouse_service::{Handle, Moment};
+use wheelhouse_service::{Handle, Missed, Moment, Scheduler, Waker};
 use work::Claimed;
 
-/// How many dead letters are read at a time.
+/// The number of dead letters in a page.
 const DEAD_AT_ONCE: usize = 128;
+
+/// How often the claimer looks for kinds without a handler.
+const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
 
 /// The most jobs in a claim.
 const MOST_IN_CLAIM: usize = 512;
 
-/// What is later than this counts for the rate at which a backlog is worked off.
+/// A job that is later than this counts towards the catch-up rate.
 const LATE: Duration = Duration::from_secs(1);
 
-/// A store's clock that shows the same for so long stands still, and is asked no more often.
+/// If a store's clock has shown the same time for this long, it stands still. The claimer then
+/// waits at least this long before the next claim.
 const STANDS: Duration = Duration::from_millis(50);
 
-/// What the claimer is told.
+/// Why the wheel accepts each message.
+const NOT_STOPPED: &str = "only a stopped scheduler refuses a value";
+
+/// A message to the claimer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
-    /// Something is due, or there is room again.
+    /// The clock was set, or the wheel has an earlier deadline: poll it.
+    Look,
+    /// A job may be due, or there is room again: claim.
     Ask,
-    /// It is time to renew leases.
+    /// Renew leases.
     Renew,
-    /// It is time to look for runs that take long, and for what is paused.
+    /// Look for slow runs and for pauses.
     Watch,
-    /// It is time to look for kinds without a handler.
+    /// Look for kinds without a handler.
     LookForKinds,
-    /// No more is to be leased; what is leased is renewed.
+    /// Lease no more jobs, and continue to renew leases.
     Stop,
-    /// Nothing is in flight any more.
+    /// No job is in flight any more: end the thread.
     Over,
 }
 
-/// What the thread has.
+/// The state of the claimer's thread.
 pub(crate) struct Claimer {
     timers: Timers,
     store: SharedStore,
+    /// Its wheel contains the deadline of each message.
+    scheduler: Scheduler,
     wheel: Handle,
-    /// Under which it is in the wheel when to ask.
+    /// Ends the sleep of the thread. Kept here, since a clock that is set by hand keeps only a weak
+    /// reference to it.
+    _waker: Waker,
+    /// The clock is set by hand, and calls the waker at each change.
+    by_hand: bool,
+    /// The key of the timer for the next claim.
     asking: wheelhouse_service::Key,
     sender: Sender<Message>,
     inbox: Receiver<Message>,
-    /// To be told that it leases no more; `None` when that was told.
+    /// Receives a value when the claimer leases no more jobs. `None` after that.
     stopped: Option<Sender<()>>,
     rate: Option<Rate>,
-    /// What the last claim said of the next, and when.
-    last: Option<(Next, Moment)>,
-    /// What the store's clock shows, and since when.
+    /// The lanes that have handlers.
+    lanes: Vec<LaneClaims>,
+    /// The time that the store's clock shows, and when the claimer first saw it.
     shown: (Timestamp, Moment),
     failures: u32,
     leased: Vec<Leased>,
-    /// Those that have handlers and are not paused.
-    kinds: Kinds,
     unknown: BTreeSet<crate::store::Kind>,
+}
+
+/// The claims of a lane.
+struct LaneClaims {
+    lane: Lane,
+    /// The kinds of this lane that have handlers.
+    all: Kinds,
+    /// The kinds of `all` that are not paused.
+    kinds: Kinds,
+    /// The result of the last claim, and the time before it was sent.
+    last: Option<(Next, Moment)>,
+}
+
+impl LaneClaims {
+    /// Returns `None` if the lane has no handler.
+    fn new(shared: &Shared, lane: Lane) -> Option<Self> {
+        let handlers = shared.handlers.iter().filter(|(_, handler)| handler.lane() == lane);
+        let all = Kinds::new(handlers.map(|(kind, _)| kind.clone()));
+        (!all.is_empty()).then(|| Self { lane, kinds: all.clone(), all, last: None })
+    }
+
+    /// Returns `true` if the first visible job is late by now, judging by the last claim.
+    fn is_late(&self, asked: Moment) -> bool {
+        self.last.is_none_or(|(next, then)| {
+            let now = next.now.saturating_add(asked.saturating_since(then));
+            next.visible_at.is_some_and(|at| now.saturating_since(at) > LATE)
+        })
+    }
 }
 
 impl Claimer {
     pub(crate) fn new(
         timers: Timers,
         store: SharedStore,
-        wheel: Handle,
+        mut scheduler: Scheduler,
         (sender, inbox, stopped): (Sender<Message>, Receiver<Message>, Sender<()>),
     ) -> Self {
+        let wakes = sender.clone();
+        let waker: Waker = Arc::new(move || wakes.send(Message::Look).unwrap_or_default());
+        scheduler.set_waker(Arc::clone(&waker));
+        let wheel = scheduler.handle();
+        let by_hand = wheel.clock().watch(&waker);
+        let settings = &timers.shared().settings;
+        for (each, message) in [
+            (settings.visibility / 3, Message::Renew),
+            (settings.poll, Message::Watch),
+            (LOOK_FOR_KINDS, Message::LookForKinds),
+        ] {
+            let plan = wheel.every(each).missed(Missed::Burst);
+            drop(plan.send(&sender, message).expect(NOT_STOPPED));
+        }
         let asking = timers.named("ask").into();
         let rate = timers.shared().settings.catch_up_rate.map(Rate::new);
-        let kinds = timers.shared().kinds.clone();
+        let lane = |lane| LaneClaims::new(timers.shared(), lane);
+        let lanes = Lane::ALL.into_iter().filter_map(lane).collect();
         Self {
             timers,
             store,
+            scheduler,
             wheel,
+            _waker: waker,
+            by_hand,
             asking,
             sender,
             inbox,
             stopped: Some(stopped),
             rate,
-            last: None,
+            lanes,
             shown: (Timestamp::default(), Moment::ORIGIN),
             failures: 0,
             leased: Vec::new(),
-            kinds,
             unknown: BTreeSet::new(),
         }
     }
 
-    /// What the thread does, until it is told to stop.
+    /// Runs the thread until it receives [`Message::Over`].
     pub(crate) fn run(mut self) {
         self.look_for_kinds();
         self.look_for_pauses();
         self.ask();
-        while let Ok(first) = self.inbox.recv() {
-            // What came several times meanwhile is done once.
-            let told: Vec<_> = std::iter::once(first).chain(self.inbox.try_iter()).collect();
+        loop {
+            // A message that arrived several times is handled once.
+            let told = self.receive();
             if told.contains(&Message::Over) {
                 return;
             }
@@ -164,29 +229,63 @@ impl Claimer {
         }
     }
 
-    /// Claims what is due, once, and sees to it that it is done again in time.
+    /// Waits for messages, and returns them. This thread itself sends the messages of the wheel
+    /// when they are due.
+    fn receive(&mut self) -> Vec<Message> {
+        loop {
+            self.scheduler.poll(self.wheel.now());
+            let told: Vec<_> = self.inbox.try_iter().collect();
+            if !told.is_empty() {
+                return told;
+            }
+            let first = match self.scheduler.next_wakeup() {
+                Some(next) if !self.by_hand => {
+                    let time = next.saturating_since(self.wheel.now());
+                    self.inbox.recv_timeout(time).ok()
+                }
+                // The clock calls the waker when it is set.
+                _ => self.inbox.recv().ok(),
+            };
+            if first.is_some() {
+                return first.into_iter().chain(self.inbox.try_iter()).collect();
+            }
+        }
+    }
+
+    /// Claims due jobs, once for each lane, and sets the time of the next claim.
     fn ask(&mut self) {
-        let (shared, asked) = (self.timers.shared(), self.wheel.now());
-        let Some(room) = shared.flight.room() else { return };
-        let is_late = self.is_late(asked);
+        let (asked, mut next) = (self.wheel.now(), None::<Moment>);
+        for lane in 0..self.lanes.len() {
+            match self.claim(lane, asked) {
+                Ok(at) => next = next.into_iter().chain(at).min(),
+                Err(failed) => {
+                    self.timers.shared().report_failure(&failed);
+                    self.failures += 1;
+                    return self.ask_at(asked.saturating_add(pause(self.failures)));
+                }
+            }
+        }
+        next.into_iter().for_each(|next| self.ask_at(next));
+    }
+
+    /// Claims due jobs of a lane. Returns the time of the next claim. `None` if a message will
+    /// cause it.
+    fn claim(&mut self, lane: usize, asked: Moment) -> Result<Option<Moment>, StoreError> {
+        let shared = self.timers.shared();
+        let its = &self.lanes[lane];
+        let Some(room) = shared.flight.room(its.lane) else { return Ok(None) };
+        let is_late = its.is_late(asked);
         let allowed = self.rate.as_mut().map_or(MOST_IN_CLAIM, |rate| rate.allowed(asked));
         let allowed = if is_late { allowed } else { MOST_IN_CLAIM };
         if allowed == 0 {
-            return self.ask_at(asked.saturating_add(Duration::from_millis(50)));
+            return Ok(Some(asked.saturating_add(Duration::from_millis(50))));
         }
         let max = room.min(allowed).min(MOST_IN_CLAIM);
-        // Kept until what is to begin at once has begun: commits of others would come between.
+        // Held until the runs that begin at once have begun: otherwise commits of other threads
+        // would delay them.
         let connection = Arc::clone(&self.store);
         let mut store = connection.lock();
-        let next = match claim(shared, &mut **store, (&self.kinds, max), &mut self.leased) {
-            Ok(next) => next,
-            Err(error) => {
-                drop(store);
-                shared.report_failure(&error);
-                self.failures += 1;
-                return self.ask_at(asked.saturating_add(pause(self.failures)));
-            }
-        };
+        let next = claim(shared, &mut **store, (&its.kinds, max), &mut self.leased)?;
         self.failures = 0;
         if self.shown.0 != next.now {
             self.shown = (next.now, asked);
@@ -194,23 +293,15 @@ impl Claimer {
         let count = self.leased.len();
         let ready = self.hand_out(next, asked);
         self.begin(store, ready);
+        self.lanes[lane].last = Some((next, asked));
         if count == max {
             self.sender.send(Message::Ask).unwrap_or_default();
-        } else {
-            self.ask_at(self.next_ask(next, asked));
+            return Ok(None);
         }
-        self.last = Some((next, asked));
+        Ok(Some(self.next_ask(next, asked)))
     }
 
-    /// Whether what is visible first is late by now, as far as it is known.
-    fn is_late(&self, asked: Moment) -> bool {
-        self.last.is_none_or(|(next, then)| {
-            let now = next.now.saturating_add(asked.saturating_since(then));
-            next.visible_at.is_some_and(|at| now.saturating_since(at) > LATE)
-        })
-    }
-
-    /// When something is visible next; at the latest when the net says so.
+    /// Returns when the next job is visible, or the time of the next poll if that is earlier.
     fn next_ask(&self, next: Next, asked: Moment) -> Moment {
         let poll = self.timers.shared().settings.poll;
         let wait = next.visible_at.map_or(poll, |at| at.saturating_since(next.now).min(poll));
@@ -219,11 +310,10 @@ impl Claimer {
         asked.saturating_add(if stands { wait.max(STANDS) } else { wait })
     }
 
-    /// Puts into the wheel when to ask.
+    /// Sets the time of the next claim.
     fn ask_at(&self, moment: Moment) {
         let plan = self.wheel.at(moment).replacing(Arc::clone(&self.asking));
-        // Refused only if the service was stopped, and with it this thread is.
-        drop(plan.send(&self.sender, Message::Ask));
+        drop(plan.send(&self.sender, Message::Ask).expect(NOT_STOPPED));
     }
 
     fn hand_out(&mut self, next: Next, asked: Moment) -> Ready {
@@ -246,8 +336,8 @@ impl Claimer {
         shared.waiting.add(tasks)
     }
 
-    /// Begins runs of this shard by the connection that has leased them, in one commit: the
-    /// committer may be busy with a longer one. If that fails, the committer repeats it.
+    /// Begins runs of this shard in one commit, by the connection that has leased them, since the
+    /// committer may be busy with a longer commit. If that fails, the committer repeats it.
     fn begin(&self, mut store: FairMutexGuard<'_, Box<dyn Store>>, mut ready: Ready) {
         let begins = std::mem::take(&mut ready.begins).into_iter();
         let (own, others) = begins.partition(|(_, task)| task.is_of(&self.timers));
@@ -258,7 +348,7 @@ impl Claimer {
             true => Ok(Vec::new()),
             false => carry_out(shared, &mut **store, &changes),
         };
-        // Observers are called from here on: they may use the store.
+        // Released before observers are called: they may use the store.
         drop(store);
         ready.submit();
         match committed {
@@ -272,7 +362,8 @@ impl Claimer {
         }
     }
 
-    /// Tells of handlers that take long.
+    /// Reports slow handlers. Wakes futures that must end: the timers of the pool cannot wake them
+    /// while all of its threads are in handlers.
     fn watch(&self) {
         let shared = self.timers.shared();
         let (now, slow_after) = (self.wheel.now(), shared.settings.slow_after);
@@ -285,11 +376,14 @@ impl Claimer {
                 count(&shared.counters.of(&held.name.kind).counts.timed_out);
                 shared.report(Some(held.name.clone()), EventKind::TimedOut(limit));
             }
+            if limit.is_some() || held.is_lost(now) {
+                held.wake();
+            }
         }
     }
 
-    /// Renews the leases of what is in this program's hands, all in one commit: except of runs that
-    /// have taken as long as they may.
+    /// Renews the leases of all jobs in flight, except those of runs that have reached their
+    /// limits.
     fn renew(&self) {
         self.watch();
         let shared = self.timers.shared();
@@ -302,13 +396,13 @@ impl Claimer {
         }
     }
 
-    /// Finds out which kinds are paused, by the keys of their rows. A list of all kinds may take a
-    /// server long, and claims and renewals would wait for it. Returns `true` if other kinds are to
-    /// be claimed than before.
+    /// Reads which kinds are paused, by the keys of their rows. A server may take long to list all
+    /// kinds, and claims and renewals would wait for the list. Returns `true` if the kinds to claim
+    /// have changed.
     fn look_for_pauses(&mut self) -> bool {
         let shared = self.timers.shared();
         let paused = Paused::read(&mut **self.store.lock(), &shared.kinds);
-        // Some errors come once, whichever call is the next.
+        // Some errors are returned only once, by whichever call is next, so this one is reported.
         let paused = match paused {
             Ok(paused) => paused,
             Err(error) => {
@@ -316,12 +410,17 @@ impl Claimer {
                 return false;
             }
         };
-        let kinds = paused.rest(&shared.kinds);
+        let mut is_new = false;
+        for lane in &mut self.lanes {
+            let kinds = paused.rest(&lane.all);
+            is_new |= kinds != lane.kinds;
+            lane.kinds = kinds;
+        }
         *shared.paused.write() = paused;
-        std::mem::replace(&mut self.kinds, kinds) != self.kinds
+        is_new
     }
 
-    /// Removes dead letters that are too old or too many. Reads all of them, by pages.
+    /// Removes dead letters that are too old or too many. Reads all of them, page by page.
     fn forget_dead(&self) {
         let shared = self.timers.shared();
         let Settings { dead_for, most_dead, .. } = shared.settings;
@@ -353,8 +452,8 @@ impl Claimer {
         }
     }
 
-    /// Reports each kind that is due and has no handler, once, and notes how long the first job of
-    /// each other kind waits.
+    /// Reports each due kind without a handler, once. Records how long the oldest job of each other
+    /// kind has waited.
     fn look_for_kinds(&mut self) {
         let shared = self.timers.shared();
         if shared.kinds.is_empty() {
@@ -387,7 +486,7 @@ impl Claimer {
     }
 }
 
-/// Claims, counts it, and notes what the store's clock shows.
+/// Claims jobs, counts the claim, and records the offset of the store's clock.
 fn claim(
     shared: &Shared,
     store: &mut dyn Store,

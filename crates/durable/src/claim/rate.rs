@@ -1,11 +1,11 @@
-//! How fast a backlog is worked off.
+//! The rate at which a backlog is worked off.
 
 use std::time::Duration;
 use wheelhouse_service::Moment;
 
-/// So many late jobs a second, and a tenth of a second's worth at once. Jobs that are not late take
-/// nothing, and are not held up; but as jobs are handed out in the order of time, they come after
-/// the late ones.
+/// A token bucket of late jobs: a number a second, and at most a tenth of a second's worth at once.
+/// Jobs that are not late use no tokens and are not delayed by the rate. But jobs are handed out by
+/// due time, so they come after the late jobs.
 pub(super) struct Rate {
     a_second: u32,
     /// In thousandths of a job.
@@ -18,12 +18,12 @@ impl Rate {
         Self { a_second, saved: 0, last: None }
     }
 
-    /// At most a tenth of a second's worth, and at least one job.
+    /// The size of the bucket: a tenth of a second's worth, and at least one job.
     fn most(&self) -> u64 {
         (u64::from(self.a_second) * 100).max(1_000)
     }
 
-    /// How many may be claimed now.
+    /// Returns how many jobs may be claimed now.
     pub(super) fn allowed(&mut self, now: Moment) -> usize {
         let since = self.last.map_or(Duration::from_secs(1), |last| now.saturating_since(last));
         self.last = Some(now);
@@ -33,7 +33,7 @@ impl Rate {
         usize::try_from(self.saved / 1_000).unwrap_or(usize::MAX)
     }
 
-    /// So many of those claimed were late.
+    /// Records that `late` of the claimed jobs were late.
     pub(super) fn took(&mut self, late: usize) {
         let late = u64::try_from(late).unwrap_or(u64::MAX);
         self.saved = self.saved.saturating_sub(late.saturating_mul(1_000));

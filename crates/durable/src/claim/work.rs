@@ -1,42 +1,44 @@
-//! A run, on a worker.
+//! A job from its claim to its end, and the call of a handler that is a closure.
 
 use super::ended::{End, Ended};
 use super::flight::Flown;
+use super::future::HandlerFuture;
 use super::judge::{Verdict, judge};
 use super::waiting::Slot;
 use crate::Timers;
 use crate::commit::Then;
 use crate::drive::{Inside, Shared};
-use crate::handlers::{DurableRun, Failure, Held, Next};
+use crate::handlers::{DurableRun, Failure, Handler, Held, Lane, Next};
 use crate::observe::{EventKind, JobName, count};
 use crate::plan::Policy;
 use crate::store::{Again, Change, Kind, Leased, Outcome, Timestamp, When};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wheelhouse_service::Moment;
+use wheelhouse_service::internal::guarded;
 
-/// How long a job waits that was scheduled by a newer version.
+/// How long a job waits if its policy is not understood.
 const NOT_UNDERSTOOD: Duration = Duration::from_secs(60);
 
 /// A job that was claimed.
 pub(crate) struct Task {
     timers: Timers,
-    /// Its attempt is the one that is to begin.
+    /// With the number of the attempt that will begin.
     leased: Leased,
     held: Arc<Held>,
     claimed: Claimed,
     is_suspect: bool,
-    /// A run of the same key in this program that lost its lease: its handler had not returned when
-    /// this was claimed.
+    /// An earlier run of the same key in this program that has lost its lease, and whose handler
+    /// had not returned when this job was claimed.
     hangs: Option<Arc<Held>>,
-    /// The occurrence to run. `None` before it is judged, and when the handler has been called.
+    /// The occurrence to run. `None` before the job is judged, and after the handler was called.
     occurrence: Option<Occurrence>,
     was_called: bool,
-    /// `None` when it has ended.
+    /// `None` after the job has ended.
     flown: Option<Flown>,
-    /// The room that it takes, as soon as it is to begin.
+    /// Its slot, from the time at which it is to begin.
     slot: Option<Slot>,
 }
 
@@ -45,41 +47,51 @@ pub(crate) struct Task {
 pub(super) struct Claimed {
     /// By the store's clock.
     pub(super) now: Timestamp,
-    /// By this program's: before the store was asked, and after it has answered.
+    /// By this program's clock: before the claim was sent, and after the store has answered.
     pub(super) asked: Moment,
     pub(super) answered: Moment,
 }
 
-/// The findings when a worker was free for it.
+/// The occurrence to run, as judged when a worker was free for it.
 #[derive(Clone, Copy)]
-struct Occurrence {
-    /// What its ack says of the next.
+pub(super) struct Occurrence {
+    /// The next occurrence, for the ack.
     again: Option<Again>,
     missed: u64,
     is_periodic: bool,
-    /// The store's clock, as far as it is known without asking.
+    /// The time by the store's clock, computed from that of the claim.
     now: Timestamp,
 }
 
 /// The decision about a job for which a worker is free.
 pub(super) enum Step {
-    /// It begins, by this change.
+    /// The job begins, by this change.
     Begin(Change),
-    /// It is left out, buried or given back.
+    /// The job is skipped, buried or released.
     End(Box<Conclusion>),
-    /// Its lease is over.
+    /// The lease of the job has run out.
     Lose,
 }
 
-/// The end of a job, made of its handler's answer.
+/// The result of a handler: the next step, or the reason of its failure and `true` if that is
+/// final.
+pub(super) type Answer = Result<Next, (String, bool)>;
+
+/// Converts a failure to text. This calls code of the user, which may panic.
+pub(super) fn told(answer: Result<Next, Failure>) -> Answer {
+    answer.map_err(|failure| (failure.to_string(), failure.is_final()))
+}
+
+/// The end of a job, and the change that commits it.
 pub(super) struct Conclusion {
-    /// `None` if the handler has acked itself.
+    /// `None` if the handler has committed the ack itself.
     change: Option<Change>,
     end: End,
 }
 
 impl Claimed {
-    /// The store's clock at a later moment of this program's; behind by the way of an answer.
+    /// Returns the time by the store's clock at a later moment of this program's clock. It is
+    /// behind by the time that the answer took to arrive.
     fn now_at(self, moment: Moment) -> Timestamp {
         let since = moment.saturating_since(self.answered).as_millis();
         let since = u64::try_from(since).unwrap_or(u64::MAX);
@@ -88,7 +100,7 @@ impl Claimed {
 }
 
 impl Task {
-    /// It is in flight from here on.
+    /// Creates the task of a claimed job, which is in flight from here on.
     pub(super) fn new(
         timers: &Timers,
         mut leased: Leased,
@@ -101,7 +113,10 @@ impl Task {
         leased.job.attempt = leased.job.attempt.saturating_add(1);
         let limit = Policy::from_text(&leased.job.policy).and_then(|policy| policy.limit);
         let limit = limit.or(shared.settings.limit);
-        let held = Arc::new(Held::new(JobName::of(&leased.job), leased.token, until, limit));
+        // Only kinds with a handler are claimed.
+        let lane = shared.handlers.get(&leased.job.kind).map_or(Lane::Threads, Handler::lane);
+        let name = JobName::of(&leased.job);
+        let held = Arc::new(Held::new(name, (leased.token, lane), until, limit));
         let flown = Some(shared.flight.begin(&held, leased.job.payload.len()));
         Self {
             timers: timers.clone(),
@@ -121,16 +136,24 @@ impl Task {
         &self.leased.job.kind
     }
 
-    /// Returns `true` if it may be the job that kills the process.
+    pub(super) fn lane(&self) -> Lane {
+        self.held.lane
+    }
+
+    pub(super) fn held(&self) -> &Arc<Held> {
+        &self.held
+    }
+
+    /// Returns `true` if the job may be the one that kills the process.
     pub(super) fn is_suspect(&self) -> bool {
         self.is_suspect
     }
 
-    fn shared(&self) -> &Shared {
+    pub(super) fn shared(&self) -> &Shared {
         self.timers.shared()
     }
 
-    /// Decides about it, as a worker is free for it.
+    /// Decides what happens to the job. Called when a worker is free for it.
     pub(super) fn step(&mut self) -> Step {
         let shared = self.timers.shared();
         let is_kept_back = shared.stopping.load(Ordering::SeqCst);
@@ -139,8 +162,9 @@ impl Task {
         } else if is_kept_back || shared.paused.read().has(self.kind()) {
             Step::End(Box::new(self.release()))
         } else if self.hangs.as_ref().is_some_and(|before| before.is_in_handler()) {
-            // It would take one worker after the other. Another program may run it: this one comes
-            // back to it as often as it would renew its lease.
+            // A job that hangs in each attempt would occupy one worker after the other. It is
+            // released, so that another program may run it. This program checks it as often as it
+            // would renew the lease.
             Step::End(Box::new(self.release_at(When::After(shared.settings.visibility / 3))))
         } else {
             match self.judge() {
@@ -154,19 +178,19 @@ impl Task {
         }
     }
 
-    /// Gives it back to its place in the order, as its payload is too much.
+    /// Releases the job at its old due time, because its payload exceeds the limit of bytes.
     pub(super) fn put_back(mut self) {
         let released = self.release_at(When::At(self.leased.job.due));
         self.end(released);
     }
 
-    /// It is to begin, and takes this room.
+    /// Gives the job its slot. It is to begin.
     pub(super) fn take_room(&mut self, slot: Slot) {
         debug_assert!(self.slot.is_none() && self.occurrence.is_some(), "judged, and begun once");
         self.slot = Some(slot);
     }
 
-    /// It does not begin after all.
+    /// Ends a job that does not begin.
     pub(super) fn leave_out(mut self, step: Step) {
         match step {
             Step::End(conclusion) => self.end(*conclusion),
@@ -175,7 +199,7 @@ impl Task {
         }
     }
 
-    /// Hands its `Begin` to the committer of its shard.
+    /// Puts the `Begin` into the queue of the committer of its shard.
     pub(super) fn submit(self, change: Change) {
         let timers = self.timers.clone();
         timers.shared().queue_of_changes.put(change, Then::Begun(Box::new(self)));
@@ -185,40 +209,54 @@ impl Task {
         std::ptr::eq(self.timers.shared(), timers.shared())
     }
 
-    /// Its `Begin` was committed: calls the handler, on a worker, if it was carried out.
+    /// Called when its `Begin` was committed. If it was carried out, the run is handed to a worker
+    /// or to the executor.
     pub(crate) fn tell(mut self, outcome: Outcome) {
         match outcome {
-            // `Closed`: it was carried out by a commit whose answer was lost, and a cancellation
-            // has found it running since.
+            // `Closed`: a commit whose answer was lost has carried it out, and a later cancel found
+            // the job running.
             Outcome::Done | Outcome::Closed => {
                 self.held.begin(outcome == Outcome::Closed);
                 let timers = self.timers.clone();
-                // If the service was stopped, the lease is given back by the drop.
+                // If the service was stopped, it drops the task, which releases the lease.
                 if let Some(service) = timers.shared().waiting.service() {
-                    drop(service.after(Duration::ZERO).run(move |_| self.run()));
+                    match self.lane() {
+                        Lane::Threads => drop(service.execute(move |_| self.run())),
+                        Lane::Futures => {
+                            drop(service.execute_async(move |_| HandlerFuture::new(self)));
+                        }
+                    }
                 }
             }
-            // By the clock another program may have it. Otherwise it was cancelled, moved or
-            // replaced in time, and that call has returned so.
+            // The lease has run out by the clock, so another program may have the job. Otherwise
+            // the job was cancelled, moved or replaced in time, and that call has returned success.
             _ if self.held.is_lost(self.shared().clock.now()) => self.lose(),
             _ => self.withdraw(),
         }
     }
 
-    /// Its store is away, and its `Begin` may have been carried out: what gives the job back when
-    /// the store answers again. Jobs of other stores take its room. If it began by then without
-    /// that, all that is leased would begin at once, ahead of the workers.
+    /// Returns the change that releases the job when the store answers again. Called when the store
+    /// is unreachable: the `Begin` may have been carried out. The slot is freed for jobs of other
+    /// stores. If the `Begin` were repeated instead, all leased jobs would begin at once, before
+    /// workers are free for them.
     pub(crate) fn give_back(mut self) -> Option<(Change, Ended)> {
         let released = self.release();
         self.ended(released)
     }
 
-    /// The run that was to begin is none.
+    /// Ends the run without a commit: its lease runs out, and the attempt counts.
+    pub(super) fn leave_to_lease(&mut self) {
+        self.held.end();
+        self.withdraw();
+    }
+
+    /// Ends the job for this program, without a commit.
     pub(crate) fn withdraw(&mut self) {
         drop(self.flown.take());
     }
 
-    fn lose(&mut self) {
+    pub(super) fn lose(&mut self) {
+        self.held.end();
         let shared = self.timers.shared();
         if self.held.supersede() {
             count(&shared.counters.of(&self.held.name.kind).counts.leases_lost);
@@ -228,20 +266,64 @@ impl Task {
     }
 
     fn run(mut self) {
-        let Some(occurrence) = self.occurrence.take() else { unreachable!("it was judged") };
-        // Begun too late: the commit or the way to this worker took longer than the lease. If
-        // another program has the job by now, the release is refused.
-        if self.held.is_lost(self.shared().clock.now()) {
-            let released = self.release();
-            return self.end(released);
+        if let Some((occurrence, began)) = self.begin_call() {
+            let conclusion = self.call(&occurrence, began);
+            self.end(conclusion);
         }
-        self.was_called = true;
-        let conclusion = self.call(&occurrence);
-        self.end(conclusion);
     }
 
-    /// The occurrence to run, unless its policy leaves it out by now: it may have waited long for a
-    /// worker.
+    /// Counts the run, whose handler is to be called now. Returns `None` if its lease has run out.
+    pub(super) fn begin_call(&mut self) -> Option<(Occurrence, Moment)> {
+        let Some(occurrence) = self.occurrence.take() else { unreachable!("it was judged") };
+        let began = self.shared().clock.now();
+        // Too late: the commit, or the wait for this worker, took longer than the lease. If another
+        // program has the job by now, the store refuses the release.
+        if self.held.is_lost(began) {
+            let released = self.release();
+            self.end(released);
+            return None;
+        }
+        self.was_called = true;
+        let job = &self.leased.job;
+        let counters = self.shared().counters.of(&job.kind);
+        count(&counters.counts.started);
+        if job.attempt == 1 {
+            counters.counts.missed.fetch_add(occurrence.missed, Ordering::Relaxed);
+        }
+        counters.lateness.record_micros(occurrence.now.saturating_since(job.due));
+        self.held.call(began);
+        Some((occurrence, began))
+    }
+
+    /// Returns the run that the handler receives.
+    pub(super) fn run_of(&self, occurrence: &Occurrence) -> DurableRun<'_> {
+        DurableRun {
+            timers: Cow::Borrowed(&self.timers),
+            held: Cow::Borrowed(&self.held),
+            due: self.leased.job.due,
+            missed: occurrence.missed,
+            again: occurrence.again,
+            started: occurrence.now,
+        }
+    }
+
+    /// Takes out the payload, for a future that owns it.
+    pub(super) fn take_payload(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.leased.job.payload)
+    }
+
+    /// Returns the span of the run, not entered.
+    #[cfg(feature = "tracing")]
+    pub(super) fn span(&self) -> tracing::Span {
+        let job = &self.leased.job;
+        tracing::info_span!(
+            "run", kind = %job.kind, key = %job.key,
+            generation = job.generation, attempt = job.attempt
+        )
+    }
+
+    /// Returns the occurrence to run, or the end of the job if its policy forbids the run by now:
+    /// the job may have waited long for a worker.
     fn judge(&self) -> Result<Occurrence, Box<Conclusion>> {
         let now = self.claimed.now_at(self.shared().clock.now());
         let job = &self.leased.job;
@@ -264,14 +346,15 @@ impl Task {
         Err(Box::new(Conclusion { change: Some(change), end }))
     }
 
-    /// Hands the end in.
-    fn end(&mut self, conclusion: Conclusion) {
+    /// Puts the end into the queue of the committer.
+    pub(super) fn end(&mut self, conclusion: Conclusion) {
         if let Some((change, ended)) = self.ended(conclusion) {
             self.shared().queue_of_changes.put(change, Then::Ended(ended));
         }
     }
 
-    /// The end, to be committed. `None` if there was one, or the handler has committed it.
+    /// Returns the end, to be committed. `None` if the job has ended already, or the handler has
+    /// committed the ack.
     fn ended(&mut self, Conclusion { change, end }: Conclusion) -> Option<(Change, Ended)> {
         let shared = self.timers.shared();
         self.held.end();
@@ -286,59 +369,51 @@ impl Task {
         self.release_at(When::After(Duration::ZERO))
     }
 
-    /// Gives it back: it is visible then.
+    /// Releases the job, so that it is visible at `when`.
     fn release_at(&self, when: When) -> Conclusion {
         let (key, token) = (self.leased.job.key.clone(), self.leased.token);
         let change = Change::Release { key, token, when };
         Conclusion { change: Some(change), end: End::Released }
     }
 
-    fn call(&self, occurrence: &Occurrence) -> Conclusion {
+    fn call(&self, occurrence: &Occurrence, began: Moment) -> Conclusion {
+        let (shared, job) = (self.shared(), &self.leased.job);
+        let Some(Handler::Sync(handler)) = shared.handlers.get(&job.kind) else {
+            unreachable!("it is claimed for the lane of its handler")
+        };
+        let run = self.run_of(occurrence);
+        #[cfg(feature = "tracing")]
+        let _span = self.span().entered();
+        let inside = Inside::of(shared);
+        let answer = guarded(|| told(handler(&run, &job.payload)));
+        drop(inside);
+        self.answered(answer, began, occurrence)
+    }
+
+    /// Returns the end of the job that follows from the answer of its handler.
+    pub(super) fn answered(
+        &self,
+        answer: Result<Answer, String>,
+        began: Moment,
+        occurrence: &Occurrence,
+    ) -> Conclusion {
         let (shared, job) = (self.shared(), &self.leased.job);
         let counters = shared.counters.of(&job.kind);
-        count(&counters.counts.started);
-        if job.attempt == 1 {
-            counters.counts.missed.fetch_add(occurrence.missed, Ordering::Relaxed);
-        }
-        counters.lateness.record_micros(occurrence.now.saturating_since(job.due));
-        let Some(handler) = shared.handlers.get(&job.kind) else {
-            // Only kinds with a handler are claimed.
-            return self.release();
-        };
-        let run = DurableRun {
-            timers: &self.timers,
-            leased: &self.leased,
-            held: &self.held,
-            missed: occurrence.missed,
-            again: occurrence.again,
-            started: occurrence.now,
-        };
-        let began = shared.clock.now();
-        self.held.call(began);
-        #[cfg(feature = "tracing")]
-        let _span = tracing::info_span!(
-            "run", kind = %job.kind, key = %job.key,
-            generation = job.generation, attempt = job.attempt
-        )
-        .entered();
-        // The text of an error is the user's code, too.
-        let told = |failure: Failure| (failure.to_string(), failure.is_final());
-        let inside = Inside::of(shared);
-        let answer = catch_unwind(AssertUnwindSafe(|| handler(&run, &job.payload).map_err(told)));
-        drop(inside);
         let took = shared.clock.now().saturating_since(began);
         if took > shared.settings.slow_after {
             count(&counters.counts.slow);
             shared.report(Some(self.held.name.clone()), EventKind::Slow(took));
         }
         counters.run_time.record_micros(took);
-        shared.waiting.learn(&job.kind, took);
+        if self.lane() == Lane::Threads {
+            shared.waiting.learn(&job.kind, took);
+        }
         match answer {
             Ok(Ok(next)) => self.succeeded(next, occurrence),
             Ok(Err((why, is_final))) => self.failed(why, is_final, occurrence),
-            Err(panic) => {
+            Err(message) => {
                 count(&counters.counts.panicked);
-                self.failed(format!("panicked: {}", message(panic)), false, occurrence)
+                self.failed(format!("panicked: {message}"), false, occurrence)
             }
         }
     }
@@ -376,7 +451,7 @@ impl Task {
         } else if exhausted {
             (Change::Ack { key, token, again }, End::GaveUp(why))
         } else {
-            let wait = shared.settings.backoff.wait(job.attempt, token.0);
+            let wait = shared.settings.backoff.wait(job.attempt);
             (Change::Retry { key, token, when: When::After(wait) }, End::Retried(why, wait))
         };
         Conclusion { change: Some(change), end }
@@ -384,8 +459,8 @@ impl Task {
 }
 
 impl Drop for Task {
-    /// If no worker has taken it, because of a stop: gives the lease back. A handler that was
-    /// called and torn off keeps its attempt: its lease runs out.
+    /// Releases the lease if the handler was never called, because of a stop. If the handler was
+    /// called and did not end, the attempt counts, and the lease runs out.
     fn drop(&mut self) {
         if self.flown.is_some() && !self.was_called && !std::thread::panicking() {
             let released = self.release();
@@ -394,10 +469,10 @@ impl Drop for Task {
     }
 }
 
-/// The most that is stored of a reason, in bytes.
+/// The longest reason that is stored, in bytes.
 const MOST_REASON: usize = 4_096;
 
-/// A reason that is stored: the beginning of a long one, and how long it was.
+/// Shortens a long reason to its beginning and its length.
 fn bounded(mut reason: String) -> String {
     if reason.len() > MOST_REASON {
         let rest = format!(".. ({} bytes)", reason.len());
@@ -408,20 +483,9 @@ fn bounded(mut reason: String) -> String {
     reason
 }
 
-/// Returns `true` if a job has lost its lease, and has used up half of its attempts or more. A job
-/// that failed gave its lease back, and is no suspect however often it failed.
+/// Returns `true` if the job has lost its lease and has used up at least half of its attempts. A
+/// job whose handler failed has ended its lease, so it is no suspect, however often it failed.
 fn is_suspect(leased: &Leased, max_attempts: u32) -> bool {
     let most = || Policy::from_text(&leased.job.policy).and_then(|policy| policy.max_attempts);
     leased.was_lost && leased.job.attempt >= most().unwrap_or(max_attempts).div_ceil(2)
-}
-
-/// What a handler panicked with, as text.
-fn message(panic: Box<dyn std::any::Any + Send>) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    // To drop what was thrown may throw again: then it is kept for ever.
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        std::mem::forget(again);
-    }
-    text.unwrap_or_else(|| "(no message)".to_owned())
 }

@@ -1,25 +1,27 @@
-//! The committer: one thread that commits what all others ask for.
+//! The committer: one thread that commits the changes of all other threads.
 //!
 //! ```text
 //!  schedule ─┐                        one batch
-//!  cancel   ─┼─▶ queue ──▶ committer ──────────▶ store ──▶ outcomes ──▶ whoever waits
+//!  cancel   ─┼─▶ queue ──▶ committer ──────────▶ store ──▶ outcomes ──▶ waiting callers
 //!  ack      ─┘     ▲                               │
-//!                  └── what arrives meanwhile ◀────┘  is the next batch
+//!                  └─── changes that arrive ◀──────┘  form the next batch
 //! ```
 //!
-//! It never waits for more to come: while one commit runs, what arrives is gathered, and all of
-//! that is the next. So one waiting producer has the latency of the store, and many share it.
+//! The committer never waits for a batch to grow. Changes that arrive during a commit are
+//! collected, and form the next batch. So a single caller has the latency of the store, and many
+//! callers share one commit.
 //!
-//! If the store fails, callers that wait receive the error. No caller waits for the end of a run:
-//! that change is kept and retried, since a job that was done and is not acked is done twice. As a
-//! failed commit may have taken effect, a run that is found ended when its end is retried counts as
-//! ended by that. An end that the store refuses for good is given up: it would be refused with each
-//! batch it is in. A run whose begin fails is given back: its release is kept in the same way.
+//! If the store fails, waiting callers receive the error. No caller waits for the end of a run, so
+//! the committer keeps that change and retries it: without its ack, a job that has succeeded would
+//! run again. A failed commit may have taken effect. So if a retried end finds that its run has
+//! already ended, the failed commit has ended it. If the store refuses an end for good, the
+//! committer gives it up, since the store would refuse each batch that contains it. If the begin of
+//! a run fails, the job is released, and the committer keeps its release in the same way.
 
 mod queue;
 mod ticket;
 
-pub(crate) use queue::{Queue, Then};
+pub(crate) use queue::{MOST_IN_BATCH, Queue, Then};
 pub use ticket::Commit;
 pub(crate) use ticket::Promise;
 
@@ -31,17 +33,17 @@ use queue::Batch;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often the ends of runs are tried again when the program stops.
+/// How often the ends of runs are retried when the program stops.
 const LAST_TRIES: u32 = 3;
 
-/// How long to wait before the store is asked again that has failed so many times in a row.
+/// Returns the pause before the next call of a store after `failures` failures in a row.
 pub(crate) fn pause(failures: u32) -> Duration {
     Duration::from_millis(25 << failures.min(6))
 }
 
-/// What the thread does, until the queue is closed and empty.
+/// Runs the thread until the queue is closed and empty.
 pub(crate) fn run(shared: &Shared) {
-    // Whatever ends this thread: nobody waits for it any more.
+    // Also if this thread panics, no caller waits for it any more.
     let _closed = queue::CloseOnDrop(&shared.queue_of_changes);
     let (mut kept, mut failures, mut last_tries) = (Batch::default(), 0, 0);
     loop {
@@ -58,7 +60,7 @@ pub(crate) fn run(shared: &Shared) {
     }
 }
 
-/// Commits a batch and tells everybody. What is to be tried again comes back.
+/// Commits a batch, and passes on the outcomes. Returns the changes to retry.
 fn commit(shared: &Shared, batch: Batch) -> Batch {
     match try_commit(shared, &batch.changes) {
         Ok(outcomes) => {
@@ -67,7 +69,7 @@ fn commit(shared: &Shared, batch: Batch) -> Batch {
             }
             Batch::default()
         }
-        // One of them is to blame, and the others need not suffer for it.
+        // The store refuses at least one change for good. The others are committed one by one.
         Err(error) if !error.is_transient() && batch.changes.len() > 1 => {
             let mut kept = Batch::default();
             for (change, then) in batch.into_pairs() {
@@ -84,7 +86,7 @@ fn try_commit(shared: &Shared, changes: &[Change]) -> Result<Vec<Outcome>, Store
     committed.inspect_err(|error| shared.report_failure(error))
 }
 
-/// Commits and counts it.
+/// Commits changes, and counts the commit.
 pub(crate) fn carry_out(
     shared: &Shared,
     store: &mut dyn Store,
@@ -98,7 +100,7 @@ pub(crate) fn carry_out(
     count(&counters.others.counts.commits);
     let committed = committed.and_then(|outcomes| match outcomes.len() == changes.len() {
         true => Ok(outcomes),
-        false => Err(StoreError::Damaged("it does not answer each change".to_owned())),
+        false => Err(StoreError::Damaged("it returns no outcome for a change".to_owned())),
     });
     if committed.is_err() {
         count(&counters.others.counts.store_errors);
@@ -118,11 +120,11 @@ fn fail(shared: &Shared, batch: Batch, error: &Arc<StoreError>) -> Batch {
                 let back = task.give_back().into_iter();
                 back.for_each(|(release, ended)| kept.push(release, Then::Ended(ended)));
             }
-            // Refused for good: its lease runs out.
+            // Refused for good: the lease runs out.
             Then::Begun(mut task) => task.withdraw(),
-            // Refused for good: its lease runs out, and the attempt counts.
+            // Refused for good: the lease runs out, and the attempt counts.
             Then::Ended(ended) => ended.give_up(shared, error),
-            // The next time is soon.
+            // Not kept: both are repeated soon in any case.
             Then::Renewed(..) | Then::Forgotten => {}
         }
     }

@@ -1,4 +1,4 @@
-//! What waits for the committer.
+//! The queue of changes before the committer.
 
 use super::Promise;
 use crate::claim::{Ended, Renewed, Task};
@@ -7,23 +7,23 @@ use parking_lot::{Condvar, Mutex};
 use std::time::Duration;
 
 /// The most changes in a commit.
-const MOST_IN_BATCH: usize = 1_024;
+pub(crate) const MOST_IN_BATCH: usize = 1_024;
 
-/// How many changes may wait before callers do.
+/// The most changes of callers in the queue. Further callers block.
 const MOST_WAITING: usize = 65_536;
 
-/// Whom to tell of an outcome.
+/// The receiver of an outcome.
 pub(crate) enum Then {
     Tell(Promise),
     Ended(Ended),
     Renewed(Renewed),
-    /// A run that is to begin.
+    /// A run that begins by the change.
     Begun(Box<Task>),
-    /// A dead letter is kept no longer.
+    /// No receiver: a dead letter that the claimer removes.
     Forgotten,
 }
 
-/// Changes, and whom to tell.
+/// Changes, and the receivers of their outcomes.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(super) changes: Vec<Change>,
@@ -53,7 +53,7 @@ impl Batch {
         self.changes.into_iter().zip(self.thens)
     }
 
-    /// Takes out so many, from the beginning.
+    /// Takes out up to `most` changes, from the front.
     fn split(&mut self, most: usize) -> Self {
         let rest = most.min(self.changes.len());
         let later =
@@ -64,14 +64,14 @@ impl Batch {
 
 #[derive(Default)]
 struct Inner {
-    /// Renewals of leases, which end while others wait.
+    /// Renewals of leases: first, since a lease may end while they wait.
     first: Batch,
     waiting: Batch,
-    /// Runs that are to begin: last, so that what is cancelled in the same commit does not begin.
+    /// Begins of runs: last, so that a job that is cancelled in the same commit does not begin.
     last: Batch,
-    /// Callers are refused.
+    /// Changes of callers are refused.
     closed: bool,
-    /// All are refused: nothing is committed any more.
+    /// All changes are refused, since no further batch is committed.
     over: bool,
 }
 
@@ -81,19 +81,20 @@ impl Inner {
     }
 }
 
-/// The queue before the committer.
+/// See the [module](self).
 #[derive(Default)]
 pub(crate) struct Queue {
     inner: Mutex<Inner>,
-    /// Something waits, or the queue was closed.
+    /// Notified when a change was added, or the queue was closed.
     work: Condvar,
-    /// Something was taken.
+    /// Notified when a batch was taken out, or the queue was closed.
     room: Condvar,
 }
 
 impl Queue {
-    /// Puts a change in. When nothing is committed any more it is dropped, and so are changes of
-    /// callers when the queue is closed; a promise that is dropped answers that.
+    /// Adds a change. If no further batch is committed, the change is dropped. If the queue is
+    /// closed, changes of callers are dropped. A promise that is dropped returns
+    /// [`Error::Stopped`](crate::Error::Stopped) to its caller.
     pub(crate) fn put(&self, change: Change, then: Then) {
         let mut inner = self.inner.lock();
         if inner.over || inner.closed && matches!(then, Then::Tell(_)) {
@@ -110,7 +111,7 @@ impl Queue {
         self.work.notify_one();
     }
 
-    /// The same for callers, who wait where there are too many.
+    /// Like [`put`](Self::put), for callers: blocks while the queue is full.
     pub(crate) fn put_patiently(&self, change: Change, then: Then) {
         let mut inner = self.inner.lock();
         while inner.waiting.changes.len() >= MOST_WAITING && !inner.closed {
@@ -120,7 +121,7 @@ impl Queue {
         self.put(change, then);
     }
 
-    /// No more is taken in; what waits is still committed.
+    /// Refuses further changes of callers. Changes in the queue are still committed.
     pub(crate) fn close(&self) {
         self.inner.lock().closed = true;
         self.work.notify_all();
@@ -131,9 +132,9 @@ impl Queue {
         self.inner.lock().closed
     }
 
-    /// The next batch: changes that were kept, and those that have arrived, renewals first and runs
-    /// that are to begin last. Waits for one to arrive; if some were kept, for `patience` at most.
-    /// `None` when it is closed and empty.
+    /// Returns the next batch: the kept changes, then those that have arrived, with renewals first
+    /// and begins last. Waits until a change arrives, but for at most `patience` if it is given.
+    /// `None` if the queue is closed and empty.
     pub(super) fn take(&self, kept: &mut Batch, patience: Option<Duration>) -> Option<Batch> {
         let mut inner = self.inner.lock();
         while inner.is_empty() {
@@ -148,7 +149,8 @@ impl Queue {
         }
         let mut batch = std::mem::take(kept);
         batch.append(inner.first.split(MOST_IN_BATCH));
-        // One at least: callers are to hear that a store fails which has much to make up for.
+        // At least one: callers must see that the store fails, even if the kept changes fill a
+        // batch.
         let room = MOST_IN_BATCH.saturating_sub(batch.changes.len()).max(1);
         batch.append(inner.waiting.split(room));
         batch.append(inner.last.split(MOST_IN_BATCH));
@@ -158,7 +160,7 @@ impl Queue {
     }
 }
 
-/// Closes a queue, and drops what is in it.
+/// Closes a queue when it is dropped, and drops the changes in it.
 pub(super) struct CloseOnDrop<'q>(pub(super) &'q Queue);
 
 impl Drop for CloseOnDrop<'_> {

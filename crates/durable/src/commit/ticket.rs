@@ -5,11 +5,11 @@ use crate::store::{Key, Outcome};
 use parking_lot::{Condvar, Mutex};
 use std::fmt;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
+use wheelhouse_service::internal::guarded;
 
 enum State {
     Waiting(Option<Waker>),
@@ -21,7 +21,8 @@ struct Slot {
     told: Condvar,
 }
 
-/// The committer's end: kept once. Dropped without that, it says that the timers were stopped.
+/// The committer's end. It is kept once. If it is dropped before, the caller gets
+/// [`Error::Stopped`].
 pub(crate) struct Promise {
     slot: Option<Arc<Slot>>,
 }
@@ -36,8 +37,8 @@ impl Promise {
         let before = std::mem::replace(&mut *slot.state.lock(), State::Told(outcome));
         slot.told.notify_all();
         if let State::Waiting(Some(waker)) = before {
-            // One that panics must not end the thread that tells all others.
-            catch_unwind(AssertUnwindSafe(|| waker.wake())).unwrap_or_default();
+            // A waker that panics must not end the thread of the committer.
+            guarded(|| waker.wake()).unwrap_or_default();
         }
     }
 }
@@ -51,7 +52,7 @@ impl Drop for Promise {
 /// A change that is being committed: call [`wait`](Self::wait) on a thread, or `.await` it on any
 /// executor. The change is committed even if no caller waits, but only the result shows that it is
 /// durable.
-#[must_use = "the change is durable when this says so: wait for it or await it"]
+#[must_use = "the change is durable when this returns success: wait for it or await it"]
 pub struct Commit<T> {
     slot: Result<Arc<Slot>, Error>,
     key: Key,
@@ -59,13 +60,13 @@ pub struct Commit<T> {
 }
 
 impl<T> Commit<T> {
-    /// Both ends.
+    /// Creates both ends.
     pub(crate) fn new(key: Key, answer: fn(Outcome, &Key) -> Result<T, Error>) -> (Self, Promise) {
         let slot = Arc::new(Slot { state: Mutex::new(State::Waiting(None)), told: Condvar::new() });
         (Self { slot: Ok(Arc::clone(&slot)), key, answer }, Promise { slot: Some(slot) })
     }
 
-    /// The answer to a change that needs no commit.
+    /// Creates the result of a change that needs no commit.
     pub(crate) fn told(
         key: Key,
         outcome: Outcome,
@@ -76,7 +77,7 @@ impl<T> Commit<T> {
         commit
     }
 
-    /// Of a change that was refused before it went anywhere.
+    /// Creates the result of a change that was refused before it was submitted.
     pub(crate) fn refused(key: Key, error: Error) -> Self {
         Self { slot: Err(error), key, answer: |_, key| Err(Error::Absent(key.clone())) }
     }
@@ -146,7 +147,8 @@ impl<T> Future for Commit<T> {
             State::Told(outcome) => Poll::Ready(self.answered(outcome.clone())),
             State::Waiting(waker) => {
                 let before = waker.replace(context.waker().clone());
-                // With it a task may go, and its futures: not under the lock.
+                // Dropped without the lock: the waker may be the last reference to a task and its
+                // futures.
                 drop(state);
                 drop(before);
                 Poll::Pending

@@ -1,4 +1,4 @@
-//! Stores that are away, or empty, when a program starts on several.
+//! Stores that are unreachable or empty when a program starts on several.
 
 use super::shard::Place;
 use crate::error::StartError;
@@ -8,19 +8,19 @@ use crate::store::{
 };
 use std::time::Duration;
 
-/// A store that has been asked which shard it is.
+/// A store whose shard number was read, or will be at its first call.
 pub(super) struct Asked {
     pub(super) store: Box<dyn Store>,
-    /// If it is empty, and other shards have jobs.
+    /// The error to report if the store is empty while other shards have jobs.
     pub(super) lost: Option<StoreError>,
 }
 
-/// Asks each store which shard it is, before one is marked: a refusal leaves each as it was. One
-/// that cannot be reached is asked later, if another can be.
+/// Reads the shard number of each store before any store is marked, so that a refusal changes no
+/// store. A store that cannot be reached is read at its first call, if another can be reached.
 ///
 /// # Errors
 ///
-/// A store that is another shard; the first error, if none can be reached.
+/// If a store is a different shard; if none can be reached, the error of the last store.
 pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, StartError> {
     let of = stores.len();
     let place = |shard| Place { shard, of };
@@ -37,7 +37,7 @@ pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, Sta
     }
     let asked = (0..).zip(stores).zip(answers).map(|((shard, mut store), answer)| {
         let place = place(shard);
-        // It may be away since.
+        // It may have become unreachable since.
         let marked = match answer {
             Ok(is_new) => reached(place.mark(&mut store))?.map(|()| is_new),
             Err(error) => Err(error),
@@ -54,7 +54,7 @@ pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, Sta
     asked.collect()
 }
 
-/// Sets apart the errors of a store that may be asked again.
+/// Separates transient errors of a store, after which it may be called again.
 fn reached<T>(answer: Result<T, StartError>) -> Result<Result<T, StoreError>, StartError> {
     match answer {
         Err(StartError::Store(error)) if error.is_transient() => Ok(Err(error)),
@@ -62,7 +62,7 @@ fn reached<T>(answer: Result<T, StartError>) -> Result<Result<T, StoreError>, St
     }
 }
 
-/// A store that is asked which shard it is before its first call that succeeds.
+/// A store that was unreachable at the start. Its shard number is read before its first call.
 struct Away {
     store: Box<dyn Store>,
     place: Place,
@@ -78,7 +78,7 @@ impl Away {
             self.place.mark(&mut self.store).map_err(of_store)?;
             self.is_asked = true;
             if is_new && self.used {
-                // Reported once: the next call is carried out.
+                // Returned once: the next call is carried out.
                 return Err(self.place.lost());
             }
         }
@@ -86,7 +86,7 @@ impl Away {
     }
 }
 
-/// The refusal of a shard, for a call instead of the start.
+/// Converts an error of the start to an error of a call.
 fn of_store(error: StartError) -> StoreError {
     match error {
         StartError::Store(error) => error,
@@ -143,7 +143,7 @@ impl Store for Away {
         self.ask()?.gauges(each)
     }
 
-    /// If a second one cannot be opened yet, claims and commits share this one.
+    /// If no second connection can be opened yet, claims and commits share this one.
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
         let Self { place, used, .. } = *self;
         let second = self.store.beside().unwrap_or_default();

@@ -1,7 +1,8 @@
 //! Configuration.
 
-use super::durable::{Parts, assemble};
-use super::{Backoff, Durable, Observer, Settings};
+use super::durable::{Parts, Spawner, assemble};
+use super::{Durable, Observer, Settings};
+use crate::commit::MOST_IN_BATCH;
 use crate::error::StartError;
 use crate::handlers::Handlers;
 use crate::observe::Event;
@@ -9,7 +10,11 @@ use crate::store::Store;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use wheelhouse_service::{Clock, MonotonicClock};
+use wheelhouse_service::{AsyncRun, Backoff, Clock, MonotonicClock};
+
+/// The most async runs in flight by default. It is the most changes in a commit, so one commit
+/// renews the leases of all runs.
+const ASYNC_RUNS: usize = MOST_IN_BATCH;
 
 /// Configures durable timers, and starts them.
 ///
@@ -33,19 +38,19 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     workers: usize,
     max_in_flight: Option<usize>,
+    async_runs: usize,
+    spawner: Option<Spawner>,
     settings: Settings,
     observer: Option<Observer>,
 }
 
 impl Builder {
     pub(super) fn new(handlers: Handlers) -> Self {
-        let backoff =
-            Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(3_600) };
         let settings = Settings {
             visibility: Duration::from_secs(30),
             poll: Duration::from_secs(1),
             max_attempts: 20,
-            backoff,
+            backoff: backoff(Duration::from_secs(1), Duration::from_secs(3_600)),
             catch_up_rate: None,
             slow_after: Duration::from_secs(30),
             limit: None,
@@ -58,6 +63,8 @@ impl Builder {
             clock: Arc::new(MonotonicClock::new()),
             workers: 4,
             max_in_flight: None,
+            async_runs: ASYNC_RUNS,
+            spawner: None,
             settings,
             observer: None,
         }
@@ -80,14 +87,55 @@ impl Builder {
         self
     }
 
-    /// Sets the number of threads that run handlers: 4 by default.
+    /// Sets the number of threads that run handlers: 4 by default. They also poll the futures of
+    /// [async handlers](Handlers::on_async), unless those are [spawned elsewhere](Self::spawn_on):
+    /// then a thread is needed only for the moment when a run is handed over. While all threads are
+    /// in handlers that block, futures wait for them.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
         self
     }
 
+    /// Sets the most runs of [async handlers](Handlers::on_async) that are in flight at a time:
+    /// 1,024 by default. No more of their jobs are leased, so other programs run the rest.
+    ///
+    /// A future that waits costs no thread. But its lease is renewed three times in a [visibility
+    /// timeout](Self::visibility_timeout), and its payload stays in memory, within the 16 MiB of
+    /// all payloads. The leases of 1,024 runs are renewed in one commit.
+    pub fn async_runs(mut self, runs: usize) -> Self {
+        self.async_runs = runs;
+        self
+    }
+
+    /// Hands the runs of [async handlers](Handlers::on_async) to an executor, such as tokio. Each
+    /// run is a future that the executor polls until it is ready. Without this, the
+    /// [`workers`](Self::workers) poll them: there, futures that need the reactor or the timers of
+    /// a runtime panic. The function must return soon.
+    ///
+    /// If the executor drops a run before it began, the job is released. If it drops it later, the
+    /// run has failed, and is retried.
+    ///
+    /// ```
+    /// use wheelhouse_durable::store::MemoryStore;
+    /// use wheelhouse_durable::{Durable, Handlers, Next};
+    ///
+    /// # let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
+    /// let handlers = Handlers::new().on_async_bytes("mail/1", |_, _| async { Ok(Next::Done) });
+    /// let tokio = runtime.handle().clone();
+    /// let timers = Durable::builder(handlers)
+    ///     .spawn_on(move |run| drop(tokio.spawn(run)))
+    ///     .start(MemoryStore::new())?;
+    /// # drop(timers);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn spawn_on(mut self, spawn: impl Fn(AsyncRun) + Send + Sync + 'static) -> Self {
+        self.spawner = Some(Box::new(spawn));
+        self
+    }
+
     /// Sets the most jobs that this program leases at a time, including those that wait for a
-    /// worker: 64 for each worker by default. A higher limit allows larger claims.
+    /// worker: 64 for each worker by default. A higher limit allows larger claims. Jobs of async
+    /// handlers have [a separate limit](Self::async_runs).
     ///
     /// Beyond one job for each worker, no more are leased than the workers can begin within a tenth
     /// of a second, judging by earlier runs. So if handlers take long, jobs are left to programs
@@ -112,11 +160,11 @@ impl Builder {
         self
     }
 
-    /// How long a job waits before it is retried: `first` after the first failure, and twice as
+    /// Sets the delay before a retry: `first` after the first failure, and twice as
     /// long after each further one, up to `longest`; 1 s and an hour by default. A random share of
     /// up to a half is subtracted from each wait.
     pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
-        self.settings.backoff = Backoff { first, longest };
+        self.settings.backoff = backoff(first, longest);
         self
     }
 
@@ -137,6 +185,9 @@ impl Builder {
     ///
     /// A thread cannot be interrupted, so a handler that never returns occupies its worker. If the
     /// handler returns before another worker takes the job over, its result counts.
+    ///
+    /// The future of an [async handler](Handlers::on_async) is dropped when it reaches its limit.
+    /// This counts as a failure: the job is retried with backoff, without waiting for its lease.
     pub fn limit(mut self, limit: Duration) -> Self {
         self.settings.limit = Some(limit);
         self
@@ -221,11 +272,13 @@ impl Builder {
         self,
         stores: impl IntoIterator<Item = impl Store>,
     ) -> Result<Durable, StartError> {
-        let Self { handlers, queue, clock, workers, max_in_flight, settings, observer } = self;
+        let Self { handlers, queue, clock, workers, async_runs, spawner, .. } = self;
+        let Self { max_in_flight, settings, observer, .. } = self;
         let max_in_flight = max_in_flight.unwrap_or(workers.saturating_mul(64));
         let refuse = |wrong, why| if wrong { Err(StartError::Setting(why)) } else { Ok(()) };
         refuse(workers == 0, "no workers: handlers need one at least")?;
         refuse(max_in_flight == 0, "`max_in_flight` of zero: no job would ever be leased")?;
+        refuse(async_runs == 0, "`async_runs` of zero: no async handler would ever run")?;
         refuse(settings.max_attempts == 0, "`max_attempts` of zero: no job would ever run")?;
         refuse(settings.catch_up_rate == Some(0), "`catch_up_rate` of zero: leave it out")?;
         refuse(settings.poll < Duration::from_millis(1), "`poll` below a millisecond")?;
@@ -240,11 +293,15 @@ impl Builder {
         let boxed = |store| -> Box<dyn Store> { Box::new(store) };
         let stores: Vec<_> = stores.into_iter().map(boxed).collect();
         refuse(stores.is_empty(), "no stores: jobs are kept in one at least")?;
-        assemble(
-            stores,
-            Parts { handlers, queue, clock, workers, max_in_flight, settings, observer },
-        )
+        let bounds = [(max_in_flight, workers), (async_runs, async_runs)];
+        assemble(stores, Parts { handlers, queue, clock, bounds, settings, observer }, spawner)
     }
+}
+
+/// Subtracts a random share of up to a half from each delay, so that jobs that failed together do
+/// not retry together.
+fn backoff(first: Duration, longest: Duration) -> Backoff {
+    Backoff::new(first).cap(longest).jitter(0.5)
 }
 
 impl fmt::Debug for Builder {
@@ -253,6 +310,7 @@ impl fmt::Debug for Builder {
             .field("handlers", &self.handlers)
             .field("workers", &self.workers)
             .field("max_in_flight", &self.max_in_flight)
+            .field("async_runs", &self.async_runs)
             .finish_non_exhaustive()
     }
 }

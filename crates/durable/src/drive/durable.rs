@@ -3,9 +3,9 @@
 use super::away::{Asked, ask_all};
 use super::shard::Place;
 use super::{Builder, Inside, Observer, Paused, Settings, Shared, SharedStore, Timers};
-use crate::claim::{Claimer, Flight, Message, Waiting};
+use crate::claim::{Bound, Claimer, Flight, Message, Waiting};
 use crate::error::StartError;
-use crate::handlers::{Handler, Handlers};
+use crate::handlers::{Handler, Handlers, Lane};
 use crate::observe::Counters;
 use crate::store::{Kind, Kinds, Store};
 use crate::{commit, commit::Queue};
@@ -17,11 +17,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
-use wheelhouse_service::{Clock, Missed, Moment, Service, Stop};
-
-/// How often it is looked for kinds without a handler.
-const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
+use std::time::{Duration, Instant};
+use wheelhouse_service::{AsyncRun, Clock, Scheduler, Service, Stop, Stopping};
 
 /// Running timers: the owner of the threads. It dereferences to [`Timers`], whose methods schedule
 /// jobs. Give other threads a clone of [`timers`](Self::timers).
@@ -46,13 +43,11 @@ const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
 /// Dropping it stops it, as [`stop`](Self::stop) does.
 pub struct Durable {
     timers: Timers,
-    /// Runs jobs.
+    /// The pool that runs jobs, and does nothing else. So leases are renewed while all of its
+    /// threads are in handlers, and while it waits for its runs.
     workers: Option<Service>,
-    /// When to ask, and when to renew. Not the workers' service: leases are renewed while that
-    /// waits for its runs.
-    wheel: Option<Service>,
     shards: Vec<Threads>,
-    /// The stop was called by one of these runs, and must not wait for that.
+    /// A run of these timers has called the stop, so the stop must not wait for that run.
     is_inside: bool,
 }
 
@@ -63,57 +58,49 @@ struct Threads {
     claimer: Option<Claims>,
 }
 
-/// The claimer's thread, and what belongs to it.
+/// The claimer's thread, and its channels.
 struct Claims {
     sender: Sender<Message>,
-    /// It leases no more.
+    /// Receives a value when the claimer leases no more jobs.
     stopped: Receiver<()>,
     thread: JoinHandle<()>,
 }
 
-/// What a builder has checked.
+/// The checked settings of a builder.
 pub(super) struct Parts {
-    pub(super) handlers: BTreeMap<Kind, Arc<Handler>>,
+    pub(super) handlers: BTreeMap<Kind, Handler>,
     pub(super) queue: String,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) workers: usize,
-    pub(super) max_in_flight: usize,
+    /// The most jobs leased at a time, and the most that run at a time, by lane.
+    pub(super) bounds: [(usize, usize); 2],
     pub(super) settings: Settings,
     pub(super) observer: Option<Observer>,
 }
 
-/// The clock that was given, for the service.
-struct Its(Arc<dyn Clock>);
+/// Hands async runs to an executor.
+pub(super) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
 
-impl Clock for Its {
-    fn now(&self) -> Moment {
-        self.0.now()
-    }
-
-    fn wall(&self) -> std::time::SystemTime {
-        self.0.wall()
-    }
-
-    fn watch(&self, waker: &wheelhouse_service::Waker) -> bool {
-        self.0.watch(waker)
-    }
-}
-
-/// Starts all threads: each store is checked before the first.
-pub(super) fn assemble(stores: Vec<Box<dyn Store>>, parts: Parts) -> Result<Durable, StartError> {
+/// Checks each store, then starts all threads.
+pub(super) fn assemble(
+    stores: Vec<Box<dyn Store>>,
+    parts: Parts,
+    spawner: Option<Spawner>,
+) -> Result<Durable, StartError> {
     let of = stores.len();
     let place = |shard| Place { shard, of };
     let stores = ask_all(stores)?;
-    let service = || Service::builder().clock(Its(Arc::clone(&parts.clock)));
-    let (mut wheel, mut workers) = (None, None);
-    if !parts.handlers.is_empty() {
-        wheel = Some(service().workers(1).start().map_err(StartError::Service)?);
-        workers = Some(service().workers(parts.workers).start().map_err(StartError::Service)?);
-    }
+    let at_once = parts.bounds.map(|(_, at_once)| at_once);
+    let start = || {
+        let service = Service::builder().clock(Arc::clone(&parts.clock));
+        let service = service.workers(at_once[Lane::Threads as usize]);
+        let service = spawner.into_iter().fold(service, |service, spawn| service.spawn_on(spawn));
+        service.start().map_err(StartError::Service)
+    };
+    let workers = (!parts.handlers.is_empty()).then(start).transpose()?;
     let kinds = Kinds::new(parts.handlers.keys().cloned());
     let counters = Arc::new(Counters::new(&kinds));
     let handle = workers.as_ref().map(Service::handle);
-    let waiting = Arc::new(Waiting::new(handle, parts.workers, &kinds));
+    let waiting = Arc::new(Waiting::new(handle, at_once, &kinds));
     let (mut shards, mut claims) = (Vec::new(), Vec::new());
     for (shard, Asked { store, lost }) in (0..).zip(stores) {
         let (shard, claim) = parts.shard(store, place(shard), &counters, &waiting)?;
@@ -123,14 +110,14 @@ pub(super) fn assemble(stores: Vec<Box<dyn Store>>, parts: Parts) -> Result<Dura
     }
     let all = Timers::of_shards(shards);
     let mut durable =
-        Durable { timers: all[0].clone(), workers, wheel, shards: Vec::new(), is_inside: false };
+        Durable { timers: all[0].clone(), workers, shards: Vec::new(), is_inside: false };
     for (timers, claim) in all.into_iter().zip(claims) {
         durable.start_shard(timers, claim)?;
     }
     Ok(durable)
 }
 
-/// What a claimer is started with.
+/// The parts with which a claimer starts.
 struct Claim {
     store: SharedStore,
     sender: Sender<Message>,
@@ -138,7 +125,7 @@ struct Claim {
 }
 
 impl Parts {
-    /// What the threads of a shard share, and what its claimer has to itself.
+    /// Returns the state that the threads of a shard share, and the parts of its claimer.
     fn shard(
         &self,
         mut store: Box<dyn Store>,
@@ -155,7 +142,7 @@ impl Parts {
         let claims =
             beside.map_or_else(|| Arc::clone(&store), |store| Arc::new(FairMutex::new(store)));
         let part = |whole: u32| u32::try_from(place.part(whole as usize)).unwrap_or(whole);
-        let (most, workers) = (place.part(self.max_in_flight), place.part(self.workers));
+        let bound = |(most, at_once)| Bound::new(place.part(most), place.part(at_once));
         let shared = Shared {
             queue: self.queue.clone(),
             clock: Arc::clone(&self.clock),
@@ -168,7 +155,11 @@ impl Parts {
                 ..self.settings
             },
             store_name: (place.of > 1).then(|| place.text()),
-            flight: Arc::new(Flight::new(most, workers, Arc::clone(waiting), sender.clone())),
+            flight: Arc::new(Flight::new(
+                self.bounds.map(bound),
+                Arc::clone(waiting),
+                sender.clone(),
+            )),
             waiting: Arc::clone(waiting),
             counters: Arc::clone(counters),
             observer: self.observer.clone(),
@@ -212,15 +203,54 @@ impl Durable {
     /// If a handler calls it, or drops the `Durable`, it returns at once: another thread waits for
     /// all runs, including that of the handler, and commits their ends.
     pub fn stop(mut self) {
-        self.end(Stop::Wait);
+        self.end(None);
     }
 
     /// Stops, and waits for handlers up to `longest`. Returns how many handlers are still running:
     /// their ends are not committed, so their jobs run again when the leases have run out. Runs
     /// that have begun, but whose handlers no worker has called, are released unless the job was
     /// cancelled. In a handler it returns 0 at once.
+    ///
+    /// The futures of [async handlers](Handlers::on_async) that are still running are dropped at
+    /// their next `.await`.
     pub fn stop_within(mut self, longest: Duration) -> usize {
-        self.end(Stop::WaitFor(longest))
+        self.end(Some(longest))
+    }
+
+    /// Like [`stop`](Self::stop), but for async code: it blocks no thread of the caller. The stop
+    /// begins with the call, and continues if the future is dropped. It uses a thread while it
+    /// waits.
+    ///
+    /// ```
+    /// # use wheelhouse_durable::store::MemoryStore;
+    /// # use wheelhouse_durable::{Durable, Handlers};
+    /// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+    /// let timers = Durable::start(MemoryStore::new(), Handlers::new())?;
+    /// timers.stop_async().await;
+    /// # Ok(())
+    /// # }
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(serve())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stop_async(self) -> Stopping<()> {
+        self.begin_stop(None, |_| ())
+    }
+
+    /// Like [`stop_within`](Self::stop_within), but for async code, as
+    /// [`stop_async`](Self::stop_async).
+    pub fn stop_within_async(self, longest: Duration) -> Stopping<usize> {
+        self.begin_stop(Some(longest), |running| running)
+    }
+
+    fn begin_stop<T: Send + 'static>(
+        mut self,
+        longest: Option<Duration>,
+        answer: fn(usize) -> T,
+    ) -> Stopping<T> {
+        self.begin_end();
+        // A handler must not wait for itself: another thread waits for it.
+        let inside = Inside::is_of(self.timers.shared()).then(|| self.end(longest));
+        Stopping::begin(move || answer(inside.unwrap_or_else(|| self.end(longest))))
     }
 
     fn start_shard(&mut self, timers: Timers, claim: Claim) -> Result<(), StartError> {
@@ -228,20 +258,14 @@ impl Durable {
         let committer = thread::Builder::new().name(timers.named("wheelhouse-committer"));
         let committer = committer.spawn(move || commit::run(its.shared()));
         let committer = Some(committer.map_err(StartError::Thread)?);
-        // From here on it is ended with all others.
+        // From here on `end` ends this thread with all others.
         self.shards.push(Threads { timers: timers.clone(), committer, claimer: None });
-        let Some(wheel) = &self.wheel else { return Ok(()) };
-        let (wheel, Claim { store, sender, inbox }) = (wheel.handle(), claim);
-        let renewal = timers.shared().settings.visibility / 3;
-        // Refused only by a service that was stopped.
-        let poll = timers.shared().settings.poll;
-        for (each, message) in [
-            (renewal, Message::Renew),
-            (poll, Message::Watch),
-            (LOOK_FOR_KINDS, Message::LookForKinds),
-        ] {
-            drop(wheel.every(each).missed(Missed::Burst).send(&sender, message));
+        if self.workers.is_none() {
+            return Ok(());
         }
+        let Claim { store, sender, inbox } = claim;
+        let wheel = Scheduler::builder().clock(Arc::clone(&timers.shared().clock)).build();
+        let wheel = wheel.map_err(StartError::Service)?;
         let (tell, stopped) = bounded(1);
         let channels = (sender.clone(), inbox, tell);
         let thread = thread::Builder::new().name(timers.named("wheelhouse-claimer"));
@@ -253,26 +277,28 @@ impl Durable {
         Ok(())
     }
 
-    fn end(&mut self, how: Stop) -> usize {
+    /// Stops, and waits for handlers up to `longest`, or without a limit. Returns how many are
+    /// still running.
+    fn end(&mut self, longest: Option<Duration>) -> usize {
         let is_inside = Inside::is_of(self.timers.shared());
         if !is_inside || self.is_inside || self.shards.is_empty() {
-            return self.end_here(if self.is_inside { Stop::WaitFor(Duration::ZERO) } else { how });
+            return self.end_here(if self.is_inside { Some(Duration::ZERO) } else { longest });
         }
-        // This run is to end, and is to be waited for: by another thread.
+        // A handler calls this. Another thread waits for its run and commits its end.
         self.begin_end();
-        let (workers, wheel) = (self.workers.take(), self.wheel.take());
-        let (timers, shards) = (self.timers.clone(), std::mem::take(&mut self.shards));
-        let mut rest = Self { timers, workers, wheel, shards, is_inside: true };
+        let (workers, shards) = (self.workers.take(), std::mem::take(&mut self.shards));
+        let mut rest = Self { timers: self.timers.clone(), workers, shards, is_inside: true };
         let thread = thread::Builder::new().name("wheelhouse-stop".to_owned());
-        // Without a thread the rest is dropped here, and its runs are left to their leases.
+        // If no thread can be started, the rest is dropped here, and the leases of its runs run
+        // out.
         drop(thread.spawn(move || {
             rest.is_inside = false;
-            rest.end_here(how);
+            rest.end_here(longest);
         }));
         0
     }
 
-    /// From here on no run begins.
+    /// Prevents further runs.
     fn begin_end(&self) {
         for Threads { timers, claimer, .. } in &self.shards {
             timers.shared().stopping.store(true, Ordering::SeqCst);
@@ -281,20 +307,28 @@ impl Durable {
         }
     }
 
-    fn end_here(&mut self, how: Stop) -> usize {
+    fn end_here(&mut self, longest: Option<Duration>) -> usize {
+        let until = longest.and_then(|longest| Instant::now().checked_add(longest));
         self.begin_end();
         for claims in self.shards.iter().filter_map(|threads| threads.claimer.as_ref()) {
-            // Or it has ended, by a panic.
+            // An error: the claimer has ended by a panic.
             claims.stopped.recv().unwrap_or_default();
         }
         let waiting = &self.timers.shared().waiting;
         waiting.clear();
-        // After a `stop_within`, the drop comes here again, without workers.
-        if matches!(how, Stop::Wait) && self.workers.is_some() {
-            // `Running` was answered of these, and a commit that fails gives its run back.
-            waiting.wait_until_idle();
-        }
-        let running = self.workers.take().map_or(0, |workers| workers.stop(how).running);
+        // After a `stop_within`, the drop calls this again, without workers.
+        let running = self.workers.take().map_or(0, |workers| {
+            // Waits for runs that have begun, since a cancel has returned `Running` for them. A run
+            // whose commit fails is released.
+            let is_idle = waiting.wait_until_idle(until);
+            let rest = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let running = (!is_idle).then(|| workers.handle().snapshot().running);
+            if !is_idle {
+                self.shards.iter().for_each(|its| its.timers.shared().flight.abandon());
+            }
+            let stopped = workers.stop(rest.map_or(Stop::Wait, Stop::WaitFor));
+            running.unwrap_or(stopped.running)
+        });
         self.shards.iter().for_each(|its| its.timers.shared().queue_of_changes.close());
         for Threads { committer, claimer, .. } in self.shards.drain(..) {
             committer.into_iter().for_each(|thread| thread.join().unwrap_or_default());
@@ -303,7 +337,6 @@ impl Durable {
                 thread.join().unwrap_or_default();
             }
         }
-        self.wheel = None;
         running
     }
 }
@@ -318,7 +351,7 @@ impl Deref for Durable {
 
 impl Drop for Durable {
     fn drop(&mut self) {
-        self.end(Stop::Wait);
+        self.end(None);
     }
 }
 

@@ -1,18 +1,17 @@
-//! Marks threads that are within a handler: a run that stops its own timers must not wait for
-//! itself.
+//! Marks threads that are in a handler: a run that stops its own timers must not wait for itself.
 
 use super::Shared;
 use std::cell::Cell;
 use std::sync::Arc;
 
 thread_local! {
-    /// The timers that call the handler; 0 outside.
+    /// The timers whose handler this thread is in. 0: in no handler.
     static INSIDE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// This thread is within a handler until this is dropped.
+/// This thread is in a handler until this is dropped.
 pub(crate) struct Inside {
-    /// A handler may call another one, of other timers.
+    /// The previous value: a handler may call a handler of other timers.
     before: usize,
 }
 
@@ -21,7 +20,7 @@ impl Inside {
         Self { before: INSIDE.replace(name(shared)) }
     }
 
-    /// Returns `true` if this thread is within a handler of these timers.
+    /// Returns `true` if this thread is in a handler of these timers.
     pub(crate) fn is_of(shared: &Shared) -> bool {
         INSIDE.get() == name(shared)
     }
@@ -33,7 +32,7 @@ impl Drop for Inside {
     }
 }
 
-/// All shards of a program have the same counters, and no other has those while it lives.
+/// Identifies timers by the address of their counters, which all their shards share.
 fn name(shared: &Shared) -> usize {
     Arc::as_ptr(&shared.counters) as usize
 }

@@ -1,4 +1,4 @@
-//! Listing jobs.
+//! Lists jobs.
 
 use super::Timers;
 use crate::error::Error;
@@ -6,7 +6,7 @@ use crate::store::{Entry, Key, Kind, State};
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Rows that are read at a time: other calls of the store wait for that.
+/// The number of rows in a page. Other calls of the store wait while a page is read.
 const PAGE: usize = 128;
 
 /// The state of a job, for [`Jobs::state`].
@@ -75,7 +75,7 @@ impl<'t> Jobs<'t> {
             && !job.key.is_reserved()
     }
 
-    /// Reads the next page; false if there is none.
+    /// Reads the next page. Returns `false` if there is none.
     fn read(&mut self) -> Result<bool, Error> {
         let Some(shard) = self.timers.shards().get(self.shard) else { return Ok(false) };
         let (mut last, mut page) = (None, VecDeque::new());

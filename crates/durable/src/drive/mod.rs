@@ -1,7 +1,6 @@
-//! Starts, holds and stops the parts: the store, the committer, the claimer, the workers.
+//! Starts, owns and stops the parts: the store, the committer, the claimer, the workers.
 
 mod away;
-mod backoff;
 mod builder;
 mod durable;
 mod inside;
@@ -10,7 +9,6 @@ mod paused;
 mod shard;
 mod timers;
 
-pub(crate) use backoff::Backoff;
 pub use builder::Builder;
 pub use durable::Durable;
 pub(crate) use inside::Inside;
@@ -25,14 +23,14 @@ use crate::observe::{Counters, Event, EventKind, JobName};
 use crate::store::{Kind, Kinds, Store, StoreError};
 use parking_lot::{FairMutex, Mutex, RwLock};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use wheelhouse_service::Clock;
+use wheelhouse_service::internal::guarded;
+use wheelhouse_service::{Backoff, Clock};
 
-/// A connection, which is the turn of one thread at a time, in the order in which they came: a
-/// committer that always has more to do must not keep the claimer away.
+/// A connection, used by one thread at a time, in the order of arrival. The order is fair so that a
+/// committer with a full queue does not starve the claimer.
 pub(crate) type SharedStore = Arc<FairMutex<Box<dyn Store>>>;
 
 /// Checked settings.
@@ -49,37 +47,37 @@ pub(crate) struct Settings {
     pub(crate) most_dead: Option<usize>,
 }
 
-/// What is told of what goes wrong.
+/// The callback for events.
 pub(crate) type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 
-/// What all threads of a shard share.
+/// The state that all threads of a shard share.
 pub(crate) struct Shared {
     pub(crate) queue: String,
-    /// Of several stores which one.
+    /// The name of the store for reports. `None` if there is only one store.
     pub(crate) store_name: Option<String>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) store: SharedStore,
     pub(crate) queue_of_changes: Queue,
-    pub(crate) handlers: BTreeMap<Kind, Arc<Handler>>,
+    pub(crate) handlers: BTreeMap<Kind, Handler>,
     pub(crate) kinds: Kinds,
     pub(crate) settings: Settings,
     pub(crate) flight: Arc<Flight>,
     /// Shared by all shards.
     pub(crate) waiting: Arc<Waiting>,
-    /// Of all shards.
+    /// Shared by all shards.
     pub(crate) counters: Arc<Counters>,
     pub(crate) observer: Option<Observer>,
     pub(crate) paused: RwLock<Paused>,
     /// Figures of the storage.
     pub(crate) gauges: Mutex<BTreeMap<&'static str, u64>>,
-    /// How long ago the first job of each kind that waits could have begun.
+    /// For each kind, how long ago its oldest waiting job could have begun.
     pub(crate) overdue: Mutex<BTreeMap<Kind, Duration>>,
-    /// What was leased and has not begun is to be given back.
+    /// The timers are being stopped: leased jobs that have not begun must be released.
     pub(crate) stopping: AtomicBool,
 }
 
 impl Shared {
-    /// Tells that the store has failed.
+    /// Reports that the store has failed.
     pub(crate) fn report_failure(&self, error: &StoreError) {
         let error = match &self.store_name {
             Some(name) => format!("{name}: {error}"),
@@ -88,14 +86,14 @@ impl Shared {
         self.report(None, EventKind::StoreFailed(error));
     }
 
-    /// Tells those who want to know.
+    /// Reports an event to the callback, and by `tracing`.
     pub(crate) fn report(&self, job: Option<JobName>, kind: EventKind) {
         let event = Event { job, kind };
         #[cfg(feature = "tracing")]
         tracing::warn!("{event}");
         if let Some(observer) = &self.observer {
             // A callback that panics must not end the thread it is called on.
-            catch_unwind(AssertUnwindSafe(|| observer(&event))).unwrap_or_default();
+            guarded(|| observer(&event)).unwrap_or_default();
         }
     }
 }

@@ -6,13 +6,13 @@ use crate::error::Error;
 use crate::store::{Change, Key, Kind, Kinds, Outcome, PAUSE, Store, StoreError};
 use std::collections::BTreeSet;
 
-/// As a store says it; the empty kind is all.
+/// The paused kinds, as a store returns them. The empty kind means all kinds.
 #[derive(Default)]
 pub(crate) struct Paused(BTreeSet<Kind>);
 
 impl Paused {
-    /// Reads which of these kinds are paused. Asks the store once for each, and once for all of
-    /// them.
+    /// Reads which of these kinds are paused, by one lookup for each kind and one for the pause of
+    /// all kinds.
     ///
     /// # Errors
     ///
@@ -33,7 +33,7 @@ impl Paused {
         self.0.contains(kind) || self.0.contains("")
     }
 
-    /// Those that are not paused.
+    /// Returns the kinds that are not paused.
     pub(crate) fn rest(&self, kinds: &Kinds) -> Kinds {
         match self.0.is_empty() {
             true => kinds.clone(),
@@ -114,7 +114,7 @@ impl Timers {
         for commit in commits {
             is_new |= commit.wait()?;
         }
-        // Claimers of this program look at once, and those of others soon.
+        // The claimers of this program read it at once, those of other programs at their next poll.
         self.shards().iter().for_each(|shard| shard.flight.look());
         Ok(is_new)
     }

@@ -1,23 +1,25 @@
-//! Which of several stores a key belongs to, and that each is opened as the shard that it is.
+//! Chooses the store of a key, and checks that each store is opened as the shard that it is.
 //!
-//! A program that counts other shards than those before it would look for a key in the wrong store:
-//! it would find no job to cancel, and schedule a second one under the same key. So each store
-//! keeps a row that says which shard of how many it is, and is refused where that does not fit.
+//! A program with another number or order of stores than earlier programs would look up keys in
+//! wrong stores: it would find no job to cancel, and schedule a second one under the same key. So
+//! each store keeps a row with its shard number and the number of shards. A store that is opened as
+//! another shard is refused.
 
 use crate::error::StartError;
 use crate::store::{Change, Key, Put, SHARD, SHARD_KEY, Store, StoreError, Timestamp, When};
 
-/// A shard, of how many.
+/// The number of a shard, from 0, and the number of shards.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) shard: usize,
     pub(super) of: usize,
 }
 
-/// The shard of a key: the same for ever and on every machine, as jobs lie where it says.
+/// Returns the shard of a key. It must never change, on any machine: stored jobs would not be
+/// found.
 pub(super) fn shard_of(key: &[u8], of: usize) -> usize {
-    // FNV-1a (Fowler, Noll, Vo), 64 bits. Its low bits know of the low bits of bytes alone, and so
-    // it is mixed once more as in MurmurHash3 (Appleby).
+    // FNV-1a (Fowler, Noll, Vo), 64 bits. Its low bits depend only on the low bits of the bytes, so
+    // the finalizer of MurmurHash3 (Appleby) mixes it.
     let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     let mix = |hash: u64, factor| (hash ^ (hash >> 33)).wrapping_mul(factor);
     let hash = key.iter().copied().fold(0xcbf2_9ce4_8422_2325, add);
@@ -26,24 +28,24 @@ pub(super) fn shard_of(key: &[u8], of: usize) -> usize {
 }
 
 impl Place {
-    /// Refuses a store that is another shard, or that has jobs and is none. Changes nothing.
-    /// Returns `true` if the store is empty and is to become a shard.
+    /// Refuses a store that is a different shard, or that has jobs and is no shard. Changes
+    /// nothing. Returns `true` if the store is empty and will become a shard.
     pub(super) fn check(self, store: &mut dyn Store) -> Result<bool, StartError> {
         match said(store)? {
             None if self.of == 1 => Ok(false),
             None if is_empty(store)? => Ok(true),
-            // Another program was faster.
+            // Another program has marked it since.
             None if said(store)?.is_some() => Ok(false),
             None => Err(StartError::Shard(format!(
                 "a store that has jobs or dead letters cannot become {}: their keys may belong to \
-                 others; take empty stores, or queues with new names, and let these jobs run out",
+                 other shards; use empty stores or new queues, and let these jobs finish",
                 self.text()
             ))),
             Some(found) => self.compare(&found).map(|()| false),
         }
     }
 
-    /// Returns `true` if a shard has more than the row that says which it is.
+    /// Returns `true` if a shard has more rows than that of its shard number, or a dead letter.
     pub(super) fn has_jobs(self, store: &mut dyn Store) -> Result<bool, StartError> {
         let (mut rows, mut dead) = (0, 0);
         store.scan(None, 2, &mut |_| rows += 1)?;
@@ -51,24 +53,25 @@ impl Place {
         Ok(rows > 1 || dead > 0)
     }
 
-    /// The report of a store that is empty while other shards have jobs.
+    /// Returns the error for a store that is empty while other shards have jobs.
     pub(super) fn lost(self) -> StoreError {
         let why = format!(
-            "{} is empty, and other shards have jobs: its data were lost, or it is another store \
-             than before. It is used as a new one from now on; stop and restore it, if it had jobs",
+            "{} is empty, and other shards have jobs: its data were lost, or it is a different \
+             store than before. It is used as a new store from now on; if it had jobs, stop and \
+             restore it",
             self.text()
         );
         StoreError::Unavailable(why.into())
     }
 
-    /// Has a store say which shard it is, if it does not yet.
+    /// Writes the shard number to a store that has none.
     pub(super) fn mark(self, store: &mut dyn Store) -> Result<(), StartError> {
         if self.of == 1 {
             return Ok(());
         }
-        // Where another program is first, its row stays.
+        // If another program was first, its row stays.
         store.commit(&[Change::Put(self.row()?)])?;
-        self.compare(&said(store)?.unwrap_or_else(|| "a store with a job by that key".to_owned()))
+        self.compare(&said(store)?.unwrap_or_else(|| "a store with a job of that key".to_owned()))
     }
 
     fn compare(self, found: &str) -> Result<(), StartError> {
@@ -82,7 +85,7 @@ impl Place {
         )))
     }
 
-    /// As it is said in messages, and in the store.
+    /// The text of the shard number in messages and in the store.
     pub(super) fn text(self) -> String {
         match self.of {
             1 => "a store by itself".to_owned(),
@@ -90,7 +93,7 @@ impl Place {
         }
     }
 
-    /// Its part of what is divided among all: one at least.
+    /// Returns the part of this shard if `whole` is divided among all shards: at least 1.
     pub(super) fn part(self, whole: usize) -> usize {
         let rest = usize::from(self.shard < whole % self.of);
         (whole / self.of + rest).max(1)
@@ -108,12 +111,12 @@ impl Place {
     }
 }
 
-/// What a store says that it is.
+/// Reads the shard number of a store.
 fn said(store: &mut dyn Store) -> Result<Option<String>, StartError> {
     Ok(store.find(&key()?)?.and_then(|row| row.shard()))
 }
 
-/// Whether there is neither a job nor a dead letter.
+/// Returns `true` if there is neither a job nor a dead letter.
 fn is_empty(store: &mut dyn Store) -> Result<bool, StoreError> {
     let (mut rows, mut dead) = (0, 0);
     store.scan(None, 1, &mut |_| rows += 1)?;
@@ -129,7 +132,7 @@ fn key() -> Result<Key, StoreError> {
 mod tests {
     use super::*;
 
-    /// Pinned: jobs lie in stores by this.
+    /// Pinned: stored jobs are found by these numbers.
     #[test]
     fn keys_stay_in_their_shards() {
         let of_five = ["", "a", "order-17", "order-18"].map(|key| shard_of(key.as_bytes(), 5));

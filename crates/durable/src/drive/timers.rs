@@ -38,23 +38,23 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// Of each shard, for its threads.
+    /// Creates a value for the threads of each shard.
     pub(super) fn of_shards(shards: Vec<Shared>) -> Vec<Self> {
         let shards: Arc<[Shared]> = shards.into();
         (0..shards.len()).map(|own| Self { shards: Arc::clone(&shards), own }).collect()
     }
 
-    /// What the threads of a shard share.
+    /// The state that the threads of this shard share.
     pub(crate) fn shared(&self) -> &Shared {
         &self.shards[self.own]
     }
 
-    /// A name that no other shard has.
+    /// Returns `what`, with the number of the shard if there are several.
     pub(crate) fn named(&self, what: &str) -> String {
         if self.shards.len() == 1 { what.to_owned() } else { format!("{what}-{}", self.own + 1) }
     }
 
-    /// All of them.
+    /// All shards.
     pub(super) fn shards(&self) -> &[Shared] {
         &self.shards
     }
@@ -97,7 +97,7 @@ impl Timers {
     pub fn every(&self, period: Duration) -> Result<Plan<'_>, Error> {
         let millis = u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
         if millis == 0 || !period.subsec_nanos().is_multiple_of(1_000_000) {
-            let why = format!("a period of {period:?}: one of whole milliseconds is wanted");
+            let why = format!("the period {period:?} is zero or not in whole milliseconds");
             return Err(Error::Rule(why));
         }
         Ok(self.after(Duration::from_millis(millis)).repeat(Repeat::Every(millis)))
@@ -112,7 +112,7 @@ impl Timers {
     ///
     /// # Errors
     ///
-    /// If the line cannot be read or names no time in the future, or the zone is unknown;
+    /// If the line cannot be read or has no time in the future, or the zone is unknown;
     /// [`Error::Store`].
     #[cfg(feature = "cron")]
     pub fn cron(&self, line: &str, zone: &str) -> Result<Plan<'_>, Error> {
@@ -121,7 +121,7 @@ impl Timers {
         }
         let mut rule = crate::claim::CronRule::new(line, zone).map_err(Error::Rule)?;
         let first = rule.next(self.now()?);
-        let none = || Error::Rule(format!("the cron line '{line}' names no time in the future"));
+        let none = || Error::Rule(format!("the cron line '{line}' has no time in the future"));
         let (line, zone) = (rule.plain().to_owned(), zone.to_owned());
         Ok(self.at(first.ok_or_else(none)?).repeat(Repeat::Cron { line, zone }))
     }
@@ -137,7 +137,7 @@ impl Timers {
             let asked = shard.store.lock().claim(&none, 0, second, &mut Vec::new());
             match asked {
                 Ok(next) => {
-                    // The caller does not see these, and some errors come once.
+                    // The caller does not see these errors, and some are returned only once.
                     let report = |(shard, error): (&Shared, _)| shard.report_failure(&error);
                     failed.into_iter().for_each(report);
                     return Ok(next.now);
@@ -259,20 +259,22 @@ impl Timers {
         Jobs::new(self)
     }
 
-    /// The change that makes this the schedule of its key; `None` if it is already.
+    /// Returns the change that makes this the schedule of its key. `None` if it is already.
     pub(crate) fn update(&self, put: Put) -> Result<Option<Put>, Error> {
         let Some(row) = self.find(&put.key)? else { return Ok(Some(put)) };
         let is_same =
             row.kind == put.kind && row.payload == put.payload && row.policy == put.policy;
-        // A job that was cancelled while it ran has no next occurrence: its row goes with the run.
+        // A job that was cancelled while it ran has no next occurrence: its row is removed when the
+        // run ends.
         let is_cancelled = matches!(row.state, State::Closed(_));
         if is_same && !is_cancelled {
             return Ok(None);
         }
         let mut store = self.shard(&put.key).store.lock();
         let now = store.now()?;
-        // A missed run is not forgotten. A run in progress was not missed, but one whose lease has
-        // run out was interrupted. The row of a replaced job is the newer one, which has not begun.
+        // A missed run must still take place. A run in progress was not missed, but a run whose
+        // lease has run out was interrupted. The row of a replaced job is the newer one, which has
+        // not begun.
         let is_missed = row.due <= now
             && match row.state {
                 State::Pending | State::Leased(_) | State::Replaced(_) => true,

@@ -1,17 +1,19 @@
 //! Handlers, one for each kind of job. A closure cannot be stored, so a job names its handler.
 
 mod failure;
+mod held;
 mod run;
 
 pub use failure::{Failure, Stop};
+pub(crate) use held::Held;
 pub use run::DurableRun;
-pub(crate) use run::Held;
 
 use crate::StartError;
 use crate::store::{Kind, Kinds, is_kind};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,8 +29,40 @@ pub enum Next {
     Acked,
 }
 
+/// The future of an async handler.
+pub(crate) type RunFuture = Pin<Box<dyn Future<Output = Result<Next, Failure>> + Send>>;
+
+type SyncHandler = dyn Fn(&DurableRun<'_>, &[u8]) -> Result<Next, Failure> + Send + Sync;
+type AsyncHandler = dyn Fn(DurableRun<'static>, Vec<u8>) -> RunFuture + Send + Sync;
+
 /// A handler that takes the payload as bytes.
-pub(crate) type Handler = dyn Fn(&DurableRun<'_>, &[u8]) -> Result<Next, Failure> + Send + Sync;
+#[derive(Clone)]
+pub(crate) enum Handler {
+    Sync(Arc<SyncHandler>),
+    Async(Arc<AsyncHandler>),
+}
+
+/// Where runs take place. Each lane has its own limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// On the threads of the pool. A thread is in one run at a time.
+    Threads,
+    /// As futures. More futures than threads may be in flight.
+    Futures,
+}
+
+impl Lane {
+    pub(crate) const ALL: [Self; 2] = [Self::Threads, Self::Futures];
+}
+
+impl Handler {
+    pub(crate) fn lane(&self) -> Lane {
+        match self {
+            Self::Sync(_) => Lane::Threads,
+            Self::Async(_) => Lane::Futures,
+        }
+    }
+}
 
 /// The handlers of a program, by kind.
 ///
@@ -51,7 +85,7 @@ pub(crate) type Handler = dyn Fn(&DurableRun<'_>, &[u8]) -> Result<Next, Failure
 #[derive(Default)]
 #[must_use = "handlers do nothing until timers are started with them"]
 pub struct Handlers {
-    handlers: BTreeMap<Kind, Arc<Handler>>,
+    handlers: BTreeMap<Kind, Handler>,
     /// The first error of a call here. Timers that are started with these handlers return it.
     wrong: Option<StartError>,
 }
@@ -68,7 +102,34 @@ impl Handlers {
     where
         F: Fn(&DurableRun<'_>, &[u8]) -> Result<Next, Failure> + Send + Sync + 'static,
     {
-        self.insert(kind.into(), Arc::new(handler));
+        self.insert(kind.into(), Handler::Sync(Arc::new(handler)));
+        self
+    }
+
+    /// Adds an async handler for a kind, which takes the payload as bytes. See
+    /// [`on_async`](Self::on_async).
+    ///
+    /// ```
+    /// use wheelhouse_durable::{DurableRun, Failure, Handlers, Next};
+    ///
+    /// async fn close(run: DurableRun<'static>, order: Vec<u8>) -> Result<Next, Failure> {
+    ///     let order = String::from_utf8(order)?;
+    ///     let plan = run.timers().after(std::time::Duration::from_secs(60));
+    ///     plan.submit_bytes("mail/1", order).await?;
+    ///     Ok(Next::Done)
+    /// }
+    /// let handlers = Handlers::new().on_async_bytes("close-order/1", close);
+    /// # assert_eq!(handlers.kinds().len(), 1);
+    /// ```
+    pub fn on_async_bytes<F, Fut>(mut self, kind: impl Into<Kind>, handler: F) -> Self
+    where
+        F: Fn(DurableRun<'static>, Vec<u8>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Next, Failure>> + Send + 'static,
+    {
+        let handler = move |run: DurableRun<'static>, payload| -> RunFuture {
+            Box::pin(handler(run, payload))
+        };
+        self.insert(kind.into(), Handler::Async(Arc::new(handler)));
         self
     }
 
@@ -80,9 +141,63 @@ impl Handlers {
         T: serde::de::DeserializeOwned,
         F: Fn(&DurableRun<'_>, T) -> Result<Next, Failure> + Send + Sync + 'static,
     {
-        self.on_bytes(kind, move |run, payload| match serde_json::from_slice(payload) {
-            Ok(payload) => handler(run, payload),
-            Err(error) => Err(Stop::new(format!("the payload cannot be read: {error}")).into()),
+        self.on_bytes(kind, move |run, payload| handler(run, read(payload)?))
+    }
+
+    /// Adds an async handler for a kind, which takes the payload as a value that is read from JSON
+    /// (feature `serde`). If the payload cannot be read, the job becomes a dead letter.
+    ///
+    /// The function is called when a run begins, and its future is the run. The executor of
+    /// [`Builder::spawn_on`], such as tokio, polls it. Without that, the
+    /// [`workers`](crate::Builder::workers) poll it. A future that waits occupies no thread, and
+    /// [`Builder::async_runs`] limits how many are in flight.
+    ///
+    /// Results, attempts, backoff, events and [`Builder::slow_after`] are those of other handlers,
+    /// and a panic is a failure. Unlike a closure, a future can be cancelled: it is **dropped** at
+    /// its next `.await`
+    ///
+    /// * when it has reached its [limit](crate::Builder::limit), which counts as a failure;
+    /// * when its lease is lost, since another program has the job or may have it;
+    /// * at the end of [`stop_within`](crate::Durable::stop_within).
+    ///
+    /// [`Builder::spawn_on`]: crate::Builder::spawn_on
+    /// [`Builder::async_runs`]: crate::Builder::async_runs
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wheelhouse_durable::store::MemoryStore;
+    /// use wheelhouse_durable::{Durable, Handlers, Next};
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let handlers = Handlers::new().on_async("close-order/1", |run, order: u64| async move {
+    ///         // For example a call of a service, once for each `idempotency_key`.
+    ///         tokio::time::sleep(Duration::from_millis(1)).await;
+    ///         println!("closed order {order}, once for {}", run.idempotency_key());
+    ///         Ok(Next::Done)
+    ///     });
+    ///     let tokio = tokio::runtime::Handle::current();
+    ///     let timers = Durable::builder(handlers)
+    ///         .spawn_on(move |run| drop(tokio.spawn(run)))
+    ///         .start(MemoryStore::new())?;
+    ///     timers.after(Duration::from_millis(5)).submit("close-order/1", &17).await?;
+    ///     # while timers.snapshot().counts.acked == 0 {
+    ///     #     tokio::task::yield_now().await;
+    ///     # }
+    ///     timers.stop_async().await; // waits for the runs that have begun
+    ///     Ok(())
+    /// }
+    /// ```
+    #[cfg(feature = "serde")]
+    pub fn on_async<T, F, Fut>(self, kind: impl Into<Kind>, handler: F) -> Self
+    where
+        T: serde::de::DeserializeOwned,
+        F: Fn(DurableRun<'static>, T) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Next, Failure>> + Send + 'static,
+    {
+        self.on_async_bytes(kind, move |run, payload| {
+            let called = read(&payload).map(|payload| handler(run, payload));
+            async move { called?.await }
         })
     }
 
@@ -97,7 +212,7 @@ impl Handlers {
         self
     }
 
-    fn insert(&mut self, kind: Kind, handler: Arc<Handler>) {
+    fn insert(&mut self, kind: Kind, handler: Handler) {
         if !is_kind(&kind) {
             self.wrong.get_or_insert(StartError::Kind(kind));
             return;
@@ -118,9 +233,16 @@ impl Handlers {
         Kinds::new(self.handlers.keys().cloned())
     }
 
-    pub(crate) fn checked(self) -> Result<BTreeMap<Kind, Arc<Handler>>, StartError> {
+    pub(crate) fn checked(self) -> Result<BTreeMap<Kind, Handler>, StartError> {
         self.wrong.map_or(Ok(self.handlers), Err)
     }
+}
+
+/// Reads a payload. If it cannot be read, the job is not retried: each attempt would fail alike.
+#[cfg(feature = "serde")]
+fn read<T: serde::de::DeserializeOwned>(payload: &[u8]) -> Result<T, Stop> {
+    let read = serde_json::from_slice(payload);
+    read.map_err(|error| Stop::new(format!("the payload cannot be read: {error}")))
 }
 
 impl fmt::Debug for Handlers {

@@ -73,7 +73,8 @@ pub enum EventKind {
     /// [`Builder::slow_after`](crate::Builder::slow_after).
     Slow(Duration),
     /// The handler has reached its [limit](crate::Builder::limit), this time, and has not returned.
-    /// Its lease is not renewed, so another worker takes the job over.
+    /// The future of an async handler is dropped, which counts as a failure. Any other handler
+    /// keeps running; its lease is not renewed, so another worker takes the job over.
     TimedOut(Duration),
     /// The job's policy has a part that this program does not know, because a newer version has
     /// written it, or a time zone that this machine does not have. The job waits for a program
@@ -107,16 +108,16 @@ impl fmt::Display for Event {
             EventKind::LeaseLost => f.write_str("lost its lease to another worker"),
             EventKind::StillRunning(time) => write!(
                 f,
-                "has been running for {time:?} and occupies a worker: set a `limit`, or raise \
-                 `slow_after`"
+                "has been running for {time:?} and, unless it is async, occupies a worker: set a \
+                 `limit`, or raise `slow_after`"
             ),
             EventKind::Slow(took) => {
                 write!(f, "took {took:?}: add workers by `Builder::workers`, or raise `slow_after`")
             }
             EventKind::TimedOut(limit) => write!(
                 f,
-                "has reached its limit of {limit:?} and occupies a worker; its lease is not \
-                 renewed, and another worker takes the job over"
+                "has reached its limit of {limit:?}: an async run is dropped and retried; any \
+                 other run keeps its worker, and another worker takes the job over after its lease"
             ),
             EventKind::NotUnderstood => f.write_str(
                 "waits: its policy was written by a newer version, or names a time zone that this \

@@ -66,12 +66,11 @@ pub(crate) use key::is_kind;
 pub use key::{InvalidKey, Key, Kind, Kinds, Timestamp, Token};
 pub use memory::MemoryStore;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 /// A callback for when a job is visible earlier than the last [`Next`] of the store said. It must
 /// not block.
-pub type Waker = Arc<dyn Fn() + Send + Sync>;
+pub use wheelhouse_service::Waker;
 
 /// A store of jobs. See the [module](self) for rows, states, numbers and time.
 ///

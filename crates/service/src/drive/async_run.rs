@@ -102,16 +102,16 @@ impl InProgress {
 
     /// Polls the future. Returns the result if it has ended.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), EventKind>> {
-        let mut polled = Poll::Pending;
         let entered = self.span.enter();
-        let called = guarded(|| polled = self.run.future.as_mut().poll(context));
+        let polled = guarded(|| self.run.future.as_mut().poll(context));
         drop(entered);
-        if let Err(message) = called {
-            return Poll::Ready(Err(EventKind::Panicked(message)));
-        }
-        if let Poll::Ready(outcome) = polled {
-            self.result.error = outcome.err();
-            return Poll::Ready(due_run::outcome_of(&self.begun, &mut self.result));
+        match polled {
+            Err(message) => return Poll::Ready(Err(EventKind::Panicked(message))),
+            Ok(Poll::Ready(outcome)) => {
+                self.result.error = outcome.err();
+                return Poll::Ready(due_run::outcome_of(&self.begun, &mut self.result));
+            }
+            Ok(Poll::Pending) => {}
         }
         let (Some(limit), Some(sleep)) = (self.run.limit, &mut self.limit) else {
             return Poll::Pending;

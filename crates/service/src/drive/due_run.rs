@@ -29,7 +29,7 @@ pub struct DueRun {
 }
 
 impl DueRun {
-    pub(super) fn new(
+    pub(crate) fn new(
         timers: Handle,
         id: Id,
         info: Option<Arc<Info>>,

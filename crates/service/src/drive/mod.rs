@@ -18,7 +18,7 @@ pub use executor::Executor;
 pub(crate) use lead::MOST_THREADS;
 #[cfg(wheelhouse_loom)]
 pub(crate) use lead::{Member, Pool, Role};
-pub(crate) use ready::ReadyQueue;
+pub(crate) use ready::{ReadyItem, ReadyQueue};
 pub use scheduler::Scheduler;
 pub use service::{Service, Stop, Stopped};
 pub use stopping::Stopping;
@@ -32,7 +32,6 @@ use crate::{EventKind, Job};
 use executor::Runner;
 #[cfg(not(wheelhouse_loom))]
 use lead::Member;
-use ready::ReadyItem;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,27 +92,40 @@ impl Driver {
         }
     }
 
-    /// Carries out ready runs: at most [`RUNS`], and at most `polls` polls of futures, since a
-    /// future may be ready again at once. Returns the number of runs.
-    fn ready(&self, polls: &mut usize) -> usize {
+    /// Carries out ready runs: at most [`RUNS`]. At most `most` of them are polls of futures, since
+    /// a future may be ready again at once, and runs that are handed out, since such a run may
+    /// schedule the next. Returns the number of runs.
+    fn ready(&self, most: &mut usize) -> usize {
         let shards = self.timers.shards();
         let mut runs = 0;
         while runs < RUNS
             && self.lead.leads()
-            && let Some(ready) = self.timers.shared().ready.pop(*polls > 0)
+            && let Some(ready) = self.timers.shared().ready.pop(*most == 0)
         {
+            runs += 1;
+            let ready = match ready {
+                ReadyItem::Due(run) => {
+                    *most -= 1;
+                    self.may_watch.set(true);
+                    if run.is_async() || !self.runner.is_on_leader() {
+                        self.hand_out(run);
+                        continue;
+                    }
+                    ReadyItem::Run(run)
+                }
+                other => other,
+            };
             let started = shards.now();
             let blocks = matches!(&ready, ReadyItem::Run(run) if run.blocks());
             self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
             match ready {
-                ReadyItem::Run(run) => run.run(),
+                ReadyItem::Run(run) | ReadyItem::Due(run) => run.run(),
                 ReadyItem::Poll(task) => {
-                    *polls -= 1;
+                    *most -= 1;
                     task.run();
                 }
             }
             self.lead.ended(shards.now().saturating_since(started));
-            runs += 1;
         }
         runs
     }

@@ -1,5 +1,5 @@
-//! Runs that wait only for the leading thread: closures that have a place in their group, and async
-//! jobs whose futures must be polled.
+//! Runs that wait only for the leading thread: closures that have a place in their group, async
+//! jobs whose futures must be polled, and jobs that were due when they were scheduled.
 
 use super::async_run::AsyncRun;
 use super::due_run::DueRun;
@@ -14,6 +14,8 @@ use std::task::{Context, Poll};
 pub(crate) enum ReadyItem {
     Run(DueRun),
     Poll(Runnable),
+    /// A run that must be handed out.
+    Due(DueRun),
 }
 
 #[derive(Default)]
@@ -35,7 +37,7 @@ struct Queue {
 impl ReadyQueue {
     /// Hands a run to the leading thread, and wakes it. If the queue is closed, the run is dropped,
     /// which reports it.
-    pub(super) fn push(timers: &Handle, run: ReadyItem) {
+    pub(crate) fn push(timers: &Handle, run: ReadyItem) {
         let its = &timers.shared().ready;
         let mut queue = its.queue.lock();
         debug_assert_eq!(its.len(), queue.ready.len(), "the published length");
@@ -50,14 +52,15 @@ impl ReadyQueue {
         timers.shards().signal.wake_sleeper();
     }
 
-    /// Takes out the next run. A future is taken out only if `polls` is set.
-    pub(super) fn pop(&self, polls: bool) -> Option<ReadyItem> {
+    /// Takes out the next run. With `only_runs`, it takes out neither a future, which may wake
+    /// itself indefinitely, nor a run that must be handed out, which may schedule the next.
+    pub(super) fn pop(&self, only_runs: bool) -> Option<ReadyItem> {
         if self.is_empty() {
             return None;
         }
         let mut queue = self.queue.lock();
         debug_assert_eq!(self.len(), queue.ready.len(), "the published length");
-        if !polls && matches!(queue.ready.front(), Some(ReadyItem::Poll(_))) {
+        if only_runs && !matches!(queue.ready.front(), Some(ReadyItem::Run(_))) {
             return None;
         }
         let run = queue.ready.pop_front();

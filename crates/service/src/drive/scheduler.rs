@@ -101,10 +101,10 @@ impl Scheduler {
         while let Some(more) = driver.portion() {
             runs += more;
         }
-        // Closures of groups, and futures, each of them once.
-        let mut polls = driver.timers.shared().ready.len();
+        // Closures of groups. Also futures and jobs of `execute`, each at most once.
+        let mut most = driver.timers.shared().ready.len();
         loop {
-            match driver.ready(&mut polls) {
+            match driver.ready(&mut most) {
                 0 => break,
                 more => runs += more,
             }

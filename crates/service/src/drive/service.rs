@@ -73,8 +73,8 @@ pub struct Stopped {
     /// never ran. A periodic job that was running during the stop is in the list if the service
     /// waited for its run. Futures are not in the list: they are notified before the stop returns.
     pub jobs: Vec<Job>,
-    /// The number of runs still in progress: zero, unless the service did not wait for them, or one
-    /// of its own jobs stopped it.
+    /// The number of runs still in progress: zero, unless the service did not wait for them, or
+    /// one of its jobs stopped it.
     pub running: usize,
 }
 

@@ -49,26 +49,9 @@ impl Service {
     pub fn stop_async(self, how: Stop) -> Stopping {
         let own = self.timers.shards().runs_on_this_thread();
         let jobs = self.begin_stop(how, own);
-        let result = Arc::new(Mutex::new(StopResult { stopped: None, waker: None }));
-        let (sent, rest) = (Arc::clone(&result), Arc::new(Mutex::new(Some((self, jobs)))));
-        let its = Arc::clone(&rest);
-        let stop = move || {
-            let rest = its.lock().take();
-            let (service, jobs) = rest.expect("called once: by the thread, or if there is none");
-            // Without joining the threads if a job called this: a thread of the pool may wait for
-            // the result.
-            let stopped = service.end_stop(how, own, own == 0, jobs);
-            let mut result = sent.lock();
-            result.stopped = Some(stopped);
-            let waker = result.waker.take();
-            drop(result);
-            waker.into_iter().for_each(Waker::wake);
-        };
-        let name = "wheelhouse-stop".to_owned();
-        if let Err(_no_thread) = thread::Builder::new().name(name).spawn(stop.clone()) {
-            stop();
-        }
-        Stopping { result }
+        // Without joining the threads if a job called this: a thread of the pool may wait for the
+        // result.
+        Stopping::begin(move || self.end_stop(how, own, own == 0, jobs))
     }
 
     /// Refuses new jobs, and takes back the jobs that will not run.
@@ -133,21 +116,46 @@ impl Service {
 }
 
 /// A service that is being stopped: returned by [`Service::stop_async`]. Ready when the service has
-/// stopped.
-#[must_use = "its output contains the jobs that did not run"]
-pub struct Stopping {
-    result: Arc<Mutex<StopResult>>,
+/// stopped, with the result of the stop.
+#[must_use = "the service has stopped when this is ready"]
+pub struct Stopping<T = Stopped> {
+    result: Arc<Mutex<StopResult<T>>>,
 }
 
-struct StopResult {
-    stopped: Option<Stopped>,
+struct StopResult<T> {
+    stopped: Option<T>,
     waker: Option<Waker>,
 }
 
-impl Future for Stopping {
-    type Output = Stopped;
+impl<T: Send + 'static> Stopping<T> {
+    /// Calls `stop` on a new thread, or on this one if no thread can be started. For durable timers
+    /// too.
+    #[doc(hidden)]
+    pub fn begin(stop: impl FnOnce() -> T + Send + 'static) -> Self {
+        let result = Arc::new(Mutex::new(StopResult { stopped: None, waker: None }));
+        let (sent, stop) = (Arc::clone(&result), Arc::new(Mutex::new(Some(stop))));
+        let stop = move || {
+            let stop = stop.lock().take();
+            let stop = stop.expect("called once: by the thread, or if there is none");
+            let stopped = stop();
+            let mut result = sent.lock();
+            result.stopped = Some(stopped);
+            let waker = result.waker.take();
+            drop(result);
+            waker.into_iter().for_each(Waker::wake);
+        };
+        let name = "wheelhouse-stop".to_owned();
+        if let Err(_no_thread) = thread::Builder::new().name(name).spawn(stop.clone()) {
+            stop();
+        }
+        Self { result }
+    }
+}
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Stopped> {
+impl<T> Future for Stopping<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         let mut result = self.result.lock();
         match result.stopped.take() {
             Some(stopped) => Poll::Ready(stopped),
@@ -159,7 +167,7 @@ impl Future for Stopping {
     }
 }
 
-impl fmt::Debug for Stopping {
+impl<T> fmt::Debug for Stopping<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let stopped = self.result.lock().stopped.is_some();
         f.debug_struct("Stopping").field("stopped", &stopped).finish()

@@ -75,10 +75,26 @@ impl Backoff {
         failed < self.attempts
     }
 
-    /// The delay after `failed` failures in a row, at least one. `chance` is from 0 to below 1.
-    pub(crate) fn delay(&self, failed: u32, chance: f64) -> Duration {
+    /// The delay before the next attempt after `failed` failures in a row, including the
+    /// [jitter](Self::jitter), which each call draws again. Ignores [`attempts`](Self::attempts).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wheelhouse_service::Backoff;
+    ///
+    /// let backoff = Backoff::new(Duration::from_secs(1)).jitter(0.5);
+    /// let third = backoff.wait(3);
+    /// assert!(third > Duration::from_secs(2) && third <= Duration::from_secs(4));
+    /// ```
+    pub fn wait(&self, failed: u32) -> Duration {
+        self.delay(failed, fastrand::f64())
+    }
+
+    /// [`wait`](Self::wait) with a given `chance`, from 0 to below 1.
+    fn delay(&self, failed: u32, chance: f64) -> Duration {
         let longest = self.cap.as_secs_f64();
-        let grown = self.factor.powi(i32::try_from(failed - 1).unwrap_or(i32::MAX));
+        let doublings = failed.saturating_sub(1);
+        let grown = self.factor.powi(i32::try_from(doublings).unwrap_or(i32::MAX));
         let delay = (self.first.as_secs_f64() * grown).min(longest) * (1.0 - self.jitter * chance);
         // Zero times infinity is not a number.
         Duration::try_from_secs_f64(delay).unwrap_or(self.first.min(self.cap))
@@ -112,6 +128,24 @@ mod tests {
         assert_eq!(nothing.delay(2, 0.0), Duration::ZERO);
         let forever = Backoff::new(Duration::MAX).cap(Duration::MAX);
         assert!(forever.delay(9, 0.0) >= Duration::from_secs(u64::MAX / 2));
+        let forever = forever.jitter(0.5);
+        for failed in [1, 2, u32::MAX] {
+            assert!((0..1_000).all(|_| forever.wait(failed) >= Duration::MAX / 2), "{failed}");
+        }
+    }
+
+    /// With the default backoff of durable timers.
+    #[test]
+    fn jitter_spreads_each_wait() {
+        let backoff = Backoff::new(Duration::from_secs(1)).jitter(0.5);
+        for (failed, full) in [(0, 1), (1, 1), (2, 2), (5, 16), (13, 3_600), (4_000, 3_600)] {
+            let full = Duration::from_secs(full);
+            let waits: Vec<_> = (0..1_000).map(|_| backoff.wait(failed)).collect();
+            assert!(waits.iter().all(|wait| *wait >= full / 2 && *wait <= full), "{failed}");
+            // The bounds are 23 standard deviations from the expected mean.
+            let mean = waits.iter().sum::<Duration>() / 1_000;
+            assert!(mean > full * 65 / 100 && mean < full * 85 / 100, "{failed}: {mean:?}");
+        }
     }
 
     #[test]

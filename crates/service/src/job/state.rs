@@ -404,7 +404,7 @@ impl<W: ?Sized> JobState<W> {
             rare.failed = 0;
             return None;
         }
-        let at = ended.checked_add(retry.delay(rare.failed, fastrand::f64()))?;
+        let at = ended.checked_add(retry.wait(rare.failed))?;
         self.ticks.reaches(at).then_some(at)
     }
 

@@ -238,6 +238,7 @@ macro_rules! fallible_methods {
 }
 pub(crate) use fallible_methods;
 
+mod at_once;
 mod one_shot;
 mod periodic;
 mod schedule;

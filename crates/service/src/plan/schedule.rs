@@ -95,13 +95,13 @@ impl Handle {
     }
 
     #[cold]
-    fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
+    pub(super) fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
         self.shards().with(shard, |state| state.counts.rejected += 1);
         (reason, work)
     }
 }
 
 /// Converts work back to its type.
-fn unboxed<W: Work>(work: Box<dyn Work>) -> W {
+pub(super) fn unboxed<W: Work>(work: Box<dyn Work>) -> W {
     *work.into_any().downcast().expect("the work that was given")
 }

@@ -174,8 +174,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             self.runs.in_flight += 1;
             return Some(DueJob::Begun(self.begin(index, now, true)));
         }
-        self.turn = self.turn.checked_add(1).unwrap_or(Turn::MIN);
-        let turn = self.turn;
+        let turn = self.next_turn();
         let slot = &mut self.slots[index];
         slot.timer = TimerState::Off(Some(turn));
         self.runs.in_flight += 1;

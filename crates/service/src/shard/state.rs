@@ -5,7 +5,7 @@ use super::arena::Arena;
 use super::dyn_timer::{DynTimer, JobIndex};
 use super::runs::Runs;
 use super::work_slab::{SlabWork, Slabs, WorkSlab};
-use crate::job::{Id, Info, JobState, Status, Turn};
+use crate::job::{Dispatch, Id, Info, JobState, Status, Turn};
 use crate::observe::{Counts, Distributions};
 use crate::time::{Due, Moment, Ticks};
 use crate::{ChangeError, Reason};
@@ -263,12 +263,54 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Ok(self.put(deadline, self.ticks.not_before(deadline), body))
     }
 
+    /// Schedules a job that is due at once. It has no timer. Returns the turn with which its run is
+    /// to be handed out. `None` if all jobs are paused: the job then waits with them.
+    pub(crate) fn schedule_due(
+        &mut self,
+        now: Moment,
+        work: Box<W>,
+        is_async: bool,
+    ) -> Result<(Id, Option<Turn>), Box<W>> {
+        if self.stage != StopStage::Open {
+            return Err(work);
+        }
+        let body = if is_async {
+            let dispatch = Dispatch { is_async, ..Dispatch::default() };
+            let mut job = JobState::plain(work, self.ticks);
+            job.rare.get_or_insert_default().dispatch = dispatch;
+            Body::Other(Other::Full { job: self.job_states.insert(job), with_rare: true })
+        } else {
+            Body::Plain(work)
+        };
+        let number = self.next_number();
+        let turn = (!self.all_paused).then(|| self.next_turn());
+        let timer = TimerState::Off(turn);
+        let index = self.slots.insert(Slot { number, deadline: now, timer, body });
+        let id = Id::new(number, index, self.shard);
+        match turn {
+            Some(_) => self.runs.in_flight += 1,
+            None => self.deferred.push(id),
+        }
+        Ok((id, turn))
+    }
+
+    #[inline]
+    fn next_number(&mut self) -> NonZeroU64 {
+        let number = self.counts.scheduled * self.shards + u64::from(self.shard);
+        self.counts.scheduled += 1;
+        NonZeroU64::MIN.saturating_add(number)
+    }
+
+    /// Returns the turn of the next run that is handed out.
+    pub(super) fn next_turn(&mut self) -> Turn {
+        self.turn = self.turn.checked_add(1).unwrap_or(Turn::MIN);
+        self.turn
+    }
+
     /// Inserts a job, with a timer for this tick.
     #[inline]
     fn put(&mut self, deadline: Moment, tick: Tick, body: Body<W>) -> Id {
-        let number = self.counts.scheduled * self.shards + u64::from(self.shard);
-        let number = NonZeroU64::MIN.saturating_add(number);
-        self.counts.scheduled += 1;
+        let number = self.next_number();
         self.next = self.next.min(tick);
         let wheel = &mut self.wheel;
         let index = self.slots.insert_with(|index| {

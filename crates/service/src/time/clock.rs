@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-/// A callback that wakes a driver before the end of its sleep: it wakes a thread, or writes to a
-/// pipe. It must not block.
+/// A callback that ends a sleep early: it wakes a thread, or writes to a pipe. It is called when
+/// there is something to do before the sleep would end. It must not block.
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
 /// A source of time.
@@ -33,6 +33,20 @@ pub trait Clock: Send + Sync {
     fn watch(&self, waker: &Waker) -> bool {
         let _ = waker;
         false
+    }
+}
+
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    fn now(&self) -> Moment {
+        (**self).now()
+    }
+
+    fn wall(&self) -> SystemTime {
+        (**self).wall()
+    }
+
+    fn watch(&self, waker: &Waker) -> bool {
+        (**self).watch(waker)
     }
 }
 

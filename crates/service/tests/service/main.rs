@@ -2,6 +2,7 @@
 //! `cargo test -p wheelhouse-service --test service stopping::`.
 
 mod async_jobs;
+mod at_once;
 mod calendar;
 mod common;
 #[cfg(feature = "cron")]

@@ -53,7 +53,7 @@ fn what_was_claimed_too_often_is_poison() {
     assert!(matches!(attempt("attempts=1", 2), Verdict::Bury(_)));
     assert!(matches!(attempt("attempts=30", 21), Verdict::Run { .. }));
     let Verdict::Skip { again: next, why: Some(_) } = attempt("every=50", 21) else {
-        panic!("a periodic job goes on with the next")
+        panic!("a periodic job continues with the next")
     };
     assert_eq!(next, again(1_050, 8));
 }
@@ -87,7 +87,7 @@ fn cron_lines_are_worked_out_from_what_was_due() {
     let judged = |late| judge(&job(hourly, HOUR, 1), Timestamp::from_millis(HOUR + late), 20);
     assert_eq!(judged(0), run(again(2 * HOUR, 8), 0));
     assert_eq!(judged(3 * HOUR), run(again(5 * HOUR, 11), 3));
-    // A century of seconds is not worked out one by one.
+    // The seconds of a century are not computed one by one.
     let secondly = job("zone=UTC;cron=* * * * * *", 1_000, 1);
     let century = Timestamp::from_millis(100 * 365 * 24 * HOUR);
     let Verdict::Run { again: Some(next), missed, .. } = judge(&secondly, century, 20) else {
@@ -97,8 +97,8 @@ fn cron_lines_are_worked_out_from_what_was_due() {
     assert_eq!(next.when, When::At(century.saturating_add(Duration::from_secs(1))));
 }
 
-/// Lines are stored in the form that every version reads alike, and lines that an older version
-/// stored mean what they meant then, also if this one would refuse them or read them otherwise.
+/// Lines are stored in a form that every version reads alike. A line that an older version stored
+/// keeps its meaning, even if this version would refuse it or read it differently.
 #[cfg(feature = "cron")]
 #[test]
 fn stored_cron_lines_keep_their_meaning() {
@@ -112,7 +112,7 @@ fn stored_cron_lines_keep_their_meaning() {
         let When::At(due) = next.when else { panic!("a time") };
         due.as_millis() / HOUR
     };
-    // Stored before: each second day or Monday, hour 1, minute 0.
+    // As older versions stored them: each second day or Monday, hour 1, minute 0.
     assert_eq!(next("0 0 */2 * MON"), 2 * 24);
     assert_eq!(next("0 MON * * *"), 1);
     assert_eq!(next("*/90 * * * *"), 1);

@@ -1,0 +1,447 @@
+//! Async handlers.
+
+mod common;
+
+use common::{FaultyStore, KIND, MINUTE, World, millis, secs, wait_until};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use parking_lot::Mutex;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use wheelhouse_durable::store::{Change, Outcome, Store, When};
+use wheelhouse_durable::{
+    AsyncRun, Cancel, Durable, DurableRun, EventKind, Failure, Handlers, Next,
+};
+
+/// A kind whose handler is a closure.
+const SYNC: &str = "sync/1";
+
+/// Futures wait at the gate until it is opened. Clones are the same gate.
+#[derive(Clone, Default)]
+struct Gate(Arc<Mutex<(bool, Vec<Waker>)>>);
+
+impl Gate {
+    fn open(&self) {
+        let mut gate = self.0.lock();
+        gate.0 = true;
+        let waiting = std::mem::take(&mut gate.1);
+        drop(gate);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    async fn pass(&self) {
+        poll_fn(|context| {
+            let mut gate = self.0.lock();
+            if gate.0 {
+                return Poll::Ready(());
+            }
+            gate.1.push(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+/// Sends a message when it is dropped.
+struct Tell(Sender<&'static str>);
+
+impl Drop for Tell {
+    fn drop(&mut self) {
+        self.0.send("dropped").unwrap_or_default();
+    }
+}
+
+/// Handlers whose first attempts wait at a gate that stays closed. They send a message when they
+/// begin and when they are dropped.
+fn first_attempt_waits() -> (Handlers, Receiver<&'static str>) {
+    let (sender, told) = unbounded();
+    let handlers = Handlers::new().on_async_bytes(KIND, move |run, _| {
+        let sender = sender.clone();
+        async move {
+            sender.send("begun")?;
+            if run.attempt() == 1 {
+                let _tell = Tell(sender);
+                Gate::default().pass().await;
+            }
+            Ok(Next::Done)
+        }
+    });
+    (handlers, told)
+}
+
+fn receive<T>(receiver: &Receiver<T>) -> T {
+    receiver.recv_timeout(secs(20)).expect("a message within 20 s")
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let (mut future, waker) = (pin!(future), Waker::from(Arc::new(Unpark(thread::current()))));
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// Advances the clock in steps, so that leases are renewed.
+fn pass_until(world: &World, what: &str, mut is_so: impl FnMut() -> bool) {
+    wait_until(what, || {
+        world.clock.advance(millis(100));
+        thread::sleep(millis(1));
+        is_so()
+    });
+}
+
+/// A thousand futures are in flight on two threads, and closures still run.
+#[test]
+fn a_thousand_runs_are_in_flight_on_two_threads() {
+    let (world, gate) = (World::new(), Gate::default());
+    let (its, in_flight) = (gate.clone(), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&in_flight);
+    let handlers = Handlers::new()
+        .on_async_bytes(KIND, move |_, _| {
+            let (gate, count) = (its.clone(), Arc::clone(&count));
+            async move {
+                count.fetch_add(1, Ordering::SeqCst);
+                gate.pass().await;
+                Ok(Next::Done)
+            }
+        })
+        .on_bytes(SYNC, |_, _| Ok(Next::Done));
+    let timers = world.builder(handlers).workers(2).start(world.store.clone()).unwrap();
+    let commits: Vec<_> = (0..1_000)
+        .map(|n| timers.after(secs(0)).key(format!("{n}")).submit_bytes(KIND, ""))
+        .collect();
+    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    wait_until("all have begun", || in_flight.load(Ordering::SeqCst) == 1_000);
+    assert_eq!(world.leased(), 1_000);
+    timers.after(secs(0)).schedule_bytes(SYNC, "").unwrap();
+    wait_until("a closure runs next to them", || timers.snapshot().counts.acked == 1);
+    assert_eq!(timers.cancel("17").unwrap(), Cancel::Running);
+    gate.open();
+    wait_until("all are acked", || timers.snapshot().counts.acked == 1_001);
+    let counts = timers.snapshot().counts;
+    assert_eq!((counts.started, counts.leases_lost), (1_001, 0));
+    assert!(world.store.is_empty() && world.events.lock().is_empty());
+}
+
+/// Each lane reaches its own limit, whatever the other does.
+#[test]
+fn async_runs_have_a_bound_of_their_own() {
+    let (world, gate) = (World::new(), Gate::default());
+    let ((go, wait), (sender, begun)) = (unbounded::<()>(), unbounded());
+    let (its, told) = (gate.clone(), sender.clone());
+    let handlers = Handlers::new()
+        .on_async_bytes(KIND, move |_, _| {
+            let (gate, told) = (its.clone(), told.clone());
+            async move {
+                told.send("async")?;
+                gate.pass().await;
+                Ok(Next::Done)
+            }
+        })
+        .on_bytes(SYNC, move |_, _| {
+            sender.send("sync")?;
+            wait.recv()?;
+            Ok(Next::Done)
+        });
+    let builder = world.builder(handlers).workers(2).max_in_flight(1).async_runs(3);
+    let timers = builder.start(world.store.clone()).unwrap();
+    let go = go; // Dropped before the timers: a test that fails does not hang.
+    let commits: Vec<_> = (0..10).map(|_| timers.after(secs(0)).submit_bytes(KIND, "")).collect();
+    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    assert_eq!([(); 3].map(|()| receive(&begun)), ["async"; 3]);
+    for _ in 0..2 {
+        timers.after(secs(0)).schedule_bytes(SYNC, "").unwrap();
+    }
+    assert_eq!(receive(&begun), "sync");
+    assert!(begun.recv_timeout(millis(50)).is_err(), "both limits are reached");
+    assert_eq!(world.leased(), 4);
+    go.send(()).unwrap();
+    assert_eq!(receive(&begun), "sync");
+    gate.open();
+    go.send(()).unwrap();
+    wait_until("all are acked", || timers.snapshot().counts.acked == 12);
+    assert!(world.store.is_empty());
+}
+
+/// The renewal of the lease fails because another program has the job. The future is dropped.
+#[test]
+fn a_future_is_dropped_when_another_program_has_its_job() {
+    let world = World::new();
+    let (handlers, told) = first_attempt_waits();
+    let timers = world.start(handlers);
+    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    assert_eq!(receive(&told), "begun");
+    let token = world.find("k").unwrap().state.lease().unwrap().token;
+    let key = wheelhouse_durable::store::Key::new("k").unwrap();
+    let release = Change::Release { key, token, when: When::After(secs(0)) };
+    assert_eq!(world.store.clone().commit(&[release]).unwrap(), [Outcome::Done]);
+    let other = &world.claim_and_die(secs(15))[0];
+    assert_eq!(other.job.attempt, 1, "the release took the attempt back");
+    world.clock.advance(secs(10));
+    assert_eq!(receive(&told), "dropped");
+    wait_until("it is reported", || world.has_event(|kind| *kind == EventKind::LeaseLost));
+    let counts = timers.snapshot().counts;
+    assert_eq!((counts.leases_lost, counts.acked, counts.retried), (1, 0, 0));
+    pass_until(&world, "it runs again after the other lease", || !told.is_empty());
+    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+}
+
+/// An unreachable store renews no lease. When the lease ends, other programs may have the job, so
+/// the future is dropped.
+#[test]
+fn a_future_is_dropped_when_its_lease_cannot_be_renewed() {
+    let world = World::new();
+    let store = FaultyStore::new(&world);
+    let faults = store.faults.clone();
+    let (handlers, told) = first_attempt_waits();
+    let timers = world.builder(handlers).start(store).unwrap();
+    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    assert_eq!(receive(&told), "begun");
+    faults.down(true);
+    world.clock.advance(secs(29));
+    assert!(told.recv_timeout(millis(50)).is_err(), "the lease lasts");
+    world.clock.advance(secs(1));
+    assert_eq!(receive(&told), "dropped");
+    faults.down(false);
+    pass_until(&world, "it runs again", || !told.is_empty());
+    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    assert_eq!(timers.snapshot().counts.leases_lost, 1);
+    assert!(world.has_event(|kind| *kind == EventKind::LeaseLost));
+}
+
+/// At its limit the future is dropped and counts as failed. The retry does not wait for the lease.
+#[test]
+fn a_future_is_dropped_at_its_limit_and_retried() {
+    let world = World::new();
+    let (handlers, told) = first_attempt_waits();
+    let timers = world.builder(handlers).limit(secs(100)).start(world.store.clone()).unwrap();
+    timers.after(secs(0)).key("k").limit(millis(1_500)).schedule_bytes(KIND, "").unwrap();
+    assert_eq!(receive(&told), "begun");
+    world.clock.advance(millis(1_499));
+    assert!(told.recv_timeout(millis(50)).is_err(), "it is within its limit");
+    world.clock.advance(millis(1));
+    assert_eq!(receive(&told), "dropped");
+    wait_until("it failed", || timers.snapshot().counts.retried == 1);
+    assert!(world.has_event(|kind| *kind == EventKind::TimedOut(millis(1_500))));
+    let is_it = |kind: &EventKind| {
+        let EventKind::Failed(why, wait) = kind else { return false };
+        why.contains("1.5s") && *wait <= secs(1)
+    };
+    assert!(world.has_event(is_it));
+    world.clock.advance(secs(1));
+    assert_eq!(receive(&told), "begun");
+    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    assert_eq!(timers.snapshot().counts.timed_out, 1);
+}
+
+/// The handler panics in the call that creates the future, or in the future after it has waited.
+#[test]
+fn a_panic_is_a_failure() {
+    let (world, gate) = (World::new(), Gate::default());
+    let its = gate.clone();
+    let handlers = Handlers::new().on_async_bytes(KIND, move |run, _| {
+        assert!(run.attempt() > 1, "no future");
+        let gate = its.clone();
+        async move {
+            gate.pass().await;
+            assert!(run.attempt() > 2, "no value");
+            Ok(Next::Done)
+        }
+    });
+    let timers = world.start(handlers);
+    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    wait_until("the call has failed", || timers.snapshot().counts.retried == 1);
+    world.clock.advance(secs(1));
+    wait_until("it waits", || timers.snapshot().counts.started == 2);
+    gate.open();
+    wait_until("the future has failed", || timers.snapshot().counts.retried == 2);
+    world.clock.advance(secs(2));
+    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    assert_eq!(timers.snapshot().counts.panicked, 2);
+    for text in ["panicked: no future", "panicked: no value"] {
+        let is_it = |kind: &EventKind| matches!(kind, EventKind::Failed(why, _) if why == text);
+        assert!(world.has_event(is_it), "{text}");
+    }
+}
+
+/// The delays grow until the job becomes a dead letter. `Stop` makes it one at once.
+#[test]
+fn a_future_that_fails_is_retried_with_backoff() {
+    async fn fails(run: DurableRun<'static>, _: Vec<u8>) -> Result<Next, Failure> {
+        if run.key().as_bytes() == b"stops" {
+            return Err(wheelhouse_durable::Stop::new("for good").into());
+        }
+        Err(format!("attempt {}", run.attempt()).into())
+    }
+
+    let world = World::new();
+    let handlers = Handlers::new().on_async_bytes(KIND, fails);
+    let timers = world.builder(handlers).max_attempts(3).start(world.store.clone()).unwrap();
+    timers.after(secs(0)).key("stops").schedule_bytes(KIND, "").unwrap();
+    wait_until("it is dead", || timers.snapshot().counts.dead == 1);
+    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    for attempt in 1..=2 {
+        wait_until("it has failed", || timers.snapshot().counts.retried == attempt);
+        world.clock.advance(secs(attempt));
+    }
+    wait_until("it is dead", || timers.snapshot().counts.dead == 2);
+    let wait = |text: &'static str| {
+        world.events.lock().iter().find_map(|event| match &event.kind {
+            EventKind::Failed(why, wait) if why == text => Some(*wait),
+            _ => None,
+        })
+    };
+    let waits = ["attempt 1", "attempt 2"].map(|text| wait(text).expect("it was reported"));
+    assert!(waits[0] >= millis(500) && waits[0] <= secs(1), "{waits:?}");
+    assert!(waits[1] >= secs(1) && waits[1] <= secs(2), "{waits:?}");
+    let reasons: Vec<_> = timers.dead(None, 9).unwrap().into_iter().map(|its| its.reason).collect();
+    assert_eq!(reasons, ["for good", "attempt 3 failed: attempt 3"]);
+}
+
+/// `stop` and `stop_async` wait for futures as for closures, and commit their ends.
+#[test]
+fn a_stop_waits_for_futures() {
+    for is_async in [false, true] {
+        let (world, gate) = (World::new(), Gate::default());
+        let (its, (sender, begun)) = (gate.clone(), unbounded());
+        let handlers = Handlers::new().on_async_bytes(KIND, move |_, _| {
+            let (gate, sender) = (its.clone(), sender.clone());
+            async move {
+                sender.send(())?;
+                gate.pass().await;
+                Ok(Next::Done)
+            }
+        });
+        let timers = world.start(handlers);
+        timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+        receive(&begun);
+        let watch = timers.timers();
+        thread::scope(|scope| {
+            let stop = || if is_async { block_on(timers.stop_async()) } else { timers.stop() };
+            let stopping = scope.spawn(stop);
+            wait_until("it is being stopped", || watch.is_stopped());
+            // Leases are renewed while the stop waits.
+            for _ in 0..4 {
+                let until = world.find("k").unwrap().visible_at;
+                world.clock.advance(secs(10));
+                wait_until("renewal", || world.find("k").unwrap().visible_at > until);
+            }
+            assert!(!stopping.is_finished());
+            gate.open();
+        });
+        assert_eq!(watch.snapshot().counts.acked, 1);
+        assert!(world.store.is_empty());
+    }
+}
+
+/// When the time of `stop_within` is over, the future is dropped.
+#[test]
+fn a_stop_that_waits_no_longer_drops_futures() {
+    for is_async in [false, true] {
+        let world = World::new();
+        let (handlers, told) = first_attempt_waits();
+        let timers = world.start(handlers);
+        timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+        assert_eq!(receive(&told), "begun");
+        let running = match is_async {
+            true => block_on(timers.stop_within_async(millis(10))),
+            false => timers.stop_within(millis(10)),
+        };
+        assert_eq!(running, 1);
+        assert_eq!(receive(&told), "dropped");
+        assert_eq!(world.leased(), 1, "the job runs again after its lease");
+    }
+}
+
+/// The stop returns at once, since the run would wait for itself. The run is acked.
+#[test]
+fn a_future_may_stop_its_own_timers() {
+    for is_async in [false, true] {
+        let (world, place) = (World::new(), Arc::new(Mutex::new(None::<Durable>)));
+        let (its, (sender, stopped)) = (Arc::clone(&place), unbounded());
+        let handlers = Handlers::new().on_async_bytes(KIND, move |run, _| {
+            let (own, sender) = (its.lock().take(), sender.clone());
+            async move {
+                match own {
+                    Some(own) if is_async => own.stop_async().await,
+                    Some(own) => own.stop(),
+                    None => return Err("not yet".into()),
+                }
+                sender.send(run.timers().is_stopped())?;
+                Ok(Next::Done)
+            }
+        });
+        let timers = world.start(handlers);
+        let watch = timers.timers();
+        timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
+        *place.lock() = Some(timers);
+        world.clock.advance(secs(1));
+        assert!(receive(&stopped));
+        wait_until("it is acked", || watch.snapshot().counts.acked == 1);
+        assert!(world.store.is_empty());
+    }
+}
+
+/// If the executor drops a run before it began, the job is released. If it drops it later, the job
+/// is retried.
+#[test]
+fn an_executor_may_drop_runs() {
+    let world = World::new();
+    let (handlers, told) = first_attempt_waits();
+    let (sender, runs) = unbounded::<AsyncRun>();
+    let builder = world.builder(handlers).spawn_on(move |run| sender.send(run).unwrap_or_default());
+    let timers = builder.start(world.store.clone()).unwrap();
+    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    drop(receive(&runs));
+    wait_until("it is released", || timers.snapshot().counts.released == 1);
+    let mut run = receive(&runs);
+    let poll =
+        |run: &mut AsyncRun| Pin::new(run).poll(&mut Context::from_waker(Waker::noop())).is_ready();
+    assert!(!poll(&mut run));
+    assert_eq!((receive(&told), world.find("k").unwrap().attempt), ("begun", 1));
+    drop(run);
+    assert_eq!(receive(&told), "dropped");
+    wait_until("it failed", || timers.snapshot().counts.retried == 1);
+    world.clock.advance(secs(1));
+    assert!(poll(&mut receive(&runs)));
+    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+}
+
+/// Handlers on tokio's threads may use tokio's timers.
+#[test]
+fn futures_run_on_tokio() {
+    let runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = { runtime }.worker_threads(1).enable_time().build().unwrap();
+    let handlers = Handlers::new().on_async_bytes(KIND, |run, payload: Vec<u8>| async move {
+        tokio::time::sleep(millis(1)).await;
+        if !payload.is_empty() {
+            run.timers().after(secs(0)).key("second").submit_bytes(KIND, "").await?;
+        }
+        Ok(Next::Done)
+    });
+    let (world, tokio) = (World::new(), runtime.handle().clone());
+    let builder = world.builder(handlers).spawn_on(move |run| drop(tokio.spawn(run)));
+    let timers = builder.start(world.store.clone()).unwrap();
+    runtime.block_on(async {
+        timers.after(secs(0)).key("first").submit_bytes(KIND, "x").await.unwrap();
+        while timers.snapshot().counts.acked < 2 {
+            tokio::time::sleep(millis(1)).await;
+        }
+        timers.after(MINUTE).key("later").submit_bytes(KIND, "").await.unwrap();
+        timers.stop_async().await;
+    });
+    assert!(world.find("later").is_some());
+}
