@@ -44,10 +44,10 @@ pub struct Claim {
     pub ours: Vec<u32>,
     /// Its statements that sources decide.
     #[serde(default)]
-    pub by_sources: Vec<Sourced>,
+    pub by_sources: Vec<SourcedStatement>,
     /// Its statements that the article's code decided when it was run.
     #[serde(default)]
-    pub by_printed_code: Vec<Ran>,
+    pub by_printed_code: Vec<PrintedCodeStatement>,
 }
 
 impl Claim {
@@ -56,25 +56,25 @@ impl Claim {
         !self.by_sources.is_empty() || !self.by_printed_code.is_empty()
     }
 
-    /// Returns the mark of a statement, by its number. Faults of printed code are ours: we found
+    /// Returns the origin of a statement, by its number. Faults of printed code are ours: we found
     /// them.
-    pub fn whose(&self, number: u32) -> Whose {
+    pub fn origin(&self, number: u32) -> Origin {
         if self.article == Article::Literature {
-            Whose::Literature
+            Origin::Literature
         } else if self.ours.contains(&number) || self.id.starts_with('B') {
-            Whose::Ours
+            Origin::Ours
         } else if self.sharpened.contains(&number) {
-            Whose::Sharpened
+            Origin::Sharpened
         } else {
-            Whose::Article
+            Origin::Article
         }
     }
 }
 
-/// The author of a statement.
+/// The origin of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Whose {
+pub enum Origin {
     /// The article says it.
     Article,
     /// Our more precise form of what the article says.
@@ -85,7 +85,7 @@ pub enum Whose {
     Literature,
 }
 
-impl Whose {
+impl Origin {
     /// All, in the order of the tally.
     pub const ALL: [Self; 4] = [Self::Article, Self::Sharpened, Self::Ours, Self::Literature];
 
@@ -103,7 +103,7 @@ impl Whose {
 /// A statement that sources decide: id, sentence, outcome, and what the sources say. In the file it
 /// is an array.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Sourced {
+pub struct SourcedStatement {
     /// The claim and a number, as `C01.1`.
     pub id: String,
     /// The sentence.
@@ -117,7 +117,7 @@ pub struct Sourced {
 /// A statement about an article's own code, decided by running that code. In the file it is an
 /// array.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Ran {
+pub struct PrintedCodeStatement {
     /// The claim and a number, as `B4.1`.
     pub id: String,
     /// The sentence.
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_claim_must_be_decided_by_something_that_is_named() {
+    fn a_claim_must_name_what_decides_it() {
         let entry = "[[claim]]\nid = 'C1'\narticle = 'literature'\nsays = 'a'\nbecause = 'c'\n\
                      so = 's'\n";
         let error = |rest: &str| {

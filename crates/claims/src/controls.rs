@@ -15,7 +15,7 @@ use rand_pcg::Pcg64Mcg;
 
 /// A cost whose class is known.
 #[derive(Clone, Copy, Debug)]
-pub struct Planted {
+pub struct PlantedCost {
     /// A description of the cost.
     pub name: &'static str,
     /// Its class; undecided if it is none of the three.
@@ -24,31 +24,39 @@ pub struct Planted {
     pub clean: bool,
     cost: fn(n: u64, random: &mut Pcg64Mcg) -> f64,
     /// Where its shape changes, as a share of the largest n; 0 if the shape is the same at every n.
-    bends: f64,
+    bend: f64,
 }
 
-const fn clean(name: &'static str, class: Growth, cost: fn(u64, &mut Pcg64Mcg) -> f64) -> Planted {
-    Planted { name, class, clean: true, cost, bends: 0.0 }
+const fn clean(
+    name: &'static str,
+    class: Growth,
+    cost: fn(u64, &mut Pcg64Mcg) -> f64,
+) -> PlantedCost {
+    PlantedCost { name, class, clean: true, cost, bend: 0.0 }
 }
 
-const fn hard(name: &'static str, class: Growth, cost: fn(u64, &mut Pcg64Mcg) -> f64) -> Planted {
-    Planted { name, class, clean: false, cost, bends: 0.0 }
+const fn hard(
+    name: &'static str,
+    class: Growth,
+    cost: fn(u64, &mut Pcg64Mcg) -> f64,
+) -> PlantedCost {
+    PlantedCost { name, class, clean: false, cost, bend: 0.0 }
 }
 
 /// A cost whose argument is n divided by the n of the bend, in 1,024ths.
 const fn bent(
     name: &'static str,
     class: Growth,
-    bends: f64,
+    bend: f64,
     cost: fn(u64, &mut Pcg64Mcg) -> f64,
-) -> Planted {
-    Planted { name, class, clean: false, cost, bends }
+) -> PlantedCost {
+    PlantedCost { name, class, clean: false, cost, bend }
 }
 
 use Growth::{Constant, Linear, Logarithmic, Undecided};
 
 /// The planted costs.
-pub const PLANTED: &[Planted] = &[
+pub const PLANTED: &[PlantedCost] = &[
     clean("O(1): one to nine steps", Constant, |_, random| random.random_range(1..10) as f64),
     clean("O(1): 366 steps, within 0.1 %", Constant, |_, random| {
         366.0 + random.random_range(-0.4..0.4)
@@ -136,26 +144,26 @@ pub struct Controls {
     /// How often each cost was drawn.
     times: u64,
     /// The curves of each cost: with few operations a sample, then with many.
-    drawn: Vec<(Planted, u64, Vec<Curve>)>,
+    drawn: Vec<(PlantedCost, u64, Vec<Curve>)>,
 }
 
 impl Controls {
     /// Draws each planted cost `times` times, each time with different random numbers.
     pub fn draw(scale: &Scale, times: u64) -> Self {
         let seeds = scale.seeds().count() as u64;
-        let curve = |planted: &Planted, operations: u64, time: u64| {
+        let curve = |planted: &PlantedCost, operations: u64, time: u64| {
             let of_time = (0..seeds).map(|seed| time * seeds + seed);
             Curve::sweep(&scale.sizes(), of_time, |n, seed| {
                 let mut random = random(seed ^ n << 32);
-                let at = match planted.bends {
+                let at = match planted.bend {
                     0.0 => n,
-                    bends => (1_024.0 * n as f64 / (bends * scale.largest() as f64)) as u64,
+                    bend => (1_024.0 * n as f64 / (bend * scale.largest() as f64)) as u64,
                 };
                 let steps = (0..operations).map(|_| (planted.cost)(at, &mut random)).sum::<f64>();
                 steps / operations as f64
             })
         };
-        let of_each = |planted: &Planted| {
+        let of_each = |planted: &PlantedCost| {
             OPERATIONS.map(|operations| {
                 let curves = (0..times).map(|time| curve(planted, operations, time));
                 (*planted, operations, curves.collect())
@@ -166,7 +174,7 @@ impl Controls {
 
     /// Classifies every curve that was drawn.
     pub fn confusion(&self, thresholds: &Thresholds) -> Confusion {
-        let row = |(planted, operations, curves): &(Planted, u64, Vec<Curve>)| {
+        let row = |(planted, operations, curves): &(PlantedCost, u64, Vec<Curve>)| {
             let mut given = [0; 4];
             for curve in curves {
                 let class = curve.shape(thresholds).class;
@@ -188,7 +196,7 @@ pub struct Confusion {
     pub times: u64,
     /// For each planted cost, how often it was classified as constant, logarithmic, linear,
     /// undecided; with few operations a sample, then with many.
-    pub rows: Vec<(Planted, u64, [u64; 4])>,
+    pub rows: Vec<(PlantedCost, u64, [u64; 4])>,
     /// The share of all classifications that may be wrong.
     most_wrong: f64,
     /// The share of all classifications that may be misses of a clean cost.
@@ -198,7 +206,7 @@ pub struct Confusion {
 impl Confusion {
     /// The number of wrong classifications: those as another class. "Undecided" is not wrong.
     pub fn wrong(&self) -> u64 {
-        let wrong = |(planted, _, given): &(Planted, u64, [u64; 4])| {
+        let wrong = |(planted, _, given): &(PlantedCost, u64, [u64; 4])| {
             let others = CLASSES.iter().zip(given);
             let others = others.filter(|(class, _)| ![planted.class, Undecided].contains(*class));
             others.map(|(_, times)| times).sum::<u64>()
@@ -208,11 +216,11 @@ impl Confusion {
 
     /// How often a clean cost was not given its class, with many operations a sample.
     pub fn missed(&self) -> u64 {
-        let missed = |(planted, _, given): &(Planted, u64, [u64; 4])| {
+        let missed = |(planted, _, given): &(PlantedCost, u64, [u64; 4])| {
             let own = CLASSES.iter().position(|class| *class == planted.class).unwrap_or(3);
             self.times - given[own]
         };
-        let clean = |row: &&(Planted, u64, [u64; 4])| row.0.clean && row.1 == OPERATIONS[1];
+        let clean = |row: &&(PlantedCost, u64, [u64; 4])| row.0.clean && row.1 == OPERATIONS[1];
         self.rows.iter().filter(clean).map(missed).sum()
     }
 
@@ -243,15 +251,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn planted_costs_are_told() {
-        let told = Controls::draw(&Scale::REDUCED, 10).confusion(&Thresholds::default());
-        assert!(told.is_sound(), "{} wrong, {} missed: {told:?}", told.wrong(), told.missed());
+    fn planted_costs_get_their_class() {
+        let confusion = Controls::draw(&Scale::REDUCED, 10).confusion(&Thresholds::default());
+        assert!(
+            confusion.is_sound(),
+            "{} wrong, {} missed: {confusion:?}",
+            confusion.wrong(),
+            confusion.missed()
+        );
     }
 
     /// Each broken threshold hides or invents growth (for example, up to 5 steps per doubling count
     /// as constant): the controls must notice.
     #[test]
-    fn a_broken_classifier_is_seen() {
+    fn a_broken_classifier_is_noticed() {
         let controls = Controls::draw(&Scale::REDUCED, 4);
         for (threshold, factor) in
             [(Threshold::NoStep, 100.0), (Threshold::Trend, 100.0), (Threshold::Exponent, 10.0)]

@@ -1,4 +1,4 @@
-//! Probes: structures that count their work, and operations on them.
+//! Structures that count their work, and operations on them.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -33,59 +33,59 @@ impl Steps {
 }
 
 /// A structure under test. It stores numbers and counts its work. `T` is any [`Timer`] that was
-/// built with a [`CountingMeter`].
+/// built with a [`CountingMeter`], by default a structure of any type.
 ///
 /// ```
-/// use wheelhouse_claims::count::Probe;
+/// use wheelhouse_claims::count::CountedTimer;
 /// use wheelhouse_round_wheel::RoundWheel;
 /// use wheelhouse_core::{Timer, meter::CountingMeter};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// // With a custom configuration ...
 /// let wheel = RoundWheel::builder().slots(64).meter(CountingMeter::default()).build()?;
-/// let mut probe = Probe::new(wheel, RoundWheel::meter);
-/// let (steps, id) = probe.work(|timer| timer.insert(100, 1));
+/// let mut counted = CountedTimer::new(wheel, RoundWheel::meter);
+/// let (steps, id) = counted.work(|timer| timer.insert(100, 1));
 /// assert!(steps.total() > 0);
 /// // ... or in the default one.
-/// let probe = Probe::of::<wheelhouse_binary_heap::Definition<4>>();
+/// let counted = CountedTimer::of::<wheelhouse_binary_heap::Definition<4>>();
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Probe<T> {
+pub struct CountedTimer<T = AnyTimer> {
     /// The structure.
     pub timer: T,
     meter: fn(&T) -> &CountingMeter,
 }
 
-impl Probe<AnyTimer> {
+impl CountedTimer {
     /// A structure in its default configuration.
     ///
     /// # Panics
     ///
     /// If it does not count its work; all structures of this workspace do.
     pub fn of<B: Backend + 'static>() -> Self {
-        Probe::new(B::build(), |timer| {
+        CountedTimer::new(B::build(), |timer| {
             B::meter(timer).expect("a structure of this workspace counts its work")
         })
-        .any()
+        .boxed()
     }
 }
 
-impl<T: Timer<u64>> Probe<T> {
+impl<T: Timer<u64>> CountedTimer<T> {
     /// A structure that was built with a [`CountingMeter`], and the function that returns the
     /// meter.
     pub fn new(timer: T, meter: fn(&T) -> &CountingMeter) -> Self {
         Self { timer, meter }
     }
 
-    /// The same probe behind a pointer, so that an experiment is compiled once and not for each
+    /// The same structure behind a pointer, so that an experiment is compiled once and not for each
     /// structure.
-    pub fn any(self) -> Probe<AnyTimer>
+    pub fn boxed(self) -> CountedTimer
     where
         T: 'static,
     {
-        Probe { timer: AnyTimer(Box::new(self)), meter: |any| any.0.meter() }
+        CountedTimer { timer: AnyTimer(Box::new(self)), meter: |any| any.0.meter() }
     }
 
     /// All work so far.
@@ -110,8 +110,8 @@ impl<T: Timer<u64>> Probe<T> {
     }
 
     /// Advances to a tick and returns the timers that fired, as (deadline, value).
-    pub fn fired(&mut self, now: Tick) -> Vec<(Tick, u64)> {
-        fired(&mut self.timer, now)
+    pub fn advance_to(&mut self, now: Tick) -> Vec<(Tick, u64)> {
+        advance_to(&mut self.timer, now)
     }
 
     /// The mean number of steps of an operation that is repeated `times` times.
@@ -121,7 +121,7 @@ impl<T: Timer<u64>> Probe<T> {
     }
 }
 
-pub(crate) fn fired(timer: &mut impl Timer<u64>, now: Tick) -> Vec<(Tick, u64)> {
+pub(crate) fn advance_to(timer: &mut impl Timer<u64>, now: Tick) -> Vec<(Tick, u64)> {
     let mut fired = Vec::new();
     timer.advance(now, |Expired { deadline, value, .. }| fired.push((deadline, value)));
     fired
@@ -129,12 +129,12 @@ pub(crate) fn fired(timer: &mut impl Timer<u64>, now: Tick) -> Vec<(Tick, u64)> 
 
 /// A structure of any type under test. [`Timer`] itself is not dyn compatible, because its callback
 /// is generic.
-pub struct AnyTimer(Box<dyn Facility>);
+pub struct AnyTimer(Box<dyn DynTimer>);
 
 impl AnyTimer {
     /// Advances to a tick and returns the timers that fired, as (deadline, value).
-    pub fn fired(&mut self, now: Tick) -> Vec<(Tick, u64)> {
-        fired(self, now)
+    pub fn advance_to(&mut self, now: Tick) -> Vec<(Tick, u64)> {
+        advance_to(self, now)
     }
 
     /// Moves the clock and fires the earliest timer that is due, if any: (deadline, value).
@@ -149,8 +149,8 @@ impl std::fmt::Debug for AnyTimer {
     }
 }
 
-/// The operations of a [`Probe`], without type parameters.
-trait Facility {
+/// The operations of a [`CountedTimer`], without type parameters.
+trait DynTimer {
     fn meter(&self) -> &CountingMeter;
     fn now(&self) -> Tick;
     fn len(&self) -> usize;
@@ -164,7 +164,7 @@ trait Facility {
     fn compact(&mut self);
 }
 
-impl<T: Timer<u64>> Facility for Probe<T> {
+impl<T: Timer<u64>> DynTimer for CountedTimer<T> {
     fn meter(&self) -> &CountingMeter {
         (self.meter)(&self.timer)
     }
@@ -254,9 +254,9 @@ impl Timer<u64> for AnyTimer {
 
 /// The costs of many operations of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally(Vec<u64>);
+pub struct Costs(Vec<u64>);
 
-impl Tally {
+impl Costs {
     /// Adds an operation.
     pub fn add(&mut self, cost: u64) {
         self.0.push(cost);
@@ -292,13 +292,13 @@ impl Tally {
     }
 }
 
-impl Extend<u64> for Tally {
+impl Extend<u64> for Costs {
     fn extend<I: IntoIterator<Item = u64>>(&mut self, costs: I) {
         self.0.extend(costs);
     }
 }
 
-impl FromIterator<u64> for Tally {
+impl FromIterator<u64> for Costs {
     fn from_iter<I: IntoIterator<Item = u64>>(costs: I) -> Self {
         Self(costs.into_iter().collect())
     }
@@ -358,17 +358,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tally_has_mean_quantile_and_maximum() {
-        let tally: Tally = (1..=100).collect();
+    fn costs_have_a_mean_a_quantile_and_a_maximum() {
+        let costs: Costs = (1..=100).collect();
         assert_eq!(
-            (tally.mean(), tally.quantile(0.99), tally.quantile(1.0), tally.max()),
+            (costs.mean(), costs.quantile(0.99), costs.quantile(1.0), costs.max()),
             (50.5, 99, 100, 100)
         );
-        assert_eq!((Tally::default().quantile(0.5), Tally::default().max()), (0, 0));
+        assert_eq!((Costs::default().quantile(0.5), Costs::default().max()), (0, 0));
     }
 
     #[test]
-    fn orders_are_what_they_are_called() {
+    fn delays_are_in_the_order_of_their_name() {
         assert_eq!(Order::Ascending.delays(4, 1), [1, 2, 3, 4]);
         assert_eq!(Order::Descending.delays(4, 1), [4, 3, 2, 1]);
         assert!(

@@ -1,8 +1,8 @@
 //! The evidence of an experiment: the statements it decides, and the tables and charts behind them.
 
 use crate::growth::{Curve, Growth};
-use crate::shown::{Shown, shown};
-use crate::statement::{By, Statement, Test};
+use crate::phrase::{Phrase, phrase};
+use crate::statement::{Criterion, EvidenceKind, Statement};
 use crate::sweep::Sweep;
 use crate::thresholds::Threshold;
 use serde::Serialize;
@@ -19,26 +19,26 @@ pub struct Evidence {
     pub tables: Vec<Table>,
     /// The same counts as pictures, where a picture says more.
     pub charts: Vec<Chart>,
-    by: By,
+    decided_by: EvidenceKind,
 }
 
 impl Evidence {
     /// Sets what decides the statements that follow.
-    pub fn by(&mut self, by: By) -> &mut Self {
-        self.by = by;
+    pub fn decide_by(&mut self, kind: EvidenceKind) -> &mut Self {
+        self.decided_by = kind;
         self
     }
 
     /// Decides a statement.
-    pub fn say(
+    pub fn decide(
         &mut self,
         id: &'static str,
         quote: impl Into<String>,
-        test: Test,
+        criterion: Criterion,
         number: impl Into<String>,
     ) {
         let (quote, number) = (quote.into(), number.into());
-        self.statements.push(Statement { id, quote, by: self.by, test, number });
+        self.statements.push(Statement { id, quote, by: self.decided_by, criterion, number });
     }
 
     /// Decides a statement by a value that is `true` or `false`.
@@ -49,11 +49,11 @@ impl Evidence {
         holds: bool,
         number: impl Into<String>,
     ) {
-        self.say(id, quote, Test::Holds(holds), number);
+        self.decide(id, quote, Criterion::Holds(holds), number);
     }
 
     /// Decides a statement by equality: it holds if the stated and the found value are the same.
-    pub fn is<T: PartialEq + Shown>(
+    pub fn equals<T: PartialEq + Phrase>(
         &mut self,
         id: &'static str,
         quote: impl Into<String>,
@@ -61,16 +61,16 @@ impl Evidence {
         found: T,
     ) {
         let number = if stated == found {
-            shown(&found)
+            phrase(&found)
         } else {
-            format!("{}, not {}", shown(&found), shown(&stated))
+            format!("{}, not {}", phrase(&found), phrase(&stated))
         };
         self.holds(id, quote, stated == found, number);
     }
 
     /// Decides a statement about all structures: it holds if each has this value, and there is at
     /// least one.
-    pub fn everywhere<T: PartialEq + Shown>(
+    pub fn equals_everywhere<T: PartialEq + Phrase>(
         &mut self,
         id: &'static str,
         quote: impl Into<String>,
@@ -81,7 +81,7 @@ impl Evidence {
         let number = match others.as_slice() {
             [] => format!("on all {} structures", outcomes.len()),
             [(name, found), ..] => {
-                format!("{} of {} differ; {name}: {}", others.len(), outcomes.len(), shown(found))
+                format!("{} of {} differ; {name}: {}", others.len(), outcomes.len(), phrase(found))
             }
         };
         self.holds(id, quote, others.is_empty() && !outcomes.is_empty(), number);
@@ -95,7 +95,7 @@ impl Evidence {
         curves: impl IntoIterator<Item = &'a Curve>,
         class: Growth,
     ) {
-        self.growth(id, quote, curves, |curves| Test::Is(curves, class));
+        self.growth(id, quote, curves, |curves| Criterion::Is(curves, class));
     }
 
     /// Decides the statement that each cost is at most of a class: O.
@@ -106,7 +106,7 @@ impl Evidence {
         curves: impl IntoIterator<Item = &'a Curve>,
         class: Growth,
     ) {
-        self.growth(id, quote, curves, |curves| Test::AtMost(curves, class));
+        self.growth(id, quote, curves, |curves| Criterion::AtMost(curves, class));
     }
 
     /// Decides the statement that each cost grows with n.
@@ -116,7 +116,7 @@ impl Evidence {
         quote: impl Into<String>,
         curves: impl IntoIterator<Item = &'a Curve>,
     ) {
-        self.growth(id, quote, curves, Test::Grows);
+        self.growth(id, quote, curves, Criterion::Grows);
     }
 
     /// Decides a statement about how costs grow.
@@ -125,11 +125,11 @@ impl Evidence {
         id: &'static str,
         quote: impl Into<String>,
         curves: impl IntoIterator<Item = &'a Curve>,
-        test: impl FnOnce(Vec<Curve>) -> Test,
+        criterion: impl FnOnce(Vec<Curve>) -> Criterion,
     ) {
         let curves: Vec<Curve> = curves.into_iter().cloned().collect();
-        let number = told(&curves);
-        self.say(id, quote, test(curves), number);
+        let number = describe(&curves);
+        self.decide(id, quote, criterion(curves), number);
     }
 
     /// Decides the statement that one figure exceeds another by a factor.
@@ -141,7 +141,7 @@ impl Evidence {
         factor: Threshold,
     ) {
         let number = format!("{more:.1} against {less:.1}: {:.2} times", more / less);
-        self.say(id, quote, Test::Exceeds(vec![(more, less)], factor), number);
+        self.decide(id, quote, Criterion::Exceeds(vec![(more, less)], factor), number);
     }
 
     /// Adds a sweep as table and chart.
@@ -163,13 +163,13 @@ impl Evidence {
     }
 
     /// Adds a value that decides nothing to the table of such values.
-    pub fn beside(&mut self, what: impl Into<String>, found: impl Shown) {
+    pub fn note(&mut self, what: impl Into<String>, found: impl Phrase) {
         const TITLE: &str = "Beside it";
         if self.tables.last().is_none_or(|table| table.title != TITLE) {
             self.tables.push(Table::new(TITLE, ["what", "found"]));
         }
         if let Some(table) = self.tables.last_mut() {
-            table.row([what.into(), shown(&found)]);
+            table.row([what.into(), phrase(&found)]);
         }
     }
 
@@ -196,7 +196,7 @@ impl Evidence {
 }
 
 /// The range of the costs at the largest n, or of one cost over all n, and the classes.
-fn told(curves: &[Curve]) -> String {
+fn describe(curves: &[Curve]) -> String {
     let mut classes: Vec<_> = curves.iter().map(Curve::growth).collect();
     classes.sort_unstable();
     classes.dedup();

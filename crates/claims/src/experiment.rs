@@ -1,6 +1,6 @@
 //! The definition of an experiment.
 
-use crate::{Evidence, Lab};
+use crate::{Evidence, Setup};
 
 /// An experiment.
 #[derive(Clone, Copy, Debug)]
@@ -10,14 +10,14 @@ pub struct Experiment {
     /// A description of what it does, on which structures.
     pub about: &'static str,
     /// Runs it and adds what it finds to the evidence.
-    pub run: fn(&Lab, &mut Evidence),
+    pub run: fn(&Setup, &mut Evidence),
 }
 
 impl Experiment {
     /// Runs it.
-    pub fn run(&self, lab: &Lab) -> Evidence {
+    pub fn run(&self, setup: &Setup) -> Evidence {
         let mut evidence = Evidence::default();
-        (self.run)(lab, &mut evidence);
+        (self.run)(setup, &mut evidence);
         evidence
     }
 }

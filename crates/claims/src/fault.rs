@@ -1,6 +1,6 @@
 //! Faults that tests inject into structures, to see whether the claims notice them.
 
-use crate::count::{AnyTimer, Probe, Steps};
+use crate::count::{AnyTimer, CountedTimer, Steps};
 use wheelhouse_core::meter::{CountingMeter, Meter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
@@ -8,32 +8,32 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
     /// Another structure is used under its name.
-    Instead {
+    Replaced {
         /// The name.
-        of: &'static str,
+        name: &'static str,
         /// The structure that is used instead.
-        comes: &'static str,
+        by: &'static str,
     },
     /// An operation takes more steps, and counts them.
-    Dearer {
+    Costlier {
         /// The structure.
-        of: &'static str,
+        name: &'static str,
         /// The operation.
-        on: Operation,
+        operation: AffectedOperation,
         /// The number of additional steps, with n timers.
-        by: fn(n: u64) -> u64,
+        extra_steps: fn(n: u64) -> u64,
     },
     /// Work of one kind is not counted.
-    Silent {
+    Uncounted {
         /// The structure.
-        of: &'static str,
+        name: &'static str,
         /// The kind.
         work: Work,
     },
     /// Work of one kind is counted several times.
-    Counted {
+    Overcounted {
         /// The structure.
-        of: &'static str,
+        name: &'static str,
         /// The kind.
         work: Work,
         /// How many times.
@@ -42,13 +42,13 @@ pub enum Fault {
     /// Timers fire a tick late.
     Late {
         /// The structure.
-        of: &'static str,
+        name: &'static str,
     },
 }
 
 /// An operation that a fault can affect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum AffectedOperation {
     /// Starting a timer.
     Insert,
     /// Stopping a timer.
@@ -61,7 +61,7 @@ impl Fault {
     /// Returns the name of the structure to build instead of `name`, if there is one.
     pub(crate) fn replacement(&self, name: &str) -> Option<&'static str> {
         match self {
-            Self::Instead { of, comes } if *of == name => Some(comes),
+            Self::Replaced { name: replaced, by } if *replaced == name => Some(by),
             _ => None,
         }
     }
@@ -69,37 +69,41 @@ impl Fault {
     /// Returns `true` if the fault is in the operations of the structure called `name`.
     pub(crate) fn is_in(&self, name: &str) -> bool {
         match self {
-            Self::Instead { .. } => false,
-            Self::Dearer { of, .. }
-            | Self::Silent { of, .. }
-            | Self::Counted { of, .. }
-            | Self::Late { of } => *of == name,
+            Self::Replaced { .. } => false,
+            Self::Costlier { name: faulty, .. }
+            | Self::Uncounted { name: faulty, .. }
+            | Self::Overcounted { name: faulty, .. }
+            | Self::Late { name: faulty } => *faulty == name,
         }
     }
 }
 
 /// A structure with a fault.
-pub(crate) struct Faulty {
-    inner: Probe<AnyTimer>,
+pub(crate) struct FaultyTimer {
+    inner: CountedTimer,
     fault: Fault,
     meter: CountingMeter,
 }
 
-impl Faulty {
-    pub(crate) fn put_into(inner: Probe<AnyTimer>, fault: Fault) -> Probe<AnyTimer> {
+impl FaultyTimer {
+    pub(crate) fn inject(inner: CountedTimer, fault: Fault) -> CountedTimer {
         let faulty = Self { inner, fault, meter: CountingMeter::default() };
-        Probe::new(faulty, |it| &it.meter).any()
+        CountedTimer::new(faulty, |it| &it.meter).boxed()
     }
 
     /// Calls `act` and counts its work as the fault demands.
-    fn act<R>(&mut self, on: Option<Operation>, act: impl FnOnce(&mut AnyTimer) -> R) -> R {
+    fn act<R>(
+        &mut self,
+        called: Option<AffectedOperation>,
+        act: impl FnOnce(&mut AnyTimer) -> R,
+    ) -> R {
         let n = self.inner.timer.len() as u64;
         let (steps, result) = self.inner.work(act);
         self.count(&steps);
-        if let Fault::Dearer { on: dearer, by, .. } = self.fault
-            && on == Some(dearer)
+        if let Fault::Costlier { operation, extra_steps, .. } = self.fault
+            && called == Some(operation)
         {
-            self.meter.tally(Work::EntryScan, by(n));
+            self.meter.tally(Work::EntryScan, extra_steps(n));
         }
         result
     }
@@ -107,8 +111,8 @@ impl Faulty {
     fn count(&self, steps: &Steps) {
         for kind in Work::ALL {
             let times = match self.fault {
-                Fault::Silent { work, .. } if work == kind => 0,
-                Fault::Counted { work, times, .. } if work == kind => times,
+                Fault::Uncounted { work, .. } if work == kind => 0,
+                Fault::Overcounted { work, times, .. } if work == kind => times,
                 _ => 1,
             };
             self.meter.tally(kind, times * steps.of(kind));
@@ -116,12 +120,12 @@ impl Faulty {
     }
 
     /// The tick that is passed to the structure.
-    fn told(&self, now: Tick) -> Tick {
+    fn passed_tick(&self, now: Tick) -> Tick {
         if matches!(self.fault, Fault::Late { .. }) { now.saturating_sub(1) } else { now }
     }
 }
 
-impl Timer<u64> for Faulty {
+impl Timer<u64> for FaultyTimer {
     fn now(&self) -> Tick {
         self.inner.timer.now()
     }
@@ -131,11 +135,11 @@ impl Timer<u64> for Faulty {
     }
 
     fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
-        self.act(Some(Operation::Insert), |timer| timer.insert(deadline, value))
+        self.act(Some(AffectedOperation::Insert), |timer| timer.insert(deadline, value))
     }
 
     fn cancel(&mut self, id: TimerId) -> Option<u64> {
-        self.act(Some(Operation::Cancel), |timer| timer.cancel(id))
+        self.act(Some(AffectedOperation::Cancel), |timer| timer.cancel(id))
     }
 
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
@@ -151,17 +155,17 @@ impl Timer<u64> for Faulty {
         let next = self.inner.timer.next_wakeup();
         self.count(&self.inner.steps().since(&before));
         // A structure that is a tick late also wakes a tick late.
-        next.map(|tick| if self.told(1) == 0 { tick.saturating_add(1) } else { tick })
+        next.map(|tick| if self.passed_tick(1) == 0 { tick.saturating_add(1) } else { tick })
     }
 
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<u64>> {
-        let now = self.told(now);
-        self.act(Some(Operation::Fire), |timer| timer.pop_expired(now))
+        let now = self.passed_tick(now);
+        self.act(Some(AffectedOperation::Fire), |timer| timer.pop_expired(now))
     }
 
     fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<u64>)) -> usize {
-        let now = self.told(now);
-        self.act(Some(Operation::Fire), |timer| timer.advance(now, on_expiry))
+        let now = self.passed_tick(now);
+        self.act(Some(AffectedOperation::Fire), |timer| timer.advance(now, on_expiry))
     }
 
     fn compact(&mut self) {
@@ -172,22 +176,21 @@ impl Timer<u64> for Faulty {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Lab, Scale};
+    use crate::{Scale, Setup};
 
     fn steps(fault: Fault) -> u64 {
-        let lab = Lab { faults: vec![fault], ..Lab::new(&Scale::REDUCED) };
-        let mut probe = lab.make("binary-heap");
-        probe.fill([3, 2, 1]);
-        probe.steps().total()
+        let setup = Setup { faults: vec![fault], ..Setup::new(&Scale::REDUCED) };
+        let mut counted = setup.build("binary-heap");
+        counted.fill([3, 2, 1]);
+        counted.steps().total()
     }
 
     #[test]
-    fn a_fault_is_in_what_it_names_and_nowhere_else() {
-        let of = "list-wheel";
-        let sound = steps(Fault::Late { of });
-        let (of, on) = ("binary-heap", Operation::Insert);
-        assert_eq!(steps(Fault::Dearer { of, on, by: |n| n }), sound + 3);
-        assert!(steps(Fault::Silent { of, work: Work::Comparison }) < sound);
-        assert_ne!(steps(Fault::Instead { of, comes: "unordered-list" }), sound);
+    fn a_fault_affects_only_the_structure_that_it_names() {
+        let sound = steps(Fault::Late { name: "list-wheel" });
+        let (name, operation) = ("binary-heap", AffectedOperation::Insert);
+        assert_eq!(steps(Fault::Costlier { name, operation, extra_steps: |n| n }), sound + 3);
+        assert!(steps(Fault::Uncounted { name, work: Work::Comparison }) < sound);
+        assert_ne!(steps(Fault::Replaced { name, by: "unordered-list" }), sound);
     }
 }

@@ -7,12 +7,12 @@
 //! * Pairs decide statements on few timers and on trees. The record is `instructions.json`.
 //!   `wheelhouse claims --instructions` compares it with new counts, and with `--record` replaces
 //!   it.
-//! * Work that a structure does not count is visible in its instructions only: [`slopes`] compares
-//!   n with 2n timers.
+//! * Work that a structure does not count is visible in its instructions only: [`growing_pairs`]
+//!   compares n with 2n timers.
 
 use crate::front::on_all_processors;
 use crate::growth::mean;
-use crate::recorded;
+use crate::instruction_record;
 use anyhow::Result;
 use wheelhouse_present::table::{Cell, Column, Table};
 use wheelhouse_present::units;
@@ -82,7 +82,9 @@ pub const PATH: &str = "crates/claims/instructions.json";
 /// # Errors
 ///
 /// If counting fails.
-pub fn count(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<recorded::Pair>> {
+pub fn count(
+    count: impl Fn(&Play) -> Result<f64> + Sync,
+) -> Result<Vec<instruction_record::RecordedPair>> {
     let all = BACKENDS.iter().flat_map(|backend| RECORDED.map(|pair| (*backend, pair)));
     let all: Vec<_> = all.flat_map(|(backend, pair)| SIZES.map(|n| (backend, pair, n))).collect();
     let mean = |(backend, pair, n): (&'static str, Pair, u64)| {
@@ -90,7 +92,7 @@ pub fn count(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<recorded
         let counts = SEEDS.map(play).collect::<Result<Vec<_>>>()?;
         let instructions = (100.0 * mean(&counts)).round() / 100.0;
         let (backend, pair) = (backend.to_owned(), pair.name().to_owned());
-        Ok(recorded::Pair { backend, pair, n, instructions })
+        Ok(instruction_record::RecordedPair { backend, pair, n, instructions })
     };
     on_all_processors(&all, mean).into_iter().collect()
 }
@@ -110,29 +112,29 @@ const DRIFT: f64 = 0.05;
 /// # Errors
 ///
 /// If counting fails.
-pub fn slopes(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<String>> {
+pub fn growing_pairs(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<String>> {
     let all = CHECKED.iter().flat_map(|backend| Pair::ALL.map(|pair| (*backend, pair)));
     let slope = |(backend, pair): (&'static str, Pair)| {
         let play = |n| count(&Play { backend: backend.to_owned(), pair, n, seed: 1 });
         let (few, many) = (play(CHECKED_N)?, play(2 * CHECKED_N)?);
         let (n, pair) = (CHECKED_N, pair.name());
-        let told =
+        let description =
             format!("{backend}, {pair}: {few:.0} instructions at {n}, {many:.0} at {}", 2 * n);
-        Ok((many > (1.0 + GROWTH) * few).then_some(told))
+        Ok((many > (1.0 + GROWTH) * few).then_some(description))
     };
     let slopes = on_all_processors(&all.collect::<Vec<_>>(), slope);
     Ok(slopes.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
 /// The counts that differ from those on record.
-pub fn drifted(counted: &[recorded::Pair]) -> Vec<String> {
-    let told = |it: &recorded::Pair| {
-        let recorded = recorded::pair(&it.backend, &it.pair, it.n);
+pub fn drifted(counted: &[instruction_record::RecordedPair]) -> Vec<String> {
+    let describe = |it: &instruction_record::RecordedPair| {
+        let recorded = instruction_record::pair_instructions(&it.backend, &it.pair, it.n);
         let differs = (it.instructions / recorded - 1.0).abs() > DRIFT || recorded.is_nan();
         let (counted, n) = (it.instructions, it.n);
         differs.then(|| format!("{}, {} at {n}: {counted}, not {recorded}", it.backend, it.pair))
     };
-    counted.iter().filter_map(told).collect()
+    counted.iter().filter_map(describe).collect()
 }
 
 /// The text of the record's file.
@@ -140,14 +142,14 @@ pub fn drifted(counted: &[recorded::Pair]) -> Vec<String> {
 /// # Errors
 ///
 /// If it cannot be written as JSON.
-pub fn file(pairs: &[recorded::Pair]) -> Result<String> {
+pub fn file_text(pairs: &[instruction_record::RecordedPair]) -> Result<String> {
     let line = |pair| serde_json::to_string(pair).map(|line| format!("  {line}"));
     let lines = pairs.iter().map(line).collect::<Result<Vec<_>, _>>()?;
     Ok(format!("[\n{}\n]\n", lines.join(",\n")))
 }
 
 /// The pairs as a table: a row for each structure and pair, a column for each n.
-pub fn table(pairs: &[recorded::Pair]) -> Table {
+pub fn table(pairs: &[instruction_record::RecordedPair]) -> Table {
     let head = |n| format!("n = {}", units::count(n));
     let sizes = SIZES.map(|n| Column::right(head(n)).keyed(n.to_string()));
     let columns = [Column::left("structure"), Column::left("operations")].into_iter().chain(sizes);
@@ -170,29 +172,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_counted_is_what_is_on_record() -> Result<()> {
+    fn equal_counts_have_not_drifted() -> Result<()> {
         let counted = count(|play| {
-            Ok(recorded::pair(&play.backend, play.pair.name(), play.n) + play.seed as f64 - 2.0)
+            Ok(instruction_record::pair_instructions(&play.backend, play.pair.name(), play.n)
+                + play.seed as f64
+                - 2.0)
         })?;
         assert!(counted.iter().all(|pair| pair.instructions > 100.0), "{counted:?}");
-        assert_eq!(file(&counted)?, recorded::PAIRS_FILE, "the file is as the command writes it");
+        assert_eq!(
+            file_text(&counted)?,
+            instruction_record::PAIRS_FILE,
+            "the file is as the command writes it"
+        );
         assert_eq!(table(&counted).rows.len(), BACKENDS.len() * RECORDED.len());
         assert_eq!(drifted(&counted), [] as [&str; 0]);
-        let more =
-            recorded::Pair { instructions: 1.06 * counted[0].instructions, ..counted[0].clone() };
+        let more = instruction_record::RecordedPair {
+            instructions: 1.06 * counted[0].instructions,
+            ..counted[0].clone()
+        };
         assert_eq!(drifted(&[more]).len(), 1);
         Ok(())
     }
 
     #[test]
-    fn work_that_grows_with_n_is_seen_in_its_instructions() -> Result<()> {
+    fn uncounted_work_that_grows_with_n_is_found() -> Result<()> {
         let constant = |_: &Play| Ok(140.0);
-        assert_eq!(slopes(constant)?, [] as [&str; 0]);
+        assert_eq!(growing_pairs(constant)?, [] as [&str; 0]);
         let walks = |play: &Play| {
             let walked = play.backend == "list-wheel" && play.pair == Pair::Move;
             Ok(140.0 + if walked { play.n as f64 } else { 0.0 })
         };
-        let found = slopes(walks)?;
+        let found = growing_pairs(walks)?;
         assert_eq!(found.len(), 1);
         assert!(found[0].starts_with("list-wheel, move: 1164 instructions at 1024"), "{found:?}");
         Ok(())

@@ -1,10 +1,10 @@
 //! Runs experiments and compares the outcomes with the record.
 
-use crate::claim::Whose;
-use crate::outcomes::{self, Pin, Record};
-use crate::statement::{By, Outcome};
+use crate::claim::Origin;
+use crate::outcomes::{self, Record, RecordedStatement};
+use crate::statement::{EvidenceKind, Outcome};
 use crate::thresholds::{Threshold, Thresholds};
-use crate::{Claim, Evidence, Experiment, Lab, experiments, printed};
+use crate::{Claim, Evidence, Experiment, Setup, experiments, printed};
 use anyhow::Result;
 use serde::Serialize;
 use std::panic::resume_unwind;
@@ -14,40 +14,41 @@ use std::thread;
 
 /// A statement and its outcome.
 #[derive(Clone, Debug, Serialize)]
-pub struct Decided {
+pub struct DecidedStatement {
     /// The claim and a number, as `C28.2`.
     pub id: String,
     /// The sentence.
     pub quote: String,
     /// The author of the statement.
-    pub whose: Whose,
+    pub whose: Origin,
     /// The kind of evidence that decides it.
-    pub by: By,
+    pub by: EvidenceKind,
     /// The figure that decides, in a few words; for a source, what the source says.
     pub number: String,
     /// The outcome of this run.
     pub outcome: Outcome,
     /// The record: outcome, figure and sentence.
     #[serde(skip)]
-    pub pin: Option<Pin>,
+    pub recorded: Option<RecordedStatement>,
 }
 
-impl Decided {
+impl DecidedStatement {
     /// Returns `true` if outcome, figure and sentence equal the record.
-    pub fn as_recorded(&self) -> bool {
-        self.otherwise().is_none()
+    pub fn matches_record(&self) -> bool {
+        self.difference_from_record().is_none()
     }
 
     /// Returns how it differs from the record, if it does.
-    pub fn otherwise(&self) -> Option<String> {
-        let Some(pin) = &self.pin else { return Some("not on record".to_owned()) };
-        let figure = pin.figure.as_ref().filter(|it| !outcomes::agree(it, &self.number));
-        if pin.outcome != self.outcome {
-            Some(format!("not {}", pin.outcome))
+    pub fn difference_from_record(&self) -> Option<String> {
+        let Some(recorded) = &self.recorded else { return Some("not on record".to_owned()) };
+        let figure =
+            recorded.figure.as_ref().filter(|it| !outcomes::figures_agree(it, &self.number));
+        if recorded.outcome != self.outcome {
+            Some(format!("not {}", recorded.outcome))
         } else if let Some(figure) = figure {
             Some(format!("on record with '{figure}'"))
         } else {
-            let reworded = pin.quote.as_ref().filter(|it| **it != self.quote);
+            let reworded = recorded.quote.as_ref().filter(|it| **it != self.quote);
             reworded.map(|quote| format!("on record as '{quote}'"))
         }
     }
@@ -55,32 +56,34 @@ impl Decided {
 
 /// A claim and the outcomes of its statements.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct JudgedClaim {
     /// The claim.
     pub claim: Claim,
     /// Its statements.
-    pub statements: Vec<Decided>,
+    pub statements: Vec<DecidedStatement>,
 }
 
-impl Judged {
+impl JudgedClaim {
     /// The numbers of its statements that are confirmed, refuted and undecided.
     pub fn tally(&self) -> [usize; 3] {
         tally(&self.statements)
     }
 
     /// Returns `true` if all its statements equal the record.
-    pub fn as_recorded(&self) -> bool {
-        self.statements.iter().all(Decided::as_recorded)
+    pub fn matches_record(&self) -> bool {
+        self.statements.iter().all(DecidedStatement::matches_record)
     }
 
     /// The reason, in which `{C28.2}` is replaced by the figure of this run.
     pub fn because(&self) -> String {
-        let fill = |text: String, it: &Decided| text.replace(&format!("{{{}}}", it.id), &it.number);
+        let fill = |text: String, it: &DecidedStatement| {
+            text.replace(&format!("{{{}}}", it.id), &it.number)
+        };
         self.statements.iter().fold(self.claim.because.clone(), fill)
     }
 }
 
-fn tally<'a>(statements: impl IntoIterator<Item = &'a Decided> + Clone) -> [usize; 3] {
+fn tally<'a>(statements: impl IntoIterator<Item = &'a DecidedStatement> + Clone) -> [usize; 3] {
     Outcome::ALL
         .map(|outcome| statements.clone().into_iter().filter(|it| it.outcome == outcome).count())
 }
@@ -89,7 +92,7 @@ fn tally<'a>(statements: impl IntoIterator<Item = &'a Decided> + Clone) -> [usiz
 #[derive(Clone, Debug)]
 pub struct Judgement {
     /// The claims, in the order in which they were passed.
-    pub judged: Vec<Judged>,
+    pub claims: Vec<JudgedClaim>,
     /// The experiments that ran, with what they found.
     pub evidence: Vec<(Experiment, Evidence)>,
     /// The record.
@@ -98,12 +101,12 @@ pub struct Judgement {
 
 impl Judgement {
     /// All statements, in the order of the claims.
-    pub fn statements(&self) -> impl Iterator<Item = &Decided> + Clone {
-        self.judged.iter().flat_map(|judged| &judged.statements)
+    pub fn statements(&self) -> impl Iterator<Item = &DecidedStatement> + Clone {
+        self.claims.iter().flat_map(|judged| &judged.statements)
     }
 
     /// The statement with this id.
-    pub fn statement(&self, id: &str) -> Option<&Decided> {
+    pub fn statement(&self, id: &str) -> Option<&DecidedStatement> {
         self.statements().find(|it| it.id.eq_ignore_ascii_case(id))
     }
 
@@ -116,7 +119,7 @@ impl Judgement {
     pub fn missing(&self) -> Vec<String> {
         let is_asked = |id: &str| {
             let of = id.split_once('.').map_or(id, |(of, _)| of);
-            self.judged.iter().any(|judged| judged.claim.id == of)
+            self.claims.iter().any(|judged| judged.claim.id == of)
         };
         let record = self.record.keys().filter(|id| is_asked(id));
         record.filter(|id| self.statement(id).is_none()).cloned().collect()
@@ -125,38 +128,38 @@ impl Judgement {
     /// Accepts all figures and sentences as they are, since a new report replaces those on record.
     /// Outcomes are still compared.
     #[must_use]
-    pub fn as_reported(&self) -> Self {
+    pub fn comparing_outcomes_only(&self) -> Self {
         let mut reported = self.clone();
-        let statements = reported.judged.iter_mut().flat_map(|judged| &mut judged.statements);
-        for pin in statements.filter_map(|it| it.pin.as_mut()) {
-            (pin.figure, pin.quote) = (None, None);
+        let statements = reported.claims.iter_mut().flat_map(|judged| &mut judged.statements);
+        for recorded in statements.filter_map(|it| it.recorded.as_mut()) {
+            (recorded.figure, recorded.quote) = (None, None);
         }
         reported
     }
 
     /// The statements that differ from the record, or are not on record.
-    pub fn unexpected(&self) -> impl Iterator<Item = &Decided> {
-        self.statements().filter(|it| !it.as_recorded())
+    pub fn unexpected(&self) -> impl Iterator<Item = &DecidedStatement> {
+        self.statements().filter(|it| !it.matches_record())
     }
 
     /// The new record: outcomes, figures and sentences.
     pub fn record(&self) -> Record {
-        let pin = |it: &Decided| Pin {
+        let recorded = |it: &DecidedStatement| RecordedStatement {
             outcome: it.outcome,
             figure: Some(it.number.clone()),
             quote: Some(it.quote.clone()),
         };
-        self.statements().map(|it| (it.id.clone(), pin(it))).collect()
+        self.statements().map(|it| (it.id.clone(), recorded(it))).collect()
     }
 
     /// The statements whose outcome changes if a threshold is multiplied: (id, new outcome).
-    pub fn with(&self, threshold: Threshold, factor: f64) -> Vec<(&'static str, Outcome)> {
+    pub fn changed_by(&self, threshold: Threshold, factor: f64) -> Vec<(&'static str, Outcome)> {
         let (as_is, other) =
             (Thresholds::default(), Thresholds::default().scaled(threshold, factor));
         let statements = self.evidence.iter().flat_map(|(_, evidence)| &evidence.statements);
         let changed = statements.filter_map(|it| {
-            let outcome = it.test.outcome(&other);
-            (outcome != it.test.outcome(&as_is)).then_some((it.id, outcome))
+            let outcome = it.criterion.outcome(&other);
+            (outcome != it.criterion.outcome(&as_is)).then_some((it.id, outcome))
         });
         changed.collect()
     }
@@ -170,7 +173,7 @@ impl Judgement {
 /// If a claim names an experiment that does not exist, or the record cannot be read.
 pub fn judge(
     claims: Vec<Claim>,
-    lab: &Lab,
+    setup: &Setup,
     before: impl FnMut(&Experiment) + Send,
 ) -> Result<Judgement> {
     let mut chosen: Vec<Experiment> = Vec::new();
@@ -181,16 +184,16 @@ pub fn judge(
     }
     // The longest experiments begin first, so that no processor waits for one at the end.
     chosen.sort_by_key(|it| experiments::ALL.iter().position(|other| other.name == it.name));
-    let evidence = run_all(&chosen, lab, before);
-    let record = outcomes::recorded(&lab.scale)?;
-    let judged = claims.into_iter().map(|claim| judged(claim, &evidence, &record)).collect();
-    Ok(Judgement { judged, evidence, record })
+    let evidence = run_all(&chosen, setup, before);
+    let record = outcomes::recorded(&setup.scale)?;
+    let claims = claims.into_iter().map(|claim| judged(claim, &evidence, &record)).collect();
+    Ok(Judgement { claims, evidence, record })
 }
 
 /// Runs experiments in parallel. They share nothing that changes.
 fn run_all(
     chosen: &[Experiment],
-    lab: &Lab,
+    setup: &Setup,
     before: impl FnMut(&Experiment) + Send,
 ) -> Vec<(Experiment, Evidence)> {
     let (next, before) = (AtomicUsize::new(0), Mutex::new(before));
@@ -202,7 +205,7 @@ fn run_all(
             if let Ok(mut before) = before.lock() {
                 before(experiment);
             }
-            done.push((at, experiment.run(lab)));
+            done.push((at, experiment.run(setup)));
         }
     };
     let workers = thread::available_parallelism().map_or(1, |count| count.get());
@@ -216,32 +219,40 @@ fn run_all(
     done.into_iter().map(|(at, evidence)| (chosen[at], evidence)).collect()
 }
 
-fn judged(claim: Claim, evidence: &[(Experiment, Evidence)], record: &Record) -> Judged {
+fn judged(claim: Claim, evidence: &[(Experiment, Evidence)], record: &Record) -> JudgedClaim {
     let thresholds = Thresholds::default();
-    let decided = |id: &str, quote: &str, by: By, number: String, outcome: Outcome| Decided {
-        id: id.to_owned(),
-        quote: quote.to_owned(),
-        whose: claim.whose(number_of(id)),
-        by,
-        number,
-        outcome,
-        pin: record.get(id).cloned(),
+    let decided = |id: &str, quote: &str, by: EvidenceKind, number: String, outcome: Outcome| {
+        DecidedStatement {
+            id: id.to_owned(),
+            quote: quote.to_owned(),
+            whose: claim.origin(number_of(id)),
+            by,
+            number,
+            outcome,
+            recorded: record.get(id).cloned(),
+        }
     };
     let is_of = |id: &str| id.split_once('.').is_some_and(|(of, _)| of == claim.id);
     let all = evidence.iter().flat_map(|(_, evidence)| &evidence.statements);
     let counted = all.filter(|statement| is_of(statement.id)).map(|it| {
-        decided(it.id, &it.quote, it.by, it.number.clone(), it.test.outcome(&thresholds))
+        decided(it.id, &it.quote, it.by, it.number.clone(), it.criterion.outcome(&thresholds))
     });
     let by_sources = claim.by_sources.iter();
-    let by_sources =
-        by_sources.map(|it| decided(&it.id, &it.quote, By::Sources, it.says.clone(), it.outcome));
+    let by_sources = by_sources
+        .map(|it| decided(&it.id, &it.quote, EvidenceKind::Sources, it.says.clone(), it.outcome));
     let by_printed_code = claim.by_printed_code.iter().map(|it| {
         let answers = printed::answers(&it.prints, printed::on_record());
-        decided(&it.id, &it.quote, By::PrintedCode, answers.told, answers.hold.into())
+        decided(
+            &it.id,
+            &it.quote,
+            EvidenceKind::PrintedCode,
+            answers.description,
+            answers.hold.into(),
+        )
     });
     let mut statements: Vec<_> = counted.chain(by_sources).chain(by_printed_code).collect();
     statements.sort_by_key(|it| number_of(&it.id));
-    Judged { claim, statements }
+    JudgedClaim { claim, statements }
 }
 
 /// The number of a statement within its claim.

@@ -3,32 +3,33 @@
 //!
 //! A [`Claim`] is an entry of `claims.toml`: a phrase of an article, its translation, and the
 //! reason for the outcome. It is split into *statements*, each confirmed, refuted or undecided, and
-//! each marked as the article's, sharpened, ours or the literature's ([`Whose`]). An [`Experiment`]
-//! is a program that counts: it runs structures of this workspace, or a model of an article's
-//! printed code, on a virtual clock. Outcomes, figures and sentences are on [record](outcomes).
+//! each marked as the article's, sharpened, ours or the literature's ([`Origin`]). An
+//! [`Experiment`] is a program that counts: it runs structures of this workspace, or a model of an
+//! article's printed code, on a virtual clock. Outcomes, figures and sentences are on
+//! [record](outcomes).
 //!
 //! ```text
 //!  claims.toml ──▶ Claim ──────────────────────────────────────╮
-//!                    │ names                                   ├──▶ Judged: as recorded or not
+//!                    │ names                                   ├─▶ JudgedClaim: as recorded or not
 //!  structures ──▶ Experiment ──▶ Evidence: statements, tables ─╯
-//!     (Lab)          │
+//!    (Setup)         │
 //!          samples ─▶ Shape                class, slope per doubling with its interval, spikes
 //! ```
 //!
 //! Nothing that decides reads a clock; the times in the table of the [`front`] are context.
-//! Operation counts decide how a cost grows ([`growth`]). [Instructions](recorded) decide which of
-//! two structures is ahead, because a step of one may cost more than a step of the other. The
-//! classifier is tested on planted costs ([`controls`]), the claims on planted faults ([`fault`]),
-//! and all our thresholds are in one table ([`thresholds`]). If a change makes a statement differ
-//! from the record, `cargo test` and `wheelhouse claims` fail.
+//! Operation counts decide how a cost grows ([`growth`]). [Instructions](instruction_record) decide
+//! which of two structures is ahead, because a step of one may cost more than a step of the other.
+//! The classifier is tested on planted costs ([`controls`]), the claims on planted faults
+//! ([`fault`]), and all our thresholds are in one table ([`thresholds`]). If a change makes a
+//! statement differ from the record, `cargo test` and `wheelhouse claims` fail.
 //!
 //! ```
-//! use wheelhouse_claims::{Lab, Outcome, Scale, judge, select};
+//! use wheelhouse_claims::{Outcome, Scale, Setup, judge, select};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let judgement = judge(select(&["B1".to_owned()])?, &Lab::new(&Scale::REDUCED), |_| ())?;
+//! let judgement = judge(select(&["B1".to_owned()])?, &Setup::new(&Scale::REDUCED), |_| ())?;
 //! let lost = judgement.statement("B1.1").ok_or("no B1.1")?;
-//! assert_eq!((lost.outcome, lost.as_recorded()), (Outcome::Confirmed, true));
+//! assert_eq!((lost.outcome, lost.matches_record()), (Outcome::Confirmed, true));
 //! # Ok(())
 //! # }
 //! ```
@@ -42,27 +43,27 @@ pub mod experiments;
 pub mod fault;
 pub mod front;
 pub mod growth;
+pub mod instruction_record;
 pub mod instructions;
 mod judge;
-mod lab;
 pub mod outcomes;
+mod phrase;
 pub mod printed;
-pub mod recorded;
 pub mod report;
 mod scale;
-mod shown;
+mod setup;
 mod statement;
 mod sweep;
 pub mod thresholds;
 
-pub use claim::{Article, Claim, Ran, Sourced, Whose, claims, select};
+pub use claim::{Article, Claim, Origin, PrintedCodeStatement, SourcedStatement, claims, select};
 pub use evidence::{Chart, Evidence, Series, Table};
 pub use experiment::Experiment;
-pub use judge::{Decided, Judged, Judgement, judge};
-pub use lab::{Lab, Outcomes};
+pub use judge::{DecidedStatement, JudgedClaim, Judgement, judge};
+pub use phrase::Phrase;
 pub use scale::Scale;
-pub use shown::Shown;
-pub use statement::{By, Outcome, Statement, Test};
+pub use setup::{ResultsByStructure, Setup};
+pub use statement::{Criterion, EvidenceKind, Outcome, Statement};
 pub use sweep::Sweep;
 
 /// Compiles the program of the README.

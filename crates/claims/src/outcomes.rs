@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The statements on record, by their ids.
-pub type Record = BTreeMap<String, Pin>;
+pub type Record = BTreeMap<String, RecordedStatement>;
 
 /// A statement on record. A figure or a sentence that is `None` agrees with any.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pin {
+pub struct RecordedStatement {
     /// The outcome.
     pub outcome: Outcome,
     /// The figure that decided it.
@@ -33,13 +33,13 @@ const REPORT: &str = include_str!("../../../results/claims/verdicts.json");
 
 /// A claim of the report.
 #[derive(Deserialize)]
-struct Judged {
-    statements: Vec<Reported>,
+struct ReportedClaim {
+    statements: Vec<ReportedStatement>,
 }
 
 /// A statement of the report.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Reported {
+pub struct ReportedStatement {
     /// The claim and a number.
     pub id: String,
     /// The sentence.
@@ -55,8 +55,8 @@ pub struct Reported {
 /// # Errors
 ///
 /// If the file is invalid.
-pub fn reported() -> Result<Vec<Reported>> {
-    let judged: Vec<Judged> =
+pub fn reported() -> Result<Vec<ReportedStatement>> {
+    let judged: Vec<ReportedClaim> =
         serde_json::from_str(REPORT).context("cannot read results/claims/verdicts.json")?;
     Ok(judged.into_iter().flat_map(|judged| judged.statements).collect())
 }
@@ -72,14 +72,14 @@ pub fn recorded(scale: &Scale) -> Result<Record> {
         toml::from_str(FILE).with_context(|| format!("cannot read {PATH}"))?;
     let reduced = |(id, (outcome, figure))| {
         let figure = (*scale == Scale::REDUCED).then_some(figure);
-        (id, Pin { outcome, figure, quote: None })
+        (id, RecordedStatement { outcome, figure, quote: None })
     };
     let mut record: Record = outcomes.into_iter().map(reduced).collect();
     for it in reported()? {
-        if let Some(pin) = record.get_mut(&it.id) {
-            pin.quote = Some(it.quote);
+        if let Some(recorded) = record.get_mut(&it.id) {
+            recorded.quote = Some(it.quote);
             if *scale == Scale::WHOLE {
-                pin.figure = Some(it.number);
+                recorded.figure = Some(it.number);
             }
         }
     }
@@ -92,7 +92,7 @@ const SHARE: f64 = 0.01;
 
 /// Returns `true` if two figures agree: equal words, equal counts, and fractions within a
 /// hundredth.
-pub fn agree(one: &str, other: &str) -> bool {
+pub fn figures_agree(one: &str, other: &str) -> bool {
     let (one, other) = (parts(one), parts(other));
     let same = |(one, other): (&&str, &&str)| {
         one == other
@@ -120,7 +120,7 @@ fn parts(text: &str) -> Vec<&str> {
 }
 
 /// The text of the record's file. Claims are ordered by name, statements by number.
-pub fn file(record: &Record) -> String {
+pub fn file_text(record: &Record) -> String {
     let mut lines: Vec<_> = record.iter().collect();
     lines.sort_by_key(|(id, _)| {
         let (claim, number) = id.split_once('.').unwrap_or((id, ""));
@@ -131,7 +131,7 @@ pub fn file(record: &Record) -> String {
         "# The outcome of every statement, and its figure on the reduced range of n. Written by\n\
          # 'wheelhouse claims --record'.\n",
     );
-    for (id, Pin { outcome, figure, .. }) in lines {
+    for (id, RecordedStatement { outcome, figure, .. }) in lines {
         let figure = figure.as_deref().unwrap_or_default().replace('\\', "\\\\");
         let figure = figure.replace('"', "\\\"");
         // Writing into a string cannot fail.
@@ -145,14 +145,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() -> Result<()> {
+    fn a_written_record_is_read_back() -> Result<()> {
         let ids = ["C2.1", "C2.10", "C2.2", "C10.1", "B1.1"];
         let figure = Some("'key' \\ \"x\", 3".to_owned());
-        let pin = Pin { outcome: Outcome::Refuted, figure, quote: None };
-        let record: Record = ids.map(|id| (id.to_owned(), pin.clone())).into();
-        let text = file(&record);
+        let recorded = RecordedStatement { outcome: Outcome::Refuted, figure, quote: None };
+        let record: Record = ids.map(|id| (id.to_owned(), recorded.clone())).into();
+        let text = file_text(&record);
         let read: BTreeMap<String, (Outcome, String)> = toml::from_str(&text)?;
-        assert!(read.values().all(|(_, figure)| Some(figure) == pin.figure.as_ref()), "{text}");
+        assert!(
+            read.values().all(|(_, figure)| Some(figure) == recorded.figure.as_ref()),
+            "{text}"
+        );
         let order: Vec<_> =
             text.lines().skip(2).filter_map(|line| line.split('"').nth(1)).collect();
         assert_eq!(order, ["B1.1", "C2.1", "C2.2", "C2.10", "C10.1"]);
@@ -160,17 +163,17 @@ mod tests {
     }
 
     #[test]
-    fn the_file_is_as_the_command_writes_it() -> Result<()> {
-        assert_eq!(FILE, file(&recorded(&Scale::REDUCED)?));
+    fn the_file_is_what_the_command_writes() -> Result<()> {
+        assert_eq!(FILE, file_text(&recorded(&Scale::REDUCED)?));
         Ok(())
     }
 
     #[test]
     fn counts_are_equal_and_fractions_within_a_hundredth() {
-        assert!(agree("not from 416 of 512 starts", "not from 416 of 512 starts"));
-        assert!(!agree("not from 400 of 512 starts", "not from 416 of 512 starts"));
-        assert!(agree("4.56 to 39.0: constant", "4.58 to 39.0: constant"));
-        assert!(!agree("4.56 to 39.0: constant", "4.66 to 39.0: constant"));
-        assert!(!agree("4.56: constant", "4.56: linear") && !agree("1", "1.0"));
+        assert!(figures_agree("not from 416 of 512 starts", "not from 416 of 512 starts"));
+        assert!(!figures_agree("not from 400 of 512 starts", "not from 416 of 512 starts"));
+        assert!(figures_agree("4.56 to 39.0: constant", "4.58 to 39.0: constant"));
+        assert!(!figures_agree("4.56 to 39.0: constant", "4.66 to 39.0: constant"));
+        assert!(!figures_agree("4.56: constant", "4.56: linear") && !figures_agree("1", "1.0"));
     }
 }

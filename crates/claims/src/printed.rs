@@ -6,8 +6,8 @@
 //! with what the claim states. The record of the last run is stored with the report. It decides the
 //! statements of `claims.toml` that are `by_printed_code`.
 
-use crate::experiments::models::kafka::{ClockRule, Place, Port, tick_of};
-use crate::experiments::models::rounds::{Rounds, S0, WITHOUT_END};
+use crate::experiments::models::kafka::{ClockRule, KafkaModel, Place, tick_of};
+use crate::experiments::models::rounds::{FOREVER, RoundsModel, S0};
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub const MARKDOWN: &str = "printed-code.md";
 
 /// The answer of a listing, and the expected one.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Row {
+pub struct ComparedAnswer {
     /// The id of the claim.
     pub id: String,
     /// The id and a name: `B4.after-stop`.
@@ -62,8 +62,8 @@ const fn stated(key: &'static str, asked: &'static str, answer: &'static str) ->
 }
 
 /// The answers of the last run, as recorded in the project's report.
-pub fn on_record() -> &'static [Row] {
-    static ROWS: LazyLock<Vec<Row>> =
+pub fn on_record() -> &'static [ComparedAnswer] {
+    static ROWS: LazyLock<Vec<ComparedAnswer>> =
         LazyLock::new(|| serde_json::from_str(RECORDED).unwrap_or_default());
     &ROWS
 }
@@ -81,23 +81,23 @@ pub(crate) struct Answers {
     /// `true` if all answers are as stated; `None` if one is missing.
     pub hold: Option<bool>,
     /// The answers, in a few words.
-    pub told: String,
+    pub description: String,
 }
 
 /// Compares the answers in `rows` with the stated ones, which are listed by the key of the
 /// question.
-pub(crate) fn answers(stated: &BTreeMap<String, String>, rows: &[Row]) -> Answers {
+pub(crate) fn answers(stated: &BTreeMap<String, String>, rows: &[ComparedAnswer]) -> Answers {
     let answer = |key: &String| Some(&rows.iter().find(|row| row.key == *key)?.printed);
-    let told = |(key, stated): (&String, &String)| match answer(key) {
+    let describe = |(key, stated): (&String, &String)| match answer(key) {
         None => "not run".to_owned(),
         Some(printed) if printed == stated => printed.clone(),
         Some(printed) => format!("{printed}, not {stated}"),
     };
-    let mut all: Vec<_> = stated.iter().map(told).collect();
+    let mut all: Vec<_> = stated.iter().map(describe).collect();
     all.dedup();
     let known = stated.iter().map(|(key, stated)| Some(answer(key)? == stated));
     let hold = known.collect::<Option<Vec<_>>>().map(|all| all.into_iter().all(|same| same));
-    Answers { hold, told: all.join("; ") }
+    Answers { hold, description: all.join("; ") }
 }
 
 const QUESTIONS: &[Question] = &[
@@ -105,10 +105,10 @@ const QUESTIONS: &[Question] = &[
         ticks(&[(5, 1); 4], 60)
     }),
     model("B2.period-12", "a task every 12 s on 12 slots runs at ticks", || {
-        ticks(&[(12, WITHOUT_END)], 70)
+        ticks(&[(12, FOREVER)], 70)
     }),
     model("B2.period-24", "a task every 24 s on 12 slots runs at ticks", || {
-        ticks(&[(24, WITHOUT_END)], 70)
+        ticks(&[(24, FOREVER)], 70)
     }),
     stated(
         "B3.sub-second",
@@ -149,43 +149,51 @@ const QUESTIONS: &[Question] = &[
     stated("C11.slots", "no slots", "minimum slotNum need greater than zero"),
     stated("C11.key", "an empty key", "key is empty"),
     stated("C11.delay", "a delay below the interval", "key is empty"),
-    model("E9.2-s", "tick 1 s, 10 slots: 2 s", || life(1_000, 10, &[2_000]).0),
-    model("E9.9-s-at-2", "then, at 2 s, 9 s", || life(1_000, 10, &[2_000, 11_000]).0),
+    model("E9.2-s", "tick 1 s, 10 slots: 2 s", || path_of_last(1_000, 10, &[2_000]).0),
+    model("E9.9-s-at-2", "then, at 2 s, 9 s", || path_of_last(1_000, 10, &[2_000, 11_000]).0),
     model("E9.15-s", "tick 1 s, 10 slots: 15 s", || {
-        let (life, offers) = life(1_000, 10, &[15_000]);
-        format!("{life} offers {offers}")
+        let (path, offers) = path_of_last(1_000, 10, &[15_000]);
+        format!("{path} offers {offers}")
     }),
     model("B9.earliest-ms", "deadlines 5,000 to 5,999 ms at a tick of 1 s: earliest by ms", || {
-        early().max().unwrap_or(0).to_string()
+        milliseconds_early().max().unwrap_or(0).to_string()
     }),
-    model("B9.mean-ms", "and on average by", || format!("{:?}", early().sum::<u64>() as f64 / 1e3)),
+    model("B9.mean-ms", "and on average by", || {
+        format!("{:?}", milliseconds_early().sum::<u64>() as f64 / 1e3)
+    }),
     model("B10.idle-hour", "5 ms after an idle hour, tick 1 ms, 20 slots", || {
-        let (life, offers) = life(1, 20, &[3_600_005]);
-        format!("{} offers {offers}", life.split(" ran").next().unwrap_or_default())
+        let (path, offers) = path_of_last(1, 20, &[3_600_005]);
+        format!("{} offers {offers}", path.split(" ran").next().unwrap_or_default())
     }),
     model("B14.1-ms-10-slots", "10 slots of 1 ms span", || {
-        Port::new(1, 10, 0).spans().first().map_or(String::new(), |(_, span)| format!("{span} ms"))
+        KafkaModel::new(1, 10, 0)
+            .spans()
+            .first()
+            .map_or(String::new(), |(_, span)| format!("{span} ms"))
     }),
     stated("C37.below", "a tick of 999 µs", "panic: tick must be greater than or equal to 1ms"),
     model("C37.1500-us", "a tick of 1.5 ms is", || {
         tick_of(Duration::from_micros(1_500)).map_or(String::new(), |tick| format!("{tick} ms"))
     }),
     model("C33.span", "tick 1,000 ms, 10 slots: the span", || {
-        Port::new(1_000, 10, 0).spans().first().map_or(String::new(), |(_, span)| span.to_string())
+        KafkaModel::new(1_000, 10, 0)
+            .spans()
+            .first()
+            .map_or(String::new(), |(_, span)| span.to_string())
     }),
     model("C33.start", "made at 12,345 ms: the current time", || {
-        Port::new(1_000, 10, 12_345).current().to_string()
+        KafkaModel::new(1_000, 10, 12_345).current().to_string()
     }),
-    model("C38.999-ms", "999 ms at a tick of 1 s", || waits(999)),
-    model("C38.1000-ms", "1,000 ms at a tick of 1 s", || waits(1_000)),
+    model("C38.999-ms", "999 ms at a tick of 1 s", || waits_or_runs(999)),
+    model("C38.1000-ms", "1,000 ms at a tick of 1 s", || waits_or_runs(1_000)),
     model("C45.time-after", "the time of the wheel after the slot of 2 s", || {
-        let mut port = Port::new(1_000, 10, 0);
-        port.add(2_000, 0);
-        port.poll(2_500, ClockRule::SlotExpiry);
-        port.current().to_string()
+        let mut model = KafkaModel::new(1_000, 10, 0);
+        model.add(2_000, 0);
+        model.poll(2_500, ClockRule::SlotExpiry);
+        model.current().to_string()
     }),
     model("C66.span-15-task-15", "15 s on a wheel that spans 15 s", || {
-        life(1_000, 15, &[15_000]).0.split(" ran").next().unwrap_or_default().to_owned()
+        path_of_last(1_000, 15, &[15_000]).0.split(" ran").next().unwrap_or_default().to_owned()
     }),
     stated(
         "C41.next-waits",
@@ -215,7 +223,7 @@ const QUESTIONS: &[Question] = &[
 /// The ticks at which these tasks run on 12 slots, as Go prints them. Each task has a delay and a
 /// number of runs.
 fn ticks(tasks: &[(u64, i64)], end: u64) -> String {
-    let mut wheel = Rounds::new(S0, 12, 0);
+    let mut wheel = RoundsModel::new(S0, 12, 0);
     for (name, (delay, times)) in tasks.iter().enumerate() {
         wheel.add(name as u64, *delay, *times);
     }
@@ -224,39 +232,39 @@ fn ticks(tasks: &[(u64, i64)], end: u64) -> String {
 }
 
 fn runs(times: i64) -> String {
-    let mut wheel = Rounds::new(S0, 12, 0);
+    let mut wheel = RoundsModel::new(S0, 12, 0);
     wheel.add(0, 5, times);
     (1..=120).map(|_| wheel.tick().fired.len()).sum::<usize>().to_string()
 }
 
 /// The places and the expiry of the last deadline, and how often a slot was offered in all. Each
 /// deadline is added when the one before has run.
-fn life(tick: u64, size: usize, deadlines: &[u64]) -> (String, u64) {
-    let mut port = Port::new(tick, size, 0);
-    let mut told = String::new();
+fn path_of_last(tick: u64, size: usize, deadlines: &[u64]) -> (String, u64) {
+    let mut model = KafkaModel::new(tick, size, 0);
+    let mut path = String::new();
     for deadline in deadlines {
-        let mut places: Vec<Place> = port.add(*deadline, 0).into_iter().collect();
-        let polls = port.drain();
+        let mut places: Vec<Place> = model.add(*deadline, 0).into_iter().collect();
+        let polls = model.drain();
         places.extend(polls.iter().flat_map(|poll| &poll.moved).map(|(.., place)| *place));
-        let shown: Vec<_> =
+        let visited: Vec<_> =
             places.iter().map(|place| format!("L{}[{}]", place.level, place.slot)).collect();
         let ran = polls.last().map_or(0, |poll| poll.expiry);
-        told = format!("[{}] ran at {ran}", shown.join(" "));
+        path = format!("[{}] ran at {ran}", visited.join(" "));
     }
-    (told, port.offers())
+    (path, model.offers())
 }
 
 /// By how many ms each of a thousand timers runs early.
-fn early() -> impl Iterator<Item = u64> {
+fn milliseconds_early() -> impl Iterator<Item = u64> {
     (5_000..6_000).map(|deadline| {
-        let mut port = Port::new(1_000, 10, 0);
-        port.add(deadline, 0);
-        port.drain().last().map_or(0, |poll| deadline - poll.expiry)
+        let mut model = KafkaModel::new(1_000, 10, 0);
+        model.add(deadline, 0);
+        model.drain().last().map_or(0, |poll| deadline - poll.expiry)
     })
 }
 
-fn waits(deadline: u64) -> String {
-    let place = Port::new(1_000, 10, 0).add(deadline, 0);
+fn waits_or_runs(deadline: u64) -> String {
+    let place = KafkaModel::new(1_000, 10, 0).add(deadline, 0);
     place.map_or("runs at once", |_| "waits").to_owned()
 }
 
@@ -266,7 +274,7 @@ fn waits(deadline: u64) -> String {
 /// # Errors
 ///
 /// If a line has no tab, or its key is unknown, or there is no line.
-pub fn compare(lines: &str) -> Result<Vec<Row>> {
+pub fn compare(lines: &str) -> Result<Vec<ComparedAnswer>> {
     let row = |line: &str| {
         let (key, printed) = line.split_once('\t').with_context(|| format!("no tab in: {line}"))?;
         let question = QUESTIONS.iter().find(|question| question.key == key);
@@ -275,7 +283,7 @@ pub fn compare(lines: &str) -> Result<Vec<Row>> {
             Expected::Model(answer) => (answer(), true),
             Expected::Stated(answer) => (answer.to_owned(), false),
         };
-        Ok(Row {
+        Ok(ComparedAnswer {
             id: key.split('.').next().unwrap_or(key).to_owned(),
             key: key.to_owned(),
             asked: question.asked.to_owned(),
@@ -295,7 +303,7 @@ pub fn compare(lines: &str) -> Result<Vec<Row>> {
 /// # Errors
 ///
 /// If a file cannot be written.
-pub fn write(rows: &[Row], by: &str, dir: &Path) -> Result<()> {
+pub fn write(rows: &[ComparedAnswer], by: &str, dir: &Path) -> Result<()> {
     fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
     let json = serde_json::to_string_pretty(rows).context("cannot write the rows as JSON")? + "\n";
     write_whole(&dir.join(RECORD), json.as_bytes())?;
@@ -312,7 +320,7 @@ pub fn write(rows: &[Row], by: &str, dir: &Path) -> Result<()> {
 /// # Errors
 ///
 /// If the record exists and cannot be read.
-pub fn read(dir: &Path) -> Result<Vec<Row>> {
+pub fn read(dir: &Path) -> Result<Vec<ComparedAnswer>> {
     let path = dir.join(RECORD);
     if !path.exists() {
         return Ok(Vec::new());
@@ -323,7 +331,7 @@ pub fn read(dir: &Path) -> Result<Vec<Row>> {
 }
 
 /// A sentence on how many answers agree.
-pub fn tally(rows: &[Row]) -> String {
+pub fn tally(rows: &[ComparedAnswer]) -> String {
     let agree = rows.iter().filter(|row| row.agrees).count();
     let modelled = rows.iter().filter(|row| row.by_model).count();
     format!(
@@ -334,7 +342,7 @@ pub fn tally(rows: &[Row]) -> String {
 }
 
 /// The rows of a run as a table.
-pub fn table(rows: &[Row]) -> Table {
+pub fn table(rows: &[ComparedAnswer]) -> Table {
     let columns = ["question", "what is asked", "the printed code", "expected", "by"];
     let mut table = Table::new("What the printed code answered", columns.map(Column::left).into());
     for row in rows {
@@ -355,7 +363,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_models_print_what_the_printed_code_printed() -> Result<()> {
+    fn the_models_agree_with_the_printed_code() -> Result<()> {
         let printed = "B1.ticks\t[6 18 30 42]\nB2.period-24\t[25 61]\nE9.15-s\t[L2[1] L1[5]] ran \
                        at 15000 offers 2\nB10.idle-hour\t[L6[1] L5[2] L4[10] L1[5]] offers 4";
         let rows = compare(printed)?;
@@ -364,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn another_answer_is_noticed() -> Result<()> {
+    fn a_different_answer_is_noticed() -> Result<()> {
         let rows = compare("B1.ticks\t[6]\nC11.key\tkey is empty")?;
         assert_eq!([rows[0].agrees, rows[1].agrees], [false, true]);
         assert!(tally(&rows).starts_with("1 of 2 answers"));
@@ -372,12 +380,12 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_holds_if_all_its_questions_were_answered_as_stated() -> Result<()> {
+    fn a_statement_holds_if_all_answers_are_as_stated() -> Result<()> {
         let rows = compare("C11.key\tkey is empty\nC11.delay\tkey is empty\nB6.exit\t0")?;
         let answers = |stated: &[(&str, &str)]| {
             let stated = stated.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned()));
-            let Answers { hold, told } = answers(&stated.collect(), &rows);
-            (hold, told)
+            let Answers { hold, description } = answers(&stated.collect(), &rows);
+            (hold, description)
         };
         let empty = "key is empty";
         let both = answers(&[("C11.key", empty), ("C11.delay", empty)]);
@@ -388,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn the_record_has_an_answer_to_every_question() {
+    fn the_record_answers_every_question() {
         let keys: Vec<_> = on_record().iter().map(|row| row.key.as_str()).collect();
         let missing: Vec<_> =
             QUESTIONS.iter().map(|it| it.key).filter(|key| !keys.contains(key)).collect();
@@ -396,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_asked_for_is_an_error() {
+    fn an_unknown_key_is_an_error() {
         assert!(compare("B99.x\t1").unwrap_err().to_string().contains("B99.x"));
         assert!(compare("").is_err() && compare("no tab").is_err());
     }

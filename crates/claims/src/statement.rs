@@ -50,7 +50,7 @@ impl fmt::Display for Outcome {
 /// The kind of evidence that decides a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum By {
+pub enum EvidenceKind {
     /// Steps, wake-ups, slots or firings of structures, counted on a virtual clock.
     #[default]
     Counts,
@@ -65,7 +65,7 @@ pub enum By {
     Arithmetic,
 }
 
-impl By {
+impl EvidenceKind {
     /// The words in tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -86,9 +86,9 @@ pub struct Statement {
     /// The sentence, in the words of the claim.
     pub quote: String,
     /// The kind of evidence that decides it.
-    pub by: By,
+    pub by: EvidenceKind,
     /// How it is decided.
-    pub test: Test,
+    pub criterion: Criterion,
     /// The number that decides, in a few words.
     pub number: String,
 }
@@ -96,7 +96,7 @@ pub struct Statement {
 /// How a statement is decided. It keeps the counts, so that they can be judged with other
 /// thresholds.
 #[derive(Clone, Debug)]
-pub enum Test {
+pub enum Criterion {
     /// A value, `true` or `false`, without a threshold.
     Holds(bool),
     /// Each cost is exactly of a class: Θ.
@@ -113,7 +113,7 @@ pub enum Test {
     Exceeds(Vec<(f64, f64)>, Threshold),
 }
 
-impl Test {
+impl Criterion {
     /// Decides the statement.
     pub fn outcome(&self, thresholds: &Thresholds) -> Outcome {
         self.holds(thresholds).into()
@@ -186,36 +186,39 @@ mod tests {
         Curve::sweep(&sizes, 1..=5, |n, seed| cost(n as f64) * (1.0 + seed as f64 * 1e-5))
     }
 
-    fn outcome(test: &Test) -> Outcome {
+    fn outcome(test: &Criterion) -> Outcome {
         test.outcome(&Thresholds::default())
     }
 
     #[test]
-    fn o_is_at_most_and_theta_is_exactly() {
+    fn o_is_at_most_and_theta_is_exact() {
         let (flat, log) = (curve(|_| 4.0), curve(f64::log2));
-        let at_most = Test::AtMost(vec![flat.clone(), log.clone()], Growth::Logarithmic);
+        let at_most = Criterion::AtMost(vec![flat.clone(), log.clone()], Growth::Logarithmic);
         assert_eq!(outcome(&at_most), Outcome::Confirmed);
-        assert_eq!(outcome(&Test::Is(vec![flat, log], Growth::Logarithmic)), Outcome::Refuted);
+        assert_eq!(outcome(&Criterion::Is(vec![flat, log], Growth::Logarithmic)), Outcome::Refuted);
         let root = curve(f64::sqrt);
-        assert_eq!(outcome(&Test::Is(vec![root.clone()], Growth::Linear)), Outcome::Undecided);
-        assert_eq!(outcome(&Test::AtMost(vec![root.clone()], Growth::Linear)), Outcome::Confirmed);
+        assert_eq!(outcome(&Criterion::Is(vec![root.clone()], Growth::Linear)), Outcome::Undecided);
+        assert_eq!(
+            outcome(&Criterion::AtMost(vec![root.clone()], Growth::Linear)),
+            Outcome::Confirmed
+        );
         let cube = curve(f64::cbrt);
-        assert_eq!(outcome(&Test::AtMost(vec![cube], Growth::Constant)), Outcome::Undecided);
-        assert_eq!(outcome(&Test::Grows(vec![root])), Outcome::Confirmed);
+        assert_eq!(outcome(&Criterion::AtMost(vec![cube], Growth::Constant)), Outcome::Undecided);
+        assert_eq!(outcome(&Criterion::Grows(vec![root])), Outcome::Confirmed);
     }
 
     #[test]
-    fn nothing_decides_nothing() {
-        assert_eq!(outcome(&Test::Is(Vec::new(), Growth::Constant)), Outcome::Undecided);
+    fn a_criterion_without_samples_is_undecided() {
+        assert_eq!(outcome(&Criterion::Is(Vec::new(), Growth::Constant)), Outcome::Undecided);
         assert_eq!(
-            outcome(&Test::Near(vec![(f64::NAN, 1.0)], Threshold::Ratio)),
+            outcome(&Criterion::Near(vec![(f64::NAN, 1.0)], Threshold::Ratio)),
             Outcome::Undecided
         );
     }
 
     #[test]
-    fn another_threshold_decides_otherwise() {
-        let twice = Test::Exceeds(vec![(3.0, 1.0)], Threshold::Much);
+    fn another_threshold_may_change_the_outcome() {
+        let twice = Criterion::Exceeds(vec![(3.0, 1.0)], Threshold::Much);
         let doubled = Thresholds::default().scaled(Threshold::Much, 2.0);
         assert_eq!(outcome(&twice), Outcome::Confirmed);
         assert_eq!(twice.outcome(&doubled), Outcome::Refuted);

@@ -36,14 +36,14 @@ impl Sweep {
     }
 
     /// Adds a line to the table, but not to the chart.
-    pub fn beside(&mut self, name: impl Into<String>, curve: Curve) -> &mut Self {
+    pub fn add_hidden(&mut self, name: impl Into<String>, curve: Curve) -> &mut Self {
         let name = name.into();
         self.hidden.push(name.clone());
         self.add(name, curve)
     }
 
     /// Adds the costs of one run. Each line is named by the structure and the cost.
-    pub fn run<const K: usize>(
+    pub fn add_run<const K: usize>(
         &mut self,
         who: &str,
         what: [&str; K],
@@ -107,12 +107,12 @@ impl Sweep {
 
     /// The lines that are not hidden; `None` if no cost is above 0.
     pub fn chart(&self) -> Option<Chart> {
-        let shown = self.lines.iter().filter(|(name, _)| !self.hidden.contains(name));
+        let drawn = self.lines.iter().filter(|(name, _)| !self.hidden.contains(name));
         let series = |(name, curve): &(String, Curve)| Series {
             name: name.clone(),
             points: curve.points().into_iter().filter(|(_, cost)| *cost > 0.0).collect(),
         };
-        let series: Vec<_> = shown.map(series).filter(|line| !line.points.is_empty()).collect();
+        let series: Vec<_> = drawn.map(series).filter(|line| !line.points.is_empty()).collect();
         let (title, subtitle, x) = (self.title.clone(), self.unit.clone(), self.x.clone());
         let y = "steps".to_owned();
         (!series.is_empty()).then_some(Chart { title, subtitle, x, y, series })
@@ -130,8 +130,8 @@ fn per_doubling(shape: &Shape) -> String {
 
 fn spikes(shape: &Shape, curve: &Curve) -> String {
     let cost = |n: &u64| curve.points().into_iter().find(|(at, _)| *at == *n as f64);
-    let told = |n: &u64| format!("{:.1} at {n}", cost(n).map_or(f64::NAN, |it| it.1));
-    shape.spikes.iter().map(told).collect::<Vec<_>>().join(", ")
+    let describe = |n: &u64| format!("{:.1} at {n}", cost(n).map_or(f64::NAN, |it| it.1));
+    shape.spikes.iter().map(describe).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the line with this name.

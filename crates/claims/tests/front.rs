@@ -2,9 +2,9 @@
 
 use std::sync::LazyLock;
 use wheelhouse_claims::fault::Fault;
-use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front, Operation, Standing};
+use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front, Operation, Verdict};
 use wheelhouse_claims::growth::Growth;
-use wheelhouse_claims::{Lab, Scale, judge, report, select};
+use wheelhouse_claims::{Scale, Setup, judge, report, select};
 
 /// Two wheels, a heap, and a map that visits all timers, on the reduced range.
 static FRONT: LazyLock<Front> = LazyLock::new(|| {
@@ -12,32 +12,32 @@ static FRONT: LazyLock<Front> = LazyLock::new(|| {
         ["list-wheel", "wheel with rounds", "binary-heap", "hash-map"].contains(&it.name)
     };
     let asked: Vec<_> = CONTESTANTS.into_iter().filter(is_asked).collect();
-    Front::count(&asked, &Lab::new(&Scale::REDUCED), |_| ())
+    Front::count(&asked, &Setup::new(&Scale::REDUCED), |_| ())
 });
 
-fn counted(structure: &str, operation: Operation) -> (Growth, Standing) {
+fn counted(structure: &str, operation: Operation) -> (Growth, Verdict) {
     let cell = FRONT.cell(structure, operation).expect("it was asked for");
-    (cell.counted, cell.standing())
+    (cell.counted, cell.verdict())
 }
 
 #[test]
 fn a_wheel_inserts_in_constant_steps_and_a_heap_does_not_if_each_is_the_earliest() {
     use Operation::{Fire, InsertEarliest, InsertRandom};
-    let constant = (Growth::Constant, Standing::Holds);
-    let logarithmic = (Growth::Logarithmic, Standing::Holds);
+    let constant = (Growth::Constant, Verdict::Holds);
+    let logarithmic = (Growth::Logarithmic, Verdict::Holds);
     assert_eq!([InsertRandom, InsertEarliest].map(|it| counted("list-wheel", it)), [constant; 2]);
     assert_eq!([InsertEarliest, Fire].map(|it| counted("binary-heap", it)), [logarithmic; 2]);
     // O is "at most": a constant cost holds for O(log n).
-    assert_eq!(counted("binary-heap", InsertRandom).1, Standing::Holds);
-    assert_eq!(counted("hash-map", Fire), (Growth::Linear, Standing::Holds));
+    assert_eq!(counted("binary-heap", InsertRandom).1, Verdict::Holds);
+    assert_eq!(counted("hash-map", Fire), (Growth::Linear, Verdict::Holds));
     // The articles' wheel decrements rounds: a tick visits its share of all timers.
     let tick = ("wheel with rounds", Operation::EmptyTick);
-    assert_eq!(counted(tick.0, tick.1), (Growth::Linear, Standing::Holds));
-    assert_eq!(counted(tick.0, Operation::Cancel).1, Standing::Holds);
+    assert_eq!(counted(tick.0, tick.1), (Growth::Linear, Verdict::Holds));
+    assert_eq!(counted(tick.0, Operation::Cancel).1, Verdict::Holds);
 }
 
 #[test]
-fn the_answer_says_what_was_counted() {
+fn the_answer_states_the_counts() {
     let answer = front::answer(&FRONT);
     assert!(answer[0].starts_with("In a wheel it holds (list-wheel): insert, random constant"));
     assert!(answer[1].contains("insert, earliest first logarithmic"), "{answer:?}");
@@ -71,7 +71,7 @@ fn the_figure_has_four_panels_with_a_line_for_each_structure() {
 
 #[test]
 fn the_section_of_the_readme_is_short() -> anyhow::Result<()> {
-    let judgement = judge(select(&["B1".to_owned()])?, &Lab::new(&Scale::REDUCED), |_| ())?;
+    let judgement = judge(select(&["B1".to_owned()])?, &Setup::new(&Scale::REDUCED), |_| ())?;
     let section = report::summary(&judgement, &FRONT);
     // Two lines more at most, for other structures, and one with a link in the README.
     assert!(section.lines().count() <= 8, "{section}");
@@ -86,11 +86,11 @@ fn the_section_of_the_readme_is_short() -> anyhow::Result<()> {
 
 /// A tree is used under the name of the wheel.
 #[test]
-fn another_structure_in_the_place_of_the_wheel_changes_the_answer() {
-    let faults = vec![Fault::Instead { of: "list-wheel", comes: "red-black-tree" }];
-    let lab = Lab { faults, ..Lab::new(&Scale::REDUCED) };
+fn another_structure_instead_of_the_wheel_changes_the_answer() {
+    let faults = vec![Fault::Replaced { name: "list-wheel", by: "red-black-tree" }];
+    let setup = Setup { faults, ..Setup::new(&Scale::REDUCED) };
     let wheel: Vec<_> = CONTESTANTS.into_iter().filter(|it| it.name == "list-wheel").collect();
-    let front = Front::count(&wheel, &lab, |_| ());
+    let front = Front::count(&wheel, &setup, |_| ());
     let answer = front::answer(&front);
     assert!(answer[0].starts_with("In a wheel it does not hold"), "{answer:?}");
 }

@@ -20,7 +20,7 @@ fn has_test(source: &str, name: &str) -> bool {
 }
 
 #[test]
-fn each_fault_of_a_running_service_names_tests_that_exist() -> Result<()> {
+fn the_tests_named_for_each_service_fault_exist() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let claims = claims()?;
     let faults: Vec<_> = claims.iter().filter(|claim| claim.service).collect();
@@ -39,7 +39,7 @@ fn each_fault_of_a_running_service_names_tests_that_exist() -> Result<()> {
 }
 
 #[test]
-fn a_function_that_is_no_test_shows_nothing() {
+fn a_function_without_test_attribute_does_not_count() {
     let source = "#[test]\nfn yes() {\n}\n/// fn no()\nfn no() {\n}\n";
     assert!(has_test(source, "yes"));
     assert!(!has_test(source, "no") && !has_test(source, "ye") && !has_test(source, "absent"));

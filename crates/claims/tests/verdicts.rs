@@ -6,20 +6,20 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use wheelhouse_claims::controls::Controls;
 use wheelhouse_claims::outcomes::{recorded, reported};
-use wheelhouse_claims::{Lab, Outcome, Scale, claims, judge, select, thresholds::Thresholds};
+use wheelhouse_claims::{Outcome, Scale, Setup, claims, judge, select, thresholds::Thresholds};
 
 #[test]
-fn every_statement_comes_out_as_recorded() -> anyhow::Result<()> {
-    let judgement = judge(claims()?, &Lab::new(&Scale::REDUCED), |_| ())?;
-    let told = |it: &wheelhouse_claims::Decided| {
-        let how = it.otherwise().unwrap_or_default();
+fn every_statement_has_the_outcome_on_record() -> anyhow::Result<()> {
+    let judgement = judge(claims()?, &Setup::new(&Scale::REDUCED), |_| ())?;
+    let describe = |it: &wheelhouse_claims::DecidedStatement| {
+        let how = it.difference_from_record().unwrap_or_default();
         format!("{} {}, {how}: {} ({})", it.id, it.outcome, it.quote, it.number)
     };
-    let unexpected: Vec<_> = judgement.unexpected().map(told).collect();
+    let unexpected: Vec<_> = judgement.unexpected().map(describe).collect();
     assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
     assert_eq!(judgement.missing(), [] as [&str; 0]);
     let decided: BTreeSet<_> = judgement.statements().map(|it| it.id.clone()).collect();
-    for judged in &judgement.judged {
+    for judged in &judgement.claims {
         let (id, because) = (&judged.claim.id, judged.because());
         assert!(!judged.statements.is_empty(), "{id} has no statement");
         assert!(!because.contains('{'), "{id} names a figure that there is none of: {because}");
@@ -34,7 +34,7 @@ fn every_statement_comes_out_as_recorded() -> anyhow::Result<()> {
 }
 
 #[test]
-fn the_pages_of_the_report_say_what_its_verdicts_say() -> anyhow::Result<()> {
+fn the_pages_of_the_report_agree_with_its_verdicts() -> anyhow::Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/claims");
     let read = |name: &str| {
         let path = folder.join(name);
@@ -48,7 +48,12 @@ fn the_pages_of_the_report_say_what_its_verdicts_say() -> anyhow::Result<()> {
         let line = plain(&format!("{} **{}** ({})", it.quote, it.outcome, it.number));
         assert!(readme.contains(&line), "README.md of results/claims has not: {line}");
         assert!(page.contains(&line), "pages/{of}.md of results/claims has not: {line}");
-        assert_eq!(record.get(&it.id).map(|pin| pin.outcome), Some(it.outcome), "{}", it.id);
+        assert_eq!(
+            record.get(&it.id).map(|recorded| recorded.outcome),
+            Some(it.outcome),
+            "{}",
+            it.id
+        );
     }
     Ok(())
 }
@@ -61,11 +66,11 @@ fn plain(markdown: &str) -> String {
 /// The comparison with the record notices a missing statement, as when an experiment returns early,
 /// and another outcome, figure or sentence.
 #[test]
-fn what_differs_from_the_record_is_noticed() -> anyhow::Result<()> {
+fn a_difference_from_the_record_is_noticed() -> anyhow::Result<()> {
     let c48 = select(&["C48".to_owned()])?;
-    let mut judgement = judge(c48, &Lab::new(&Scale::REDUCED), |_| ())?;
+    let mut judgement = judge(c48, &Setup::new(&Scale::REDUCED), |_| ())?;
     assert_eq!((judgement.unexpected().count(), judgement.missing().len()), (0, 0));
-    let statements = &mut judgement.judged[0].statements;
+    let statements = &mut judgement.claims[0].statements;
     statements.retain(|it| it.id != "C48.4");
     let (figure, outcome, quote) = (&mut statements[1].number, Outcome::Confirmed, "Not so.");
     *figure = figure.replace("416", "400");
@@ -75,7 +80,7 @@ fn what_differs_from_the_record_is_noticed() -> anyhow::Result<()> {
     assert_eq!(unexpected, ["C48.1", "C48.3", "C48.5"]);
     assert_eq!(judgement.missing(), ["C48.4"]);
     // A new report replaces the figures and sentences on record, but not the outcomes.
-    let reported = judgement.as_reported();
+    let reported = judgement.comparing_outcomes_only();
     assert_eq!(reported.unexpected().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["C48.1"]);
     Ok(())
 }

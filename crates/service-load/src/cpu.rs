@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processor_time_is_shown_for_each_thing_or_each_second() {
+    fn processor_time_is_divided_by_jobs_or_by_elapsed_time() {
         let [begin, end] = [1_000, 1_500].map(|millis| Some(Duration::from_millis(millis)));
         assert_eq!(figure("CPU/job", begin, end, 1_000).unwrap().value, 500_000.0);
         assert_eq!(processors_used(begin, end, Duration::from_secs(2)).unwrap().value, 0.25);
@@ -54,7 +54,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn time_that_a_thread_uses_counts() {
         let before = used().unwrap();
-        crate::body::Body::Spins(Duration::from_millis(2)).run(0);
+        crate::job_work::JobWork::Spins(Duration::from_millis(2)).run(0);
         assert!(used().unwrap() - before >= Duration::from_millis(2));
     }
 }

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_recorded_is_nothing_shown() {
+    fn an_empty_distribution_is_zero() {
         let none = Distribution::coarse();
         assert_eq!(
             (none.mean(), none.quantile(0.5), none.longest(), none.longer_than(0)),

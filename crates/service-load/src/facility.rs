@@ -1,6 +1,6 @@
 //! The interface of a timer facility under load.
 
-use crate::ledger::{Beat, Job};
+use crate::ledger::{Job, PeriodicJob};
 use anyhow::{Context, Result, ensure};
 use std::sync::mpsc;
 use std::thread;
@@ -37,9 +37,9 @@ pub trait Facility: Sync + Sized {
     /// Moves a job to a later time.
     fn refresh(&self, session: &Self::Session, due: Instant) -> Answer;
 
-    /// Runs a job at this moment and then after each period, until the beat has no run left.
+    /// Runs a job at this moment and then after each period, until it has no run left.
     /// Returns `true` if the job was accepted.
-    fn every(&self, first: Instant, period: Duration, beat: Beat) -> bool;
+    fn every(&self, first: Instant, period: Duration, job: PeriodicJob) -> bool;
 
     /// Waits until all calls made so far have been processed and `pending` jobs are left, so that
     /// work in a queue is not missed. The clock is running, so this does nothing that only serves
@@ -67,10 +67,10 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How often a condition is polled without sleeping. Most become true within microseconds, and a
 /// sleep would be measured as backlog of the facility.
-const LOOKS: u32 = 100;
+const POLLS_WITHOUT_SLEEP: u32 = 100;
 
 /// The sleep between later polls.
-const LOOK: Duration = Duration::from_micros(200);
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Sends a facility a last message, which sends on the channel when it is processed, and waits for
 /// that. Earlier messages in the same queue have then been processed too. Returns what was sent.
@@ -84,15 +84,15 @@ pub(crate) fn wait_for_marker<T>(send: impl FnOnce(mpsc::Sender<T>) -> bool) -> 
 /// Waits until the condition is true.
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Result<()> {
     let begin = Instant::now();
-    let mut looks = 0;
+    let mut polls = 0;
     while !is_so() {
         ensure!(begin.elapsed() < PATIENCE, "{what} after {PATIENCE:?}");
-        if looks < LOOKS {
+        if polls < POLLS_WITHOUT_SLEEP {
             thread::yield_now()
         } else {
-            thread::sleep(LOOK)
+            thread::sleep(POLL_INTERVAL)
         }
-        looks += 1;
+        polls += 1;
     }
     Ok(())
 }

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_that_is_shown_is_there_and_who_is_wrong_has_none() {
+    fn every_column_has_a_figure_and_a_failed_play_has_none() {
         let text = at_a_glance(&run(Experiment::ALL)).unwrap().markdown();
         let line = |name: &str| {
             let mut lines = text.lines();
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_some_experiments_has_no_such_table() {
+    fn an_incomplete_run_has_no_table_at_a_glance() {
         assert!(at_a_glance(&run(&[Experiment::Fires, Experiment::Audit])).is_none());
     }
 }

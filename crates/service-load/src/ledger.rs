@@ -4,7 +4,7 @@
 //! counter. That is a read of the clock and two writes to memory that was touched before. Quantiles
 //! are computed after the play.
 
-use crate::body::Body;
+use crate::job_work::JobWork;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -18,23 +18,23 @@ pub struct Ledger {
     began: Box<[AtomicU64]>,
     runs: AtomicU64,
     /// Second and later runs of a job.
-    again: AtomicU64,
+    repeated: AtomicU64,
     /// The work of each job.
-    body: Body,
+    work: JobWork,
 }
 
 impl Ledger {
     /// A ledger for jobs numbered from 0, whose moments count from `origin`. The jobs only note
     /// when they began.
     pub fn new(origin: Instant, jobs: usize) -> Arc<Self> {
-        Self::with_body(origin, jobs, Body::Empty)
+        Self::with_work(origin, jobs, JobWork::Empty)
     }
 
     /// A ledger for jobs that do some work after they have noted when they began.
-    pub fn with_body(origin: Instant, jobs: usize, body: Body) -> Arc<Self> {
+    pub fn with_work(origin: Instant, jobs: usize, work: JobWork) -> Arc<Self> {
         // Written one by one, so that a run never touches a page for the first time.
         let began = (0..jobs).map(|_| AtomicU64::new(0)).collect();
-        Arc::new(Self { origin, began, runs: AtomicU64::new(0), again: AtomicU64::new(0), body })
+        Arc::new(Self { origin, began, runs: AtomicU64::new(0), repeated: AtomicU64::new(0), work })
     }
 
     /// A job of this ledger, to be given to a facility.
@@ -54,7 +54,7 @@ impl Ledger {
 
     /// The number of its jobs that exist: neither run nor dropped. Valid if the caller has the only
     /// reference to the ledger itself.
-    pub fn held(self: &Arc<Self>) -> usize {
+    pub fn live_jobs(self: &Arc<Self>) -> usize {
         Arc::strong_count(self) - 1
     }
 
@@ -64,8 +64,8 @@ impl Ledger {
     }
 
     /// The number of runs of jobs that had run before.
-    pub fn again(&self) -> u64 {
-        self.again.load(Ordering::Acquire)
+    pub fn repeated_runs(&self) -> u64 {
+        self.repeated.load(Ordering::Acquire)
     }
 
     /// When the last run of a job began, in nanoseconds since the origin; `None` if the job has not
@@ -75,8 +75,8 @@ impl Ledger {
     }
 
     /// The work of its jobs.
-    pub fn body(&self) -> Body {
-        self.body
+    pub fn work(&self) -> JobWork {
+        self.work
     }
 
     /// The number of its jobs.
@@ -89,10 +89,10 @@ impl Ledger {
         self.began.is_empty()
     }
 
-    fn ran(&self, number: u32) {
+    fn note_run(&self, number: u32) {
         let began = self.now() + 1;
         if self.began[number as usize].swap(began, Ordering::AcqRel) != 0 {
-            self.again.fetch_add(1, Ordering::AcqRel);
+            self.repeated.fetch_add(1, Ordering::AcqRel);
         }
         self.runs.fetch_add(1, Ordering::AcqRel);
     }
@@ -113,20 +113,20 @@ impl Job {
 
     /// Notes that the run begins now, then does the work of the job.
     pub fn run(self) {
-        self.ledger.ran(self.number);
-        self.ledger.body.run(self.number);
+        self.ledger.note_run(self.number);
+        self.ledger.work.run(self.number);
     }
 }
 
 /// A periodic job. Each of its runs is noted under its own number, so that the check finds a run
 /// that is missing or repeated.
 #[derive(Debug)]
-pub struct Beat {
+pub struct PeriodicJob {
     next: Job,
     left: u32,
 }
 
-impl Beat {
+impl PeriodicJob {
     /// A job whose runs have these numbers, one after another.
     pub fn new(ledger: &Arc<Ledger>, numbers: std::ops::Range<u32>) -> Self {
         Self { next: ledger.job(numbers.start), left: numbers.len() as u32 }
@@ -141,7 +141,7 @@ impl Beat {
     /// number.
     pub fn run(&mut self) {
         let Job { number, ledger } = &mut self.next;
-        ledger.ran(*number);
+        ledger.note_run(*number);
         self.left = self.left.saturating_sub(1);
         *number += u32::from(self.left > 0);
     }
@@ -161,48 +161,48 @@ mod tests {
         let first = ledger.began(1).unwrap();
         assert!((before..=ledger.now()).contains(&first));
         assert_eq!(
-            (ledger.runs(), ledger.again(), ledger.began(0), ledger.began(9)),
+            (ledger.runs(), ledger.repeated_runs(), ledger.began(0), ledger.began(9)),
             (1, 0, None, None)
         );
         job.run();
-        assert_eq!((ledger.runs(), ledger.again()), (2, 1));
+        assert_eq!((ledger.runs(), ledger.repeated_runs()), (2, 1));
     }
 
     #[test]
-    fn each_run_of_a_beat_has_its_number_and_one_too_many_is_noticed() {
+    fn each_periodic_run_has_its_number_and_one_too_many_is_noticed() {
         let ledger = Ledger::new(Instant::now(), 5);
-        let mut beat = Beat::new(&ledger, 2..4);
+        let mut job = PeriodicJob::new(&ledger, 2..4);
         let ran = || [2, 3].map(|number| ledger.began(number).is_some());
-        beat.run();
-        assert_eq!((ran(), beat.left()), ([true, false], 1));
-        beat.run();
-        assert_eq!((ran(), beat.left(), ledger.again()), ([true, true], 0, 0));
-        beat.run();
-        assert_eq!((beat.left(), ledger.again(), ledger.began(4)), (0, 1, None));
+        job.run();
+        assert_eq!((ran(), job.left()), ([true, false], 1));
+        job.run();
+        assert_eq!((ran(), job.left(), ledger.repeated_runs()), ([true, true], 0, 0));
+        job.run();
+        assert_eq!((job.left(), ledger.repeated_runs(), ledger.began(4)), (0, 1, None));
     }
 
     #[test]
-    fn a_job_is_held_until_it_is_run_or_dropped() {
+    fn a_job_is_live_until_it_runs_or_is_dropped() {
         let ledger = Ledger::new(Instant::now(), 2);
         let jobs = [ledger.job(0), ledger.job(1)];
-        assert_eq!(ledger.held(), 2);
+        assert_eq!(ledger.live_jobs(), 2);
         let [first, second] = jobs;
         first.run();
-        assert_eq!(ledger.held(), 1);
+        assert_eq!(ledger.live_jobs(), 1);
         drop(second);
-        assert_eq!(ledger.held(), 0);
+        assert_eq!(ledger.live_jobs(), 0);
     }
 
     #[test]
     fn a_run_begins_before_the_work_of_its_job() {
-        let body = Body::SleepsOneIn { each: 1, time: Duration::from_millis(5) };
-        let ledger = Ledger::with_body(Instant::now(), 1, body);
+        let work = JobWork::SleepsOneIn { each: 1, time: Duration::from_millis(5) };
+        let ledger = Ledger::with_work(Instant::now(), 1, work);
         ledger.job(0).run();
         assert!(ledger.now() - ledger.began(0).unwrap() >= 5_000_000);
     }
 
     #[test]
-    fn moments_count_from_the_origin_also_before_it() {
+    fn moments_count_from_the_origin() {
         let origin = Instant::now() + Duration::from_secs(3600);
         let ledger = Ledger::new(origin, 1);
         assert_eq!(ledger.now(), 0);

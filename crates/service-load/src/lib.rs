@@ -20,10 +20,10 @@
 //! | `idle` | how often does a thread wake up while nothing is due |
 //!
 //! How a figure is made: an [experiment](experiments) gives jobs to a facility, and each run is
-//! noted in a [`ledger`]. Then the play is [checked](fate): each job must have run exactly as often
-//! as it should, and none early. Only then are figures computed. The frame plays the facilities in
-//! turn, shows the medians, and compares them with the bounds for our service. [`options`] is the
-//! command line.
+//! noted in a [`ledger`]. Then the play is [checked](check): each job must have run exactly as
+//! often as it should, and none early. Only then are figures computed. The frame plays the
+//! facilities in turn, shows the medians, and compares them with the bounds for our service.
+//! [`options`] is the command line.
 //!
 //! ```
 //! use wheelhouse_frame::{run, select_contenders};
@@ -43,15 +43,15 @@
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 
-pub mod body;
+pub mod check;
 pub mod contender;
 mod cpu;
 pub mod distribution;
 pub mod experiments;
 pub mod facilities;
 pub mod facility;
-pub mod fate;
 mod glance;
+pub mod job_work;
 pub mod ledger;
 pub mod load;
 pub mod options;

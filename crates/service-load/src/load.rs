@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sizes_can_be_played() {
+    fn the_predefined_sizes_are_valid() {
         for load in [Load::whole(), Load::quick(), Load::tiny()] {
             load.check().unwrap();
         }
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_played_is_refused_with_the_remedy() {
+    fn invalid_sizes_are_refused_with_the_remedy() {
         type Change = fn(&mut Load);
         let refused: [(Change, &str); 8] = [
             (|load| load.producers = 0, "--producers"),

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_help_names_everything_that_can_be_named_and_the_ranges() {
+    fn the_help_lists_all_names_and_ranges() {
         let help = help();
         for name in Experiment::ALL.iter().map(|it| it.name()) {
             assert!(help.contains(name), "{name}: {help}");
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_nothing_uses_is_named_with_what_would_use_it() {
+    fn an_unused_option_is_reported_with_the_experiments_that_use_it() {
         let rate = "--rate changes nothing: it is used by fires, periodic only";
         assert_eq!(unused(&["--experiment", "pairs", "--rate", "5", "--seconds", "1"]), [rate]);
         let jobs = "--jobs changes nothing: it is used by pairs-beside, pairs-window, \
@@ -260,7 +260,7 @@ mod tests {
 
     /// An experiment uses an option exactly if another value of the option changes its title.
     #[test]
-    fn what_an_experiment_is_said_to_use_is_what_changes_it() {
+    fn an_experiment_uses_the_options_that_change_its_title() {
         let whole = Load::whole();
         for (option, value) in
             [("producers", "7"), ("rate", "7"), ("jobs", "7"), ("seconds", "7"), ("ttl", "7")]
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn with_the_options_that_it_is_said_to_need_an_experiment_is_judged() {
+    fn the_lacking_options_make_a_load_large_enough() {
         for usual in [
             &["--quick"][..],
             &["--producers", "1", "--rate", "9", "--jobs", "9", "--seconds", "0.5", "--ttl", "60"],
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_the_remedy() {
+    fn invalid_options_are_refused_with_the_remedy() {
         let refused = [
             (["--rate", "0"], "--rate is from 1 to 10000000 fires a second"),
             (["--rate", "5000000000"], "--rate is from 1 to 10000000 fires a second"),

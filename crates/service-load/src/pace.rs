@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_done_before_its_moment_and_what_is_overdue_at_once() {
+    fn a_wait_ends_at_its_moment_or_at_once_if_overdue() {
         let origin = Instant::now() + Duration::from_millis(5);
         let mut pace = Pace::new(origin);
         pace.wait_for(3_000_000);

@@ -10,7 +10,7 @@ use wheelhouse_service_load::contender::Entry;
 use wheelhouse_service_load::experiments::Experiment;
 use wheelhouse_service_load::facilities::{self, HeapAndCondvar};
 use wheelhouse_service_load::facility::{Answer, Facility};
-use wheelhouse_service_load::ledger::{Beat, Job};
+use wheelhouse_service_load::ledger::{Job, PeriodicJob};
 use wheelhouse_service_load::load::Load;
 
 /// Plays on all facilities at the same time, because they mostly wait.
@@ -68,7 +68,7 @@ fn rows(experiment: Experiment) -> Vec<&'static str> {
 }
 
 #[test]
-fn an_experiment_is_played_on_those_that_it_is_a_question_for() {
+fn each_experiment_has_its_rows_of_facilities() {
     assert_eq!(
         rows(Experiment::SlowJobs),
         ["wheelhouse", "wheelhouse-1", "tokio-sleep", "heap-and-condvar", "heap-and-pool"]
@@ -182,10 +182,10 @@ impl Facility for Faulty {
         }
     }
 
-    fn every(&self, first: Instant, period: Duration, beat: Beat) -> bool {
-        let victim = beat.left() > 0 && self.fault != Fault::Refuses;
+    fn every(&self, first: Instant, period: Duration, job: PeriodicJob) -> bool {
+        let victim = job.left() > 0 && self.fault != Fault::Refuses;
         let first = if self.fault == Fault::RunsEarly { Instant::now() } else { first };
-        victim && self.inner.every(first, period, beat)
+        victim && self.inner.every(first, period, job)
     }
 
     fn settle(&self, pending: usize) -> Result<()> {
@@ -211,7 +211,7 @@ fn wrong(contender: &dyn Contender<Experiment>, experiment: Experiment) -> Strin
 }
 
 #[test]
-fn a_facility_that_loses_a_job_is_found_out() {
+fn a_facility_that_loses_a_job_is_detected() {
     let lossy = Faulty::boxed("lossy", |_| Faulty::with(Fault::Loses));
     let run = [Experiment::Fires, Experiment::SlowJobs, Experiment::Sessions, Experiment::Audit];
     for experiment in run {
@@ -228,7 +228,7 @@ fn a_facility_that_loses_a_job_is_found_out() {
 }
 
 #[test]
-fn a_facility_that_runs_a_job_early_is_found_out() {
+fn a_facility_that_runs_a_job_early_is_detected() {
     let hasty = Faulty::boxed("hasty", |_| Faulty::with(Fault::RunsEarly));
     for experiment in
         [Experiment::Fires, Experiment::MillisecondJobs, Experiment::Sessions, Experiment::Audit]
@@ -242,7 +242,7 @@ fn a_facility_that_runs_a_job_early_is_found_out() {
 }
 
 #[test]
-fn a_facility_that_runs_a_job_twice_is_found_out() {
+fn a_facility_that_runs_a_job_twice_is_detected() {
     let eager = Faulty::boxed("eager", |_| Faulty::with(Fault::RunsTwice));
     for experiment in [Experiment::Fires, Experiment::SlowJobs, Experiment::Audit] {
         assert!(
@@ -254,7 +254,7 @@ fn a_facility_that_runs_a_job_twice_is_found_out() {
 }
 
 #[test]
-fn a_facility_that_refuses_cancels_nothing_or_refreshes_nothing_is_found_out() {
+fn a_facility_that_refuses_cancels_nothing_or_refreshes_nothing_is_detected() {
     let refusing = Faulty::boxed("refusing", |_| Faulty::with(Fault::Refuses));
     for experiment in
         [Experiment::Fires, Experiment::Sessions, Experiment::Server, Experiment::Audit]

@@ -32,7 +32,7 @@ const PERIODIC: u64 = 1_000;
 struct Seen {
     ran: AtomicU64,
     early: AtomicU64,
-    beats: AtomicU64,
+    periodic_runs: AtomicU64,
 }
 
 fn schedule(timers: &Handle, seen: &Arc<Seen>, key: Option<String>, millis: u64) -> JobHandle {
@@ -87,10 +87,10 @@ fn ten_minutes_of_everything() {
     let timers = service.handle();
     for _ in 0..PERIODIC {
         let seen = Arc::clone(&seen);
-        let beat = timers.every(Duration::from_secs(1)).run(move |_| {
-            seen.beats.fetch_add(1, Ordering::Relaxed);
+        let periodic = timers.every(Duration::from_secs(1)).run(move |_| {
+            seen.periodic_runs.fetch_add(1, Ordering::Relaxed);
         });
-        drop(beat.expect("it is taken in"));
+        drop(periodic.expect("it is taken in"));
     }
     let (mut expected, mut most_at_first) = (0, 0);
     for number in 1.. {
@@ -114,10 +114,13 @@ fn ten_minutes_of_everything() {
     assert_eq!(seen.early.load(Ordering::Relaxed), 0);
     assert_eq!(seen.ran.load(Ordering::Relaxed), expected);
     let elapsed = begin.elapsed().as_secs();
-    let beats = seen.beats.load(Ordering::Relaxed);
-    assert!(beats.abs_diff(elapsed * PERIODIC) <= 2 * PERIODIC, "{beats} in {elapsed} s");
+    let periodic_runs = seen.periodic_runs.load(Ordering::Relaxed);
+    assert!(
+        periodic_runs.abs_diff(elapsed * PERIODIC) <= 2 * PERIODIC,
+        "{periodic_runs} in {elapsed} s"
+    );
     drop((service, timers));
     let left = allocated().saturating_sub(before);
-    println!("{expected} runs, {beats} beats; {left} bytes are left");
+    println!("{expected} runs, {periodic_runs} periodic runs; {left} bytes are left");
     assert!(left < 64 << 10, "{left} bytes");
 }

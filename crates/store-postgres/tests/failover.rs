@@ -92,7 +92,7 @@ fn a_failover_that_leaves_connections_open_loses_and_repeats_nothing() {
             }
         });
         execute(&standby, &["SELECT pg_promote()"]);
-        proxy.lead_to(standby.address());
+        proxy.redirect_to(standby.address());
         let scheduled = waits.join().unwrap();
         assert!(matches!(scheduled, Ok(_) | Err(Error::Duplicate(_))), "{scheduled:?}");
     });

@@ -6,7 +6,7 @@ use std::time::Duration;
 use wheelhouse_durable::store::{Store, StoreError};
 use wheelhouse_store_conformance::history;
 use wheelhouse_store_postgres::PostgresStore;
-use wheelhouse_test_servers::failures::{Trial, Trials, cut_off, turn};
+use wheelhouse_test_servers::failures::{TestServer, TestServers, cut_off, lock_server};
 use wheelhouse_test_servers::{Proxy, Server, failure_suite};
 
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -21,12 +21,12 @@ fn connect(
     Ok(Box::new(store.connect()?))
 }
 
-fn trial() -> Option<&'static Mutex<Trial>> {
-    static TRIALS: Trials = Trials::new();
-    TRIALS.next(|| Some(Trial { server: Server::postgres()?, connect }))
+fn test_server() -> Option<&'static Mutex<TestServer>> {
+    static SERVERS: TestServers = TestServers::new();
+    SERVERS.next(|| Some(TestServer { server: Server::postgres()?, connect }))
 }
 
-failure_suite!(trial);
+failure_suite!(test_server);
 
 #[test]
 #[ignore = "a child"]
@@ -37,10 +37,10 @@ fn plays() {
 /// The history of processes that are stopped and killed, on a network that is cut.
 #[test]
 fn a_history_of_three_processes_is_sound() {
-    let Some(trial) = trial() else { return };
-    let trial = turn(trial);
-    let proxy = Proxy::to(trial.server.address());
-    let store = connect(trial.server.address(), "history", TIMEOUT).unwrap();
+    let Some(tested) = test_server() else { return };
+    let tested = lock_server(tested);
+    let proxy = Proxy::to(tested.server.address());
+    let store = connect(tested.server.address(), "history", TIMEOUT).unwrap();
     let logs = tempfile::tempdir().unwrap();
     let cut = |n: u32| cut_off(&proxy, n % 2 == 1);
     history::trial(&proxy.address().to_string(), logs.path(), true, cut, store);

@@ -89,7 +89,7 @@ fn jobs_run_after_a_failover_that_cuts_no_connection() {
     for n in 0..50 {
         plan(n, Duration::from_secs(3_600)).schedule_bytes(KIND, "").unwrap();
     }
-    proxy.lead_to(replica.address());
+    proxy.redirect_to(replica.address());
     fail_over(&primary, &replica);
     for n in 0..50 {
         timers.refresh(format!("order-{n}"), Duration::ZERO).unwrap();

@@ -25,9 +25,9 @@ impl Certificate {
         command.extend([openssl.into(), "req".into(), "-x509".into(), "-nodes".into()]);
         let kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-days", "2"];
         // Clients refuse a self-signed server certificate unless it says that it is not a CA.
-        let whose = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
-        let no_root = ["-addext", "basicConstraints=critical,CA:FALSE"];
-        command.extend(kind.into_iter().chain(whose).chain(no_root).map(OsString::from));
+        let subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"];
+        let no_ca = ["-addext", "basicConstraints=critical,CA:FALSE"];
+        command.extend(kind.into_iter().chain(subject).chain(no_ca).map(OsString::from));
         command.extend(["-out".into(), certificate.clone().into()]);
         command.extend(["-keyout".into(), key.clone().into()]);
         let output = Command::new(&command[0]).args(&command[1..]).output().expect("it starts");

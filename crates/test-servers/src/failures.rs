@@ -15,7 +15,7 @@ use wheelhouse_durable::store::{
 
 /// A server, and a function that connects a store to it.
 #[derive(Debug)]
-pub struct Trial {
+pub struct TestServer {
     /// The server. Only one test uses it at a time.
     pub server: Server,
     /// Connects a store.
@@ -27,36 +27,36 @@ pub type Connect = fn(SocketAddr, &str, Duration) -> Result<Box<dyn Store>, Stor
 
 /// Two servers for the tests of a program. Tests mostly wait, so two of them can run at once.
 #[derive(Debug, Default)]
-pub struct Trials {
-    trials: [OnceLock<Option<Mutex<Trial>>>; 2],
+pub struct TestServers {
+    servers: [OnceLock<Option<Mutex<TestServer>>>; 2],
     next: AtomicUsize,
 }
 
-impl Trials {
-    /// Two trials that have not started.
+impl TestServers {
+    /// Two servers that have not started.
     pub const fn new() -> Self {
-        Self { trials: [const { OnceLock::new() }; 2], next: AtomicUsize::new(0) }
+        Self { servers: [const { OnceLock::new() }; 2], next: AtomicUsize::new(0) }
     }
 
-    /// Returns the next trial in turn, which `begin` starts if needed; `None` if the server is not
+    /// Returns the next server in turn, which `begin` starts if needed; `None` if it is not
     /// installed.
-    pub fn next(&self, begin: impl FnOnce() -> Option<Trial>) -> Option<&Mutex<Trial>> {
-        let next = self.next.fetch_add(1, Ordering::SeqCst) % self.trials.len();
-        self.trials[next].get_or_init(|| begin().map(Mutex::new)).as_ref()
+    pub fn next(&self, begin: impl FnOnce() -> Option<TestServer>) -> Option<&Mutex<TestServer>> {
+        let next = self.next.fetch_add(1, Ordering::SeqCst) % self.servers.len();
+        self.servers[next].get_or_init(|| begin().map(Mutex::new)).as_ref()
     }
 }
 
-/// Waits for a shared trial. Works also after another test has panicked.
-pub fn turn(trial: &Mutex<Trial>) -> MutexGuard<'_, Trial> {
-    trial.lock().unwrap_or_else(PoisonError::into_inner)
+/// Waits for a shared server. Works also after another test has panicked.
+pub fn lock_server(tested: &Mutex<TestServer>) -> MutexGuard<'_, TestServer> {
+    tested.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes a `#[test]` of each check. Its argument is a function that returns an
-/// `Option<&'static Mutex<Trial>>`.
+/// `Option<&'static Mutex<TestServer>>`.
 #[macro_export]
 macro_rules! failure_suite {
-    ($trial:expr) => {
-        $crate::failure_suite!($trial;
+    ($test_server:expr) => {
+        $crate::failure_suite!($test_server;
             a_killed_server_loses_nothing,
             a_server_that_is_gone_is_waited_for,
             a_stopped_server_is_unavailable,
@@ -67,12 +67,12 @@ macro_rules! failure_suite {
             who_waits_is_told_again_after_a_restart,
         );
     };
-    ($trial:expr; $($check:ident,)*) => {
+    ($test_server:expr; $($check:ident,)*) => {
         $(
             #[test]
             fn $check() {
-                let Some(trial) = $trial() else { return };
-                $crate::failures::$check(&$crate::failures::turn(trial));
+                let Some(tested) = $test_server() else { return };
+                $crate::failures::$check(&$crate::failures::lock_server(tested));
             }
         )*
     };
@@ -133,7 +133,7 @@ fn claim_one(store: &mut Box<dyn Store>, visibility: Duration) -> Leased {
     }
 }
 
-impl Trial {
+impl TestServer {
     fn open(&self, address: SocketAddr, timeout: Duration) -> Box<dyn Store> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let queue = format!("failures {}", COUNT.fetch_add(1, Ordering::SeqCst));
@@ -147,8 +147,8 @@ impl Trial {
 
 /// While a client schedules, the server is killed and started again five times. All acknowledged
 /// jobs are there and complete.
-pub fn a_killed_server_loses_nothing(trial: &Trial) {
-    let mut store = trial.open(trial.server.address(), LONG * 3);
+pub fn a_killed_server_loses_nothing(tested: &TestServer) {
+    let mut store = tested.open(tested.server.address(), LONG * 3);
     let (mut acknowledged, mut failed) = (Vec::new(), 0);
     let (commits, over) = (AtomicU32::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -159,8 +159,8 @@ pub fn a_killed_server_loses_nothing(trial: &Trial) {
                     thread::sleep(millis(1));
                 }
                 thread::sleep(Duration::from_micros(round * 700));
-                trial.server.kill();
-                trial.server.start();
+                tested.server.kill();
+                tested.server.start();
             }
             over.store(true, Ordering::SeqCst);
         });
@@ -191,10 +191,10 @@ pub fn a_killed_server_loses_nothing(trial: &Trial) {
 
 /// Without a server a call fails when its timeout is over, and not before. It succeeds if the
 /// server comes back in time.
-pub fn a_server_that_is_gone_is_waited_for(trial: &Trial) {
-    let mut hasty = trial.open(trial.server.address(), SHORT);
-    let mut patient = trial.open(trial.server.address(), LONG);
-    trial.server.kill();
+pub fn a_server_that_is_gone_is_waited_for(tested: &TestServer) {
+    let mut hasty = tested.open(tested.server.address(), SHORT);
+    let mut patient = tested.open(tested.server.address(), LONG);
+    tested.server.kill();
     // The first call of each store notices that its connection is broken.
     let _ = hasty.commit(&[put("a", 0)]);
     let _ = patient.commit(&[put("a", 0)]);
@@ -205,7 +205,7 @@ pub fn a_server_that_is_gone_is_waited_for(trial: &Trial) {
     thread::scope(|scope| {
         let patient = scope.spawn(|| patient.commit(&[put("b", 0)]));
         thread::sleep(millis(100));
-        trial.server.start();
+        tested.server.start();
         let outcomes = patient.join().expect("no panic").expect("it waited for the server");
         assert_eq!(outcomes, [Outcome::Done]);
     });
@@ -214,11 +214,11 @@ pub fn a_server_that_is_gone_is_waited_for(trial: &Trial) {
 
 /// If a server accepts connections and does not answer, a call fails when its timeout is over. A
 /// late answer is not taken for the answer to another request.
-pub fn a_stopped_server_is_unavailable(trial: &Trial) {
-    let mut store = trial.open(trial.server.address(), SHORT);
+pub fn a_stopped_server_is_unavailable(tested: &TestServer) {
+    let mut store = tested.open(tested.server.address(), SHORT);
     store.commit(&[put("a", 3_600_000), put("b", 3_600_000)]).expect("a commit succeeds");
-    let proxy = Proxy::to(trial.server.address());
-    let mut behind = trial.open(proxy.address(), SHORT);
+    let proxy = Proxy::to(tested.server.address());
+    let mut behind = tested.open(proxy.address(), SHORT);
     // A server cannot be stopped for one of its clients only. So the network of that client is
     // silent, as when a server hangs.
     proxy.set(Network::Silent);
@@ -226,10 +226,10 @@ pub fn a_stopped_server_is_unavailable(trial: &Trial) {
     let error = behind.commit(&[put("c", 0)]).expect_err("nobody answers");
     assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
     assert!(begun.elapsed() >= SHORT / 2 && begun.elapsed() < SHORT * 8, "{:?}", begun.elapsed());
-    trial.server.stop();
+    tested.server.stop();
     let error = store.commit(&[Change::Cancel { key: key("a") }]).expect_err("it is stopped");
     assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
-    trial.server.go_on();
+    tested.server.resume();
     proxy.set(Network::Sound);
     let cancel = |name| Change::Cancel { key: key(name) };
     let outcomes = store.commit(&[cancel("nobody"), cancel("b")]).expect("it goes on");
@@ -238,9 +238,9 @@ pub fn a_stopped_server_is_unavailable(trial: &Trial) {
 }
 
 /// An ack was carried out although its answer was lost. Repeating it does no harm.
-pub fn a_lost_answer_is_repeated(trial: &Trial) {
-    let proxy = Proxy::to(trial.server.address());
-    let mut store = trial.open(proxy.address(), Duration::from_secs(2));
+pub fn a_lost_answer_is_repeated(tested: &TestServer) {
+    let proxy = Proxy::to(tested.server.address());
+    let mut store = tested.open(proxy.address(), Duration::from_secs(2));
     store.commit(&[put("a", 0), put("b", 3_600_000)]).expect("a commit succeeds");
     let leased = claim_one(&mut store, LONG);
     // The answer may be lost before or after PostgreSQL commits, because it answers several times.
@@ -255,11 +255,11 @@ pub fn a_lost_answer_is_repeated(trial: &Trial) {
 
 /// If the network of a worker swallows everything, another worker gets its job when the lease is
 /// over. When the first one returns, its ack is refused.
-pub fn a_worker_that_is_cut_off_is_superseded(trial: &Trial) {
-    let proxy = Proxy::to(trial.server.address());
+pub fn a_worker_that_is_cut_off_is_superseded(tested: &TestServer) {
+    let proxy = Proxy::to(tested.server.address());
     let queue = "cut off";
-    let mut cut_off = trial.open_queue(proxy.address(), queue, SHORT);
-    let mut other = trial.open_queue(trial.server.address(), queue, LONG);
+    let mut cut_off = tested.open_queue(proxy.address(), queue, SHORT);
+    let mut other = tested.open_queue(tested.server.address(), queue, LONG);
     other.commit(&[put("a", 0)]).expect("a commit succeeds");
     let first = claim_one(&mut cut_off, millis(250));
     proxy.set(Network::Silent);
@@ -273,9 +273,9 @@ pub fn a_worker_that_is_cut_off_is_superseded(trial: &Trial) {
 }
 
 /// A network delay changes only the time that calls take.
-pub fn a_slow_network_is_only_slow(trial: &Trial) {
-    let proxy = Proxy::to(trial.server.address());
-    let mut store = trial.open(proxy.address(), LONG);
+pub fn a_slow_network_is_only_slow(tested: &TestServer) {
+    let proxy = Proxy::to(tested.server.address());
+    let mut store = tested.open(proxy.address(), LONG);
     proxy.set(Network::Slow(millis(10)));
     let puts: Vec<_> = (0..700).map(|n| put(&n.to_string(), 0)).collect();
     store.commit(&puts).expect("a commit succeeds");
@@ -292,8 +292,8 @@ pub fn a_slow_network_is_only_slow(trial: &Trial) {
 
 /// The server measures delays: no job is handed out before its delay is over, however often workers
 /// ask.
-pub fn nothing_is_early_by_the_servers_clock(trial: &Trial) {
-    let mut store = trial.open(trial.server.address(), LONG);
+pub fn nothing_is_early_by_the_servers_clock(tested: &TestServer) {
+    let mut store = tested.open(tested.server.address(), LONG);
     for n in 0..20 {
         let begun = Instant::now();
         store.commit(&[put(&n.to_string(), 7)]).expect("a commit succeeds");
@@ -304,16 +304,16 @@ pub fn nothing_is_early_by_the_servers_clock(trial: &Trial) {
 }
 
 /// A waiting store is also woken for an earlier job after the server was restarted.
-pub fn who_waits_is_told_again_after_a_restart(trial: &Trial) {
+pub fn who_waits_is_told_again_after_a_restart(tested: &TestServer) {
     let (queue, calls) = ("told again", Arc::new(AtomicU32::new(0)));
-    let mut waits = trial.open_queue(trial.server.address(), queue, LONG);
-    let mut other = trial.open_queue(trial.server.address(), queue, LONG);
+    let mut waits = tested.open_queue(tested.server.address(), queue, LONG);
+    let mut other = tested.open_queue(tested.server.address(), queue, LONG);
     let counted = Arc::clone(&calls);
     waits.wake_by(Arc::new(move || {
         counted.fetch_add(1, Ordering::SeqCst);
     }));
-    trial.server.kill();
-    trial.server.start();
+    tested.server.kill();
+    tested.server.start();
     let told = |least: u32| {
         let begun = Instant::now();
         while calls.load(Ordering::SeqCst) < least {

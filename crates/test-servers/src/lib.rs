@@ -189,13 +189,13 @@ impl Server {
         self.keeper.order("KILL");
     }
 
-    /// Stops it: it keeps its connections and does not answer until [`go_on`](Self::go_on).
+    /// Stops it: it keeps its connections and does not answer until [`resume`](Self::resume).
     pub fn stop(&self) {
         self.keeper.order("STOP");
     }
 
     /// Continues it after [`stop`](Self::stop).
-    pub fn go_on(&self) {
+    pub fn resume(&self) {
         self.keeper.order("CONT");
     }
 

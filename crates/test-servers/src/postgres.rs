@@ -16,17 +16,17 @@ pub(crate) fn server() -> Option<Server> {
 }
 
 pub(crate) fn server_with_encoding(encoding: &str) -> Option<Server> {
-    let new = New::find()?;
-    new.run("initdb", &["-U", "postgres", "-A", "trust", "-E", encoding, "--no-locale", "-N"]);
-    Some(new.start(&[]))
+    let files = ServerFiles::find()?;
+    files.run("initdb", &["-U", "postgres", "-A", "trust", "-E", encoding, "--no-locale", "-N"]);
+    Some(files.start(&[]))
 }
 
 pub(crate) fn server_with_tls() -> Option<(Server, Vec<u8>)> {
-    let new = New::find()?;
-    new.run("initdb", &["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "-N"]);
-    let certificate = Certificate::make(&new.user, &new.folder)?;
+    let files = ServerFiles::find()?;
+    files.run("initdb", &["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "-N"]);
+    let certificate = Certificate::make(&files.user, &files.folder)?;
     let setting = |name, path: &Path| format!("{name}={}", path.display());
-    let server = new.start(&[
+    let server = files.start(&[
         "ssl=on".into(),
         setting("ssl_cert_file", &certificate.certificate),
         setting("ssl_key_file", &certificate.key),
@@ -35,22 +35,22 @@ pub(crate) fn server_with_tls() -> Option<(Server, Vec<u8>)> {
 }
 
 pub(crate) fn standby(primary: SocketAddr) -> Option<Server> {
-    let new = New::find()?;
+    let files = ServerFiles::find()?;
     let (host, port) = (primary.ip().to_string(), primary.port().to_string());
     // `-R` writes the settings of a standby.
-    new.run("pg_basebackup", &["-R", "-c", "fast", "-U", "postgres", "-h", &host, "-p", &port]);
-    Some(new.start(&[]))
+    files.run("pg_basebackup", &["-R", "-c", "fast", "-U", "postgres", "-h", &host, "-p", &port]);
+    Some(files.start(&[]))
 }
 
 /// A server that is not started yet.
-struct New {
+struct ServerFiles {
     folder: PathBuf,
     /// The beginning of a command line, so that the command does not run as root.
     user: Vec<OsString>,
     programs: Vec<PathBuf>,
 }
 
-impl New {
+impl ServerFiles {
     /// Returns `None`, and prints a line on standard error, if PostgreSQL or a user for it is
     /// missing.
     fn find() -> Option<Self> {

@@ -70,7 +70,7 @@ impl Proxy {
 
     /// Forwards new connections to this server from now on. Open ones stay, as when a host name
     /// moves to another machine.
-    pub fn lead_to(&self, server: SocketAddr) {
+    pub fn redirect_to(&self, server: SocketAddr) {
         *lock(&self.server) = server;
     }
 

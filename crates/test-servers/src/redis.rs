@@ -29,13 +29,13 @@ pub(crate) fn cluster() -> Option<[Server; 3]> {
     let met = nodes[0].0.address;
     for (n, (node, bus)) in (0..).zip(&nodes) {
         let (from, until) = (n * SLOTS / 3, (n + 1) * SLOTS / 3);
-        said(node.address, &format!("CLUSTER ADDSLOTSRANGE {from} {}", until - 1));
-        said(met, &format!("CLUSTER MEET 127.0.0.1 {} {bus}", node.address.port()));
+        send_command(node.address, &format!("CLUSTER ADDSLOTSRANGE {from} {}", until - 1));
+        send_command(met, &format!("CLUSTER MEET 127.0.0.1 {} {bus}", node.address.port()));
     }
     let begun = Instant::now();
     for (node, _) in &nodes {
         let is_whole = || {
-            let info = said(node.address, "CLUSTER INFO");
+            let info = send_command(node.address, "CLUSTER INFO");
             info.contains("cluster_state:ok") && info.contains("cluster_size:3")
         };
         while !is_whole() {
@@ -61,7 +61,7 @@ pub(crate) fn sentinel(name: &str, primary: SocketAddr) -> Option<Server> {
 }
 
 /// Sends a command to a Redis and returns its answer unparsed.
-fn said(address: SocketAddr, command: &str) -> String {
+fn send_command(address: SocketAddr, command: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("a server that answers");
     write!(stream, "{command}\r\nQUIT\r\n").expect("a server that answers");
     let mut answer = String::new();

@@ -13,7 +13,7 @@ fn files(path: &str) -> Vec<String> {
 }
 
 #[test]
-fn each_test_that_the_table_of_failures_names_is_there() {
+fn the_tests_named_in_the_table_of_failures_exist() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let page = fs::read_to_string(crates.join("durable/FAILURES.md")).unwrap();
     let mut tests = BTreeSet::new();

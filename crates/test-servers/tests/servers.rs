@@ -16,7 +16,7 @@ fn ask(address: SocketAddr, line: &str) -> std::io::Result<String> {
 }
 
 #[test]
-fn redis_keeps_what_it_answered_over_a_crash() {
+fn redis_keeps_acknowledged_writes_over_a_crash() {
     let Some(server) = Server::redis(&[]) else { return };
     // With another setting this test would fail now and then on a busy disk.
     let setting = ask(server.address(), "CONFIG GET appendfsync").unwrap();
@@ -28,7 +28,7 @@ fn redis_keeps_what_it_answered_over_a_crash() {
     assert_eq!(ask(server.address(), "GET a").unwrap(), "$1\r\n1\r\n");
     server.stop();
     assert!(ask(server.address(), "GET a").is_err(), "a stopped server answers");
-    server.go_on();
+    server.resume();
     assert_eq!(ask(server.address(), "GET a").unwrap(), "$1\r\n1\r\n");
 }
 
@@ -50,7 +50,7 @@ fn postgres_starts_again_after_a_crash() {
 }
 
 #[test]
-fn a_proxy_does_to_a_connection_what_it_is_told() {
+fn a_proxy_simulates_each_network() {
     let Some(server) = Server::redis(&[]) else { return };
     let proxy = Proxy::to(server.address());
     assert_eq!(ask(proxy.address(), "SET a 1").unwrap(), "+OK\r\n");

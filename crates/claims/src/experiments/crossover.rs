@@ -9,7 +9,7 @@ use super::drive::wakeups;
 use crate::count::random;
 use crate::growth::Growth::{Linear, Logarithmic};
 use crate::scale::powers;
-use crate::{Evidence, Experiment, Lab, Sweep};
+use crate::{Evidence, Experiment, Setup, Sweep};
 use rand::RngExt;
 use wheelhouse_core::{Tick, Timer};
 
@@ -25,40 +25,41 @@ const TIMERS: u64 = 256;
 
 /// A wheel with rounds, and levels with at most as many slots in all.
 #[derive(Clone, Copy, Debug)]
-struct Pair {
+struct RoundsAndLevels {
     slots: u64,
     levels: u64,
     per_level: u64,
 }
 
-const PAIRS: [Pair; 2] = [
-    Pair { slots: 256, levels: 3, per_level: 64 },
-    Pair { slots: 4_096, levels: 4, per_level: 1_024 },
+const PAIRS: [RoundsAndLevels; 2] = [
+    RoundsAndLevels { slots: 256, levels: 3, per_level: 64 },
+    RoundsAndLevels { slots: 4_096, levels: 4, per_level: 1_024 },
 ];
 
 /// How often a hand that visits one slot in each tick visits a timer, including the visit that
 /// fires it.
-fn met_in_rounds(slots: Tick, delay: Tick) -> u64 {
+fn visits_in_rounds(slots: Tick, delay: Tick) -> u64 {
     delay.div_ceil(slots)
 }
 
-fn run(lab: &Lab, e: &mut Evidence) {
+fn run(setup: &Setup, e: &mut Evidence) {
     let delays = powers(4, 18);
     let mut sweep = Sweep::over("mean delay in ticks", "Rounds or levels", "times a timer is met");
     let mut most = 0;
     for pair in PAIRS {
-        let [rounds, levels] = lab.curves(&delays, |mean, seed| {
+        let [rounds, levels] = setup.curves(&delays, |mean, seed| {
             let mut random = random(seed ^ mean << 32);
-            let mut probe = lab.slots("list-wheel", pair.per_level);
+            let mut counted = setup.build_with_slots("list-wheel", pair.per_level);
             let mut met = [0; 2];
             for _ in 0..TIMERS {
                 let delay = random.random_range(1..=2 * mean);
-                met[0] += met_in_rounds(pair.slots, delay);
+                met[0] += visits_in_rounds(pair.slots, delay);
                 // Start from a random phase of the levels.
-                let start = probe.timer.now() + random.random_range(1..1 << 20);
-                probe.timer.advance(start, |_| ());
-                probe.fill([delay]);
-                let of_one = wakeups(&mut probe).iter().map(|it| it.moved + it.fired).sum::<u64>();
+                let start = counted.timer.now() + random.random_range(1..1 << 20);
+                counted.timer.advance(start, |_| ());
+                counted.fill([delay]);
+                let of_one =
+                    wakeups(&mut counted).iter().map(|it| it.moved + it.fired).sum::<u64>();
                 if delay < pair.per_level.pow(pair.levels as u32 - 1) {
                     most = most.max(of_one.saturating_sub(pair.levels));
                 }
@@ -79,12 +80,12 @@ fn run(lab: &Lab, e: &mut Evidence) {
         })
     };
     let (short, long) = (pair(crate::growth::Curve::first), pair(crate::growth::Curve::last));
-    let told = |[(a, b), _]: [(f64, f64); 2]| format!("{a:.1} times met against {b:.1}");
+    let describe = |[(a, b), _]: [(f64, f64); 2]| format!("{a:.1} times met against {b:.1}");
     let rounds_first = |of: [(f64, f64); 2]| of.iter().all(|(rounds, levels)| rounds <= levels);
     let quote = "Rounds are to be preferred: for short delays a timer is met less often.";
-    e.holds("C09.1", quote, rounds_first(short), told(short));
+    e.holds("C09.1", quote, rounds_first(short), describe(short));
     let quote = "Layers save time: for long delays a timer is met less often.";
-    e.holds("C19.1", quote, long.iter().all(|(rounds, levels)| levels < rounds), told(long));
+    e.holds("C19.1", quote, long.iter().all(|(rounds, levels)| levels < rounds), describe(long));
     let quote = "With rounds a timer of delay T is met T/M times.";
     e.class("V10.1", quote, [&rounds.from(256 * 16)], Linear);
     let quote = "With levels the times it is met are at most logarithmic in T.";
@@ -96,16 +97,16 @@ fn run(lab: &Lab, e: &mut Evidence) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::models::rounds::{Rounds, S4};
+    use super::super::models::rounds::{RoundsModel, S4};
     use super::*;
 
     #[test]
-    fn a_timer_is_met_once_a_round_in_scheme_6() {
+    fn scheme_6_visits_a_timer_once_a_round() {
         for delay in [1, 63, 64, 65, 1_000] {
-            let mut scheme_6 = Rounds::new(S4, 64, 0);
+            let mut scheme_6 = RoundsModel::new(S4, 64, 0);
             scheme_6.add(0, delay, 1);
-            let met: u64 = (0..delay).map(|_| scheme_6.tick().met()).sum();
-            assert_eq!(met, met_in_rounds(64, delay));
+            let met: u64 = (0..delay).map(|_| scheme_6.tick().visited()).sum();
+            assert_eq!(met, visits_in_rounds(64, delay));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Shared steps of many experiments: filling structures and driving them.
 
-use crate::count::{Order, Probe, Steps, Tally, random};
+use crate::count::{Costs, CountedTimer, Order, Steps, random};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
@@ -18,17 +18,21 @@ pub(super) struct Wakeup {
 }
 
 /// Advances from wake-up to wake-up until no timer is left.
-pub(super) fn wakeups<T: Timer<u64>>(probe: &mut Probe<T>) -> Vec<Wakeup> {
+pub(super) fn wakeups<T: Timer<u64>>(counted: &mut CountedTimer<T>) -> Vec<Wakeup> {
     let mut wakeups = Vec::new();
-    while let Some(tick) = probe.timer.next_wakeup() {
-        let (steps, fired) = probe.work(|timer| timer.advance(tick, |_| ()));
+    while let Some(tick) = counted.timer.next_wakeup() {
+        let (steps, fired) = counted.work(|timer| timer.advance(tick, |_| ()));
         wakeups.push(Wakeup { tick, fired: fired as u64, moved: steps.of(Work::CascadeMove) });
     }
     wakeups
 }
 
 /// Advances to each tick from `from` to `to`. Returns (tick of firing, value) of each timer.
-pub(super) fn tick_by_tick(timer: &mut impl Timer<u64>, from: Tick, to: Tick) -> Vec<(Tick, u64)> {
+pub(super) fn advance_by_ticks(
+    timer: &mut impl Timer<u64>,
+    from: Tick,
+    to: Tick,
+) -> Vec<(Tick, u64)> {
     let mut fired = Vec::new();
     for tick in from..=to {
         timer.advance(tick, |expired| fired.push((tick, expired.value)));
@@ -38,7 +42,7 @@ pub(super) fn tick_by_tick(timer: &mut impl Timer<u64>, from: Tick, to: Tick) ->
 
 /// Advances to each wake-up until no timer is left. Returns the ticks of the calls, and (tick of
 /// firing, value) of each timer.
-pub(super) fn by_wakeups(timer: &mut impl Timer<u64>) -> (Vec<Tick>, Vec<(Tick, u64)>) {
+pub(super) fn advance_by_wakeups(timer: &mut impl Timer<u64>) -> (Vec<Tick>, Vec<(Tick, u64)>) {
     let (mut calls, mut fired) = (Vec::new(), Vec::new());
     while let Some(tick) = timer.next_wakeup() {
         calls.push(tick);
@@ -48,34 +52,34 @@ pub(super) fn by_wakeups(timer: &mut impl Timer<u64>) -> (Vec<Tick>, Vec<(Tick, 
 }
 
 /// A random value in part `part` of `parts` equal parts of a range, so that every part is covered.
-pub(super) fn anywhere(part: u64, parts: u64, range: u64, random: &mut Pcg64Mcg) -> u64 {
+pub(super) fn in_part(part: u64, parts: u64, range: u64, random: &mut Pcg64Mcg) -> u64 {
     (part * range + random.random_range(0..range)) / parts
 }
 
 /// Starts n timers, stops a random half and compacts. Returns the mean steps of a start, over the
 /// second half, and of a stop, compaction included.
 pub(super) fn start_and_stop<T: Timer<u64>>(
-    mut probe: Probe<T>,
+    mut counted: CountedTimer<T>,
     order: Order,
     n: u64,
     seed: u64,
 ) -> [f64; 2] {
     let (half, delays) = (n as usize / 2, order.delays(n, seed));
-    let mut ids = probe.fill(delays[..half].iter().copied());
-    let (start, others) = (probe.steps(), probe.fill(delays[half..].iter().copied()));
-    let start = probe.steps().since(&start);
+    let mut ids = counted.fill(delays[..half].iter().copied());
+    let (start, others) = (counted.steps(), counted.fill(delays[half..].iter().copied()));
+    let start = counted.steps().since(&start);
     ids.extend(others);
     ids.shuffle(&mut random(seed));
-    let before = probe.steps();
-    ids[..half].iter().for_each(|id| _ = probe.timer.cancel(*id));
-    probe.timer.compact();
-    let stop = probe.steps().since(&before);
+    let before = counted.steps();
+    ids[..half].iter().for_each(|id| _ = counted.timer.cancel(*id));
+    counted.timer.compact();
+    let stop = counted.steps().since(&before);
     [start, stop].map(|steps| steps.total() as f64 / half as f64)
 }
 
 /// The mean of a cost over several structures if n is small, so that the shape of a single one does
 /// not decide.
-pub(super) fn over_copies<const K: usize>(
+pub(super) fn mean_over_copies<const K: usize>(
     enough: u64,
     n: u64,
     seed: u64,
@@ -108,7 +112,7 @@ const ENOUGH: u64 = 1 << 16;
 /// follows each pop; a heap, which uses its last place for both, then takes the same path to the
 /// root every time.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Log {
+pub(super) struct HoldSteps {
     /// Popping the first timer.
     pub(super) pop: Vec<Steps>,
     /// Inserting a timer.
@@ -116,105 +120,113 @@ pub(super) struct Log {
     /// Cancelling a random timer by its handle.
     pub(super) cancel: Vec<Steps>,
     /// Moving a random timer by its handle.
-    pub(super) moving: Vec<Steps>,
+    pub(super) reschedule: Vec<Steps>,
 }
 
-impl Log {
+impl HoldSteps {
     /// Runs the model on structures of n timers.
-    pub(super) fn of<T: Timer<u64>>(build: impl Fn() -> Probe<T>, n: u64, seed: u64) -> Self {
+    pub(super) fn of<T: Timer<u64>>(
+        build: impl Fn() -> CountedTimer<T>,
+        n: u64,
+        seed: u64,
+    ) -> Self {
         let copies = (ENOUGH / n).max(1);
         let mut log = Self::default();
         for copy in 0..copies {
-            Model::new(build(), n, seed << 32 | copy).turns(TURNS / copies, &mut log);
+            HoldModel::new(build(), n, seed << 32 | copy).turns(TURNS / copies, &mut log);
         }
         log
     }
 
     /// The mean steps of an insertion, a cancellation, a move, and a pop.
     pub(super) fn means(&self) -> [f64; 4] {
-        [&self.insert, &self.cancel, &self.moving, &self.pop].map(|kind| totals(kind).mean())
+        [&self.insert, &self.cancel, &self.reschedule, &self.pop].map(|kind| totals(kind).mean())
     }
 
     /// The steps of pairs of a pop and an insertion. It does not matter which insertion is in which
     /// pair.
-    pub(super) fn holds(&self) -> Tally {
+    pub(super) fn pop_and_insert(&self) -> Costs {
         let pairs = self.pop.iter().zip(self.insert.iter().step_by(2));
         pairs.map(|(pop, insert)| pop.total() + insert.total()).collect()
     }
 }
 
 /// The total steps of each operation.
-pub(super) fn totals(operations: &[Steps]) -> Tally {
+pub(super) fn totals(operations: &[Steps]) -> Costs {
     operations.iter().map(Steps::total).collect()
 }
 
 /// The mean steps of a pop, over all pops until none of n timers is left. The first few alone would
 /// depend on how the structure begins.
-pub(super) fn drain<T: Timer<u64>>(build: impl Fn() -> Probe<T>, n: u64, seed: u64) -> f64 {
-    let [mean] = over_copies(ENOUGH, n, seed, |seed| {
-        let (mut model, mut log) = (Model::new(build(), n, seed), Log::default());
+pub(super) fn mean_pop_until_empty<T: Timer<u64>>(
+    build: impl Fn() -> CountedTimer<T>,
+    n: u64,
+    seed: u64,
+) -> f64 {
+    let [mean] = mean_over_copies(ENOUGH, n, seed, |seed| {
+        let (mut model, mut log) = (HoldModel::new(build(), n, seed), HoldSteps::default());
         (0..n).for_each(|_| _ = model.pop(&mut log));
         [totals(&log.pop).mean()]
     });
     mean
 }
 
-struct Model<T> {
-    probe: Probe<T>,
+struct HoldModel<T> {
+    counted: CountedTimer<T>,
     /// The handle of each timer. The value of a timer is its index here.
     ids: Vec<TimerId>,
     random: Pcg64Mcg,
 }
 
-impl<T: Timer<u64>> Model<T> {
-    fn new(mut probe: Probe<T>, n: u64, seed: u64) -> Self {
+impl<T: Timer<u64>> HoldModel<T> {
+    fn new(mut counted: CountedTimer<T>, n: u64, seed: u64) -> Self {
         let mut random = random(seed);
-        let ids = probe.fill((0..n).map(|_| delay(&mut random).min(delay(&mut random))));
-        Self { probe, ids, random }
+        let ids = counted.fill((0..n).map(|_| delay(&mut random).min(delay(&mut random))));
+        Self { counted, ids, random }
     }
 
     /// Pops `turns` timers and inserts as many, cancels `turns` timers and inserts as many, then
     /// moves `turns` timers.
-    fn turns(&mut self, turns: u64, log: &mut Log) {
+    fn turns(&mut self, turns: u64, log: &mut HoldSteps) {
         let popped: Vec<u64> = (0..turns).map(|_| self.pop(log)).collect();
         popped.into_iter().for_each(|value| self.insert(value, log));
-        let cancelled = self.any(turns);
+        let cancelled = self.spread_indices(turns);
         for value in &cancelled {
             let id = self.ids[*value as usize];
-            log.cancel.push(self.probe.work(|timer| timer.cancel(id)).0);
+            log.cancel.push(self.counted.work(|timer| timer.cancel(id)).0);
         }
         cancelled.into_iter().for_each(|value| self.insert(value, log));
-        for value in self.any(turns) {
+        for value in self.spread_indices(turns) {
             let (id, deadline) = (self.ids[value as usize], self.deadline());
-            log.moving.push(self.probe.work(|timer| timer.reschedule(id, deadline)).0);
+            log.reschedule.push(self.counted.work(|timer| timer.reschedule(id, deadline)).0);
         }
     }
 
     /// Pops the first timer. A wheel may first wake to cascade it.
-    fn pop(&mut self, log: &mut Log) -> u64 {
-        let before = self.probe.steps();
+    fn pop(&mut self, log: &mut HoldSteps) -> u64 {
+        let before = self.counted.steps();
         loop {
-            let next = self.probe.timer.next_wakeup().expect("n timers are live");
-            if let Some(fired) = self.probe.timer.pop_expired(next) {
-                log.pop.push(self.probe.steps().since(&before));
+            let next = self.counted.timer.next_wakeup().expect("n timers are live");
+            if let Some(fired) = self.counted.timer.pop_expired(next) {
+                log.pop.push(self.counted.steps().since(&before));
                 return fired.value;
             }
         }
     }
 
-    fn insert(&mut self, value: u64, log: &mut Log) {
+    fn insert(&mut self, value: u64, log: &mut HoldSteps) {
         let deadline = self.deadline();
-        let (steps, id) = self.probe.work(|timer| timer.insert(deadline, value));
+        let (steps, id) = self.counted.work(|timer| timer.insert(deadline, value));
         log.insert.push(steps);
         self.ids[value as usize] = id;
     }
 
     fn deadline(&mut self) -> Tick {
-        self.probe.timer.now() + delay(&mut self.random)
+        self.counted.timer.now() + delay(&mut self.random)
     }
 
     /// The indices of `count` timers, as far apart as possible.
-    fn any(&mut self, count: u64) -> Vec<u64> {
+    fn spread_indices(&mut self, count: u64) -> Vec<u64> {
         let n = self.ids.len() as u64;
         let from = self.random.random_range(0..n);
         (0..count).map(|at| (from + at * (n / count)) % n).collect()
@@ -229,39 +241,42 @@ pub(super) fn delay(random: &mut Pcg64Mcg) -> Tick {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Lab, Scale};
+    use crate::{Scale, Setup};
 
     #[test]
-    fn each_wheel_fires_what_it_holds_from_wakeup_to_wakeup_and_tick_by_tick() {
-        let lab = Lab::new(&Scale::REDUCED);
+    fn each_wheel_fires_the_same_by_wakeups_and_by_ticks() {
+        let setup = Setup::new(&Scale::REDUCED);
         for name in ["single-wheel", "hashed-wheel", "round-wheel", "list-wheel", "kafka-wheel"] {
             let filled = || {
-                let mut probe = lab.slots(name, 64);
-                probe.fill([7, 300, 300, 5_000]);
-                probe
+                let mut counted = setup.build_with_slots(name, 64);
+                counted.fill([7, 300, 300, 5_000]);
+                counted
             };
             let expected = [(7, 0), (300, 1), (300, 2), (5_000, 3)];
-            assert_eq!(by_wakeups(&mut filled().timer).1, expected, "{name}");
-            assert_eq!(tick_by_tick(&mut filled().timer, 1, 5_000), expected, "{name}");
+            assert_eq!(advance_by_wakeups(&mut filled().timer).1, expected, "{name}");
+            assert_eq!(advance_by_ticks(&mut filled().timer, 1, 5_000), expected, "{name}");
             assert_eq!(wakeups(&mut filled()).iter().map(|it| it.fired).sum::<u64>(), 4);
         }
     }
 
     #[test]
-    fn what_is_left_of_the_delays_stays_as_it_was_filled() {
-        let lab = Lab::new(&Scale::REDUCED);
-        let mut model = Model::new(lab.make("btree-map"), 1 << 12, 1);
-        let mean_left = |model: &Model<crate::count::AnyTimer>| {
-            let timer = &model.probe.timer;
+    fn the_distribution_of_remaining_delays_is_stable() {
+        let setup = Setup::new(&Scale::REDUCED);
+        let mut model = HoldModel::new(setup.build("btree-map"), 1 << 12, 1);
+        let mean_left = |model: &HoldModel<crate::count::AnyTimer>| {
+            let timer = &model.counted.timer;
             let deadlines = model.ids.iter().filter_map(|id| timer.deadline(*id));
             let left = deadlines.map(|deadline| (deadline - timer.now()) as f64).sum::<f64>();
             left / model.ids.len() as f64 / LONGEST as f64
         };
-        let (before, mut log) = (mean_left(&model), Log::default());
+        let (before, mut log) = (mean_left(&model), HoldSteps::default());
         model.turns(1 << 8, &mut log);
         // The smaller of two uniform delays is a third of the longest on average.
         assert!((before - 1.0 / 3.0).abs() < 0.02, "{before}");
         assert!((mean_left(&model) - before).abs() < 0.1);
-        assert_eq!((log.pop.len(), log.insert.len(), log.holds().len()), (1 << 8, 2 << 8, 1 << 8));
+        assert_eq!(
+            (log.pop.len(), log.insert.len(), log.pop_and_insert().len()),
+            (1 << 8, 2 << 8, 1 << 8)
+        );
     }
 }

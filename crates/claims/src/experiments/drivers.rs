@@ -1,11 +1,11 @@
 //! C07, C36, C42, C44: how often a program wakes, and the cost of Kafka's queue of slots.
 
-use super::drive::{Wakeup, tick_by_tick, wakeups};
-use super::models::kafka::Port;
+use super::drive::{Wakeup, advance_by_ticks, wakeups};
+use super::models::kafka::KafkaModel;
 use crate::count::random;
 use crate::growth::Growth::{Constant, Logarithmic};
 use crate::growth::{Curve, Sample};
-use crate::{By, Evidence, Experiment, Lab, Sweep};
+use crate::{Evidence, EvidenceKind, Experiment, Setup, Sweep};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use wheelhouse_core::{Tick, Timer};
@@ -21,16 +21,16 @@ pub(super) const WAKEUPS: Experiment = Experiment {
 /// The deadline of the article's timer.
 const ALONE: Tick = 350;
 
-fn drivers(lab: &Lab, e: &mut Evidence) {
-    one_scheduler(lab, e);
-    let ticking = lab.each(1, |timer| {
+fn drivers(setup: &Setup, e: &mut Evidence) {
+    one_driver_for_all(setup, e);
+    let ticking = setup.on_each_structure(1, |timer| {
         timer.insert(ALONE, 0);
-        ALONE as usize - tick_by_tick(timer, 1, ALONE).len()
+        ALONE as usize - advance_by_ticks(timer, 1, ALONE).len()
     });
-    e.by(By::Arithmetic);
+    e.decide_by(EvidenceKind::Arithmetic);
     let quote = "A single task of 350 s at a tick of 1 s brings 349 useless advances.";
-    e.everywhere("C42.1", quote, 349, &ticking);
-    let vain = lab.each(1, |timer| {
+    e.equals_everywhere("C42.1", quote, 349, &ticking);
+    let vain = setup.on_each_structure(1, |timer| {
         timer.insert(ALONE, 0);
         let mut calls = 0;
         while let Some(tick) = timer.next_wakeup() {
@@ -39,21 +39,21 @@ fn drivers(lab: &Lab, e: &mut Evidence) {
         calls
     });
     let most = vain.iter().map(|(_, calls)| *calls).max().unwrap_or(0);
-    e.by(By::Counts);
+    e.decide_by(EvidenceKind::Counts);
     let quote = "From wake-up to wake-up ours make a few: at most one for each level.";
     e.holds("C42.3", quote, most <= 2, format!("at most {most}"));
-    loads(lab, e);
+    loads(setup, e);
 }
 
 /// Compares the wake-ups of one driver for all timers with those of one driver for each timer.
-fn one_scheduler(lab: &Lab, e: &mut Evidence) {
+fn one_driver_for_all(setup: &Setup, e: &mut Evidence) {
     const TIMERS: u64 = 1_000;
     let wakes = |ticks: bool, delays: &[Tick]| {
         // A heap returns its exact next deadline, so the structure itself adds no wake-ups.
-        let mut probe = lab.make("heap-4");
-        probe.fill(delays.iter().copied());
+        let mut counted = setup.build("heap-4");
+        counted.fill(delays.iter().copied());
         let last = delays.iter().max().copied().unwrap_or(0);
-        if ticks { last } else { wakeups(&mut probe).len() as u64 }
+        if ticks { last } else { wakeups(&mut counted).len() as u64 }
     };
     for (id, quote, ticks, delay) in [
         (
@@ -73,7 +73,7 @@ fn one_scheduler(lab: &Lab, e: &mut Evidence) {
 }
 
 /// Kafka's queue of slots as printed, with 20 slots in each wheel.
-fn loads(lab: &Lab, e: &mut Evidence) {
+fn loads(setup: &Setup, e: &mut Evidence) {
     let names = [
         "20 timers of 1 to 2^20 ticks, of any magnitude",
         "20,000 timers of 1 to 2,000 ticks",
@@ -82,9 +82,9 @@ fn loads(lab: &Lab, e: &mut Evidence) {
     // Ticks, wake-ups, wake-ups that only demote, wake-ups that find no timer, the longest queue,
     // slots, timers.
     let mut seen = [[0_u64; 7]; 3];
-    for seed in lab.seeds() {
+    for seed in setup.seeds() {
         for (load, sum) in seen.iter_mut().enumerate() {
-            let mut printed = Port::new(1, 20, 0);
+            let mut printed = KafkaModel::new(1, 20, 0);
             let timers = timers(load, &mut random(seed));
             for (name, (deadline, cancelled)) in (0..).zip(&timers) {
                 printed.add(*deadline, name);
@@ -92,7 +92,7 @@ fn loads(lab: &Lab, e: &mut Evidence) {
                     printed.cancel(name);
                 }
             }
-            let wakeups = by_queue(&mut printed);
+            let wakeups = wakeups_of_queue(&mut printed);
             let vain = |moves: bool| {
                 wakeups.iter().filter(|it| it.fired == 0 && (it.moved > 0) == moves).count()
             };
@@ -160,7 +160,7 @@ fn timers(load: usize, random: &mut Pcg64Mcg) -> Vec<(Tick, bool)> {
 }
 
 /// Polls until the queue is empty. Polls at the same tick are one wake-up.
-fn by_queue(wheels: &mut Port) -> Vec<Wakeup> {
+fn wakeups_of_queue(wheels: &mut KafkaModel) -> Vec<Wakeup> {
     let mut wakeups: Vec<Wakeup> = Vec::new();
     while let Some(poll) = wheels.poll_next() {
         if wakeups.last().is_none_or(|last| last.tick != poll.expiry) {
@@ -187,14 +187,14 @@ const SIZES: [u64; 3] = [8, 20, 64];
 const DENSE: Tick = 200;
 const SPARSE: Tick = 1_000;
 
-fn queue(lab: &Lab, e: &mut Evidence) {
-    let sizes = lab.sizes_to(1 << 16);
+fn queue(setup: &Setup, e: &mut Evidence) {
+    let sizes = setup.sizes_to(1 << 16);
     let mut sweep = Sweep::new("The queue of slots", "offers and polls for each timer");
     let (mut within, mut polled, mut vain) = (true, 0, 0);
     for size in SIZES {
         for load in ["dense", "sparse", "cancelled"] {
-            let curve = lab.curve(&sizes, |n, seed| {
-                let (mut wheels, mut random) = (Port::new(1, size as usize, 0), random(seed));
+            let curve = setup.curve(&sizes, |n, seed| {
+                let (mut wheels, mut random) = (KafkaModel::new(1, size as usize, 0), random(seed));
                 let longest = if load == "dense" { DENSE } else { SPARSE * n };
                 for name in 0..n {
                     wheels.add(random.random_range(1..=longest), name);
@@ -227,24 +227,24 @@ fn queue(lab: &Lab, e: &mut Evidence) {
     let quote = "No slot is polled whose tasks were all cancelled.";
     e.holds("C36.4", quote, vain == 0, format!("{vain} of {polled} polls"));
     e.sweep(&sweep);
-    comparisons(lab, e);
+    comparisons(setup, e);
 }
 
 /// The steps of an offer to the queue of kafka-wheel, against the number of slots in the queue.
-fn comparisons(lab: &Lab, e: &mut Evidence) {
+fn comparisons(setup: &Setup, e: &mut Evidence) {
     let mut sweep = Sweep::over(
         "slots in the queue",
         "An offer to the queue",
         "steps of an insertion into kafka-wheel",
     );
     // One timer in each of `slots` slots, all on the lowest level, which has enough slots for them.
-    let offer = lab.curve(&crate::scale::powers(4, 12), |slots, seed| {
-        let mut probe = lab.slots("kafka-wheel", 4 * slots);
+    let offer = setup.curve(&crate::scale::powers(4, 12), |slots, seed| {
+        let mut counted = setup.build_with_slots("kafka-wheel", 4 * slots);
         let mut random = random(seed);
-        probe.fill((1..slots).map(|at| 2 * at));
+        counted.fill((1..slots).map(|at| 2 * at));
         let mut tick = || 2 * random.random_range(1..slots) + 1;
         let fresh: Vec<Tick> = (0..16).map(|_| tick()).collect();
-        probe.mean(16, |timer, at| {
+        counted.mean(16, |timer, at| {
             let id = timer.insert(fresh[at as usize], 0);
             timer.cancel(id);
         })
@@ -259,10 +259,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_queue_wakes_once_for_each_slot() {
-        let mut printed = Port::new(1, 20, 0);
+    fn a_queue_of_slots_wakes_once_for_each_slot() {
+        let mut printed = KafkaModel::new(1, 20, 0);
         printed.add(350, 0);
-        let wakeups = by_queue(&mut printed);
+        let wakeups = wakeups_of_queue(&mut printed);
         assert_eq!(
             wakeups.iter().map(|it| (it.tick, it.fired)).collect::<Vec<_>>(),
             [(340, 0), (350, 1)]

@@ -5,12 +5,12 @@
 //! fire, or over half of them that are stopped before the structure is compacted. Steps decide
 //! growth, instructions decide order.
 
-use super::drive::{over_copies, start_and_stop};
-use crate::count::{LONGEST, Order, Probe, random};
+use super::drive::{mean_over_copies, start_and_stop};
+use crate::count::{CountedTimer, LONGEST, Order, random};
 use crate::growth::Growth::{Constant, Logarithmic};
 use crate::scale::powers;
 use crate::thresholds::Threshold::{self, Ahead, Much};
-use crate::{By, Evidence, Experiment, Lab, Sweep, Test, recorded};
+use crate::{Criterion, Evidence, EvidenceKind, Experiment, Setup, Sweep, instruction_record};
 use rand::RngExt;
 use wheelhouse_core::Timer;
 
@@ -30,10 +30,22 @@ const MIXES: &[&str] = &["mix", "steady", "hold"];
 
 /// Decides the statement that the instructions of a heap exceed those of another structure by a
 /// factor, in each workload on record. For start and stop, their sum is compared.
-fn ahead(e: &mut Evidence, id: &'static str, quote: &str, than: &str, on: &[&str], by: Threshold) {
-    let of = |measure: &&str| recorded::compared("binary-heap", than, measure);
+fn exceeds_in_instructions(
+    e: &mut Evidence,
+    id: &'static str,
+    quote: &str,
+    than: &str,
+    on: &[&str],
+    by: Threshold,
+) {
+    let of = |measure: &&str| instruction_record::compared("binary-heap", than, measure);
     let pairs: Vec<(f64, f64)> = if on == START {
-        let sum = |name| START.iter().map(|it| recorded::each(name, "uniform", 100_000, it)).sum();
+        let sum = |name| {
+            START
+                .iter()
+                .map(|it| instruction_record::mean_instructions(name, "uniform", 100_000, it))
+                .sum()
+        };
         vec![(sum("binary-heap"), sum(than))]
     } else {
         on.iter().flat_map(of).map(|(_, heap, other)| (heap, other)).collect()
@@ -47,7 +59,7 @@ fn ahead(e: &mut Evidence, id: &'static str, quote: &str, than: &str, on: &[&str
         [(heap, other)] => format!("{heap:.0} instructions against {other:.0}, at 10^5"),
         _ => format!("{least:.2} to {most:.2} times the instructions"),
     };
-    e.say(id, quote, Test::Exceeds(pairs, by), number);
+    e.decide(id, quote, Criterion::Exceeds(pairs, by), number);
 }
 
 pub(super) const BURST: Experiment = Experiment {
@@ -62,39 +74,42 @@ const ORDERS: [Order; 4] = [Order::Equal, Order::Ascending, Order::Random, Order
 /// Shares of timers that are stopped before they fire, in percent.
 const STOPPED: [u64; 3] = [0, 50, 92];
 
-fn burst_and_lives(lab: &Lab, e: &mut Evidence) {
-    let most = LARGEST.min(2 * lab.scale.largest());
-    let sizes: Vec<u64> = lab.ordered_sizes().into_iter().filter(|n| *n <= most).collect();
+fn burst_and_lives(setup: &Setup, e: &mut Evidence) {
+    let most = LARGEST.min(2 * setup.scale.largest());
+    let sizes: Vec<u64> = setup.ordered_sizes().into_iter().filter(|n| *n <= most).collect();
     let mut apart = Sweep::new("Starting, stopping, firing", "steps of each, the mean of n");
     let mut lives = Sweep::new("A timer's life, to its end", "steps, deadlines at random");
     for name in STRUCTURES {
         for order in ORDERS {
-            let curves = lab.curves(&sizes, |n, seed| {
-                over_copies(ENOUGH, n, seed, |seed| each_alone(lab, name, order, n, seed))
+            let curves = setup.curves(&sizes, |n, seed| {
+                mean_over_copies(ENOUGH, n, seed, |seed| mean_costs(setup, name, order, n, seed))
             });
-            apart.run(&format!("{name}, {}", order.name()), ["start", "stop", "fire"], curves);
+            apart.add_run(&format!("{name}, {}", order.name()), ["start", "stop", "fire"], curves);
         }
         for stopped in STOPPED {
-            let curve = lab.curve(&sizes, |n, seed| {
-                over_copies(ENOUGH, n, seed, |seed| [life(lab, name, stopped, n, seed)])[0]
+            let curve = setup.curve(&sizes, |n, seed| {
+                mean_over_copies(ENOUGH, n, seed, |seed| {
+                    [cost_of_life(setup, name, stopped, n, seed)]
+                })[0]
             });
             lives.add(format!("{name}, {stopped} % stopped"), curve);
         }
     }
     // Within these sizes our wheel becomes large.
-    let sizes = powers(13, lab.scale.to.clamp(17, 18));
+    let sizes = powers(13, setup.scale.to.clamp(17, 18));
     for stopped in STOPPED {
-        let curve = lab.curve(&sizes, |n, seed| life(lab, "hierarchical-wheel", stopped, n, seed));
-        lives.beside(format!("hierarchical-wheel up to large, {stopped} % stopped"), curve);
+        let curve = setup
+            .curve(&sizes, |n, seed| cost_of_life(setup, "hierarchical-wheel", stopped, n, seed));
+        lives.add_hidden(format!("hierarchical-wheel up to large, {stopped} % stopped"), curve);
     }
-    burst(e, &apart);
-    suits(e, &lives);
+    start_stop_and_fire(e, &apart);
+    whole_lives(e, &lives);
     e.sweep(&lives);
     e.tables.push(apart.table());
 }
 
 /// Decides the statements of C32.
-fn burst(e: &mut Evidence, apart: &Sweep) {
+fn start_stop_and_fire(e: &mut Evidence, apart: &Sweep) {
     let quote = "Creating a timer in a heap is O(log n), in any order.";
     e.at_most("C32.1", quote, apart.of(&HEAPS, &["start"]), Logarithmic);
     let quote = "It costs more, the more timers there are, where all are due half an hour on.";
@@ -117,60 +132,60 @@ fn burst(e: &mut Evidence, apart: &Sweep) {
     e.class("C32.10", quote, apart.of(&HEAPS, &["random", "fire"]), Logarithmic);
     let quote = "A heap that defers deletion, as Go's does, deletes in O(1), clean-up included.";
     e.at_most("C32.14", quote, apart.of(&["lazy-heap"], &["stop"]), Constant);
-    e.by(By::Instructions);
+    e.decide_by(EvidenceKind::Instructions);
     let quote = "At random deadlines our wheel takes half the heap's instructions, start and stop.";
-    ahead(e, "C32.12", quote, "list-wheel", START, Much);
+    exceeds_in_instructions(e, "C32.12", quote, "list-wheel", START, Much);
     let quote = "It takes half of them to fire, too.";
-    ahead(e, "C32.13", quote, "list-wheel", &["fire-ticks"], Much);
-    e.by(By::Counts);
+    exceeds_in_instructions(e, "C32.13", quote, "list-wheel", &["fire-ticks"], Much);
+    e.decide_by(EvidenceKind::Counts);
 }
 
 /// Decides the statements of C43.
-fn suits(e: &mut Evidence, lives: &Sweep) {
+fn whole_lives(e: &mut Evidence, lives: &Sweep) {
     let quote = "In a heap a timer's life costs more, the more there are, if all fire.";
     e.grows("C43.1", quote, lives.of(&HEAPS, &[", 0 %"]));
     let quote = "In a wheel of lists it does not grow, however many are cancelled.";
     e.at_most("C43.2", quote, lives.all(&["list-wheel"]), Constant);
     let quote = "It does not grow in our wheel either.";
     e.at_most("C43.3", quote, lives.all(&["up to large"]), Constant);
-    e.by(By::Instructions);
+    e.decide_by(EvidenceKind::Instructions);
     let quote = "A wheel of lists is ahead of a heap in every mix and trace on record.";
-    ahead(e, "C43.5", quote, "list-wheel", MIXES, Ahead);
+    exceeds_in_instructions(e, "C43.5", quote, "list-wheel", MIXES, Ahead);
     let quote = "Our wheel is, too.";
-    ahead(e, "C43.6", quote, "hierarchical-wheel", MIXES, Ahead);
+    exceeds_in_instructions(e, "C43.6", quote, "hierarchical-wheel", MIXES, Ahead);
     let quote = "So is a wheel with rounds.";
-    ahead(e, "C43.7", quote, "round-wheel", MIXES, Ahead);
-    e.by(By::Counts);
+    exceeds_in_instructions(e, "C43.7", quote, "round-wheel", MIXES, Ahead);
+    e.decide_by(EvidenceKind::Counts);
 }
 
-fn each_alone(lab: &Lab, name: &str, order: Order, n: u64, seed: u64) -> [f64; 3] {
-    let [start, stop] = start_and_stop(lab.make(name), order, n, seed);
-    let mut probe = lab.make(name);
-    probe.fill(order.delays(n, seed));
-    let before = probe.steps();
-    fire(&mut probe, order, n);
-    [start, stop, probe.steps().since(&before).total() as f64 / n as f64]
+fn mean_costs(setup: &Setup, name: &str, order: Order, n: u64, seed: u64) -> [f64; 3] {
+    let [start, stop] = start_and_stop(setup.build(name), order, n, seed);
+    let mut counted = setup.build(name);
+    counted.fill(order.delays(n, seed));
+    let before = counted.steps();
+    fire(&mut counted, order, n);
+    [start, stop, counted.steps().since(&before).total() as f64 / n as f64]
 }
 
-fn life(lab: &Lab, name: &str, stopped: u64, n: u64, seed: u64) -> f64 {
-    let (mut probe, mut random) = (lab.make(name), random(seed));
-    for id in probe.fill(Order::Random.delays(n, seed)) {
+fn cost_of_life(setup: &Setup, name: &str, stopped: u64, n: u64, seed: u64) -> f64 {
+    let (mut counted, mut random) = (setup.build(name), random(seed));
+    for id in counted.fill(Order::Random.delays(n, seed)) {
         if random.random_range(0..100) < stopped {
-            probe.timer.cancel(id);
+            counted.timer.cancel(id);
         }
     }
-    fire(&mut probe, Order::Random, n);
-    probe.steps().total() as f64 / n as f64
+    fire(&mut counted, Order::Random, n);
+    counted.steps().total() as f64 / n as f64
 }
 
 /// Fires all timers. Each call advances by an equal step, in which about [`DUE`] timers are due.
-fn fire<T: Timer<u64>>(probe: &mut Probe<T>, order: Order, n: u64) {
+fn fire<T: Timer<u64>>(counted: &mut CountedTimer<T>, order: Order, n: u64) {
     let (every, last) = match order {
         Order::Ascending | Order::Descending => (DUE, n),
         Order::Random => (LONGEST * DUE / n, LONGEST),
         Order::Equal | Order::SameSlot(_) => (LONGEST, LONGEST),
     };
-    (1..=last.div_ceil(every)).for_each(|call| _ = probe.timer.advance(call * every, |_| ()));
+    (1..=last.div_ceil(every)).for_each(|call| _ = counted.timer.advance(call * every, |_| ()));
 }
 
 #[cfg(test)]
@@ -179,20 +194,21 @@ mod tests {
     use crate::Scale;
 
     #[test]
-    fn ascending_deadlines_stay_where_they_are_appended_and_a_burst_fires_at_once() {
-        let lab = Lab::new(&Scale::REDUCED);
-        let [start, ..] = each_alone(&lab, "binary-heap", Order::Ascending, 1 << 12, 1);
+    fn ascending_inserts_move_nothing_and_a_burst_fires_in_one_call() {
+        let setup = Setup::new(&Scale::REDUCED);
+        let [start, ..] = mean_costs(&setup, "binary-heap", Order::Ascending, 1 << 12, 1);
         assert!((start - 2.0).abs() < 0.01, "{start}");
-        let mut probe = lab.make("list-wheel");
-        probe.fill(Order::Equal.delays(5_000, 1));
-        fire(&mut probe, Order::Equal, 5_000);
-        assert!(probe.timer.is_empty() && probe.timer.now() == LONGEST);
+        let mut counted = setup.build("list-wheel");
+        counted.fill(Order::Equal.delays(5_000, 1));
+        fire(&mut counted, Order::Equal, 5_000);
+        assert!(counted.timer.is_empty() && counted.timer.now() == LONGEST);
     }
 
     #[test]
     fn a_life_is_counted_from_start_to_end() {
-        let lab = Lab::new(&Scale::REDUCED);
-        let [fired, stopped] = [0, 100].map(|share| life(&lab, "binary-heap", share, 1 << 12, 1));
+        let setup = Setup::new(&Scale::REDUCED);
+        let [fired, stopped] =
+            [0, 100].map(|share| cost_of_life(&setup, "binary-heap", share, 1 << 12, 1));
         assert!(fired > 20.0 && stopped < 12.0, "{fired} {stopped}");
     }
 }

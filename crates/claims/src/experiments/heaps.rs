@@ -1,10 +1,10 @@
 //! C28, C46: the cost of each operation of a heap.
 
-use super::drive::{Log, by_wakeups};
-use crate::count::{LONGEST, Order, Tally, random};
+use super::drive::{HoldSteps, advance_by_wakeups};
+use crate::count::{Costs, LONGEST, Order, random};
 use crate::growth::Growth::{Constant, Linear, Logarithmic};
 use crate::thresholds::Threshold;
-use crate::{By, Evidence, Experiment, Lab, Sweep, recorded};
+use crate::{Evidence, EvidenceKind, Experiment, Setup, Sweep, instruction_record};
 use rand::RngExt;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,46 +21,46 @@ pub(super) const LATER: Experiment = Experiment {
 };
 
 /// Turns a random deadline into the deadline of a new timer.
-type Place = fn(u64) -> Tick;
+type NewDeadline = fn(u64) -> Tick;
 
 /// Insertions averaged in a sample.
 const INSERTIONS: u64 = 256;
 
-fn later(lab: &Lab, e: &mut Evidence) {
+fn later(setup: &Setup, e: &mut Evidence) {
     let mut sweep = Sweep::new("A heap takes a timer", "comparisons and moves of one insertion");
-    let places: [(&str, Place); 3] =
+    let places: [(&str, NewDeadline); 3] =
         [("later than all", |_| 1 << 40), ("at random", |at| at), ("earlier than all", |_| 0)];
     let mut most_moves = 0;
     for name in HEAPS {
         for (place, deadline) in places {
-            let curve = lab.curve(&lab.scale.sizes(), |n, seed| {
-                let (mut probe, mut random) = (lab.make(name), random(seed));
-                probe.fill(Order::Random.delays(n, seed));
-                let mut tally = Tally::default();
+            let curve = setup.curve(&setup.scale.sizes(), |n, seed| {
+                let (mut counted, mut random) = (setup.build(name), random(seed));
+                counted.fill(Order::Random.delays(n, seed));
+                let mut costs = Costs::default();
                 for _ in 0..INSERTIONS {
                     let at = deadline(1 + random.random_range(0..LONGEST));
                     // Each insertion is undone, so that n stays the same.
-                    let (work, id) = probe.work(|timer| timer.insert(at, 0));
-                    tally.add(work.total());
+                    let (work, id) = counted.work(|timer| timer.insert(at, 0));
+                    costs.add(work.total());
                     if place == "later than all" {
                         most_moves = most_moves.max(work.of(Work::ElementMove));
                     }
-                    probe.timer.cancel(id);
+                    counted.timer.cancel(id);
                 }
-                tally.mean()
+                costs.mean()
             });
             sweep.add(format!("{name}, {place}"), curve);
         }
-        let first = lab.curve(&lab.scale.sizes(), |n, seed| {
-            let mut probe = lab.make(name);
-            probe.fill(Order::Random.delays(n, seed));
-            probe.mean(1, |timer, _| assert!(timer.next_wakeup().is_some(), "n timers are live"))
+        let first = setup.curve(&setup.scale.sizes(), |n, seed| {
+            let mut counted = setup.build(name);
+            counted.fill(Order::Random.delays(n, seed));
+            counted.mean(1, |timer, _| assert!(timer.next_wakeup().is_some(), "n timers are live"))
         });
-        sweep.beside(format!("{name}, finding the first"), first);
+        sweep.add_hidden(format!("{name}, finding the first"), first);
     }
-    let searched = lab.curve(&lab.scale.linear_sizes(), search);
+    let searched = setup.curve(&setup.scale.linear_sizes(), search);
     e.at_most("C28.1", "A heap finds its first timer in O(1).", sweep.all(&["first"]), Constant);
-    let (inversions, pairs) = out_of_order(lab);
+    let (inversions, pairs) = out_of_order(setup);
     let number = format!("{inversions} of {pairs} neighbours the wrong way round");
     e.holds("C28.2", "A heap is ordered.", inversions == 0, number);
     let quote = "A cancel needs an index in each task: without one it is a search, O(n).";
@@ -72,7 +72,7 @@ fn later(lab: &Lab, e: &mut Evidence) {
     e.grows("C28.5", quote, sweep.all(&["later than all"]));
     let quote = "An early deadline costs a heap O(log n) at most.";
     e.at_most("C28.6", quote, sweep.all(&["earlier than all"]), Logarithmic);
-    sweep.beside("entries read by a cancel without an index", searched);
+    sweep.add_hidden("entries read by a cancel without an index", searched);
     e.sweep(&sweep);
 }
 
@@ -86,13 +86,13 @@ fn search(n: u64, seed: u64) -> f64 {
         let wanted = queue.as_slice()[((part * n + random.random_range(0..n)) / 256) as usize];
         queue.iter().take_while(|entry| **entry != wanted).count() as u64 + 1
     };
-    (0..256).map(read).collect::<Tally>().mean()
+    (0..256).map(read).collect::<Costs>().mean()
 }
 
 /// The number of neighbours in a heap's array whose deadlines fall, and the number of all
 /// neighbours.
-fn out_of_order(lab: &Lab) -> (usize, usize) {
-    let timers = Order::Random.delays(1 << 10, lab.scale.seed()).into_iter().map(Reverse);
+fn out_of_order(setup: &Setup) -> (usize, usize) {
+    let timers = Order::Random.delays(1 << 10, setup.scale.seed()).into_iter().map(Reverse);
     let array = timers.collect::<BinaryHeap<_>>().into_vec();
     (array.windows(2).filter(|pair| pair[0].0 > pair[1].0).count(), array.len() - 1)
 }
@@ -105,14 +105,14 @@ pub(super) const RETENTION: Experiment = Experiment {
 
 const FEW: u64 = 16;
 
-fn retention(lab: &Lab, e: &mut Evidence) {
+fn retention(setup: &Setup, e: &mut Evidence) {
     let mut sweep = Sweep::new("A heap's operations", "steps, in the hold model");
     for name in HEAPS {
-        let [insert, cancel, pop] = lab.curves(&lab.ordered_sizes(), |n, seed| {
-            let [insert, cancel, _, pop] = Log::of(|| lab.make(name), n, seed).means();
+        let [insert, cancel, pop] = setup.curves(&setup.ordered_sizes(), |n, seed| {
+            let [insert, cancel, _, pop] = HoldSteps::of(|| setup.build(name), n, seed).means();
             [insert, cancel, pop]
         });
-        sweep.run(name, ["insert", "cancel", "take the first"], [insert, cancel, pop]);
+        sweep.add_run(name, ["insert", "cancel", "take the first"], [insert, cancel, pop]);
     }
     e.at_most("C46.2", "Starting a task is O(log n).", sweep.all(&["insert"]), Logarithmic);
     e.grows("C46.3", "The more tasks, the more a start costs, on average.", sweep.all(&["insert"]));
@@ -121,29 +121,29 @@ fn retention(lab: &Lab, e: &mut Evidence) {
     let quote = "Taking the first is logarithmic, and no less.";
     e.class("C46.6", quote, sweep.all(&["take the first"]), Logarithmic);
     e.sweep(&sweep);
-    few(lab, e);
+    few_timers(setup, e);
 }
 
-fn few(lab: &Lab, e: &mut Evidence) {
-    e.by(By::Instructions);
+fn few_timers(setup: &Setup, e: &mut Evidence) {
+    e.decide_by(EvidenceKind::Instructions);
     for (id, pair, what) in [
         ("C46.7", "hold", "take the first, add one"),
         ("C46.8", "stop-start", "stop one, start one"),
     ] {
-        let of = |name| recorded::pair(name, pair, FEW);
+        let of = |name| instruction_record::pair_instructions(name, pair, FEW);
         let quote = format!("With {FEW} tasks a heap is better than a wheel of lists: {what}.");
         e.exceeds(id, quote, (of("list-wheel"), of("binary-heap")), Threshold::Ahead);
     }
-    e.by(By::Counts);
+    e.decide_by(EvidenceKind::Counts);
     let steps = |name: &str| {
         let mut steps = 0;
-        for seed in lab.seeds() {
-            let mut probe = lab.make(name);
-            probe.fill(Order::Random.delays(FEW, seed));
-            by_wakeups(&mut probe.timer);
-            steps += probe.steps().total();
+        for seed in setup.seeds() {
+            let mut counted = setup.build(name);
+            counted.fill(Order::Random.delays(FEW, seed));
+            advance_by_wakeups(&mut counted.timer);
+            steps += counted.steps().total();
         }
-        steps as f64 / (lab.seeds().count() as u64 * FEW) as f64
+        steps as f64 / (setup.seeds().count() as u64 * FEW) as f64
     };
     let names = ["binary-heap", "heap-4", "list-wheel", "hierarchical-wheel", "round-wheel"];
     let rows = names.map(|name| [name.to_owned(), format!("{:.2}", steps(name))]);
@@ -196,15 +196,15 @@ mod tests {
     /// The meter agrees with keys that count their own comparisons. A heap that does not report its
     /// comparisons is noticed.
     #[test]
-    fn keys_that_count_see_what_the_meter_is_told() {
+    fn the_meter_agrees_with_keys_that_count() {
         let delays = Order::Random.delays(5_000, 3);
-        let of = "binary-heap";
-        let silent = crate::fault::Fault::Silent { of, work: Work::Comparison };
+        let name = "binary-heap";
+        let silent = crate::fault::Fault::Uncounted { name, work: Work::Comparison };
         for (faults, agrees) in [(vec![], true), (vec![silent], false)] {
-            let mut probe = Lab { faults, ..Lab::new(&Scale::REDUCED) }.make(of);
-            probe.fill(delays.iter().copied());
-            let told = probe.steps().of(Work::Comparison);
-            assert_eq!(told == textbook(&delays), agrees, "{told}");
+            let mut counted = Setup { faults, ..Setup::new(&Scale::REDUCED) }.build(name);
+            counted.fill(delays.iter().copied());
+            let metered = counted.steps().of(Work::Comparison);
+            assert_eq!(metered == textbook(&delays), agrees, "{metered}");
         }
     }
 }

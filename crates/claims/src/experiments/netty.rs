@@ -8,7 +8,7 @@
 
 use crate::count::random;
 use crate::thresholds::Threshold::Milliseconds;
-use crate::{By, Evidence, Experiment, Lab, Test};
+use crate::{Criterion, Evidence, EvidenceKind, Experiment, Setup};
 use rand::RngExt;
 use std::collections::VecDeque;
 use wheelhouse_core::Timer;
@@ -28,8 +28,8 @@ const CAP: u64 = 100_000;
 /// All delays are shorter than this, in microseconds.
 const LONGEST: u64 = 1_000_000;
 /// Sizes of bursts, in halves of the cap.
-const HALVES: [u64; 7] = [1, 2, 4, 8, 16, TEN, 32];
-const TEN: u64 = 20;
+const HALVES: [u64; 7] = [1, 2, 4, 8, 16, TEN_CAPS, 32];
+const TEN_CAPS: u64 = 20;
 
 /// Submits timers with these delays at time 0. Returns by how much each fires after its deadline,
 /// in microseconds.
@@ -65,13 +65,13 @@ fn burst(timers: u64, cap: u64, seed: u64) -> [f64; 4] {
     [late[0], at(0.5), at(0.99), at(1.0)].map(|late| late as f64 / 1_000.0)
 }
 
-fn run(lab: &Lab, e: &mut Evidence) {
-    let cap = CAP.min(lab.scale.largest() / 8);
+fn run(setup: &Setup, e: &mut Evidence) {
+    let cap = CAP.min(setup.scale.largest() / 8);
     let bursts = HALVES.map(|halves| {
         let timers = halves * cap / 2;
-        (timers, burst(timers, cap, lab.scale.seed()), burst(timers, timers, lab.scale.seed()))
+        (timers, burst(timers, cap, setup.scale.seed()), burst(timers, timers, setup.scale.seed()))
     });
-    e.by(By::Arithmetic);
+    e.decide_by(EvidenceKind::Arithmetic);
     let tick = TICK as f64 / 1_000.0;
     let (small, large): (Vec<&Burst>, Vec<&Burst>) = bursts.iter().partition(|it| it.0 <= cap);
     let latest = |of: &[&Burst]| of.iter().map(|it| it.1[3]).fold(0.0, f64::max);
@@ -94,7 +94,12 @@ fn run(lab: &Lab, e: &mut Evidence) {
     let ticks = |it: &&Burst| (it.1[3], it.0.div_ceil(cap) as f64 * tick);
     let quote = "Beyond, the latest is late by a tick for each cap's worth of timers.";
     let number = format!("{:.0} ms for sixteen caps", latest(&large));
-    e.say("P3.3", quote, Test::Within(large.iter().map(ticks).collect(), Milliseconds), number);
+    e.decide(
+        "P3.3",
+        quote,
+        Criterion::Within(large.iter().map(ticks).collect(), Milliseconds),
+        number,
+    );
     let row = |(timers, capped, uncapped): Burst| {
         let [.., a, b, c] = capped.map(|late| format!("{late:.1}"));
         let [.., x, y, z] = uncapped.map(|late| format!("{late:.1}"));
@@ -122,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_in_the_queue_is_late_by_its_wait() {
+    fn a_timer_is_late_by_its_wait_in_the_queue() {
         let below = lateness([0, 1, 99_999, 100_000, 350_000], 5);
         assert_eq!(below, [100_000, 99_999, 1, 100_000, 50_000]);
         assert_eq!(lateness([50_000, 50_000, 50_000], 1), [50_000, 150_000, 250_000]);

@@ -8,10 +8,10 @@
 //! | ceiling | ⌈e⌉ | callers of this project, by its contract |
 //! | next tick | ⌊e⌋ + 1 | Netty, Linux in slots of each level, and S0 for whole seconds |
 
-use super::drive::tick_by_tick;
-use super::models::kafka::Port;
+use super::drive::advance_by_ticks;
+use super::models::kafka::KafkaModel;
 use crate::count::random;
-use crate::{By, Evidence, Experiment, Lab};
+use crate::{Evidence, EvidenceKind, Experiment, Setup};
 use rand::RngExt;
 use wheelhouse_core::{Tick, Timer};
 
@@ -34,12 +34,12 @@ const RULES: [(&str, Rule); 3] = [
     ("next tick", |deadline| deadline / PARTS + 1),
 ];
 
-fn direction(lab: &Lab, e: &mut Evidence) {
-    precision(lab, e);
-    expired(lab, e);
+fn direction(setup: &Setup, e: &mut Evidence) {
+    precision(setup, e);
+    expired(setup, e);
     let both = RULES.map(|(_, rule)| [1_200, 1_500].map(rule));
     let share = both.iter().all(|[one, other]| one == other);
-    e.by(By::Arithmetic);
+    e.decide_by(EvidenceKind::Arithmetic);
     e.holds(
         "C39.1",
         "With a second a slot, 1.2 s and 1.5 s share a slot.",
@@ -47,11 +47,11 @@ fn direction(lab: &Lab, e: &mut Evidence) {
         "under each rule",
     );
     let quote = "They run at 1 s, where delays are rounded down as in S3.";
-    e.is("C39.2", quote, [1, 1], both[0]);
+    e.equals("C39.2", quote, [1, 1], both[0]);
 }
 
-fn precision(lab: &Lab, e: &mut Evidence) {
-    let mut random = random(lab.scale.seed());
+fn precision(setup: &Setup, e: &mut Evidence) {
+    let mut random = random(setup.scale.seed());
     let deadlines: Vec<u64> =
         (0..100_000).map(|_| random.random_range(PARTS..=1_000 * PARTS)).collect();
     let mut widths = Vec::new();
@@ -69,45 +69,45 @@ fn precision(lab: &Lab, e: &mut Evidence) {
     let number = format!("{narrowest} of 1,000 parts, under each rule");
     e.holds("C04.1", quote, narrowest >= PARTS as i64 - 1, number);
     let delays: Vec<u64> = (1..PARTS).step_by(37).collect();
-    let fire = lab.each(delays.len() as u64, |timer| {
+    let fire = setup.on_each_structure(delays.len() as u64, |timer| {
         let now = 5 * PARTS + 250;
-        timer.fired(now / PARTS);
+        timer.advance_to(now / PARTS);
         delays
             .iter()
             .for_each(|delay| _ = timer.insert((now + delay).div_ceil(PARTS), now + delay));
-        let fired = tick_by_tick(timer, now / PARTS, now / PARTS + 3);
+        let fired = advance_by_ticks(timer, now / PARTS, now / PARTS + 3);
         let late = |(tick, at): &(Tick, u64)| (tick * PARTS).wrapping_sub(*at);
         fired.iter().filter(|it| late(it) < PARTS).count()
     });
     let quote = "Ours take delays below a tick, and fire them under a tick late.";
-    e.everywhere("C04.3", quote, delays.len(), &fire);
+    e.equals_everywhere("C04.3", quote, delays.len(), &fire);
 }
 
 /// Tests S3's condition, `expiration < currentTime + tick` with the current time rounded down to
 /// the tick, at every phase of the clock.
-fn expired(lab: &Lab, e: &mut Evidence) {
+fn expired(setup: &Setup, e: &mut Evidence) {
     let [mut overdue, mut overdue_run, mut ahead_run, mut earliest] = [0_u64; 4];
     for now in 7_000..8_000 {
-        let mut port = Port::new(PARTS, 10, now);
+        let mut model = KafkaModel::new(PARTS, 10, now);
         for deadline in now - 1_000..=now + 1_000 {
-            let runs = port.add(deadline, 0).is_none();
+            let runs = model.add(deadline, 0).is_none();
             overdue += u64::from(deadline <= now);
             overdue_run += u64::from(deadline <= now && runs);
             ahead_run += u64::from(deadline > now && runs);
             earliest = earliest.max(if runs { deadline.saturating_sub(now) } else { 0 });
         }
     }
-    e.by(By::Arithmetic);
-    e.is("C38.1", "A task that is already expired is run at once.", overdue, overdue_run);
+    e.decide_by(EvidenceKind::Arithmetic);
+    e.equals("C38.1", "A task that is already expired is run at once.", overdue, overdue_run);
     let quote = "Only such a task is: none whose deadline is to come.";
     e.holds("C38.2", quote, ahead_run == 0, format!("run up to {earliest} ms early"));
-    let ours = lab.each(60, |timer| {
-        timer.fired(7_400);
+    let ours = setup.on_each_structure(60, |timer| {
+        timer.advance_to(7_400);
         (6_400..9_400).step_by(50).for_each(|deadline| _ = timer.insert(deadline, deadline));
-        timer.fired(7_400).iter().filter(|(deadline, _)| *deadline > 7_400).count()
+        timer.advance_to(7_400).iter().filter(|(deadline, _)| *deadline > 7_400).count()
     });
     let quote = "Ours run at once what is due, and nothing sooner.";
-    e.by(By::Counts).everywhere("C38.3", quote, 0, &ours);
+    e.decide_by(EvidenceKind::Counts).equals_everywhere("C38.3", quote, 0, &ours);
 }
 
 pub(super) const B9: Experiment = Experiment {
@@ -117,24 +117,26 @@ pub(super) const B9: Experiment = Experiment {
     run: rounded_up,
 };
 
-fn rounded_up(lab: &Lab, e: &mut Evidence) {
+fn rounded_up(setup: &Setup, e: &mut Evidence) {
     let all: Vec<_> = [500, PARTS, 1_500]
         .into_iter()
-        .flat_map(|tick| lab.each(500, |timer| wrong(timer, tick, 1_000 * PARTS)))
+        .flat_map(|tick| {
+            setup.on_each_structure(500, |timer| off_by_a_tick(timer, tick, 1_000 * PARTS))
+        })
         .collect();
     let quote = "Ours, rounded up, are never early, and late by less than a tick.";
-    e.everywhere("B9.3", quote, 0, &all);
+    e.equals_everywhere("B9.3", quote, 0, &all);
 }
 
 /// Rounds random deadlines in ms up to ticks of `interval` ms. Returns how many timers fire early,
 /// or a tick or more late, or not at all.
-fn wrong(timer: &mut impl Timer<u64>, interval: u64, longest: u64) -> usize {
+fn off_by_a_tick(timer: &mut impl Timer<u64>, interval: u64, longest: u64) -> usize {
     let mut random = random(interval);
     for _ in 0..500 {
         let deadline = random.random_range(1..=longest);
         timer.insert(deadline.div_ceil(interval), deadline);
     }
-    let fired = tick_by_tick(timer, 1, longest / interval + 1);
+    let fired = advance_by_ticks(timer, 1, longest / interval + 1);
     let off = |(tick, at): &&(Tick, u64)| (tick * interval).wrapping_sub(*at) >= interval;
     500 - fired.len() + fired.iter().filter(off).count()
 }
@@ -144,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rules_differ_on_and_off_a_tick() {
+    fn the_three_rules_round_differently() {
         let ticks = |deadline| RULES.map(|(_, rule)| rule(deadline));
         assert_eq!((ticks(1_000), ticks(1_001), ticks(1_999)), ([1, 1, 2], [1, 2, 2], [1, 2, 2]));
     }

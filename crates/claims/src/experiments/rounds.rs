@@ -4,10 +4,10 @@
 //! The articles' wheel decrements round counts; a model of it decides their statements. Ours is
 //! tested with one timer due at each tick.
 
-use super::models::rounds::{Rounds, S4};
-use crate::count::{Tally, random};
+use super::models::rounds::{RoundsModel, S4};
+use crate::count::{Costs, random};
 use crate::growth::Growth::Linear;
-use crate::{Evidence, Experiment, Lab, Sweep};
+use crate::{Evidence, Experiment, Setup, Sweep};
 use rand::RngExt;
 use wheelhouse_core::meter::Work;
 use wheelhouse_core::{Tick, Timer};
@@ -22,22 +22,23 @@ pub(super) const VISITS: Experiment = Experiment {
 /// The least number of rounds that the timers wait.
 const ROUNDS: Tick = 1_000;
 
-fn visits(lab: &Lab, e: &mut Evidence) {
-    let sizes = lab.scale.sizes();
+fn visits(setup: &Setup, e: &mut Evidence) {
+    let sizes = setup.scale.sizes();
     let mut sweep = Sweep::new(
         "A tick of a wheel with rounds",
         "entries read by a tick, n timers have rounds to go",
     );
     for slots in [64, 256, 4_096] {
-        let busy = lab.curve(&sizes, |n, seed| busy(lab, n, slots, false, seed).mean());
+        let busy = setup.curve(&sizes, |n, seed| entries_read(setup, n, slots, false, seed).mean());
         sweep.add(format!("round-wheel, {slots} slots, one due at each tick"), busy);
     }
-    let crowded = lab.curve(&sizes, |n, seed| busy(lab, n, 256, true, seed).max() as f64);
+    let crowded =
+        setup.curve(&sizes, |n, seed| entries_read(setup, n, 256, true, seed).max() as f64);
     sweep.add("round-wheel, all others in one slot, the tick of that slot", crowded);
-    let idle = lab.curve(&sizes, |n, seed| {
-        let mut wheel = Rounds::new(S4, 256, 0);
+    let idle = setup.curve(&sizes, |n, seed| {
+        let mut wheel = RoundsModel::new(S4, 256, 0);
         delays(n, 256, false, seed).for_each(|delay| wheel.add(0, delay, 1));
-        (0..256).map(|_| wheel.tick().met()).sum::<u64>() as f64 / 256.0
+        (0..256).map(|_| wheel.tick().visited()).sum::<u64>() as f64 / 256.0
     });
     sweep.add("scheme 6 (model), 256 slots, none due", idle);
     let quote = "With rounds every tick scans a slot's list: O(n) at a fixed number of slots.";
@@ -60,19 +61,19 @@ fn delays(n: u64, slots: u64, one_slot: bool, seed: u64) -> impl Iterator<Item =
 
 /// Entries read by each tick of a revolution. One timer is due at each tick and is started again
 /// for the next.
-fn busy(lab: &Lab, n: u64, slots: u64, one_slot: bool, seed: u64) -> Tally {
-    let mut probe = lab.slots("round-wheel", slots);
-    probe.fill(delays(n, slots, one_slot, seed));
-    probe.timer.insert(1, 0);
+fn entries_read(setup: &Setup, n: u64, slots: u64, one_slot: bool, seed: u64) -> Costs {
+    let mut counted = setup.build_with_slots("round-wheel", slots);
+    counted.fill(delays(n, slots, one_slot, seed));
+    counted.timer.insert(1, 0);
     let tick = |tick| {
         let mut read = 0;
         loop {
-            let (steps, fired) = probe.work(|timer| timer.pop_expired(tick));
+            let (steps, fired) = counted.work(|timer| timer.pop_expired(tick));
             read += steps.of(Work::EntryScan);
             if fired.is_none() {
                 return read;
             }
-            probe.timer.insert(tick + 1, 0);
+            counted.timer.insert(tick + 1, 0);
         }
     };
     (1..=slots).map(tick).collect()
@@ -84,9 +85,9 @@ mod tests {
     use crate::Scale;
 
     #[test]
-    fn a_tick_reads_a_slot_if_something_in_it_is_due() {
-        let lab = Lab::new(&Scale::REDUCED);
+    fn a_tick_reads_a_slot_only_if_a_timer_in_it_is_due() {
+        let setup = Setup::new(&Scale::REDUCED);
         // Sixteen timers in a slot, and the one that is due.
-        assert_eq!(busy(&lab, 1_024, 64, false, 1).mean(), 17.0);
+        assert_eq!(entries_read(&setup, 1_024, 64, false, 1).mean(), 17.0);
     }
 }

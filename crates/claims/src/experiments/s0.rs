@@ -1,9 +1,9 @@
 //! B1, B2, B16, C08, C10, C55: S0's wheel with rounds, by the rules of its printed code.
 
-use super::drive::tick_by_tick;
-use super::models::rounds::{Rounds, Rules, S0, S0_MENDED, S1, WITHOUT_END, ticks_of};
+use super::drive::advance_by_ticks;
+use super::models::rounds::{FOREVER, RoundsModel, Rules, S0, S0_FIXED, S1, ticks_of};
 use crate::count::{AnyTimer, random};
-use crate::{By, Evidence, Experiment, Lab, Outcomes};
+use crate::{Evidence, EvidenceKind, Experiment, ResultsByStructure, Setup};
 use rand::RngExt;
 use std::collections::VecDeque;
 use wheelhouse_core::{Tick, Timer};
@@ -22,7 +22,7 @@ fn offsets(rules: Rules) -> ([usize; 3], i64, i64) {
     let (mut counts, mut earliest, mut latest) = ([0; 3], i64::MAX, i64::MIN);
     for slots in [8, 12, 24] {
         for cursor in 0..slots {
-            let mut wheel = Rounds::new(rules, slots, cursor);
+            let mut wheel = RoundsModel::new(rules, slots, cursor);
             let delays = 1..=10 * slots;
             delays.clone().for_each(|delay| wheel.add(delay, delay, 1));
             // Two more turns, for tasks that are late.
@@ -42,11 +42,11 @@ fn offsets(rules: Rules) -> ([usize; 3], i64, i64) {
     (counts, earliest, latest)
 }
 
-fn laps(_: &Lab, e: &mut Evidence) {
+fn laps(_: &Setup, e: &mut Evidence) {
     // All tasks of a slot are to fire here. B1 tests the printed loop, which fires only the first.
-    let ([tasks, once, _], earliest, latest) = offsets(S0_MENDED);
-    e.by(By::Arithmetic);
-    e.is("C08.1", "A task runs once, on the visit that finds its circle at 0.", tasks, once);
+    let ([tasks, once, _], earliest, latest) = offsets(S0_FIXED);
+    e.decide_by(EvidenceKind::Arithmetic);
+    e.equals("C08.1", "A task runs once, on the visit that finds its circle at 0.", tasks, once);
     let quote = "That is at one distance from its delay, and never early.";
     let number = format!("{earliest:+} to {latest:+} ticks");
     e.holds("C08.2", quote, earliest == latest && earliest >= 0, number.clone());
@@ -55,7 +55,7 @@ fn laps(_: &Lab, e: &mut Evidence) {
     e.holds("B16.1", quote, seventeen == [17] && (earliest, latest) == (1, 1), number);
     let quote = "Taking one off first, then running those at 0, is right with laps from 1.";
     let ([tasks, _, exact], ..) = offsets(S1);
-    e.is("C55.1", quote, tasks, exact);
+    e.equals("C55.1", quote, tasks, exact);
 }
 
 pub(super) const CHANNELS: Experiment = Experiment {
@@ -102,49 +102,49 @@ fn overtaken(buffered: bool, seed: u64) -> [u64; 3] {
     overtaken
 }
 
-fn channels(lab: &Lab, e: &mut Evidence) {
+fn channels(setup: &Setup, e: &mut Evidence) {
     let sum = |buffered| {
-        let all = lab.seeds().map(|seed| overtaken(buffered, seed));
+        let all = setup.seeds().map(|seed| overtaken(buffered, seed));
         all.fold([0; 3], |sum, of| std::array::from_fn(|at| sum[at] + of[at]))
     };
     let (unbuffered, buffered) = (sum(false), sum(true));
-    e.by(By::Arithmetic);
-    e.is(
+    e.decide_by(EvidenceKind::Arithmetic);
+    e.equals(
         "C10.1",
         "A channel is first in, first out: none is overtaken within one.",
         0,
         unbuffered[0] + buffered[0],
     );
     let quote = "The order of all messages is guaranteed, in S0's three channels.";
-    e.is("C10.4", quote, 0, unbuffered[1]);
+    e.equals("C10.4", quote, 0, unbuffered[1]);
 }
 
 pub(super) const B1: Experiment = Experiment {
     name: "bug-b1",
     about: "timers of one deadline in one slot: S0's code, which asks a removed element for its \
         successor, and every structure",
-    run: one_of_a_slot,
+    run: one_deadline_in_one_slot,
 };
 
-fn one_of_a_slot(lab: &Lab, e: &mut Evidence) {
+fn one_deadline_in_one_slot(setup: &Setup, e: &mut Evidence) {
     let fired = |rules| {
-        let mut wheel = Rounds::new(rules, 12, 0);
+        let mut wheel = RoundsModel::new(rules, 12, 0);
         (0..4).for_each(|name| wheel.add(name, 5, 1));
         wheel.run(60).into_iter().map(|(tick, _)| tick).collect::<Vec<_>>()
     };
-    e.by(By::Arithmetic);
+    e.decide_by(EvidenceKind::Arithmetic);
     let quote = "Only the first due task of a visit fires: four at +5 s fire at 6, 18, 30, 42.";
-    e.is("B1.1", quote, vec![6, 18, 30, 42], fired(S0));
+    e.equals("B1.1", quote, vec![6, 18, 30, 42], fired(S0));
     let quote = "With the successor asked for before the removal all fire at 6.";
-    e.is("B1.2", quote, vec![6; 4], fired(S0_MENDED));
-    e.by(By::Counts);
+    e.equals("B1.2", quote, vec![6; 4], fired(S0_FIXED));
+    e.decide_by(EvidenceKind::Counts);
     for (id, timers) in [("B1.3", 4), ("B1.4", 1_000)] {
         let right: Vec<(Tick, u64)> = (0..timers).map(|value| (5, value)).collect();
-        let outcomes: Outcomes<bool> = lab.each(timers, |timer| {
+        let outcomes: ResultsByStructure<bool> = setup.on_each_structure(timers, |timer| {
             (0..timers).for_each(|value| _ = timer.insert(5, value));
-            tick_by_tick(timer, 1, 60) == right
+            advance_by_ticks(timer, 1, 60) == right
         });
-        e.everywhere(
+        e.equals_everywhere(
             id,
             format!("Ours fire all {timers} of a slot at tick 5, in order."),
             true,
@@ -157,38 +157,39 @@ pub(super) const B2: Experiment = Experiment {
     name: "bug-b2",
     about: "periods of one and two turns: S0's code on 12 slots, which puts a task back into the \
         slot that it is scanning, our wheels with 16 slots and 20, and every structure as it comes",
-    run: whole_turns,
+    run: periods_of_whole_turns,
 };
 
-fn whole_turns(lab: &Lab, e: &mut Evidence) {
-    e.by(By::Arithmetic);
+fn periods_of_whole_turns(setup: &Setup, e: &mut Evidence) {
+    e.decide_by(EvidenceKind::Arithmetic);
     let quote = "A period of 12 on 12 slots fires at 13, 37, 61: every 24 s.";
-    e.is("B2.1", quote, vec![13, 37, 61], ticks_of(S0, 12, 12, WITHOUT_END, 72));
-    e.is(
+    e.equals("B2.1", quote, vec![13, 37, 61], ticks_of(S0, 12, 12, FOREVER, 72));
+    e.equals(
         "B2.2",
         "One of 24 fires every 36 s.",
         vec![25, 61],
-        ticks_of(S0, 12, 24, WITHOUT_END, 72),
+        ticks_of(S0, 12, 24, FOREVER, 72),
     );
-    let mut mended = Rounds::new(S0_MENDED, 12, 0);
-    mended.add(0, 12, WITHOUT_END);
-    mended.add(1, 12, 1);
-    let beside =
-        mended.run(80).into_iter().filter(|it| it.1 == 0).map(|it| it.0).collect::<Vec<_>>();
+    let mut fixed = RoundsModel::new(S0_FIXED, 12, 0);
+    fixed.add(0, 12, FOREVER);
+    fixed.add(1, 12, 1);
+    let ticks = fixed.run(80).into_iter().filter(|it| it.1 == 0).map(|it| it.0).collect::<Vec<_>>();
     let quote = "With the successor saved a neighbour changes it: 13, 25, 49, 73.";
-    e.is("B2.3", quote, vec![13, 25, 49, 73], beside);
-    e.by(By::Counts);
+    e.equals("B2.3", quote, vec![13, 25, 49, 73], ticks);
+    e.decide_by(EvidenceKind::Counts);
     let small = ["single-wheel", "hashed-wheel", "round-wheel", "list-wheel", "hierarchical-wheel"];
     let mut of_turns = |id, quote: &str, turns: Tick, neighbours| {
-        let mut outcomes: Outcomes<usize> = small
-            .map(|name| {
-                (name, wrong_firings(&mut lab.slots(name, 16).timer, 16 * turns, neighbours))
-            })
-            .into();
-        let mut kafka = lab.slots("kafka-wheel", 20).timer;
+        let with_16_slots = |name| {
+            let mut timer = setup.build_with_slots(name, 16).timer;
+            (name, wrong_firings(&mut timer, 16 * turns, neighbours))
+        };
+        let mut outcomes: ResultsByStructure<usize> = small.map(with_16_slots).into();
+        let mut kafka = setup.build_with_slots("kafka-wheel", 20).timer;
         outcomes.push(("kafka-wheel", wrong_firings(&mut kafka, 20 * turns, neighbours)));
-        outcomes.extend(lab.each(4, |timer| wrong_firings(timer, 12 * turns, neighbours)));
-        e.everywhere(id, quote, 0, &outcomes);
+        outcomes.extend(
+            setup.on_each_structure(4, |timer| wrong_firings(timer, 12 * turns, neighbours)),
+        );
+        e.equals_everywhere(id, quote, 0, &outcomes);
     };
     of_turns("B2.4", "Ours fire at each period of a turn, alone.", 1, 0);
     of_turns("B2.5", "They do beside three others of the slot.", 1, 3);
@@ -217,8 +218,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_that_are_right_fire_all_at_one_offset() {
-        for (rules, offset) in [(S0_MENDED, 1), (S1, 0), (S4, 0)] {
+    fn correct_rules_fire_all_tasks_at_one_offset() {
+        for (rules, offset) in [(S0_FIXED, 1), (S1, 0), (S4, 0)] {
             let ([tasks, once, _], earliest, latest) = offsets(rules);
             assert_eq!((once, earliest, latest), (tasks, offset, offset), "{rules:?}");
         }

@@ -1,8 +1,8 @@
 //! Answers the question of the articles in sentences that follow from the table.
 
 use super::Operation::{self, Cancel, Fire, InsertEarliest, InsertRandom};
-use super::grid::{largest, order};
-use super::{Cell, Front, Said, Standing};
+use super::grid::{largest, o_notation};
+use super::{ClaimedCost, Front, FrontCell, Verdict};
 use crate::growth::Growth;
 use wheelhouse_present::units;
 
@@ -31,7 +31,7 @@ pub fn brief_answer(front: &Front) -> String {
 
 fn on_each<R>(
     front: &Front,
-    sentence: impl Fn(&str, &str, &[&Cell]) -> R,
+    sentence: impl Fn(&str, &str, &[&FrontCell]) -> R,
 ) -> impl Iterator<Item = R> {
     ASKED.into_iter().map(move |(place, structure, operations)| {
         let cells = operations.iter().filter_map(|it| front.cell(structure, *it));
@@ -39,21 +39,21 @@ fn on_each<R>(
     })
 }
 
-fn verdict(cells: &[&Cell]) -> &'static str {
-    match cells.iter().filter(|cell| cell.standing() == Standing::Holds).count() {
+fn summarize(cells: &[&FrontCell]) -> &'static str {
+    match cells.iter().filter(|cell| cell.verdict() == Verdict::Holds).count() {
         all if all == cells.len() => "it holds",
         0 => "it does not hold",
         _ => "it holds in part",
     }
 }
 
-fn sentence(place: &str, structure: &str, cells: &[&Cell]) -> String {
-    let told: Vec<_> = cells.iter().copied().map(told).collect();
-    format!("{place} {} ({structure}): {}.", verdict(cells), told.join("; "))
+fn sentence(place: &str, structure: &str, cells: &[&FrontCell]) -> String {
+    let costs: Vec<_> = cells.iter().copied().map(describe).collect();
+    format!("{place} {} ({structure}): {}.", summarize(cells), costs.join("; "))
 }
 
 /// The verdict, and the operations that stay below the claimed bound.
-fn brief_sentence(place: &str, cells: &[&Cell]) -> String {
+fn brief_sentence(place: &str, cells: &[&FrontCell]) -> String {
     let below = cells.iter().filter(|cell| is_below(cell));
     let below: Vec<_> = below.map(|cell| format!("'{}'", cell.operation.name())).collect();
     let others = match below.as_slice() {
@@ -61,26 +61,26 @@ fn brief_sentence(place: &str, cells: &[&Cell]) -> String {
         [one] => format!(", and {one} is constant"),
         several => format!(", and {} are constant", several.join(" and ")),
     };
-    format!("{place} {}{others}.", verdict(cells))
+    format!("{place} {}{others}.", summarize(cells))
 }
 
 /// Returns `true` for a constant cost if the claim allows more.
-fn is_below(cell: &Cell) -> bool {
-    let said = cell.said.first().map(|Said(class, ..)| *class);
-    cell.counted == Growth::Constant && said.is_some_and(|said| said > Growth::Constant)
+fn is_below(cell: &FrontCell) -> bool {
+    let claimed = cell.claims.first().map(|ClaimedCost(class, ..)| *class);
+    cell.counted == Growth::Constant && claimed.is_some_and(|claimed| claimed > Growth::Constant)
 }
 
 /// `insert, random: constant, 4.56 steps, 43.7 ns, within O(log n)`.
-fn told(cell: &Cell) -> String {
-    let claimed = cell.said.first().map_or("?", |Said(class, ..)| order(*class));
-    let stands = match cell.standing() {
-        Standing::Holds => format!("within {claimed}"),
-        Standing::Worse => format!("not {claimed}"),
-        Standing::Undecided | Standing::Unclaimed => cell.standing().name().to_owned(),
+fn describe(cell: &FrontCell) -> String {
+    let claimed = cell.claims.first().map_or("?", |ClaimedCost(class, ..)| o_notation(*class));
+    let verdict = match cell.verdict() {
+        Verdict::Holds => format!("within {claimed}"),
+        Verdict::Worse => format!("not {claimed}"),
+        Verdict::Undecided | Verdict::Unclaimed => cell.verdict().name().to_owned(),
     };
     let steps = units::number(cell.last().1);
     let time = cell.ns.map_or(String::new(), |ns| format!(", {}", units::time(ns)));
-    format!("{} {}, {steps} steps{time}, {stands}", cell.operation.name(), cell.counted)
+    format!("{} {}, {steps} steps{time}, {verdict}", cell.operation.name(), cell.counted)
 }
 
 #[cfg(test)]
@@ -88,19 +88,19 @@ mod tests {
     use super::*;
     use crate::growth::Curve;
 
-    fn cell(operation: Operation, cost: fn(f64) -> f64) -> Cell {
+    fn cell(operation: Operation, cost: fn(f64) -> f64) -> FrontCell {
         let sizes: Vec<u64> = (10..=20).map(|bits| 1 << bits).collect();
         let curve = Curve::sweep(&sizes, 1..=5, |n, _| cost(n as f64));
-        Cell::new("binary-heap", operation, curve)
+        FrontCell::new("binary-heap", operation, curve)
     }
 
     #[test]
-    fn the_sentence_follows_from_what_was_counted() {
+    fn the_sentence_follows_from_the_counts() {
         let flat = cell(Operation::InsertRandom, |_| 4.5);
         let rising = cell(Operation::InsertEarliest, |n| 2.0 * n.log2());
-        let told = sentence("In a heap", "binary-heap", &[&flat, &rising]);
+        let long = sentence("In a heap", "binary-heap", &[&flat, &rising]);
         assert_eq!(
-            told,
+            long,
             "In a heap it holds (binary-heap): insert, random constant, 4.50 steps, within \
              O(log n); insert, earliest first logarithmic, 40.0 steps, within O(log n)."
         );
@@ -112,11 +112,11 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_holds_for_what_grows_less() {
-        let standing = |counted| Standing::of(counted, Some(Growth::Logarithmic));
-        assert_eq!(standing(Growth::Constant), Standing::Holds, "O is at most");
-        assert_eq!(standing(Growth::Linear), Standing::Worse);
-        assert_eq!(standing(Growth::Undecided), Standing::Undecided);
-        assert_eq!(Standing::of(Growth::Constant, None), Standing::Unclaimed);
+    fn a_bound_holds_for_slower_growth() {
+        let verdict = |counted| Verdict::of(counted, Some(Growth::Logarithmic));
+        assert_eq!(verdict(Growth::Constant), Verdict::Holds, "O is at most");
+        assert_eq!(verdict(Growth::Linear), Verdict::Worse);
+        assert_eq!(verdict(Growth::Undecided), Verdict::Undecided);
+        assert_eq!(Verdict::of(Growth::Constant, None), Verdict::Unclaimed);
     }
 }

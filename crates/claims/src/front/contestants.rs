@@ -1,7 +1,7 @@
 //! The structures of the table, and the claims about each of their operations.
 
-use super::subject::{Subject, plain};
-use super::{Operation, Said};
+use super::batch_timer::{BatchTimer, unmetered};
+use super::{ClaimedCost, Operation};
 use crate::growth::Growth;
 use wheelhouse_baselines::{
     HashedMapDefinition, RedBlackTreeDefinition, SortedListDefinition, SortedSliceDefinition,
@@ -18,12 +18,12 @@ pub struct Contestant {
     /// `true` for a model. Its column "fire" shows the cost of a tick, not of a timer.
     pub is_model: bool,
     /// Builds the structure without a meter; a model always counts.
-    pub(super) plain: fn() -> Box<dyn Subject>,
+    pub(super) build_unmetered: fn() -> Box<dyn BatchTimer>,
 }
 
 impl Contestant {
     const fn of<B: Backend + 'static>(linear: bool) -> Self {
-        Self { name: B::INFO.name, linear, is_model: false, plain: plain::<B> }
+        Self { name: B::INFO.name, linear, is_model: false, build_unmetered: unmetered::<B> }
     }
 }
 
@@ -36,7 +36,7 @@ pub const CONTESTANTS: [Contestant; 10] = [
         name: "wheel with rounds",
         linear: true,
         is_model: true,
-        plain: super::rounds::CountedDown::boxed,
+        build_unmetered: super::rounds_cost::RoundsCostModel::boxed,
     },
     Contestant::of::<wheelhouse_kafka_wheel::Definition>(false),
     Contestant::of::<wheelhouse_binary_heap::Definition>(false),
@@ -49,34 +49,40 @@ pub const CONTESTANTS: [Contestant; 10] = [
 
 /// The claims about an operation of a structure: those of the articles, then those of Varghese and
 /// Lauck (V&L). The first one decides the colour. Empty if there is no claim.
-pub(super) fn said_of(structure: &str, operation: Operation) -> &'static [Said] {
+pub(super) fn claims_about(structure: &str, operation: Operation) -> &'static [ClaimedCost] {
     use Growth::{Constant as O1, Linear as On, Logarithmic as Olog};
     use Operation::{Cancel, EmptyTick, Fire, InsertEarliest, InsertRandom};
     match (structure, operation) {
         ("list-wheel" | "hierarchical-wheel", InsertRandom | InsertEarliest) => {
-            &[Said(O1, "S3 S4", "C50")]
+            &[ClaimedCost(O1, "S3 S4", "C50")]
         }
-        ("list-wheel" | "hierarchical-wheel", Cancel) => &[Said(O1, "S3 S4", "C50")],
-        ("list-wheel" | "hierarchical-wheel", Fire | EmptyTick) => &[Said(O1, "V&L", "V10")],
-        ("wheel with rounds", InsertRandom | InsertEarliest | Cancel) => &[Said(O1, "S4", "C50")],
-        ("wheel with rounds", Fire | EmptyTick) => &[Said(On, "S1", "C16")],
-        ("kafka-wheel", InsertRandom | InsertEarliest | Cancel) => &[Said(O1, "S3", "C50")],
-        ("kafka-wheel", Fire) => &[Said(O1, "S3", "C36")],
-        ("kafka-wheel", EmptyTick) => &[Said(O1, "S4", "C44")],
-        ("binary-heap", InsertRandom | InsertEarliest | Cancel) => &[Said(Olog, "S3 S4", "C32")],
-        ("binary-heap", Fire) => &[Said(Olog, "S4", "C46")],
-        ("binary-heap", EmptyTick) => &[Said(O1, "S2", "C28")],
-        ("red-black-tree", InsertRandom | InsertEarliest | Cancel) => &[Said(Olog, "V&L", "C29")],
-        ("red-black-tree", Fire | EmptyTick) => &[Said(O1, "S2", "C29")],
-        ("skip-list", InsertRandom | InsertEarliest | Cancel) => &[Said(Olog, "S2", "C30")],
+        ("list-wheel" | "hierarchical-wheel", Cancel) => &[ClaimedCost(O1, "S3 S4", "C50")],
+        ("list-wheel" | "hierarchical-wheel", Fire | EmptyTick) => &[ClaimedCost(O1, "V&L", "V10")],
+        ("wheel with rounds", InsertRandom | InsertEarliest | Cancel) => {
+            &[ClaimedCost(O1, "S4", "C50")]
+        }
+        ("wheel with rounds", Fire | EmptyTick) => &[ClaimedCost(On, "S1", "C16")],
+        ("kafka-wheel", InsertRandom | InsertEarliest | Cancel) => &[ClaimedCost(O1, "S3", "C50")],
+        ("kafka-wheel", Fire) => &[ClaimedCost(O1, "S3", "C36")],
+        ("kafka-wheel", EmptyTick) => &[ClaimedCost(O1, "S4", "C44")],
+        ("binary-heap", InsertRandom | InsertEarliest | Cancel) => {
+            &[ClaimedCost(Olog, "S3 S4", "C32")]
+        }
+        ("binary-heap", Fire) => &[ClaimedCost(Olog, "S4", "C46")],
+        ("binary-heap", EmptyTick) => &[ClaimedCost(O1, "S2", "C28")],
+        ("red-black-tree", InsertRandom | InsertEarliest | Cancel) => {
+            &[ClaimedCost(Olog, "V&L", "C29")]
+        }
+        ("red-black-tree", Fire | EmptyTick) => &[ClaimedCost(O1, "S2", "C29")],
+        ("skip-list", InsertRandom | InsertEarliest | Cancel) => &[ClaimedCost(Olog, "S2", "C30")],
         ("sorted-list", InsertRandom | InsertEarliest) => {
-            &[Said(On, "S2", "C25"), Said(On, "V&L", "C25")]
+            &[ClaimedCost(On, "S2", "C25"), ClaimedCost(On, "V&L", "C25")]
         }
-        ("sorted-list", Cancel) => &[Said(On, "S2", "C25"), Said(O1, "V&L", "C25")],
-        ("sorted-list", Fire | EmptyTick) => &[Said(O1, "V&L", "C25")],
-        ("sorted-slice", InsertRandom | InsertEarliest | Cancel) => &[Said(On, "S2", "C25")],
-        ("hash-map", InsertRandom | InsertEarliest | Cancel) => &[Said(O1, "V&L", "C26")],
-        ("hash-map", Fire | EmptyTick) => &[Said(On, "S2", "C26")],
+        ("sorted-list", Cancel) => &[ClaimedCost(On, "S2", "C25"), ClaimedCost(O1, "V&L", "C25")],
+        ("sorted-list", Fire | EmptyTick) => &[ClaimedCost(O1, "V&L", "C25")],
+        ("sorted-slice", InsertRandom | InsertEarliest | Cancel) => &[ClaimedCost(On, "S2", "C25")],
+        ("hash-map", InsertRandom | InsertEarliest | Cancel) => &[ClaimedCost(O1, "V&L", "C26")],
+        ("hash-map", Fire | EmptyTick) => &[ClaimedCost(On, "S2", "C26")],
         _ => &[],
     }
 }

@@ -1,7 +1,7 @@
 //! The figure of the front: the lines of all structures in four panels, steps against n, on
 //! logarithmic axes.
 
-use super::{Cell, Front, Operation, Row};
+use super::{Front, FrontCell, FrontRow, Operation};
 use wheelhouse_present::document::Picture;
 use wheelhouse_present::plot::axis::Axis;
 use wheelhouse_present::plot::chart::Series;
@@ -34,11 +34,11 @@ pub fn figure(front: &Front) -> Option<Picture> {
     Some(Picture { file: "front.svg".to_owned(), title, svg: panels.svg() })
 }
 
-fn points_of(cell: &Cell) -> Vec<(f64, f64)> {
+fn points_of(cell: &FrontCell) -> Vec<(f64, f64)> {
     cell.curve.points()
 }
 
-fn series(row: &Row, operation: Operation, registry: &[&str]) -> Option<Series> {
+fn series(row: &FrontRow, operation: Operation, registry: &[&str]) -> Option<Series> {
     let cell = row.cells.iter().find(|cell| cell.operation == operation)?;
     let line = points_of(cell);
     Some(Series {

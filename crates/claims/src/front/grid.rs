@@ -1,6 +1,6 @@
 //! The table of the front: complete for a page, narrow for a terminal, brief for a README.
 
-use super::{Cell, Front, Operation, Row, Said, Standing};
+use super::{ClaimedCost, Front, FrontCell, FrontRow, Operation, Verdict};
 use crate::growth::{Growth, Shape};
 use serde_json::json;
 use wheelhouse_present::table::{self, Column, Mark, Table};
@@ -47,7 +47,7 @@ const NAME: usize = 14;
 
 const SIGNS: &str = "O is \"at most\": ✓ holds, ✗ does not, ? undecided. Words are exact.";
 
-fn table(front: &Front, field: fn(&Cell) -> String) -> Table {
+fn table(front: &Front, field: fn(&FrontCell) -> String) -> Table {
     let operations = Operation::ALL.map(|it| Column::left(it.name()));
     let columns = [Column::left("structure")].into_iter().chain(operations).collect();
     let mut table = Table::new("Which claims on cost hold?", columns);
@@ -55,25 +55,25 @@ fn table(front: &Front, field: fn(&Cell) -> String) -> Table {
     table
 }
 
-fn fields(row: &Row, field: fn(&Cell) -> String) -> Vec<table::Cell> {
+fn fields(row: &FrontRow, field: fn(&FrontCell) -> String) -> Vec<table::Cell> {
     let name = table::Cell::text(row.contestant.name);
-    let cell = |cell: &Cell| table::Cell {
+    let cell = |cell: &FrontCell| table::Cell {
         value: value(cell),
-        ..table::Cell::text(field(cell)).marked(mark(cell.standing()))
+        ..table::Cell::text(field(cell)).marked(mark(cell.verdict()))
     };
     [name].into_iter().chain(row.cells.iter().map(cell)).collect()
 }
 
-fn mark(standing: Standing) -> Mark {
-    match standing {
-        Standing::Holds => Mark::Even,
-        Standing::Worse => Mark::Bad,
-        Standing::Undecided | Standing::Unclaimed => Mark::Muted,
+fn mark(verdict: Verdict) -> Mark {
+    match verdict {
+        Verdict::Holds => Mark::Even,
+        Verdict::Worse => Mark::Bad,
+        Verdict::Undecided | Verdict::Unclaimed => Mark::Muted,
     }
 }
 
 /// A class in O notation.
-pub(super) fn order(growth: Growth) -> &'static str {
+pub(super) fn o_notation(growth: Growth) -> &'static str {
     match growth {
         Growth::Constant => "O(1)",
         Growth::Logarithmic => "O(log n)",
@@ -82,29 +82,39 @@ pub(super) fn order(growth: Growth) -> &'static str {
     }
 }
 
-fn whole(cell: &Cell) -> String {
-    let said: Vec<_> =
-        cell.said.iter().map(|Said(class, by, _)| format!("{} {by}", order(*class))).collect();
+fn whole(cell: &FrontCell) -> String {
+    let claims: Vec<_> = cell
+        .claims
+        .iter()
+        .map(|ClaimedCost(class, by, _)| format!("{} {by}", o_notation(*class)))
+        .collect();
     let steps = format!("{} steps, {}", units::number(cell.last().1), slope(cell));
-    lines(format!("{} {}", cell.counted, sign(cell)), said.join(", "), steps, cell)
+    lines(format!("{} {}", cell.counted, sign(cell)), claims.join(", "), steps, cell)
 }
 
-fn narrow_field(cell: &Cell) -> String {
+fn narrow_field(cell: &FrontCell) -> String {
     let class = format!("{} {}", word(cell.counted), sign(cell));
-    let said: Vec<_> =
-        cell.said.iter().map(|Said(class, by, _)| format!("{by} {}", order(*class))).collect();
+    let claims: Vec<_> = cell
+        .claims
+        .iter()
+        .map(|ClaimedCost(class, by, _)| format!("{by} {}", o_notation(*class)))
+        .collect();
     let slope = slope(cell).replace(" ±0", "±").replace(" ±", "±");
     let steps = format!("{} {slope}", brief_number(cell.last().1));
-    lines(class, said.join(" "), steps, cell)
+    lines(class, claims.join(" "), steps, cell)
 }
 
-fn lines(class: String, said: String, steps: String, cell: &Cell) -> String {
-    let said = if said.is_empty() { "-".to_owned() } else { said };
-    [class, said, steps].into_iter().chain(cell.ns.map(units::time)).collect::<Vec<_>>().join("\n")
+fn lines(class: String, claims: String, steps: String, cell: &FrontCell) -> String {
+    let claims = if claims.is_empty() { "-".to_owned() } else { claims };
+    [class, claims, steps]
+        .into_iter()
+        .chain(cell.ns.map(units::time))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The steps that a doubling of n adds; for a linear cost, its power of n.
-fn slope(cell: &Cell) -> String {
+fn slope(cell: &FrontCell) -> String {
     let Shape { class, slope, exponent, .. } = &cell.shape;
     match exponent.filter(|_| *class == Growth::Linear) {
         Some(power) => format!("n^{:.2} ±{:.2}", power.mean, power.margin()),
@@ -114,7 +124,7 @@ fn slope(cell: &Cell) -> String {
     }
 }
 
-fn short(cell: &Cell) -> String {
+fn short(cell: &FrontCell) -> String {
     let steps = units::number(cell.last().1);
     format!("{steps} {} {}", word(cell.counted), sign(cell)).trim().to_owned()
 }
@@ -133,21 +143,23 @@ fn brief_number(value: f64) -> String {
     if value < 9_999.5 { units::number(value) } else { format!("{:.1}k", value / 1_000.0) }
 }
 
-fn sign(cell: &Cell) -> &'static str {
-    match cell.standing() {
-        Standing::Holds => "✓",
-        Standing::Worse => "✗",
-        Standing::Undecided => "?",
-        Standing::Unclaimed => "",
+fn sign(cell: &FrontCell) -> &'static str {
+    match cell.verdict() {
+        Verdict::Holds => "✓",
+        Verdict::Worse => "✗",
+        Verdict::Undecided => "?",
+        Verdict::Unclaimed => "",
     }
 }
 
-fn value(cell: &Cell) -> serde_json::Value {
-    let claimed =
-        |Said(class, by, claim): &Said| json!({ "class": class, "by": by, "claim": claim });
+fn value(cell: &FrontCell) -> serde_json::Value {
+    let claimed = |cost: &ClaimedCost| {
+        let ClaimedCost(class, by, claim) = cost;
+        json!({ "class": class, "by": by, "claim": claim })
+    };
     json!({
-        "counted": cell.counted, "standing": cell.standing().name(),
-        "claimed": cell.said.iter().map(claimed).collect::<Vec<_>>(),
+        "counted": cell.counted, "standing": cell.verdict().name(),
+        "claimed": cell.claims.iter().map(claimed).collect::<Vec<_>>(),
         "n": cell.last().0, "steps": cell.last().1, "ns": cell.ns,
         "per-doubling": cell.shape.slope, "exponent": cell.shape.exponent,
         "points": cell.curve.points(),
@@ -192,17 +204,17 @@ fn notes(front: &Front) -> Vec<String> {
         notes.push(format!(
             "Times: one operation at {} timers ({} in {names}), the median of rounds taken in the \
              same command. They decide nothing.",
-            units::count(super::sweep::TIMED),
-            units::count(super::sweep::TIMED_LINEAR)
+            units::count(super::runs::TIMED),
+            units::count(super::runs::TIMED_LINEAR)
         ));
     }
     notes
 }
 
 /// The jump or the spikes of costs that are otherwise constant.
-fn uneven(row: &Row) -> Vec<String> {
+fn uneven(row: &FrontRow) -> Vec<String> {
     let power = |n: u64| format!("2^{}", n.max(1).ilog2());
-    let told = |cell: &Cell| {
+    let describe = |cell: &FrontCell| {
         let what = format!("{}, {}", row.contestant.name, cell.operation.name());
         let Shape { jump, spikes, .. } = &cell.shape;
         let jump = jump.map(|(n, by)| format!("{what}: {by:.1} steps more from {} on", power(n)));
@@ -210,5 +222,5 @@ fn uneven(row: &Row) -> Vec<String> {
         let spike = (!at.is_empty()).then(|| format!("{what}: stands out at {}", at.join(", ")));
         jump.or(spike)
     };
-    row.cells.iter().filter_map(told).collect()
+    row.cells.iter().filter_map(describe).collect()
 }

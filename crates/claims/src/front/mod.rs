@@ -14,7 +14,7 @@
 //!
 //! ```text
 //!  CONTESTANTS × Operation ─▶ sweep ─▶ Curve ─▶ class, slope ─┐
-//!                            said_of: class, by whom ──────────┴▶ Standing: holds or not
+//!                       claims_about: class, by whom ──────────┴▶ Verdict: holds or not
 //! ```
 //!
 //! The articles' wheel with rounds decrements round counts, which no structure of this workspace
@@ -25,19 +25,19 @@
 //! context and decide nothing: [`Front::time`] reads a clock, and nothing else here does.
 
 mod answer;
+mod batch_timer;
 mod contestants;
 mod figure;
 mod grid;
-mod rounds;
-mod subject;
-mod sweep;
+mod rounds_cost;
+mod runs;
 
 pub use answer::{QUESTION, answer, brief_answer};
 pub use contestants::{CONTESTANTS, Contestant};
 pub use figure::figure;
 pub use grid::{brief, grid, narrow};
 
-use crate::Lab;
+use crate::Setup;
 use crate::growth::{Curve, Growth, Shape};
 use crate::thresholds::Thresholds;
 use std::sync::Mutex;
@@ -77,11 +77,11 @@ impl Operation {
 
 /// A claim about an operation: the class, who claims it, and the id of the claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Said(pub Growth, pub &'static str, pub &'static str);
+pub struct ClaimedCost(pub Growth, pub &'static str, pub &'static str);
 
 /// The agreement of the counts with a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Verdict {
     /// The cost has the claimed class, or a lower one: O is "at most".
     Holds,
     /// The cost grows more than claimed.
@@ -92,14 +92,14 @@ pub enum Standing {
     Unclaimed,
 }
 
-impl Standing {
+impl Verdict {
     /// Compares the class that was counted with the claimed one.
-    fn of(counted: Growth, said: Option<Growth>) -> Self {
-        match said {
+    fn of(counted: Growth, claimed: Option<Growth>) -> Self {
+        match claimed {
             _ if counted == Growth::Undecided => Self::Undecided,
             None => Self::Unclaimed,
             // Classes compare by their growth.
-            Some(said) if counted <= said => Self::Holds,
+            Some(claimed) if counted <= claimed => Self::Holds,
             Some(_) => Self::Worse,
         }
     }
@@ -117,7 +117,7 @@ impl Standing {
 
 /// A structure at one operation.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub struct FrontCell {
     /// The operation.
     pub operation: Operation,
     /// Steps against n.
@@ -127,21 +127,21 @@ pub struct Cell {
     /// How it grows.
     pub shape: Shape,
     /// The claims about it, those of the articles first.
-    pub said: &'static [Said],
+    pub claims: &'static [ClaimedCost],
     /// Nanoseconds of one operation, if they were measured.
     pub ns: Option<f64>,
 }
 
-impl Cell {
+impl FrontCell {
     fn new(structure: &str, operation: Operation, curve: Curve) -> Self {
-        let said = contestants::said_of(structure, operation);
+        let claims = contestants::claims_about(structure, operation);
         let shape = curve.shape(&Thresholds::default());
-        Self { operation, counted: shape.class, shape, curve, said, ns: None }
+        Self { operation, counted: shape.class, shape, curve, claims, ns: None }
     }
 
     /// Compares the class that the cost does not exceed with the first claim.
-    pub fn standing(&self) -> Standing {
-        Standing::of(self.shape.at_most, self.said.first().map(|said| said.0))
+    pub fn verdict(&self) -> Verdict {
+        Verdict::of(self.shape.at_most, self.claims.first().map(|claim| claim.0))
     }
 
     /// The largest n, and the mean steps there.
@@ -152,28 +152,35 @@ impl Cell {
 
 /// A structure and all its operations.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct FrontRow {
     /// The structure.
     pub contestant: Contestant,
     /// In the order of [`Operation::ALL`].
-    pub cells: Vec<Cell>,
+    pub cells: Vec<FrontCell>,
 }
 
 /// The table of all structures.
 #[derive(Clone, Debug)]
 pub struct Front {
     /// The rows, in the order of the contestants.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FrontRow>,
 }
 
 impl Front {
-    /// Counts these structures in a lab, one on each processor at a time. Calls `done` after each.
-    pub fn count(contestants: &[Contestant], lab: &Lab, done: impl Fn(&Contestant) + Sync) -> Self {
+    /// Counts these structures, one on each processor at a time. Calls `done` after each.
+    pub fn count(
+        contestants: &[Contestant],
+        setup: &Setup,
+        done: impl Fn(&Contestant) + Sync,
+    ) -> Self {
         let row = |contestant: Contestant| {
-            let curves = sweep::curves(&contestant, lab);
-            let cell = |(operation, curve)| Cell::new(contestant.name, operation, curve);
+            let curves = runs::curves(&contestant, setup);
+            let cell = |(operation, curve)| FrontCell::new(contestant.name, operation, curve);
             done(&contestant);
-            Row { contestant, cells: Operation::ALL.into_iter().zip(curves).map(cell).collect() }
+            FrontRow {
+                contestant,
+                cells: Operation::ALL.into_iter().zip(curves).map(cell).collect(),
+            }
         };
         Self { rows: on_all_processors(contestants, row) }
     }
@@ -184,14 +191,14 @@ impl Front {
     pub fn time(mut self, mut before: impl FnMut(&Contestant)) -> Self {
         for row in &mut self.rows {
             before(&row.contestant);
-            let times = sweep::times(&row.contestant);
+            let times = runs::times(&row.contestant);
             row.cells.iter_mut().zip(times).for_each(|(cell, ns)| cell.ns = Some(ns));
         }
         self
     }
 
     /// The cell of a structure and an operation.
-    pub fn cell(&self, structure: &str, operation: Operation) -> Option<&Cell> {
+    pub fn cell(&self, structure: &str, operation: Operation) -> Option<&FrontCell> {
         let row = self.rows.iter().find(|row| row.contestant.name == structure)?;
         row.cells.iter().find(|cell| cell.operation == operation)
     }

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_are_told_apart() {
+    fn classes_are_distinguished() {
         assert_eq!(class(|_| 50.0), Growth::Constant);
         assert_eq!(class(|n| 3.0 + 1000.0 / n), Growth::Constant);
         assert_eq!(class(|n| 2.0 * n.log2() - 3.0), Growth::Logarithmic);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_of_them_is_undecided() {
+    fn any_other_growth_is_undecided() {
         let costs: [fn(f64) -> f64; 4] =
             [f64::sqrt, |n| n.log2().powi(2), |n| n * n.log2(), |n| n.powf(0.9)];
         for cost in costs {
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spike_is_named_and_left_out() {
+    fn a_spike_is_reported_and_excluded() {
         let spiky = shape(|n| if n == 65_536.0 { 43.0 } else { 5.0 });
         assert_eq!((spiky.class, spiky.spikes), (Growth::Constant, vec![65_536]));
         assert!(shape(|n| n).spikes.is_empty());
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_found_again() {
+    fn least_squares_recover_a_line() {
         let (at_zero, slope) = line(&[0.0, 1.0, 5.0, 9.0].map(|x| (x, 4.0 + 15.0 * x)));
         assert!((at_zero - 4.0).abs() < 1e-9 && (slope - 15.0).abs() < 1e-9);
     }

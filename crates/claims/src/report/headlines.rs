@@ -21,11 +21,11 @@ const HEADLINES: [&str; 10] = [
 /// Those that were judged, each preceded by the article that says it.
 pub(super) fn lines(judgement: &Judgement) -> Vec<Line> {
     let find = |name: &&str| {
-        let mut lines = judgement.judged.iter().flat_map(lines::of);
+        let mut lines = judgement.claims.iter().flat_map(lines::of);
         let line = lines.find(|line| line.name == **name)?;
-        let [article, whose] = [1, 3].map(|at| line.labels.get(at).cloned().unwrap_or_default());
+        let [article, origin] = [1, 3].map(|at| line.labels.get(at).cloned().unwrap_or_default());
         let name =
-            if whose == "ours" { line.name.clone() } else { format!("{article} {}", line.name) };
+            if origin == "ours" { line.name.clone() } else { format!("{article} {}", line.name) };
         Some(Line { name, ..line })
     };
     HEADLINES.iter().filter_map(find).collect()

@@ -1,17 +1,18 @@
 //! Statements as lines: sentence, outcome, and the figure that decides.
 
-use crate::{Decided, Judged, Outcome};
+use crate::{DecidedStatement, JudgedClaim, Outcome};
 use wheelhouse_present::document::Line;
 use wheelhouse_present::table::Mark;
 
 /// The statements of a claim.
-pub(super) fn of(judged: &Judged) -> Vec<Line> {
+pub(super) fn of(judged: &JudgedClaim) -> Vec<Line> {
     judged.statements.iter().map(|it| line(judged, it)).collect()
 }
 
-fn line(judged: &Judged, it: &Decided) -> Line {
+fn line(judged: &JudgedClaim, it: &DecidedStatement) -> Line {
     let outcome = it.outcome;
-    let verdict = it.otherwise().map_or(outcome.to_string(), |how| format!("{outcome}, {how}"));
+    let verdict =
+        it.difference_from_record().map_or(outcome.to_string(), |how| format!("{outcome}, {how}"));
     let labels = [it.outcome.name(), judged.claim.article.name(), it.by.name(), it.whose.name()];
     Line {
         name: it.id.clone(),
@@ -24,9 +25,9 @@ fn line(judged: &Judged, it: &Decided) -> Line {
     }
 }
 
-fn mark(it: &Decided) -> Mark {
+fn mark(it: &DecidedStatement) -> Mark {
     match it.outcome {
-        _ if !it.as_recorded() => Mark::Wrong,
+        _ if !it.matches_record() => Mark::Wrong,
         Outcome::Confirmed => Mark::Even,
         Outcome::Refuted => Mark::Bad,
         Outcome::Undecided => Mark::Muted,

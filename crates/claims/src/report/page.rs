@@ -3,16 +3,16 @@
 use super::{headlines, lines, pictures, tables};
 use crate::controls::Controls;
 use crate::front::{self, Front};
-use crate::printed::{self, Row};
+use crate::printed::{self, ComparedAnswer};
 use crate::thresholds::Thresholds;
-use crate::{Article, Decided, Evidence, Experiment, Judged, Judgement, Scale};
+use crate::{Article, DecidedStatement, Evidence, Experiment, JudgedClaim, Judgement, Scale};
 use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::document::{Block, Document, Entry, Filter};
 use wheelhouse_present::table::Table;
 
 /// The results of a whole run.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'a> {
+pub struct ReportInput<'a> {
     /// The claims, judged.
     pub judgement: &'a Judgement,
     /// The table of the front.
@@ -22,22 +22,22 @@ pub struct Found<'a> {
     /// Planted costs, on which the classifier is tested.
     pub controls: &'a Controls,
     /// The answers of the articles' printed code, if it was run.
-    pub printed: &'a [Row],
+    pub printed: &'a [ComparedAnswer],
     /// Instructions, if callgrind counted them.
     pub instructions: Option<&'a Table>,
     /// When, where and from which sources the report was made.
-    pub made: &'a Provenance,
+    pub provenance: &'a Provenance,
 }
 
 /// The whole report: the front, ten headlines, the statements by article, the method.
-pub fn whole(found: &Found<'_>) -> Document {
-    let mut blocks = opening(found, front::grid(found.front));
+pub fn whole(input: &ReportInput<'_>) -> Document {
+    let mut blocks = opening(input, front::grid(input.front));
     blocks.push(Block::Heading("The statements, by article".to_owned()));
     blocks.push(Block::Text(STATEMENTS.to_owned()));
-    blocks.extend(filters(found.judgement).map(Block::Filter));
+    blocks.extend(filters(input.judgement).map(Block::Filter));
     for article in Article::ALL {
         let source = Block::Text(article.source().to_owned());
-        let entries = entries(article, found).map(Block::Entry);
+        let entries = entries(article, input).map(Block::Entry);
         blocks.push(Block::Folded(
             format!("{}: {}", article.name(), article.title()),
             std::iter::once(source).chain(entries).collect(),
@@ -45,26 +45,26 @@ pub fn whole(found: &Found<'_>) -> Document {
     }
     blocks.push(Block::Folded(
         "Method, other seeds, printed code, machine".to_owned(),
-        method(found),
+        method(input),
     ));
     Document { title: TITLE.to_owned(), subtitle: SUBTITLE.to_owned(), blocks }
 }
 
 /// The part of the report for a terminal: the front and the headlines.
-pub fn brief(found: &Found<'_>) -> Document {
-    let mut blocks = opening(found, front::narrow(found.front));
+pub fn brief(input: &ReportInput<'_>) -> Document {
+    let mut blocks = opening(input, front::narrow(input.front));
     blocks.push(Block::Text(WAYS_ON.to_owned()));
     Document { title: TITLE.to_owned(), subtitle: SUBTITLE.to_owned(), blocks }
 }
 
 /// The report on some claims only, with all details of each.
-pub fn some(judgement: &Judgement) -> Document {
-    let (name, subtitle) = match judgement.judged.as_slice() {
+pub fn selected(judgement: &Judgement) -> Document {
+    let (name, subtitle) = match judgement.claims.as_slice() {
         [single] => (title(single), place(single)),
         several => (format!("{} claims", several.len()), tables::tally(judgement)),
     };
-    let on_each = judgement.judged.iter().flat_map(|judged| {
-        let heading = (judgement.judged.len() > 1).then(|| Block::Heading(title(judged)));
+    let on_each = judgement.claims.iter().flat_map(|judged| {
+        let heading = (judgement.claims.len() > 1).then(|| Block::Heading(title(judged)));
         let lines = Block::Lines(lines::of(judged));
         heading.into_iter().chain([lines]).chain(explained(judged, judgement))
     });
@@ -74,14 +74,14 @@ pub fn some(judgement: &Judgement) -> Document {
 /// The answer to a question: the counts of the structures that it names, if any, and the statements
 /// of the claims that match its words. `all` is the number of claims that match; `judgement` may
 /// have fewer of them.
-pub fn found(judgement: &Judgement, all: usize, counted: Option<Block>) -> Document {
-    let shown = judgement.judged.len();
-    let on_each = judgement.judged.iter().flat_map(|judged| {
+pub fn answers(judgement: &Judgement, all: usize, counted: Option<Block>) -> Document {
+    let answered = judgement.claims.len();
+    let on_each = judgement.claims.iter().flat_map(|judged| {
         let so = Block::Text(format!("So: {}", judged.claim.so));
         [Block::Subheading(title(judged)), Block::Lines(lines::of(judged)), so]
     });
     let more = "--id CLAIM shows the data of a claim. ".to_owned();
-    let left = match all - shown {
+    let left = match all - answered {
         0 => more,
         left => format!("{more}{left} more claims match; add words to find fewer."),
     };
@@ -98,29 +98,30 @@ const WAYS_ON: &str = "More: --question \"heap insert\" finds claims by words, -
     with its data, --out DIR writes the whole report.";
 
 /// The opening of the report, on a page and on a terminal.
-fn opening(found: &Found<'_>, grid: Table) -> Vec<Block> {
-    let mut blocks = unexpected(found.judgement);
-    if *found.scale != Scale::WHOLE {
+fn opening(input: &ReportInput<'_>, grid: Table) -> Vec<Block> {
+    let mut blocks = unexpected(input.judgement);
+    if *input.scale != Scale::WHOLE {
         blocks.push(Block::Warning("Counted on a reduced range of n.".to_owned()));
     }
     blocks.push(Block::Heading(front::QUESTION.to_owned()));
-    blocks.push(Block::Points(front::answer(found.front)));
+    blocks.push(Block::Points(front::answer(input.front)));
     blocks.push(Block::Table(grid));
     let caption = "Means over the seeds.".to_owned();
-    blocks.extend(front::figure(found.front).map(|picture| Block::Picture(picture, caption)));
+    blocks.extend(front::figure(input.front).map(|picture| Block::Picture(picture, caption)));
     blocks.push(Block::Heading("Ten headlines".to_owned()));
-    blocks.push(Block::Lines(headlines::lines(found.judgement)));
-    blocks.push(Block::Text(tables::tally(found.judgement)));
+    blocks.push(Block::Lines(headlines::lines(input.judgement)));
+    blocks.push(Block::Text(tables::tally(input.judgement)));
     blocks
 }
 
 /// One warning for all statements that differ from the record, naming the first few.
 fn unexpected(judgement: &Judgement) -> Vec<Block> {
     const SHOWN: usize = 8;
-    let told =
-        |it: &Decided| format!("{} {} ({})", it.id, it.outcome, it.otherwise().unwrap_or_default());
+    let describe = |it: &DecidedStatement| {
+        format!("{} {} ({})", it.id, it.outcome, it.difference_from_record().unwrap_or_default())
+    };
     let missing = judgement.missing().into_iter().map(|id| format!("{id} (missing)"));
-    let all: Vec<_> = judgement.unexpected().map(told).chain(missing).collect();
+    let all: Vec<_> = judgement.unexpected().map(describe).chain(missing).collect();
     let more = if all.len() > SHOWN { " ..." } else { "" };
     let first = all[..all.len().min(SHOWN)].join(", ");
     let text = format!("{} differ from the record: {first}{more}", all.len());
@@ -129,7 +130,7 @@ fn unexpected(judgement: &Judgement) -> Vec<Block> {
 
 /// Filters by outcome, by article, by what decided, and by whose the statements are.
 fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
-    let lines: Vec<_> = judgement.judged.iter().flat_map(lines::of).collect();
+    let lines: Vec<_> = judgement.claims.iter().flat_map(lines::of).collect();
     ["outcome", "article", "decided by", "whose"].into_iter().enumerate().map(move |(at, name)| {
         let mut labels: Vec<String> = Vec::new();
         for label in lines.iter().filter_map(|line| line.labels.get(at)) {
@@ -142,44 +143,44 @@ fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
 }
 
 /// The claims of an article, in the order of its lines.
-fn entries(article: Article, found: &Found<'_>) -> impl Iterator<Item = Entry> {
+fn entries(article: Article, input: &ReportInput<'_>) -> impl Iterator<Item = Entry> {
     let mut of: Vec<_> =
-        found.judgement.judged.iter().filter(|judged| judged.claim.article == article).collect();
+        input.judgement.claims.iter().filter(|judged| judged.claim.article == article).collect();
     of.sort_by_key(|judged| judged.claim.line.unwrap_or(u32::MAX));
     of.into_iter().map(|judged| Entry {
         name: judged.claim.id.clone(),
         title: title(judged),
         lines: lines::of(judged),
-        blocks: explained(judged, found.judgement)
+        blocks: explained(judged, input.judgement)
             .into_iter()
-            .chain(ran_as_printed(judged, found))
+            .chain(printed_answers(judged, input))
             .collect(),
     })
 }
 
 /// The answers of the printed code, if the claim is about it.
-fn ran_as_printed(judged: &Judged, found: &Found<'_>) -> Option<Block> {
+fn printed_answers(judged: &JudgedClaim, input: &ReportInput<'_>) -> Option<Block> {
     let is_named = |key: &str| {
         judged.claim.by_printed_code.iter().any(|it| it.prints.keys().any(|named| named == key))
     };
-    let of = found.printed.iter().filter(|row| row.id == judged.claim.id || is_named(&row.key));
+    let of = input.printed.iter().filter(|row| row.id == judged.claim.id || is_named(&row.key));
     let rows: Vec<_> = of.cloned().collect();
     (!rows.is_empty()).then(|| Block::Table(printed::table(&rows)))
 }
 
-fn title(judged: &Judged) -> String {
+fn title(judged: &JudgedClaim) -> String {
     format!("{}: {}", judged.claim.id, judged.claim.says)
 }
 
 /// The article, the line and the title.
-fn place(judged: &Judged) -> String {
+fn place(judged: &JudgedClaim) -> String {
     let line = judged.claim.line.map_or(String::new(), |line| format!(", line {line}"));
     format!("{}{line}: {}", judged.claim.article.name(), judged.claim.article.title())
 }
 
 /// The reason for the outcome, the pictures, and the tables.
-fn explained(judged: &Judged, judgement: &Judgement) -> Vec<Block> {
-    let ran = ran(judged, judgement);
+fn explained(judged: &JudgedClaim, judgement: &Judgement) -> Vec<Block> {
+    let ran = experiment_of(judged, judgement);
     let mut blocks = vec![facts(judged, ran.map(|(experiment, _)| experiment))];
     if let Some((experiment, evidence)) = ran {
         let counted = evidence.tables.iter().map(tables::counted);
@@ -189,7 +190,7 @@ fn explained(judged: &Judged, judgement: &Judgement) -> Vec<Block> {
     blocks
 }
 
-fn facts(judged: &Judged, experiment: Option<&Experiment>) -> Block {
+fn facts(judged: &JudgedClaim, experiment: Option<&Experiment>) -> Block {
     let claim = &judged.claim;
     let all = [
         ("who", Some(place(judged))),
@@ -203,35 +204,38 @@ fn facts(judged: &Judged, experiment: Option<&Experiment>) -> Block {
 }
 
 /// The experiment on a claim, and its evidence.
-fn ran<'a>(judged: &Judged, judgement: &'a Judgement) -> Option<(&'a Experiment, &'a Evidence)> {
+fn experiment_of<'a>(
+    judged: &JudgedClaim,
+    judgement: &'a Judgement,
+) -> Option<(&'a Experiment, &'a Evidence)> {
     let name = judged.claim.experiment.as_deref()?;
     let mut evidence = judgement.evidence.iter();
-    evidence.find(|(experiment, _)| experiment.name == name).map(|(ran, found)| (ran, found))
+    evidence.find(|(experiment, _)| experiment.name == name).map(|(ran, input)| (ran, input))
 }
 
-fn method(found: &Found<'_>) -> Vec<Block> {
+fn method(input: &ReportInput<'_>) -> Vec<Block> {
     let mut blocks = vec![
         Block::Heading("Method".to_owned()),
         Block::Text(STEPS.to_owned()),
         Block::Heading("Accuracy of the classifier".to_owned()),
         Block::Text(CLASSIFIER.to_owned()),
-        Block::Table(tables::counted(&found.controls.confusion(&Thresholds::default()).table())),
+        Block::Table(tables::counted(&input.controls.confusion(&Thresholds::default()).table())),
         Block::Heading("Thresholds of our choice".to_owned()),
         Block::Text(THRESHOLDS.to_owned()),
-        Block::Table(tables::thresholds(found.judgement, found.controls)),
+        Block::Table(tables::thresholds(input.judgement, input.controls)),
     ];
-    if !found.printed.is_empty() {
+    if !input.printed.is_empty() {
         blocks.push(Block::Heading("The printed code, run".to_owned()));
-        let text = format!("{PRINTED} {} All of them:", printed::tally(found.printed));
+        let text = format!("{PRINTED} {} All of them:", printed::tally(input.printed));
         blocks.push(Block::Link(text, printed::MARKDOWN));
     }
-    if let Some(table) = found.instructions {
+    if let Some(table) = input.instructions {
         blocks.push(Block::Heading("Instructions as a cross-check".to_owned()));
         blocks.push(Block::Text(INSTRUCTIONS.to_owned()));
         blocks.push(Block::Table(table.clone()));
     }
     blocks.push(Block::Heading("Provenance".to_owned()));
-    blocks.push(Block::Facts(provenance::facts(found.made)));
+    blocks.push(Block::Facts(provenance::facts(input.provenance)));
     blocks
 }
 
@@ -258,25 +262,25 @@ const INSTRUCTIONS: &str = "Steps are what structures report about themselves; i
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Lab, claims, judge};
+    use crate::{Setup, claims, judge};
 
     #[test]
-    fn claims_are_folded_and_all_are_on_the_page() -> anyhow::Result<()> {
-        let lab = Lab::new(&Scale::REDUCED);
+    fn the_page_has_all_claims_in_folded_sections() -> anyhow::Result<()> {
+        let setup = Setup::new(&Scale::REDUCED);
         let claims: Vec<_> = claims()?.into_iter().filter(|it| it.experiment.is_none()).collect();
-        let judgement = judge(claims, &lab, |_| ())?;
-        let page = whole(&Found {
+        let judgement = judge(claims, &setup, |_| ())?;
+        let page = whole(&ReportInput {
             judgement: &judgement,
             front: &Front { rows: Vec::new() },
-            scale: &lab.scale,
-            controls: &Controls::draw(&lab.scale, 1),
+            scale: &setup.scale,
+            controls: &Controls::draw(&setup.scale, 1),
             printed: &[],
             instructions: None,
-            made: &provenance::gather(0),
+            provenance: &provenance::gather(0),
         });
         assert!(!page.blocks.iter().any(|block| matches!(block, Block::Entry(_))));
-        assert!(judgement.judged.len() > 5);
-        assert_eq!(page.entries().count(), judgement.judged.len());
+        assert!(judgement.claims.len() > 5);
+        assert_eq!(page.entries().count(), judgement.claims.len());
         Ok(())
     }
 }

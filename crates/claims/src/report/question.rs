@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use std::cmp::Reverse;
 
 /// Words with the same meaning, each given by its beginning.
-const SAME: [&[&str]; 6] = [
+const SYNONYMS: [&[&str]; 6] = [
     &["insert", "start", "add", "creat", "schedul"],
     &["cancel", "stop", "delet", "remov"],
     &["fire", "expir", "execut", "pop"],
@@ -16,7 +16,7 @@ const SAME: [&[&str]; 6] = [
 ];
 
 /// Words that are ignored in a question.
-const EMPTY: [&str; 17] = [
+const IGNORED: [&str; 17] = [
     "is", "are", "the", "an", "in", "of", "on", "to", "do", "does", "it", "for", "and", "or",
     "not", "with", "than",
 ];
@@ -44,26 +44,26 @@ pub fn find(question: &str) -> Result<Vec<Claim>> {
 /// The structures that a question names.
 pub fn contestants(question: &str) -> Vec<Contestant> {
     let words = words(question);
-    let is_asked = |it: &Contestant| words.iter().any(|word| said(it.name, word));
+    let is_asked = |it: &Contestant| words.iter().any(|word| has_word(it.name, word));
     CONTESTANTS.into_iter().filter(is_asked).collect()
 }
 
 fn words(question: &str) -> Vec<String> {
     let split = question.split(|c: char| !c.is_alphanumeric() && c != '-');
     let words = split.map(str::to_lowercase);
-    words.filter(|word| word.len() > 1 && !EMPTY.contains(&word.as_str())).collect()
+    words.filter(|word| word.len() > 1 && !IGNORED.contains(&word.as_str())).collect()
 }
 
 /// How many of the words the claim contains, and how many of them its own sentence contains.
 fn rank(claim: &Claim, words: &[String]) -> (usize, usize) {
     let all = format!("{} {} {} {}", claim.id, claim.says, claim.because, claim.so);
-    let count = |text: &str| words.iter().filter(|word| said(text, word)).count();
+    let count = |text: &str| words.iter().filter(|word| has_word(text, word)).count();
     (count(&all), count(&claim.says))
 }
 
 /// Returns `true` if a word of the text begins with this word, or with another of the same meaning.
-fn said(text: &str, word: &str) -> bool {
-    let same = SAME.iter().find(|same| same.iter().any(|it| word.starts_with(it)));
+fn has_word(text: &str, word: &str) -> bool {
+    let same = SYNONYMS.iter().find(|same| same.iter().any(|it| word.starts_with(it)));
     let beginnings = same.copied().unwrap_or_default();
     let text = text.to_lowercase();
     let mut parts = text.split(|c: char| !c.is_alphanumeric());
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_are_found_by_words_and_by_others_that_mean_the_same() {
+    fn claims_are_found_by_words_and_synonyms() {
         assert!(found("heap insert").iter().take(5).any(|id| id == "C28" || id == "C32"));
         assert_eq!(found("wheel cancel"), found("wheel delete"));
         // Any word matches, and claims with more words come first.
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_without_an_answer_says_what_to_do() {
+    fn the_error_without_an_answer_names_a_remedy() {
         let error = |question| find(question).unwrap_err().to_string();
         assert!(error("banana").contains("prints all claims"));
         assert!(error(" ?").contains("needs words"));

@@ -2,7 +2,7 @@
 
 use crate::controls::Controls;
 use crate::thresholds::{Threshold, Thresholds};
-use crate::{Judgement, Outcome, Whose};
+use crate::{Judgement, Origin, Outcome};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use wheelhouse_present::table::{Align, Cell, Column, Table};
@@ -10,32 +10,33 @@ use wheelhouse_present::table::{Align, Cell, Column, Table};
 /// The numbers of statements that are confirmed, refuted and undecided, in a sentence: first those
 /// of the articles, then those of each other mark.
 pub fn tally(judgement: &Judgement) -> String {
-    let of = |whose: Whose| {
-        let all: Vec<_> = judgement.statements().filter(|it| it.whose == whose).collect();
+    let of = |origin: Origin| {
+        let all: Vec<_> = judgement.statements().filter(|it| it.whose == origin).collect();
         let [confirmed, refuted, undecided] =
             Outcome::ALL.map(|outcome| all.iter().filter(|it| it.outcome == outcome).count());
         let undecided = if undecided == 0 { String::new() } else { format!(", {undecided} open") };
-        let what = match whose {
-            Whose::Article => "of the articles",
-            Whose::Sharpened => "sharpened by us",
-            Whose::Ours => "ours",
-            Whose::Literature => "of the literature",
+        let what = match origin {
+            Origin::Article => "of the articles",
+            Origin::Sharpened => "sharpened by us",
+            Origin::Ours => "ours",
+            Origin::Literature => "of the literature",
         };
-        let told = format!("{} {what} ({confirmed} hold, {refuted} do not{undecided})", all.len());
-        (!all.is_empty()).then_some(told)
+        let sentence =
+            format!("{} {what} ({confirmed} hold, {refuted} do not{undecided})", all.len());
+        (!all.is_empty()).then_some(sentence)
     };
-    let otherwise = judgement.unexpected().count() + judgement.missing().len();
-    let record = match otherwise {
+    let differing = judgement.unexpected().count() + judgement.missing().len();
+    let record = match differing {
         0 => "all as on record".to_owned(),
         n => format!("{n} differ from the record"),
     };
-    let marks = Whose::ALL.into_iter().filter_map(of).collect::<Vec<_>>().join("; ");
-    format!("Statements of {} claims: {marks}; {record}.", judgement.judged.len())
+    let marks = Origin::ALL.into_iter().filter_map(of).collect::<Vec<_>>().join("; ");
+    format!("Statements of {} claims: {marks}; {record}.", judgement.claims.len())
 }
 
 /// The outcomes as JSON, for programs.
 pub fn verdicts(judgement: &Judgement) -> Value {
-    let entry = |judged: &crate::Judged| {
+    let entry = |judged: &crate::JudgedClaim| {
         let claim = &judged.claim;
         json!({
             "id": claim.id, "article": claim.article.name(), "line": claim.line,
@@ -44,7 +45,7 @@ pub fn verdicts(judgement: &Judgement) -> Value {
             "statements": judged.statements,
         })
     };
-    judgement.judged.iter().map(entry).collect()
+    judgement.claims.iter().map(entry).collect()
 }
 
 /// [`verdicts`] as text.
@@ -67,27 +68,28 @@ pub fn thresholds(judgement: &Judgement, controls: &Controls) -> Table {
     ];
     let mut table = Table::new("All our thresholds, and what depends on them", columns.into());
     for threshold in Threshold::ALL {
-        let otherwise = |factor| {
+        let changed = |factor| {
             let scaled = Thresholds::default().scaled(*threshold, factor);
             let fail = !controls.confusion(&scaled).is_sound();
             let fail = fail.then(|| "the controls show errors".to_owned());
-            let told = otherwise(&judgement.with(*threshold, factor)).into_iter().chain(fail);
-            let told = told.collect::<Vec<_>>().join("; ");
-            if told.is_empty() { "none".to_owned() } else { told }
+            let changes =
+                by_outcome(&judgement.changed_by(*threshold, factor)).into_iter().chain(fail);
+            let changes = changes.collect::<Vec<_>>().join("; ");
+            if changes.is_empty() { "none".to_owned() } else { changes }
         };
         let value = Thresholds::default().of(*threshold);
         table.rows.push(vec![
             Cell::text(threshold.what()).wrapped(40),
             Cell::figure(value, value.to_string()),
-            Cell::text(otherwise(0.5)).wrapped(40),
-            Cell::text(otherwise(2.0)).wrapped(40),
+            Cell::text(changed(0.5)).wrapped(40),
+            Cell::text(changed(2.0)).wrapped(40),
         ]);
     }
     table
 }
 
 /// Statements grouped by their outcome: "refuted: C27.3, C27.4".
-fn otherwise(changed: &[(&str, Outcome)]) -> Vec<String> {
+fn by_outcome(changed: &[(&str, Outcome)]) -> Vec<String> {
     let of = |wanted: Outcome| {
         let ids = changed.iter().filter(|(_, outcome)| *outcome == wanted).map(|(id, _)| *id);
         let ids = ids.collect::<Vec<_>>();
@@ -103,9 +105,9 @@ pub fn counted(table: &crate::Table) -> Table {
         Align::Left => Column::left(name.as_str()),
         Align::Right => Column::right(name.as_str()),
     });
-    let mut shown = Table::new(table.title.clone(), columns.collect());
-    shown.rows = table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
-    shown
+    let mut converted = Table::new(table.title.clone(), columns.collect());
+    converted.rows = table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
+    converted
 }
 
 /// Returns `true` if a column has words only and no figures.

@@ -10,10 +10,11 @@ use std::sync::Mutex;
 use std::time::Duration;
 use wheelhouse_claims::controls::Controls;
 use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front};
+use wheelhouse_claims::instruction_record::RecordedPair;
 use wheelhouse_claims::report::{self, page, question, tables};
 use wheelhouse_claims::thresholds::Thresholds;
 use wheelhouse_claims::{
-    Claim, Judgement, Lab, Scale, instructions, judge, outcomes, printed, recorded, select,
+    Claim, Judgement, Scale, Setup, instructions, judge, outcomes, printed, select,
 };
 use wheelhouse_machine::{callgrind, provenance};
 use wheelhouse_present::console::{coloured, print, say};
@@ -33,33 +34,39 @@ const ANSWERS: usize = 5;
 
 pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
     let scale = if options.quick || options.record { Scale::REDUCED } else { Scale::WHOLE };
-    let lab =
-        Lab::new(&if options.seeds.is_empty() { scale } else { scale.seeded(&*options.seeds) });
+    let setup =
+        Setup::new(&if options.seeds.is_empty() { scale } else { scale.seeded(&*options.seeds) });
     let pairs = if options.instructions { second_opinion(options)? } else { None };
     let (judgement, text) = match &options.question {
-        Some(asked) => answered(asked, &lab, options.format)?,
+        Some(asked) => answered(asked, &setup, options.format)?,
         None if options.record => {
-            let judgement = judged(select(&[])?, &lab)?;
+            let judgement = judged(select(&[])?, &setup)?;
             let text = tables::tally(&judgement);
             (judgement, text)
         }
-        None if options.id.is_empty() => whole(options, &lab, pairs.as_deref())?,
+        None if options.id.is_empty() => whole(options, &setup, pairs.as_deref())?,
         None => {
-            let judgement = judged(select(&options.id)?, &lab)?;
-            let text = printed(&page::some(&judgement), &judgement, options.format)?;
+            let judgement = judged(select(&options.id)?, &setup)?;
+            let text = printed(&page::selected(&judgement), &judgement, options.format)?;
             (judgement, text)
         }
     };
     print(text)?;
     if options.record {
-        write_whole(Path::new(outcomes::PATH), outcomes::file(&judgement.record()).as_bytes())?;
+        write_whole(
+            Path::new(outcomes::PATH),
+            outcomes::file_text(&judgement.record()).as_bytes(),
+        )?;
         say(format_args!(
             "recorded: {} outcomes in {}",
             judgement.statements().count(),
             outcomes::PATH
         ));
         if let Some(pairs) = pairs {
-            write_whole(Path::new(instructions::PATH), instructions::file(&pairs)?.as_bytes())?;
+            write_whole(
+                Path::new(instructions::PATH),
+                instructions::file_text(&pairs)?.as_bytes(),
+            )?;
             say(format_args!("recorded: {} counts in {}", pairs.len(), instructions::PATH));
         }
         return Ok(ExitCode::SUCCESS);
@@ -78,7 +85,7 @@ pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
 }
 
 /// Prints the instructions that differ from the record; returns `true` if there are any.
-fn drift(pairs: Option<&[recorded::Pair]>) -> bool {
+fn drift(pairs: Option<&[RecordedPair]>) -> bool {
     let drifted = pairs.map(instructions::drifted).unwrap_or_default();
     for it in &drifted {
         say(format_args!("error: instructions differ from {}: {it}", instructions::PATH));
@@ -89,32 +96,32 @@ fn drift(pairs: Option<&[recorded::Pair]>) -> bool {
 /// Runs everything: the sweep, all claims and the controls. Writes the report if a folder is named.
 fn whole(
     options: &ClaimsOptions,
-    lab: &Lab,
-    pairs: Option<&[recorded::Pair]>,
+    setup: &Setup,
+    pairs: Option<&[RecordedPair]>,
 ) -> Result<(Judgement, String)> {
-    let front = swept(&CONTESTANTS, lab, !options.quick);
-    let judgement = judged(select(&[])?, lab)?;
-    let controls = Controls::draw(&lab.scale, CONTROLS);
+    let front = swept(&CONTESTANTS, setup, !options.quick);
+    let judgement = judged(select(&[])?, setup)?;
+    let controls = Controls::draw(&setup.scale, CONTROLS);
     let beside = options.out.as_deref().unwrap_or(Path::new(RESULTS));
     let instructions = pairs.map(instructions::table);
-    let reported = judgement.as_reported();
+    let reported = judgement.comparing_outcomes_only();
     let shown = if options.out.is_some() { &reported } else { &judgement };
-    let found = page::Found {
+    let input = page::ReportInput {
         judgement: shown,
         front: &front,
-        scale: &lab.scale,
+        scale: &setup.scale,
         controls: &controls,
         printed: &printed::read(beside)?,
         instructions: instructions.as_ref(),
-        made: &provenance::gather(0),
+        provenance: &provenance::gather(0),
     };
-    let document = page::whole(&found);
+    let document = page::whole(&input);
     if let Some(dir) = &options.out {
         let made = report::write(shown, &front, &document, dir)?;
         say(format_args!("report:  {}", made.display()));
     }
     let text = match options.format {
-        Form::Table => coloured(&plain::render(&page::brief(&found))),
+        Form::Table => coloured(&plain::render(&page::brief(&input))),
         form => printed(&document, &judgement, form)?,
     };
     ensure!(
@@ -126,13 +133,13 @@ fn whole(
 
 /// Answers a question with the rows of the structures that it names and the claims that have its
 /// words.
-fn answered(asked: &str, lab: &Lab, form: Form) -> Result<(Judgement, String)> {
+fn answered(asked: &str, setup: &Setup, form: Form) -> Result<(Judgement, String)> {
     let claims = question::find(asked)?;
     let (all, answers) = (claims.len(), claims.into_iter().take(ANSWERS).collect());
-    let front = swept(&question::contestants(asked), lab, false);
-    let judgement = judged(answers, lab)?;
+    let front = swept(&question::contestants(asked), setup, false);
+    let judgement = judged(answers, setup)?;
     let rows = (!front.rows.is_empty()).then(|| Block::Table(front::narrow(&front)));
-    let document = Document { title: asked.to_owned(), ..page::found(&judgement, all, rows) };
+    let document = Document { title: asked.to_owned(), ..page::answers(&judgement, all, rows) };
     let text = printed(&document, &judgement, form)?;
     Ok((judgement, text))
 }
@@ -155,7 +162,7 @@ pub(super) fn compare_printed(options: &PrintedCode) -> Result<ExitCode> {
     Ok(u8::from(!otherwise.is_empty()).into())
 }
 
-fn swept(contestants: &[Contestant], lab: &Lab, timed: bool) -> Front {
+fn swept(contestants: &[Contestant], setup: &Setup, timed: bool) -> Front {
     let part = Duration::from_secs(5);
     let parts = contestants.len() * if timed { 2 } else { 1 };
     let progress = Mutex::new(Progress::new(part * parts.max(1) as u32));
@@ -164,16 +171,16 @@ fn swept(contestants: &[Contestant], lab: &Lab, timed: bool) -> Front {
         progress.say(contestant.name.to_owned());
         progress.finish_part(part);
     };
-    let front = Front::count(contestants, lab, step);
+    let front = Front::count(contestants, setup, step);
     if timed { front.time(step) } else { front }
 }
 
-fn judged(claims: Vec<Claim>, lab: &Lab) -> Result<Judgement> {
+fn judged(claims: Vec<Claim>, setup: &Setup) -> Result<Judgement> {
     let experiments = claims.iter().filter_map(|claim| claim.experiment.as_deref());
     let experiments: BTreeSet<_> = experiments.collect();
     let part = Duration::from_secs(1);
     let mut progress = Progress::new(part * experiments.len().max(1) as u32);
-    judge(claims, lab, |experiment| {
+    judge(claims, setup, |experiment| {
         progress.say(experiment.name.to_owned());
         progress.finish_part(part);
     })
@@ -190,7 +197,7 @@ fn printed(document: &Document, judgement: &Judgement, form: Form) -> Result<Str
 
 /// Counts the instructions of each pair of operations, if callgrind is installed. With `--quick` it
 /// only checks that they grow by less than a fifth from n to 2n, and returns `None`.
-fn second_opinion(options: &ClaimsOptions) -> Result<Option<Vec<recorded::Pair>>> {
+fn second_opinion(options: &ClaimsOptions) -> Result<Option<Vec<RecordedPair>>> {
     if !callgrind::is_installed() {
         say("skipped: valgrind is not installed, so instructions are not counted");
         return Ok(None);
@@ -198,7 +205,7 @@ fn second_opinion(options: &ClaimsOptions) -> Result<Option<Vec<recorded::Pair>>
     if !options.quick {
         return instructions::count(play::under_callgrind).map(Some);
     }
-    let grown = instructions::slopes(play::under_callgrind)?;
+    let grown = instructions::growing_pairs(play::under_callgrind)?;
     ensure!(grown.is_empty(), "instructions grow with the number of timers: {}", grown.join("; "));
     Ok(None)
 }

@@ -1,11 +1,11 @@
 //! A burst: very many jobs due at one instant, such as a million orders that expire after half an
 //! hour.
 
-use super::over::{check_fates, wait_for_runs, with_enough_time};
+use super::end_of_play::{check_runs, wait_for_runs, with_enough_time};
 use super::schedule::shares;
+use crate::check::{Checked, Expected};
 use crate::distribution::Distribution;
 use crate::facility::Facility;
-use crate::fate::{Checked, Fate};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::Result;
@@ -57,11 +57,11 @@ fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Opt
         facility.stop();
         return Ok(None);
     }
-    let due = Fate::Runs(ahead.as_nanos() as u64);
-    let fates: Vec<_> = ledgers.iter().map(|ledger| vec![due; ledger.len()]).collect();
-    let books: Vec<_> =
-        ledgers.iter().map(|ledger| &**ledger).zip(fates.iter().map(Vec::as_slice)).collect();
-    wait_for_runs(&books, instant, load.patience);
+    let due = Expected::Runs(ahead.as_nanos() as u64);
+    let expected: Vec<_> = ledgers.iter().map(|ledger| vec![due; ledger.len()]).collect();
+    let ledgers_and_expected: Vec<_> =
+        ledgers.iter().map(|ledger| &**ledger).zip(expected.iter().map(Vec::as_slice)).collect();
+    wait_for_runs(&ledgers_and_expected, instant, load.patience);
     facility.settle(0)?;
     let left = facility.count()?;
     facility.stop();
@@ -74,7 +74,7 @@ fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Opt
             format!("{taken_in} were pending by the facility's own count, of {}", load.burst)
         })
     };
-    let checked = check_fates(&books, left).and_then(all_pending);
+    let checked = check_runs(&ledgers_and_expected, left).and_then(all_pending);
     Ok(Some(checked.map(|checked| figures(&checked.lateness, scheduled, bytes))))
 }
 

@@ -31,8 +31,8 @@ impl Faults {
         let pending = ledgers.iter().map(|(_, pending)| pending).sum::<usize>();
         self.miscounted += facility.count()?.abs_diff(pending);
         for (ledger, pending) in ledgers {
-            self.kept += ledger.held().saturating_sub(*pending);
-            self.lost += pending.saturating_sub(ledger.held());
+            self.kept += ledger.live_jobs().saturating_sub(*pending);
+            self.lost += pending.saturating_sub(ledger.live_jobs());
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! Jobs that fire at a rate, and their lateness.
 
-use super::over::{check_fates, wait_for_runs};
+use super::end_of_play::{check_runs, wait_for_runs};
 use super::plan::{Plan, produce};
-use crate::body::Body;
+use crate::check::Expected;
 use crate::cpu;
 use crate::distribution::Distribution;
 use crate::facility::Facility;
-use crate::fate::Fate;
+use crate::job_work::JobWork;
 use crate::ledger::Ledger;
 use crate::load::{Load, processors};
 use crate::pace::{LEAD, Pace};
@@ -56,30 +56,30 @@ pub(crate) struct Stream {
     /// How many are due per second.
     pub(super) rate: u32,
     /// The work of each.
-    body: Body,
+    work: JobWork,
 }
 
 impl Stream {
     /// The jobs of `fires`.
     pub(crate) fn usual(load: &Load) -> Self {
-        Self { rate: load.rate, body: Body::Empty }
+        Self { rate: load.rate, work: JobWork::Empty }
     }
 
     /// The jobs of `fires-300k`.
     pub(crate) fn fast(load: &Load) -> Self {
-        Self { rate: load.fast_rate, body: Body::Empty }
+        Self { rate: load.fast_rate, work: JobWork::Empty }
     }
 
     /// Brief jobs, and some that block their thread.
     pub(super) fn with_slow_jobs(load: &Load) -> Self {
-        let body = Body::SleepsOneIn { each: SLOW_EACH, time: SLOW_TIME };
-        Self { rate: load.slow_rate, body }
+        let work = JobWork::SleepsOneIn { each: SLOW_EACH, time: SLOW_TIME };
+        Self { rate: load.slow_rate, work }
     }
 
     /// Jobs that need most of the processors.
     pub(super) fn of_milliseconds() -> Self {
         let rate = processors() as u32 * 1_000 * PERCENT / 100;
-        Self { rate, body: Body::Spins(MILLISECOND) }
+        Self { rate, work: JobWork::Spins(MILLISECOND) }
     }
 
     /// Plans when the jobs are due, and the calls for them.
@@ -136,7 +136,12 @@ fn watch_the_clock(ledger: &Ledger, due: &[u64], wait: fn(Duration)) -> Distribu
 }
 
 /// The figures of a play.
-fn figures(lateness: &Distribution, in_spite: u64, late: u64, cpu: Option<Figure>) -> Vec<Figure> {
+fn figures(
+    lateness: &Distribution,
+    ran_despite_request: u64,
+    late: u64,
+    cpu: Option<Figure>,
+) -> Vec<Figure> {
     let figures = [
         Figure::count("runs", lateness.len()),
         Figure::time("p50", lateness.quantile(0.5)),
@@ -144,7 +149,7 @@ fn figures(lateness: &Distribution, in_spite: u64, late: u64, cpu: Option<Figure
         Figure::time("p99", lateness.quantile(0.99)),
         Figure::time("p99.9", lateness.quantile(0.999)),
         Figure::time("max", lateness.longest()).worst(),
-        Figure::count("cancelled, ran", in_spite).worst(),
+        Figure::count("cancelled, ran", ran_despite_request).worst(),
         Figure::time("producer", late as f64).worst(),
     ];
     figures.into_iter().chain(cpu).collect()
@@ -152,11 +157,11 @@ fn figures(lateness: &Distribution, in_spite: u64, late: u64, cpu: Option<Figure
 
 pub(super) fn play<F: Facility>(facility: F, load: &Load, stream: Stream) -> Result<Played> {
     let plan = stream.plan(load);
-    let ledger = Ledger::with_body(Instant::now() + LEAD, plan.due.len(), stream.body);
+    let ledger = Ledger::with_work(Instant::now() + LEAD, plan.due.len(), stream.work);
     let begin = cpu::used();
     let produced = produce(&facility, &plan, &ledger, |_| ());
-    let books: [(&Ledger, &[Fate]); 1] = [(&ledger, &produced.fates)];
-    wait_for_runs(&books, ledger.moment(plan.last), load.patience);
+    let ledgers_and_expected: [(&Ledger, &[Expected]); 1] = [(&ledger, &produced.expected)];
+    wait_for_runs(&ledgers_and_expected, ledger.moment(plan.last), load.patience);
     facility.settle(0)?;
     let end = cpu::used();
     let left = facility.count()?;
@@ -164,12 +169,12 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load, stream: Stream) -> Res
     if produced.refused > 0 {
         return Ok(Err(format!("{} jobs were refused", produced.refused)));
     }
-    let checked = match check_fates(&books, left) {
+    let checked = match check_runs(&ledgers_and_expected, left) {
         Ok(checked) => checked,
         Err(wrong) => return Ok(Err(wrong)),
     };
     let cpu = cpu::figure("CPU/job", begin, end, ledger.runs());
-    Ok(Ok(figures(&checked.lateness, checked.in_spite, produced.late, cpu)))
+    Ok(Ok(figures(&checked.lateness, checked.ran_despite_request, produced.late, cpu)))
 }
 
 #[cfg(test)]
@@ -181,7 +186,7 @@ mod tests {
     fn jobs_of_a_millisecond_need_four_fifths_of_the_processors() {
         let stream = Stream::of_milliseconds();
         assert_eq!(stream.rate as usize, 800 * processors());
-        assert_eq!(stream.body, Body::Spins(MILLISECOND));
+        assert_eq!(stream.work, JobWork::Spins(MILLISECOND));
     }
 
     #[test]

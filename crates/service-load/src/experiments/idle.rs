@@ -1,7 +1,7 @@
 //! An idle facility: how often do its threads wake up although nothing is due?
 
 use super::faults::Faults;
-use super::schedule::stand;
+use super::schedule::schedule_far_jobs;
 use crate::facility::Facility;
 use crate::ledger::Ledger;
 use crate::load::Load;
@@ -47,7 +47,8 @@ pub(super) fn play<F: Facility>(start: &dyn Fn() -> Result<F>, load: &Load) -> R
     let others = threads();
     let facility = start()?;
     let ledger = Ledger::new(Instant::now(), JOBS as usize);
-    let mut faults = Faults { refused: stand(&facility, &ledger, load.seed), ..Faults::default() };
+    let mut faults =
+        Faults { refused: schedule_far_jobs(&facility, &ledger, load.seed), ..Faults::default() };
     facility.settle(JOBS as usize)?;
     thread::sleep(QUIET);
     let before = threads();
@@ -59,14 +60,15 @@ pub(super) fn play<F: Facility>(start: &dyn Fn() -> Result<F>, load: &Load) -> R
     if let Some(wrong) = faults.sentence() {
         return Ok(Err(wrong));
     }
-    let its = after.iter().filter(|(thread, _)| !others.contains_key(*thread));
-    let wakeups = its.clone().map(|(thread, now)| now - before.get(thread).copied().unwrap_or(0));
-    let told = !after.is_empty();
+    let own_threads = after.iter().filter(|(thread, _)| !others.contains_key(*thread));
+    let wakeups =
+        own_threads.clone().map(|(thread, now)| now - before.get(thread).copied().unwrap_or(0));
+    let is_reported = !after.is_empty();
     let figures = [
         Figure::count("wake-ups", wakeups.sum()).worst(),
-        Figure::count("threads", its.count() as u64),
+        Figure::count("threads", own_threads.count() as u64),
     ];
-    Ok(Ok(figures.into_iter().filter(|_| told).collect()))
+    Ok(Ok(figures.into_iter().filter(|_| is_reported).collect()))
 }
 
 #[cfg(test)]

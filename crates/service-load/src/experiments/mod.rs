@@ -1,10 +1,10 @@
 //! The experiments. Each play starts the facility afresh.
 
 mod audit;
+mod end_of_play;
 mod faults;
 mod fires;
 mod idle;
-mod over;
 mod pairs;
 mod periodic;
 mod plan;

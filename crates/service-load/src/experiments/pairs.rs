@@ -11,8 +11,8 @@
 //! have been dropped.
 
 use super::faults::Faults;
-use super::producer::{Form, Producer};
-use super::schedule::stand;
+use super::producer::{Producer, ToCancel};
+use super::schedule::schedule_far_jobs;
 use crate::distribution::Distribution;
 use crate::facility::Facility;
 use crate::ledger::Ledger;
@@ -51,19 +51,19 @@ pub(super) enum Cancels {
     Others,
 }
 
-/// The form of each producer. Producers form a ring.
-fn forms<F: Facility>(cancels: Cancels, load: &Load) -> Vec<Form<F>> {
+/// The jobs that each producer cancels. Producers are a ring.
+fn jobs_to_cancel<F: Facility>(cancels: Cancels, load: &Load) -> Vec<ToCancel<F>> {
     let (mut senders, receivers): (Vec<_>, Vec<_>) =
         (0..load.producers).map(|_| mpsc::channel()).unzip();
     // Each producer sends to the next, and the last to the first.
     senders.rotate_left(1);
-    let form = |(to, from)| match cancels {
-        Cancels::AtOnce => Form::AtOnce,
-        Cancels::AtOnceTimingCalls => Form::AtOnceTimingCalls,
-        Cancels::Oldest => Form::Oldest(load.window),
-        Cancels::Others => Form::Across(load.window, to, from),
+    let to_cancel = |(to, from)| match cancels {
+        Cancels::AtOnce => ToCancel::AtOnce,
+        Cancels::AtOnceTimingCalls => ToCancel::AtOnceTimingCalls,
+        Cancels::Oldest => ToCancel::Oldest(load.window),
+        Cancels::Others => ToCancel::Across(load.window, to, from),
     };
-    senders.into_iter().zip(receivers).map(form).collect()
+    senders.into_iter().zip(receivers).map(to_cancel).collect()
 }
 
 /// Plays pairs while this many other jobs are pending.
@@ -74,31 +74,31 @@ pub(super) fn play<F: Facility>(
     cancels: Cancels,
 ) -> Result<Played> {
     let mut faults = Faults::default();
-    let standing = Ledger::new(Instant::now(), pending as usize);
+    let far_jobs = Ledger::new(Instant::now(), pending as usize);
     let before = allocated();
-    faults.refused += stand(&facility, &standing, load.seed);
+    faults.refused += schedule_far_jobs(&facility, &far_jobs, load.seed);
     facility.settle(pending as usize)?;
     let bytes = allocated().saturating_sub(before);
-    let producer = |(seed, form)| (Producer::new(load.seed + seed, &form), form);
-    let mut producers: Vec<_> = (1..).zip(forms(cancels, load)).map(producer).collect();
+    let producer = |(seed, to_cancel)| (Producer::new(load.seed + seed, &to_cancel), to_cancel);
+    let mut producers: Vec<_> = (1..).zip(jobs_to_cancel(cancels, load)).map(producer).collect();
     producers.iter_mut().for_each(|(producer, _)| producer.fill(&facility));
     let window = producers.first().map_or(0, |(producer, _)| producer.window);
     let outstanding = pending as usize + window * load.producers;
     facility.settle(outstanding)?;
-    let beside = allocated();
+    let allocated_before = allocated();
     let begin = Instant::now();
     let mut producers = produce_all(&facility, producers, begin + load.pairs_time);
     let called = begin.elapsed();
     facility.settle(outstanding)?;
     let settled = begin.elapsed();
-    let left = allocated().saturating_sub(beside);
+    let left = allocated().saturating_sub(allocated_before);
     faults.panicked = load.producers - producers.len();
-    faults.count(&facility, &books(&standing, &producers, window))?;
+    faults.count(&facility, &pending_jobs(&far_jobs, &producers, window))?;
     producers.iter_mut().for_each(|producer| producer.empty(&facility));
     facility.settle(pending as usize)?;
-    faults.count(&facility, &books(&standing, &producers, 0))?;
+    faults.count(&facility, &pending_jobs(&far_jobs, &producers, 0))?;
     facility.stop();
-    faults.ran = standing.runs();
+    faults.ran = far_jobs.runs();
     let (times, pairs) = sum(&producers, &mut faults);
     if let Some(wrong) = faults.sentence() {
         return Ok(Err(wrong));
@@ -124,12 +124,12 @@ fn sum<F: Facility>(producers: &[Producer<F>], faults: &mut Faults) -> (Distribu
 /// Runs all producers. Returns those that did not panic.
 fn produce_all<F: Facility>(
     facility: &F,
-    producers: Vec<(Producer<F>, Form<F>)>,
+    producers: Vec<(Producer<F>, ToCancel<F>)>,
     until: Instant,
 ) -> Vec<Producer<F>> {
     thread::scope(|scope| {
-        let spawn = |(producer, form): (Producer<F>, Form<F>)| {
-            scope.spawn(move || producer.produce(facility, until, form))
+        let spawn = |(producer, to_cancel): (Producer<F>, ToCancel<F>)| {
+            scope.spawn(move || producer.produce(facility, until, to_cancel))
         };
         let threads: Vec<_> = producers.into_iter().map(spawn).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
@@ -137,13 +137,13 @@ fn produce_all<F: Facility>(
 }
 
 /// Each ledger, and the number of its jobs that should be pending.
-fn books<'a, F: Facility>(
-    standing: &'a Arc<Ledger>,
+fn pending_jobs<'a, F: Facility>(
+    far_jobs: &'a Arc<Ledger>,
     producers: &'a [Producer<F>],
     window: usize,
 ) -> Vec<(&'a Arc<Ledger>, usize)> {
     let of = |producer: &'a Producer<F>| (&producer.ledger, window);
-    [(standing, standing.len())].into_iter().chain(producers.iter().map(of)).collect()
+    [(far_jobs, far_jobs.len())].into_iter().chain(producers.iter().map(of)).collect()
 }
 
 fn figures(

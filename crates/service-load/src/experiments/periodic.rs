@@ -1,10 +1,10 @@
 //! Periodic jobs with one period, spread evenly over it.
 
-use super::over::{check_fates, wait_for_runs};
+use super::end_of_play::{check_runs, wait_for_runs};
+use crate::check::Expected;
 use crate::cpu;
 use crate::facility::Facility;
-use crate::fate::Fate;
-use crate::ledger::{Beat, Ledger};
+use crate::ledger::{Ledger, PeriodicJob};
 use crate::load::Load;
 use anyhow::Result;
 use std::time::{Duration, Instant};
@@ -41,8 +41,8 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let ledger = Ledger::new(origin, jobs as usize * times as usize);
     let mut refused = 0;
     for job in 0..jobs {
-        let beat = Beat::new(&ledger, job * times..(job + 1) * times);
-        let taken = facility.every(ledger.moment(first(load, job)), load.period, beat);
+        let periodic_job = PeriodicJob::new(&ledger, job * times..(job + 1) * times);
+        let taken = facility.every(ledger.moment(first(load, job)), load.period, periodic_job);
         refused += u64::from(!taken);
     }
     if refused > 0 {
@@ -51,10 +51,10 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     }
     facility.settle(jobs as usize)?;
     let begin = cpu::used();
-    let fates = fates(load);
-    let books: [(&Ledger, &[Fate]); 1] = [(&ledger, &fates)];
+    let expected = expected_runs(load);
+    let ledgers_and_expected: [(&Ledger, &[Expected]); 1] = [(&ledger, &expected)];
     wait_for_runs(
-        &books,
+        &ledgers_and_expected,
         ledger.moment(load.period.as_nanos() as u64 * u64::from(times)),
         load.patience,
     );
@@ -62,7 +62,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     facility.settle(0)?;
     let left = facility.count()?;
     facility.stop();
-    let lateness = match check_fates(&books, left) {
+    let lateness = match check_runs(&ledgers_and_expected, left) {
         Ok(checked) => checked.lateness,
         Err(wrong) => return Ok(Err(wrong)),
     };
@@ -77,11 +77,11 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     Ok(Ok(figures))
 }
 
-/// The fates of all runs of all jobs.
-fn fates(load: &Load) -> Vec<Fate> {
+/// The expected runs of all jobs.
+fn expected_runs(load: &Load) -> Vec<Expected> {
     let period = load.period.as_nanos() as u64;
     let of = |job| (0..times(load)).map(move |run| (job, run));
-    let due = |(job, run)| Fate::Runs(first(load, job) + period * u64::from(run));
+    let due = |(job, run)| Expected::Runs(first(load, job) + period * u64::from(run));
     (0..jobs(load)).flat_map(of).map(due).collect()
 }
 
@@ -97,10 +97,10 @@ mod tests {
             fires_time: Duration::from_millis(30),
             ..Load::tiny()
         };
-        let fates = fates(&load);
-        assert_eq!((jobs(&load), times(&load), fates.len()), (10, 3, 30));
-        let runs = [0, 10_000_000, 20_000_000].map(Fate::Runs);
-        assert_eq!(fates[..3], runs);
-        assert_eq!(fates[27..], [9_000_000, 19_000_000, 29_000_000].map(Fate::Runs));
+        let expected = expected_runs(&load);
+        assert_eq!((jobs(&load), times(&load), expected.len()), (10, 3, 30));
+        let runs = [0, 10_000_000, 20_000_000].map(Expected::Runs);
+        assert_eq!(expected[..3], runs);
+        assert_eq!(expected[27..], [9_000_000, 19_000_000, 29_000_000].map(Expected::Runs));
     }
 }

@@ -1,7 +1,7 @@
 //! The calls of an open loop, planned beforehand: when each job is scheduled and cancelled.
 
+use crate::check::Expected;
 use crate::facility::{Answer, Facility};
-use crate::fate::Fate;
 use crate::ledger::Ledger;
 use crate::pace::Pace;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Plan {
 
 /// The result of a plan whose calls have been made.
 pub(super) struct Produced<H> {
-    pub(super) fates: Vec<Fate>,
+    pub(super) expected: Vec<Expected>,
     /// The handles. They are freed after the play, because freeing them makes the allocator
     /// consolidate earlier frees, under a lock that the facility waits for. That takes milliseconds
     /// in the middle of the last runs.
@@ -70,7 +70,7 @@ pub(super) fn produce<F: Facility>(
     let mut pace = Pace::new(ledger.moment(0));
     let mut handles: Vec<Option<F::Handle>> = Vec::new();
     handles.resize_with(plan.due.len() - plan.run, || None);
-    let mut fates: Vec<_> = (0..).zip(&plan.due).map(|job| fate(ledger, job)).collect();
+    let mut expected: Vec<_> = (0..).zip(&plan.due).map(|job| expected_end(ledger, job)).collect();
     let mut refused = 0;
     for event in &plan.events {
         let number = event.number as usize;
@@ -79,9 +79,9 @@ pub(super) fn produce<F: Facility>(
         if event.cancels {
             if let Some(handle) = handles[number - plan.run].take() {
                 match facility.cancel(handle) {
-                    Answer::Done => fates[number] = Fate::Never,
+                    Answer::Done => expected[number] = Expected::Never,
                     Answer::TooLate => {} // it runs at its time
-                    Answer::Sent => fates[number] = Fate::Either,
+                    Answer::Sent => expected[number] = Expected::MayRun,
                 }
             }
             continue;
@@ -92,11 +92,11 @@ pub(super) fn produce<F: Facility>(
             Some(_) => {}
         }
     }
-    Produced { fates, _handles: handles, late: pace.latest(), refused }
+    Produced { expected, _handles: handles, late: pace.latest(), refused }
 }
 
-/// The fate of a job that is not cancelled. The lateness of a job that blocks its thread is not
-/// shown.
-fn fate(ledger: &Ledger, (number, due): (u32, &u64)) -> Fate {
-    if ledger.body().sleeps(number) { Fate::RunsUnmeasured(*due) } else { Fate::Runs(*due) }
+/// The expected end of a job that is not cancelled. The lateness of a job that blocks its thread is
+/// not shown.
+fn expected_end(ledger: &Ledger, (number, due): (u32, &u64)) -> Expected {
+    if ledger.work().sleeps(number) { Expected::RunsUnmeasured(*due) } else { Expected::Runs(*due) }
 }

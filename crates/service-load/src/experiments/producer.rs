@@ -23,7 +23,7 @@ const DELAYS: usize = 1024;
 pub(super) type Batch<F> = Vec<<F as Facility>::Handle>;
 
 /// The job that a producer cancels after it has scheduled one.
-pub(super) enum Form<F: Facility> {
+pub(super) enum ToCancel<F: Facility> {
     /// The same job.
     AtOnce,
     /// The same job, and each of the two calls is timed separately.
@@ -52,16 +52,16 @@ pub(super) struct Producer<F: Facility> {
 }
 
 impl<F: Facility> Producer<F> {
-    pub(super) fn new(seed: u64, form: &Form<F>) -> Self {
+    pub(super) fn new(seed: u64, to_cancel: &ToCancel<F>) -> Self {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut delay = || Duration::from_millis(random.random_range(DELAY_MS));
-        let window = if let Form::Oldest(window) = form { *window } else { 0 };
+        let window = if let ToCancel::Oldest(window) = to_cancel { *window } else { 0 };
         Self {
             delays: (0..DELAYS).map(|_| delay()).collect(),
             ledger: Ledger::new(Instant::now(), 1),
             outstanding: VecDeque::with_capacity(window + 1),
             window,
-            times_calls: matches!(form, Form::AtOnceTimingCalls),
+            times_calls: matches!(to_cancel, ToCancel::AtOnceTimingCalls),
             times: Distribution::coarse(),
             pairs: 0,
             refused: 0,
@@ -102,12 +102,12 @@ impl<F: Facility> Producer<F> {
     }
 
     /// Makes pairs until this moment.
-    pub(super) fn produce(self, facility: &F, until: Instant, form: Form<F>) -> Self {
-        match form {
-            Form::AtOnce | Form::AtOnceTimingCalls | Form::Oldest(_) => {
+    pub(super) fn produce(self, facility: &F, until: Instant, to_cancel: ToCancel<F>) -> Self {
+        match to_cancel {
+            ToCancel::AtOnce | ToCancel::AtOnceTimingCalls | ToCancel::Oldest(_) => {
                 self.produce_here(facility, until)
             }
-            Form::Across(batch, to, from) => {
+            ToCancel::Across(batch, to, from) => {
                 self.produce_across(facility, until, (batch, to, &from))
             }
         }

@@ -9,8 +9,8 @@
 //! A refresh that does nothing is found, because no session may have expired after the deadline at
 //! which it was opened.
 
+use super::end_of_play::with_enough_time;
 use super::faults::Faults;
-use super::over::with_enough_time;
 use super::schedule::shares;
 use crate::cpu;
 use crate::facility::{Answer, Facility};
@@ -47,13 +47,13 @@ pub(super) enum Opens {
 }
 
 /// A thread that refreshes.
-pub(super) struct Producer<F: Facility> {
+pub(super) struct Refresher<F: Facility> {
     pub(super) sessions: Vec<F::Session>,
     refreshes: u64,
     pub(super) too_late: u64,
 }
 
-impl<F: Facility> Producer<F> {
+impl<F: Facility> Refresher<F> {
     /// Opens the sessions with these numbers.
     pub(super) fn open(
         facility: &F,
@@ -135,7 +135,7 @@ fn attempt<F: Facility>(
     thread::sleep(due - Instant::now());
     // When this returns, all jobs that are due have run.
     facility.settle(all)?;
-    let sum = |of: fn(&Producer<F>) -> u64| producers.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&Refresher<F>) -> u64| producers.iter().map(of).sum::<u64>();
     let mut faults = Faults {
         panicked: load.producers - producers.len(),
         refused: u64::from(load.sessions) - sum(|producer| producer.sessions.len() as u64),
@@ -160,14 +160,14 @@ fn open_all<F: Facility>(
     opens: Opens,
     ledger: &Arc<Ledger>,
     due: Instant,
-) -> Vec<Producer<F>> {
+) -> Vec<Refresher<F>> {
     let mut next = 0;
     let numbers = shares(load.sessions, load.producers).map(|sessions| {
         let numbers = next..next + sessions as u32;
         next = numbers.end;
         numbers
     });
-    let open = |numbers| Producer::open(facility, ledger, numbers, due);
+    let open = |numbers| Refresher::open(facility, ledger, numbers, due);
     if opens == Opens::One {
         return numbers.map(open).collect();
     }
@@ -180,12 +180,12 @@ fn open_all<F: Facility>(
 /// Runs all producers. Returns those that did not panic.
 fn refresh_all<F: Facility>(
     facility: &F,
-    producers: Vec<Producer<F>>,
+    producers: Vec<Refresher<F>>,
     until: Instant,
-) -> Vec<Producer<F>> {
+) -> Vec<Refresher<F>> {
     thread::scope(|scope| {
         let refresh =
-            |producer: Producer<F>| scope.spawn(move || producer.refresh(facility, until, HOUR));
+            |producer: Refresher<F>| scope.spawn(move || producer.refresh(facility, until, HOUR));
         let threads: Vec<_> = producers.into_iter().map(refresh).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     })

@@ -23,7 +23,7 @@ pub(super) const NOTES: &[&str] = &[
 const FAR_MS: std::ops::Range<u64> = 3_600_000..7_200_000;
 
 /// Schedules all jobs of a ledger for one to two hours from now. Returns how many were refused.
-pub(super) fn stand<F: Facility>(facility: &F, jobs: &Arc<Ledger>, seed: u64) -> u64 {
+pub(super) fn schedule_far_jobs<F: Facility>(facility: &F, jobs: &Arc<Ledger>, seed: u64) -> u64 {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let now = Instant::now();
     let mut refused = 0;
@@ -48,16 +48,17 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let begin = Instant::now();
     faults.refused = thread::scope(|scope| {
         let facility = &facility;
-        let stand = |(seed, jobs)| scope.spawn(move || stand(facility, jobs, load.seed + seed));
-        let threads: Vec<_> = (1..).zip(&ledgers).map(stand).collect();
+        let schedule =
+            |(seed, jobs)| scope.spawn(move || schedule_far_jobs(facility, jobs, load.seed + seed));
+        let threads: Vec<_> = (1..).zip(&ledgers).map(schedule).collect();
         // A producer that panicked counts as a refusal.
         threads.into_iter().map(|thread| thread.join().unwrap_or(1)).sum()
     });
     facility.settle(load.pending as usize)?;
     let (taken, used_then) = (begin.elapsed(), cpu::used());
     let bytes = allocated().saturating_sub(before);
-    let books: Vec<_> = ledgers.iter().map(|ledger| (ledger, ledger.len())).collect();
-    faults.count(&facility, &books)?;
+    let pending: Vec<_> = ledgers.iter().map(|ledger| (ledger, ledger.len())).collect();
+    faults.count(&facility, &pending)?;
     facility.stop();
     faults.ran = ledgers.iter().map(|ledger| ledger.runs()).sum();
     if let Some(wrong) = faults.sentence() {
@@ -76,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shares_are_all_jobs() {
+    fn the_shares_add_up_to_all_jobs() {
         assert_eq!(shares(10, 3).collect::<Vec<_>>(), [4, 3, 3]);
     }
 }

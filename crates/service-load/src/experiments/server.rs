@@ -6,13 +6,13 @@
 //! none expires during the play. To find a refresh that does nothing, connections are opened with a
 //! near deadline and moved once, and the play begins after that deadline.
 
+use super::end_of_play::{check_runs, wait_for_runs, with_enough_time};
 use super::faults::Faults;
-use super::over::{check_fates, wait_for_runs, with_enough_time};
 use super::plan::{Plan, produce};
-use super::refresh::{Producer, time_to_open};
+use super::refresh::{Refresher, time_to_open};
+use crate::check::{Checked, Expected};
 use crate::cpu;
 use crate::facility::{Answer, Facility};
-use crate::fate::{Checked, Fate};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use crate::pace::LEAD;
@@ -65,7 +65,7 @@ fn requests(load: &Load) -> Plan {
 /// The connections, and the progress of their refreshes.
 struct Connections<'a, F: Facility> {
     facility: &'a F,
-    producer: Producer<F>,
+    producer: Refresher<F>,
     random: Pcg64Mcg,
     origin: Instant,
     /// Planned refreshes, and those made so far.
@@ -76,7 +76,7 @@ struct Connections<'a, F: Facility> {
 }
 
 impl<'a, F: Facility> Connections<'a, F> {
-    fn new(facility: &'a F, producer: Producer<F>, load: &Load, origin: Instant) -> Self {
+    fn new(facility: &'a F, producer: Refresher<F>, load: &Load, origin: Instant) -> Self {
         let random = Pcg64Mcg::seed_from_u64(load.seed);
         let rate = load.connections * REFRESHES;
         let planned = load.fires_at(rate);
@@ -111,7 +111,7 @@ fn attempt<F: Facility>(facility: F, load: &Load, near: Duration) -> Result<Opti
     let all = load.connections as usize;
     let due = Instant::now() + near;
     let ledger = Ledger::new(Instant::now(), all);
-    let producer = Producer::open(&facility, &ledger, 0..load.connections, due);
+    let producer = Refresher::open(&facility, &ledger, 0..load.connections, due);
     let refused = all - producer.sessions.len();
     if refused > 0 {
         facility.stop();
@@ -133,32 +133,35 @@ fn attempt<F: Facility>(facility: F, load: &Load, near: Duration) -> Result<Opti
 fn serve<F: Facility>(
     facility: F,
     load: &Load,
-    connections: &Arc<Ledger>,
-    producer: Producer<F>,
+    connection_ledger: &Arc<Ledger>,
+    producer: Refresher<F>,
 ) -> Result<Played> {
     let plan = requests(load);
     let ledger = Ledger::new(Instant::now() + LEAD, plan.due.len());
-    let mut its = Connections::new(&facility, producer, load, ledger.moment(0));
+    let mut connections = Connections::new(&facility, producer, load, ledger.moment(0));
     let begin = cpu::used();
-    let produced = produce(&facility, &plan, &ledger, |at| its.refresh_until(at));
-    its.refresh_until(u64::MAX); // what is left after the last request
-    facility.settle(connections.len() + plan.run)?;
+    let produced = produce(&facility, &plan, &ledger, |at| connections.refresh_until(at));
+    connections.refresh_until(u64::MAX); // what is left after the last request
+    facility.settle(connection_ledger.len() + plan.run)?;
     let end = cpu::used();
-    debug_assert_eq!(its.made, its.planned);
-    let books: [(&Ledger, &[Fate]); 1] = [(&ledger, &produced.fates)];
-    wait_for_runs(&books, ledger.moment(plan.last), load.patience);
-    facility.settle(connections.len())?;
-    let mut faults =
-        Faults { refused: produced.refused, too_late: its.producer.too_late, ..Faults::default() };
-    faults.count(&facility, &[(connections, connections.len()), (&ledger, 0)])?;
-    drop(its);
+    debug_assert_eq!(connections.made, connections.planned);
+    let ledgers_and_expected: [(&Ledger, &[Expected]); 1] = [(&ledger, &produced.expected)];
+    wait_for_runs(&ledgers_and_expected, ledger.moment(plan.last), load.patience);
+    facility.settle(connection_ledger.len())?;
+    let mut faults = Faults {
+        refused: produced.refused,
+        too_late: connections.producer.too_late,
+        ..Faults::default()
+    };
+    faults.count(&facility, &[(connection_ledger, connection_ledger.len()), (&ledger, 0)])?;
+    drop(connections);
     facility.stop();
-    faults.ran = connections.runs();
+    faults.ran = connection_ledger.runs();
     if let Some(wrong) = faults.sentence() {
         return Ok(Err(wrong));
     }
     let used = cpu::processors_used(begin, end, load.fires_time);
-    let checked = check_fates(&books, 0);
+    let checked = check_runs(&ledgers_and_expected, 0);
     Ok(checked.map(|checked| used.into_iter().chain(figures(&checked, produced.late)).collect()))
 }
 
@@ -170,7 +173,7 @@ fn figures(checked: &Checked, late: u64) -> [Figure; 6] {
         Figure::time("p50", lateness.quantile(0.5)),
         Figure::time("p99", lateness.quantile(0.99)),
         Figure::time("max", lateness.longest()).worst(),
-        Figure::count("cancelled, ran", checked.in_spite).worst(),
+        Figure::count("cancelled, ran", checked.ran_despite_request).worst(),
         Figure::time("producer", late as f64).worst(),
     ]
 }
@@ -182,7 +185,7 @@ mod tests {
     use crate::facilities::HeapAndCondvar;
 
     #[test]
-    fn requests_come_at_an_even_rate_and_one_in_a_hundred_is_not_answered() {
+    fn requests_have_an_even_rate_and_one_in_a_hundred_has_no_answer() {
         let load = Load { request_rate: 1_000, ..Load::tiny() };
         let plan = requests(&load);
         assert_eq!((plan.run, plan.due.len()), (1, 100));
@@ -206,16 +209,16 @@ mod tests {
         let load = Load { connections: 200, ..Load::tiny() };
         let (origin, facility) = (Instant::now(), HeapAndCondvar::start().unwrap());
         let ledger = Ledger::new(origin, 200);
-        let producer = Producer::open(&facility, &ledger, 0..200, origin + IDLE);
-        let mut its = Connections::new(&facility, producer, &load, origin);
+        let producer = Refresher::open(&facility, &ledger, 0..200, origin + IDLE);
+        let mut connections = Connections::new(&facility, producer, &load, origin);
         // A thousand a second, for a tenth of a second.
         let made = [0, 999_999, 5_000_000, 98_000_000, 99_000_000, u64::MAX].map(|at| {
-            its.refresh_until(at);
-            its.made
+            connections.refresh_until(at);
+            connections.made
         });
         assert_eq!(made, [1, 1, 6, 99, 100, 100]);
-        assert_eq!(its.producer.too_late, 0);
-        drop(its);
+        assert_eq!(connections.producer.too_late, 0);
+        drop(connections);
         facility.stop();
     }
 }

@@ -5,10 +5,10 @@
 //! never refreshed, a third once, a third twice. Each must expire once, a time to live after the
 //! *planned* moment of its last refresh.
 
-use super::over::{check_fates, wait_for_runs};
+use super::end_of_play::{check_runs, wait_for_runs};
+use crate::check::{Checked, Expected};
 use crate::cpu;
 use crate::facility::{Answer, Facility};
-use crate::fate::{Checked, Fate};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use crate::pace::{LEAD, Pace};
@@ -49,8 +49,8 @@ fn refreshes(session: u32) -> u64 {
 }
 
 /// The result of the producer.
-struct Produced<S> {
-    fates: Vec<Fate>,
+struct ProducedSessions<S> {
+    expected: Vec<Expected>,
     /// Dropped after the play, because dropping all of them takes milliseconds, which would delay
     /// the last expiries.
     sessions: Vec<Option<S>>,
@@ -65,8 +65,8 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let ledger = Ledger::new(Instant::now() + LEAD, load.sessions as usize);
     let begin = cpu::used();
     let produced = produce(&facility, load, &ledger);
-    let books: [(&Ledger, &[Fate]); 1] = [(&ledger, &produced.fates)];
-    wait_for_runs(&books, ledger.moment(produced.last), load.patience);
+    let ledgers_and_expected: [(&Ledger, &[Expected]); 1] = [(&ledger, &produced.expected)];
+    wait_for_runs(&ledgers_and_expected, ledger.moment(produced.last), load.patience);
     facility.settle(0)?;
     let end = cpu::used();
     let left = facility.count()?;
@@ -74,11 +74,12 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     if produced.refused > 0 {
         return Ok(Err(format!("{} sessions were refused", produced.refused)));
     }
-    let checked =
-        match check_fates(&books, left).and_then(|checked| heeded(checked, &produced.fates)) {
-            Ok(checked) => checked,
-            Err(wrong) => return Ok(Err(wrong)),
-        };
+    let checked = match check_runs(&ledgers_and_expected, left)
+        .and_then(|checked| check_some_refresh_worked(checked, &produced.expected))
+    {
+        Ok(checked) => checked,
+        Err(wrong) => return Ok(Err(wrong)),
+    };
     let lateness = checked.lateness;
     let mut figures = vec![
         Figure::count("expired", lateness.len()),
@@ -88,25 +89,29 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
         Figure::time("max", lateness.longest()).worst(),
         Figure::count("over 100 ms", lateness.longer_than(ALLOWED)).worst(),
         Figure::count("refused", produced.refreshes_refused).worst(),
-        Figure::count("overtaken", checked.in_spite).worst(),
+        Figure::count("overtaken", checked.ran_despite_request).worst(),
         Figure::time("producer", produced.late as f64).worst(),
     ];
     figures.extend(cpu::figure("CPU/job", begin, end, lateness.len()));
     Ok(Ok(figures))
 }
 
-fn produce<F: Facility>(facility: &F, load: &Load, ledger: &Arc<Ledger>) -> Produced<F::Session> {
+fn produce<F: Facility>(
+    facility: &F,
+    load: &Load,
+    ledger: &Arc<Ledger>,
+) -> ProducedSessions<F::Session> {
     let ttl = load.ttl.as_nanos() as u64;
     let mut pace = Pace::new(ledger.moment(0));
-    let mut produced = Produced {
-        fates: Vec::new(),
+    let mut produced = ProducedSessions {
+        expected: Vec::new(),
         sessions: Vec::new(),
         last: 0,
         late: 0,
         refused: 0,
         refreshes_refused: 0,
     };
-    produced.fates.reserve_exact(load.sessions as usize);
+    produced.expected.reserve_exact(load.sessions as usize);
     produced.sessions.reserve_exact(load.sessions as usize);
     for number in 0..load.sessions {
         let at = moment(load, number, 0);
@@ -115,7 +120,7 @@ fn produce<F: Facility>(facility: &F, load: &Load, ledger: &Arc<Ledger>) -> Prod
         let session = facility.open(ledger.moment(at + ttl), ledger.job(number));
         produced.refused += u64::from(session.is_none());
         produced.sessions.push(session);
-        produced.fates.push(Fate::Runs(at + ttl));
+        produced.expected.push(Expected::Runs(at + ttl));
     }
     for round in 1..=ROUNDS {
         for number in (0..load.sessions).filter(|number| refreshes(*number) >= round) {
@@ -125,33 +130,35 @@ fn produce<F: Facility>(facility: &F, load: &Load, ledger: &Arc<Ledger>) -> Prod
             let Some(session) = &produced.sessions[number as usize] else { continue };
             let answer = facility.refresh(session, ledger.moment(at + ttl));
             produced.refreshes_refused += u64::from(answer == Answer::TooLate);
-            let fate = &mut produced.fates[number as usize];
-            *fate = refreshed(*fate, answer, at + ttl);
+            let end = &mut produced.expected[number as usize];
+            *end = refreshed(*end, answer, at + ttl);
         }
     }
     produced.late = pace.latest();
     produced
 }
 
-/// The fate of a session after a refresh.
-fn refreshed(fate: Fate, answer: Answer, due: u64) -> Fate {
-    let (Fate::Runs(before) | Fate::RunsLate { or: before, .. }) = fate else { return fate };
+/// The expected end of a session after a refresh.
+fn refreshed(end: Expected, answer: Answer, due: u64) -> Expected {
+    let (Expected::Runs(before) | Expected::MaybeRefreshed { earliest: before, .. }) = end else {
+        return end;
+    };
     match answer {
-        Answer::Done => Fate::Runs(due),
-        Answer::TooLate => fate,
+        Answer::Done => Expected::Runs(due),
+        Answer::TooLate => end,
         // A refresh that was sent in time may be processed too late if the queue is long. That is
         // overload and is only counted, since no promise is broken.
-        Answer::Sent => Fate::RunsLate { due, or: before },
+        Answer::Sent => Expected::MaybeRefreshed { due, earliest: before },
     }
 }
 
-/// A facility that does not report the result of a refresh must have heeded at least one. Otherwise
-/// it could ignore all of them.
-fn heeded(checked: Checked, fates: &[Fate]) -> Result<Checked, String> {
-    let promised_nothing =
-        fates.iter().filter(|fate| matches!(fate, Fate::RunsLate { .. })).count() as u64;
-    if promised_nothing > 0 && checked.in_spite == promised_nothing {
-        return Err(format!("of {promised_nothing} sessions that were refreshed, none was kept"));
+/// A facility that does not report the result of a refresh must have carried out at least one.
+/// Otherwise it could ignore all of them.
+fn check_some_refresh_worked(checked: Checked, expected: &[Expected]) -> Result<Checked, String> {
+    let unreported =
+        expected.iter().filter(|end| matches!(end, Expected::MaybeRefreshed { .. })).count() as u64;
+    if unreported > 0 && checked.ran_despite_request == unreported {
+        return Err(format!("of {unreported} sessions that were refreshed, none was kept"));
     }
     Ok(checked)
 }
@@ -161,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_come_at_an_even_rate_through_all_rounds() {
+    fn calls_have_an_even_rate_in_all_rounds() {
         let load = Load { sessions: 100, ..Load::tiny() };
         let moments: Vec<_> = (0..=ROUNDS)
             .flat_map(|round| (0..100).map(move |n| (n, round)))
@@ -176,12 +183,15 @@ mod tests {
     }
 
     #[test]
-    fn only_an_answer_obliges_a_facility() {
-        let open = Fate::Runs(100);
-        assert_eq!(refreshed(open, Answer::Done, 200), Fate::Runs(200));
+    fn only_a_reported_refresh_moves_the_expected_end() {
+        let open = Expected::Runs(100);
+        assert_eq!(refreshed(open, Answer::Done, 200), Expected::Runs(200));
         assert_eq!(refreshed(open, Answer::TooLate, 200), open);
         let unsure = refreshed(open, Answer::Sent, 200);
-        assert_eq!(unsure, Fate::RunsLate { due: 200, or: 100 });
-        assert_eq!(refreshed(unsure, Answer::Sent, 300), Fate::RunsLate { due: 300, or: 100 });
+        assert_eq!(unsure, Expected::MaybeRefreshed { due: 200, earliest: 100 });
+        assert_eq!(
+            refreshed(unsure, Answer::Sent, 300),
+            Expected::MaybeRefreshed { due: 300, earliest: 100 }
+        );
     }
 }

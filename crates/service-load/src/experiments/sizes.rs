@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_less_than_asked_is_lacking_where_it_is_played_and_nowhere_else() {
+    fn a_smaller_size_is_lacking_only_in_the_experiments_that_use_it() {
         for (load, lacking) in less() {
             let lacks =
                 Experiment::ALL.iter().filter(|it| !it.options_for_bounds(&load).is_empty());

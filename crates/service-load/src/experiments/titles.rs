@@ -110,14 +110,14 @@ mod tests {
     /// The titles of two loads differ, so that a reader sees the difference even where no bound
     /// applies.
     #[test]
-    fn the_title_tells_less_from_as_much_as_is_asked() {
+    fn titles_of_different_loads_differ() {
         for it in Experiment::ALL {
             assert_ne!(it.title(&Load::quick()), it.title(&Load::whole()));
         }
     }
 
     #[test]
-    fn what_no_option_changes_is_in_the_titles() {
+    fn titles_have_the_sizes_that_no_option_changes() {
         let title = |experiment| title(experiment, &Load::whole());
         assert!(title(Experiment::Fires300k).starts_with("300,000 jobs a second for 2s"));
         assert!(title(Experiment::SlowJobs).contains("one in 500 sleeps for 10ms"));

@@ -2,7 +2,7 @@
 
 use super::sessions::{Deadline, Sessions, run_again};
 use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
-use crate::ledger::{Beat, Job};
+use crate::ledger::{Job, PeriodicJob};
 use anyhow::{Context, Result};
 use async_executor::{Executor, Task};
 use async_io::Timer;
@@ -86,8 +86,8 @@ impl Facility for AsyncIo {
         self.sessions.refresh(session, due)
     }
 
-    fn every(&self, first: Instant, period: Duration, beat: Beat) -> bool {
-        self.spawn(run_again(Timer::at, first, period, beat));
+    fn every(&self, first: Instant, period: Duration, job: PeriodicJob) -> bool {
+        self.spawn(run_again(Timer::at, first, period, job));
         true
     }
 

@@ -1,7 +1,7 @@
 //! tokio-util's `DelayQueue`: one task owns it and receives commands through a channel.
 
 use crate::facility::{Answer, Facility, wait_for_marker};
-use crate::ledger::{Beat, Job};
+use crate::ledger::{Job, PeriodicJob};
 use anyhow::{Context as _, Result};
 use rustc_hash::FxHashMap;
 use std::future::poll_fn;
@@ -23,7 +23,7 @@ const BATCH: usize = 1024;
 enum Item {
     Job(Job),
     /// Boxed, so that it does not make every item larger.
-    Beat(Box<(Instant, Duration, Beat)>),
+    Periodic(Box<(Instant, Duration, PeriodicJob)>),
 }
 
 const _: () = assert!(size_of::<Item>() == size_of::<Job>());
@@ -73,7 +73,7 @@ impl Queue {
         Some(number)
     }
 
-    fn tell(&self, command: Command) -> Answer {
+    fn send(&self, command: Command) -> Answer {
         if self.commands.send(command).is_ok() { Answer::Sent } else { Answer::TooLate }
     }
 }
@@ -87,7 +87,7 @@ impl Facility for Queue {
     }
 
     fn cancel(&self, number: u64) -> Answer {
-        self.tell(Command::Remove(number))
+        self.send(Command::Remove(number))
     }
 
     fn open(&self, due: Instant, job: Job) -> Option<u64> {
@@ -95,11 +95,11 @@ impl Facility for Queue {
     }
 
     fn refresh(&self, number: &u64, due: Instant) -> Answer {
-        self.tell(Command::Reset(*number, due))
+        self.send(Command::Reset(*number, due))
     }
 
-    fn every(&self, first: Instant, period: Duration, beat: Beat) -> bool {
-        self.insert(first, Item::Beat(Box::new((first, period, beat)))).is_some()
+    fn every(&self, first: Instant, period: Duration, job: PeriodicJob) -> bool {
+        self.insert(first, Item::Periodic(Box::new((first, period, job)))).is_some()
     }
 
     fn settle(&self, _: usize) -> Result<()> {
@@ -111,7 +111,7 @@ impl Facility for Queue {
     }
 
     fn stop(self) {
-        self.tell(Command::End);
+        self.send(Command::End);
         // If the thread panicked, it has printed the panic.
         self.thread.join().unwrap_or_default();
     }
@@ -149,7 +149,7 @@ impl Owner {
             for command in batch.drain(..) {
                 match command {
                     Command::End => return Poll::Ready(()),
-                    command => self.obey(command),
+                    command => self.process(command),
                 }
             }
             self.batch = batch;
@@ -162,7 +162,7 @@ impl Owner {
         }
     }
 
-    fn obey(&mut self, command: Command) {
+    fn process(&mut self, command: Command) {
         match command {
             Command::Insert(number, due, item) => {
                 self.keys.insert(number, self.queue.insert_at((number, item), due.into()));
@@ -183,13 +183,13 @@ impl Owner {
         }
     }
 
-    fn beat(&mut self, number: u64, mut beat: Box<(Instant, Duration, Beat)>) {
-        let (due, period, its) = &mut *beat;
-        its.run();
+    fn run_periodic(&mut self, number: u64, mut item: Box<(Instant, Duration, PeriodicJob)>) {
+        let (due, period, job) = &mut *item;
+        job.run();
         *due += *period;
         let due = *due;
-        if its.left() > 0 {
-            self.obey(Command::Insert(number, due, Item::Beat(beat)));
+        if job.left() > 0 {
+            self.process(Command::Insert(number, due, Item::Periodic(item)));
         }
     }
 
@@ -200,7 +200,7 @@ impl Owner {
             self.keys.remove(&number);
             match item {
                 Item::Job(job) => job.run(),
-                Item::Beat(beat) => self.beat(number, beat),
+                Item::Periodic(item) => self.run_periodic(number, item),
             }
             expired += 1;
         }

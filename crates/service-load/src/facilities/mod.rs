@@ -13,7 +13,7 @@ pub use async_io::AsyncIo;
 pub use delay_queue::Queue;
 pub use heap::HeapAndCondvar;
 pub use machine::Machine;
-pub use tasks::{OurTime, Sleeper, Tasks, TokioTime};
+pub use tasks::{ServiceTime, SleepSource, Tasks, TokioTime};
 pub use timer_crate::TimerCrate;
 pub use wheelhouse::{ByHandle, ByKey, Wheelhouse};
 

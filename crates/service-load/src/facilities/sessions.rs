@@ -1,7 +1,7 @@
 //! Sessions and periodic jobs of facilities in which a job is a task that sleeps.
 
 use crate::facility::Answer;
-use crate::ledger::{Beat, Job};
+use crate::ledger::{Job, PeriodicJob};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -64,11 +64,11 @@ pub(super) async fn run_again<F: Future>(
     sleep_until: impl Fn(Instant) -> F,
     mut next: Instant,
     period: Duration,
-    mut beat: Beat,
+    mut job: PeriodicJob,
 ) {
-    while beat.left() > 0 {
+    while job.left() > 0 {
         sleep_until(next).await;
-        beat.run();
+        job.run();
         next += period;
     }
 }

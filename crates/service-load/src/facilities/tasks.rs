@@ -3,7 +3,7 @@
 
 use super::sessions::{Deadline, Sessions, run_again};
 use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
-use crate::ledger::{Beat, Job};
+use crate::ledger::{Job, PeriodicJob};
 use anyhow::{Context, Result};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -14,7 +14,7 @@ use tokio::task;
 use wheelhouse_service::{MonotonicClock, Service};
 
 /// The source of a task's sleep.
-pub trait Sleeper: Clone + Send + Sync + 'static {
+pub trait SleepSource: Clone + Send + Sync + 'static {
     /// A future that is ready at this moment.
     fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static + use<Self>;
 }
@@ -23,7 +23,7 @@ pub trait Sleeper: Clone + Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub struct TokioTime;
 
-impl Sleeper for TokioTime {
+impl SleepSource for TokioTime {
     fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static + use<> {
         // Created inside the task, because it looks there for its runtime.
         async move { tokio::time::sleep_until(due.into()).await }
@@ -32,13 +32,13 @@ impl Sleeper for TokioTime {
 
 /// Our service, which lives as long as there are tasks.
 #[derive(Clone, Debug)]
-pub struct OurTime {
+pub struct ServiceTime {
     _service: Arc<Service>,
     timers: wheelhouse_service::Handle,
     clock: MonotonicClock,
 }
 
-impl Sleeper for OurTime {
+impl SleepSource for ServiceTime {
     fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static + use<> {
         let sleep = self.timers.sleep_until(self.clock.moment(due));
         // Stopping the service ends the tasks too.
@@ -49,7 +49,7 @@ impl Sleeper for OurTime {
 /// A runtime, used from threads outside of it.
 #[derive(Debug)]
 pub struct Tasks<S> {
-    sleeper: S,
+    sleep_source: S,
     handle: Handle,
     runs: Runs,
     sessions: Sessions,
@@ -89,11 +89,11 @@ impl Tasks<TokioTime> {
             .spawn(run)
             .context("cannot start a thread")?;
         let runs = Runs::OnOne(end, thread);
-        Ok(Self { sleeper: TokioTime, handle, runs, sessions: Sessions::new() })
+        Ok(Self { sleep_source: TokioTime, handle, runs, sessions: Sessions::new() })
     }
 }
 
-impl Tasks<OurTime> {
+impl Tasks<ServiceTime> {
     /// A runtime without its own timers, next to a service.
     ///
     /// # Errors
@@ -103,24 +103,24 @@ impl Tasks<OurTime> {
         let clock = MonotonicClock::new();
         let service = Service::builder().tick(tick).clock(clock).start()?;
         let timers = service.handle();
-        let sleeper = OurTime { _service: Arc::new(service), timers, clock };
-        Self::on_many(sleeper, Builder::new_multi_thread().build()?)
+        let sleep_source = ServiceTime { _service: Arc::new(service), timers, clock };
+        Self::on_many(sleep_source, Builder::new_multi_thread().build()?)
     }
 }
 
-impl<S: Sleeper> Tasks<S> {
-    fn on_many(sleeper: S, runtime: Runtime) -> Result<Self> {
+impl<S: SleepSource> Tasks<S> {
+    fn on_many(sleep_source: S, runtime: Runtime) -> Result<Self> {
         let handle = runtime.handle().clone();
-        Ok(Self { sleeper, handle, runs: Runs::OnMany(runtime), sessions: Sessions::new() })
+        Ok(Self { sleep_source, handle, runs: Runs::OnMany(runtime), sessions: Sessions::new() })
     }
 }
 
-impl<S: Sleeper> Facility for Tasks<S> {
+impl<S: SleepSource> Facility for Tasks<S> {
     type Handle = task::JoinHandle<()>;
     type Session = Deadline;
 
     fn schedule(&self, due: Instant, job: Job) -> Option<Self::Handle> {
-        let sleep = self.sleeper.sleep_until(due);
+        let sleep = self.sleep_source.sleep_until(due);
         Some(self.handle.spawn(async move {
             sleep.await;
             job.run();
@@ -133,8 +133,8 @@ impl<S: Sleeper> Facility for Tasks<S> {
     }
 
     fn open(&self, due: Instant, job: Job) -> Option<Deadline> {
-        let (deadline, sleeper) = (self.sessions.deadline(due), self.sleeper.clone());
-        let sleep_until = move |due| sleeper.sleep_until(due);
+        let (deadline, sleep_source) = (self.sessions.deadline(due), self.sleep_source.clone());
+        let sleep_until = move |due| sleep_source.sleep_until(due);
         self.handle.spawn(self.sessions.expire(sleep_until, Arc::clone(&deadline), job));
         Some(deadline)
     }
@@ -143,10 +143,10 @@ impl<S: Sleeper> Facility for Tasks<S> {
         self.sessions.refresh(session, due)
     }
 
-    fn every(&self, first: Instant, period: Duration, beat: Beat) -> bool {
-        let sleeper = self.sleeper.clone();
-        let sleep_until = move |due| sleeper.sleep_until(due);
-        self.handle.spawn(run_again(sleep_until, first, period, beat));
+    fn every(&self, first: Instant, period: Duration, job: PeriodicJob) -> bool {
+        let sleep_source = self.sleep_source.clone();
+        let sleep_until = move |due| sleep_source.sleep_until(due);
+        self.handle.spawn(run_again(sleep_until, first, period, job));
         true
     }
 

@@ -5,7 +5,7 @@
 //! freed at once.
 
 use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
-use crate::ledger::{Beat, Job};
+use crate::ledger::{Job, PeriodicJob};
 use anyhow::Result;
 use chrono::{TimeDelta, Utc};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,12 +22,12 @@ pub struct TimerCrate {
 }
 
 /// The job of a callback, until it is taken.
-type Held = Arc<Mutex<Option<(Job, Arc<()>)>>>;
+type JobSlot = Arc<Mutex<Option<(Job, Arc<()>)>>>;
 
 /// A callback and its job.
 pub struct Scheduled {
     guard: Mutex<Option<Guard>>,
-    held: Held,
+    job_slot: JobSlot,
 }
 
 impl Drop for Scheduled {
@@ -47,11 +47,11 @@ impl TimerCrate {
         Self { timer: Timer::new(), alive: Arc::default(), callbacks: Arc::default() }
     }
 
-    fn call_at(&self, due: Instant, held: &Held) -> Guard {
-        let (held, callback) = (Arc::clone(held), Arc::clone(&self.callbacks));
+    fn call_at(&self, due: Instant, job_slot: &JobSlot) -> Guard {
+        let (job_slot, callback) = (Arc::clone(job_slot), Arc::clone(&self.callbacks));
         let run = move || {
             let _callback = &callback;
-            take(&held).into_iter().for_each(|(job, _)| job.run());
+            take(&job_slot).into_iter().for_each(|(job, _)| job.run());
         };
         self.timer.schedule_with_date(date(due), run)
     }
@@ -68,14 +68,14 @@ impl Facility for TimerCrate {
     type Session = Scheduled;
 
     fn schedule(&self, due: Instant, job: Job) -> Option<Scheduled> {
-        let held = Arc::new(Mutex::new(Some((job, Arc::clone(&self.alive)))));
-        let guard = Mutex::new(Some(self.call_at(due, &held)));
-        Some(Scheduled { guard, held })
+        let job_slot = Arc::new(Mutex::new(Some((job, Arc::clone(&self.alive)))));
+        let guard = Mutex::new(Some(self.call_at(due, &job_slot)));
+        Some(Scheduled { guard, job_slot })
     }
 
     fn cancel(&self, handle: Scheduled) -> Answer {
         drop(take(&handle.guard));
-        if take(&handle.held).is_some() { Answer::Done } else { Answer::TooLate }
+        if take(&handle.job_slot).is_some() { Answer::Done } else { Answer::TooLate }
     }
 
     fn open(&self, due: Instant, job: Job) -> Option<Scheduled> {
@@ -84,21 +84,21 @@ impl Facility for TimerCrate {
 
     fn refresh(&self, session: &Scheduled, due: Instant) -> Answer {
         // A callback cannot be moved: it is replaced by another.
-        let next = self.call_at(due, &session.held);
+        let next = self.call_at(due, &session.job_slot);
         let mut guard = session.guard.lock().unwrap_or_else(PoisonError::into_inner);
         drop(guard.replace(next));
         Answer::Sent
     }
 
-    fn every(&self, first: Instant, period: Duration, mut beat: Beat) -> bool {
+    fn every(&self, first: Instant, period: Duration, mut job: PeriodicJob) -> bool {
         let period = TimeDelta::from_std(period).ok();
         let mut alive = Some((Arc::clone(&self.alive), Arc::clone(&self.callbacks)));
         // The crate's timer repeats for ever: callbacks after the last run do nothing.
         let run = move || {
-            if beat.left() > 0 {
-                beat.run();
+            if job.left() > 0 {
+                job.run();
             }
-            if beat.left() == 0 {
+            if job.left() == 0 {
                 drop(alive.take());
             }
         };

@@ -1,7 +1,7 @@
 //! Our service, as its users see it.
 
 use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
-use crate::ledger::{Beat, Job};
+use crate::ledger::{Job, PeriodicJob};
 use anyhow::Result;
 use smol_str::{SmolStr, format_smolstr};
 use std::fmt;
@@ -13,7 +13,7 @@ use wheelhouse_service::{
 };
 
 /// How a caller identifies its sessions.
-pub trait Keeping: Sync {
+pub trait SessionLookup: Sync {
     /// Identifies a session for a refresh.
     type Session: Send;
 
@@ -28,7 +28,7 @@ pub trait Keeping: Sync {
 #[derive(Debug)]
 pub struct ByHandle;
 
-impl Keeping for ByHandle {
+impl SessionLookup for ByHandle {
     type Session = JobHandle;
 
     fn open(timers: &Handle, due: Moment, job: Job) -> Option<JobHandle> {
@@ -44,7 +44,7 @@ impl Keeping for ByHandle {
 #[derive(Debug)]
 pub struct ByKey;
 
-impl Keeping for ByKey {
+impl SessionLookup for ByKey {
     /// Stored inline, as close to the caller as a handle is: a program has just read the key.
     type Session = SmolStr;
 
@@ -64,7 +64,7 @@ pub struct Wheelhouse<K> {
     service: Service,
     timers: Handle,
     clock: MonotonicClock,
-    keeping: PhantomData<K>,
+    session_lookup: PhantomData<K>,
 }
 
 impl<K> Wheelhouse<K> {
@@ -111,7 +111,7 @@ impl<K> Wheelhouse<K> {
         // of the system's clock.
         let clock = MonotonicClock::new();
         let service = build(Service::builder().tick(tick).clock(clock)).start()?;
-        Ok(Self { timers: service.handle(), service, clock, keeping: PhantomData })
+        Ok(Self { timers: service.handle(), service, clock, session_lookup: PhantomData })
     }
 }
 
@@ -119,7 +119,7 @@ fn answer<T>(result: Result<T, ChangeError>) -> Answer {
     if result.is_ok() { Answer::Done } else { Answer::TooLate }
 }
 
-impl<K: Keeping> Facility for Wheelhouse<K> {
+impl<K: SessionLookup> Facility for Wheelhouse<K> {
     type Handle = JobHandle;
     type Session = K::Session;
 
@@ -139,11 +139,11 @@ impl<K: Keeping> Facility for Wheelhouse<K> {
         answer(K::refresh(&self.timers, session, self.clock.moment(due)))
     }
 
-    fn every(&self, first: Instant, period: Duration, mut beat: Beat) -> bool {
-        let times = beat.left().into();
+    fn every(&self, first: Instant, period: Duration, mut job: PeriodicJob) -> bool {
+        let times = job.left().into();
         let plan = self.timers.every(period).first_at(self.clock.moment(first)).times(times);
         // Missed runs are made up for, as in the other facilities.
-        plan.missed(Missed::Burst).run(move |_| beat.run()).is_ok()
+        plan.missed(Missed::Burst).run(move |_| job.run()).is_ok()
     }
 
     fn settle(&self, pending: usize) -> Result<()> {

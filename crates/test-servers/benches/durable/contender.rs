@@ -1,8 +1,8 @@
 //! The contenders, and where their data are stored.
 
-use crate::experiment::{Kind, Load};
+use crate::experiment::{DurableExperiment, Load};
 use crate::floor::{BareRedis, BareSqlite};
-use crate::subject::Subject;
+use crate::storage::JobStorage;
 use anyhow::Result;
 use wheelhouse_durable::store::{MemoryStore, Store, StoreError};
 use wheelhouse_frame::{Contender, Played};
@@ -19,18 +19,18 @@ pub(crate) enum Opened {
     /// A store of durable timers.
     Store(Box<dyn Store>),
     /// A database without one.
-    Bare(Box<dyn Subject>),
+    BareDatabase(Box<dyn JobStorage>),
 }
 
 /// Opens the data of a contender, the same each time.
 type Open = Box<dyn Fn() -> Result<Opened> + Send + Sync>;
 
-fn stored(store: Result<impl Store, StoreError>) -> Result<Opened> {
+fn opened_store(store: Result<impl Store, StoreError>) -> Result<Opened> {
     Ok(Opened::Store(Box::new(store?)))
 }
 
-fn bare(subject: Result<impl Subject + 'static>) -> Result<Opened> {
-    Ok(Opened::Bare(Box::new(subject?)))
+fn opened_database(storage: Result<impl JobStorage + 'static>) -> Result<Opened> {
+    Ok(Opened::BareDatabase(Box::new(storage?)))
 }
 
 /// The names of the contenders, in the order of the tables.
@@ -43,7 +43,7 @@ pub(crate) struct Entry {
     open: Open,
 }
 
-impl Contender<Kind> for Entry {
+impl Contender<DurableExperiment> for Entry {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -60,11 +60,11 @@ impl Contender<Kind> for Entry {
 
     fn prepare(&self, load: &Load) -> Result<()> {
         say(format!("{}: loading {} jobs", self.name, count(load.jobs)));
-        load.fill(&mut *(self.open)()?.into_subject())
+        load.fill(&mut *(self.open)()?.into_storage())
     }
 
-    fn play(&self, kind: Kind, load: &Load) -> Result<Played> {
-        load.play(kind, &self.open).map(Ok)
+    fn play(&self, experiment: DurableExperiment, load: &Load) -> Result<Played> {
+        load.play(experiment, &self.open).map(Ok)
     }
 }
 
@@ -72,17 +72,17 @@ impl Contender<Kind> for Entry {
 pub(crate) fn contenders(
     names: &[String],
     appendfsync: &str,
-) -> Result<Vec<Box<dyn Contender<Kind>>>> {
+) -> Result<Vec<Box<dyn Contender<DurableExperiment>>>> {
     if let Some(name) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
         return Err(unknown::error("backend", name, &NAMES));
     }
-    let mut all: Vec<Box<dyn Contender<Kind>>> = Vec::new();
+    let mut all: Vec<Box<dyn Contender<DurableExperiment>>> = Vec::new();
     for name in NAMES {
         if names.is_empty() || names.iter().any(|its| its == name) {
             let open = opener(name, appendfsync)?;
-            all.extend(
-                open.map(|open| -> Box<dyn Contender<Kind>> { Box::new(Entry { name, open }) }),
-            );
+            all.extend(open.map(|open| -> Box<dyn Contender<DurableExperiment>> {
+                Box::new(Entry { name, open })
+            }));
         }
     }
     Ok(all)
@@ -94,28 +94,33 @@ fn opener(name: &str, appendfsync: &str) -> Result<Option<Open>> {
     let open: Option<Open> = match name {
         "memory" => {
             let store = MemoryStore::new();
-            Some(Box::new(move || stored(Ok(store.clone()))))
+            Some(Box::new(move || opened_store(Ok(store.clone()))))
         }
         "sqlite" => {
             let folder = tempfile::tempdir()?;
-            Some(Box::new(move || stored(SqliteStore::open(folder.path().join("a.timers")))))
+            Some(Box::new(move || opened_store(SqliteStore::open(folder.path().join("a.timers")))))
         }
         "bare-sqlite" => {
             let folder = tempfile::tempdir()?;
-            Some(Box::new(move || bare(BareSqlite::open(&folder.path().join("a.db")))))
+            Some(Box::new(move || opened_database(BareSqlite::open(&folder.path().join("a.db")))))
         }
         "redis" => redis().map(|server| -> Open {
             Box::new(move || {
-                stored(RedisStore::connect(&format!("redis://{}/", server.address()), "bench"))
+                opened_store(RedisStore::connect(
+                    &format!("redis://{}/", server.address()),
+                    "bench",
+                ))
             })
         }),
         "bare-redis" => redis().map(|server| -> Open {
-            Box::new(move || bare(BareRedis::open(&format!("redis://{}/", server.address()))))
+            Box::new(move || {
+                opened_database(BareRedis::open(&format!("redis://{}/", server.address())))
+            })
         }),
         _ => Server::postgres().map(|server| -> Open {
             Box::new(move || {
                 let url = format!("postgres://postgres@{}/postgres", server.address());
-                stored(PostgresStore::connect(&url, "bench"))
+                opened_store(PostgresStore::connect(&url, "bench"))
             })
         }),
     };

@@ -9,17 +9,17 @@ use wheelhouse_frame::{Bound, Experiment, Target};
 use wheelhouse_present::units::count;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum DurableExperiment {
     /// One producer that waits for each change.
-    One,
+    OneProducer,
     /// 64 producers, each of which waits for its own changes.
-    Many,
+    ManyProducers,
     /// One producer that does not wait for each change. Then all jobs run.
-    Flow,
+    WithoutWaiting,
     /// The store itself, without `Durable`.
-    Batch,
+    Batches,
     /// Opening a store that was closed.
-    Open,
+    Opening,
 }
 
 /// The sizes of the experiments.
@@ -35,42 +35,50 @@ pub(crate) struct Load {
     pub(crate) appendfsync: String,
 }
 
-impl Experiment for Kind {
+impl Experiment for DurableExperiment {
     type Load = Load;
 
-    const ALL: &'static [Self] = &[Self::One, Self::Many, Self::Flow, Self::Batch, Self::Open];
+    const ALL: &'static [Self] = &[
+        Self::OneProducer,
+        Self::ManyProducers,
+        Self::WithoutWaiting,
+        Self::Batches,
+        Self::Opening,
+    ];
     const TITLE: &'static str = "Durable timers on their stores";
     const METHOD: Option<&'static str> = Some("benches/DURABLE.md");
     const TARGETS: &'static [Target<Self>] = &[
-        Target::new(Self::One, "sqlite", "schedules/s", Bound::Times(0.8, "bare-sqlite")),
-        Target::new(Self::Many, "sqlite", "schedules/s", Bound::Times(0.8, "bare-sqlite")),
-        Target::new(Self::Many, "sqlite", "schedule p99", Bound::AtMost(1e7)),
-        Target::new(Self::Flow, "sqlite", "schedules/s", Bound::AtLeast(25_000.0)),
-        Target::new(Self::Flow, "sqlite", "fires/s", Bound::AtLeast(15_000.0)),
-        Target::new(Self::Open, "sqlite", "open", Bound::AtMost(1e9)),
-        Target::new(Self::Batch, "redis", "schedules/s", Bound::AtLeast(75_000.0)),
-        Target::new(Self::Batch, "redis", "fires/s", Bound::AtLeast(60_000.0)),
-        Target::new(Self::Batch, "postgres", "schedules/s", Bound::AtLeast(35_000.0)),
-        Target::new(Self::Batch, "postgres", "fires/s", Bound::AtLeast(30_000.0)),
+        Target::new(Self::OneProducer, "sqlite", "schedules/s", Bound::Times(0.8, "bare-sqlite")),
+        Target::new(Self::ManyProducers, "sqlite", "schedules/s", Bound::Times(0.8, "bare-sqlite")),
+        Target::new(Self::ManyProducers, "sqlite", "schedule p99", Bound::AtMost(1e7)),
+        Target::new(Self::WithoutWaiting, "sqlite", "schedules/s", Bound::AtLeast(25_000.0)),
+        Target::new(Self::WithoutWaiting, "sqlite", "fires/s", Bound::AtLeast(15_000.0)),
+        Target::new(Self::Opening, "sqlite", "open", Bound::AtMost(1e9)),
+        Target::new(Self::Batches, "redis", "schedules/s", Bound::AtLeast(75_000.0)),
+        Target::new(Self::Batches, "redis", "fires/s", Bound::AtLeast(60_000.0)),
+        Target::new(Self::Batches, "postgres", "schedules/s", Bound::AtLeast(35_000.0)),
+        Target::new(Self::Batches, "postgres", "fires/s", Bound::AtLeast(30_000.0)),
     ];
 
     fn name(self) -> &'static str {
         match self {
-            Self::One => "one",
-            Self::Many => "64",
-            Self::Flow => "flow",
-            Self::Batch => "batch",
-            Self::Open => "open",
+            Self::OneProducer => "one",
+            Self::ManyProducers => "64",
+            Self::WithoutWaiting => "flow",
+            Self::Batches => "batch",
+            Self::Opening => "open",
         }
     }
 
     fn title(self, load: &Load) -> String {
         let what = match self {
-            Self::One => "a producer that waits for each".to_owned(),
-            Self::Many => "64 producers, each waits for its own".to_owned(),
-            Self::Flow => "a producer that does not wait for each; then all run".to_owned(),
-            Self::Batch => format!("the store as such, {} changes at a time", load.batch),
-            Self::Open => "from the start of a program until it knows what is due".to_owned(),
+            Self::OneProducer => "a producer that waits for each".to_owned(),
+            Self::ManyProducers => "64 producers, each waits for its own".to_owned(),
+            Self::WithoutWaiting => {
+                "a producer that does not wait for each; then all run".to_owned()
+            }
+            Self::Batches => format!("the store as such, {} changes at a time", load.batch),
+            Self::Opening => "from the start of a program until it knows what is due".to_owned(),
         };
         let Load { jobs, seconds, appendfsync, .. } = load;
         format!("{what}; {} jobs pending, {seconds} s, appendfsync {appendfsync}", count(*jobs))
@@ -78,21 +86,21 @@ impl Experiment for Kind {
 
     fn notes(self) -> &'static [&'static str] {
         match self {
-            Self::Flow => {
+            Self::WithoutWaiting => {
                 &["fires/s: from the start of a program, whose handler does nothing, until all \
                  acknowledgements are durable."]
             }
-            Self::Batch => &["fires/s: claimed, begun, and acknowledged."],
+            Self::Batches => &["fires/s: claimed, begun, and acknowledged."],
             _ => &[],
         }
     }
 
     fn expected(self, load: &Load) -> Duration {
         let figures = match self {
-            Self::One => 3.0,
-            Self::Many | Self::Batch => 2.0,
-            Self::Flow => 8.0,
-            Self::Open => 0.1,
+            Self::OneProducer => 3.0,
+            Self::ManyProducers | Self::Batches => 2.0,
+            Self::WithoutWaiting => 8.0,
+            Self::Opening => 0.1,
         };
         Duration::from_secs_f64(figures * load.seconds)
     }

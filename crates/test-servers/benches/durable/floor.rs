@@ -1,6 +1,6 @@
 //! The floor: bare databases, used by code that knows its requests in advance.
 
-use crate::subject::{PAYLOAD, Subject, key};
+use crate::storage::{JobStorage, PAYLOAD, key};
 use anyhow::Result;
 use rusqlite::{Connection, TransactionBehavior, params};
 use std::path::Path;
@@ -44,7 +44,7 @@ impl BareSqlite {
     }
 }
 
-impl Subject for BareSqlite {
+impl JobStorage for BareSqlite {
     fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
         let transaction = self.0.transaction_with_behavior(TransactionBehavior::Immediate)?;
         {
@@ -97,7 +97,7 @@ impl BareRedis {
     }
 }
 
-impl Subject for BareRedis {
+impl JobStorage for BareRedis {
     fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
         let mut pipe = redis::pipe();
         for job in jobs {

@@ -11,17 +11,17 @@
 //! no answers, no leases, no attempts, no kinds, and one table or one sorted set. They do not
 //! compete.
 
+mod client;
 mod contender;
-mod desk;
 mod experiment;
 mod floor;
 mod play;
-mod subject;
+mod storage;
 
 use anyhow::Result;
 use clap::Parser;
 use contender::{NAMES, contenders};
-use experiment::{Kind, Load};
+use experiment::{DurableExperiment, Load};
 use std::path::Path;
 use std::process::ExitCode;
 use wheelhouse_frame::options::{CargoArguments, ExperimentOptions, names_for_help};
@@ -34,7 +34,7 @@ use wheelhouse_present::console::exit_code;
     after_help = format!(
         "{}\n\nExamples:\n  cargo bench --bench durable -- --quick\n  \
          cargo bench --bench durable -- --backend sqlite,bare-sqlite --jobs 1000000",
-        names_for_help::<Kind>(&NAMES)
+        names_for_help::<DurableExperiment>(&NAMES)
     )
 )]
 struct Bench {

@@ -1,9 +1,9 @@
 //! The experiments. Each one leaves the same pending jobs as it found.
 
+use crate::client::{Client, GroupCommit, Request};
 use crate::contender::Opened;
-use crate::desk::{Bare, Desk, Work};
-use crate::experiment::{Kind, Load};
-use crate::subject::{KIND, Stored, Subject};
+use crate::experiment::{DurableExperiment, Load};
+use crate::storage::{DirectStore, JobStorage, KIND};
 use anyhow::{Context, Result, ensure};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,13 +23,13 @@ fn far(job: u64) -> Duration {
 }
 
 /// The result of the requests of all producers.
-struct Asked {
+struct Measured {
     count: u64,
     nanos: f64,
     p99: Duration,
 }
 
-impl Asked {
+impl Measured {
     fn rate(&self, name: &'static str) -> Figure {
         Figure::rate(name, self.count, self.nanos)
     }
@@ -40,62 +40,85 @@ type Open<'a> = &'a dyn Fn() -> Result<Opened>;
 
 impl Load {
     /// Schedules the pending jobs.
-    pub(crate) fn fill(&self, subject: &mut dyn Subject) -> Result<()> {
+    pub(crate) fn fill(&self, storage: &mut dyn JobStorage) -> Result<()> {
         (0..self.jobs).step_by(5_000).try_for_each(|from| {
             let some: Vec<u64> = (from..self.jobs.min(from + 5_000)).collect();
-            subject.schedule(&some, far(from))
+            storage.schedule(&some, far(from))
         })
     }
 
     /// Plays an experiment.
-    pub(crate) fn play(&self, kind: Kind, open: Open<'_>) -> Result<Vec<Figure>> {
-        match kind {
-            Kind::One => self.ask(open()?, |load, desk| load.one(desk)),
-            Kind::Many => self.ask(open()?, |load, desk| load.many(desk)),
-            Kind::Flow => self.flow_and_run(open),
-            Kind::Batch => self.batches(&mut *open()?.into_subject()),
-            Kind::Open => self.opening(open),
+    pub(crate) fn play(
+        &self,
+        experiment: DurableExperiment,
+        open: Open<'_>,
+    ) -> Result<Vec<Figure>> {
+        match experiment {
+            DurableExperiment::OneProducer => {
+                self.with_client(open()?, |load, client| load.with_one_producer(client))
+            }
+            DurableExperiment::ManyProducers => {
+                self.with_client(open()?, |load, client| load.with_many_producers(client))
+            }
+            DurableExperiment::WithoutWaiting => self.without_waiting_then_run(open),
+            DurableExperiment::Batches => self.batches(&mut *open()?.into_storage()),
+            DurableExperiment::Opening => self.opening(open),
         }
     }
 
     /// Sends requests to durable timers, as in a program, or to the floor.
-    fn ask<R>(&self, opened: Opened, ask: impl Fn(&Self, &dyn Desk) -> Result<R>) -> Result<R> {
+    fn with_client<R>(
+        &self,
+        opened: Opened,
+        ask: impl Fn(&Self, &dyn Client) -> Result<R>,
+    ) -> Result<R> {
         match opened {
             Opened::Store(store) => {
                 let durable = Durable::start(store, Handlers::new())?;
-                let asked = ask(self, &*durable);
+                let result = ask(self, &*durable);
                 durable.stop();
-                asked
+                result
             }
-            Opened::Bare(subject) => ask(self, &Bare::new(subject, self.batch)),
+            Opened::BareDatabase(storage) => ask(self, &GroupCommit::new(storage, self.batch)),
         }
     }
 
-    fn one(&self, desk: &dyn Desk) -> Result<Vec<Figure>> {
+    fn with_one_producer(&self, client: &dyn Client) -> Result<Vec<Figure>> {
         let far = far(self.jobs);
-        let made = self.wait(desk, 1, Work::Schedule(far), None)?;
-        let moved = self.wait(desk, 1, Work::Refresh(2 * far), Some(made.count))?;
-        let gone = self.wait(desk, 1, Work::Cancel, Some(made.count))?;
+        let scheduled = self.wait(client, 1, Request::Schedule(far), None)?;
+        let moved = self.wait(client, 1, Request::Refresh(2 * far), Some(scheduled.count))?;
+        let cancelled = self.wait(client, 1, Request::Cancel, Some(scheduled.count))?;
         let names = ["schedules/s", "refreshes/s", "cancels/s"];
-        Ok(names.into_iter().zip([made, moved, gone]).map(|(name, it)| it.rate(name)).collect())
+        Ok(names
+            .into_iter()
+            .zip([scheduled, moved, cancelled])
+            .map(|(name, it)| it.rate(name))
+            .collect())
     }
 
-    fn many(&self, desk: &dyn Desk) -> Result<Vec<Figure>> {
-        let made = self.wait(desk, PRODUCERS, Work::Schedule(far(self.jobs)), None)?;
-        let gone = self.wait(desk, PRODUCERS, Work::Cancel, Some(made.count))?;
-        let p99 = |name, asked: &Asked| Figure::time(name, asked.p99.as_nanos() as f64);
-        let (made_p99, gone_p99) = (p99("schedule p99", &made), p99("cancel p99", &gone));
-        Ok(vec![made.rate("schedules/s"), made_p99, gone.rate("cancels/s"), gone_p99])
+    fn with_many_producers(&self, client: &dyn Client) -> Result<Vec<Figure>> {
+        let scheduled = self.wait(client, PRODUCERS, Request::Schedule(far(self.jobs)), None)?;
+        let cancelled = self.wait(client, PRODUCERS, Request::Cancel, Some(scheduled.count))?;
+        let p99 = |name, asked: &Measured| Figure::time(name, asked.p99.as_nanos() as f64);
+        let (scheduled_p99, cancelled_p99) =
+            (p99("schedule p99", &scheduled), p99("cancel p99", &cancelled));
+        Ok(vec![
+            scheduled.rate("schedules/s"),
+            scheduled_p99,
+            cancelled.rate("cancels/s"),
+            cancelled_p99,
+        ])
     }
 
-    fn flow_and_run(&self, open: Open<'_>) -> Result<Vec<Figure>> {
+    fn without_waiting_then_run(&self, open: Open<'_>) -> Result<Vec<Figure>> {
         let opened = open()?;
         let is_store = matches!(opened, Opened::Store(_));
-        let (mut figures, count) = self.ask(opened, |load, desk| load.flow(desk))?;
+        let (mut figures, count) =
+            self.with_client(opened, |load, client| load.without_waiting(client))?;
         let nanos = if is_store {
             run_all(open()?.into_store()?, count)?
         } else {
-            fire_all(&mut *open()?.into_subject(), count, self.batch)?
+            fire_all(&mut *open()?.into_storage(), count, self.batch)?
         };
         figures.push(Figure::rate("fires/s", count, nanos));
         Ok(figures)
@@ -103,44 +126,44 @@ impl Load {
 
     /// Schedules and cancels without waiting for each; then schedules as many that are due. Returns
     /// their number, too.
-    fn flow(&self, desk: &dyn Desk) -> Result<(Vec<Figure>, u64)> {
+    fn without_waiting(&self, client: &dyn Client) -> Result<(Vec<Figure>, u64)> {
         let (begun, mut count) = (Instant::now(), 0);
         while begun.elapsed().as_secs_f64() < self.seconds {
             let from = self.jobs + count;
             // Several windows at a time, so that the wait at the end of each has little weight.
             let some: Vec<u64> = (from..from + 40 * self.batch as u64).collect();
-            desk.ask_all(Work::Schedule(far(self.jobs)), &some)?;
+            client.request_all(Request::Schedule(far(self.jobs)), &some)?;
             count += some.len() as u64;
         }
-        let made = Figure::rate("schedules/s", count, nanos_since(begun));
+        let scheduled = Figure::rate("schedules/s", count, nanos_since(begun));
         let jobs: Vec<u64> = (self.jobs..self.jobs + count).collect();
         let begun = Instant::now();
-        desk.ask_all(Work::Cancel, &jobs)?;
-        let gone = Figure::rate("cancels/s", count, nanos_since(begun));
-        desk.ask_all(Work::Schedule(Duration::ZERO), &jobs)?;
-        Ok((vec![made, gone], count))
+        client.request_all(Request::Cancel, &jobs)?;
+        let cancelled = Figure::rate("cancels/s", count, nanos_since(begun));
+        client.request_all(Request::Schedule(Duration::ZERO), &jobs)?;
+        Ok((vec![scheduled, cancelled], count))
     }
 
     /// Schedules batches of due jobs for the time of a figure, then claims and acknowledges them.
-    fn batches(&self, subject: &mut dyn Subject) -> Result<Vec<Figure>> {
+    fn batches(&self, storage: &mut dyn JobStorage) -> Result<Vec<Figure>> {
         let (begun, mut count) = (Instant::now(), 0);
         while begun.elapsed().as_secs_f64() < self.seconds {
             let from = self.jobs + count;
             let some: Vec<u64> = (from..from + self.batch as u64).collect();
-            subject.schedule(&some, Duration::ZERO)?;
+            storage.schedule(&some, Duration::ZERO)?;
             count += some.len() as u64;
         }
-        let made = Figure::rate("schedules/s", count, nanos_since(begun));
-        let nanos = fire_all(subject, count, self.batch)?;
-        Ok(vec![made, Figure::rate("fires/s", count, nanos)])
+        let scheduled = Figure::rate("schedules/s", count, nanos_since(begun));
+        let nanos = fire_all(storage, count, self.batch)?;
+        Ok(vec![scheduled, Figure::rate("fires/s", count, nanos)])
     }
 
     fn opening(&self, open: Open<'_>) -> Result<Vec<Figure>> {
         let begun = Instant::now();
-        let mut subject = open()?.into_subject();
-        let fired = subject.fire(1)?;
+        let mut storage = open()?.into_storage();
+        let fired = storage.fire(1)?;
         let opened = Figure::time("open", nanos_since(begun));
-        let left = subject.count()?;
+        let left = storage.count()?;
         ensure!(fired == 0 && left == self.jobs, "{left} jobs instead of {}", self.jobs);
         Ok(vec![opened])
     }
@@ -149,11 +172,11 @@ impl Load {
     /// figure, or until `most` requests are done.
     fn wait(
         &self,
-        desk: &dyn Desk,
+        client: &dyn Client,
         producers: usize,
-        work: Work,
+        request: Request,
         most: Option<u64>,
-    ) -> Result<Asked> {
+    ) -> Result<Measured> {
         let (next, over) = (AtomicU64::new(self.jobs), AtomicBool::new(false));
         let last = most.map_or(u64::MAX, |most| self.jobs + most);
         let produce = || {
@@ -164,7 +187,7 @@ impl Load {
                     break;
                 }
                 let begun = Instant::now();
-                desk.ask(work, job)?;
+                client.request(request, job)?;
                 waits.push(begun.elapsed());
             }
             anyhow::Ok(waits)
@@ -182,7 +205,7 @@ impl Load {
         let mut waits = waits?.concat();
         waits.sort_unstable();
         let p99 = waits.get(waits.len() * 99 / 100).copied().context("no request was made")?;
-        Ok(Asked { count: waits.len() as u64, nanos, p99 })
+        Ok(Measured { count: waits.len() as u64, nanos, p99 })
     }
 }
 
@@ -210,11 +233,11 @@ fn run_all(store: Box<dyn Store>, due: u64) -> Result<f64> {
 }
 
 /// Claims and acknowledges all due jobs in batches. Returns the nanoseconds that it took.
-fn fire_all(subject: &mut dyn Subject, due: u64, batch: usize) -> Result<f64> {
+fn fire_all(storage: &mut dyn JobStorage, due: u64, batch: usize) -> Result<f64> {
     thread::sleep(Duration::from_millis(2));
     let (begun, mut fired) = (Instant::now(), 0);
     while fired < due {
-        let some = subject.fire(batch)? as u64;
+        let some = storage.fire(batch)? as u64;
         ensure!(some > 0, "only {fired} of {due} are due");
         fired += some;
     }
@@ -229,14 +252,14 @@ impl Opened {
     fn into_store(self) -> Result<Box<dyn Store>> {
         match self {
             Self::Store(store) => Ok(store),
-            Self::Bare(_) => anyhow::bail!("a bare database is not a store"),
+            Self::BareDatabase(_) => anyhow::bail!("a bare database is not a store"),
         }
     }
 
-    pub(crate) fn into_subject(self) -> Box<dyn Subject> {
+    pub(crate) fn into_storage(self) -> Box<dyn JobStorage> {
         match self {
-            Self::Store(store) => Box::new(Stored(store)),
-            Self::Bare(subject) => subject,
+            Self::Store(store) => Box::new(DirectStore(store)),
+            Self::BareDatabase(storage) => storage,
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) enum ClockRule {
 
 /// The wheels and their queue.
 #[derive(Debug)]
-pub(crate) struct Port {
+pub(crate) struct KafkaModel {
     levels: Vec<Level>,
     /// Slots by expiry. With equal expiry the highest level is first.
     queue: BTreeMap<(Tick, Reverse<usize>), Place>,
@@ -88,7 +88,7 @@ impl Level {
     }
 }
 
-impl Port {
+impl KafkaModel {
     /// An empty wheel of one level, created at time `start`.
     pub(crate) fn new(tick: Tick, size: usize, start: Tick) -> Self {
         Self {
@@ -238,35 +238,35 @@ pub(crate) fn tick_of(duration: Duration) -> Option<Tick> {
 mod tests {
     use super::*;
     use crate::count::random;
-    use crate::{Lab, Scale};
+    use crate::{Scale, Setup};
     use rand::RngExt;
     use wheelhouse_core::Timer;
     use wheelhouse_core::meter::Work;
 
     /// Without cancellations, kafka-wheel runs and moves the same timers at the same ticks.
     #[test]
-    fn does_as_kafka_wheel_where_nothing_is_cancelled() {
+    fn behaves_as_kafka_wheel_without_cancellations() {
         for size in [8, 20, 64] {
-            let (mut port, mut wheel) = (
-                Port::new(1, size, 0),
-                Lab::new(&Scale::REDUCED).slots("kafka-wheel", size as u64),
+            let (mut model, mut wheel) = (
+                KafkaModel::new(1, size, 0),
+                Setup::new(&Scale::REDUCED).build_with_slots("kafka-wheel", size as u64),
             );
             let mut random = random(size as u64);
             for name in 0..1_000 {
                 let deadline = 1 + random.random_range(0..100_000);
-                port.add(deadline, name);
+                model.add(deadline, name);
                 wheel.timer.insert(deadline, 0);
             }
-            while let Some(tick) = port.next_expiry() {
+            while let Some(tick) = model.next_expiry() {
                 assert_eq!(wheel.timer.next_wakeup(), Some(tick));
                 let (mut ran, mut taken_down) = (0, 0);
-                while let Some(poll) = port.poll(tick, ClockRule::SlotExpiry) {
+                while let Some(poll) = model.poll(tick, ClockRule::SlotExpiry) {
                     ran += poll.ran.len();
                     taken_down +=
                         if poll.from.level > 1 { poll.ran.len() + poll.moved.len() } else { 0 };
                 }
                 let before = wheel.steps();
-                assert_eq!(wheel.fired(tick).len(), ran);
+                assert_eq!(wheel.advance_to(tick).len(), ran);
                 assert_eq!(wheel.steps().since(&before).of(Work::CascadeMove), taken_down as u64);
             }
             assert!(wheel.timer.is_empty());
@@ -274,50 +274,50 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_without_timers_is_polled_all_the_same() {
-        let mut port = Port::new(1, 10, 0);
-        let from = port.add(5, 0).expect("it is not due");
-        port.cancel(0);
-        assert_eq!(port.poll_next(), Some(Poll { expiry: 5, from, ran: vec![], moved: vec![] }));
+    fn a_slot_without_timers_is_polled_too() {
+        let mut model = KafkaModel::new(1, 10, 0);
+        let from = model.add(5, 0).expect("it is not due");
+        model.cancel(0);
+        assert_eq!(model.poll_next(), Some(Poll { expiry: 5, from, ran: vec![], moved: vec![] }));
     }
 
     #[test]
     fn the_example_of_the_article() {
-        let mut port = Port::new(1, 10, 0);
-        assert_eq!(port.add(2, 0), Some(Place { level: 1, slot: 2 }));
-        assert_eq!(port.add(15, 1), Some(Place { level: 2, slot: 1 }));
-        assert_eq!(port.spans(), [(1, 10), (10, 100)]);
+        let mut model = KafkaModel::new(1, 10, 0);
+        assert_eq!(model.add(2, 0), Some(Place { level: 1, slot: 2 }));
+        assert_eq!(model.add(15, 1), Some(Place { level: 2, slot: 1 }));
+        assert_eq!(model.spans(), [(1, 10), (10, 100)]);
         let polls: Vec<_> =
-            port.drain().into_iter().map(|poll| (poll.expiry, poll.ran, poll.moved)).collect();
+            model.drain().into_iter().map(|poll| (poll.expiry, poll.ran, poll.moved)).collect();
         let down = (15, 1, Place { level: 1, slot: 5 });
         assert_eq!(
             polls,
             [(2, vec![(2, 0)], vec![]), (10, vec![], vec![down]), (15, vec![(15, 1)], vec![])]
         );
-        assert_eq!(port.offers(), 3);
+        assert_eq!(model.offers(), 3);
     }
 
     #[test]
     fn after_an_idle_hour_five_milliseconds_take_four_offers() {
-        let mut port = Port::new(1, 20, 0);
-        let mut levels = vec![port.add(3_600_005, 0).map(|place| place.level)];
+        let mut model = KafkaModel::new(1, 20, 0);
+        let mut levels = vec![model.add(3_600_005, 0).map(|place| place.level)];
         levels.extend(
-            port.drain().iter().map(|poll| poll.moved.first().map(|(.., place)| place.level)),
+            model.drain().iter().map(|poll| poll.moved.first().map(|(.., place)| place.level)),
         );
         assert_eq!(levels, [Some(6), Some(5), Some(4), Some(1), None]);
-        assert_eq!(port.offers(), 4);
+        assert_eq!(model.offers(), 4);
     }
 
     #[test]
-    fn what_is_due_within_the_tick_is_run_at_once() {
-        let mut port = Port::new(1_000, 10, 7_400);
-        assert_eq!((port.current(), port.add(7_999, 0)), (7_000, None));
-        assert_eq!(port.add(8_000, 0), Some(Place { level: 1, slot: 8 }));
-        assert_eq!((port.next_expiry(), port.offers()), (Some(8_000), 1));
+    fn a_timer_due_within_the_tick_runs_at_once() {
+        let mut model = KafkaModel::new(1_000, 10, 7_400);
+        assert_eq!((model.current(), model.add(7_999, 0)), (7_000, None));
+        assert_eq!(model.add(8_000, 0), Some(Place { level: 1, slot: 8 }));
+        assert_eq!((model.next_expiry(), model.offers()), (Some(8_000), 1));
     }
 
     #[test]
-    fn ticks_are_cut_to_milliseconds() {
+    fn ticks_are_truncated_to_milliseconds() {
         let ticks = [999, 1_000, 1_500, 3_000]
             .map(|microseconds| tick_of(Duration::from_micros(microseconds)));
         assert_eq!(ticks, [None, Some(1), Some(1), Some(3)]);

@@ -21,36 +21,36 @@ pub(crate) struct Rules {
     /// The number that is stored for a delay of at least one tick.
     pub(crate) stored: fn(delay: Tick, slots: u64) -> i64,
     moves_first: bool,
-    takes_off_first: bool,
+    decrements_first: bool,
     /// `true` if a visit ends with the first task that fires.
-    one_a_visit: bool,
+    ends_visit_on_fire: bool,
 }
 
 /// S0 as printed.
 pub(crate) const S0: Rules = Rules {
     stored: |delay, slots| (delay / slots) as i64,
     moves_first: false,
-    takes_off_first: false,
-    one_a_visit: true,
+    decrements_first: false,
+    ends_visit_on_fire: true,
 };
 
 /// S0, fixed: the successor is read before the removal, as such loops are usually written.
-pub(crate) const S0_MENDED: Rules = Rules { one_a_visit: false, ..S0 };
+pub(crate) const S0_FIXED: Rules = Rules { ends_visit_on_fire: false, ..S0 };
 
 /// S1, with laps counted from 1, as in "the seventh lap".
 pub(crate) const S1: Rules = Rules {
     stored: |delay, slots| (delay - 1) as i64 / slots as i64 + 1,
     moves_first: true,
-    takes_off_first: true,
-    one_a_visit: false,
+    decrements_first: true,
+    ends_visit_on_fire: false,
 };
 
 /// S4, which equals Varghese and Lauck's scheme 6.
 pub(crate) const S4: Rules =
-    Rules { stored: |delay, slots| ((delay - 1) / slots) as i64, takes_off_first: false, ..S1 };
+    Rules { stored: |delay, slots| ((delay - 1) / slots) as i64, decrements_first: false, ..S1 };
 
 /// The number of runs of a task that repeats.
-pub(crate) const WITHOUT_END: i64 = -1;
+pub(crate) const FOREVER: i64 = -1;
 
 #[derive(Clone, Copy, Debug)]
 struct Task {
@@ -62,7 +62,7 @@ struct Task {
 
 /// A wheel with rounds.
 #[derive(Clone, Debug)]
-pub(crate) struct Rounds {
+pub(crate) struct RoundsModel {
     rules: Rules,
     slots: Vec<Vec<Task>>,
     cursor: u64,
@@ -78,12 +78,12 @@ pub(crate) struct Visit {
 
 impl Visit {
     /// The number of tasks that were visited.
-    pub(crate) fn met(&self) -> u64 {
+    pub(crate) fn visited(&self) -> u64 {
         (self.fired.len() + self.passed.len()) as u64
     }
 }
 
-impl Rounds {
+impl RoundsModel {
     /// An empty wheel with its cursor at a slot.
     pub(crate) fn new(rules: Rules, slots: u64, cursor: u64) -> Self {
         Self { rules, slots: vec![Vec::new(); slots as usize], cursor, ticks: 0 }
@@ -115,9 +115,9 @@ impl Rounds {
     fn visit(&mut self) -> Visit {
         let (slot, mut at, mut visit) = (self.cursor as usize, 0, Visit::default());
         while let Some(task) = self.slots[slot].get_mut(at) {
-            task.rounds -= i64::from(self.rules.takes_off_first);
+            task.rounds -= i64::from(self.rules.decrements_first);
             if task.rounds != 0 {
-                task.rounds -= i64::from(!self.rules.takes_off_first);
+                task.rounds -= i64::from(!self.rules.decrements_first);
                 visit.passed.push(task.name);
                 at += 1;
                 continue;
@@ -127,10 +127,10 @@ impl Rounds {
             let was_last = at == self.slots[slot].len();
             if times > 1 {
                 self.add(name, delay, times - 1);
-            } else if times == WITHOUT_END {
+            } else if times == FOREVER {
                 self.add(name, delay, times);
             }
-            if was_last || self.rules.one_a_visit {
+            if was_last || self.rules.ends_visit_on_fire {
                 break;
             }
         }
@@ -156,7 +156,7 @@ pub(crate) fn ticks_of(
     times: i64,
     ticks: Tick,
 ) -> Vec<Tick> {
-    let mut wheel = Rounds::new(rules, slots, 0);
+    let mut wheel = RoundsModel::new(rules, slots, 0);
     wheel.add(0, delay, times);
     wheel.run(ticks).into_iter().map(|(tick, _)| tick).collect()
 }
@@ -166,14 +166,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_rule_is_as_the_article_has_it() {
+    fn each_rule_gives_the_ticks_of_its_article() {
         // S0's delays of 16, 15, 12 and 24 on 12 slots fire a tick later, because the slot is
         // visited before the cursor moves.
         for (delay, tick) in [(16, 17), (15, 16), (12, 13), (24, 25)] {
             assert_eq!(ticks_of(S0, 12, delay, 1, 100), [tick]);
         }
         // S4's 50 on 8 slots: index 2 is passed six times.
-        let mut wheel = Rounds::new(S4, 8, 0);
+        let mut wheel = RoundsModel::new(S4, 8, 0);
         wheel.add(0, 50, 1);
         let passed = (1..=50).filter(|_| !wheel.tick().passed.is_empty()).collect::<Vec<Tick>>();
         assert_eq!(passed, [2, 10, 18, 26, 34, 42]);
@@ -184,17 +184,17 @@ mod tests {
     #[test]
     fn only_the_first_due_task_of_a_visit_fires_as_printed() {
         let fired = |rules| {
-            let mut wheel = Rounds::new(rules, 12, 0);
+            let mut wheel = RoundsModel::new(rules, 12, 0);
             (0..4).for_each(|name| wheel.add(name, 5, 1));
             wheel.run(60)
         };
         assert_eq!(fired(S0), [(6, 0), (18, 1), (30, 2), (42, 3)]);
-        assert_eq!(fired(S0_MENDED), [(6, 0), (6, 1), (6, 2), (6, 3)]);
+        assert_eq!(fired(S0_FIXED), [(6, 0), (6, 1), (6, 2), (6, 3)]);
     }
 
     #[test]
-    fn a_period_of_whole_turns_waits_a_turn_more() {
-        assert_eq!(ticks_of(S0, 12, 12, WITHOUT_END, 70), [13, 37, 61]);
-        assert_eq!(ticks_of(S0, 12, 24, WITHOUT_END, 70), [25, 61]);
+    fn a_period_of_whole_turns_takes_one_more_turn() {
+        assert_eq!(ticks_of(S0, 12, 12, FOREVER, 70), [13, 37, 61]);
+        assert_eq!(ticks_of(S0, 12, 24, FOREVER, 70), [25, 61]);
     }
 }

@@ -9,10 +9,10 @@
 mod state;
 
 use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
-use crate::ledger::{Beat, Job};
+use crate::ledger::{Job, PeriodicJob};
 use crate::load::processors;
 use anyhow::{Context, Result};
-use state::{Due, Entry, State, Task, Work, lock};
+use state::{Due, HeapEntry, State, Task, Work, lock};
 use std::cmp::Reverse;
 use std::fmt;
 use std::io;
@@ -175,7 +175,7 @@ impl Facility for HeapAndCondvar {
             return Answer::TooLate;
         }
         drop(cancelled);
-        lock(&self.shared.state).bury();
+        lock(&self.shared.state).mark_dead();
         Answer::Done
     }
 
@@ -194,7 +194,7 @@ impl Facility for HeapAndCondvar {
         drop(its);
         let Some(mut state) = state else { return Answer::Done }; // noticed at the former time
         let is_first = state.push(due, Arc::clone(task));
-        state.bury();
+        state.mark_dead();
         drop(state);
         if is_first {
             self.shared.changed.notify_one();
@@ -202,8 +202,8 @@ impl Facility for HeapAndCondvar {
         Answer::Done
     }
 
-    fn every(&self, first: Instant, period: Duration, beat: Beat) -> bool {
-        self.push(first, Work::Beat(Box::new((beat, period))));
+    fn every(&self, first: Instant, period: Duration, job: PeriodicJob) -> bool {
+        self.push(first, Work::Periodic(Box::new((job, period))));
         true
     }
 
@@ -220,7 +220,7 @@ impl Facility for HeapAndCondvar {
     fn count(&self) -> Result<usize> {
         // One lock within the other, as in `drive`. Cancelled and moved jobs still have entries in
         // the heap.
-        let is_live = |entry: &&Reverse<Entry>| entry.0.is_live(self.is_lazy);
+        let is_live = |entry: &&Reverse<HeapEntry>| entry.0.is_live(self.is_lazy);
         Ok(lock(&self.shared.state).heap.iter().filter(is_live).count())
     }
 
@@ -246,15 +246,15 @@ impl fmt::Debug for HeapAndCondvar {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::Body;
+    use crate::job_work::JobWork;
     use crate::ledger::Ledger;
 
     #[test]
     fn a_job_that_blocks_a_thread_of_the_pool_delays_no_other() {
         let second = Duration::from_secs(1);
-        let body = Body::SleepsOneIn { each: 2, time: second };
+        let work = JobWork::SleepsOneIn { each: 2, time: second };
         let (ledger, facility) =
-            (Ledger::with_body(Instant::now(), 2, body), HeapAndCondvar::with_pool().unwrap());
+            (Ledger::with_work(Instant::now(), 2, work), HeapAndCondvar::with_pool().unwrap());
         for (number, millis) in [(1, 1), (0, 10)] {
             facility.schedule(ledger.moment(millis * 1_000_000), ledger.job(number)).unwrap();
         }

@@ -1,6 +1,6 @@
 //! The heap of entries, ordered by time, and the work of each.
 
-use crate::ledger::{Beat, Job};
+use crate::ledger::{Job, PeriodicJob};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -17,7 +17,7 @@ pub(super) struct Task {
 pub(super) enum Work {
     Job(Job),
     /// Boxed, so that it does not make every job larger.
-    Beat(Box<(Beat, Duration)>),
+    Periodic(Box<(PeriodicJob, Duration)>),
     Mark(mpsc::Sender<()>),
 }
 
@@ -26,10 +26,10 @@ impl Work {
     fn run(self) -> Option<(Self, Duration)> {
         match self {
             Self::Job(job) => job.run(),
-            Self::Beat(mut again) => {
+            Self::Periodic(mut again) => {
                 again.0.run();
                 let period = again.1;
-                return (again.0.left() > 0).then_some((Self::Beat(again), period));
+                return (again.0.left() > 0).then_some((Self::Periodic(again), period));
             }
             Self::Mark(done) => done.send(()).unwrap_or_default(),
         }
@@ -38,13 +38,13 @@ impl Work {
 }
 
 /// An entry in the heap: ordered by time, then by number.
-pub(super) struct Entry {
+pub(super) struct HeapEntry {
     pub(super) due: Instant,
     number: u64,
     pub(super) task: Arc<Mutex<Task>>,
 }
 
-impl Entry {
+impl HeapEntry {
     fn key(&self) -> (Instant, u64) {
         (self.due, self.number)
     }
@@ -56,21 +56,21 @@ impl Entry {
     }
 }
 
-impl PartialEq for Entry {
+impl PartialEq for HeapEntry {
     fn eq(&self, other: &Self) -> bool {
         self.key() == other.key()
     }
 }
 
-impl Eq for Entry {}
+impl Eq for HeapEntry {}
 
-impl PartialOrd for Entry {
+impl PartialOrd for HeapEntry {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Entry {
+impl Ord for HeapEntry {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.key().cmp(&other.key())
     }
@@ -78,22 +78,22 @@ impl Ord for Entry {
 
 /// Work that is due, and its entry, which is not in the heap.
 pub(super) struct Due {
-    pub(super) entry: Entry,
+    pub(super) entry: HeapEntry,
     pub(super) work: Work,
 }
 
 impl Due {
     /// Runs it. If it is to run again, returns it with its next time.
     pub(super) fn run(self) -> Option<Self> {
-        let Self { entry: Entry { due, number, task }, work } = self;
+        let Self { entry: HeapEntry { due, number, task }, work } = self;
         let (work, period) = work.run()?;
-        Some(Self { entry: Entry { due: due + period, number, task }, work })
+        Some(Self { entry: HeapEntry { due: due + period, number, task }, work })
     }
 }
 
 #[derive(Default)]
 pub(super) struct State {
-    pub(super) heap: BinaryHeap<Reverse<Entry>>,
+    pub(super) heap: BinaryHeap<Reverse<HeapEntry>>,
     next: u64,
     /// Entries whose job was cancelled or has another entry.
     pub(super) dead: usize,
@@ -114,7 +114,7 @@ impl State {
     pub(super) fn push(&mut self, due: Instant, task: Arc<Mutex<Task>>) -> bool {
         let is_first = self.heap.peek().is_none_or(|Reverse(first)| due < first.due);
         self.next += 1;
-        self.heap.push(Reverse(Entry { due, number: self.next, task }));
+        self.heap.push(Reverse(HeapEntry { due, number: self.next, task }));
         is_first
     }
 
@@ -126,7 +126,7 @@ impl State {
 
     /// Counts a dead entry. If more than half of the entries are dead, removes them all: O(n) for
     /// n/2 cancellations.
-    pub(super) fn bury(&mut self) {
+    pub(super) fn mark_dead(&mut self) {
         self.dead += 1;
         if self.heap.len() >= COMPACTED && self.dead > self.heap.len() / 2 {
             let lazy = self.lazy;

@@ -5,8 +5,8 @@
 //! that is not counted. A claim that does not notice such a fault decides nothing.
 
 use crate::Scale;
-use crate::count::{AnyTimer, Probe};
-use crate::fault::{Fault, Faulty};
+use crate::count::{AnyTimer, CountedTimer};
+use crate::fault::{Fault, FaultyTimer};
 use crate::growth::{Curve, curves};
 use crate::scale::powers;
 use wheelhouse_core::backend::Backend;
@@ -21,22 +21,22 @@ use wheelhouse_single_wheel::SingleWheel;
 
 /// The smallest n of ordered structures, as a power of two. With fewer timers too many are near the
 /// root or the end.
-const LEAST: u32 = 10;
+const SMALLEST: u32 = 10;
 
 /// The results of a scenario, by the name of the structure.
-pub type Outcomes<R> = Vec<(&'static str, R)>;
+pub type ResultsByStructure<R> = Vec<(&'static str, R)>;
 
 /// The scale of an experiment and its structures.
 #[derive(Clone, Debug)]
-pub struct Lab {
+pub struct Setup {
     /// Sizes and seeds.
     pub scale: Scale,
     /// The faults that are injected into structures.
     pub faults: Vec<Fault>,
 }
 
-impl Lab {
-    /// A lab without faults.
+impl Setup {
+    /// A setup without faults.
     pub fn new(scale: &Scale) -> Self {
         Self { scale: scale.clone(), faults: Vec::new() }
     }
@@ -46,8 +46,8 @@ impl Lab {
     /// # Panics
     ///
     /// If no structure has this name.
-    pub fn make(&self, name: &str) -> Probe<AnyTimer> {
-        self.built(name, || build(name))
+    pub fn build(&self, name: &str) -> CountedTimer {
+        self.with_faults(name, || default_structure(name))
     }
 
     /// A wheel with this number of slots, on each level if it has levels.
@@ -55,27 +55,27 @@ impl Lab {
     /// # Panics
     ///
     /// If no wheel has this name, or it does not accept this number of slots.
-    pub fn slots(&self, name: &str, slots: u64) -> Probe<AnyTimer> {
-        self.built(name, || configured(name, slots as usize))
+    pub fn build_with_slots(&self, name: &str, slots: u64) -> CountedTimer {
+        self.with_faults(name, || structure_with_slots(name, slots as usize))
     }
 
-    fn built(&self, name: &str, build_it: impl FnOnce() -> Probe<AnyTimer>) -> Probe<AnyTimer> {
+    fn with_faults(&self, name: &str, build: impl FnOnce() -> CountedTimer) -> CountedTimer {
         let replaced = self.faults.iter().find_map(|fault| fault.replacement(name));
-        let probe = replaced.map_or_else(build_it, build);
+        let counted = replaced.map_or_else(build, default_structure);
         let faults = self.faults.iter().filter(|fault| fault.is_in(name));
-        faults.fold(probe, |probe, fault| Faulty::put_into(probe, *fault))
+        faults.fold(counted, |counted, fault| FaultyTimer::inject(counted, *fault))
     }
 
     /// Runs a scenario on every structure that accepts this number of timers. Each structure is
     /// empty and at tick 0.
-    pub fn each<R>(
+    pub fn on_each_structure<R>(
         &self,
         timers: u64,
         mut scenario: impl FnMut(&mut AnyTimer) -> R,
-    ) -> Outcomes<R> {
+    ) -> ResultsByStructure<R> {
         let all = wheelhouse_registry::all().into_iter();
         let fit = all.filter(|info| timers <= u64::from(info.most));
-        fit.map(|info| (info.name, scenario(&mut self.make(info.name).timer))).collect()
+        fit.map(|info| (info.name, scenario(&mut self.build(info.name).timer))).collect()
     }
 
     /// The seeds.
@@ -104,55 +104,56 @@ impl Lab {
 
     /// The sizes for ordered structures: as many sizes as usual, from 2^10 upwards at least.
     pub fn ordered_sizes(&self) -> Vec<u64> {
-        let up = LEAST.saturating_sub(self.scale.from);
+        let up = SMALLEST.saturating_sub(self.scale.from);
         powers(self.scale.from + up, self.scale.to + up)
     }
 }
 
-struct Named<'a>(&'a str, Option<Probe<AnyTimer>>);
+struct FindByName<'a>(&'a str, Option<CountedTimer>);
 
-impl Visitor for Named<'_> {
+impl Visitor for FindByName<'_> {
     fn visit<B: Backend + 'static>(&mut self) {
         if B::INFO.name == self.0 {
-            self.1 = Some(Probe::of::<B>());
+            self.1 = Some(CountedTimer::of::<B>());
         }
     }
 }
 
-fn build(name: &str) -> Probe<AnyTimer> {
-    let mut named = Named(name, None);
-    visit(&mut named);
-    visit_approximate(&mut named);
-    named.1.unwrap_or_else(|| panic!("no structure is called '{name}'"))
+fn default_structure(name: &str) -> CountedTimer {
+    let mut found = FindByName(name, None);
+    visit(&mut found);
+    visit_approximate(&mut found);
+    found.1.unwrap_or_else(|| panic!("no structure is called '{name}'"))
 }
 
-fn configured(name: &str, slots: usize) -> Probe<AnyTimer> {
+fn structure_with_slots(name: &str, slots: usize) -> CountedTimer {
     const VALID: &str = "the experiments ask for numbers of slots that the wheels take";
     let meter = CountingMeter::default;
     match name {
         "single-wheel" => {
             let wheel = SingleWheel::builder().slots(slots).meter(meter()).build();
-            Probe::new(wheel.expect(VALID), SingleWheel::meter).any()
+            CountedTimer::new(wheel.expect(VALID), SingleWheel::meter).boxed()
         }
         "hashed-wheel" => {
             let wheel = HashedWheel::builder().slots(slots).meter(meter()).build();
-            Probe::new(wheel.expect(VALID), HashedWheel::meter).any()
+            CountedTimer::new(wheel.expect(VALID), HashedWheel::meter).boxed()
         }
         "round-wheel" => {
             let wheel = RoundWheel::builder().slots(slots).meter(meter()).build();
-            Probe::new(wheel.expect(VALID), RoundWheel::meter).any()
+            CountedTimer::new(wheel.expect(VALID), RoundWheel::meter).boxed()
         }
         "list-wheel" => {
             let wheel = ListWheel::builder().slots_per_level(slots);
-            Probe::new(wheel.meter(meter()).build().expect(VALID), ListWheel::meter).any()
+            CountedTimer::new(wheel.meter(meter()).build().expect(VALID), ListWheel::meter).boxed()
         }
         "hierarchical-wheel" => {
             let wheel = HierarchicalWheel::builder().slots_per_level(slots);
-            Probe::new(wheel.meter(meter()).build().expect(VALID), HierarchicalWheel::meter).any()
+            CountedTimer::new(wheel.meter(meter()).build().expect(VALID), HierarchicalWheel::meter)
+                .boxed()
         }
         "kafka-wheel" => {
             let wheel = KafkaWheel::builder().slots(slots);
-            Probe::new(wheel.meter(meter()).build().expect(VALID), KafkaWheel::meter).any()
+            CountedTimer::new(wheel.meter(meter()).build().expect(VALID), KafkaWheel::meter).boxed()
         }
         other => panic!("{other} has no number of slots"),
     }
@@ -164,21 +165,22 @@ mod tests {
     use wheelhouse_core::Timer;
 
     #[test]
-    fn every_structure_of_the_registry_is_asked_if_it_takes_as_many() {
-        let lab = Lab::new(&Scale::REDUCED);
-        let names: Vec<_> = lab.each(1, |_| ()).into_iter().map(|(name, ())| name).collect();
+    fn a_scenario_runs_on_every_structure_that_takes_its_timers() {
+        let setup = Setup::new(&Scale::REDUCED);
+        let names: Vec<_> =
+            setup.on_each_structure(1, |_| ()).into_iter().map(|(name, ())| name).collect();
         let all: Vec<_> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
         assert_eq!(names, all);
-        assert!(lab.each(u64::MAX, |_| ()).is_empty());
+        assert!(setup.on_each_structure(u64::MAX, |_| ()).is_empty());
     }
 
     #[test]
-    fn a_wheel_has_the_slots_that_were_asked_for() {
-        let lab = Lab::new(&Scale::REDUCED);
+    fn a_wheel_has_the_requested_slots() {
+        let setup = Setup::new(&Scale::REDUCED);
         let wakes = |slots, deadline| {
-            let mut probe = lab.slots("list-wheel", slots);
-            probe.fill([deadline]);
-            probe.timer.next_wakeup()
+            let mut counted = setup.build_with_slots("list-wheel", slots);
+            counted.fill([deadline]);
+            counted.timer.next_wakeup()
         };
         assert_eq!((wakes(8, 12), wakes(16, 12)), (Some(8), Some(12)));
     }

@@ -13,13 +13,13 @@ const FILE: &str = include_str!("../../../results/instructions/instructions.json
 pub(crate) const PAIRS_FILE: &str = include_str!("../instructions.json");
 
 #[derive(Deserialize)]
-struct Record {
-    rows: Vec<Row>,
+struct InstructionRecord {
+    rows: Vec<InstructionCount>,
 }
 
 /// Instructions of one operation on one workload.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Row {
+pub struct InstructionCount {
     /// The structure.
     pub backend: String,
     /// The workload: its deadlines, or the trace.
@@ -32,22 +32,23 @@ pub struct Row {
     instructions: u64,
 }
 
-impl Row {
+impl InstructionCount {
     /// The mean instructions of one operation.
-    pub fn each(&self) -> f64 {
+    pub fn mean(&self) -> f64 {
         self.instructions as f64 / self.operations as f64
     }
 }
 
-static ROWS: LazyLock<Vec<Row>> =
-    LazyLock::new(|| serde_json::from_str::<Record>(FILE).map_or(Vec::new(), |record| record.rows));
+static ROWS: LazyLock<Vec<InstructionCount>> = LazyLock::new(|| {
+    serde_json::from_str::<InstructionRecord>(FILE).map_or(Vec::new(), |record| record.rows)
+});
 
-static PAIRS: LazyLock<Vec<Pair>> =
+static PAIRS: LazyLock<Vec<RecordedPair>> =
     LazyLock::new(|| serde_json::from_str(PAIRS_FILE).unwrap_or_default());
 
 /// Instructions of a pair of operations, by `wheelhouse claims --instructions`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Pair {
+pub struct RecordedPair {
     /// The structure.
     pub backend: String,
     /// `stop-start` or `hold`.
@@ -59,23 +60,25 @@ pub struct Pair {
 }
 
 /// Everything on record.
-pub fn all() -> &'static [Row] {
+pub fn all() -> &'static [InstructionCount] {
     &ROWS
 }
 
 /// The mean instructions of an operation; NaN if they are not on record, so that they decide
 /// nothing.
-pub fn each(backend: &str, workload: &str, n: u64, measure: &str) -> f64 {
-    let is = |row: &&Row| {
+pub fn mean_instructions(backend: &str, workload: &str, n: u64, measure: &str) -> f64 {
+    let is = |row: &&InstructionCount| {
         (row.backend.as_str(), row.workload.as_str(), row.n, row.measure.as_str())
             == (backend, workload, n, measure)
     };
-    all().iter().find(is).map_or(f64::NAN, Row::each)
+    all().iter().find(is).map_or(f64::NAN, InstructionCount::mean)
 }
 
 /// The instructions of a pair of operations, `stop-start` or `hold`; NaN if it is not on record.
-pub fn pair(backend: &str, pair: &str, n: u64) -> f64 {
-    let is = |row: &&Pair| (row.backend.as_str(), row.pair.as_str(), row.n) == (backend, pair, n);
+pub fn pair_instructions(backend: &str, pair: &str, n: u64) -> f64 {
+    let is = |row: &&RecordedPair| {
+        (row.backend.as_str(), row.pair.as_str(), row.n) == (backend, pair, n)
+    };
     PAIRS.iter().find(is).map_or(f64::NAN, |row| row.instructions)
 }
 
@@ -83,14 +86,15 @@ pub fn pair(backend: &str, pair: &str, n: u64) -> f64 {
 /// at its largest n: (workload, one, other). `other` is NaN if it is not on record.
 pub fn compared(one: &str, other: &str, measure: &str) -> Vec<(String, f64, f64)> {
     let of_one = all().iter().filter(|row| row.backend == one && row.measure == measure);
-    let largest = |row: &&Row| {
+    let largest = |row: &&InstructionCount| {
         all().iter().all(|it| {
             (it.backend.as_str(), &it.workload, &it.measure) != (one, &row.workload, &row.measure)
                 || it.n <= row.n
         })
     };
-    let with =
-        |row: &Row| (row.workload.clone(), row.each(), each(other, &row.workload, row.n, measure));
+    let with = |row: &InstructionCount| {
+        (row.workload.clone(), row.mean(), mean_instructions(other, &row.workload, row.n, measure))
+    };
     of_one.filter(largest).map(with).collect()
 }
 
@@ -99,11 +103,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_record_has_what_orderings_are_decided_on() {
+    fn the_record_has_the_counts_that_decide_orders() {
         for name in ["binary-heap", "list-wheel", "hierarchical-wheel", "round-wheel"] {
-            assert!(each(name, "uniform", 100_000, "insert-warm") > 10.0, "{name}");
+            assert!(mean_instructions(name, "uniform", 100_000, "insert-warm") > 10.0, "{name}");
         }
-        assert!(each("binary-heap", "uniform", 7, "cancel").is_nan());
+        assert!(mean_instructions("binary-heap", "uniform", 7, "cancel").is_nan());
         let mixes: Vec<_> = compared("binary-heap", "list-wheel", "mix");
         assert!(mixes.iter().any(|(workload, ..)| workload == "trace:nginx"));
         assert!(mixes.iter().all(|(_, heap, wheel)| heap.is_finite() && wheel.is_finite()));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use wheelhouse_durable::store::{Change, Key, Kind, Kinds, Leased, Outcome, Put, Store, When};
 
 /// A storage of jobs. Jobs are identified by numbers.
-pub(crate) trait Subject: Send {
+pub(crate) trait JobStorage: Send {
     /// Schedules jobs that are due after a delay.
     fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()>;
 
@@ -40,9 +40,9 @@ pub(crate) fn key(job: u64) -> [u8; 16] {
 }
 
 /// A store itself, without `Durable`.
-pub(crate) struct Stored(pub(crate) Box<dyn Store>);
+pub(crate) struct DirectStore(pub(crate) Box<dyn Store>);
 
-impl Stored {
+impl DirectStore {
     fn commit(&mut self, changes: &[Change], answer: Outcome) -> Result<()> {
         let outcomes = self.0.commit(changes)?;
         ensure!(outcomes.len() == changes.len(), "{} answers", outcomes.len());
@@ -52,7 +52,7 @@ impl Stored {
     }
 }
 
-fn name(job: u64) -> Key {
+fn store_key(job: u64) -> Key {
     Key::new(key(job)).expect("16 bytes")
 }
 
@@ -60,11 +60,11 @@ fn kind() -> Kind {
     KIND.into()
 }
 
-impl Subject for Stored {
+impl JobStorage for DirectStore {
     fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
         let (kind, when) = (kind(), When::After(delay));
         let put = |job: &u64| {
-            let (key, kind, policy) = (name(*job), kind.clone(), String::new());
+            let (key, kind, policy) = (store_key(*job), kind.clone(), String::new());
             Change::Put(Put { key, kind, payload: PAYLOAD.to_vec(), policy, when, replace: false })
         };
         self.commit(&jobs.iter().map(put).collect::<Vec<_>>(), Outcome::Done)
@@ -72,12 +72,12 @@ impl Subject for Stored {
 
     fn refresh(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
         let when = When::After(delay);
-        let moves = jobs.iter().map(|job| Change::Move { key: name(*job), when });
+        let moves = jobs.iter().map(|job| Change::Move { key: store_key(*job), when });
         self.commit(&moves.collect::<Vec<_>>(), Outcome::Done)
     }
 
     fn cancel(&mut self, jobs: &[u64]) -> Result<()> {
-        let cancels = jobs.iter().map(|job| Change::Cancel { key: name(*job) });
+        let cancels = jobs.iter().map(|job| Change::Cancel { key: store_key(*job) });
         self.commit(&cancels.collect::<Vec<_>>(), Outcome::Cancelled)
     }
 

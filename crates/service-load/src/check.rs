@@ -6,38 +6,38 @@ use crate::ledger::Ledger;
 
 /// The expected end of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Expected {
     /// It runs at this moment or later.
     Runs(u64),
     /// The same, but its lateness is not shown.
     RunsUnmeasured(u64),
-    /// It runs at `due` or later. A run from `or` on is allowed too, because the facility does not
-    /// report whether a refresh came in time.
-    RunsLate {
+    /// It runs at `due` or later. A run from `earliest` on is allowed too, because the facility
+    /// does not report whether a refresh came in time.
+    MaybeRefreshed {
         /// When it runs if its last refresh came in time.
         due: u64,
         /// When it may run if no refresh came in time.
-        or: u64,
+        earliest: u64,
     },
     /// It does not run.
     Never,
     /// It may run or not: it was cancelled, and the facility does not report whether in time.
-    Either,
+    MayRun,
 }
 
-impl Fate {
+impl Expected {
     /// Returns `true` if the job must run.
-    pub fn is_to_run(&self) -> bool {
-        matches!(self, Self::Runs(_) | Self::RunsUnmeasured(_) | Self::RunsLate { .. })
+    pub fn must_run(&self) -> bool {
+        matches!(self, Self::Runs(_) | Self::RunsUnmeasured(_) | Self::MaybeRefreshed { .. })
     }
 }
 
 /// Returns `true` if every job that must run has run.
-pub fn all_ran(ledger: &Ledger, fates: &[Fate]) -> bool {
-    fates
+pub fn all_ran(ledger: &Ledger, expected: &[Expected]) -> bool {
+    expected
         .iter()
         .enumerate()
-        .all(|(number, fate)| !fate.is_to_run() || ledger.began(number).is_some())
+        .all(|(number, end)| !end.must_run() || ledger.began(number).is_some())
 }
 
 /// The result of a check without faults.
@@ -47,7 +47,7 @@ pub struct Checked {
     pub lateness: Distribution,
     /// Runs despite a cancellation, or at the time before a refresh, of facilities that do not
     /// report whether these came in time.
-    pub in_spite: u64,
+    pub ran_despite_request: u64,
 }
 
 /// The number of each kind of fault.
@@ -57,25 +57,25 @@ struct Faults {
     early: u64,
     earliest: u64,
     cancelled: u64,
-    again: u64,
+    repeated: u64,
 }
 
-/// Compares fates with the runs.
+/// Compares the expected ends of jobs with their runs.
 ///
 /// # Errors
 ///
 /// A sentence that names the faults.
-pub fn check<'a>(
-    books: impl IntoIterator<Item = (&'a Ledger, &'a [Fate])>,
+pub fn compare<'a>(
+    ledgers: impl IntoIterator<Item = (&'a Ledger, &'a [Expected])>,
 ) -> Result<Checked, String> {
-    let mut checked = Checked { lateness: Distribution::fine(), in_spite: 0 };
+    let mut checked = Checked { lateness: Distribution::fine(), ran_despite_request: 0 };
     let mut faults = Faults::default();
     let mut jobs = 0;
-    for (ledger, fates) in books {
-        faults.again += ledger.again();
-        for (number, fate) in fates.iter().enumerate() {
+    for (ledger, expected) in ledgers {
+        faults.repeated += ledger.repeated_runs();
+        for (number, end) in expected.iter().enumerate() {
             jobs += 1;
-            judge(*fate, ledger.began(number), &mut checked, &mut faults);
+            judge(*end, ledger.began(number), &mut checked, &mut faults);
         }
     }
     match faults.sentence(jobs) {
@@ -84,13 +84,17 @@ pub fn check<'a>(
     }
 }
 
-fn judge(fate: Fate, began: Option<u64>, checked: &mut Checked, faults: &mut Faults) {
-    let (due, allowed) = match fate {
-        Fate::Runs(due) | Fate::RunsUnmeasured(due) => (due, due),
-        Fate::RunsLate { due, or } => (due, or.min(due)),
-        Fate::Never | Fate::Either => {
+fn judge(end: Expected, began: Option<u64>, checked: &mut Checked, faults: &mut Faults) {
+    let (due, allowed) = match end {
+        Expected::Runs(due) | Expected::RunsUnmeasured(due) => (due, due),
+        Expected::MaybeRefreshed { due, earliest } => (due, earliest.min(due)),
+        Expected::Never | Expected::MayRun => {
             let ran = u64::from(began.is_some());
-            *if fate == Fate::Never { &mut faults.cancelled } else { &mut checked.in_spite } += ran;
+            *if end == Expected::Never {
+                &mut faults.cancelled
+            } else {
+                &mut checked.ran_despite_request
+            } += ran;
             return;
         }
     };
@@ -100,10 +104,10 @@ fn judge(fate: Fate, began: Option<u64>, checked: &mut Checked, faults: &mut Fau
             faults.early += 1;
             faults.earliest = faults.earliest.max(allowed - began);
         }
-        Some(_) if matches!(fate, Fate::RunsUnmeasured(_)) => {} // it has run
+        Some(_) if matches!(end, Expected::RunsUnmeasured(_)) => {} // it has run
         // A run before `due` counts from the deadline before the last refresh.
         Some(began) => {
-            checked.in_spite += u64::from(began < due);
+            checked.ran_despite_request += u64::from(began < due);
             checked.lateness.record(began - if began < due { allowed } else { due });
         }
     }
@@ -117,7 +121,7 @@ impl Faults {
             (self.missing, "did not run"),
             (self.early, early.as_str()),
             (self.cancelled, "ran though cancelled"),
-            (self.again, "ran more than once"),
+            (self.repeated, "ran more than once"),
         ];
         let found: Vec<_> = faults
             .iter()
@@ -144,14 +148,17 @@ mod tests {
     }
 
     #[test]
-    fn lateness_is_counted_from_the_moment_that_was_meant() {
+    fn lateness_counts_from_the_expected_moment() {
         let (ledger, now) = ledger(2, &[0, 1]);
-        let fates = [Fate::Runs(500), Fate::RunsLate { due: now + 1_000_000_000, or: 500 }];
-        let checked = check([(&*ledger, &fates[..])]).unwrap();
+        let expected = [
+            Expected::Runs(500),
+            Expected::MaybeRefreshed { due: now + 1_000_000_000, earliest: 500 },
+        ];
+        let checked = compare([(&*ledger, &expected[..])]).unwrap();
         let latest =
             [0, 1].map(|number| ledger.began(number).unwrap() - 500).into_iter().max().unwrap();
         assert_eq!(
-            (checked.lateness.len(), checked.lateness.longest(), checked.in_spite),
+            (checked.lateness.len(), checked.lateness.longest(), checked.ran_despite_request),
             (2, latest as f64, 1)
         );
     }
@@ -159,9 +166,14 @@ mod tests {
     #[test]
     fn each_fault_is_counted() {
         let (ledger, now) = ledger(5, &[1, 2, 3, 3, 4]);
-        let fates =
-            [Fate::Runs(0), Fate::Runs(now + 1_000), Fate::Never, Fate::Runs(0), Fate::Either];
-        let sentence = check([(&*ledger, &fates[..])]).unwrap_err();
+        let expected = [
+            Expected::Runs(0),
+            Expected::Runs(now + 1_000),
+            Expected::Never,
+            Expected::Runs(0),
+            Expected::MayRun,
+        ];
+        let sentence = compare([(&*ledger, &expected[..])]).unwrap_err();
         for part in [
             "5 jobs",
             "1 did not run",
@@ -174,18 +186,18 @@ mod tests {
     }
 
     #[test]
-    fn a_job_whose_lateness_is_not_shown_must_still_run() {
+    fn an_unmeasured_job_must_still_run() {
         let (ledger, _) = ledger(3, &[0, 1]);
-        let fates = [0, 0, 0].map(Fate::RunsUnmeasured);
-        let checked = check([(&*ledger, &[Fate::Runs(0), fates[1]][..])]).unwrap();
+        let expected = [0, 0, 0].map(Expected::RunsUnmeasured);
+        let checked = compare([(&*ledger, &[Expected::Runs(0), expected[1]][..])]).unwrap();
         assert_eq!(checked.lateness.len(), 1);
-        assert!(check([(&*ledger, &fates[..])]).unwrap_err().contains("1 did not run"));
+        assert!(compare([(&*ledger, &expected[..])]).unwrap_err().contains("1 did not run"));
     }
 
     #[test]
-    fn a_cancelled_job_of_which_nothing_was_promised_is_only_counted() {
+    fn a_run_of_a_job_that_may_run_is_only_counted() {
         let (ledger, _) = ledger(2, &[0]);
-        let checked = check([(&*ledger, &[Fate::Either, Fate::Either][..])]).unwrap();
-        assert_eq!((checked.in_spite, checked.lateness.len()), (1, 0));
+        let checked = compare([(&*ledger, &[Expected::MayRun, Expected::MayRun][..])]).unwrap();
+        assert_eq!((checked.ran_despite_request, checked.lateness.len()), (1, 0));
     }
 }

@@ -6,7 +6,7 @@
 //! take: one step to visit a slot, one to read an entry, four to link an entry and two to unlink
 //! it.
 
-use super::subject::Subject;
+use super::batch_timer::BatchTimer;
 use std::num::NonZeroU32;
 use wheelhouse_core::lists::{LINKS_IN, LINKS_OUT};
 use wheelhouse_core::{Tick, TimerId};
@@ -15,7 +15,7 @@ use wheelhouse_core::{Tick, TimerId};
 const SLOTS: Tick = 512;
 
 #[derive(Debug)]
-pub(super) struct CountedDown {
+pub(super) struct RoundsCostModel {
     /// The entries of each slot: the number of the timer, and its remaining rounds.
     slots: Vec<Vec<(usize, u64)>>,
     /// The slot and the index of each timer.
@@ -25,13 +25,13 @@ pub(super) struct CountedDown {
     steps: u64,
 }
 
-impl CountedDown {
+impl RoundsCostModel {
     pub(super) fn new() -> Self {
         let slots = (0..SLOTS).map(|_| Vec::new()).collect();
         Self { slots, places: Vec::new(), hand: 0, live: 0, steps: 0 }
     }
 
-    pub(super) fn boxed() -> Box<dyn Subject> {
+    pub(super) fn boxed() -> Box<dyn BatchTimer> {
         Box::new(Self::new())
     }
 
@@ -74,7 +74,7 @@ impl CountedDown {
     }
 }
 
-impl Subject for CountedDown {
+impl BatchTimer for RoundsCostModel {
     fn insert(&mut self, deadlines: &[Tick]) -> Vec<TimerId> {
         deadlines.iter().map(|deadline| self.add(*deadline)).collect()
     }
@@ -105,13 +105,13 @@ impl Subject for CountedDown {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::experiments::models::rounds::{Rounds, S4};
+    use super::super::super::experiments::models::rounds::{RoundsModel, S4};
     use super::*;
 
     /// The model fires when the model of the article's rules does, and visits as many timers.
     #[test]
-    fn it_does_as_the_model_of_the_articles() {
-        let (mut wheel, mut model) = (CountedDown::new(), Rounds::new(S4, SLOTS, 0));
+    fn it_fires_and_visits_as_the_model_of_the_articles() {
+        let (mut wheel, mut model) = (RoundsCostModel::new(), RoundsModel::new(S4, SLOTS, 0));
         let delays: Vec<Tick> = (1..2_000).map(|at| 1 + at * 37 % 5_000).collect();
         wheel.insert(&delays);
         delays.iter().enumerate().for_each(|(at, delay)| model.add(at as u64, *delay, 1));
@@ -119,14 +119,14 @@ mod tests {
             let (visit, before) = (model.tick(), wheel.steps);
             assert_eq!(wheel.tick(), visit.fired.len());
             let out = LINKS_OUT * visit.fired.len() as u64;
-            assert_eq!(wheel.steps - before, 1 + visit.met() + out);
+            assert_eq!(wheel.steps - before, 1 + visit.visited() + out);
         }
         assert_eq!(wheel.live, 0);
     }
 
     #[test]
-    fn a_timer_that_is_stopped_does_not_fire() {
-        let mut wheel = CountedDown::new();
+    fn a_cancelled_timer_does_not_fire() {
+        let mut wheel = RoundsCostModel::new();
         let ids = wheel.insert(&[700, 700, 700, 5]);
         wheel.cancel(&ids[..1]);
         assert_eq!((wheel.ticks(699), wheel.fire()), (1, (2, 1)));

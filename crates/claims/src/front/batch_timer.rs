@@ -1,6 +1,6 @@
 //! The interface of the sweep to a structure: batches of one operation, and a count of steps.
 
-use crate::count::{AnyTimer, Probe};
+use crate::count::CountedTimer;
 use std::hint::black_box;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
@@ -8,7 +8,7 @@ use wheelhouse_core::{Tick, Timer, TimerId};
 
 /// A structure under the sweep. Each call is a whole batch, so that a measured time is that of the
 /// structure and not of the dynamic call.
-pub(super) trait Subject {
+pub(super) trait BatchTimer {
     /// Starts a timer at each deadline.
     fn insert(&mut self, deadlines: &[Tick]) -> Vec<TimerId>;
     /// Cancels these timers and compacts, so that deferred work is included.
@@ -23,21 +23,21 @@ pub(super) trait Subject {
 }
 
 /// Builds an empty structure.
-pub(super) type Build<'a> = &'a dyn Fn() -> Box<dyn Subject>;
+pub(super) type Build<'a> = &'a dyn Fn() -> Box<dyn BatchTimer>;
 
 /// A structure that counts its steps.
-pub(super) fn counting(probe: Probe<AnyTimer>) -> Box<dyn Subject> {
-    Box::new(probe)
+pub(super) fn metered(counted: CountedTimer) -> Box<dyn BatchTimer> {
+    Box::new(counted)
 }
 
 /// A structure without a meter, as programs use it.
-pub(super) fn plain<B: Backend + 'static>() -> Box<dyn Subject> {
-    Box::new(Plain(B::build::<u64, NoMeter>()))
+pub(super) fn unmetered<B: Backend + 'static>() -> Box<dyn BatchTimer> {
+    Box::new(Unmetered(B::build::<u64, NoMeter>()))
 }
 
-struct Plain<T>(T);
+struct Unmetered<T>(T);
 
-impl Subject for Probe<AnyTimer> {
+impl BatchTimer for CountedTimer {
     fn insert(&mut self, deadlines: &[Tick]) -> Vec<TimerId> {
         insert(&mut self.timer, deadlines)
     }
@@ -55,11 +55,11 @@ impl Subject for Probe<AnyTimer> {
     }
 
     fn steps(&self) -> u64 {
-        Probe::steps(self).total()
+        CountedTimer::steps(self).total()
     }
 }
 
-impl<T: Timer<u64>> Subject for Plain<T> {
+impl<T: Timer<u64>> BatchTimer for Unmetered<T> {
     fn insert(&mut self, deadlines: &[Tick]) -> Vec<TimerId> {
         insert(&mut self.0, deadlines)
     }

@@ -7,7 +7,7 @@ use wheelhouse_machine::clock::WorkTime;
 
 /// The work of the jobs of a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Body {
+pub enum JobWork {
     /// No work.
     Empty,
     /// One job in `each` blocks its thread for this time. The others do nothing.
@@ -21,7 +21,7 @@ pub enum Body {
     Spins(Duration),
 }
 
-impl Body {
+impl JobWork {
     /// Returns `true` if the job with this number blocks its thread.
     pub fn sleeps(self, number: u32) -> bool {
         matches!(self, Self::SleepsOneIn { each, .. } if number % each == each / 2)
@@ -57,18 +57,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_job_in_some_blocks_its_thread() {
-        let body = Body::SleepsOneIn { each: 3, time: Duration::from_millis(5) };
-        let slow: Vec<_> = (0..7).filter(|number| body.sleeps(*number)).collect();
+    fn one_job_in_each_n_blocks_its_thread() {
+        let work = JobWork::SleepsOneIn { each: 3, time: Duration::from_millis(5) };
+        let slow: Vec<_> = (0..7).filter(|number| work.sleeps(*number)).collect();
         assert_eq!(slow, [1, 4]);
-        let (taken, ()) = WorkTime::measure(|| body.run(4));
+        let (taken, ()) = WorkTime::measure(|| work.run(4));
         assert!(taken.elapsed >= Duration::from_millis(5), "{taken:?}");
-        assert!(!Body::Empty.sleeps(1) && !Body::Spins(Duration::ZERO).sleeps(1));
+        assert!(!JobWork::Empty.sleeps(1) && !JobWork::Spins(Duration::ZERO).sleeps(1));
     }
 
     #[test]
-    fn a_job_that_spins_has_had_the_processor_for_its_time() {
-        let (taken, ()) = WorkTime::measure(|| Body::Spins(Duration::from_millis(3)).run(0));
+    fn a_spinning_job_uses_a_processor_for_its_time() {
+        let (taken, ()) = WorkTime::measure(|| JobWork::Spins(Duration::from_millis(3)).run(0));
         assert!(taken.running >= Duration::from_millis(3), "{taken:?}");
     }
 }

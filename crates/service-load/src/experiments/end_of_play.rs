@@ -1,21 +1,24 @@
 //! The end of a play: waiting for the last runs, checking them, and repeating a play that had too
 //! little time.
 
-use crate::fate::{self, Checked, Fate};
+use crate::check::{self, Checked, Expected};
 use crate::ledger::Ledger;
 use anyhow::Result;
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_frame::Played;
 
-/// Checks the runs against the fates. The play is over, and `left` jobs remain by the facility's
-/// own count.
+/// Checks the runs against the expected ends. The play is over, and `left` jobs remain by the
+/// facility's own count.
 ///
 /// # Errors
 ///
 /// A sentence that says what is wrong.
-pub(super) fn check_fates(books: &[(&Ledger, &[Fate])], left: usize) -> Result<Checked, String> {
-    let checked = fate::check(books.iter().copied())?;
+pub(super) fn check_runs(
+    ledgers: &[(&Ledger, &[Expected])],
+    left: usize,
+) -> Result<Checked, String> {
+    let checked = check::compare(ledgers.iter().copied())?;
     if left > 0 { Err(format!("{left} jobs are left though all are over")) } else { Ok(checked) }
 }
 
@@ -27,10 +30,10 @@ const QUIET: Duration = Duration::from_millis(20);
 ///
 /// Looking at each of a million jobs takes milliseconds on a processor that the facility may need.
 /// So that is not done before all jobs are due and the number of runs stands still.
-pub(super) fn wait_for_runs(books: &[(&Ledger, &[Fate])], last: Instant, patience: Duration) {
+pub(super) fn wait_for_runs(ledgers: &[(&Ledger, &[Expected])], last: Instant, patience: Duration) {
     thread::sleep(last.saturating_duration_since(Instant::now()));
-    let runs = || books.iter().map(|(ledger, _)| ledger.runs()).sum::<u64>();
-    let have_run = || books.iter().all(|(ledger, fates)| fate::all_ran(ledger, fates));
+    let runs = || ledgers.iter().map(|(ledger, _)| ledger.runs()).sum::<u64>();
+    let have_run = || ledgers.iter().all(|(ledger, expected)| check::all_ran(ledger, expected));
     let (mut before, mut since) = (runs(), Instant::now());
     loop {
         thread::sleep(QUIET);

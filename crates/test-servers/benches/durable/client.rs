@@ -1,0 +1,156 @@
+//! The clients to which producers send their requests. One is durable timers, as in a program; the
+//! other is a bare database with a minimal group commit.
+
+use crate::storage::{JobStorage, KIND, PAYLOAD, key};
+use anyhow::{Result, ensure};
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use wheelhouse_durable::{Cancel, Commit, Timers};
+
+/// A request, for one job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// Schedule a new job with this delay.
+    Schedule(Duration),
+    /// Move an existing job.
+    Refresh(Duration),
+    /// Cancel an existing job.
+    Cancel,
+}
+
+/// The most outstanding requests of a producer that does not wait for each.
+const WINDOW: usize = 4_096;
+
+/// Accepts requests from any number of threads.
+pub(crate) trait Client: Sync {
+    /// Carries out a request. Returns when it is durable.
+    fn request(&self, request: Request, job: u64) -> Result<()>;
+
+    /// Carries out requests without waiting for each. Returns when all are durable.
+    fn request_all(&self, request: Request, jobs: &[u64]) -> Result<()>;
+}
+
+/// An answer to wait for.
+enum Answer {
+    Key(Commit<wheelhouse_durable::store::Key>),
+    Done(Commit<()>),
+    Cancelled(Commit<Cancel>),
+}
+
+impl Answer {
+    fn wait(self) -> Result<()> {
+        match self {
+            Self::Key(commit) => drop(commit.wait()?),
+            Self::Done(commit) => commit.wait()?,
+            Self::Cancelled(commit) => {
+                let answer = commit.wait()?;
+                ensure!(answer == Cancel::Cancelled, "{answer:?} instead of cancelled");
+            }
+        }
+        Ok(())
+    }
+}
+
+fn submit(timers: &Timers, request: Request, job: u64) -> Result<Answer> {
+    Ok(match request {
+        Request::Schedule(delay) => {
+            Answer::Key(timers.after(delay).key(key(job)).submit_bytes(KIND, PAYLOAD))
+        }
+        Request::Refresh(delay) => {
+            let when = wheelhouse_durable::store::When::After(delay);
+            Answer::Done(timers.submit_move(key(job), when)?)
+        }
+        Request::Cancel => Answer::Cancelled(timers.submit_cancel(key(job))?),
+    })
+}
+
+impl Client for Timers {
+    fn request(&self, request: Request, job: u64) -> Result<()> {
+        submit(self, request, job)?.wait()
+    }
+
+    fn request_all(&self, request: Request, jobs: &[u64]) -> Result<()> {
+        let mut under_way = VecDeque::with_capacity(WINDOW);
+        for job in jobs {
+            if under_way.len() == WINDOW {
+                under_way.pop_front().map_or(Ok(()), Answer::wait)?;
+            }
+            under_way.push_back(submit(self, request, *job)?);
+        }
+        under_way.into_iter().try_for_each(Answer::wait)
+    }
+}
+
+/// The floor: one of the waiting threads commits all requests that have gathered.
+pub(crate) struct GroupCommit {
+    storage: Mutex<Box<dyn JobStorage>>,
+    waiting: Mutex<WaitingRequests>,
+    committed: Condvar,
+    batch: usize,
+}
+
+#[derive(Default)]
+struct WaitingRequests {
+    /// The jobs of the waiting requests, all for the same kind of change.
+    jobs: Vec<u64>,
+    /// The number of requests so far, and how many of them are durable.
+    asked: u64,
+    done: u64,
+    /// `true` while a thread commits.
+    busy: bool,
+}
+
+impl GroupCommit {
+    pub(crate) fn new(storage: Box<dyn JobStorage>, batch: usize) -> Self {
+        let (storage, waiting) = (Mutex::new(storage), Mutex::default());
+        Self { storage, waiting, committed: Condvar::new(), batch }
+    }
+
+    fn carry_out(&self, request: Request, jobs: &[u64]) -> Result<()> {
+        let mut storage = lock(&self.storage);
+        jobs.chunks(self.batch).try_for_each(|some| carry_out(&mut **storage, request, some))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn carry_out(storage: &mut dyn JobStorage, request: Request, jobs: &[u64]) -> Result<()> {
+    match request {
+        Request::Schedule(delay) => storage.schedule(jobs, delay),
+        Request::Refresh(delay) => storage.refresh(jobs, delay),
+        Request::Cancel => storage.cancel(jobs),
+    }
+}
+
+impl Client for GroupCommit {
+    fn request(&self, request: Request, job: u64) -> Result<()> {
+        let mut waiting = lock(&self.waiting);
+        waiting.jobs.push(job);
+        waiting.asked += 1;
+        let mine = waiting.asked;
+        while waiting.done < mine {
+            if waiting.busy {
+                let woken = self.committed.wait(waiting);
+                waiting = woken.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            let jobs = std::mem::take(&mut waiting.jobs);
+            waiting.busy = true;
+            drop(waiting);
+            let outcome = self.carry_out(request, &jobs);
+            waiting = lock(&self.waiting);
+            waiting.done += jobs.len() as u64;
+            waiting.busy = false;
+            self.committed.notify_all();
+            outcome?;
+        }
+        Ok(())
+    }
+
+    fn request_all(&self, request: Request, jobs: &[u64]) -> Result<()> {
+        self.carry_out(request, jobs)
+    }
+}
