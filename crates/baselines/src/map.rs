@@ -16,11 +16,13 @@ impl<M: Meter> Queue<M> for Map<M> {
     const EMPTY: Self = Self { places: BTreeMap::new() };
 
     fn insert(&mut self, key: Key, place: u32, meter: &M) {
-        self.places.insert(Metered::new(key, meter), place);
+        let other = self.places.insert(Metered::new(key, meter), place);
+        debug_assert_eq!(other, None, "no two timers have the same key");
     }
 
     fn remove(&mut self, key: Key, _: u32, meter: &M) {
-        self.places.remove(&Metered::new(key, meter));
+        let removed = self.places.remove(&Metered::new(key, meter));
+        debug_assert!(removed.is_some(), "the timer is in the map");
     }
 
     fn first(&self) -> Option<Tick> {

@@ -35,6 +35,7 @@ impl<M: Meter> Queue<M> for Slice {
 
     fn remove(&mut self, key: Key, _: u32, meter: &M) {
         let at = self.find(key, meter);
+        debug_assert!(self.timers.get(at).is_some_and(|(it, _)| *it == key), "it is in the array");
         if at < self.timers.len() {
             self.timers.remove(at);
             meter.tally(Work::ElementMove, (self.timers.len() - at) as u64);

@@ -80,7 +80,8 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
     fn forget(&mut self, key: Key) {
         self.meter.tally(Work::ElementMove, 1);
         if key.deadline <= self.now {
-            self.due.remove(&Metered::new(key, &self.meter));
+            let removed = self.due.remove(&Metered::new(key, &self.meter));
+            debug_assert!(removed.is_some(), "a timer that is due is in the map");
         }
     }
 
@@ -155,6 +156,7 @@ impl<T, S: Store<T>, M: Meter> Timer<T> for Unordered<T, S, M> {
         self.turn(now);
         let (_, id) = self.due.pop_first()?;
         self.meter.tally(Work::ElementMove, 1);
+        debug_assert!(self.timers.get(id).is_some(), "a timer that is due is live");
         let Entry { deadline, value, .. } = self.timers.remove(id)?;
         Some(Expired { id, deadline, value })
     }

@@ -32,12 +32,14 @@ impl<const ARITY: usize> HeapArray<ARITY> {
     /// Removes a timer that is in the heap.
     #[inline]
     pub(crate) fn remove(&mut self, index: u32, meter: &impl Meter) {
+        debug_assert!(self.node_of(index).is_some_and(|node| node.index == index));
         self.remove_at(self.places[index as usize] as usize, meter);
     }
 
     /// Replaces the node of a timer that is in the heap, and moves it to its new position.
     #[inline]
     pub(crate) fn change(&mut self, node: Node, meter: &impl Meter) {
+        debug_assert!(self.node_of(node.index).is_some_and(|it| it.index == node.index));
         let place = self.places[node.index as usize] as usize;
         meter.tally(Work::Comparison, 1);
         if node.is_before(&self.nodes[place]) {
@@ -91,6 +93,7 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
     /// Replaces the first node by one that is not before it.
     #[inline]
     pub(crate) fn replace_first(&mut self, node: N, meter: &impl Meter) {
+        debug_assert!(self.first().is_some_and(|first| !node.is_before(first)));
         sift::sink::<ARITY, _>(&mut self.nodes, &mut self.places, 0, node, meter);
     }
 
@@ -105,6 +108,7 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
     /// from there. This saves a comparison with the last node on each level.
     #[inline]
     fn remove_at(&mut self, place: usize, meter: &impl Meter) {
+        debug_assert!(place < self.nodes.len(), "a removed node is in the heap");
         let Some(last) = self.nodes.pop() else { return };
         if place < self.nodes.len() {
             let hole = sift::sink_hole::<ARITY, _>(&mut self.nodes, &mut self.places, place, meter);

@@ -98,6 +98,7 @@ impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
         }
         let mut fired = 0;
         for node in self.array.set_aside_due(self.now, &self.meter) {
+            debug_assert!(self.arena.at(node.index).is_some(), "a timer in the heap is live");
             if let Some((id, value)) = self.arena.remove_at(node.index) {
                 fired += 1;
                 on_expiry(Expired { id, deadline: node.deadline, value });
@@ -150,7 +151,9 @@ impl<T, const ARITY: usize, M: Meter> Timer<T> for BinaryHeap<T, ARITY, M> {
     #[inline]
     fn deadline(&self, id: TimerId) -> Option<Tick> {
         self.arena.get(id)?;
-        self.array.node_of(id.index()).map(|node| node.deadline)
+        let node = self.array.node_of(id.index());
+        debug_assert!(node.is_some_and(|node| node.index == id.index()), "a live timer has a node");
+        node.map(|node| node.deadline)
     }
 
     /// O(1). Exact.
@@ -167,6 +170,7 @@ impl<T, const ARITY: usize, M: Meter> Timer<T> for BinaryHeap<T, ARITY, M> {
         let first = *self.array.first().filter(|first| first.deadline <= self.now)?;
         // Removes the timer from the arena first: the processor updates the heap while it waits
         // for the cache miss of the entry.
+        debug_assert!(self.arena.at(first.index).is_some(), "a timer in the heap is live");
         let (id, value) = self.arena.remove_at(first.index)?;
         self.array.remove_first(&self.meter);
         Some(Expired { id, deadline: first.deadline, value })

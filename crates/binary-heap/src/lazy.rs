@@ -224,6 +224,7 @@ impl<T, M: Meter> LazyHeap<T, M> {
         self.catch_up();
         let mut fired = 0;
         for node in self.array.set_aside_due(self.now, &self.meter) {
+            debug_assert!(self.timers.at(node.index()).is_some(), "the update left no dead node");
             if let Some((id, Entry { deadline, value, .. })) = self.timers.remove_at(node.index()) {
                 fired += 1;
                 on_expiry(Expired { id, deadline, value });
@@ -235,7 +236,9 @@ impl<T, M: Meter> LazyHeap<T, M> {
 
 /// Makes a node, which has the deadline of its timer, the node of that timer.
 fn note_node<T>(timers: &mut Arena<Entry<T>, Link>, node: &LazyNode) {
-    if let Some((of_node, entry)) = timers.at_mut(node.index()) {
+    let timer = timers.at_mut(node.index());
+    debug_assert!(timer.as_ref().is_some_and(|(_, entry)| entry.deadline == node.deadline()));
+    if let Some((of_node, entry)) = timer {
         (*of_node, entry.order, entry.slack) = (node.link(), node.link(), 0);
     }
 }
@@ -335,7 +338,9 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
                 settled = true;
                 continue;
             }
+            debug_assert!(self.timers.at(first.index()).is_some(), "the first node is not dead");
             let (id, Entry { deadline, value, .. }) = self.timers.remove_at(first.index())?;
+            debug_assert_eq!(deadline, first.deadline(), "the first node is not outdated");
             self.array.remove_first(&self.meter);
             self.limit_dead();
             return Some(Expired { id, deadline, value });

@@ -61,7 +61,9 @@ impl LazyNode {
 
     #[inline]
     pub(crate) fn link(self) -> Link {
-        Link::new(self.order()).unwrap_or(Link::MIN)
+        let order = Link::new(self.order());
+        debug_assert!(order.is_some(), "orders start at 1");
+        order.unwrap_or(Link::MIN)
     }
 
     #[inline]

@@ -80,7 +80,9 @@ impl Calendar {
         }
         meter.tally(Work::SlotVisit, count);
         let firsts = self.days.iter().filter_map(Ends::first);
-        firsts.min_by_key(|place| self.key_at(*place)).unwrap_or(NONE)
+        let first = firsts.min_by_key(|place| self.key_at(*place));
+        debug_assert!(first.is_some(), "a search is made only if there is a timer");
+        first.unwrap_or(NONE)
     }
 
     /// Rebuilds the calendar with `days` days. A day gets three times the average distance between
@@ -148,6 +150,7 @@ impl<M: Meter> Queue<M> for Calendar {
 
     fn remove(&mut self, key: Key, place: u32, meter: &M) {
         meter.tally(Work::Link, LINKS_OUT);
+        debug_assert_eq!(self.key_at(place), key, "the timer has this key");
         let day = self.day_of(key.deadline);
         self.lists.remove(&mut self.days[day], place);
         self.len -= 1;

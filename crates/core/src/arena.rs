@@ -152,6 +152,7 @@ impl<E, L> Arena<E, L> {
             self.free.pop();
         }
         let place = &mut self.places[id.index() as usize];
+        debug_assert!(matches!(place, Place::Vacant), "a place of the free stack is vacant");
         let new = Place::Live { generation: id.generation(), link, entry };
         // The place is vacant. Dropping its content would have to read it first.
         mem::forget(mem::replace(place, new));
@@ -165,6 +166,7 @@ impl<E, L> Arena<E, L> {
         if self.used as usize > self.places.len() {
             self.places.grow_to(self.used as usize, || Place::Vacant);
         }
+        debug_assert!(self.used as usize <= self.places.len(), "each used place exists");
     }
 
     /// The entry of a handle; `None` if it has been removed.
@@ -196,9 +198,10 @@ impl<E, L> Arena<E, L> {
         }
     }
 
-    /// Sets the link of the timer at a place. Does nothing if the place is vacant.
+    /// Sets the link of the timer at a place, which must not be vacant.
     #[inline]
     pub fn set_link(&mut self, index: u32, to: L) {
+        debug_assert!(self.at(index).is_some(), "only a live timer has a link");
         if let Some((link, _)) = self.at_mut(index) {
             *link = to;
         }
@@ -276,6 +279,7 @@ impl<E, L> Arena<E, L> {
     /// Frees the place of a handle, or retires it after its last generation.
     #[inline]
     fn release(&mut self, id: TimerId) {
+        debug_assert!(self.at(id.index()).is_none(), "a place is vacant before it is freed");
         match id.next_of_place() {
             Some(next) => self.free.push(next),
             None => self.retired += 1,

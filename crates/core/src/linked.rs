@@ -20,6 +20,7 @@ impl<T> Arena<Entry<T>, Link> {
     /// Removes the timer at a place, which fires. The caller has removed it from its list already.
     #[inline]
     pub fn expire(&mut self, place: u32) -> Option<Expired<T>> {
+        debug_assert!(self.at(place).is_some(), "a timer in a list is live");
         let (id, Entry { deadline, value }) = self.remove_at(place)?;
         Some(Expired { id, deadline, value })
     }

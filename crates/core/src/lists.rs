@@ -52,6 +52,12 @@ impl Ends {
     pub fn is_empty(&self) -> bool {
         self.first == NONE
     }
+
+    /// Returns `true` if the list has both ends or neither.
+    #[inline]
+    fn are_consistent(&self) -> bool {
+        (self.first == NONE) == (self.last == NONE)
+    }
 }
 
 impl Default for Ends {
@@ -103,8 +109,10 @@ impl Lists {
         }
         let before = before.unwrap_or(NONE);
         let behind = core::mem::replace(self.link_behind(list, before), place);
+        debug_assert!(*self.link_before(list, behind) == before, "`before` is in this list");
         *self.link_before(list, behind) = place;
         self.nodes[place as usize] = Node { before, behind };
+        debug_assert!(list.are_consistent(), "{list:?}");
     }
 
     /// Inserts a timer that is in no list at the back.
@@ -122,8 +130,11 @@ impl Lists {
     /// Removes a timer that is in this list.
     pub fn remove(&mut self, list: &mut Ends, place: u32) {
         let Node { before, behind } = self.nodes[place as usize];
+        debug_assert_eq!(*self.link_behind(list, before), place, "the timer is in this list");
+        debug_assert_eq!(*self.link_before(list, behind), place, "the timer is in this list");
         *self.link_behind(list, before) = behind;
         *self.link_before(list, behind) = before;
+        debug_assert!(list.are_consistent(), "{list:?}");
     }
 
     /// Removes the first timer and returns it.
@@ -136,10 +147,12 @@ impl Lists {
     /// Moves all timers of the other list to the back of this list.
     pub fn append(&mut self, list: &mut Ends, other: &mut Ends) {
         let Some(first) = other.first() else { return };
+        debug_assert_eq!(self.nodes[first as usize].before, NONE, "the first timer of a list");
         let last = list.last;
         *self.link_behind(list, last) = first;
         self.nodes[first as usize].before = last;
         list.last = core::mem::take(other).last;
+        debug_assert!(list.are_consistent(), "{list:?}");
     }
 
     /// The timers of a list, in order.

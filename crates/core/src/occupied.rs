@@ -36,12 +36,14 @@ impl Occupied {
     /// Marks a slot as occupied.
     #[inline]
     pub fn set(&mut self, at: usize) {
+        debug_assert!(at < self.slots);
         self.words[at / WORD] |= 1 << (at % WORD);
     }
 
     /// Marks a slot as empty.
     #[inline]
     pub fn clear(&mut self, at: usize) {
+        debug_assert!(at < self.slots);
         self.words[at / WORD] &= !(1 << (at % WORD));
     }
 
@@ -50,6 +52,7 @@ impl Occupied {
     /// counts as a visit.
     #[inline]
     pub fn next(&self, from: usize, count: usize, meter: &impl Meter) -> Option<usize> {
+        debug_assert!(from < self.slots && count <= self.slots, "{from}, {count}");
         let mut passed = 0;
         while passed < count {
             meter.tally(Work::SlotVisit, 1);

@@ -133,7 +133,10 @@ impl<T, Q: Queue<M>, M: Meter> Timer<T> for Ordered<T, Q, M> {
         if self.queue.first()? > self.now {
             return None;
         }
-        let (id, Waiting { key, value }) = self.timers.remove_at(self.queue.pop(&self.meter)?)?;
+        let place = self.queue.pop(&self.meter);
+        debug_assert!(place.is_some_and(|it| self.timers.at(it).is_some()), "a live timer");
+        let (id, Waiting { key, value }) = self.timers.remove_at(place?)?;
+        debug_assert!(key.deadline <= self.now, "the queue removed the timer that is due");
         Some(Expired { id, deadline: key.deadline, value })
     }
 

@@ -98,14 +98,17 @@ impl<M: Meter> Overdue<M> {
         }
         self.arrivals += 1;
         let arrival = Link::MIN.saturating_add(self.arrivals - 1);
-        self.waiting.insert(Metered::new((deadline, arrival), meter), index);
+        let other = self.waiting.insert(Metered::new((deadline, arrival), meter), index);
+        debug_assert_eq!(other, None, "no two timers have the same arrival");
+        debug_assert!(self.arrivals <= LAST_ARRIVAL, "the highest bit is left to the wheel");
         arrival
     }
 
     /// Removes a timer that has not fired.
     #[inline(never)]
     pub fn remove(&mut self, deadline: Tick, arrival: Link, meter: &M) {
-        self.waiting.remove(&Metered::new((deadline, arrival), meter));
+        let removed = self.waiting.remove(&Metered::new((deadline, arrival), meter));
+        debug_assert!(removed.is_some(), "a timer with an arrival is in the map");
     }
 
     /// Removes the earliest timer and returns its place.
@@ -125,6 +128,7 @@ impl<M: Meter> Overdue<M> {
             timers.set_arrival(index, arrival);
             self.waiting.insert(Metered::new((deadline, arrival), meter), index);
         }
+        debug_assert_eq!(self.arrivals as usize, self.waiting.len());
     }
 }
 

@@ -83,6 +83,7 @@ impl<X, const N: usize> Segments<X, N> {
     /// both `N` and `at`.
     #[inline]
     pub fn slice(&self, at: usize, len: usize) -> &[X] {
+        debug_assert!(at % N + len <= N, "the elements are in one segment");
         &self.segments[at / N][at % N..][..len]
     }
 

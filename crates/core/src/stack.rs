@@ -58,6 +58,7 @@ impl<X: Copy> Stack<X> {
             self.make_room();
         }
         self.top.push(element);
+        debug_assert!(self.top.len() <= PIECE, "a full piece gets no element");
     }
 
     /// Grows the top piece, or starts a new piece if the top piece is full.
@@ -71,6 +72,7 @@ impl<X: Copy> Stack<X> {
         let mut piece = mem::take(&mut self.spare);
         piece.reserve_exact(PIECE);
         self.full.push(mem::replace(&mut self.top, piece));
+        debug_assert!(self.full.last().is_some_and(|it| it.len() == PIECE), "a full piece");
     }
 
     /// Removes the top element and returns it.
@@ -86,6 +88,7 @@ impl<X: Copy> Stack<X> {
     fn pop_full_piece(&mut self) -> Option<X> {
         let piece = self.full.pop()?;
         self.spare = mem::replace(&mut self.top, piece);
+        debug_assert!(self.spare.is_empty(), "no element is lost with the spare piece");
         self.top.pop()
     }
 

@@ -87,7 +87,9 @@ impl<T, M: Meter> HashedWheel<T, M> {
     }
 
     fn deadline_at(&self, place: u32) -> Tick {
-        self.timers.at(place).map_or(Tick::MAX, |entry| entry.deadline)
+        let timer = self.timers.at(place);
+        debug_assert!(timer.is_some(), "a timer in a list is live");
+        timer.map_or(Tick::MAX, |entry| entry.deadline)
     }
 
     /// Links the timer at a place according to its deadline, and returns its link.
@@ -147,7 +149,9 @@ impl<T, M: Meter> HashedWheel<T, M> {
             distance += passed;
             let at = (from + distance) & (count - 1);
             self.meter.tally(Work::SlotVisit, 1);
+            debug_assert!(!self.slots[at].is_empty(), "an occupied slot has a timer");
             let first = self.slots[at].first().map_or(Tick::MAX, |place| self.deadline_at(place));
+            debug_assert!(first >= self.hand, "no timer in a slot is due before the hand");
             if best.is_none_or(|(earliest, _)| first < earliest) {
                 best = Some((first, at));
             }
@@ -173,6 +177,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
                 self.hand = tick;
                 self.meter.tally(Work::Link, LINKS_OUT);
                 let place = self.lists.pop_front(&mut self.slots[at]);
+                debug_assert!(place.is_some(), "an occupied slot has a timer");
                 self.vacate(at);
                 return place;
             }

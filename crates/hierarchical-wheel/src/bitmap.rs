@@ -53,6 +53,13 @@ impl Bitmap {
         if *word == 0 {
             self.summary[(at / WORD) as usize] &= !(1 << (at % WORD));
         }
+        debug_assert!(self.is_summary_right(at));
+    }
+
+    /// Returns `true` if the summary has the bit of a word exactly if the word is not zero.
+    fn is_summary_right(&self, word: u32) -> bool {
+        let bit = self.summary[(word / WORD) as usize] >> (word % WORD) & 1;
+        (bit == 1) == (self.words[word as usize] != 0)
     }
 
     /// Returns `true` if the slot is in the set. O(1).
@@ -70,6 +77,7 @@ impl Bitmap {
             if *summary != 0 {
                 meter.tally(Work::SlotVisit, 1);
                 let word = at as u32 * WORD + summary.trailing_zeros();
+                debug_assert!(self.is_summary_right(word));
                 return Some(word * WORD + self.words[word as usize].trailing_zeros());
             }
         }
@@ -92,6 +100,7 @@ impl Bitmap {
             meter.tally(Work::SlotVisit, 1);
             if rest != 0 {
                 let word = summary * WORD + rest.trailing_zeros();
+                debug_assert!(self.is_summary_right(word));
                 meter.tally(Work::SlotVisit, 1);
                 return Some(word * WORD + self.words[word as usize].trailing_zeros());
             }

@@ -124,6 +124,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     #[cold]
     #[inline(never)]
     pub(crate) fn become_large(&mut self) {
+        debug_assert!(!self.large.is_on(), "a wheel becomes large once");
+        let timers = self.nodes.len();
         let (small, bits, mask) = (self.ways, self.bits, self.mask);
         self.nodes.lift_limit();
         self.bits = BITS;
@@ -148,6 +150,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         for way in small.iter().step_by(bits as usize).filter(|way| way.first != OUTSIDE) {
             self.nodes.recycle_slots(way.first, mask + 1);
         }
+        debug_assert_eq!(self.nodes.len(), timers, "no timer is lost");
         self.find_opens();
         self.find_next::<true>();
     }
@@ -194,6 +197,10 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// not exist yet.
     #[inline]
     fn sentinel_of(&mut self, slot: Slot) -> u32 {
+        debug_assert!(
+            (slot.at >> self.bits).wrapping_sub(self.block_of(slot.level, self.hand)) <= 1,
+            "a level has a current and a next block: {slot:?}"
+        );
         let side = Self::side_of(slot.at >> self.bits);
         let mut first = self.large.levels[slot.level as usize].blocks[side as usize];
         if first == OUTSIDE {
@@ -221,6 +228,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
 
     /// The sentinel of the slot of a deadline, and the shift of its level.
     pub(crate) fn slot_of(&mut self, deadline: Tick) -> (u32, u32) {
+        debug_assert!(deadline >= self.hand, "an overdue timer is in no slot");
         let mut level = highest_difference(deadline, self.hand) as u32 / self.bits;
         // The timers of an open slot go to the level below.
         while level > 0 && self.is_below(level, deadline) {

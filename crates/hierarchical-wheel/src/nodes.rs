@@ -200,11 +200,18 @@ impl<T> Nodes<T> {
         deadline: Tick,
         value: T,
     ) {
+        debug_assert!(!self.is_timer(id.index()), "the place is free");
         let armed = Armed { generation: id.generation(), arrival: None, deadline, value };
         let node = Node { prev, next, body: Body::Timer(armed) };
         // The place is free and has nothing to drop. `forget` avoids the read of its content, which
         // could miss the cache.
         mem::forget(mem::replace(self.node_mut(id.index()), node));
+    }
+
+    /// Returns `true` if a node is a live timer.
+    #[inline]
+    pub(crate) fn is_timer(&self, at: u32) -> bool {
+        matches!(self.node(at).body, Body::Timer(_))
     }
 
     /// Sets the neighbours of a node.
@@ -260,6 +267,7 @@ impl<T> Nodes<T> {
     /// postponed.
     #[inline(always)]
     pub(crate) fn pop(&mut self, slot: u32, tick: Tick) -> Option<(TimerId, Armed<T>, bool)> {
+        debug_assert!(!self.is_empty(slot), "a slot that is due has a timer");
         let at = self.node(slot).next;
         let node = self.node_mut(at);
         let next = node.next;
@@ -273,6 +281,7 @@ impl<T> Nodes<T> {
         self.release(id);
         self.node_mut(slot).next = next;
         self.node_mut(next).prev = slot;
+        debug_assert_eq!(armed.arrival, None, "an overdue timer is in no slot");
         Some((id, armed, next == slot))
     }
 
@@ -280,6 +289,7 @@ impl<T> Nodes<T> {
     pub(crate) fn remove_overdue(&mut self, at: u32) -> (TimerId, Armed<T>) {
         match mem::replace(&mut self.node_mut(at).body, Body::FREE) {
             Body::Timer(armed) => {
+                debug_assert!(armed.arrival.is_some(), "an overdue timer has an arrival");
                 let id = TimerId::from_parts(at, armed.generation);
                 self.release(id);
                 (id, armed)
@@ -306,6 +316,7 @@ impl<T> Nodes<T> {
         // does not exist is at or after `OUTSIDE`, and the `prev` of an open slot is `OUTSIDE`.
         let prev = self.nodes.get(slot as usize)?.prev;
         self.nodes.get_mut(prev as usize)?.next = at;
+        debug_assert!(!self.is_timer(slot), "a list begins and ends at its sentinel");
         self.node_mut(slot).prev = at;
         Some(Links { prev, next: slot })
     }
@@ -314,6 +325,7 @@ impl<T> Nodes<T> {
     /// appended to the slot.
     pub(crate) fn open(&mut self, slot: u32, older: u32) {
         let Node { prev: last, next: first, .. } = *self.node(slot);
+        debug_assert_ne!(last, OUTSIDE, "a slot opens once");
         if first != slot {
             debug_assert!(self.is_empty(older), "the slot that was open before is closed");
             self.set_links(older, Links { prev: last, next: first });
@@ -330,6 +342,8 @@ impl<T> Nodes<T> {
 
     /// Closes an open slot, which is empty then.
     pub(crate) fn close_slot(&mut self, slot: u32) {
+        debug_assert_eq!(self.node(slot).prev, OUTSIDE, "the slot is open");
+        debug_assert!(self.is_empty(slot), "no timer comes to an open slot");
         self.set_links(slot, Links { prev: slot, next: slot });
     }
 
@@ -366,6 +380,7 @@ impl<T> Nodes<T> {
     /// this writes only its own links. The caller ignores the result.)
     #[inline(always)]
     fn close(&mut self, prev: u32, next: u32) -> Option<u32> {
+        debug_assert_eq!(self.node(prev).next, self.node(next).prev, "both link to the timer");
         self.node_mut(prev).next = next;
         self.node_mut(next).prev = prev;
         (prev == next).then_some(prev)
@@ -384,6 +399,7 @@ impl<T> Nodes<T> {
     /// other timers and then to the slot itself.
     #[inline]
     pub(crate) fn take_list(&mut self, slot: u32) -> u32 {
+        debug_assert_ne!(self.node(slot).prev, OUTSIDE, "an open slot has no timers");
         let sentinel = self.node_mut(slot);
         sentinel.prev = slot;
         mem::replace(&mut sentinel.next, slot)
@@ -392,6 +408,7 @@ impl<T> Nodes<T> {
     /// The node behind a timer, and the deadline of the timer.
     #[inline]
     pub(crate) fn next(&self, at: u32) -> (u32, Tick) {
+        debug_assert!(self.is_timer(at), "only a timer has a deadline");
         (self.node(at).next, self.deadline_at(at))
     }
 

@@ -182,6 +182,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         if links.is_alone() {
             self.occupy(self.nodes.number(links.next), deadline >> shift << shift);
         }
+        debug_assert!(self.due <= self.earliest(), "no call misses a timer");
     }
 
     /// Appends a timer if its level has no slots yet, or if its slot is open and new timers go to a
@@ -202,9 +203,11 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     #[cold]
     #[inline(never)]
     fn link_overdue(&mut self, at: u32, deadline: Tick) {
+        debug_assert!(deadline < self.hand, "the deadline has no slot");
         let arrival = self.overdue.insert(&mut self.nodes, deadline, at, &self.meter);
         self.nodes.set_arrival(at, arrival);
         self.due = self.due.min(deadline);
+        debug_assert!(self.due <= self.earliest(), "no call misses a timer");
     }
 
     /// Updates the wheel after a timer has left its list.
@@ -229,6 +232,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// Updates the wheel after a slot that starts at `start` has received its first timer.
     #[inline]
     pub(crate) fn occupy(&mut self, number: u32, start: Tick) {
+        debug_assert!(!self.occupied.contains(number), "the slot was empty");
         self.occupied.insert(number);
         if start < self.next.start || self.next.number == NONE.number {
             self.next = Next { start, number };
@@ -243,6 +247,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     #[inline]
     pub(crate) fn vacate(&mut self, sentinel: u32) {
         let number = self.nodes.number(sentinel);
+        debug_assert!(self.occupied.contains(number), "the slot had timers");
+        debug_assert!(self.nodes.is_empty(sentinel), "the slot has no timers left");
         self.occupied.remove(number);
         if self.is_large() {
             self.large.forget(number);
@@ -268,6 +274,11 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
                 None => NONE,
             }
         };
+        debug_assert!(
+            self.next.number == NONE.number
+                || self.next.start >= self.hand && self.occupied.contains(self.next.number),
+            "the next slot has timers and does not start before the hand"
+        );
         self.set_due::<LARGE>();
     }
 
@@ -303,10 +314,13 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         while self.next.start <= self.now && self.next.number != NONE.number {
             self.hand = self.next.start;
             if self.next.number <= self.mask {
-                return Some(self.ways[0].first + self.next.number);
+                let slot = self.ways[0].first + self.next.number;
+                debug_assert!(self.hand <= self.now && !self.nodes.is_empty(slot));
+                return Some(slot);
             }
             self.cascade();
         }
+        debug_assert!(self.hand <= self.now, "the hand does not move back");
         self.hand = self.now;
         None
     }
@@ -316,10 +330,13 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// so the order of insertion is kept.
     fn cascade(&mut self) {
         let number = self.next.number;
+        debug_assert_eq!(self.hand, self.next.start, "the hand is at the slot");
+        debug_assert_eq!(self.occupied.first(&NoMeter), Some(number), "lower levels are empty");
         self.meter.tally(Work::SlotVisit, 1);
         self.occupied.remove(number);
         let slot = self.first_of(number >> self.bits) + (number & self.mask);
         self.relink_list(slot);
+        debug_assert!(!self.occupied.contains(number), "all timers of the slot have moved");
         self.find_next::<false>();
     }
 
@@ -356,6 +373,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     #[inline(never)]
     fn move_first(&mut self, slot: u32) {
         let (at, deadline, is_empty) = self.nodes.take_first(slot);
+        debug_assert!(deadline > self.hand, "the timer was postponed");
         self.relink_postponed(at, deadline);
         if is_empty {
             self.vacate(slot);
@@ -365,6 +383,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// Links a postponed timer, whose deadline is after its former slot.
     #[inline(never)]
     pub(crate) fn relink_postponed(&mut self, at: u32, deadline: Tick) {
+        debug_assert!(deadline >= self.hand, "a postponed timer is not overdue");
         self.meter.tally(Work::CascadeMove, 1);
         self.link(at, deadline, |nodes, links| nodes.set_links(at, links));
     }
@@ -385,6 +404,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         let (id, Armed { deadline, arrival, value, .. }) = self.nodes.remove_overdue(at);
         let arrival = arrival.expect("a timer that is overdue has an arrival");
         self.unlinked_overdue(deadline, arrival);
+        debug_assert!(deadline <= self.now, "an overdue timer is due");
         Expired { id, deadline, value }
     }
 
@@ -407,6 +427,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
                 None => self.move_first(slot),
             }
         };
+        debug_assert_eq!(armed.deadline, self.hand, "a slot of level 0 has one tick");
         self.meter.tally(Work::Link, LINKS_OUT);
         if is_empty {
             self.occupied.remove(self.next.number);

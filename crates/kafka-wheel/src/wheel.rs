@@ -143,7 +143,8 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         self.lists.remove(slot, place);
         if slot.is_empty() {
             let start = self.levels[number].start_of(deadline);
-            self.queue.remove(&Metered::new((start, Reverse(number)), &self.meter));
+            let removed = self.queue.remove(&Metered::new((start, Reverse(number)), &self.meter));
+            debug_assert!(removed, "a slot that had timers is in the queue");
         }
     }
 
@@ -157,7 +158,9 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         while let Some(place) = slot.last() {
             self.meter.tally(Work::CascadeMove, 1);
             self.lists.remove(&mut slot, place);
-            let deadline = self.timers.at(place).map_or(start, |entry| entry.deadline);
+            let timer = self.timers.at(place);
+            debug_assert!(timer.is_some_and(|it| it.deadline >= start), "a live timer of the slot");
+            let deadline = timer.map_or(start, |entry| entry.deadline);
             let lowest = self.level_of(deadline);
             let mut between = (lowest + 1..number).rev();
             let is_occupied = |below: &usize| {
@@ -181,11 +184,13 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         while let Some((start, Reverse(number))) =
             self.queue.first().map(|first| first.key).filter(|(start, _)| *start <= self.now)
         {
+            debug_assert!(start >= self.hand, "the hand does not move back");
             self.hand = start;
             if number == 0 {
                 self.meter.tally(Work::Link, LINKS_OUT);
                 let slot = self.levels[0].slot(start);
                 let place = self.lists.pop_front(slot);
+                debug_assert!(place.is_some(), "a slot of the queue has a timer");
                 if slot.is_empty() {
                     self.queue.pop_first();
                 }

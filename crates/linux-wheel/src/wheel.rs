@@ -139,7 +139,9 @@ impl<T, M: Meter> LinuxWheel<T, M> {
         while let Some((end, number)) = self.next_end().filter(|(end, _)| *end <= now) {
             // The two links between the lists.
             self.meter.tally(Work::Link, 2);
+            debug_assert!(end > self.now, "the slots that have ended are empty");
             let mut slot = self.levels[number].take(end);
+            debug_assert!(!slot.is_empty(), "an occupied slot has a timer");
             self.lists.append(&mut self.due, &mut slot);
         }
         self.now = now;
@@ -163,7 +165,11 @@ impl<T, M: Meter> Timer<T> for LinuxWheel<T, M> {
     /// due, the deadline of the first of these.
     fn next_wakeup(&self) -> Option<Tick> {
         match self.due.first() {
-            Some(place) => self.timers.at(place).map(|entry| entry.deadline),
+            Some(place) => {
+                let timer = self.timers.at(place);
+                debug_assert!(timer.is_some(), "a timer in a list is live");
+                timer.map(|entry| entry.deadline)
+            }
             None => self.next_end().map(|(end, _)| end),
         }
     }

@@ -76,6 +76,7 @@ impl DueLine {
     #[inline]
     pub(crate) fn pop(&mut self, meter: &impl Meter) -> Option<Waiting> {
         let first = *self.timers.get(self.read)?;
+        debug_assert!(first.is_live(), "the first position has a timer");
         self.read += 1;
         self.live -= 1;
         self.skip_holes(meter);
@@ -89,7 +90,10 @@ impl DueLine {
         entries: &mut Arena<E, Link>,
         meter: &impl Meter,
     ) {
-        let position = Link::new(link.get() & !IN_LINE).map_or(0, position_of);
+        let in_line = Link::new(link.get() & !IN_LINE);
+        debug_assert!(in_line.is_some(), "links to positions start at 1");
+        let position = in_line.map_or(0, position_of);
+        debug_assert!(position >= self.read && self.timers[position].is_live());
         meter.tally(Work::ElementMove, 1);
         self.timers[position] = Waiting::HOLE;
         self.live -= 1;

@@ -108,6 +108,7 @@ impl Slot {
     #[inline]
     fn erase(&mut self, link: Link) {
         let gone = core::mem::replace(&mut self.timers[position_of(link)], Waiting::HOLE);
+        debug_assert!(gone.is_live(), "a timer is removed once");
         self.is_exact &= gone.deadline != self.earliest;
         self.live -= 1;
     }
@@ -228,6 +229,7 @@ impl Slots {
 
     /// Clears a slot that has only holes.
     pub(crate) fn clear(&mut self, at: usize) {
+        debug_assert_eq!(self.slots[at].live, 0, "the slot has only holes");
         self.slots[at].clear();
         self.blocks[at / BLOCK].occupied &= !(1 << (at % BLOCK));
     }

@@ -316,7 +316,9 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.turn(now);
         let index = self.take_due()?;
+        debug_assert!(self.entries.at(index).is_some(), "a timer in line is live");
         let (id, entry) = self.entries.remove_at(index)?;
+        debug_assert!(entry.deadline <= self.now, "no timer fires early");
         Some(Expired { id, deadline: entry.deadline, value: entry.value })
     }
 

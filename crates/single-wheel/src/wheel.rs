@@ -193,7 +193,9 @@ impl<T, M: Meter> SingleWheel<T, M> {
             return self.lists.remove(&mut unknown, place);
         }
         let turn = Metered::new(self.turn_of(deadline), &self.meter);
-        if let Turn::Occupied(mut overflow) = self.overflow.entry(turn) {
+        let entry = self.overflow.entry(turn);
+        debug_assert!(matches!(entry, Turn::Occupied(_)), "the turn of a timer has a list");
+        if let Turn::Occupied(mut overflow) = entry {
             self.lists.remove(&mut overflow.get_mut().timers, place);
             if overflow.get().timers.is_empty() {
                 overflow.remove();
@@ -241,15 +243,18 @@ impl<T, M: Meter> SingleWheel<T, M> {
     /// Moves the hand to the first tick of the first turn that has an overflow list, and moves the
     /// timers of the list to the slots.
     fn begin(&mut self, turn: Tick) {
+        debug_assert!(turn >= self.hand && turn <= self.now, "the hand does not move back");
         self.hand = turn;
-        // `turn` is the first key.
         let first = self.overflow.pop_first();
+        debug_assert!(first.as_ref().is_some_and(|(first, _)| first.key == turn));
         let mut list = first.map_or(Ends::EMPTY, |(_, overflow)| overflow.timers);
         // From the last to the first, each to the front of its slot: the timers that are in the
         // slot already were inserted later.
         while let Some(place) = list.last() {
             self.meter.tally(Work::CascadeMove, 1);
-            let deadline = self.timers.at(place).map_or(turn, |entry| entry.deadline);
+            let timer = self.timers.at(place);
+            debug_assert!(timer.is_some_and(|it| self.turn_of(it.deadline) == turn));
+            let deadline = timer.map_or(turn, |entry| entry.deadline);
             let at = self.slot_of(deadline);
             self.lists.remove(&mut list, place);
             self.lists.push_front(&mut self.slots[at], place);
@@ -273,6 +278,7 @@ impl<T, M: Meter> SingleWheel<T, M> {
                     self.hand = tick;
                     self.meter.tally(Work::Link, LINKS_OUT);
                     let place = self.lists.pop_front(&mut self.slots[at]);
+                    debug_assert!(place.is_some(), "an occupied slot has a timer");
                     self.vacate(at);
                     return place;
                 }

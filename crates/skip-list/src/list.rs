@@ -121,6 +121,7 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
         self.meter.tally(Work::Comparison, 1);
         let first = self.levels.due(self.now)?;
         self.levels.unlink(first.at, &self.meter);
+        debug_assert!(self.arena.at(first.at).is_some(), "a timer in the list is live");
         let (id, value) = self.arena.remove_at(first.at)?;
         Some(Expired { id, deadline: first.deadline, value })
     }

@@ -76,6 +76,10 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         });
         let slots = closed.filter_map(|from| self.first_of_level(from));
         self.large.opens = slots.map(|slot| self.opening(slot)).min().unwrap_or(Tick::MAX);
+        debug_assert!(
+            self.large.opens > self.hand || self.large.opens == Tick::MAX,
+            "each slot that should be open is open"
+        );
     }
 
     /// Updates the wheel after the slot that starts at `start` has received its first timer.
@@ -122,8 +126,11 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             let side = self.next.number >> self.bits;
             if side <= 1 && self.next.start == self.hand {
                 let first = self.large.levels[0].blocks[side as usize];
-                return Some(first + (self.next.number & self.mask));
+                let slot = first + (self.next.number & self.mask);
+                debug_assert!(self.hand <= self.now && !self.nodes.is_empty(slot));
+                return Some(slot);
             }
+            debug_assert!(self.next.start > self.hand, "the slots that start here moved down");
         }
         self.enter(self.now);
         if self.large.pending != 0 && self.now > self.large.moved {
@@ -136,6 +143,11 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// Moves the hand to a tick. No slot that starts before that tick is occupied.
     #[inline(always)]
     fn enter(&mut self, tick: Tick) {
+        debug_assert!(tick >= self.hand, "the hand does not move back");
+        debug_assert!(
+            self.next.number == NONE.number || self.next.start >= tick,
+            "no occupied slot starts before the hand"
+        );
         let before = core::mem::replace(&mut self.hand, tick);
         if (before ^ tick) >> self.bits != 0 {
             self.enter_block(before);
@@ -218,10 +230,19 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         let open = core::mem::replace(&mut self.large.levels[level as usize].open, OUTSIDE);
         self.large.pending &= !(1 << level);
         if open != OUTSIDE {
-            debug_assert!(self.nodes.is_empty(self.large.older + level), "they have moved");
-            debug_assert!(self.nodes.is_empty(open), "no timer comes to an open slot");
+            let older = self.large.older + level;
+            debug_assert!(self.nodes.is_empty(older), "the older timers have moved");
+            debug_assert!(!self.occupied.contains(self.nodes.number(older)));
             self.nodes.close_slot(open);
         }
+    }
+
+    /// Returns `true` if the open slot of a level is occupied exactly if it has older timers, or if
+    /// no slot of the level is open.
+    fn is_open_slot_right(&self, level: u32) -> bool {
+        let older = self.large.older + level;
+        self.large.levels[level as usize].open == OUTSIDE
+            || self.occupied.contains(self.nodes.number(older)) != self.nodes.is_empty(older)
     }
 
     /// Opens the next slot of a level if it should be open, its block exists, and no slot of the
@@ -239,7 +260,9 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             self.nodes.set_number(self.large.older + level, number);
             self.nodes.open(open, self.large.older + level);
             self.note_pending(slot);
+            debug_assert_eq!(open_at, self.slot_at(level, self.hand).at + 1);
         }
+        debug_assert!(self.is_open_slot_right(level));
     }
 
     /// The next slot of a level, after the one that the hand is in; `None` if that is the last one
@@ -256,6 +279,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
         self.large.pending &= !(1 << open.level);
         self.large.pending |= u64::from(is_pending) << open.level;
+        debug_assert_eq!(open.at, self.large.levels[open.level as usize].open_at);
+        debug_assert!(self.is_open_slot_right(open.level));
     }
 
     /// Moves some older timers of each open slot down. The lowest level, which has the least time,
@@ -267,7 +292,9 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         while pending != 0 {
             let level = pending.trailing_zeros();
             pending &= pending - 1;
-            let Some(open) = self.behind_hand(level) else { continue };
+            let open = self.behind_hand(level);
+            debug_assert!(open.is_some(), "the slot with older timers is after the hand");
+            let Some(open) = open else { continue };
             let number = self.number_of(open);
             if self.occupied.contains(number) {
                 self.move_down(open, self.portion(open, least));
@@ -294,6 +321,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         let Level { opened, pace, .. } = self.large.levels[open.level as usize];
         let since = self.large.moved.max(opened.saturating_sub(1));
         let start = self.start_of_slot(open);
+        debug_assert!(since < start && since <= self.now, "the slot is open now");
         let (ticks, left) = (self.now - since, start - since);
         let mut most = ticks.saturating_mul(pace.max(least));
         if left <= (start - opened) / RESERVE {
@@ -327,6 +355,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
                 if hints::is_hint(at) {
                     self.large.hints.pop_back(number, at);
                 }
+                debug_assert!(self.nodes.is_timer(at), "only timers are in a list");
                 batch[count] = (at, self.nodes.deadline_at(at));
                 count += 1;
                 at = self.nodes.prev(at);
@@ -334,6 +363,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             self.nodes.cut_after(from, at);
             most -= count;
             for &(at, deadline) in &batch[..count] {
+                debug_assert!(deadline >= self.start_of_slot(slot), "a timer never moves too late");
                 if deadline >> shift >> bits != slot.at {
                     self.relink_postponed(at, deadline);
                     continue;
@@ -357,9 +387,11 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             }
             if at == from {
                 self.vacate(from);
+                debug_assert!(self.is_open_slot_right(slot.level));
                 return;
             }
             if most == 0 {
+                debug_assert!(self.is_open_slot_right(slot.level));
                 return;
             }
         }
