@@ -162,6 +162,7 @@ impl Handlers {
     ///
     /// [`Builder::spawn_on`]: crate::Builder::spawn_on
     /// [`Builder::async_runs`]: crate::Builder::async_runs
+    /// [`Builder::slow_after`]: crate::Builder::slow_after
     ///
     /// ```
     /// use std::time::Duration;
