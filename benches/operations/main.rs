@@ -44,7 +44,7 @@ struct Benches {
 
 impl Visitor for Benches {
     fn visit<B: Backend + 'static>(&mut self) {
-        if self.n > B::INFO.most {
+        if self.n > B::INFO.max_timers {
             return;
         }
         // Made when the first bench asks for it: a filter may leave none.

@@ -104,7 +104,7 @@ impl<B: Backend> Contender for Structure<B> {
     }
 
     fn can_play(&self, stream: &Stream, _: &Solution) -> bool {
-        stream.n <= u64::from(B::INFO.most)
+        stream.n <= u64::from(B::INFO.max_timers)
     }
 
     fn play(&self, stream: &Stream, _: &Solution) -> Played {
@@ -139,7 +139,7 @@ impl<B: Backend> Contender for Structure<B> {
     }
 
     fn memory(&self, n: u32, seed: u64) -> Option<Memory> {
-        (n <= B::INFO.most).then(|| memory::measure::<B>(n, seed))
+        (n <= B::INFO.max_timers).then(|| memory::measure::<B>(n, seed))
     }
 
     fn footprint(&self, stream: &Stream, solution: &Solution) -> Option<Footprint> {
