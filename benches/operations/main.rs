@@ -44,7 +44,7 @@ struct Benches {
 
 impl Visitor for Benches {
     fn visit<B: Backend + 'static>(&mut self) {
-        if self.n > B::INFO.most {
+        if self.n > B::INFO.max_timers {
             return;
         }
         // Created by the first bench that runs, since a filter may select none.

@@ -41,8 +41,8 @@ struct SmallHierarchy<const SLOTS: usize>;
 impl<const SLOTS: usize> Backend for SmallHierarchy<SLOTS> {
     const INFO: Info = Info {
         name: "hierarchical-wheel with few slots",
-        vain_wakeups: 64_u32.div_ceil(SLOTS.ilog2()) - 1,
-        most: u32::MAX,
+        max_idle_wakeups: 64_u32.div_ceil(SLOTS.ilog2()) - 1,
+        max_timers: u32::MAX,
         ..wheelhouse_hierarchical_wheel::Definition::INFO
     };
 

@@ -65,7 +65,7 @@ definition! {
         structure: "unordered array, all timers read when one may be due",
         source: "Varghese & Lauck scheme 1",
         precision: Precision::Exact,
-        vain_wakeups: 1,
+        max_idle_wakeups: 1,
         costs: Costs {
             insert: "O(1)",
             cancel: "O(1)",
@@ -73,7 +73,7 @@ definition! {
             fire: "O(n) a tick, O(log k) each of k",
         },
         bounds: unordered,
-        most: LINEAR,
+        max_timers: LINEAR,
     }
 }
 
@@ -84,7 +84,7 @@ definition! {
         structure: "hash map by handle, all timers read when one may be due",
         source: "session stores; similar: ZooKeeper's expiry queue",
         precision: Precision::Exact,
-        vain_wakeups: 1,
+        max_idle_wakeups: 1,
         costs: Costs {
             insert: "O(1)",
             cancel: "O(1)",
@@ -92,7 +92,7 @@ definition! {
             fire: "O(n) a tick, O(log k) each of k",
         },
         bounds: unordered,
-        most: LINEAR,
+        max_timers: LINEAR,
     }
 }
 
@@ -103,7 +103,7 @@ definition! {
         structure: "sorted doubly linked list, searched from the head",
         source: "Varghese & Lauck scheme 2; BSD callouts before 1995",
         precision: Precision::Exact,
-        vain_wakeups: 0,
+        max_idle_wakeups: 0,
         costs: Costs { insert: "O(n)", cancel: "O(1)", reschedule: "O(n)", fire: "O(1)" },
         // Two steps for each timer passed. With uniform delays an insertion passes half of the
         // timers if all were started together, two thirds if old and new timers are mixed.
@@ -118,7 +118,7 @@ definition! {
                 next_wakeup: 0.0,
             }
         },
-        most: LINEAR,
+        max_timers: LINEAR,
     }
 }
 
@@ -129,7 +129,7 @@ definition! {
         structure: "sorted doubly linked list, searched from the rear",
         source: "Varghese & Lauck scheme 2, recommended for equal delays",
         precision: Precision::Exact,
-        vain_wakeups: 0,
+        max_idle_wakeups: 0,
         costs: Costs {
             insert: "O(n), O(1) if due last",
             cancel: "O(1)",
@@ -137,7 +137,7 @@ definition! {
             fire: "O(1)",
         },
         bounds: SortedListDefinition::INFO.bounds,
-        most: LINEAR,
+        max_timers: LINEAR,
     }
 }
 
@@ -148,7 +148,7 @@ definition! {
         structure: "sorted array, binary search, elements move to make room",
         source: "the slice of alex023/clock's comparison",
         precision: Precision::Exact,
-        vain_wakeups: 0,
+        max_idle_wakeups: 0,
         costs: Costs { insert: "O(n)", cancel: "O(n)", reschedule: "O(n)", fire: "O(1)" },
         bounds: |n| {
             let step = bisection(n) + 0.75 * n as f64;
@@ -161,7 +161,7 @@ definition! {
                 next_wakeup: 0.0,
             }
         },
-        most: LINEAR,
+        max_timers: LINEAR,
     }
 }
 
@@ -172,7 +172,7 @@ definition! {
         structure: "red-black tree, nodes reached by handle",
         source: "Varghese & Lauck scheme 3; alex023/clock, Linux hrtimers",
         precision: Precision::Exact,
-        vain_wakeups: 0,
+        max_idle_wakeups: 0,
         costs: Costs {
             insert: "O(log n)",
             cancel: "O(1) amortised, worst O(log n)",
@@ -192,7 +192,7 @@ definition! {
                 next_wakeup: 0.0,
             }
         },
-        most: u32::MAX,
+        max_timers: u32::MAX,
     }
 }
 
@@ -203,7 +203,7 @@ definition! {
         structure: "B-tree by (deadline, insertion)",
         source: "Varghese & Lauck scheme 3; std's BTreeMap",
         precision: Precision::Exact,
-        vain_wakeups: 0,
+        max_idle_wakeups: 0,
         costs: Costs {
             insert: "O(log n)",
             cancel: "O(log n)",
@@ -222,6 +222,6 @@ definition! {
                 next_wakeup: 0.0,
             }
         },
-        most: u32::MAX,
+        max_timers: u32::MAX,
     }
 }

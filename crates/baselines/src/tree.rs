@@ -114,7 +114,7 @@ impl Tree {
     }
 
     /// Restores the invariants if the red node `at` has a red parent.
-    fn mend_red(&mut self, mut at: u32, meter: &impl Meter) {
+    fn fix_red(&mut self, mut at: u32, meter: &impl Meter) {
         while self.is_red(self.parent(at)) {
             let mut parent = self.parent(at);
             let above = self.parent(parent);
@@ -145,7 +145,7 @@ impl Tree {
 
     /// Restores the invariants after a black node was removed: the paths through `at`, which may be
     /// `NONE`, under `parent` pass one black node too few.
-    fn mend_black(&mut self, mut at: u32, mut parent: u32, meter: &impl Meter) {
+    fn fix_black(&mut self, mut at: u32, mut parent: u32, meter: &impl Meter) {
         while parent != NONE && !self.is_red(at) {
             let side = self.side(at, parent);
             let mut other = self.child(parent, 1 - side);
@@ -216,7 +216,7 @@ impl<M: Meter> Queue<M> for Tree {
         if parent == NONE {
             self.node(place).is_red = false;
         } else {
-            self.mend_red(place, meter);
+            self.fix_red(place, meter);
         }
     }
 
@@ -229,7 +229,7 @@ impl<M: Meter> Queue<M> for Tree {
             let was_red = self.is_red(place);
             let (child, parent) = self.splice(place, meter);
             if !was_red {
-                self.mend_black(child, parent, meter);
+                self.fix_black(child, parent, meter);
             }
             return;
         }
@@ -249,7 +249,7 @@ impl<M: Meter> Queue<M> for Tree {
             self.replace(next, side, children[side], meter);
         }
         if !was_red {
-            self.mend_black(child, parent, meter);
+            self.fix_black(child, parent, meter);
         }
     }
 

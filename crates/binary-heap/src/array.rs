@@ -119,7 +119,7 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
     /// The number of timers that must have fired in one call before the heap counts how many more
     /// are due. Their cost pays for the count.
     #[inline]
-    pub(crate) fn enough_to_look(&self) -> usize {
+    pub(crate) fn bulk_threshold(&self) -> usize {
         self.nodes.len() / 32 + 32
     }
 
@@ -133,7 +133,7 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
     }
 
     /// Separates the timers that are due at `now` and sorts them. O(n) for n timers, plus the sort.
-    pub(crate) fn set_aside_due<'a, M: Meter>(
+    pub(crate) fn split_due<'a, M: Meter>(
         &'a mut self,
         now: Tick,
         meter: &'a M,

@@ -34,8 +34,8 @@ impl<const ARITY: usize> Backend for Definition<ARITY> {
         structure: names(ARITY).1,
         source: "Williams 1964; java.util.Timer, libevent, Go (4-ary)",
         precision: Precision::Exact,
-        vain_wakeups: 0,
-        most: u32::MAX,
+        max_idle_wakeups: 0,
+        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(1) average, worst O(log n)",
             cancel: "O(1) average, worst O(log n)",
@@ -76,8 +76,8 @@ impl Backend for LazyDefinition {
         structure: "4-ary heap, cancelled nodes stay until they outnumber live ones",
         source: "std and dary_heap with lazy deletion; ScheduledThreadPoolExecutor",
         precision: Precision::Exact,
-        vain_wakeups: 2,
-        most: u32::MAX,
+        max_idle_wakeups: 2,
+        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(1) average, worst O(log n)",
             cancel: "O(1) amortised, worst O(n)",

@@ -77,13 +77,13 @@ impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
     #[inline(never)]
     fn advance_due(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
         let mut fired = 0;
-        let mut enough = self.array.enough_to_look();
+        let mut threshold = self.array.bulk_threshold();
         while let Some(expired) = self.pop_expired(self.now) {
             fired += 1;
             on_expiry(expired);
-            if fired >= enough {
+            if fired >= threshold {
                 fired += self.advance_in_bulk(on_expiry);
-                enough = fired + self.array.enough_to_look();
+                threshold = fired + self.array.bulk_threshold();
             }
         }
         fired
@@ -97,7 +97,7 @@ impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
             return 0;
         }
         let mut fired = 0;
-        for node in self.array.set_aside_due(self.now, &self.meter) {
+        for node in self.array.split_due(self.now, &self.meter) {
             debug_assert!(self.arena.at(node.index).is_some(), "a timer in the heap is live");
             if let Some((id, value)) = self.arena.remove_at(node.index) {
                 fired += 1;

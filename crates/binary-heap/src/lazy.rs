@@ -73,7 +73,7 @@ pub struct LazyHeap<T, M = NoMeter> {
     /// `true` if a node may be outdated.
     moved: bool,
     /// `true` if a timer was cancelled or moved since the last call in vain.
-    stirred: bool,
+    changed_since_vain: bool,
     now: Tick,
     meter: M,
 }
@@ -103,7 +103,7 @@ impl<T, M: Meter> LazyHeap<T, M> {
             array: HeapArray::with_capacity(capacity),
             orders: 0,
             moved: false,
-            stirred: false,
+            changed_since_vain: false,
             now: start,
             meter,
         }
@@ -126,7 +126,7 @@ impl<T, M: Meter> LazyHeap<T, M> {
     /// Numbers the nodes from 1 again. Needed once in four billion insertions and moves.
     #[cold]
     fn renumber(&mut self) {
-        self.catch_up();
+        self.update_nodes();
         let (timers, orders) = (&mut self.timers, &mut self.orders);
         *orders = 0;
         let change = |node: &LazyNode| {
@@ -145,7 +145,7 @@ impl<T, M: Meter> LazyHeap<T, M> {
         let Some(mut first) = self.array.first().copied() else { return false };
         self.meter.tally(Work::EntryScan, 1);
         let order = first.order();
-        if !catch_up_node(&mut self.timers, &mut first) {
+        if !update_node(&mut self.timers, &mut first) {
             self.array.remove_first(&self.meter);
         } else if first.order() != order {
             self.array.replace_first(first, &self.meter);
@@ -160,7 +160,7 @@ impl<T, M: Meter> LazyHeap<T, M> {
     /// connections are, it would check nodes that are not due for a long time.
     #[cold]
     fn wake_in_vain(&mut self) {
-        if !core::mem::take(&mut self.stirred) {
+        if !core::mem::take(&mut self.changed_since_vain) {
             while self.settle_first() {}
         }
     }
@@ -168,7 +168,7 @@ impl<T, M: Meter> LazyHeap<T, M> {
     #[inline]
     fn limit_dead(&mut self) {
         if self.array.len() > 2 * self.timers.len() + FEW {
-            self.catch_up();
+            self.update_nodes();
         }
     }
 
@@ -177,7 +177,7 @@ impl<T, M: Meter> LazyHeap<T, M> {
     /// Checking the timer of each node costs a cache miss per node. Creating new nodes from all
     /// timers instead reads memory in order. This is done unless most places are free.
     #[inline(never)]
-    fn catch_up(&mut self) {
+    fn update_nodes(&mut self) {
         let timers = &mut self.timers;
         if timers.peak() <= 2 * self.array.len() {
             let nodes = timers
@@ -191,7 +191,7 @@ impl<T, M: Meter> LazyHeap<T, M> {
                 self.array.nodes().iter().for_each(|node| note_node(timers, node));
             }
         } else {
-            self.array.retain(|node| catch_up_node(timers, node), &self.meter);
+            self.array.retain(|node| update_node(timers, node), &self.meter);
         }
         self.moved = false;
     }
@@ -201,13 +201,13 @@ impl<T, M: Meter> LazyHeap<T, M> {
     #[inline(never)]
     fn advance_due(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
         let mut fired = 0;
-        let mut enough = self.array.enough_to_look();
+        let mut threshold = self.array.bulk_threshold();
         while let Some(expired) = self.pop_expired(self.now) {
             fired += 1;
             on_expiry(expired);
-            if fired >= enough {
+            if fired >= threshold {
                 fired += self.advance_in_bulk(on_expiry);
-                enough = fired + self.array.enough_to_look();
+                threshold = fired + self.array.bulk_threshold();
             }
         }
         fired
@@ -221,9 +221,9 @@ impl<T, M: Meter> LazyHeap<T, M> {
             return 0;
         }
         // Now each node that is due belongs to a timer that is due.
-        self.catch_up();
+        self.update_nodes();
         let mut fired = 0;
-        for node in self.array.set_aside_due(self.now, &self.meter) {
+        for node in self.array.split_due(self.now, &self.meter) {
             debug_assert!(self.timers.at(node.index()).is_some(), "the update left no dead node");
             if let Some((id, Entry { deadline, value, .. })) = self.timers.remove_at(node.index()) {
                 fired += 1;
@@ -245,7 +245,7 @@ fn note_node<T>(timers: &mut Arena<Entry<T>, Link>, node: &LazyNode) {
 
 /// Updates a node to the deadline and order of its timer. Returns `false` if the node is dead.
 #[inline]
-fn catch_up_node<T>(timers: &mut Arena<Entry<T>, Link>, node: &mut LazyNode) -> bool {
+fn update_node<T>(timers: &mut Arena<Entry<T>, Link>, node: &mut LazyNode) -> bool {
     match timers.at_mut(node.index()) {
         Some((of_node, entry)) if of_node.get() == node.order() => {
             (*of_node, entry.slack) = (entry.order, 0);
@@ -283,7 +283,7 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
     #[inline(always)]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
         let (_, entry) = self.timers.remove(id)?;
-        self.stirred = true;
+        self.changed_since_vain = true;
         self.limit_dead();
         Some(entry.value)
     }
@@ -300,7 +300,7 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
         let slack = deadline.checked_sub(of_node_or_later);
         entry.slack = slack.map_or(0, |slack| u32::try_from(slack).unwrap_or(u32::MAX));
         (entry.deadline, entry.order) = (deadline, order);
-        self.stirred = true;
+        self.changed_since_vain = true;
         if slack.is_some() {
             self.moved = true;
             return true;
@@ -366,7 +366,7 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
     /// Drops dead nodes and updates outdated ones: O(n).
     fn compact(&mut self) {
         if self.moved || self.array.len() > self.timers.len() {
-            self.catch_up();
+            self.update_nodes();
         }
     }
 }

@@ -49,7 +49,7 @@ impl Calendar {
     }
 
     /// Inserts a timer into the sorted list of its day.
-    fn enter(&mut self, key: Key, place: u32, meter: &impl Meter) {
+    fn insert_sorted(&mut self, key: Key, place: u32, meter: &impl Meter) {
         let day = self.day_of(key.deadline);
         meter.tally(Work::SlotVisit, 1);
         let from_rear =
@@ -89,7 +89,7 @@ impl Calendar {
     /// the timers of the near future, rounded down to a power of two of ticks. All timers move:
     /// O(n).
     #[inline(never)]
-    fn renew(&mut self, days: usize, meter: &impl Meter) {
+    fn rebuild(&mut self, days: usize, meter: &impl Meter) {
         let old = core::mem::take(&mut self.days);
         let mut places = Vec::with_capacity(self.len);
         meter.tally(Work::SlotVisit, old.len() as u64);
@@ -98,7 +98,7 @@ impl Calendar {
         self.shift = self.length_of_day(&places, meter).checked_ilog2().unwrap_or(0);
         self.days = alloc::vec![Ends::EMPTY; days];
         for place in places {
-            self.enter(self.key_at(place), place, meter);
+            self.insert_sorted(self.key_at(place), place, meter);
         }
     }
 
@@ -137,14 +137,14 @@ impl<M: Meter> Queue<M> for Calendar {
         if self.days.is_empty() {
             self.days = alloc::vec![Ends::EMPTY; LEAST];
         }
-        self.enter(key, place, meter);
+        self.insert_sorted(key, place, meter);
         self.len += 1;
         meter.tally(Work::Comparison, u64::from(self.first != NONE));
         if self.first == NONE || key < self.key_at(self.first) {
             self.first = place;
         }
         if self.len > 2 * self.days.len() {
-            self.renew(2 * self.days.len(), meter);
+            self.rebuild(2 * self.days.len(), meter);
         }
     }
 
@@ -162,7 +162,7 @@ impl<M: Meter> Queue<M> for Calendar {
             };
         }
         if self.len < self.days.len() / 2 && self.days.len() > LEAST {
-            self.renew(self.days.len() / 2, meter);
+            self.rebuild(self.days.len() / 2, meter);
         }
     }
 

@@ -14,7 +14,7 @@ impl Backend for Definition {
         structure: "days of a year as sorted lists; their number and length follow the timers",
         source: "Brown 1988; event simulators",
         precision: Precision::Exact,
-        vain_wakeups: 0,
+        max_idle_wakeups: 0,
         costs: Costs {
             insert: "O(1) average, worst O(n)",
             cancel: "O(1) average, worst O(n)",
@@ -31,7 +31,7 @@ impl Backend for Definition {
             empty_tick: 1.0,
             next_wakeup: 0.0,
         },
-        most: u32::MAX,
+        max_timers: u32::MAX,
     };
 
     type Timer<T, M: Meter> = CalendarQueue<T, M>;

@@ -66,21 +66,21 @@ mod differential;
 mod exhaustive;
 mod golden;
 mod guard;
+mod operations;
 mod property;
 mod random;
 pub mod script;
 mod suite;
-mod whole;
 
 pub use contract::*;
 pub use differential::{LONG_RUN, differential_long_run, differential_run};
 pub use exhaustive::exhaustive;
 pub use golden::*;
 pub use guard::{Check, TIME_LIMIT};
+pub use operations::check_random_operations;
 pub use property::{property_any_sequence, property_end_of_time, property_many_ties, steps};
 pub use suite::{approximate_checks, checks};
 pub use wheelhouse_oracle::{Oracle, OracleDefinition};
-pub use whole::stays_whole;
 
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;

@@ -77,7 +77,7 @@ macro_rules! __each_check {
             None golden_e09_demoted_to_the_lower_wheel,
             None golden_e10_fifty_ticks_on_eight_slots,
             None golden_e11_five_hundred_seconds,
-            None golden_e12_no_useless_ticks,
+            None golden_e12_one_call_per_level,
             None golden_e13_fractions_of_a_tick_are_not_early,
             None golden_e14_varghese_and_lauck,
         }

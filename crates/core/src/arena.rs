@@ -35,16 +35,16 @@ use core::num::NonZeroU32;
 /// A link of four bytes. `Option<Link>` takes four bytes too.
 pub type Link = NonZeroU32;
 
+/// The content of a place.
 #[derive(Clone, Debug)]
-enum Place<E, L> {
+enum Cell<E, L> {
     /// Free, or retired.
     Vacant,
     /// The place has a timer.
     Live { generation: NonZeroU32, link: L, entry: E },
 }
 
-const _: () =
-    assert!(size_of::<Place<[u64; 2], Link>>() == 24 && size_of::<Place<u64, ()>>() == 16);
+const _: () = assert!(size_of::<Cell<[u64; 2], Link>>() == 24 && size_of::<Cell<u64, ()>>() == 16);
 
 /// Storage of entries behind [`TimerId`]s. All operations are O(1) unless documented otherwise. An
 /// insertion at times allocates a segment of storage.
@@ -60,7 +60,7 @@ const _: () =
 /// ```
 #[derive(Clone, Debug)]
 pub struct Arena<E, L = ()> {
-    places: Segments<Place<E, L>>,
+    cells: Segments<Cell<E, L>>,
     /// The number of places that have been used.
     used: u32,
     /// The next handle of each free place; the place freed last is on top. The generation is stored
@@ -91,14 +91,14 @@ impl<E> Arena<E> {
 impl<E, L> Arena<E, L> {
     /// An empty arena. Allocates nothing.
     pub const fn new() -> Self {
-        Self { places: Segments::new(), used: 0, free: Stack::new(), retired: 0 }
+        Self { cells: Segments::new(), used: 0, free: Stack::new(), retired: 0 }
     }
 
     /// An empty arena with room for `capacity` entries. O(capacity). An arena holds at most
     /// 2^32 - 1 entries.
     pub fn with_capacity(capacity: usize) -> Self {
         let mut arena = Self::new();
-        arena.places.grow_to(capacity, || Place::Vacant);
+        arena.cells.grow_to(capacity, || Cell::Vacant);
         arena
     }
 
@@ -151,11 +151,11 @@ impl<E, L> Arena<E, L> {
         } else {
             self.free.pop();
         }
-        let place = &mut self.places[id.index() as usize];
-        debug_assert!(matches!(place, Place::Vacant), "a place of the free stack is vacant");
-        let new = Place::Live { generation: id.generation(), link, entry };
+        let cell = &mut self.cells[id.index() as usize];
+        debug_assert!(matches!(cell, Cell::Vacant), "a place of the free stack is vacant");
+        let new = Cell::Live { generation: id.generation(), link, entry };
         // The place is vacant. Dropping its content would have to read it first.
-        mem::forget(mem::replace(place, new));
+        mem::forget(mem::replace(cell, new));
         id
     }
 
@@ -163,17 +163,17 @@ impl<E, L> Arena<E, L> {
     #[inline]
     fn use_another(&mut self) {
         self.used += 1;
-        if self.used as usize > self.places.len() {
-            self.places.grow_to(self.used as usize, || Place::Vacant);
+        if self.used as usize > self.cells.len() {
+            self.cells.grow_to(self.used as usize, || Cell::Vacant);
         }
-        debug_assert!(self.used as usize <= self.places.len(), "each used place exists");
+        debug_assert!(self.used as usize <= self.cells.len(), "each used place exists");
     }
 
     /// The entry of a handle; `None` if it has been removed.
     #[inline]
     pub fn get(&self, id: TimerId) -> Option<&E> {
-        match self.places.get(id.index() as usize)? {
-            Place::Live { generation, entry, .. } if *generation == id.generation() => Some(entry),
+        match self.cells.get(id.index() as usize)? {
+            Cell::Live { generation, entry, .. } if *generation == id.generation() => Some(entry),
             _ => None,
         }
     }
@@ -181,8 +181,8 @@ impl<E, L> Arena<E, L> {
     /// The link and the entry of a handle; `None` if it has been removed.
     #[inline]
     pub fn get_mut(&mut self, id: TimerId) -> Option<(&mut L, &mut E)> {
-        match self.places.get_mut(id.index() as usize)? {
-            Place::Live { generation, link, entry } if *generation == id.generation() => {
+        match self.cells.get_mut(id.index() as usize)? {
+            Cell::Live { generation, link, entry } if *generation == id.generation() => {
                 Some((link, entry))
             }
             _ => None,
@@ -192,9 +192,9 @@ impl<E, L> Arena<E, L> {
     /// The link and the entry of the timer at a place; `None` if the place is vacant.
     #[inline]
     pub fn at_mut(&mut self, index: u32) -> Option<(&mut L, &mut E)> {
-        match self.places.get_mut(index as usize)? {
-            Place::Live { link, entry, .. } => Some((link, entry)),
-            Place::Vacant => None,
+        match self.cells.get_mut(index as usize)? {
+            Cell::Live { link, entry, .. } => Some((link, entry)),
+            Cell::Vacant => None,
         }
     }
 
@@ -210,50 +210,50 @@ impl<E, L> Arena<E, L> {
     /// The entry at a place; `None` if the place is vacant.
     #[inline]
     pub fn at(&self, index: u32) -> Option<&E> {
-        match self.places.get(index as usize)? {
-            Place::Live { entry, .. } => Some(entry),
-            Place::Vacant => None,
+        match self.cells.get(index as usize)? {
+            Cell::Live { entry, .. } => Some(entry),
+            Cell::Vacant => None,
         }
     }
 
     /// The link of the timer at a place; `None` if the place is vacant.
     #[inline]
     pub fn link_at(&self, index: u32) -> Option<&L> {
-        match self.places.get(index as usize)? {
-            Place::Live { link, .. } => Some(link),
-            Place::Vacant => None,
+        match self.cells.get(index as usize)? {
+            Cell::Live { link, .. } => Some(link),
+            Cell::Vacant => None,
         }
     }
 
     /// The place, link and entry of each timer, in storage order. O(p), where p is the
     /// [`peak`](Self::peak).
     pub fn iter(&self) -> impl Iterator<Item = (u32, &L, &E)> {
-        self.places.iter().zip(0..self.used).filter_map(|(place, index)| match place {
-            Place::Live { link, entry, .. } => Some((index, link, entry)),
-            Place::Vacant => None,
+        self.cells.iter().zip(0..self.used).filter_map(|(cell, index)| match cell {
+            Cell::Live { link, entry, .. } => Some((index, link, entry)),
+            Cell::Vacant => None,
         })
     }
 
     /// The handle and entry of each timer, in storage order. O(p), where p is the
     /// [`peak`](Self::peak).
     pub fn iter_ids(&self) -> impl Iterator<Item = (TimerId, &E)> {
-        self.places.iter().zip(0..self.used).filter_map(|(place, index)| match place {
-            Place::Live { generation, entry, .. } => {
+        self.cells.iter().zip(0..self.used).filter_map(|(cell, index)| match cell {
+            Cell::Live { generation, entry, .. } => {
                 Some((TimerId::from_parts(index, *generation), entry))
             }
-            Place::Vacant => None,
+            Cell::Vacant => None,
         })
     }
 
     /// Removes a timer and returns its link and entry; `None` if it has been removed already.
     #[inline]
     pub fn remove(&mut self, id: TimerId) -> Option<(L, E)> {
-        let place = self.places.get_mut(id.index() as usize)?;
-        match place {
-            Place::Live { generation, .. } if *generation == id.generation() => {}
+        let cell = self.cells.get_mut(id.index() as usize)?;
+        match cell {
+            Cell::Live { generation, .. } if *generation == id.generation() => {}
             _ => return None,
         }
-        let (_, link, entry) = Self::vacate(place)?;
+        let (_, link, entry) = Self::vacate(cell)?;
         self.release(id);
         Some((link, entry))
     }
@@ -262,15 +262,15 @@ impl<E, L> Arena<E, L> {
     /// vacant.
     #[inline]
     pub fn remove_at(&mut self, index: u32) -> Option<(TimerId, E)> {
-        let (generation, _, entry) = Self::vacate(self.places.get_mut(index as usize)?)?;
+        let (generation, _, entry) = Self::vacate(self.cells.get_mut(index as usize)?)?;
         let id = TimerId::from_parts(index, generation);
         self.release(id);
         Some((id, entry))
     }
 
     #[inline]
-    fn vacate(place: &mut Place<E, L>) -> Option<(NonZeroU32, L, E)> {
-        let Place::Live { generation, link, entry } = mem::replace(place, Place::Vacant) else {
+    fn vacate(cell: &mut Cell<E, L>) -> Option<(NonZeroU32, L, E)> {
+        let Cell::Live { generation, link, entry } = mem::replace(cell, Cell::Vacant) else {
             return None;
         };
         Some((generation, link, entry))
@@ -280,7 +280,7 @@ impl<E, L> Arena<E, L> {
     #[inline]
     fn release(&mut self, id: TimerId) {
         debug_assert!(self.at(id.index()).is_none(), "a place is vacant before it is freed");
-        match id.next_of_place() {
+        match id.next_generation() {
             Some(next) => self.free.push(next),
             None => self.retired += 1,
         }
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_retired_before_its_generations_come_round() {
+    fn a_place_is_retired_before_its_generations_wrap() {
         let mut arena = Arena::new();
         let first = arena.insert(1);
         arena.remove(first);

@@ -35,7 +35,7 @@ pub struct Info {
     pub precision: Precision,
     /// The most wake-ups at which nothing fires, on the way to one deadline: the number of levels
     /// minus one for a hierarchical wheel, 0 if [`next_wakeup`](Timer::next_wakeup) is exact.
-    pub vain_wakeups: u32,
+    pub max_idle_wakeups: u32,
     /// Cost classes for readers: amortised, then worst if it differs.
     pub costs: Costs,
     /// The most work per operation in steps of [`Work`](crate::meter::Work), on average over a run
@@ -43,7 +43,7 @@ pub struct Info {
     pub bounds: fn(n: u64) -> Bounds,
     /// Measurements and tests with more timers than this are skipped, because they would take too
     /// long. `u32::MAX` means no limit.
-    pub most: u32,
+    pub max_timers: u32,
 }
 
 /// How close to its deadline a timer fires.

@@ -55,7 +55,7 @@ impl TimerId {
     /// The handle of the next timer in the same place; `None` after the last generation, when the
     /// place has to be retired.
     #[inline]
-    pub const fn next_of_place(self) -> Option<Self> {
+    pub const fn next_generation(self) -> Option<Self> {
         match self.generation.checked_add(1) {
             Some(generation) => Some(Self { generation, ..self }),
             None => None,

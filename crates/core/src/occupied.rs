@@ -12,9 +12,9 @@ const WORD: usize = u64::BITS as usize;
 /// One bit for each slot of a wheel.
 ///
 /// ```
-/// use wheelhouse_core::{SlotCount, meter::NoMeter, occupied::Occupied};
+/// use wheelhouse_core::{SlotCount, meter::NoMeter, occupied::SlotBitmap};
 ///
-/// let mut occupied = Occupied::new(SlotCount::new(256)?);
+/// let mut occupied = SlotBitmap::new(SlotCount::new(256)?);
 /// occupied.set(7);
 /// assert_eq!(occupied.next(5, 256, &NoMeter), Some(2));
 /// assert_eq!(occupied.next(8, 256, &NoMeter), Some(255));
@@ -22,12 +22,12 @@ const WORD: usize = u64::BITS as usize;
 /// # Ok::<(), wheelhouse_core::SlotCountError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Occupied {
+pub struct SlotBitmap {
     words: Vec<u64>,
     slots: usize,
 }
 
-impl Occupied {
+impl SlotBitmap {
     /// A bitmap in which no slot is occupied.
     pub fn new(slots: SlotCount) -> Self {
         Self { words: vec![0; slots.get().div_ceil(WORD)], slots: slots.get() }
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn finds_the_next_occupied_slot_round_the_wheel() -> Result<(), crate::SlotCountError> {
         for count in [2, 8, 64, 256] {
-            let mut occupied = Occupied::new(SlotCount::new(count)?);
+            let mut occupied = SlotBitmap::new(SlotCount::new(count)?);
             assert_eq!(occupied.next(1, count, &NoMeter), None);
             for only in 0..count {
                 occupied.set(only);
@@ -96,7 +96,7 @@ mod tests {
     }
     #[test]
     fn each_word_that_is_read_counts() -> Result<(), crate::SlotCountError> {
-        let mut occupied = Occupied::new(SlotCount::new(256)?);
+        let mut occupied = SlotBitmap::new(SlotCount::new(256)?);
         occupied.set(200);
         for (from, count, words) in [(200, 256, 1), (190, 256, 2), (201, 256, 5), (0, 64, 1)] {
             let meter = CountingMeter::default();

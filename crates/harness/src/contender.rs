@@ -111,7 +111,7 @@ impl<B: Backend> Contender for BackendContender<B> {
     }
 
     fn can_play(&self, stream: &Stream, _: &ExpectedAnswers) -> bool {
-        stream.n <= u64::from(B::INFO.most)
+        stream.n <= u64::from(B::INFO.max_timers)
     }
 
     fn play(&self, stream: &Stream, _: &ExpectedAnswers) -> StreamPlay {
@@ -152,7 +152,7 @@ impl<B: Backend> Contender for BackendContender<B> {
     }
 
     fn memory(&self, n: u32, seed: u64) -> Option<Memory> {
-        (n <= B::INFO.most).then(|| memory::measure::<B>(n, seed))
+        (n <= B::INFO.max_timers).then(|| memory::measure::<B>(n, seed))
     }
 
     fn footprint(&self, stream: &Stream, expected: &ExpectedAnswers) -> Option<Footprint> {

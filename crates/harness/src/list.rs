@@ -23,7 +23,9 @@ pub fn backends(sources: bool) -> Table {
     table.notes.push(limit.to_owned());
     for contender in contender::all().into_iter().chain(contender::approximate()) {
         let Some(info) = contender.info() else { continue };
-        let Some(memory) = contender.memory(MEASURED_TIMERS.min(info.most), 1) else { continue };
+        let Some(memory) = contender.memory(MEASURED_TIMERS.min(info.max_timers), 1) else {
+            continue;
+        };
         let source = sources.then_some(info.source);
         let costs = [info.costs.insert, info.costs.cancel, info.costs.reschedule, info.costs.fire];
         let mut row = vec![Cell::text(info.name), Cell::text(info.structure).wrapped(20)];

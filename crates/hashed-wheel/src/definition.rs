@@ -15,7 +15,7 @@ impl Backend for Definition {
         structure: "one wheel, sorted slots",
         source: "Varghese & Lauck scheme 5",
         precision: Precision::Exact,
-        vain_wakeups: 1,
+        max_idle_wakeups: 1,
         costs: Costs {
             insert: "O(n / M + 1), worst O(n)",
             cancel: "O(1)",
@@ -39,7 +39,7 @@ impl Backend for Definition {
                 next_wakeup: 0.0,
             }
         },
-        most: u32::MAX,
+        max_timers: u32::MAX,
     };
 
     type Timer<T, M: Meter> = HashedWheel<T, M>;

@@ -6,7 +6,7 @@ use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::linked::Entry;
 use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
-use wheelhouse_core::occupied::Occupied;
+use wheelhouse_core::occupied::SlotBitmap;
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, SlotCount, Tick, Timer, fire_due};
 
@@ -25,7 +25,7 @@ pub struct HashedWheel<T, M = NoMeter> {
     lists: Lists,
     /// The timers of each slot, in order of (deadline, insertion).
     slots: Vec<Ends>,
-    occupied: Occupied,
+    occupied: SlotBitmap,
     /// No timer in a slot is due before this tick.
     earliest: Tick,
     /// Timers whose deadline was before the hand when they were inserted or rescheduled.
@@ -68,7 +68,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
             timers: Arena::with_capacity(capacity),
             lists: Lists::new(),
             slots: alloc::vec![Ends::EMPTY; slots.get()],
-            occupied: Occupied::new(slots),
+            occupied: SlotBitmap::new(slots),
             earliest: Tick::MAX,
             overdue: Overdue::new(),
             hand: start,

@@ -117,7 +117,7 @@ mod tests {
     use wheelhouse_core::meter::NoMeter;
 
     #[test]
-    fn knows_its_least_whatever_comes_and_goes() {
+    fn first_is_the_lowest_number_after_any_operations() {
         for slots in [2, 64, 2_048, 1 << 18] {
             let (mut bitmap, mut expected) = (Bitmap::new(slots), BTreeSet::new());
             let mut state = 1_u64;

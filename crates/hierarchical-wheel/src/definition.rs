@@ -15,8 +15,8 @@ impl Backend for Definition {
         source: "Varghese & Lauck scheme 7; Kafka, tokio, Linux before 4.8",
         precision: Precision::Exact,
         // One for each level above the lowest. In unit tests a large wheel has more levels.
-        vain_wakeups: if cfg!(test) { 21 } else { 7 },
-        most: u32::MAX,
+        max_idle_wakeups: if cfg!(test) { 21 } else { 7 },
+        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(1)",
             cancel: "O(1)",

@@ -32,7 +32,7 @@ const WALKERS: usize = 16;
 const PORTION: usize = 32;
 
 /// The longest walk of a walker, as a multiple of the average distance between two hints.
-const LONGEST: u32 = 4;
+const LONGEST_WALK: u32 = 4;
 
 /// A slot with fewer hints than this never checks whether they are still right.
 const FEW: usize = 64;
@@ -62,10 +62,10 @@ impl AllHints {
 
     /// The number of hints of a slot.
     pub(crate) fn count(&self, number: u32) -> usize {
-        self.of(number).map_or(0, |hints| hints.places.len())
+        self.hints_of(number).map_or(0, |hints| hints.places.len())
     }
 
-    fn of(&self, number: u32) -> Option<&Hints> {
+    fn hints_of(&self, number: u32) -> Option<&Hints> {
         self.blocks[(number >> self.bits) as usize].get(number as usize & ((1 << self.bits) - 1))
     }
 
@@ -124,7 +124,7 @@ impl AllHints {
     /// up.
     #[inline]
     pub(crate) fn read_ahead<T>(&mut self, nodes: &Nodes<T>, number: u32, last: u32, shift: u32) {
-        if self.of(number).is_some_and(Hints::has_more) {
+        if self.hints_of(number).is_some_and(Hints::has_more) {
             self.change(number, |hints| hints.follow(nodes, last, shift));
         }
     }
@@ -181,7 +181,7 @@ impl Hints {
             walkers[count] = nodes.prev(at);
             count += 1;
         }
-        let mut steps = LONGEST * EVERY;
+        let mut steps = LONGEST_WALK * EVERY;
         while count > 0 && steps > 0 {
             steps -= 1;
             let mut n = 0;
@@ -194,7 +194,7 @@ impl Hints {
                     match hints.next() {
                         Some(hint) => {
                             walkers[n] = nodes.prev(hint);
-                            steps += LONGEST * EVERY / WALKERS as u32;
+                            steps += LONGEST_WALK * EVERY / WALKERS as u32;
                         }
                         None => {
                             count -= 1;

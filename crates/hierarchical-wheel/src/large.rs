@@ -126,14 +126,14 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     pub(crate) fn become_large(&mut self) {
         debug_assert!(!self.large.is_on(), "a wheel becomes large once");
         let timers = self.nodes.len();
-        let (small, bits, mask) = (self.ways, self.bits, self.mask);
+        let (small, bits, mask) = (self.lookups, self.bits, self.mask);
         self.nodes.lift_limit();
         self.bits = BITS;
         self.mask = (1 << BITS) - 1;
         let levels = self.levels();
         let numbers = (2 * levels) << BITS;
         let mut occupied = core::mem::replace(&mut self.occupied, Bitmap::new(numbers));
-        self.reset_ways();
+        self.reset_lookups();
         self.large.hints = AllHints::new(2 * levels as usize, BITS);
         self.large.older = self.nodes.add_slots(levels, 0);
         let blocks = [OUTSIDE; 2];
@@ -147,8 +147,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             let slot = small[shift as usize].first + (number & mask);
             self.relink_list(slot);
         }
-        for way in small.iter().step_by(bits as usize).filter(|way| way.first != OUTSIDE) {
-            self.nodes.recycle_slots(way.first, mask + 1);
+        for lookup in small.iter().step_by(bits as usize).filter(|lookup| lookup.first != OUTSIDE) {
+            self.nodes.recycle_slots(lookup.first, mask + 1);
         }
         debug_assert_eq!(self.nodes.len(), timers, "no timer is lost");
         self.find_opens();
@@ -215,12 +215,12 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         let first = self.nodes.add_slots(self.mask + 1, (2 * level + side) << self.bits);
         self.large.levels[level as usize].blocks[side as usize] = first;
         if side == Self::side_of(self.block_of(level, self.hand)) {
-            self.set_ways(level, first);
+            self.set_lookups(level, first);
         }
         // The next slot of the level may be in this block and may have to open. If it is in the
         // other block, it does not open here, but when the timers of the level above have moved.
-        let behind = self.behind_hand(level).filter(|_| level > 0);
-        if behind.is_some_and(|slot| Self::side_of(slot.at >> self.bits) == side) {
+        let next = self.next_slot(level).filter(|_| level > 0);
+        if next.is_some_and(|slot| Self::side_of(slot.at >> self.bits) == side) {
             self.open_next(level);
         }
         first

@@ -73,8 +73,8 @@ impl Backend for Definition {
         structure: "levels of wheels, doubly linked lists",
         source: "Varghese & Lauck scheme 7, as in textbooks",
         precision: Precision::Exact,
-        vain_wakeups: 7,
-        most: u32::MAX,
+        max_idle_wakeups: 7,
+        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(1)",
             cancel: "O(1)",

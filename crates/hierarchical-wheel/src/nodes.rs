@@ -28,7 +28,7 @@ use wheelhouse_core::stack::Stack;
 pub(crate) const OUTSIDE: u32 = u32::MAX - (1 << 16);
 
 /// The number of timers of a list that are read ahead.
-const LONGEST: usize = 32;
+const READ_AHEAD: usize = 32;
 
 /// A timer, a sentinel, or a free place.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ const _: () = assert!(size_of::<Node<u64>>() == 32 && size_of::<Node<u32>>() == 
 
 #[derive(Clone, Debug)]
 enum Body<T> {
-    Timer(Armed<T>),
+    Timer(LiveTimer<T>),
     /// A sentinel with the number of its slot, or a free place, whose number has no meaning.
     Slot(u32),
 }
@@ -60,7 +60,7 @@ impl<T> Node<T> {
 
 /// A live timer.
 #[derive(Clone, Debug)]
-pub(crate) struct Armed<T> {
+pub(crate) struct LiveTimer<T> {
     /// The generation of its handle. It is never zero, so the compiler encodes `Body::Slot` without
     /// a tag.
     generation: NonZeroU32,
@@ -201,8 +201,8 @@ impl<T> Nodes<T> {
         value: T,
     ) {
         debug_assert!(!self.is_timer(id.index()), "the place is free");
-        let armed = Armed { generation: id.generation(), arrival: None, deadline, value };
-        let node = Node { prev, next, body: Body::Timer(armed) };
+        let timer = LiveTimer { generation: id.generation(), arrival: None, deadline, value };
+        let node = Node { prev, next, body: Body::Timer(timer) };
         // The place is free and has nothing to drop. `forget` avoids the read of its content, which
         // could miss the cache.
         mem::forget(mem::replace(self.node_mut(id.index()), node));
@@ -223,9 +223,9 @@ impl<T> Nodes<T> {
 
     /// The timer of a handle; `None` if the handle is stale.
     #[inline(always)]
-    pub(crate) fn get(&self, id: TimerId) -> Option<&Armed<T>> {
+    pub(crate) fn get(&self, id: TimerId) -> Option<&LiveTimer<T>> {
         match &self.nodes.get(id.index() as usize)?.body {
-            Body::Timer(armed) if armed.generation == id.generation() => Some(armed),
+            Body::Timer(timer) if timer.generation == id.generation() => Some(timer),
             _ => None,
         }
     }
@@ -235,12 +235,12 @@ impl<T> Nodes<T> {
     #[inline(always)]
     pub(crate) fn postpone(&mut self, id: TimerId, deadline: Tick) -> bool {
         match self.nodes.get_mut(id.index() as usize) {
-            Some(Node { body: Body::Timer(armed), .. })
-                if armed.generation == id.generation()
-                    && armed.arrival.is_none()
-                    && armed.deadline <= deadline =>
+            Some(Node { body: Body::Timer(timer), .. })
+                if timer.generation == id.generation()
+                    && timer.arrival.is_none()
+                    && timer.deadline <= deadline =>
             {
-                armed.deadline = deadline;
+                timer.deadline = deadline;
                 true
             }
             _ => false,
@@ -250,49 +250,49 @@ impl<T> Nodes<T> {
     /// Removes a timer from its list and frees its place. Returns the timer, and the sentinel of
     /// its slot if the slot is empty now; `None` if the handle is stale.
     #[inline(always)]
-    pub(crate) fn remove(&mut self, id: TimerId) -> Option<(Armed<T>, Option<u32>)> {
+    pub(crate) fn remove(&mut self, id: TimerId) -> Option<(LiveTimer<T>, Option<u32>)> {
         let node = self.nodes.get_mut(id.index() as usize)?;
         match &node.body {
-            Body::Timer(armed) if armed.generation == id.generation() => {}
+            Body::Timer(timer) if timer.generation == id.generation() => {}
             _ => return None,
         }
         let Node { prev, next, .. } = *node;
-        let Body::Timer(armed) = mem::replace(&mut node.body, Body::FREE) else { return None };
+        let Body::Timer(timer) = mem::replace(&mut node.body, Body::FREE) else { return None };
         self.release(id);
-        Some((armed, self.close(prev, next)))
+        Some((timer, self.close(prev, next)))
     }
 
     /// Removes the first timer of a slot, which must have one. Returns its handle, the timer, and
     /// `true` if the slot is empty now; `None` if its deadline is after `tick`, because it was
     /// postponed.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, slot: u32, tick: Tick) -> Option<(TimerId, Armed<T>, bool)> {
+    pub(crate) fn pop(&mut self, slot: u32, tick: Tick) -> Option<(TimerId, LiveTimer<T>, bool)> {
         debug_assert!(!self.is_empty(slot), "a slot that is due has a timer");
         let at = self.node(slot).next;
         let node = self.node_mut(at);
         let next = node.next;
-        if matches!(&node.body, Body::Timer(armed) if armed.deadline > tick) {
+        if matches!(&node.body, Body::Timer(timer) if timer.deadline > tick) {
             return None;
         }
-        let Body::Timer(armed) = mem::replace(&mut node.body, Body::FREE) else {
+        let Body::Timer(timer) = mem::replace(&mut node.body, Body::FREE) else {
             unreachable!("a slot that is due has a timer")
         };
-        let id = TimerId::from_parts(at, armed.generation);
+        let id = TimerId::from_parts(at, timer.generation);
         self.release(id);
         self.node_mut(slot).next = next;
         self.node_mut(next).prev = slot;
-        debug_assert_eq!(armed.arrival, None, "an overdue timer is in no slot");
-        Some((id, armed, next == slot))
+        debug_assert_eq!(timer.arrival, None, "an overdue timer is in no slot");
+        Some((id, timer, next == slot))
     }
 
     /// Removes the overdue timer at a place, which is in no list.
-    pub(crate) fn remove_overdue(&mut self, at: u32) -> (TimerId, Armed<T>) {
+    pub(crate) fn remove_overdue(&mut self, at: u32) -> (TimerId, LiveTimer<T>) {
         match mem::replace(&mut self.node_mut(at).body, Body::FREE) {
-            Body::Timer(armed) => {
-                debug_assert!(armed.arrival.is_some(), "an overdue timer has an arrival");
-                let id = TimerId::from_parts(at, armed.generation);
+            Body::Timer(timer) => {
+                debug_assert!(timer.arrival.is_some(), "an overdue timer has an arrival");
+                let id = TimerId::from_parts(at, timer.generation);
                 self.release(id);
-                (id, armed)
+                (id, timer)
             }
             Body::Slot(_) => unreachable!("a timer that is overdue is in its place"),
         }
@@ -301,7 +301,7 @@ impl<T> Nodes<T> {
     /// Frees the place of a handle, or retires it after its last generation.
     #[inline(always)]
     fn release(&mut self, id: TimerId) {
-        match id.next_of_place() {
+        match id.next_generation() {
             Some(next) => self.free.push(next),
             None => self.retired += 1,
         }
@@ -357,12 +357,12 @@ impl<T> Nodes<T> {
         deadline: Tick,
     ) -> Option<(Tick, Option<Link>, Option<u32>)> {
         let node = self.nodes.get_mut(id.index() as usize)?;
-        let armed = match &mut node.body {
-            Body::Timer(armed) if armed.generation == id.generation() => armed,
+        let timer = match &mut node.body {
+            Body::Timer(timer) if timer.generation == id.generation() => timer,
             _ => return None,
         };
-        let from = mem::replace(&mut armed.deadline, deadline);
-        let arrival = armed.arrival.take();
+        let from = mem::replace(&mut timer.deadline, deadline);
+        let arrival = timer.arrival.take();
         let Node { prev, next, .. } = *node;
         Some((from, arrival, self.close(prev, next)))
     }
@@ -416,7 +416,7 @@ impl<T> Nodes<T> {
     #[inline(always)]
     pub(crate) fn deadline_at(&self, at: u32) -> Tick {
         match &self.node(at).body {
-            Body::Timer(armed) => armed.deadline,
+            Body::Timer(timer) => timer.deadline,
             Body::Slot(_) => 0,
         }
     }
@@ -425,7 +425,7 @@ impl<T> Nodes<T> {
     /// list in turn. So no read waits for a read of another list.
     pub(crate) fn read_lists<const LISTS: usize>(&self, first: u32) {
         let mut at: [u32; LISTS] = array::from_fn(|n| first + n as u32);
-        for _ in 0..LONGEST {
+        for _ in 0..READ_AHEAD {
             let mut ended = 0;
             for (slot, at) in (first..).zip(&mut at) {
                 let next = self.node(*at).next;
@@ -482,7 +482,7 @@ impl<T> Arrivals for Nodes<T> {
         let node = self.node_mut(at);
         (node.prev, node.next) = (at, at);
         match &mut node.body {
-            Body::Timer(armed) => armed.arrival = Some(arrival),
+            Body::Timer(timer) => timer.arrival = Some(arrival),
             Body::Slot(_) => unreachable!("a timer that is overdue is in its place"),
         }
     }

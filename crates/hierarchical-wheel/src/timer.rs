@@ -39,9 +39,9 @@ impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
     /// 4,096 slots in a small wheel, two blocks of each level in a large one.
     #[inline(always)]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
-        let (armed, emptied) = self.nodes.remove(id)?;
-        self.unlinked(emptied, armed.deadline, armed.arrival);
-        Some(armed.value)
+        let (timer, emptied) = self.nodes.remove(id)?;
+        self.unlinked(emptied, timer.deadline, timer.arrival);
+        Some(timer.value)
     }
 
     /// The cost of [`cancel`](Timer::cancel) plus [`insert`](Timer::insert). The timer keeps its
@@ -64,7 +64,7 @@ impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
     /// O(1).
     #[inline]
     fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.nodes.get(id).map(|armed| armed.deadline)
+        self.nodes.get(id).map(|timer| timer.deadline)
     }
 
     /// O(1). Exact if the earliest timer is on level 0. Otherwise the first tick of its slot, or in

@@ -6,7 +6,7 @@
 use crate::bitmap::Bitmap;
 use crate::hints;
 use crate::large::Large;
-use crate::nodes::{Armed, Links, Nodes, OUTSIDE};
+use crate::nodes::{Links, LiveTimer, Nodes, OUTSIDE};
 use wheelhouse_core::arena::Link;
 use wheelhouse_core::lists::{LINKS_IN, LINKS_OUT};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
@@ -27,7 +27,7 @@ const SMALL: u32 = if cfg!(test) { 1 << 6 } else { 1 << 15 };
 pub struct Wheel<T, M = NoMeter, const OPENS: bool = true> {
     /// How to find the slot of a deadline, indexed by the highest bit in which the deadline differs
     /// from the hand.
-    pub(crate) ways: [Way; 64],
+    pub(crate) lookups: [SlotLookup; 64],
     /// The number of bits of a digit.
     pub(crate) bits: u32,
     /// The highest digit, which is also the mask of a digit.
@@ -51,7 +51,7 @@ pub struct Wheel<T, M = NoMeter, const OPENS: bool = true> {
 
 /// How to find the slot of a deadline on one level.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
+pub(crate) struct SlotLookup {
     /// The number of bits to the right of the digit.
     shift: u32,
     /// The sentinel of the slot with digit 0, or [`OUTSIDE`] if the level has no slots yet.
@@ -82,7 +82,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             }
         }
         let mut wheel = Self {
-            ways: [Way { shift: 0, first: OUTSIDE }; 64],
+            lookups: [SlotLookup { shift: 0, first: OUTSIDE }; 64],
             bits,
             mask: (1 << bits) - 1,
             nodes: Nodes::with_capacity(room, free, if OPENS { SMALL } else { OUTSIDE }),
@@ -95,7 +95,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             due: Tick::MAX,
             meter,
         };
-        wheel.reset_ways();
+        wheel.reset_lookups();
         // With a capacity, all levels are added now, so that nothing is allocated later.
         let levels = if capacity > 0 { levels } else { 1 };
         (0..levels).for_each(|level| wheel.add_level(level));
@@ -125,27 +125,29 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     #[cold]
     fn add_level(&mut self, level: u32) {
         let first = self.nodes.add_slots(self.mask + 1, level << self.bits);
-        self.set_ways(level, first);
+        self.set_lookups(level, first);
     }
 
-    /// Resets all ways to levels that have no slots yet.
-    pub(crate) fn reset_ways(&mut self) {
+    /// Resets all lookups to levels that have no slots yet.
+    pub(crate) fn reset_lookups(&mut self) {
         let bits = self.bits;
-        self.ways =
-            core::array::from_fn(|bit| Way { shift: bit as u32 / bits * bits, first: OUTSIDE });
+        self.lookups = core::array::from_fn(|bit| SlotLookup {
+            shift: bit as u32 / bits * bits,
+            first: OUTSIDE,
+        });
     }
 
     /// Sets the slots of a level. Deadlines whose highest digit that differs from the hand's is on
     /// this level go to these slots.
-    pub(crate) fn set_ways(&mut self, level: u32, first: u32) {
+    pub(crate) fn set_lookups(&mut self, level: u32, first: u32) {
         let bits = self.bits as usize;
-        let ways = self.ways.iter_mut().skip(level as usize * bits).take(bits);
-        ways.for_each(|way| way.first = first);
+        let lookups = self.lookups.iter_mut().skip(level as usize * bits).take(bits);
+        lookups.for_each(|lookup| lookup.first = first);
     }
 
     /// The first sentinel of a level of a small wheel.
     pub(crate) fn first_of(&self, level: u32) -> u32 {
-        self.ways[(level * self.bits) as usize].first
+        self.lookups[(level * self.bits) as usize].first
     }
 
     /// The number of levels, which cover all of `u64`.
@@ -167,7 +169,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             write(&mut self.nodes, Links::NONE);
             return self.link_overdue(at, deadline);
         }
-        let Way { shift, first } = self.ways[highest_difference(deadline, self.hand)];
+        let SlotLookup { shift, first } = self.lookups[highest_difference(deadline, self.hand)];
         let sentinel = first + ((deadline >> shift) as u32 & self.mask);
         let (links, shift) = match self.nodes.append(sentinel, at) {
             Some(links) => (links, shift),
@@ -193,9 +195,9 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             self.slot_of(deadline)
         } else {
             let bit = highest_difference(deadline, self.hand);
-            let shift = self.ways[bit].shift;
+            let shift = self.lookups[bit].shift;
             self.add_level(shift / self.bits);
-            (self.ways[bit].first + ((deadline >> shift) as u32 & self.mask), shift)
+            (self.lookups[bit].first + ((deadline >> shift) as u32 & self.mask), shift)
         };
         (self.nodes.append(sentinel, at).expect("the slot is there"), shift)
     }
@@ -314,7 +316,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         while self.next.start <= self.now && self.next.number != NONE.number {
             self.hand = self.next.start;
             if self.next.number <= self.mask {
-                let slot = self.ways[0].first + self.next.number;
+                let slot = self.lookups[0].first + self.next.number;
                 debug_assert!(self.hand <= self.now && !self.nodes.is_empty(slot));
                 return Some(slot);
             }
@@ -357,7 +359,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     #[inline(always)]
     fn relink(&mut self, at: u32, deadline: Tick) {
         debug_assert!(deadline >= self.hand, "a timer that cascades is not before the hand");
-        let Way { shift, first } = self.ways[highest_difference(deadline, self.hand)];
+        let SlotLookup { shift, first } = self.lookups[highest_difference(deadline, self.hand)];
         let sentinel = first + ((deadline >> shift) as u32 & self.mask);
         let links = match self.nodes.append(sentinel, at) {
             Some(links) => links,
@@ -401,7 +403,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     #[cold]
     #[inline(never)]
     fn pop_overdue(&mut self, at: u32) -> Expired<T> {
-        let (id, Armed { deadline, arrival, value, .. }) = self.nodes.remove_overdue(at);
+        let (id, LiveTimer { deadline, arrival, value, .. }) = self.nodes.remove_overdue(at);
         let arrival = arrival.expect("a timer that is overdue has an arrival");
         self.unlinked_overdue(deadline, arrival);
         debug_assert!(deadline <= self.now, "an overdue timer is due");
@@ -420,20 +422,20 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// Removes the earliest timer that is due at `now` and in a slot.
     #[inline]
     fn pop_listed<const LARGE: bool>(&mut self) -> Option<Expired<T>> {
-        let (id, armed, is_empty) = loop {
+        let (id, timer, is_empty) = loop {
             let slot = if LARGE { self.first_due_large() } else { self.first_due() }?;
             match self.nodes.pop(slot, self.hand) {
                 Some(popped) => break popped,
                 None => self.move_first(slot),
             }
         };
-        debug_assert_eq!(armed.deadline, self.hand, "a slot of level 0 has one tick");
+        debug_assert_eq!(timer.deadline, self.hand, "a slot of level 0 has one tick");
         self.meter.tally(Work::Link, LINKS_OUT);
         if is_empty {
             self.occupied.remove(self.next.number);
             self.find_next::<LARGE>();
         }
-        Some(Expired { id, deadline: armed.deadline, value: armed.value })
+        Some(Expired { id, deadline: timer.deadline, value: timer.value })
     }
 }
 

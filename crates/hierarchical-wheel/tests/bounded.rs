@@ -134,7 +134,7 @@ fn a_crowd_of_one_deadline_moves_a_few_at_a_time() {
 /// When all older timers of an open slot have moved, a program that sleeps is next woken when a
 /// timer is due.
 #[test]
-fn a_slot_that_is_drained_wakes_nobody_before_its_timers_are_due() {
+fn a_drained_slot_causes_no_wakeup_before_its_timers_are_due() {
     const DUE: Tick = 70_000;
     let mut wheel = counting();
     (0..40_000).for_each(|n| _ = wheel.insert(DUE, n));

@@ -15,7 +15,7 @@ impl Backend for Definition {
         source: "Kafka's purgatory; Varghese & Lauck scheme 7",
         precision: Precision::Exact,
         // At most 15 levels, because 20^15 is larger than `u64::MAX`.
-        vain_wakeups: 14,
+        max_idle_wakeups: 14,
         costs: Costs {
             insert: "O(m + log b) for b slots in use, mostly O(m)",
             cancel: "O(1), O(log b) for the last timer of a slot",
@@ -33,7 +33,7 @@ impl Backend for Definition {
             empty_tick: 15.0,
             next_wakeup: 0.0,
         },
-        most: u32::MAX,
+        max_timers: u32::MAX,
     };
 
     type Timer<T, M: Meter> = KafkaWheel<T, M>;

@@ -15,7 +15,7 @@ impl Backend for Definition {
         source: "Linux since 4.8, kernel/time/timer.c",
         precision: Precision::Late(LinuxWheel::<()>::lateness),
         // It wakes the program only when a slot ends, and then all timers of the slot fire.
-        vain_wakeups: 0,
+        max_idle_wakeups: 0,
         costs: Costs {
             insert: "O(1)",
             cancel: "O(1)",
@@ -33,7 +33,7 @@ impl Backend for Definition {
             empty_tick: 7.0,
             next_wakeup: 6.0,
         },
-        most: u32::MAX,
+        max_timers: u32::MAX,
     };
 
     type Timer<T, M: Meter> = LinuxWheel<T, M>;

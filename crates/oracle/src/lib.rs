@@ -105,8 +105,8 @@ impl Backend for OracleDefinition {
         structure: "ordered map (B-tree) and hash map",
         source: "the contract, written down",
         precision: Precision::Exact,
-        vain_wakeups: 0,
-        most: u32::MAX,
+        max_idle_wakeups: 0,
+        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(log n)",
             cancel: "O(log n)",

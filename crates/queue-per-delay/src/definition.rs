@@ -32,8 +32,8 @@ impl Backend for Definition {
         structure: "a FIFO queue for each delay, an ordered map of their heads",
         source: "libevent's common timeouts; Node.js, Envoy",
         precision: Precision::Exact,
-        vain_wakeups: 0,
-        most: u32::MAX,
+        max_idle_wakeups: 0,
+        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(1), O(log d) to a new queue",
             cancel: "O(1), O(log d) for the first of a queue",

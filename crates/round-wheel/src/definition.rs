@@ -33,8 +33,8 @@ impl Backend for Definition {
         structure: "one wheel with rounds, unsorted slots",
         source: "Varghese & Lauck scheme 6; Netty, xtimingwheel",
         precision: Precision::Exact,
-        vain_wakeups: 0,
-        most: u32::MAX,
+        max_idle_wakeups: 0,
+        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(1), worst O(k)",
             cancel: "O(1), worst O(k)",

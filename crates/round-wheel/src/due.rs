@@ -9,17 +9,18 @@ use wheelhouse_core::meter::{Meter, Work};
 /// Holes are dropped if there are more than the number of timers plus this.
 const SLACK: usize = 32;
 
-/// An empty line with room for more timers than this frees its memory.
+/// An empty queue with room for more timers than this frees its memory.
 const KEEP: usize = 1024;
 
-/// This bit is set in the link of a timer that is in line. Links to slots and arrivals are smaller.
-const IN_LINE: u32 = 1 << 31;
+/// This bit is set in the link of a timer that is in the queue. Links to slots and arrivals are
+/// smaller.
+const IN_QUEUE: u32 = 1 << 31;
 
-/// A line of timers in the order in which they fire: an array, and the number of positions that
-/// have been read. A cancelled timer leaves a hole. The line has at most `2 k + 32` positions for k
-/// timers, plus those that have just been collected.
+/// A queue of timers in the order in which they fire: an array, and the number of positions that
+/// have been read. A cancelled timer leaves a hole. The queue has at most `2 k + 32` positions for
+/// k timers, plus those that have just been collected.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct DueLine {
+pub(crate) struct DueQueue {
     timers: Vec<Waiting>,
     /// The first position that has not been read. It has a timer, unless all positions have been
     /// read.
@@ -27,15 +28,15 @@ pub(crate) struct DueLine {
     live: usize,
 }
 
-impl DueLine {
+impl DueQueue {
     pub(crate) const fn new() -> Self {
         Self { timers: Vec::new(), read: 0, live: 0 }
     }
 
-    /// Returns `true` if a link is that of a timer in line.
+    /// Returns `true` if a link is that of a timer in the queue.
     #[inline]
     pub(crate) fn has(link: Link) -> bool {
-        link.get() & IN_LINE != 0
+        link.get() & IN_QUEUE != 0
     }
 
     /// The deadline of the first timer.
@@ -68,7 +69,7 @@ impl DueLine {
     /// Sets the links of the timers from a position on.
     pub(crate) fn number<E>(&self, from: usize, entries: &mut Arena<E, Link>) {
         for (position, timer) in self.timers.iter().enumerate().skip(from) {
-            entries.set_link(timer.index, link_to(position) | IN_LINE);
+            entries.set_link(timer.index, link_to(position) | IN_QUEUE);
         }
     }
 
@@ -90,9 +91,9 @@ impl DueLine {
         entries: &mut Arena<E, Link>,
         meter: &impl Meter,
     ) {
-        let in_line = Link::new(link.get() & !IN_LINE);
-        debug_assert!(in_line.is_some(), "links to positions start at 1");
-        let position = in_line.map_or(0, position_of);
+        let in_queue = Link::new(link.get() & !IN_QUEUE);
+        debug_assert!(in_queue.is_some(), "links to positions start at 1");
+        let position = in_queue.map_or(0, position_of);
         debug_assert!(position >= self.read && self.timers[position].is_live());
         meter.tally(Work::ElementMove, 1);
         self.timers[position] = Waiting::HOLE;
@@ -135,14 +136,14 @@ mod tests {
     use super::*;
     use wheelhouse_core::meter::NoMeter;
 
-    fn line(deadlines: impl IntoIterator<Item = Tick>) -> (DueLine, Arena<Tick, Link>) {
-        let (mut line, mut entries) = (DueLine::new(), Arena::new());
+    fn queue(deadlines: impl IntoIterator<Item = Tick>) -> (DueQueue, Arena<Tick, Link>) {
+        let (mut queue, mut entries) = (DueQueue::new(), Arena::new());
         for deadline in deadlines {
             let id = entries.insert_linked(Link::MIN, deadline);
-            line.push(Waiting { deadline, index: id.index() });
+            queue.push(Waiting { deadline, index: id.index() });
         }
-        line.number(0, &mut entries);
-        (line, entries)
+        queue.number(0, &mut entries);
+        (queue, entries)
     }
 
     fn link_of(entries: &mut Arena<Tick, Link>, index: u32) -> Link {
@@ -150,37 +151,37 @@ mod tests {
     }
 
     #[test]
-    fn comes_out_in_order_without_what_was_taken_out() {
-        let (mut line, mut entries) = line([3, 3, 5, 7, 7, 9]);
+    fn cancelled_timers_are_skipped_and_the_others_stay_in_order() {
+        let (mut queue, mut entries) = queue([3, 3, 5, 7, 7, 9]);
         for gone in [0, 3, 5] {
             let link = link_of(&mut entries, gone);
-            assert!(DueLine::has(link));
-            line.remove(link, &mut entries, &NoMeter);
+            assert!(DueQueue::has(link));
+            queue.remove(link, &mut entries, &NoMeter);
         }
-        assert_eq!(line.earliest(), Some(3));
+        assert_eq!(queue.earliest(), Some(3));
         let order: Vec<u32> =
-            core::iter::from_fn(|| line.pop(&NoMeter)).map(|timer| timer.index).collect();
+            core::iter::from_fn(|| queue.pop(&NoMeter)).map(|timer| timer.index).collect();
         assert_eq!(
-            (order.as_slice(), line.earliest(), line.end()),
+            (order.as_slice(), queue.earliest(), queue.end()),
             ([1, 2, 4].as_slice(), None, 0)
         );
     }
 
     #[test]
-    fn what_stays_behind_is_bounded() {
-        let (mut line, mut entries) = line(0..10_000);
+    fn the_number_of_holes_is_bounded() {
+        let (mut queue, mut entries) = queue(0..10_000);
         for gone in (1..10_000).rev() {
             let link = link_of(&mut entries, gone);
-            line.remove(link, &mut entries, &NoMeter);
-            assert!(line.end() <= 2 * line.live + SLACK);
+            queue.remove(link, &mut entries, &NoMeter);
+            assert!(queue.end() <= 2 * queue.live + SLACK);
         }
-        assert_eq!(line.pop(&NoMeter).map(|timer| timer.index), Some(0));
+        assert_eq!(queue.pop(&NoMeter).map(|timer| timer.index), Some(0));
     }
 
     #[test]
     fn a_burst_gives_its_memory_back() {
-        let (mut line, _) = line(0..100_000);
-        while line.pop(&NoMeter).is_some() {}
-        assert!(line.timers.capacity() <= KEEP);
+        let (mut queue, _) = queue(0..100_000);
+        while queue.pop(&NoMeter).is_some() {}
+        assert!(queue.timers.capacity() <= KEEP);
     }
 }

@@ -54,7 +54,7 @@
 //!
 //! Memory: each timer takes 16 bytes plus the value, 16 bytes in its slot (up to twice that after
 //! the array has doubled), and at most as much again for holes. Each free place takes 8 bytes, each
-//! slot 40, each block 16. A timer that is due takes 16 bytes in a line until it has fired.
+//! slot 40, each block 16. A timer that is due takes 16 bytes in a queue until it has fired.
 //!
 //! # Source and deviations
 //!

@@ -344,7 +344,8 @@ mod tests {
     }
 
     #[test]
-    fn finds_what_is_due_next_round_the_wheel() -> Result<(), wheelhouse_core::SlotCountError> {
+    fn finds_the_next_due_timer_across_the_end_of_the_wheel()
+    -> Result<(), wheelhouse_core::SlotCountError> {
         for count in [2, 8, 64, 256_u64] {
             for only in 1..=3 * count {
                 let mut slots = Slots::new(SlotCount::new(count as usize)?);
@@ -372,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_comes_out_in_order_and_the_rest_moves_together() {
+    fn due_timers_are_taken_in_order_and_the_others_are_compacted() {
         let mut slot = Slot::EMPTY;
         let deadlines = [7, 3, 9, 3, 5, 9, 1];
         let mut links = deadlines.map(|deadline| slot.push(timer(deadline)));

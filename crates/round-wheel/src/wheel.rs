@@ -1,7 +1,7 @@
 //! The wheel: how timers are placed and how the hand visits them.
 
 use crate::builder::{Builder, DEFAULT_SLOTS};
-use crate::due::DueLine;
+use crate::due::DueQueue;
 use crate::slots::{BLOCK, Slots, Waiting};
 use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
@@ -14,17 +14,17 @@ use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
 /// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].
 #[derive(Clone, Debug)]
 pub struct RoundWheel<T, M = NoMeter> {
-    /// The link of a timer is its position in its slot or in the line of due timers, or its arrival
-    /// if it was overdue when it was inserted.
+    /// The link of a timer is its position in its slot or in the queue of due timers, or its
+    /// arrival if it was overdue when it was inserted.
     entries: Arena<Entry<T>, Link>,
     /// Timers whose deadline is after `now`.
     slots: Slots,
     /// No timer in a slot is due before this tick.
     next: Tick,
     /// Timers that the hand has collected from their slots.
-    due: DueLine,
-    /// Timers that were due already when they were inserted. They fire after the timers in line
-    /// with the same deadline.
+    due: DueQueue,
+    /// Timers that were due already when they were inserted. They fire after the timers in the
+    /// queue with the same deadline.
     overdue: Overdue<M>,
     now: Tick,
     meter: M,
@@ -68,7 +68,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
             entries: Arena::with_capacity(capacity),
             slots: Slots::new(slots),
             next: Tick::MAX,
-            due: DueLine::new(),
+            due: DueQueue::new(),
             overdue: Overdue::new(),
             now: start,
             meter,
@@ -96,7 +96,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
     #[inline(always)]
     fn unlink(&mut self, link: Link, deadline: Tick) {
         if deadline <= self.now {
-            if DueLine::has(link) {
+            if DueQueue::has(link) {
                 self.due.remove(link, &mut self.entries, &self.meter);
             } else {
                 self.overdue.remove(deadline, link, &self.meter);
@@ -137,7 +137,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
         now < self.next && self.due.earliest().is_none() && self.overdue.is_empty()
     }
 
-    /// Moves the hand to `now` and lines up the timers that are due.
+    /// Moves the hand to `now` and queues the timers that are due.
     #[inline]
     fn turn(&mut self, now: Tick) {
         if now > self.now {
@@ -148,7 +148,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
         }
     }
 
-    /// Lines up the timers that are due in the slots that the hand has passed, and updates `next`.
+    /// Queues the timers that are due in the slots that the hand has passed, and updates `next`.
     #[inline(never)]
     fn visit(&mut self) {
         let (turn, before) = (self.slots.count(), self.due.end());
@@ -160,7 +160,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
             self.visit_passed(distance as usize + 1);
         }
         if self.due.end() > before {
-            self.line_up(before, more_than_a_turn);
+            self.queue_collected(before, more_than_a_turn);
         }
     }
 
@@ -214,7 +214,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
     /// Puts the collected timers in order. Within a turn the slots were visited in order of the
     /// deadlines, so no sort is needed. Timers with the same deadline are in one slot, so a stable
     /// sort keeps their order of insertion.
-    fn line_up(&mut self, from: usize, more_than_a_turn: bool) {
+    fn queue_collected(&mut self, from: usize, more_than_a_turn: bool) {
         if more_than_a_turn {
             self.due.sort(from, &self.meter);
         }
@@ -316,7 +316,7 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.turn(now);
         let index = self.take_due()?;
-        debug_assert!(self.entries.at(index).is_some(), "a timer in line is live");
+        debug_assert!(self.entries.at(index).is_some(), "a timer in the queue is live");
         let (id, entry) = self.entries.remove_at(index)?;
         debug_assert!(entry.deadline <= self.now, "no timer fires early");
         Some(Expired { id, deadline: entry.deadline, value: entry.value })

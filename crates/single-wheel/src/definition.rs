@@ -15,7 +15,7 @@ impl Backend for Definition {
         structure: "one wheel with a slot per tick, overflow lists",
         source: "Varghese & Lauck scheme 4; logic simulators",
         precision: Precision::Exact,
-        vain_wakeups: 1,
+        max_idle_wakeups: 1,
         costs: Costs {
             insert: "O(1), past the range O(log t)",
             cancel: "O(1), past the range O(log t)",
@@ -33,7 +33,7 @@ impl Backend for Definition {
             empty_tick: 2.0,
             next_wakeup: (DEFAULT_SLOTS / 64 + 1) as f64,
         },
-        most: u32::MAX,
+        max_timers: u32::MAX,
     };
 
     type Timer<T, M: Meter> = SingleWheel<T, M>;

@@ -7,7 +7,7 @@ use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::linked::Entry;
 use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, Metered, NoMeter, Work};
-use wheelhouse_core::occupied::Occupied;
+use wheelhouse_core::occupied::SlotBitmap;
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId, fire_due};
 
@@ -28,7 +28,7 @@ pub struct SingleWheel<T, M = NoMeter> {
     lists: Lists,
     /// The timers of each tick from the hand on: one slot per tick.
     slots: alloc::vec::Vec<Ends>,
-    occupied: Occupied,
+    occupied: SlotBitmap,
     /// Timers that were a turn or more after the hand when they were inserted, by the first tick of
     /// the turn in which they are due.
     overflow: BTreeMap<Metered<Tick, M>, Overflow>,
@@ -97,7 +97,7 @@ impl<T, M: Meter> SingleWheel<T, M> {
             timers: Arena::with_capacity(capacity),
             lists: Lists::new(),
             slots: alloc::vec![Ends::EMPTY; slots.get()],
-            occupied: Occupied::new(slots),
+            occupied: SlotBitmap::new(slots),
             overflow: BTreeMap::new(),
             overdue: Overdue::new(),
             hand: start,

@@ -32,8 +32,8 @@ impl Backend for Definition {
         structure: "skip list, p = 1/4, linked both ways and two ahead",
         source: "Pugh 1990; DPDK rte_timer",
         precision: Precision::Exact,
-        vain_wakeups: 0,
-        most: u32::MAX,
+        max_idle_wakeups: 0,
+        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(log n) expected, worst O(n)",
             cancel: "O(1) expected, worst O(log n)",

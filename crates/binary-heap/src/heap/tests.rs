@@ -9,7 +9,7 @@ fn random(state: &mut u64) -> u64 {
     *state >> 33
 }
 
-fn stays_whole<const ARITY: usize>() {
+fn check_random_operations<const ARITY: usize>() {
     let mut heap = BinaryHeap::<u64, ARITY>::default();
     let mut ids = Vec::new();
     let mut state = ARITY as u64;
@@ -36,11 +36,11 @@ fn stays_whole<const ARITY: usize>() {
 }
 
 #[test]
-fn stays_whole_under_random_operations_at_any_arity() {
-    stays_whole::<2>();
-    stays_whole::<3>();
-    stays_whole::<4>();
-    stays_whole::<8>();
+fn invariants_hold_under_random_operations_at_any_arity() {
+    check_random_operations::<2>();
+    check_random_operations::<3>();
+    check_random_operations::<4>();
+    check_random_operations::<8>();
 }
 
 /// A heap with this many timers at random deadlines below 1,000, several at each deadline.
@@ -88,7 +88,7 @@ fn a_run_that_ends_early_in_bulk_puts_the_others_back() {
     for taken in [0, 1, 7, 5_000] {
         let mut heap = crowded::<4>(20_000);
         let all = heap.len();
-        let mut due = heap.array.set_aside_due(600, &heap.meter);
+        let mut due = heap.array.split_due(600, &heap.meter);
         let gone: Vec<_> = due.by_ref().take(taken).collect();
         drop(due);
         gone.iter().for_each(|node| assert!(heap.arena.remove_at(node.index).is_some()));

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use wheelhouse_core::meter::CountingMeter;
 
 #[test]
-fn the_dead_never_outnumber_the_living_by_more_than_a_few() {
+fn dead_nodes_outnumber_the_timers_by_at_most_64() {
     let mut heap = LazyHeap::new();
     let mut ids: Vec<_> =
         (0..10_000).map(|value| heap.insert(1_000 + value % 977, value)).collect();
@@ -21,7 +21,7 @@ fn the_dead_never_outnumber_the_living_by_more_than_a_few() {
 }
 
 #[test]
-fn firing_leaves_no_more_dead_than_cancelling() {
+fn firing_leaves_no_more_dead_nodes_than_cancelling() {
     let mut heap = LazyHeap::new();
     let far: Vec<_> = (0..1_000).map(|n| heap.insert(1_000_000 + n, n)).collect();
     (0..1_000).for_each(|n| _ = heap.insert(n, n));

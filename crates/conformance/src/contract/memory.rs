@@ -25,7 +25,7 @@ struct Size {
 }
 
 const fn size<B: Backend>() -> Size {
-    let share = if B::INFO.most == u32::MAX { 1 } else { 16 };
+    let share = if B::INFO.max_timers == u32::MAX { 1 } else { 16 };
     Size {
         peak: 20_000 / share,
         operations: sized(2_000_000, 1_000_000) / share,

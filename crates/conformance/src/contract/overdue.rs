@@ -15,7 +15,7 @@ pub fn contract_04_overdue_is_due_at_once<B: Backend>() {
     fires_in_the_next_call::<B>();
     takes_its_place_by_deadline::<B>();
     in_the_middle_of_a_run::<B>();
-    what_is_pending_can_be_changed::<B>();
+    timers_between_two_pops_can_be_changed::<B>();
     a_period_is_caught_up_in_order::<B>();
 }
 
@@ -135,7 +135,7 @@ fn in_the_middle_of_a_run<B: Backend>() {
     }
 }
 
-fn what_is_pending_can_be_changed<B: Backend>() {
+fn timers_between_two_pops_can_be_changed<B: Backend>() {
     for unit in [1, 64, 1_000, 1 << 20] {
         let now = 100 * unit;
         let mut timer = fresh::<B, u64>();

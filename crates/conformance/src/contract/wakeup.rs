@@ -37,16 +37,16 @@ fn wakeup<T>(timer: &impl Timer<T>, earliest: Option<u64>) -> Option<u64> {
     wakeup
 }
 
-/// Goes from wake-up to wake-up until a timer fires. Returns how many fired, and the clock.
+/// Advances from wake-up to wake-up until a timer fires. Returns how many fired, and the clock.
 fn wake<B: Backend, T>(timer: &mut impl Timer<T>, earliest: u64) -> (usize, u64) {
-    for _ in 0..=B::INFO.vain_wakeups {
+    for _ in 0..=B::INFO.max_idle_wakeups {
         let tick = wakeup(timer, Some(earliest)).unwrap_or(earliest);
         let fired = timer.advance(tick, |_| ());
         if fired > 0 {
             return (fired, timer.now());
         }
     }
-    let levels = B::INFO.vain_wakeups;
+    let levels = B::INFO.max_idle_wakeups;
     panic!(
         "contract 7: more than {levels} wake-ups in vain, one per level, on the way to {earliest}"
     );

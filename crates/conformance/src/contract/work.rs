@@ -38,7 +38,7 @@ pub fn contract_11_bounded_work<B: Backend>() {
         println!("contract 11: skipped, because {} does not count its work", B::INFO.name);
         return;
     }
-    let sizes = SIZES.iter().map(|bits| 1 << bits).filter(|n| *n <= u64::from(B::INFO.most));
+    let sizes = SIZES.iter().map(|bits| 1 << bits).filter(|n| *n <= u64::from(B::INFO.max_timers));
     let exceeded: Vec<_> = sizes.flat_map(|n| Counted::<B>::new().exceeded(n)).collect();
     assert!(
         exceeded.is_empty(),

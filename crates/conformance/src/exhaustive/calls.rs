@@ -152,9 +152,5 @@ impl<T: Timer<u8>> Side<T> {
 
 /// Returns `Ok` if both results are equal.
 pub(super) fn same<A: PartialEq + Debug>(what: &str, ours: &A, theirs: &A) -> Result<(), String> {
-    if ours == theirs {
-        Ok(())
-    } else {
-        Err(format!("{what}: {ours:?}, but by the contract {theirs:?}"))
-    }
+    if ours == theirs { Ok(()) } else { Err(format!("{what}: {ours:?}, expected {theirs:?}")) }
 }

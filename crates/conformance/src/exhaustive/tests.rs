@@ -134,7 +134,7 @@ fn at_the_last_tick_fewer_calls_are_left() {
 }
 
 #[test]
-#[should_panic(expected = "the last call: Cancelled(Some(1)), but by the contract Cancelled(None)
+#[should_panic(expected = "the last call: Cancelled(Some(1)), expected Cancelled(None)
 in this sequence, from tick 0:
     t0 = insert(0)
     cancel(t0)
@@ -146,7 +146,7 @@ fn a_stale_handle_that_reaches_another_timer() {
 
 #[test]
 #[should_panic(
-    expected = "the last call: Advanced(0, []), but by the contract Advanced(1, [(Some(0), 4, 0)])"
+    expected = "the last call: Advanced(0, []), expected Advanced(1, [(Some(0), 4, 0)])"
 )]
 fn a_timer_that_is_late_at_a_border() {
     play(Fault::LateAtABorder, 1);
@@ -180,7 +180,7 @@ fn a_wakeup_that_leads_nowhere() {
 }
 
 #[test]
-#[should_panic(expected = "now: 0, but by the contract 1")]
+#[should_panic(expected = "now: 0, expected 1")]
 fn a_clock_that_runs_back() {
     play(Fault::TimeRunsBack, 2);
 }

@@ -50,7 +50,7 @@ fn same<A: PartialEq + fmt::Debug>(what: &str, backend: A, oracle: A) -> Result<
     if backend == oracle {
         Ok(())
     } else {
-        Err(format!("{what}: {backend:?}, but by the contract {oracle:?}"))
+        Err(format!("{what}: {backend:?}, expected {oracle:?}"))
     }
 }
 
@@ -216,7 +216,7 @@ impl<B: Backend> Pair<B> {
     }
 
     fn wake(&mut self) -> Result<(), String> {
-        for _ in 0..=B::INFO.vain_wakeups {
+        for _ in 0..=B::INFO.max_idle_wakeups {
             let Some(wakeup) = self.timer.next_wakeup() else {
                 return same("live", 0, self.oracle.len());
             };
@@ -226,7 +226,7 @@ impl<B: Backend> Pair<B> {
         }
         Err(format!(
             "more than {} wake-ups in vain on the way to one deadline",
-            B::INFO.vain_wakeups
+            B::INFO.max_idle_wakeups
         ))
     }
 

@@ -88,8 +88,8 @@ impl Backend for Planted {
         structure: "ordered map with a fault",
         source: "this test",
         precision: Precision::Exact,
-        vain_wakeups: 0,
-        most: u32::MAX,
+        max_idle_wakeups: 0,
+        max_timers: u32::MAX,
         costs: Costs {
             insert: "O(log n)",
             cancel: "O(log n)",

@@ -74,7 +74,10 @@ pub struct Plan {
 /// Returns `true` if a backend can hold n timers without taking too long.
 pub(super) fn can_hold(backend: &str, n: u64) -> bool {
     let infos = wheelhouse_registry::all();
-    infos.iter().find(|info| info.name == backend).is_none_or(|info| n <= u64::from(info.most))
+    infos
+        .iter()
+        .find(|info| info.name == backend)
+        .is_none_or(|info| n <= u64::from(info.max_timers))
 }
 
 impl Plan {

@@ -1,6 +1,6 @@
 use super::*;
 use alloc::vec::Vec;
-use wheelhouse_conformance::stays_whole;
+use wheelhouse_conformance::check_random_operations;
 use wheelhouse_core::WheelError;
 use wheelhouse_core::meter::CountingMeter;
 
@@ -24,10 +24,10 @@ impl<T, M: Meter> HashedWheel<T, M> {
 }
 
 #[test]
-fn stays_whole_under_random_operations() -> Result<(), WheelError> {
+fn invariants_hold_under_random_operations() -> Result<(), WheelError> {
     for slots in [2, 8, 128] {
         let mut wheel = HashedWheel::builder().slots(slots).build()?;
-        stays_whole(&mut wheel, slots as u64, 11, HashedWheel::check);
+        check_random_operations(&mut wheel, slots as u64, 11, HashedWheel::check);
     }
     Ok(())
 }

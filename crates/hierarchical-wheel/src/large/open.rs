@@ -87,14 +87,14 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     pub(crate) fn occupied_large(&mut self, number: u32, start: Tick) {
         let level = number >> (self.bits + 1);
         if level > 0 {
-            self.note_opening(self.slot_at(level, start));
+            self.lower_opens(self.slot_at(level, start));
         }
     }
 
     /// Notes when a closed slot above level 0 opens that has received its first timer. With one
     /// timer it is not crowded, so it opens half of its width before its first tick.
     #[inline(always)]
-    fn note_opening(&mut self, slot: Slot) {
+    fn lower_opens(&mut self, slot: Slot) {
         let opening = self.start_of_slot(slot) - self.width_of(slot) / 2;
         self.large.opens = self.large.opens.min(opening);
     }
@@ -195,7 +195,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             let block = self.block_of(level, self.hand);
             if block != self.block_of(level, before) {
                 let side = Self::side_of(block);
-                self.set_ways(level, self.large.levels[level as usize].blocks[side as usize]);
+                self.set_lookups(level, self.large.levels[level as usize].blocks[side as usize]);
             }
             if level == 0 {
                 continue;
@@ -218,7 +218,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// Opens the next slot of a level, if it is time.
     #[inline(never)]
     pub(super) fn open_in_time(&mut self, level: u32) {
-        let Some(slot) = self.behind_hand(level).filter(|_| !self.is_open(level)) else { return };
+        let Some(slot) = self.next_slot(level).filter(|_| !self.is_open(level)) else { return };
         if self.start_of_slot(slot) - self.hand <= self.time_of(slot) {
             self.large.is_open |= 1 << level;
             self.open_next(level);
@@ -248,8 +248,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// Opens the next slot of a level if it should be open, its block exists, and no slot of the
     /// level is open.
     pub(super) fn open_next(&mut self, level: u32) {
-        let behind = self.behind_hand(level).filter(|_| self.is_open(level));
-        let Some(slot) = behind else { return };
+        let next = self.next_slot(level).filter(|_| self.is_open(level));
+        let Some(slot) = next else { return };
         let number = self.number_of(slot);
         let state = self.large.levels[level as usize];
         let first = state.blocks[Self::side_of(slot.at >> self.bits) as usize];
@@ -267,7 +267,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
 
     /// The next slot of a level, after the one that the hand is in; `None` if that is the last one
     /// of all.
-    pub(super) fn behind_hand(&self, level: u32) -> Option<Slot> {
+    pub(super) fn next_slot(&self, level: u32) -> Option<Slot> {
         let slot = self.slot_at(level, self.hand);
         (slot != self.slot_at(level, Tick::MAX)).then(|| Slot { at: slot.at + 1, ..slot })
     }
@@ -292,7 +292,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         while pending != 0 {
             let level = pending.trailing_zeros();
             pending &= pending - 1;
-            let open = self.behind_hand(level);
+            let open = self.next_slot(level);
             debug_assert!(open.is_some(), "the slot with older timers is after the hand");
             let Some(open) = open else { continue };
             let number = self.number_of(open);
@@ -381,7 +381,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
                 if self.nodes.prepend(to, at) {
                     self.occupied.insert(number);
                     if below.level > 0 && to != self.large.older + below.level {
-                        self.note_opening(Slot { at: below.at + Tick::from(digit), ..below });
+                        self.lower_opens(Slot { at: below.at + Tick::from(digit), ..below });
                     }
                 }
             }

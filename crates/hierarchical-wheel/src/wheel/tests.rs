@@ -53,7 +53,7 @@ fn play<const OPENS: bool>(mut wheel: Wheel<u64, NoMeter, OPENS>, steps: u64, sp
 }
 
 #[test]
-fn stays_whole_and_in_order_under_random_operations() -> Result<(), WheelError> {
+fn invariants_and_order_hold_under_random_operations() -> Result<(), WheelError> {
     for (slots, steps, span) in
         [(2, 6_000, 14), (8, 20_000, 10), (64, 20_000, 20), (256, 6_000, 60)]
     {

@@ -1,5 +1,5 @@
 use super::*;
-use wheelhouse_conformance::stays_whole;
+use wheelhouse_conformance::check_random_operations;
 use wheelhouse_core::WheelError;
 use wheelhouse_core::meter::CountingMeter;
 
@@ -32,10 +32,10 @@ impl<T, M: Meter> KafkaWheel<T, M> {
 }
 
 #[test]
-fn stays_whole_under_random_operations() -> Result<(), WheelError> {
+fn invariants_hold_under_random_operations() -> Result<(), WheelError> {
     for slots in [2, 3, 20, 60] {
         let mut wheel = KafkaWheel::builder().slots(slots).build()?;
-        stays_whole(&mut wheel, slots as u64, 11, KafkaWheel::check);
+        check_random_operations(&mut wheel, slots as u64, 11, KafkaWheel::check);
     }
     Ok(())
 }
@@ -54,7 +54,7 @@ fn a_timer_of_the_second_wheel_comes_down_once_and_fires_in_its_second() -> Resu
 }
 
 #[test]
-fn what_comes_down_two_levels_at_once_stays_before_what_comes_down_one() {
+fn a_timer_that_moves_two_levels_down_stays_before_one_that_moves_one() {
     let mut wheel = KafkaWheel::new();
     wheel.insert(405, 'a'); // third wheel: 405 is twenty slots of the second ahead
     wheel.advance(50, |_| ());

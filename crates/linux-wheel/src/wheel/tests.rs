@@ -1,6 +1,6 @@
 use super::*;
 use alloc::string::String;
-use wheelhouse_conformance::stays_whole;
+use wheelhouse_conformance::check_random_operations;
 use wheelhouse_core::lists::{LINKS_IN, LINKS_OUT};
 use wheelhouse_core::meter::CountingMeter;
 
@@ -42,9 +42,9 @@ fn names(wheel: &mut LinuxWheel<char>, to: Tick) -> String {
 }
 
 #[test]
-fn stays_whole_under_random_operations() {
+fn invariants_hold_under_random_operations() {
     for bits in [6, 9, 14, 30] {
-        stays_whole(&mut LinuxWheel::new(), bits.into(), bits, |wheel| wheel.check());
+        check_random_operations(&mut LinuxWheel::new(), bits.into(), bits, |wheel| wheel.check());
     }
 }
 
@@ -143,7 +143,7 @@ fn a_timer_is_hung_in_and_out_and_never_moved() -> Result<(), crate::WheelError>
 /// The slot of a timer is chosen by its distance from the clock, not from the last timer that
 /// fired.
 #[test]
-fn what_comes_in_a_run_of_pops_is_late_by_its_own_delay() {
+fn a_timer_inserted_between_pops_is_late_by_its_own_delay() {
     let mut wheel = LinuxWheel::new();
     wheel.insert(100, 'a');
     wheel.insert(200, 'b');
@@ -167,7 +167,7 @@ fn of_slots_that_end_together_the_finest_goes_first() {
 }
 
 #[test]
-fn a_slot_whose_last_timer_goes_wakes_nobody() {
+fn a_slot_causes_no_wakeup_after_its_last_timer_is_cancelled() {
     let mut wheel = LinuxWheel::new();
     let ids: Vec<_> = (0..1_000).map(|n| wheel.insert(n * 977, n)).collect();
     assert!(wheel.reschedule(ids[1], 500_000_000));

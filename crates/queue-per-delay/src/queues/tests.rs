@@ -49,7 +49,7 @@ fn random(state: &mut u64) -> u64 {
 }
 
 #[test]
-fn stays_whole_under_random_operations_with_few_and_many_delays() {
+fn invariants_hold_under_random_operations_with_few_and_many_delays() {
     for delays in [1, 5, 2_000] {
         let (mut timer, mut ids, mut state) = (QueuePerDelay::new(), Vec::new(), delays);
         for step in 0..5_000 {

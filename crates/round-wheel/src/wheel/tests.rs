@@ -1,7 +1,7 @@
 use super::*;
 use crate::slots::link_to;
 use alloc::vec::Vec;
-use wheelhouse_conformance::stays_whole;
+use wheelhouse_conformance::check_random_operations;
 use wheelhouse_core::meter::CountingMeter;
 
 impl<T, M: Meter> RoundWheel<T, M> {
@@ -41,10 +41,10 @@ fn random(state: &mut u64) -> u64 {
 }
 
 #[test]
-fn stays_whole_under_random_operations() {
+fn invariants_hold_under_random_operations() {
     for slots in [2, 8, 128] {
         let mut wheel = RoundWheel::builder().slots(slots).build().unwrap();
-        stays_whole(&mut wheel, slots as u64, 11, RoundWheel::check);
+        check_random_operations(&mut wheel, slots as u64, 11, RoundWheel::check);
     }
 }
 
@@ -112,7 +112,7 @@ fn holes_never_outnumber_the_live_timers() {
 }
 
 #[test]
-fn what_is_overdue_fires_by_deadline_after_what_was_in_line() {
+fn overdue_timers_fire_by_deadline_after_queued_timers() {
     let mut wheel = RoundWheel::builder().slots(8).build().unwrap();
     let ids =
         [(30, 'b'), (10, 'a'), (40, 'd')].map(|(deadline, name)| wheel.insert(deadline, name));

@@ -1,7 +1,7 @@
 use super::*;
 use alloc::string::ToString;
 use alloc::vec::Vec;
-use wheelhouse_conformance::stays_whole;
+use wheelhouse_conformance::check_random_operations;
 use wheelhouse_core::WheelError;
 use wheelhouse_core::meter::CountingMeter;
 
@@ -35,10 +35,10 @@ impl<T, M: Meter> SingleWheel<T, M> {
 }
 
 #[test]
-fn stays_whole_under_random_operations() -> Result<(), WheelError> {
+fn invariants_hold_under_random_operations() -> Result<(), WheelError> {
     for slots in [2, 8, 128] {
         let mut wheel = SingleWheel::builder().slots(slots).build()?;
-        stays_whole(&mut wheel, slots as u64, 11, SingleWheel::check);
+        check_random_operations(&mut wheel, slots as u64, 11, SingleWheel::check);
     }
     Ok(())
 }
@@ -77,7 +77,7 @@ fn a_timer_of_the_overflow_is_moved_once_and_ticks_before_it_cost_a_comparison()
 }
 
 #[test]
-fn what_is_past_the_range_is_refused_and_given_back() -> Result<(), WheelError> {
+fn a_timer_past_the_range_is_refused_with_its_value() -> Result<(), WheelError> {
     let mut wheel = SingleWheel::builder().slots(8).start(100).build()?;
     assert!(wheel.insert_within(107, "last").is_ok() && wheel.insert_within(3, "overdue").is_ok());
     let error = wheel.insert_within(108, "past").unwrap_err();

@@ -11,7 +11,7 @@ fn random(state: &mut u64) -> u64 {
 
 /// Plays random operations with deadlines up to `spread` ticks ahead and checks all links now and
 /// then. Returns the timers that fired.
-fn stays_whole(seed: u64, max_height: usize, spread: u64) -> Vec<Expired<u64>> {
+fn check_random_operations(seed: u64, max_height: usize, spread: u64) -> Vec<Expired<u64>> {
     let mut list = SkipList::<u64>::builder().seed(seed).max_height(max_height).build().unwrap();
     let (mut ids, mut fired, mut state) = (Vec::new(), Vec::new(), 5);
     for step in 0..10_000 {
@@ -38,12 +38,12 @@ fn stays_whole(seed: u64, max_height: usize, spread: u64) -> Vec<Expired<u64>> {
 }
 
 #[test]
-fn stays_whole_under_random_operations_and_fires_alike_whatever_the_heights() {
+fn invariants_and_order_hold_with_all_heights() {
     for spread in [3, 2_000] {
-        let fired = stays_whole(1, 16, spread);
+        let fired = check_random_operations(1, 16, spread);
         assert!(fired.len() > 100);
         for (seed, max_height) in [(7, 16), (1, 4), (1, 2), (1, 1)] {
-            assert_eq!(stays_whole(seed, max_height, spread), fired);
+            assert_eq!(check_random_operations(seed, max_height, spread), fired);
         }
     }
 }

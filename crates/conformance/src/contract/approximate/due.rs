@@ -14,7 +14,7 @@ use wheelhouse_core::backend::Backend;
 pub fn approximate_04_overdue_is_due_at_once<B: Backend>() {
     fires_in_the_next_call::<B>();
     in_the_middle_of_a_run::<B>();
-    what_is_pending_can_be_changed::<B>();
+    timers_between_two_pops_can_be_changed::<B>();
     periods_are_caught_up::<B>();
 }
 
@@ -74,7 +74,7 @@ fn in_the_middle_of_a_run<B: Backend>() {
     }
 }
 
-fn what_is_pending_can_be_changed<B: Backend>() {
+fn timers_between_two_pops_can_be_changed<B: Backend>() {
     for unit in [1, 64, 1_000, 1 << 20] {
         let now = crate::latest::<B>(0, 90 * unit);
         let mut watched = Watched::<B>::new(0);

@@ -148,9 +148,9 @@ impl<B: Backend> Watched<B> {
         wakeup
     }
 
-    /// Goes from wake-up to wake-up until a timer fires. Returns the timers that fired.
+    /// Advances from wake-up to wake-up until a timer fires. Returns the timers that fired.
     pub(super) fn wake(&mut self) -> Vec<u64> {
-        for _ in 0..=B::INFO.vain_wakeups {
+        for _ in 0..=B::INFO.max_idle_wakeups {
             let Some(tick) = self.wakeup() else { return Vec::new() };
             let fired = self.advance(tick);
             if !fired.is_empty() {
@@ -159,7 +159,7 @@ impl<B: Backend> Watched<B> {
         }
         panic!(
             "contract 7: more than {} wake-ups in vain on the way to one timer",
-            B::INFO.vain_wakeups
+            B::INFO.max_idle_wakeups
         );
     }
 

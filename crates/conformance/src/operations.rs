@@ -16,13 +16,15 @@ const BETWEEN: u64 = 10;
 /// internal invariants.
 ///
 /// ```
-/// use wheelhouse_conformance::{OracleDefinition, stays_whole};
+/// use wheelhouse_conformance::{OracleDefinition, check_random_operations};
 /// use wheelhouse_core::{Timer, backend::Backend, meter::NoMeter};
 ///
 /// let mut oracle = OracleDefinition::build::<u64, NoMeter>();
-/// stays_whole(&mut oracle, 1, 12, |it| assert_eq!(it.is_empty(), it.next_wakeup().is_none()));
+/// check_random_operations(&mut oracle, 1, 12, |it| {
+///     assert_eq!(it.is_empty(), it.next_wakeup().is_none());
+/// });
 /// ```
-pub fn stays_whole<T: Timer<u64>>(
+pub fn check_random_operations<T: Timer<u64>>(
     timer: &mut T,
     seed: u64,
     bits: u32,
