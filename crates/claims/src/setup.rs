@@ -74,7 +74,7 @@ impl Setup {
         mut scenario: impl FnMut(&mut AnyTimer) -> R,
     ) -> ResultsByStructure<R> {
         let all = wheelhouse_registry::all().into_iter();
-        let fit = all.filter(|info| timers <= u64::from(info.most));
+        let fit = all.filter(|info| timers <= u64::from(info.max_timers));
         fit.map(|info| (info.name, scenario(&mut self.build(info.name).timer))).collect()
     }
 
