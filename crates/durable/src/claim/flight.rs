@@ -1,6 +1,6 @@
 //! What this program has leased and not ended.
 
-use super::Message;
+use super::message::Message;
 use super::waiting::Waiting;
 use crate::MAX_PAYLOAD;
 use crate::handlers::{Held, Lane};

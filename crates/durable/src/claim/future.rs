@@ -179,7 +179,7 @@ impl Future for HandlerFuture {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let _inside = Inside::of(self.task.shared());
+        let _inside = Inside::of(&self.task.shared().counters);
         if self.call.is_none() && !self.call() {
             return Poll::Ready(());
         }
@@ -191,7 +191,7 @@ impl Drop for HandlerFuture {
     /// Its executor has dropped it before it was ready: that is a failure. If it has not begun, the
     /// job is given back by the drop of the task.
     fn drop(&mut self) {
-        let _inside = Inside::of(self.task.shared());
+        let _inside = Inside::of(&self.task.shared().counters);
         let why = "its executor dropped it before it was ready".to_owned();
         self.end(Ok(Ok(Err((why, false)))));
     }

@@ -24,7 +24,10 @@ mod ended;
 mod flight;
 mod future;
 mod judge;
+mod message;
 mod rate;
+mod run;
+mod upkeep;
 mod waiting;
 mod work;
 
@@ -32,28 +35,26 @@ pub(crate) use ended::{Ended, Renewed};
 pub(crate) use flight::{Bound, Flight};
 #[cfg(feature = "cron")]
 pub(crate) use judge::CronRule;
+pub(crate) use message::Message;
 pub(crate) use waiting::Waiting;
 pub(crate) use work::Task;
 
 use crate::Timers;
-use crate::commit::{Then, carry_out, pause};
-use crate::drive::{Paused, Settings, Shared, SharedStore};
+use crate::commit::{carry_out, pause};
+use crate::drive::{Shared, SharedStore};
 use crate::handlers::Lane;
-use crate::observe::{EventKind, count};
-use crate::store::{Change, Dead, Kinds, Leased, Next, PAUSE, Store, StoreError, Timestamp};
+use crate::observe::count;
+use crate::store::{Change, Kinds, Leased, Next, Store, StoreError, Timestamp};
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::FairMutexGuard;
 use rate::Rate;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use waiting::Ready;
 use wheelhouse_service::{Handle, Missed, Moment, Scheduler, Waker};
 use work::Claimed;
-
-/// How many dead letters are read at a time.
-const DEAD_AT_ONCE: usize = 128;
 
 /// How often it is looked for kinds without a handler.
 const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
@@ -69,25 +70,6 @@ const STANDS: Duration = Duration::from_millis(50);
 
 /// Why the wheel takes each message.
 const NOT_STOPPED: &str = "only a stopped scheduler refuses a value";
-
-/// What the claimer is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Message {
-    /// The clock was set, or something in the wheel is due earlier.
-    Look,
-    /// Something is due, or there is room again.
-    Ask,
-    /// It is time to renew leases.
-    Renew,
-    /// It is time to look for runs that take long, and for what is paused.
-    Watch,
-    /// It is time to look for kinds without a handler.
-    LookForKinds,
-    /// No more is to be leased; what is leased is renewed.
-    Stop,
-    /// Nothing is in flight any more.
-    Over,
-}
 
 /// What the thread has.
 pub(crate) struct Claimer {
@@ -352,129 +334,6 @@ impl Claimer {
             Err(error) => {
                 shared.report_failure(&error);
                 tasks.into_iter().zip(changes).for_each(|(task, change)| task.submit(change));
-            }
-        }
-    }
-
-    /// Tells of handlers that take long. Wakes futures that are to end, in case that the timers of
-    /// the pool have not: all its threads may be in handlers.
-    fn watch(&self) {
-        let shared = self.timers.shared();
-        let (now, slow_after) = (self.wheel.now(), shared.settings.slow_after);
-        for held in shared.flight.held() {
-            let (slow, limit) = held.takes_long(now, slow_after);
-            if let Some(time) = slow {
-                shared.report(Some(held.name.clone()), EventKind::StillRunning(time));
-            }
-            if let Some(limit) = limit {
-                count(&shared.counters.of(&held.name.kind).counts.timed_out);
-                shared.report(Some(held.name.clone()), EventKind::TimedOut(limit));
-            }
-            if limit.is_some() || held.is_lost(now) {
-                held.wake();
-            }
-        }
-    }
-
-    /// Renews the leases of what is in this program's hands, all in one commit: except of runs that
-    /// have taken as long as they may.
-    fn renew(&self) {
-        self.watch();
-        let shared = self.timers.shared();
-        let (now, visibility) = (self.wheel.now(), shared.settings.visibility);
-        for held in shared.flight.held().into_iter().filter(|held| !held.has_timed_out()) {
-            let (key, token) = (held.name.key.clone(), held.token);
-            let until = now.saturating_add(visibility);
-            let then = Then::Renewed(Renewed { held, until });
-            shared.queue_of_changes.put(Change::Extend { key, token, visibility }, then);
-        }
-    }
-
-    /// Finds out which kinds are paused, by the keys of their rows. A list of all kinds may take a
-    /// server long, and claims and renewals would wait for it. Returns `true` if other kinds are to
-    /// be claimed than before.
-    fn look_for_pauses(&mut self) -> bool {
-        let shared = self.timers.shared();
-        let paused = Paused::read(&mut **self.store.lock(), &shared.kinds);
-        // Some errors come once, whichever call is the next.
-        let paused = match paused {
-            Ok(paused) => paused,
-            Err(error) => {
-                shared.report_failure(&error);
-                return false;
-            }
-        };
-        let mut is_new = false;
-        for lane in &mut self.lanes {
-            let kinds = paused.rest(&lane.all);
-            is_new |= kinds != lane.kinds;
-            lane.kinds = kinds;
-        }
-        *shared.paused.write() = paused;
-        is_new
-    }
-
-    /// Removes dead letters that are too old or too many. Reads all of them, by pages.
-    fn forget_dead(&self) {
-        let shared = self.timers.shared();
-        let Settings { dead_for, most_dead, .. } = shared.settings;
-        if dead_for.is_none() && most_dead.is_none() {
-            return;
-        }
-        let (mut letters, mut after) = (Vec::new(), None);
-        let now = loop {
-            let (mut store, before) = (self.store.lock(), letters.len());
-            let mut see = |its: &Dead| letters.push((its.at, its.job.generation));
-            if let Err(error) = store.dead(after, DEAD_AT_ONCE, &mut see) {
-                break Err(error);
-            }
-            if letters.len() == before {
-                break store.now();
-            }
-            after = letters.last().map(|(_, generation)| *generation);
-        };
-        let now = match now {
-            Ok(now) => now,
-            Err(error) => return shared.report_failure(&error),
-        };
-        letters.sort_unstable();
-        let is_old = |at: Timestamp| dead_for.is_some_and(|time| at.saturating_add(time) <= now);
-        let old = letters.iter().take_while(|(at, _)| is_old(*at)).count();
-        let gone = old.max(letters.len().saturating_sub(most_dead.unwrap_or(usize::MAX)));
-        for (_, generation) in letters.drain(..gone) {
-            shared.queue_of_changes.put(Change::Forget { generation }, Then::Forgotten);
-        }
-    }
-
-    /// Reports each kind that is due and has no handler, once, and notes how long the first job of
-    /// each other kind waits.
-    fn look_for_kinds(&mut self) {
-        let shared = self.timers.shared();
-        if shared.kinds.is_empty() {
-            return;
-        }
-        let (mut found, mut gauges) = (Vec::new(), BTreeMap::new());
-        let mut store = self.store.lock();
-        let gauged = store.gauges(&mut |name, value| gauges.extend([(name, value)]));
-        let listed = store.kinds(&mut |kind, first| found.push((kind.clone(), first)));
-        let now = listed.and_then(|()| store.now());
-        drop(store);
-        match gauged {
-            Ok(()) => *shared.gauges.lock() = gauges,
-            Err(error) => shared.report_failure(&error),
-        }
-        let now = match now {
-            Ok(now) => now,
-            Err(error) => return shared.report_failure(&error),
-        };
-        let (known, others): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|(kind, _)| shared.kinds.contains(kind));
-        let waits = |(kind, first)| (kind, now.saturating_since(first));
-        *shared.overdue.lock() = known.into_iter().map(waits).collect();
-        for (kind, first) in others {
-            let is_due = first <= now && !kind.starts_with(PAUSE);
-            if is_due && self.unknown.insert(kind.clone()) {
-                shared.report(None, EventKind::UnknownKind(kind));
             }
         }
     }

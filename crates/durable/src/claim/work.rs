@@ -1,41 +1,38 @@
-//! A job from its claim to its end, and its run if that is a closure's.
+//! A job from its claim to its end.
 
 use super::ended::{End, Ended};
 use super::flight::Flown;
-use super::future::HandlerFuture;
 use super::judge::{Verdict, judge};
 use super::waiting::Slot;
 use crate::Timers;
 use crate::commit::Then;
-use crate::drive::{Inside, Shared};
-use crate::handlers::{DurableRun, Failure, Handler, Held, Lane, Next};
+use crate::drive::Shared;
+use crate::handlers::{Failure, Handler, Held, Lane, Next};
 use crate::observe::{EventKind, JobName, count};
 use crate::plan::Policy;
-use crate::store::{Again, Change, Kind, Leased, Outcome, Timestamp, When};
-use std::borrow::Cow;
+use crate::store::{Again, Change, Kind, Leased, Timestamp, When};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wheelhouse_service::Moment;
-use wheelhouse_service::internal::guarded;
 
 /// How long a job waits that was scheduled by a newer version.
 const NOT_UNDERSTOOD: Duration = Duration::from_secs(60);
 
 /// A job that was claimed.
 pub(crate) struct Task {
-    timers: Timers,
+    pub(super) timers: Timers,
     /// Its attempt is the one that is to begin.
-    leased: Leased,
-    held: Arc<Held>,
+    pub(super) leased: Leased,
+    pub(super) held: Arc<Held>,
     claimed: Claimed,
     is_suspect: bool,
     /// A run of the same key in this program that lost its lease: its handler had not returned when
     /// this was claimed.
     hangs: Option<Arc<Held>>,
     /// The occurrence to run. `None` before it is judged, and when the handler has been called.
-    occurrence: Option<Occurrence>,
-    was_called: bool,
+    pub(super) occurrence: Option<Occurrence>,
+    pub(super) was_called: bool,
     /// `None` when it has ended.
     flown: Option<Flown>,
     /// The room that it takes, as soon as it is to begin.
@@ -56,11 +53,11 @@ pub(super) struct Claimed {
 #[derive(Clone, Copy)]
 pub(super) struct Occurrence {
     /// What its ack says of the next.
-    again: Option<Again>,
-    missed: u64,
-    is_periodic: bool,
+    pub(super) again: Option<Again>,
+    pub(super) missed: u64,
+    pub(super) is_periodic: bool,
     /// The store's clock, as far as it is known without asking.
-    now: Timestamp,
+    pub(super) now: Timestamp,
 }
 
 /// The decision about a job for which a worker is free.
@@ -206,31 +203,6 @@ impl Task {
         std::ptr::eq(self.timers.shared(), timers.shared())
     }
 
-    /// Its `Begin` was committed: calls the handler, on a worker, if it was carried out.
-    pub(crate) fn tell(mut self, outcome: Outcome) {
-        match outcome {
-            // `Closed`: it was carried out by a commit whose answer was lost, and a cancellation
-            // has found it running since.
-            Outcome::Done | Outcome::Closed => {
-                self.held.begin(outcome == Outcome::Closed);
-                let timers = self.timers.clone();
-                // If the service was stopped, the lease is given back by the drop.
-                if let Some(service) = timers.shared().waiting.service() {
-                    match self.lane() {
-                        Lane::Threads => drop(service.execute(move |_| self.run())),
-                        Lane::Futures => {
-                            drop(service.execute_async(move |_| HandlerFuture::new(self)));
-                        }
-                    }
-                }
-            }
-            // By the clock another program may have it. Otherwise it was cancelled, moved or
-            // replaced in time, and that call has returned so.
-            _ if self.held.is_lost(self.shared().clock.now()) => self.lose(),
-            _ => self.withdraw(),
-        }
-    }
-
     /// Its store is away, and its `Begin` may have been carried out: what gives the job back when
     /// the store answers again. Jobs of other stores take its room. If it began by then without
     /// that, all that is leased would begin at once, ahead of the workers.
@@ -258,63 +230,6 @@ impl Task {
             shared.report(Some(self.held.name.clone()), EventKind::LeaseLost);
         }
         self.withdraw();
-    }
-
-    fn run(mut self) {
-        if let Some((occurrence, began)) = self.begin_call() {
-            let conclusion = self.call(&occurrence, began);
-            self.end(conclusion);
-        }
-    }
-
-    /// Its handler is called from here on: counts that. Returns `None` if it is too late.
-    pub(super) fn begin_call(&mut self) -> Option<(Occurrence, Moment)> {
-        let Some(occurrence) = self.occurrence.take() else { unreachable!("it was judged") };
-        let began = self.shared().clock.now();
-        // Begun too late: the commit or the way to this worker took longer than the lease. If
-        // another program has the job by now, the release is refused.
-        if self.held.is_lost(began) {
-            let released = self.release();
-            self.end(released);
-            return None;
-        }
-        self.was_called = true;
-        let job = &self.leased.job;
-        let counters = self.shared().counters.of(&job.kind);
-        count(&counters.counts.started);
-        if job.attempt == 1 {
-            counters.counts.missed.fetch_add(occurrence.missed, Ordering::Relaxed);
-        }
-        counters.lateness.record_micros(occurrence.now.saturating_since(job.due));
-        self.held.call(began);
-        Some((occurrence, began))
-    }
-
-    /// The run, for its handler.
-    pub(super) fn run_of(&self, occurrence: &Occurrence) -> DurableRun<'_> {
-        DurableRun {
-            timers: Cow::Borrowed(&self.timers),
-            held: Cow::Borrowed(&self.held),
-            due: self.leased.job.due,
-            missed: occurrence.missed,
-            again: occurrence.again,
-            started: occurrence.now,
-        }
-    }
-
-    /// The payload, for a future, which keeps it.
-    pub(super) fn take_payload(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.leased.job.payload)
-    }
-
-    /// The span of its run, not entered.
-    #[cfg(feature = "tracing")]
-    pub(super) fn span(&self) -> tracing::Span {
-        let job = &self.leased.job;
-        tracing::info_span!(
-            "run", kind = %job.kind, key = %job.key,
-            generation = job.generation, attempt = job.attempt
-        )
     }
 
     /// The occurrence to run, unless its policy leaves it out by now: it may have waited long for a
@@ -359,7 +274,7 @@ impl Task {
         Some((change?, Ended { name: self.held.name.clone(), end, flown, repeated: false }))
     }
 
-    fn release(&self) -> Conclusion {
+    pub(super) fn release(&self) -> Conclusion {
         self.release_at(When::After(Duration::ZERO))
     }
 
@@ -370,49 +285,7 @@ impl Task {
         Conclusion { change: Some(change), end: End::Released }
     }
 
-    fn call(&self, occurrence: &Occurrence, began: Moment) -> Conclusion {
-        let (shared, job) = (self.shared(), &self.leased.job);
-        let Some(Handler::Sync(handler)) = shared.handlers.get(&job.kind) else {
-            unreachable!("it is claimed for the lane of its handler")
-        };
-        let run = self.run_of(occurrence);
-        #[cfg(feature = "tracing")]
-        let _span = self.span().entered();
-        let inside = Inside::of(shared);
-        let answer = guarded(|| told(handler(&run, &job.payload)));
-        drop(inside);
-        self.answered(answer, began, occurrence)
-    }
-
-    /// The end of the job that follows from the answer of its handler.
-    pub(super) fn answered(
-        &self,
-        answer: Result<Answer, String>,
-        began: Moment,
-        occurrence: &Occurrence,
-    ) -> Conclusion {
-        let (shared, job) = (self.shared(), &self.leased.job);
-        let counters = shared.counters.of(&job.kind);
-        let took = shared.clock.now().saturating_since(began);
-        if took > shared.settings.slow_after {
-            count(&counters.counts.slow);
-            shared.report(Some(self.held.name.clone()), EventKind::Slow(took));
-        }
-        counters.run_time.record_micros(took);
-        if self.lane() == Lane::Threads {
-            shared.waiting.learn(&job.kind, took);
-        }
-        match answer {
-            Ok(Ok(next)) => self.succeeded(next, occurrence),
-            Ok(Err((why, is_final))) => self.failed(why, is_final, occurrence),
-            Err(message) => {
-                count(&counters.counts.panicked);
-                self.failed(format!("panicked: {message}"), false, occurrence)
-            }
-        }
-    }
-
-    fn succeeded(&self, next: Next, occurrence: &Occurrence) -> Conclusion {
+    pub(super) fn succeeded(&self, next: Next, occurrence: &Occurrence) -> Conclusion {
         let Occurrence { again, missed, .. } = *occurrence;
         let (key, token) = (self.leased.job.key.clone(), self.leased.token);
         let change = match next {
@@ -431,7 +304,12 @@ impl Task {
         Conclusion { change, end: End::Done }
     }
 
-    fn failed(&self, why: String, is_final: bool, occurrence: &Occurrence) -> Conclusion {
+    pub(super) fn failed(
+        &self,
+        why: String,
+        is_final: bool,
+        occurrence: &Occurrence,
+    ) -> Conclusion {
         let Occurrence { again, is_periodic, .. } = *occurrence;
         let (shared, job) = (self.shared(), &self.leased.job);
         let (key, token) = (job.key.clone(), self.leased.token);

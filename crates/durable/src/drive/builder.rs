@@ -44,8 +44,25 @@ pub struct Builder {
     observer: Option<Observer>,
 }
 
+impl Durable {
+    /// Chooses workers, timeouts, limits ...
+    pub fn builder(handlers: Handlers) -> Builder {
+        Builder::new(handlers)
+    }
+
+    /// Starts with the defaults of a [`Builder`]. On a SQLite file there is `Durable::open`, by the
+    /// trait `DurableExt` of `wheelhouse-store-sqlite`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Builder::start`].
+    pub fn start(store: impl Store, handlers: Handlers) -> Result<Self, StartError> {
+        Self::builder(handlers).start(store)
+    }
+}
+
 impl Builder {
-    pub(super) fn new(handlers: Handlers) -> Self {
+    fn new(handlers: Handlers) -> Self {
         let settings = Settings {
             visibility: Duration::from_secs(30),
             poll: Duration::from_secs(1),

@@ -2,10 +2,10 @@
 
 use super::away::{Asked, ask_all};
 use super::shard::Place;
-use super::{Builder, Inside, Observer, Paused, Settings, Shared, SharedStore, Timers};
+use super::{Inside, Observer, Paused, Settings, Shared, SharedStore, Timers};
 use crate::claim::{Bound, Claimer, Flight, Message, Waiting};
 use crate::error::StartError;
-use crate::handlers::{Handler, Handlers, Lane};
+use crate::handlers::{Handler, Lane};
 use crate::observe::Counters;
 use crate::store::{Kind, Kinds, Store};
 use crate::{commit, commit::Queue};
@@ -173,21 +173,6 @@ impl Parts {
 }
 
 impl Durable {
-    /// Chooses workers, timeouts, limits ...
-    pub fn builder(handlers: Handlers) -> Builder {
-        Builder::new(handlers)
-    }
-
-    /// Starts with the defaults of a [`Builder`]. On a SQLite file there is `Durable::open`, by the
-    /// trait `DurableExt` of `wheelhouse-store-sqlite`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Builder::start`].
-    pub fn start(store: impl Store, handlers: Handlers) -> Result<Self, StartError> {
-        Self::builder(handlers).start(store)
-    }
-
     /// What other threads schedule with. It does not keep the threads running: when this has been
     /// stopped, it answers [`Error::Stopped`](crate::Error::Stopped).
     pub fn timers(&self) -> Timers {
@@ -210,8 +195,8 @@ impl Durable {
     /// begun and that no worker has come to are given back, unless they were cancelled. In a
     /// handler it returns 0 at once.
     ///
-    /// The futures of [async handlers](Handlers::on_async) that are running then are dropped, the
-    /// next time that they wait.
+    /// The futures of [async handlers](crate::Handlers::on_async) that are running then are
+    /// dropped, the next time that they wait.
     pub fn stop_within(mut self, longest: Duration) -> usize {
         self.end(Some(longest))
     }
@@ -248,7 +233,7 @@ impl Durable {
     ) -> Stopping<T> {
         self.begin_end();
         // A handler does not wait for itself: another thread does.
-        let inside = Inside::is_of(self.timers.shared()).then(|| self.end(longest));
+        let inside = Inside::is_of(&self.timers.shared().counters).then(|| self.end(longest));
         Stopping::begin(move || answer(inside.unwrap_or_else(|| self.end(longest))))
     }
 
@@ -278,7 +263,7 @@ impl Durable {
 
     /// Stops; waits for handlers up to that time, or however long they take.
     fn end(&mut self, longest: Option<Duration>) -> usize {
-        let is_inside = Inside::is_of(self.timers.shared());
+        let is_inside = Inside::is_of(&self.timers.shared().counters);
         if !is_inside || self.is_inside || self.shards.is_empty() {
             return self.end_here(if self.is_inside { Some(Duration::ZERO) } else { longest });
         }

@@ -1,7 +1,7 @@
 //! Marks threads that are within a handler: a run that stops its own timers must not wait for
-//! itself.
+//! itself. The counters stand for the timers.
 
-use super::Shared;
+use crate::observe::Counters;
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
-    pub(crate) fn of(shared: &Shared) -> Self {
-        Self { before: INSIDE.replace(name(shared)) }
+    pub(crate) fn of(counters: &Arc<Counters>) -> Self {
+        Self { before: INSIDE.replace(name(counters)) }
     }
 
     /// Returns `true` if this thread is within a handler of these timers.
-    pub(crate) fn is_of(shared: &Shared) -> bool {
-        INSIDE.get() == name(shared)
+    pub(crate) fn is_of(counters: &Arc<Counters>) -> bool {
+        INSIDE.get() == name(counters)
     }
 }
 
@@ -34,6 +34,6 @@ impl Drop for Inside {
 }
 
 /// All shards of a program have the same counters, and no other has those while it lives.
-fn name(shared: &Shared) -> usize {
-    Arc::as_ptr(&shared.counters) as usize
+fn name(counters: &Arc<Counters>) -> usize {
+    Arc::as_ptr(counters) as usize
 }

@@ -6,6 +6,8 @@ mod durable;
 mod inside;
 mod jobs;
 mod paused;
+mod pausing;
+mod planning;
 mod shard;
 mod timers;
 

@@ -1,11 +1,10 @@
 //! The handle with which any thread schedules, cancels and moves jobs.
 
+use super::Shared;
 use super::shard::shard_of;
-use super::{Jobs, Shared};
 use crate::commit::{Commit, Then};
 use crate::error::Error;
 use crate::observe::Snapshot;
-use crate::plan::{Plan, Repeat};
 use crate::store::{Change, Dead, Entry, Key, Kinds, Outcome, Put, State, Timestamp, When};
 use std::fmt;
 use std::sync::Arc;
@@ -72,58 +71,6 @@ impl Timers {
     /// A key that cannot be.
     pub fn shard_of(&self, key: impl AsRef<[u8]>) -> Result<usize, Error> {
         Ok(shard_of(Key::new(key)?.as_bytes(), self.shards.len()))
-    }
-
-    /// Plans a job for so long from now, by the store's clock. Longer than [`Timestamp::MAX`] is
-    /// that.
-    pub fn after(&self, delay: Duration) -> Plan<'_> {
-        Plan::new(self, When::After(delay))
-    }
-
-    /// Plans a job for a time: a [`SystemTime`](std::time::SystemTime) or a [`Timestamp`]. One that
-    /// is past is due at once.
-    pub fn at(&self, time: impl Into<Timestamp>) -> Plan<'_> {
-        Plan::new(self, When::At(time.into()))
-    }
-
-    /// Plans a job that comes again and again, first a period from now: at whole multiples of the
-    /// period, without drift. It ends when it is cancelled, its handler says [`Stop`], or it
-    /// [expires](Plan::expires).
-    ///
-    /// [`Stop`]: crate::Stop
-    ///
-    /// # Errors
-    ///
-    /// A period that is no whole number of milliseconds, or zero.
-    pub fn every(&self, period: Duration) -> Result<Plan<'_>, Error> {
-        let millis = u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
-        if millis == 0 || !period.subsec_nanos().is_multiple_of(1_000_000) {
-            let why = format!("a period of {period:?}: one of whole milliseconds is wanted");
-            return Err(Error::Rule(why));
-        }
-        Ok(self.after(Duration::from_millis(millis)).repeat(Repeat::Every(millis)))
-    }
-
-    /// Plans a job for the times of a cron line, in a time zone by its IANA name, such as
-    /// `Europe/Berlin`: see [`wheelhouse_service::cron`] for lines and changes of clocks. Name and
-    /// line are stored, and the program that runs the job reads them. A line that other versions
-    /// would read differently is stored in [plain form](wheelhouse_service::cron::Cron::plain):
-    /// `22-2` as `22-23,0-2`. Asks the store for its clock.
-    ///
-    /// # Errors
-    ///
-    /// A line that cannot be read or names no time in the future, an unknown zone,
-    /// [`Error::Store`].
-    #[cfg(feature = "cron")]
-    pub fn cron(&self, line: &str, zone: &str) -> Result<Plan<'_>, Error> {
-        if zone.contains([';', '=']) {
-            return Err(Error::Rule(format!("the time zone '{zone}' is not known")));
-        }
-        let mut rule = crate::claim::CronRule::new(line, zone).map_err(Error::Rule)?;
-        let first = rule.next(self.now()?);
-        let none = || Error::Rule(format!("the cron line '{line}' names no time in the future"));
-        let (line, zone) = (rule.plain().to_owned(), zone.to_owned());
-        Ok(self.at(first.ok_or_else(none)?).repeat(Repeat::Cron { line, zone }))
     }
 
     /// The store's clock, rounded down; of several stores that of the first which answers.
@@ -235,27 +182,6 @@ impl Timers {
     pub fn find(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>, Error> {
         let key = Key::new(key)?;
         Ok(self.shard(&key).store.lock().find(&key)?)
-    }
-
-    /// The jobs of all stores, to be filtered and iterated. For people and repairs: it reads every
-    /// row, however few are wanted.
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # use wheelhouse_durable::store::MemoryStore;
-    /// use wheelhouse_durable::JobState;
-    /// # use wheelhouse_durable::{Durable, Handlers};
-    /// # let timers = Durable::start(MemoryStore::new(), Handlers::new())?;
-    /// timers.after(Duration::from_secs(9)).key("order-17").schedule_bytes("close/1", "")?;
-    /// timers.after(Duration::from_secs(9)).key("user-3").schedule_bytes("close/1", "")?;
-    /// for job in timers.jobs().prefix("order-").kind("close/1").state(JobState::Pending) {
-    ///     timers.cancel(job?.key)?;
-    /// }
-    /// assert_eq!(timers.jobs().count(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn jobs(&self) -> Jobs<'_> {
-        Jobs::new(self)
     }
 
     /// The change that makes this the schedule of its key; `None` if it is already.

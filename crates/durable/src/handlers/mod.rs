@@ -151,9 +151,8 @@ impl Handlers {
     /// [`workers`](crate::Builder::workers). A future that waits occupies no thread, and
     /// [`Builder::async_runs`] bounds how many are in flight.
     ///
-    /// Results, attempts, backoff, events and [`Builder::slow_after`] are those of other handlers,
-    /// and a panic is a failure. Unlike a closure, a future can be cancelled: it is **dropped** at
-    /// its next `.await`
+    /// Results, attempts, backoff and events are those of other handlers, and a panic is a failure.
+    /// Unlike a closure, a future can be cancelled: it is **dropped** at its next `.await`
     ///
     /// * when its [limit](crate::Builder::limit) has passed, which counts as a failure;
     /// * when its lease is lost, as another program has the job or may have it;

@@ -1,6 +1,6 @@
 //! What a store holds and hands out.
 
-use super::{Key, Kind, Timestamp, Token};
+use super::key::{Key, Kind, PAUSE, Timestamp, Token};
 
 /// A row of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,13 +29,6 @@ pub struct Entry {
 
 /// The kind of the row by which a store says that it is one of several.
 pub(crate) const SHARD: &str = "wheelhouse-shard/1";
-
-/// Its key. It is never due.
-pub(crate) const SHARD_KEY: &str = "wheelhouse-shard";
-
-/// The beginning of the kind and of the key of a row that pauses a kind. The paused kind follows,
-/// or nothing if all are paused.
-pub(crate) const PAUSE: &str = "wheelhouse-pause:";
 
 impl Entry {
     /// If this is no job, but the row that says that a kind is [paused](crate::Timers::pause): that

@@ -1,9 +1,15 @@
 //! Names, numbers and times of jobs.
 
-use super::entry::{PAUSE, SHARD_KEY};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+
+/// The key of the row by which a store says that it is one of several. It is never due.
+pub(crate) const SHARD_KEY: &str = "wheelhouse-shard";
+
+/// The beginning of the kind and of the key of a row that pauses a kind. The paused kind follows,
+/// or nothing if all are paused.
+pub(crate) const PAUSE: &str = "wheelhouse-pause:";
 
 /// The name under which a job is found: 1 to 512 bytes, text or not. At most one job has it at a
 /// time. Cheap to clone.
