@@ -21,7 +21,7 @@ struct Order {
     cents: u64,
 }
 
-/// What the handlers of requests share.
+/// Shared by the handlers of requests.
 #[derive(Clone)]
 struct App {
     timers: Timers,

@@ -1,9 +1,8 @@
 //! What is done when the end of a run, or a renewal, is committed.
 
 use super::flight::Flown;
-use crate::drive::Shared;
 use crate::handlers::Held;
-use crate::observe::{EventKind, JobName, count};
+use crate::observe::{EventKind, JobName, Reporter, count};
 use crate::store::{Outcome, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,15 +44,15 @@ impl Ended {
     }
 
     /// The store does not take it, now or later.
-    pub(crate) fn give_up(self, shared: &Shared, error: &StoreError) {
-        shared.report(Some(self.name), EventKind::EndRefused(error.to_string()));
+    pub(crate) fn give_up(self, reporter: &Reporter, error: &StoreError) {
+        reporter.report(Some(self.name), EventKind::EndRefused(error.to_string()));
     }
 
-    /// Counts and reports what became of it.
-    pub(crate) fn tell(self, shared: &Shared, outcome: Outcome) {
+    /// Counts the end, and reports it if something went wrong.
+    pub(crate) fn tell(self, reporter: &Reporter, outcome: Outcome) {
         let Self { name, end, flown, repeated } = self;
-        let counts = &shared.counters.of(&name.kind).counts;
-        let report = |kind| shared.report(Some(name), kind);
+        let counts = &reporter.counters.of(&name.kind).counts;
+        let report = |kind| reporter.report(Some(name), kind);
         let done = match outcome {
             Outcome::Done => true,
             // It is found ended: by the commit that failed, for all that is known.
@@ -98,7 +97,7 @@ pub(crate) struct Renewed {
 }
 
 impl Renewed {
-    pub(crate) fn tell(self, shared: &Shared, outcome: Outcome) {
+    pub(crate) fn tell(self, reporter: &Reporter, outcome: Outcome) {
         match outcome {
             Outcome::Done => self.held.extend(self.until),
             Outcome::Closed => {
@@ -108,8 +107,8 @@ impl Renewed {
             // If the run has ended since, the outcome of its end shows if it was lost. One that has
             // not begun may have been cancelled, which the outcome of its `Begin` shows.
             _ if self.held.is_running() && self.held.supersede() => {
-                count(&shared.counters.of(&self.held.name.kind).counts.leases_lost);
-                shared.report(Some(self.held.name.clone()), EventKind::LeaseLost);
+                count(&reporter.counters.of(&self.held.name.kind).counts.leases_lost);
+                reporter.report(Some(self.held.name.clone()), EventKind::LeaseLost);
             }
             _ => {}
         }

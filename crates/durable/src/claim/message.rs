@@ -1,4 +1,4 @@
-//! What the claimer is to do.
+//! Messages to the claimer.
 
 /// A message to the claimer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,19 +25,21 @@ mod flight;
 mod future;
 mod judge;
 mod message;
+mod pace;
 mod rate;
 mod run;
 mod upkeep;
 mod waiting;
 mod work;
 
-pub(crate) use ended::{Ended, Renewed};
+use ended::Renewed;
 pub(crate) use flight::{Bound, Flight};
 #[cfg(feature = "cron")]
 pub(crate) use judge::CronRule;
 pub(crate) use message::Message;
+pub(crate) use pace::Paces;
 pub(crate) use waiting::Waiting;
-pub(crate) use work::Task;
+pub(crate) use work::Recipient;
 
 use crate::Timers;
 use crate::commit::{carry_out, pause};
@@ -54,7 +56,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use waiting::Ready;
 use wheelhouse_service::{Handle, Missed, Moment, Scheduler, Waker};
-use work::Claimed;
+use work::{Claimed, Task};
 
 /// How often it is looked for kinds without a handler.
 const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
@@ -98,14 +100,14 @@ pub(crate) struct Claimer {
     unknown: BTreeSet<crate::store::Kind>,
 }
 
-/// What is claimed for a lane.
+/// The claims of a lane.
 struct LaneClaims {
     lane: Lane,
     /// Those that have handlers.
     all: Kinds,
     /// Those of them that are not paused.
     kinds: Kinds,
-    /// What the last claim said of the next, and when.
+    /// The answer of the last claim, and when it was asked.
     last: Option<(Next, Moment)>,
 }
 
@@ -237,7 +239,7 @@ impl Claimer {
             match self.claim(lane, asked) {
                 Ok(at) => next = next.into_iter().chain(at).min(),
                 Err(failed) => {
-                    self.timers.shared().report_failure(&failed);
+                    self.timers.shared().reporter.report_failure(&failed);
                     self.failures += 1;
                     return self.ask_at(asked.saturating_add(pause(self.failures)));
                 }
@@ -303,7 +305,7 @@ impl Claimer {
         let mut tasks = Vec::with_capacity(self.leased.len());
         let hanging = shared.flight.hanging(claimed.answered);
         for leased in self.leased.drain(..) {
-            count(&shared.counters.of(&leased.job.kind).counts.leased);
+            count(&shared.reporter.counters.of(&leased.job.kind).counts.leased);
             let hangs = hanging.get(&leased.job.key).map(Arc::clone);
             let fits = shared.flight.fits(leased.job.payload.len());
             let task = Task::new(&self.timers, leased, claimed, hangs);
@@ -332,7 +334,7 @@ impl Claimer {
                 tasks.into_iter().zip(outcomes).for_each(|(task, outcome)| task.tell(outcome));
             }
             Err(error) => {
-                shared.report_failure(&error);
+                shared.reporter.report_failure(&error);
                 tasks.into_iter().zip(changes).for_each(|(task, change)| task.submit(change));
             }
         }
@@ -346,7 +348,7 @@ fn claim(
     (kinds, max): (&Kinds, usize),
     leased: &mut Vec<Leased>,
 ) -> Result<Next, StoreError> {
-    let counters = &shared.counters;
+    let counters = &shared.reporter.counters;
     count(&counters.others.counts.claims);
     let began = Instant::now();
     let claimed = store.claim(kinds, max, shared.settings.visibility, leased);

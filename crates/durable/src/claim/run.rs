@@ -58,7 +58,7 @@ impl Task {
         }
         self.was_called = true;
         let job = &self.leased.job;
-        let counters = self.shared().counters.of(&job.kind);
+        let counters = self.shared().reporter.counters.of(&job.kind);
         count(&counters.counts.started);
         if job.attempt == 1 {
             counters.counts.missed.fetch_add(occurrence.missed, Ordering::Relaxed);
@@ -103,7 +103,7 @@ impl Task {
         let run = self.run_of(occurrence);
         #[cfg(feature = "tracing")]
         let _span = self.span().entered();
-        let inside = Inside::of(&shared.counters);
+        let inside = Inside::of(&shared.reporter.counters);
         let answer = guarded(|| told(handler(&run, &job.payload)));
         drop(inside);
         self.answered(answer, began, occurrence)
@@ -117,15 +117,15 @@ impl Task {
         occurrence: &Occurrence,
     ) -> Conclusion {
         let (shared, job) = (self.shared(), &self.leased.job);
-        let counters = shared.counters.of(&job.kind);
+        let counters = shared.reporter.counters.of(&job.kind);
         let took = shared.clock.now().saturating_since(began);
         if took > shared.settings.slow_after {
             count(&counters.counts.slow);
-            shared.report(Some(self.held.name.clone()), EventKind::Slow(took));
+            shared.reporter.report(Some(self.held.name.clone()), EventKind::Slow(took));
         }
         counters.run_time.record_micros(took);
         if self.lane() == Lane::Threads {
-            shared.waiting.learn(&job.kind, took);
+            shared.flight.paces().learn(&job.kind, took);
         }
         match answer {
             Ok(Ok(next)) => self.succeeded(next, occurrence),

@@ -1,8 +1,8 @@
 //! The periodic work of the claimer: it renews leases, and looks for runs that take long, for
 //! pauses, for kinds without a handler, and for dead letters that are kept no longer.
 
+use super::work::Recipient;
 use super::{Claimer, Renewed};
-use crate::commit::Then;
 use crate::drive::{Paused, Settings};
 use crate::observe::{EventKind, count};
 use crate::store::{Change, Dead, PAUSE, Timestamp};
@@ -20,11 +20,11 @@ impl Claimer {
         for held in shared.flight.held() {
             let (slow, limit) = held.takes_long(now, slow_after);
             if let Some(time) = slow {
-                shared.report(Some(held.name.clone()), EventKind::StillRunning(time));
+                shared.reporter.report(Some(held.name.clone()), EventKind::StillRunning(time));
             }
             if let Some(limit) = limit {
-                count(&shared.counters.of(&held.name.kind).counts.timed_out);
-                shared.report(Some(held.name.clone()), EventKind::TimedOut(limit));
+                count(&shared.reporter.counters.of(&held.name.kind).counts.timed_out);
+                shared.reporter.report(Some(held.name.clone()), EventKind::TimedOut(limit));
             }
             if limit.is_some() || held.is_lost(now) {
                 held.wake();
@@ -41,7 +41,7 @@ impl Claimer {
         for held in shared.flight.held().into_iter().filter(|held| !held.has_timed_out()) {
             let (key, token) = (held.name.key.clone(), held.token);
             let until = now.saturating_add(visibility);
-            let then = Then::Renewed(Renewed { held, until });
+            let then = Recipient::Renewed(Renewed { held, until });
             shared.queue_of_changes.put(Change::Extend { key, token, visibility }, then);
         }
     }
@@ -56,7 +56,7 @@ impl Claimer {
         let paused = match paused {
             Ok(paused) => paused,
             Err(error) => {
-                shared.report_failure(&error);
+                shared.reporter.report_failure(&error);
                 return false;
             }
         };
@@ -91,14 +91,14 @@ impl Claimer {
         };
         let now = match now {
             Ok(now) => now,
-            Err(error) => return shared.report_failure(&error),
+            Err(error) => return shared.reporter.report_failure(&error),
         };
         letters.sort_unstable();
         let is_old = |at: Timestamp| dead_for.is_some_and(|time| at.saturating_add(time) <= now);
         let old = letters.iter().take_while(|(at, _)| is_old(*at)).count();
         let gone = old.max(letters.len().saturating_sub(most_dead.unwrap_or(usize::MAX)));
         for (_, generation) in letters.drain(..gone) {
-            shared.queue_of_changes.put(Change::Forget { generation }, Then::Forgotten);
+            shared.queue_of_changes.put(Change::Forget { generation }, Recipient::Forgotten);
         }
     }
 
@@ -117,11 +117,11 @@ impl Claimer {
         drop(store);
         match gauged {
             Ok(()) => *shared.gauges.lock() = gauges,
-            Err(error) => shared.report_failure(&error),
+            Err(error) => shared.reporter.report_failure(&error),
         }
         let now = match now {
             Ok(now) => now,
-            Err(error) => return shared.report_failure(&error),
+            Err(error) => return shared.reporter.report_failure(&error),
         };
         let (known, others): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|(kind, _)| shared.kinds.contains(kind));
@@ -130,7 +130,7 @@ impl Claimer {
         for (kind, first) in others {
             let is_due = first <= now && !kind.starts_with(PAUSE);
             if is_due && self.unknown.insert(kind.clone()) {
-                shared.report(None, EventKind::UnknownKind(kind));
+                shared.reporter.report(None, EventKind::UnknownKind(kind));
             }
         }
     }

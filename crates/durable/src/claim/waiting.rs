@@ -17,53 +17,18 @@
 //! ran at the same time lost their leases as well. Such suspects begin one at a time, so that the
 //! one which kills the process does not use up the attempts of the others.
 
+use super::pace::Paces;
 use super::work::{Step, Task};
 use crate::handlers::Lane;
-use crate::store::{Change, Kind, Kinds};
+use crate::store::Change;
 use parking_lot::{Condvar, Mutex};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use wheelhouse_service::Handle;
 
 /// A job begins if the workers get to it within this time, as far as is known.
-const AHEAD: u64 = 1_000_000;
-
-/// A job is leased if the workers get to it within this time: others may have free workers.
-const LEASED_AHEAD: u64 = 100_000_000;
-
-/// The time that is assumed for a kind without any run that has ended, and the longest that is.
-const UNKNOWN: u64 = 1_000_000_000;
-
-/// A run that takes longer than the mean counts at most as this and a multiple of the mean.
-const OUTLIER: u64 = 100_000;
-
-/// How long runs take, in nanoseconds: 0 as long as that is not known.
-#[derive(Default)]
-struct Pace(AtomicU64);
-
-impl Pace {
-    fn nanos(&self) -> u64 {
-        match self.0.load(Ordering::Relaxed) {
-            0 => UNKNOWN,
-            known => known,
-        }
-    }
-
-    /// Follows longer runs faster than shorter ones: to begin too much ahead does harm, too little
-    /// costs time. But one long run is not the rule, as a thread may have had to wait for its
-    /// processor: it counts as some times the mean, so that it takes a few in a row.
-    fn learn(&self, took: Duration) {
-        let took = u64::try_from(took.as_nanos()).unwrap_or(UNKNOWN).clamp(1, UNKNOWN);
-        let known = match self.0.load(Ordering::Relaxed) {
-            0 => took,
-            known if took > known => known + (took.min(16 * known + OUTLIER) - known) / 4,
-            known => known - (known - took) / 8,
-        };
-        self.0.store(known.max(1), Ordering::Relaxed);
-    }
-}
+pub(super) const AHEAD: u64 = 1_000_000;
 
 /// See the [module](self). One for all shards, as the workers are.
 pub(crate) struct Waiting {
@@ -74,9 +39,7 @@ pub(crate) struct Waiting {
     service: Option<Handle>,
     /// How many run at a time, by [`Lane`].
     at_once: [usize; 2],
-    paces: BTreeMap<Kind, Pace>,
-    /// The pace of all kinds together that run on threads.
-    pace: Pace,
+    paces: Arc<Paces>,
 }
 
 #[derive(Default)]
@@ -91,8 +54,6 @@ struct Inner {
 #[derive(Default)]
 struct Jobs {
     tasks: VecDeque<Task>,
-    /// How many of them are suspects.
-    suspects: usize,
     /// How many have begun or are beginning, and have not ended.
     begun: usize,
     /// How long those take, in nanoseconds, as far as is known.
@@ -106,10 +67,8 @@ impl Inner {
 }
 
 impl Waiting {
-    pub(crate) fn new(service: Option<Handle>, at_once: [usize; 2], kinds: &Kinds) -> Self {
-        let paces = kinds.iter().map(|kind| (kind.clone(), Pace::default())).collect();
-        let (inner, idle) = (Mutex::default(), Condvar::new());
-        Self { inner, idle, service, at_once, paces, pace: Pace::default() }
+    pub(crate) fn new(service: Option<Handle>, at_once: [usize; 2], paces: Arc<Paces>) -> Self {
+        Self { inner: Mutex::default(), idle: Condvar::new(), service, at_once, paces }
     }
 
     /// The workers.
@@ -117,33 +76,12 @@ impl Waiting {
         self.service.as_ref()
     }
 
-    /// How many jobs of a lane may be leased if `at_once` of them run at a time. Suspects that wait
-    /// for one another are not counted.
-    pub(super) fn leased_ahead(&self, lane: Lane, at_once: usize) -> usize {
-        let ahead = match lane {
-            Lane::Threads => {
-                usize::try_from(LEASED_AHEAD / self.pace.nanos()).unwrap_or(usize::MAX - 1)
-            }
-            // They begin at once.
-            Lane::Futures => 0,
-        };
-        let suspects = self.inner.lock().lanes[lane as usize].suspects;
-        at_once.saturating_mul(1 + ahead).saturating_add(suspects)
-    }
-
-    /// A run of this kind has ended on a thread.
-    pub(super) fn learn(&self, kind: &str, took: Duration) {
-        self.pace.learn(took);
-        self.paces.get(kind).into_iter().for_each(|pace| pace.learn(took));
-    }
-
     /// These are leased, in this order. Returns those that may begin.
     pub(super) fn add(self: &Arc<Self>, tasks: Vec<Task>) -> Ready {
         let mut inner = self.inner.lock();
         for task in tasks {
-            let jobs = &mut inner.lanes[task.lane() as usize];
-            jobs.suspects += usize::from(task.is_suspect());
-            jobs.tasks.push_back(task);
+            self.paces.add_suspect(task.lane(), task.is_suspect());
+            inner.lanes[task.lane() as usize].tasks.push_back(task);
         }
         drop(inner);
         self.take()
@@ -179,7 +117,7 @@ impl Waiting {
         let (jobs, at_once) = (&mut lanes[lane as usize], self.at_once[lane as usize]);
         let may = |task: &Task| !(task.is_suspect() && *has_suspect);
         let place = jobs.tasks.iter().position(may)?;
-        let nanos = self.paces.get(jobs.tasks[place].kind()).map_or(UNKNOWN, Pace::nanos);
+        let nanos = self.paces.nanos(jobs.tasks[place].kind());
         let is_soon =
             lane == Lane::Threads && jobs.expected + nanos <= AHEAD.saturating_mul(at_once as u64);
         if jobs.begun >= at_once && !is_soon {
@@ -189,8 +127,7 @@ impl Waiting {
         let is_suspect = task.is_suspect();
         jobs.begun += 1;
         jobs.expected += nanos;
-        debug_assert!(!is_suspect || jobs.suspects > 0, "each was counted as it came");
-        jobs.suspects -= usize::from(is_suspect);
+        self.paces.remove_suspect(lane, is_suspect);
         *has_suspect |= is_suspect;
         Some((task, Slot { waiting: Some(Arc::clone(self)), lane, is_suspect, nanos }))
     }
@@ -215,14 +152,12 @@ impl Waiting {
     /// Gives all leases back.
     pub(crate) fn clear(&self) {
         let mut inner = self.inner.lock();
-        let clear = |jobs: &mut Jobs| {
-            jobs.suspects = 0;
-            std::mem::take(&mut jobs.tasks)
-        };
-        let tasks = inner.lanes.each_mut().map(clear);
+        let tasks = inner.lanes.each_mut().map(|jobs| std::mem::take(&mut jobs.tasks));
         // Each gives its lease back as it is dropped.
         drop(inner);
-        drop(tasks);
+        for task in tasks.into_iter().flatten() {
+            self.paces.remove_suspect(task.lane(), task.is_suspect());
+        }
     }
 }
 
@@ -279,27 +214,5 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         self.left().into_iter().for_each(|waiting| waiting.take().submit());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pace_follows_runs_and_not_a_single_one() {
-        let pace = Pace::default();
-        assert_eq!(pace.nanos(), UNKNOWN);
-        pace.learn(Duration::ZERO);
-        assert_eq!(pace.nanos(), 1, "by a clock that stands still");
-        let (fast, slow) = (Duration::from_micros(10), Duration::from_secs(3_600));
-        (0..100).for_each(|_| pace.learn(fast));
-        assert!((9_000..=10_000).contains(&pace.nanos()), "{}", pace.nanos());
-        pace.learn(slow);
-        assert!(pace.nanos() < AHEAD / 5, "an outlier: {}", pace.nanos());
-        (0..3).for_each(|_| pace.learn(slow));
-        assert!(pace.nanos() > AHEAD, "four in a row: {}", pace.nanos());
-        (0..20).for_each(|_| pace.learn(slow));
-        assert_eq!(pace.nanos() / (UNKNOWN / 100), 99);
     }
 }

@@ -1,11 +1,11 @@
 //! A job from its claim to its end.
 
-use super::ended::{End, Ended};
+use super::ended::{End, Ended, Renewed};
 use super::flight::Flown;
 use super::judge::{Verdict, judge};
 use super::waiting::Slot;
 use crate::Timers;
-use crate::commit::Then;
+use crate::commit::{Promise, Rank, Receives};
 use crate::drive::Shared;
 use crate::handlers::{Failure, Handler, Held, Lane, Next};
 use crate::observe::{EventKind, JobName, count};
@@ -39,6 +39,28 @@ pub(crate) struct Task {
     slot: Option<Slot>,
 }
 
+/// Receives the outcome of a change.
+pub(crate) enum Recipient {
+    Tell(Promise),
+    Ended(Ended),
+    Renewed(Renewed),
+    /// A run that is to begin.
+    Begun(Box<Task>),
+    /// A dead letter is kept no longer.
+    Forgotten,
+}
+
+impl Receives for Recipient {
+    fn rank(&self) -> Rank {
+        match self {
+            Self::Tell(_) => Rank::Caller,
+            Self::Renewed(_) => Rank::First,
+            Self::Begun(_) => Rank::Last,
+            Self::Ended(_) | Self::Forgotten => Rank::Usual,
+        }
+    }
+}
+
 /// When a job was claimed.
 #[derive(Clone, Copy)]
 pub(super) struct Claimed {
@@ -52,7 +74,7 @@ pub(super) struct Claimed {
 /// The findings when a worker was free for it.
 #[derive(Clone, Copy)]
 pub(super) struct Occurrence {
-    /// What its ack says of the next.
+    /// The next occurrence, for the ack.
     pub(super) again: Option<Again>,
     pub(super) missed: u64,
     pub(super) is_periodic: bool,
@@ -196,7 +218,7 @@ impl Task {
     /// Hands its `Begin` to the committer of its shard.
     pub(super) fn submit(self, change: Change) {
         let timers = self.timers.clone();
-        timers.shared().queue_of_changes.put(change, Then::Begun(Box::new(self)));
+        timers.shared().queue_of_changes.put(change, Recipient::Begun(Box::new(self)));
     }
 
     pub(super) fn is_of(&self, timers: &Timers) -> bool {
@@ -226,8 +248,8 @@ impl Task {
         self.held.end();
         let shared = self.timers.shared();
         if self.held.supersede() {
-            count(&shared.counters.of(&self.held.name.kind).counts.leases_lost);
-            shared.report(Some(self.held.name.clone()), EventKind::LeaseLost);
+            count(&shared.reporter.counters.of(&self.held.name.kind).counts.leases_lost);
+            shared.reporter.report(Some(self.held.name.clone()), EventKind::LeaseLost);
         }
         self.withdraw();
     }
@@ -259,7 +281,7 @@ impl Task {
     /// Hands the end in.
     pub(super) fn end(&mut self, conclusion: Conclusion) {
         if let Some((change, ended)) = self.ended(conclusion) {
-            self.shared().queue_of_changes.put(change, Then::Ended(ended));
+            self.shared().queue_of_changes.put(change, Recipient::Ended(ended));
         }
     }
 
@@ -268,7 +290,7 @@ impl Task {
         let shared = self.timers.shared();
         self.held.end();
         if matches!(end, End::NotUnderstood) {
-            shared.report(Some(self.held.name.clone()), EventKind::NotUnderstood);
+            shared.reporter.report(Some(self.held.name.clone()), EventKind::NotUnderstood);
         }
         let flown = self.flown.take()?;
         Some((change?, Ended { name: self.held.name.clone(), end, flown, repeated: false }))
@@ -290,7 +312,7 @@ impl Task {
         let (key, token) = (self.leased.job.key.clone(), self.leased.token);
         let change = match next {
             Next::Acked => {
-                let counters = self.shared().counters.of(&self.leased.job.kind);
+                let counters = self.shared().reporter.counters.of(&self.leased.job.kind);
                 count(&counters.counts.acked);
                 None
             }

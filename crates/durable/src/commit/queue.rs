@@ -1,7 +1,5 @@
 //! What waits for the committer.
 
-use super::Promise;
-use crate::claim::{Ended, Renewed, Task};
 use crate::store::Change;
 use parking_lot::{Condvar, Mutex};
 use std::time::Duration;
@@ -12,112 +10,130 @@ pub(crate) const MOST_IN_BATCH: usize = 1_024;
 /// How many changes may wait before callers do.
 const MOST_WAITING: usize = 65_536;
 
-/// Whom to tell of an outcome.
-pub(crate) enum Then {
-    Tell(Promise),
-    Ended(Ended),
-    Renewed(Renewed),
-    /// A run that is to begin.
-    Begun(Box<Task>),
-    /// A dead letter is kept no longer.
-    Forgotten,
+/// When a change is committed, among those that wait.
+pub(crate) enum Rank {
+    /// Before all others.
+    First,
+    /// In turn, for a caller: refused when the queue is closed.
+    Caller,
+    /// In turn.
+    Usual,
+    /// After all others.
+    Last,
 }
 
-/// Changes, and whom to tell.
-#[derive(Default)]
-pub(crate) struct Batch {
+/// Receives the outcome of a change.
+pub(crate) trait Receives {
+    fn rank(&self) -> Rank;
+}
+
+/// Changes, and who receives their outcomes.
+pub(crate) struct Batch<R> {
     pub(super) changes: Vec<Change>,
-    thens: Vec<Then>,
+    recipients: Vec<R>,
 }
 
-impl Batch {
-    pub(super) fn one(change: Change, then: Then) -> Self {
-        Self { changes: vec![change], thens: vec![then] }
+impl<R> Default for Batch<R> {
+    fn default() -> Self {
+        Self { changes: Vec::new(), recipients: Vec::new() }
+    }
+}
+
+impl<R> Batch<R> {
+    pub(super) fn one(change: Change, recipient: R) -> Self {
+        Self { changes: vec![change], recipients: vec![recipient] }
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    pub(super) fn push(&mut self, change: Change, then: Then) {
+    pub(super) fn push(&mut self, change: Change, recipient: R) {
         self.changes.push(change);
-        self.thens.push(then);
+        self.recipients.push(recipient);
     }
 
     pub(super) fn append(&mut self, mut other: Self) {
         self.changes.append(&mut other.changes);
-        self.thens.append(&mut other.thens);
+        self.recipients.append(&mut other.recipients);
     }
 
-    pub(super) fn into_pairs(self) -> impl Iterator<Item = (Change, Then)> {
-        self.changes.into_iter().zip(self.thens)
+    pub(super) fn into_pairs(self) -> impl Iterator<Item = (Change, R)> {
+        self.changes.into_iter().zip(self.recipients)
     }
 
     /// Takes out so many, from the beginning.
     fn split(&mut self, most: usize) -> Self {
         let rest = most.min(self.changes.len());
-        let later =
-            Self { changes: self.changes.split_off(rest), thens: self.thens.split_off(rest) };
+        let (changes, recipients) = (self.changes.split_off(rest), self.recipients.split_off(rest));
+        let later = Self { changes, recipients };
         std::mem::replace(self, later)
     }
 }
 
-#[derive(Default)]
-struct Inner {
+struct Inner<R> {
     /// Renewals of leases, which end while others wait.
-    first: Batch,
-    waiting: Batch,
+    first: Batch<R>,
+    waiting: Batch<R>,
     /// Runs that are to begin: last, so that what is cancelled in the same commit does not begin.
-    last: Batch,
+    last: Batch<R>,
     /// Callers are refused.
     closed: bool,
     /// All are refused: nothing is committed any more.
     over: bool,
 }
 
-impl Inner {
+impl<R> Inner<R> {
     fn is_empty(&self) -> bool {
         [&self.first, &self.waiting, &self.last].iter().all(|batch| batch.is_empty())
     }
 }
 
 /// The queue before the committer.
-#[derive(Default)]
-pub(crate) struct Queue {
-    inner: Mutex<Inner>,
+pub(crate) struct Queue<R> {
+    inner: Mutex<Inner<R>>,
     /// Something waits, or the queue was closed.
     work: Condvar,
     /// Something was taken.
     room: Condvar,
 }
 
-impl Queue {
+impl<R> Default for Queue<R> {
+    fn default() -> Self {
+        let (first, waiting, last) = (Batch::default(), Batch::default(), Batch::default());
+        let inner = Inner { first, waiting, last, closed: false, over: false };
+        Self { inner: Mutex::new(inner), work: Condvar::new(), room: Condvar::new() }
+    }
+}
+
+impl<R: Receives> Queue<R> {
     /// Puts a change in. When nothing is committed any more it is dropped, and so are changes of
     /// callers when the queue is closed; a promise that is dropped answers that.
-    pub(crate) fn put(&self, change: Change, then: Then) {
+    pub(crate) fn put(&self, change: Change, recipient: R) {
         let mut inner = self.inner.lock();
-        if inner.over || inner.closed && matches!(then, Then::Tell(_)) {
+        let rank = recipient.rank();
+        if inner.over || inner.closed && matches!(rank, Rank::Caller) {
             drop(inner);
-            return drop(then);
+            return drop(recipient);
         }
-        let batch = match then {
-            Then::Renewed(_) => &mut inner.first,
-            Then::Begun(_) => &mut inner.last,
-            _ => &mut inner.waiting,
+        let batch = match rank {
+            Rank::First => &mut inner.first,
+            Rank::Last => &mut inner.last,
+            Rank::Caller | Rank::Usual => &mut inner.waiting,
         };
-        batch.push(change, then);
+        batch.push(change, recipient);
         drop(inner);
         self.work.notify_one();
     }
 
     /// The same for callers, who wait where there are too many.
-    pub(crate) fn put_patiently(&self, change: Change, then: Then) {
+    pub(crate) fn put_patiently(&self, change: Change, recipient: R) {
         let mut inner = self.inner.lock();
         while inner.waiting.changes.len() >= MOST_WAITING && !inner.closed {
             self.room.wait(&mut inner);
         }
         drop(inner);
-        self.put(change, then);
+        self.put(change, recipient);
     }
 
     /// No more is taken in; what waits is still committed.
@@ -134,7 +150,7 @@ impl Queue {
     /// The next batch: changes that were kept, and those that have arrived, renewals first and runs
     /// that are to begin last. Waits for one to arrive; if some were kept, for `patience` at most.
     /// `None` when it is closed and empty.
-    pub(super) fn take(&self, kept: &mut Batch, patience: Option<Duration>) -> Option<Batch> {
+    pub(super) fn take(&self, kept: &mut Batch<R>, patience: Option<Duration>) -> Option<Batch<R>> {
         let mut inner = self.inner.lock();
         while inner.is_empty() {
             match patience {
@@ -159,9 +175,9 @@ impl Queue {
 }
 
 /// Closes a queue, and drops what is in it.
-pub(super) struct CloseOnDrop<'q>(pub(super) &'q Queue);
+pub(super) struct CloseOnDrop<'q, R: Receives>(pub(super) &'q Queue<R>);
 
-impl Drop for CloseOnDrop<'_> {
+impl<R: Receives> Drop for CloseOnDrop<'_, R> {
     fn drop(&mut self) {
         self.0.close();
         let mut inner = self.0.inner.lock();

@@ -1,11 +1,11 @@
 //! Configuration.
 
 use super::durable::{Parts, Spawner, assemble};
-use super::{Durable, Observer, Settings};
+use super::{Durable, Settings};
 use crate::commit::MOST_IN_BATCH;
 use crate::error::StartError;
 use crate::handlers::Handlers;
-use crate::observe::Event;
+use crate::observe::{Event, Observer};
 use crate::store::Store;
 use std::fmt;
 use std::sync::Arc;

@@ -2,11 +2,11 @@
 
 use super::away::{Asked, ask_all};
 use super::shard::Place;
-use super::{Inside, Observer, Paused, Settings, Shared, SharedStore, Timers};
-use crate::claim::{Bound, Claimer, Flight, Message, Waiting};
+use super::{Inside, Paused, Settings, Shared, SharedStore, Timers};
+use crate::claim::{Bound, Claimer, Flight, Message, Paces, Waiting};
 use crate::error::StartError;
 use crate::handlers::{Handler, Lane};
-use crate::observe::Counters;
+use crate::observe::{Counters, Observer, Reporter};
 use crate::store::{Kind, Kinds, Store};
 use crate::{commit, commit::Queue};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
@@ -100,11 +100,12 @@ pub(super) fn assemble(
     let kinds = Kinds::new(parts.handlers.keys().cloned());
     let counters = Arc::new(Counters::new(&kinds));
     let handle = workers.as_ref().map(Service::handle);
-    let waiting = Arc::new(Waiting::new(handle, at_once, &kinds));
+    let paces = Arc::new(Paces::new(&kinds));
+    let waiting = Arc::new(Waiting::new(handle, at_once, Arc::clone(&paces)));
     let (mut shards, mut claims) = (Vec::new(), Vec::new());
     for (shard, Asked { store, lost }) in (0..).zip(stores) {
-        let (shard, claim) = parts.shard(store, place(shard), &counters, &waiting)?;
-        lost.iter().for_each(|lost| shard.report_failure(lost));
+        let (shard, claim) = parts.shard(store, place(shard), &counters, (&waiting, &paces))?;
+        lost.iter().for_each(|lost| shard.reporter.report_failure(lost));
         shards.push(shard);
         claims.push(claim);
     }
@@ -131,7 +132,7 @@ impl Parts {
         mut store: Box<dyn Store>,
         place: Place,
         counters: &Arc<Counters>,
-        waiting: &Arc<Waiting>,
+        (waiting, paces): (&Arc<Waiting>, &Arc<Paces>),
     ) -> Result<(Shared, Claim), StartError> {
         let (sender, inbox) = unbounded();
         let mut beside = store.beside()?;
@@ -154,15 +155,17 @@ impl Parts {
                 catch_up_rate: self.settings.catch_up_rate.map(part),
                 ..self.settings
             },
-            store_name: (place.of > 1).then(|| place.text()),
             flight: Arc::new(Flight::new(
                 self.bounds.map(bound),
-                Arc::clone(waiting),
+                Arc::clone(paces),
                 sender.clone(),
             )),
             waiting: Arc::clone(waiting),
-            counters: Arc::clone(counters),
-            observer: self.observer.clone(),
+            reporter: Reporter {
+                counters: Arc::clone(counters),
+                observer: self.observer.clone(),
+                store_name: (place.of > 1).then(|| place.text()),
+            },
             paused: RwLock::new(Paused::default()),
             gauges: Mutex::default(),
             overdue: Mutex::default(),
@@ -233,7 +236,8 @@ impl Durable {
     ) -> Stopping<T> {
         self.begin_end();
         // A handler does not wait for itself: another thread does.
-        let inside = Inside::is_of(&self.timers.shared().counters).then(|| self.end(longest));
+        let inside =
+            Inside::is_of(&self.timers.shared().reporter.counters).then(|| self.end(longest));
         Stopping::begin(move || answer(inside.unwrap_or_else(|| self.end(longest))))
     }
 
@@ -263,7 +267,7 @@ impl Durable {
 
     /// Stops; waits for handlers up to that time, or however long they take.
     fn end(&mut self, longest: Option<Duration>) -> usize {
-        let is_inside = Inside::is_of(&self.timers.shared().counters);
+        let is_inside = Inside::is_of(&self.timers.shared().reporter.counters);
         if !is_inside || self.is_inside || self.shards.is_empty() {
             return self.end_here(if self.is_inside { Some(Duration::ZERO) } else { longest });
         }

@@ -1,7 +1,8 @@
 //! The calls that pause and resume kinds.
 
 use super::{Shared, Timers};
-use crate::commit::{Commit, Then};
+use crate::claim::Recipient;
+use crate::commit::Commit;
 use crate::error::Error;
 use crate::store::{Change, Key, Outcome};
 
@@ -69,7 +70,7 @@ impl Timers {
         let answer = |outcome, _: &Key| Ok(matches!(outcome, Outcome::Done | Outcome::Cancelled));
         let submit = |shard: &Shared| {
             let (commit, promise) = Commit::new(key.clone(), answer);
-            shard.queue_of_changes.put_patiently(change.clone(), Then::Tell(promise));
+            shard.queue_of_changes.put_patiently(change.clone(), Recipient::Tell(promise));
             commit
         };
         let commits: Vec<Commit<bool>> = self.shards().iter().map(submit).collect();

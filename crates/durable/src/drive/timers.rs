@@ -2,7 +2,8 @@
 
 use super::Shared;
 use super::shard::shard_of;
-use crate::commit::{Commit, Then};
+use crate::claim::Recipient;
+use crate::commit::Commit;
 use crate::error::Error;
 use crate::observe::Snapshot;
 use crate::store::{Change, Dead, Entry, Key, Kinds, Outcome, Put, State, Timestamp, When};
@@ -85,7 +86,8 @@ impl Timers {
             match asked {
                 Ok(next) => {
                     // The caller does not see these, and some errors come once.
-                    let report = |(shard, error): (&Shared, _)| shard.report_failure(&error);
+                    let report =
+                        |(shard, error): (&Shared, _)| shard.reporter.report_failure(&error);
                     failed.into_iter().for_each(report);
                     return Ok(next.now);
                 }
@@ -235,7 +237,7 @@ impl Timers {
     /// Counters and distributions of this program.
     pub fn snapshot(&self) -> Snapshot {
         let in_flight = self.shards.iter().map(|shard| shard.flight.count()).sum();
-        let mut snapshot = self.shared().counters.snapshot(in_flight);
+        let mut snapshot = self.shared().reporter.counters.snapshot(in_flight);
         for shard in &*self.shards {
             for (name, value) in &*shard.gauges.lock() {
                 *snapshot.store.entry(name).or_default() += value;
@@ -259,7 +261,7 @@ impl Timers {
             return Commit::refused(key.clone(), Error::Absent(key.clone()));
         }
         let (commit, promise) = Commit::new(key.clone(), answer);
-        self.shard(key).queue_of_changes.put_patiently(change, Then::Tell(promise));
+        self.shard(key).queue_of_changes.put_patiently(change, Recipient::Tell(promise));
         commit
     }
 }

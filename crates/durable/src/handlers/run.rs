@@ -40,7 +40,7 @@ impl DurableRun<'_> {
         &self.held.name.kind
     }
 
-    /// Which scheduling this is: no two of a store have the same.
+    /// The number of this scheduling: no two of a store have the same.
     pub fn generation(&self) -> u64 {
         self.held.name.generation
     }
@@ -94,8 +94,8 @@ impl DurableRun<'_> {
         self.held.is_lost(self.timers.shared().clock.now())
     }
 
-    /// Whether the job was cancelled or replaced since this run began, as far as it is known: at
-    /// the latest a third of the [visibility timeout](crate::Builder::visibility_timeout) after.
+    /// Returns `true` if the job was cancelled or replaced since this run began. It is known at the
+    /// latest a third of the [visibility timeout](crate::Builder::visibility_timeout) after that.
     /// The run may end as it likes; it is not repeated.
     pub fn is_cancelled(&self) -> bool {
         self.held.is_closed()

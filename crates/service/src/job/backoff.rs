@@ -77,8 +77,8 @@ impl Backoff {
     }
 
     /// How long to wait before the next attempt when `failed` attempts in a row have failed,
-    /// including the [jitter](Self::jitter), which is drawn anew by each call. Does not
-    /// look at [`attempts`](Self::attempts).
+    /// including the [jitter](Self::jitter), which is drawn anew by each call. The
+    /// number of [`attempts`](Self::attempts) has no effect on it.
     ///
     /// ```
     /// use std::time::Duration;
