@@ -1,4 +1,5 @@
-//! Handlers run jobs: there is one for each kind. A closure cannot be stored, so a job names its handler.
+//! Handlers run jobs: there is one for each kind. A closure cannot be stored, so a job names its
+//! handler.
 
 mod failure;
 mod held;
