@@ -45,6 +45,15 @@ impl Gate {
     }
 }
 
+/// Opens a gate when it is dropped, which is before the timers are: a failing test must not hang.
+struct Opens(Gate);
+
+impl Drop for Opens {
+    fn drop(&mut self) {
+        self.0.open();
+    }
+}
+
 /// Sends a message when it is dropped.
 struct Tell(Sender<&'static str>);
 
@@ -54,22 +63,23 @@ impl Drop for Tell {
     }
 }
 
-/// Handlers whose first attempts wait at a gate that stays closed. They send a message when they
-/// begin and when they are dropped.
-fn first_attempt_waits() -> (Handlers, Receiver<&'static str>) {
-    let (sender, told) = unbounded();
+/// Handlers whose first attempts wait at a gate until the returned [`Opens`] is dropped. They send
+/// a message when they begin and when they are dropped.
+fn first_attempt_waits() -> (Handlers, Receiver<&'static str>, Opens) {
+    let ((sender, told), gate) = (unbounded(), Gate::default());
+    let opens = Opens(gate.clone());
     let handlers = Handlers::new().on_async_bytes(KIND, move |run, _| {
-        let sender = sender.clone();
+        let (sender, gate) = (sender.clone(), gate.clone());
         async move {
             sender.send("begun")?;
             if run.attempt() == 1 {
                 let _tell = Tell(sender);
-                Gate::default().pass().await;
+                gate.pass().await;
             }
             Ok(Next::Done)
         }
     });
-    (handlers, told)
+    (handlers, told, opens)
 }
 
 fn receive<T>(receiver: &Receiver<T>) -> T {
@@ -120,6 +130,7 @@ fn a_thousand_runs_are_in_flight_on_two_threads() {
         })
         .on_bytes(SYNC, |_, _| Ok(Next::Done));
     let timers = world.builder(handlers).workers(2).start(world.store.clone()).unwrap();
+    let _opens = Opens(gate.clone());
     let commits: Vec<_> = (0..1_000)
         .map(|n| timers.after(secs(0)).key(format!("{n}")).submit_bytes(KIND, ""))
         .collect();
@@ -158,6 +169,7 @@ fn async_runs_have_a_bound_of_their_own() {
         });
     let builder = world.builder(handlers).workers(2).max_in_flight(1).async_runs(3);
     let timers = builder.start(world.store.clone()).unwrap();
+    let _opens = Opens(gate.clone());
     let go = go; // Dropped before the timers: a test that fails does not hang.
     let commits: Vec<_> = (0..10).map(|_| timers.after(secs(0)).submit_bytes(KIND, "")).collect();
     commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
@@ -180,8 +192,9 @@ fn async_runs_have_a_bound_of_their_own() {
 #[test]
 fn a_future_is_dropped_when_another_program_has_its_job() {
     let world = World::new();
-    let (handlers, told) = first_attempt_waits();
+    let (handlers, told, opens) = first_attempt_waits();
     let timers = world.start(handlers);
+    let _opens = opens;
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
     assert_eq!(receive(&told), "begun");
     let token = world.find("k").unwrap().state.lease().unwrap().token;
@@ -206,8 +219,9 @@ fn a_future_is_dropped_when_its_lease_cannot_be_renewed() {
     let world = World::new();
     let store = FaultyStore::new(&world);
     let faults = store.faults.clone();
-    let (handlers, told) = first_attempt_waits();
+    let (handlers, told, opens) = first_attempt_waits();
     let timers = world.builder(handlers).start(store).unwrap();
+    let _opens = opens;
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
     assert_eq!(receive(&told), "begun");
     faults.down(true);
@@ -226,8 +240,9 @@ fn a_future_is_dropped_when_its_lease_cannot_be_renewed() {
 #[test]
 fn a_future_is_dropped_at_its_limit_and_retried() {
     let world = World::new();
-    let (handlers, told) = first_attempt_waits();
+    let (handlers, told, opens) = first_attempt_waits();
     let timers = world.builder(handlers).limit(secs(100)).start(world.store.clone()).unwrap();
+    let _opens = opens;
     timers.after(secs(0)).key("k").limit(millis(1_500)).schedule_bytes(KIND, "").unwrap();
     assert_eq!(receive(&told), "begun");
     world.clock.advance(millis(1_499));
@@ -262,6 +277,7 @@ fn a_panic_is_a_failure() {
         }
     });
     let timers = world.start(handlers);
+    let _opens = Opens(gate.clone());
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
     wait_until("the call has failed", || timers.snapshot().counts.retried == 1);
     world.clock.advance(secs(1));
@@ -326,6 +342,7 @@ fn a_stop_waits_for_futures() {
             }
         });
         let timers = world.start(handlers);
+        let _opens = Opens(gate.clone());
         timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
         receive(&begun);
         let watch = timers.timers();
@@ -352,8 +369,9 @@ fn a_stop_waits_for_futures() {
 fn a_stop_that_waits_no_longer_drops_futures() {
     for is_async in [false, true] {
         let world = World::new();
-        let (handlers, told) = first_attempt_waits();
+        let (handlers, told, opens) = first_attempt_waits();
         let timers = world.start(handlers);
+        let _opens = opens;
         timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
         assert_eq!(receive(&told), "begun");
         let running = match is_async {
@@ -400,10 +418,11 @@ fn a_future_may_stop_its_own_timers() {
 #[test]
 fn an_executor_may_drop_runs() {
     let world = World::new();
-    let (handlers, told) = first_attempt_waits();
+    let (handlers, told, opens) = first_attempt_waits();
     let (sender, runs) = unbounded::<AsyncRun>();
     let builder = world.builder(handlers).spawn_on(move |run| sender.send(run).unwrap_or_default());
     let timers = builder.start(world.store.clone()).unwrap();
+    let _opens = opens;
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
     drop(receive(&runs));
     wait_until("it is released", || timers.snapshot().counts.released == 1);

@@ -1,9 +1,8 @@
 //! The end of a run and the renewal of a lease: what follows from their commits.
 
 use super::flight::Flown;
-use crate::drive::Shared;
 use crate::handlers::Held;
-use crate::observe::{EventKind, JobName, count};
+use crate::observe::{EventKind, JobName, Reporter, count};
 use crate::store::{Outcome, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,15 +44,15 @@ impl Ended {
     }
 
     /// Reports that the store refuses it for good.
-    pub(crate) fn give_up(self, shared: &Shared, error: &StoreError) {
-        shared.report(Some(self.name), EventKind::EndRefused(error.to_string()));
+    pub(crate) fn give_up(self, reporter: &Reporter, error: &StoreError) {
+        reporter.report(Some(self.name), EventKind::EndRefused(error.to_string()));
     }
 
     /// Counts and reports the end, by the outcome of its commit.
-    pub(crate) fn tell(self, shared: &Shared, outcome: Outcome) {
+    pub(crate) fn tell(self, reporter: &Reporter, outcome: Outcome) {
         let Self { name, end, flown, repeated } = self;
-        let counts = &shared.counters.of(&name.kind).counts;
-        let report = |kind| shared.report(Some(name), kind);
+        let counts = &reporter.counters.of(&name.kind).counts;
+        let report = |kind| reporter.report(Some(name), kind);
         let done = match outcome {
             Outcome::Done => true,
             // The run has already ended. If this is a repeat, the failed commit has ended it.
@@ -98,7 +97,7 @@ pub(crate) struct Renewed {
 }
 
 impl Renewed {
-    pub(crate) fn tell(self, shared: &Shared, outcome: Outcome) {
+    pub(crate) fn tell(self, reporter: &Reporter, outcome: Outcome) {
         match outcome {
             Outcome::Done => self.held.extend(self.until),
             Outcome::Closed => {
@@ -109,8 +108,8 @@ impl Renewed {
             // whether the lease was lost. If it has not begun, the job may have been cancelled, and
             // the outcome of its `Begin` shows that.
             _ if self.held.is_running() && self.held.supersede() => {
-                count(&shared.counters.of(&self.held.name.kind).counts.leases_lost);
-                shared.report(Some(self.held.name.clone()), EventKind::LeaseLost);
+                count(&reporter.counters.of(&self.held.name.kind).counts.leases_lost);
+                reporter.report(Some(self.held.name.clone()), EventKind::LeaseLost);
             }
             _ => {}
         }

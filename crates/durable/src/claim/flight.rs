@@ -1,7 +1,7 @@
 //! The jobs in flight: leased by this program, and not ended.
 
-use super::Message;
-use super::waiting::Waiting;
+use super::message::Message;
+use super::pace::Paces;
 use crate::MAX_PAYLOAD;
 use crate::handlers::{Held, Lane};
 use crate::store::{Key, Leased, Token};
@@ -27,7 +27,7 @@ pub(crate) struct Flight {
     longest: AtomicUsize,
     /// By [`Lane`].
     bounds: [Bound; 2],
-    waiting: Arc<Waiting>,
+    paces: Arc<Paces>,
     claimer: Sender<Message>,
 }
 
@@ -48,9 +48,13 @@ impl Bound {
 }
 
 impl Flight {
-    pub(crate) fn new(bounds: [Bound; 2], waiting: Arc<Waiting>, claimer: Sender<Message>) -> Self {
+    pub(crate) fn new(bounds: [Bound; 2], paces: Arc<Paces>, claimer: Sender<Message>) -> Self {
         let (bytes, longest) = (AtomicUsize::new(0), AtomicUsize::new(MAX_PAYLOAD));
-        Self { held: Mutex::default(), bytes, longest, bounds, waiting, claimer }
+        Self { held: Mutex::default(), bytes, longest, bounds, paces, claimer }
+    }
+
+    pub(super) fn paces(&self) -> &Paces {
+        &self.paces
     }
 
     fn bound(&self, lane: Lane) -> &Bound {
@@ -75,7 +79,7 @@ impl Flight {
     /// worthwhile.
     fn free(&self, lane: Lane) -> usize {
         let Bound { most, at_once, count, .. } = self.bound(lane);
-        let ahead = self.waiting.leased_ahead(lane, *at_once);
+        let ahead = self.paces.leased_ahead(lane, *at_once);
         let (count, most) = (count.load(Ordering::SeqCst), (*most).min(ahead));
         // While each worker has a next job, claims wait so that they become larger.
         let low = (most / 2).max((2 * at_once).min(most) - 1);

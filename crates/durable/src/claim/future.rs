@@ -174,8 +174,8 @@ impl HandlerFuture {
         let (held, shared) = (self.task.held(), self.task.shared());
         let limit = held.limit().unwrap_or_default();
         if held.time_out() {
-            count(&shared.counters.of(&held.name.kind).counts.timed_out);
-            shared.report(Some(held.name.clone()), EventKind::TimedOut(limit));
+            count(&shared.reporter.counters.of(&held.name.kind).counts.timed_out);
+            shared.reporter.report(Some(held.name.clone()), EventKind::TimedOut(limit));
         }
         format!("it reached its limit of {limit:?} and was dropped")
     }
@@ -185,7 +185,7 @@ impl Future for HandlerFuture {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let _inside = Inside::of(self.task.shared());
+        let _inside = Inside::of(&self.task.shared().reporter.counters);
         if self.call.is_none() && !self.call() {
             return Poll::Ready(());
         }
@@ -197,7 +197,7 @@ impl Drop for HandlerFuture {
     /// If the executor drops it before it is ready, the run has failed. If the handler was not
     /// called yet, the drop of the task releases the job.
     fn drop(&mut self) {
-        let _inside = Inside::of(self.task.shared());
+        let _inside = Inside::of(&self.task.shared().reporter.counters);
         let why = "its executor dropped it before it was ready".to_owned();
         self.end(Ok(Ok(Err((why, false)))));
     }

@@ -25,36 +25,39 @@ mod ended;
 mod flight;
 mod future;
 mod judge;
+mod message;
+mod pace;
 mod rate;
+mod run;
+mod upkeep;
 mod waiting;
 mod work;
 
-pub(crate) use ended::{Ended, Renewed};
+use ended::Renewed;
 pub(crate) use flight::{Bound, Flight};
 #[cfg(feature = "cron")]
 pub(crate) use judge::CronRule;
+pub(crate) use message::Message;
+pub(crate) use pace::Paces;
 pub(crate) use waiting::Waiting;
-pub(crate) use work::Task;
+pub(crate) use work::Recipient;
 
 use crate::Timers;
-use crate::commit::{Then, carry_out, pause};
-use crate::drive::{Paused, Settings, Shared, SharedStore};
+use crate::commit::{carry_out, pause};
+use crate::drive::{Shared, SharedStore};
 use crate::handlers::Lane;
-use crate::observe::{EventKind, count};
-use crate::store::{Change, Dead, Kinds, Leased, Next, PAUSE, Store, StoreError, Timestamp};
+use crate::observe::count;
+use crate::store::{Change, Kinds, Leased, Next, Store, StoreError, Timestamp};
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::FairMutexGuard;
 use rate::Rate;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use waiting::Ready;
 use wheelhouse_service::{Handle, Missed, Moment, Scheduler, Waker};
-use work::Claimed;
-
-/// The number of dead letters in a page.
-const DEAD_AT_ONCE: usize = 128;
+use work::{Claimed, Task};
 
 /// How often the claimer looks for kinds without a handler.
 const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
@@ -71,25 +74,6 @@ const STANDS: Duration = Duration::from_millis(50);
 
 /// Why the wheel accepts each message.
 const NOT_STOPPED: &str = "only a stopped scheduler refuses a value";
-
-/// A message to the claimer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Message {
-    /// The clock was set, or the wheel has an earlier deadline: poll it.
-    Look,
-    /// A job may be due, or there is room again: claim.
-    Ask,
-    /// Renew leases.
-    Renew,
-    /// Look for slow runs and for pauses.
-    Watch,
-    /// Look for kinds without a handler.
-    LookForKinds,
-    /// Lease no more jobs, and continue to renew leases.
-    Stop,
-    /// No job is in flight any more: end the thread.
-    Over,
-}
 
 /// The state of the claimer's thread.
 pub(crate) struct Claimer {
@@ -259,7 +243,7 @@ impl Claimer {
             match self.claim(lane, asked) {
                 Ok(at) => next = next.into_iter().chain(at).min(),
                 Err(failed) => {
-                    self.timers.shared().report_failure(&failed);
+                    self.timers.shared().reporter.report_failure(&failed);
                     self.failures += 1;
                     return self.ask_at(asked.saturating_add(pause(self.failures)));
                 }
@@ -327,7 +311,7 @@ impl Claimer {
         let mut tasks = Vec::with_capacity(self.leased.len());
         let hanging = shared.flight.hanging(claimed.answered);
         for leased in self.leased.drain(..) {
-            count(&shared.counters.of(&leased.job.kind).counts.leased);
+            count(&shared.reporter.counters.of(&leased.job.kind).counts.leased);
             let hangs = hanging.get(&leased.job.key).map(Arc::clone);
             let fits = shared.flight.fits(leased.job.payload.len());
             let task = Task::new(&self.timers, leased, claimed, hangs);
@@ -356,131 +340,8 @@ impl Claimer {
                 tasks.into_iter().zip(outcomes).for_each(|(task, outcome)| task.tell(outcome));
             }
             Err(error) => {
-                shared.report_failure(&error);
+                shared.reporter.report_failure(&error);
                 tasks.into_iter().zip(changes).for_each(|(task, change)| task.submit(change));
-            }
-        }
-    }
-
-    /// Reports slow handlers. Wakes futures that must end: the timers of the pool cannot wake them
-    /// while all of its threads are in handlers.
-    fn watch(&self) {
-        let shared = self.timers.shared();
-        let (now, slow_after) = (self.wheel.now(), shared.settings.slow_after);
-        for held in shared.flight.held() {
-            let (slow, limit) = held.takes_long(now, slow_after);
-            if let Some(time) = slow {
-                shared.report(Some(held.name.clone()), EventKind::StillRunning(time));
-            }
-            if let Some(limit) = limit {
-                count(&shared.counters.of(&held.name.kind).counts.timed_out);
-                shared.report(Some(held.name.clone()), EventKind::TimedOut(limit));
-            }
-            if limit.is_some() || held.is_lost(now) {
-                held.wake();
-            }
-        }
-    }
-
-    /// Renews the leases of all jobs in flight, except those of runs that have reached their
-    /// limits.
-    fn renew(&self) {
-        self.watch();
-        let shared = self.timers.shared();
-        let (now, visibility) = (self.wheel.now(), shared.settings.visibility);
-        for held in shared.flight.held().into_iter().filter(|held| !held.has_timed_out()) {
-            let (key, token) = (held.name.key.clone(), held.token);
-            let until = now.saturating_add(visibility);
-            let then = Then::Renewed(Renewed { held, until });
-            shared.queue_of_changes.put(Change::Extend { key, token, visibility }, then);
-        }
-    }
-
-    /// Reads which kinds are paused, by the keys of their rows. A server may take long to list all
-    /// kinds, and claims and renewals would wait for the list. Returns `true` if the kinds to claim
-    /// have changed.
-    fn look_for_pauses(&mut self) -> bool {
-        let shared = self.timers.shared();
-        let paused = Paused::read(&mut **self.store.lock(), &shared.kinds);
-        // Some errors are returned only once, by whichever call is next, so this one is reported.
-        let paused = match paused {
-            Ok(paused) => paused,
-            Err(error) => {
-                shared.report_failure(&error);
-                return false;
-            }
-        };
-        let mut is_new = false;
-        for lane in &mut self.lanes {
-            let kinds = paused.rest(&lane.all);
-            is_new |= kinds != lane.kinds;
-            lane.kinds = kinds;
-        }
-        *shared.paused.write() = paused;
-        is_new
-    }
-
-    /// Removes dead letters that are too old or too many. Reads all of them, page by page.
-    fn forget_dead(&self) {
-        let shared = self.timers.shared();
-        let Settings { dead_for, most_dead, .. } = shared.settings;
-        if dead_for.is_none() && most_dead.is_none() {
-            return;
-        }
-        let (mut letters, mut after) = (Vec::new(), None);
-        let now = loop {
-            let (mut store, before) = (self.store.lock(), letters.len());
-            let mut see = |its: &Dead| letters.push((its.at, its.job.generation));
-            if let Err(error) = store.dead(after, DEAD_AT_ONCE, &mut see) {
-                break Err(error);
-            }
-            if letters.len() == before {
-                break store.now();
-            }
-            after = letters.last().map(|(_, generation)| *generation);
-        };
-        let now = match now {
-            Ok(now) => now,
-            Err(error) => return shared.report_failure(&error),
-        };
-        letters.sort_unstable();
-        let is_old = |at: Timestamp| dead_for.is_some_and(|time| at.saturating_add(time) <= now);
-        let old = letters.iter().take_while(|(at, _)| is_old(*at)).count();
-        let gone = old.max(letters.len().saturating_sub(most_dead.unwrap_or(usize::MAX)));
-        for (_, generation) in letters.drain(..gone) {
-            shared.queue_of_changes.put(Change::Forget { generation }, Then::Forgotten);
-        }
-    }
-
-    /// Reports each due kind without a handler, once. Records how long the oldest job of each other
-    /// kind has waited.
-    fn look_for_kinds(&mut self) {
-        let shared = self.timers.shared();
-        if shared.kinds.is_empty() {
-            return;
-        }
-        let (mut found, mut gauges) = (Vec::new(), BTreeMap::new());
-        let mut store = self.store.lock();
-        let gauged = store.gauges(&mut |name, value| gauges.extend([(name, value)]));
-        let listed = store.kinds(&mut |kind, first| found.push((kind.clone(), first)));
-        let now = listed.and_then(|()| store.now());
-        drop(store);
-        match gauged {
-            Ok(()) => *shared.gauges.lock() = gauges,
-            Err(error) => shared.report_failure(&error),
-        }
-        let now = match now {
-            Ok(now) => now,
-            Err(error) => return shared.report_failure(&error),
-        };
-        let (known, others): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|(kind, _)| shared.kinds.contains(kind));
-        let waits = |(kind, first)| (kind, now.saturating_since(first));
-        *shared.overdue.lock() = known.into_iter().map(waits).collect();
-        for (kind, first) in others {
-            let is_due = first <= now && !kind.starts_with(PAUSE);
-            if is_due && self.unknown.insert(kind.clone()) {
-                shared.report(None, EventKind::UnknownKind(kind));
             }
         }
     }
@@ -493,7 +354,7 @@ fn claim(
     (kinds, max): (&Kinds, usize),
     leased: &mut Vec<Leased>,
 ) -> Result<Next, StoreError> {
-    let counters = &shared.counters;
+    let counters = &shared.reporter.counters;
     count(&counters.others.counts.claims);
     let began = Instant::now();
     let claimed = store.claim(kinds, max, shared.settings.visibility, leased);

@@ -17,56 +17,18 @@
 //! the same time lost their leases as well. Such suspects begin one at a time, so that the job that
 //! kills the process does not use up the attempts of the others.
 
+use super::pace::Paces;
 use super::work::{Step, Task};
 use crate::handlers::Lane;
-use crate::store::{Change, Kind, Kinds};
+use crate::store::Change;
 use parking_lot::{Condvar, Mutex};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use wheelhouse_service::Handle;
 
 /// A job begins if a worker is expected to be free for it within this time, in nanoseconds.
-const AHEAD: u64 = 1_000_000;
-
-/// A job is leased if a worker is expected to be free for it within this time, in nanoseconds.
-/// Other programs may have free workers for the rest.
-const LEASED_AHEAD: u64 = 100_000_000;
-
-/// The assumed time of a run, in nanoseconds, if no run of its kind has ended. Also the longest
-/// time that is assumed.
-const UNKNOWN: u64 = 1_000_000_000;
-
-/// A run longer than the mean counts as at most this plus a multiple of the mean, in nanoseconds.
-const OUTLIER: u64 = 100_000;
-
-/// The mean time of runs, in nanoseconds. 0: not known yet.
-#[derive(Default)]
-struct Pace(AtomicU64);
-
-impl Pace {
-    fn nanos(&self) -> u64 {
-        match self.0.load(Ordering::Relaxed) {
-            0 => UNKNOWN,
-            known => known,
-        }
-    }
-
-    /// Adapts to longer runs faster than to shorter ones: beginning too early does harm, beginning
-    /// too late only costs time. A single long run may be an outlier, such as a thread that waited
-    /// for its processor. It counts as a limited multiple of the mean, so only several in a row
-    /// change the mean much.
-    fn learn(&self, took: Duration) {
-        let took = u64::try_from(took.as_nanos()).unwrap_or(UNKNOWN).clamp(1, UNKNOWN);
-        let known = match self.0.load(Ordering::Relaxed) {
-            0 => took,
-            known if took > known => known + (took.min(16 * known + OUTLIER) - known) / 4,
-            known => known - (known - took) / 8,
-        };
-        self.0.store(known.max(1), Ordering::Relaxed);
-    }
-}
+pub(super) const AHEAD: u64 = 1_000_000;
 
 /// See the [module](self). All shards share one, since they share the workers.
 pub(crate) struct Waiting {
@@ -77,9 +39,7 @@ pub(crate) struct Waiting {
     service: Option<Handle>,
     /// The most runs at a time, by [`Lane`].
     at_once: [usize; 2],
-    paces: BTreeMap<Kind, Pace>,
-    /// The pace of all kinds of [`Lane::Threads`] together.
-    pace: Pace,
+    paces: Arc<Paces>,
 }
 
 #[derive(Default)]
@@ -94,8 +54,6 @@ struct Inner {
 #[derive(Default)]
 struct Jobs {
     tasks: VecDeque<Task>,
-    /// The number of suspects among them.
-    suspects: usize,
     /// The number of jobs that have begun or are beginning, and have not ended.
     begun: usize,
     /// The expected time of those runs, in nanoseconds.
@@ -109,10 +67,8 @@ impl Inner {
 }
 
 impl Waiting {
-    pub(crate) fn new(service: Option<Handle>, at_once: [usize; 2], kinds: &Kinds) -> Self {
-        let paces = kinds.iter().map(|kind| (kind.clone(), Pace::default())).collect();
-        let (inner, idle) = (Mutex::default(), Condvar::new());
-        Self { inner, idle, service, at_once, paces, pace: Pace::default() }
+    pub(crate) fn new(service: Option<Handle>, at_once: [usize; 2], paces: Arc<Paces>) -> Self {
+        Self { inner: Mutex::default(), idle: Condvar::new(), service, at_once, paces }
     }
 
     /// The workers.
@@ -120,33 +76,12 @@ impl Waiting {
         self.service.as_ref()
     }
 
-    /// Returns how many jobs of a lane may be leased if `at_once` run at a time. Suspects that wait
-    /// for one another are not counted.
-    pub(super) fn leased_ahead(&self, lane: Lane, at_once: usize) -> usize {
-        let ahead = match lane {
-            Lane::Threads => {
-                usize::try_from(LEASED_AHEAD / self.pace.nanos()).unwrap_or(usize::MAX - 1)
-            }
-            // Futures begin at once.
-            Lane::Futures => 0,
-        };
-        let suspects = self.inner.lock().lanes[lane as usize].suspects;
-        at_once.saturating_mul(1 + ahead).saturating_add(suspects)
-    }
-
-    /// Records the time of a run of this kind that has ended on a thread.
-    pub(super) fn learn(&self, kind: &str, took: Duration) {
-        self.pace.learn(took);
-        self.paces.get(kind).into_iter().for_each(|pace| pace.learn(took));
-    }
-
     /// Adds leased jobs, in order. Returns the jobs that may begin.
     pub(super) fn add(self: &Arc<Self>, tasks: Vec<Task>) -> Ready {
         let mut inner = self.inner.lock();
         for task in tasks {
-            let jobs = &mut inner.lanes[task.lane() as usize];
-            jobs.suspects += usize::from(task.is_suspect());
-            jobs.tasks.push_back(task);
+            self.paces.add_suspect(task.lane(), task.is_suspect());
+            inner.lanes[task.lane() as usize].tasks.push_back(task);
         }
         drop(inner);
         self.take()
@@ -182,7 +117,7 @@ impl Waiting {
         let (jobs, at_once) = (&mut lanes[lane as usize], self.at_once[lane as usize]);
         let may = |task: &Task| !(task.is_suspect() && *has_suspect);
         let place = jobs.tasks.iter().position(may)?;
-        let nanos = self.paces.get(jobs.tasks[place].kind()).map_or(UNKNOWN, Pace::nanos);
+        let nanos = self.paces.nanos(jobs.tasks[place].kind());
         let is_soon =
             lane == Lane::Threads && jobs.expected + nanos <= AHEAD.saturating_mul(at_once as u64);
         if jobs.begun >= at_once && !is_soon {
@@ -192,8 +127,7 @@ impl Waiting {
         let is_suspect = task.is_suspect();
         jobs.begun += 1;
         jobs.expected += nanos;
-        debug_assert!(!is_suspect || jobs.suspects > 0, "each was counted as it came");
-        jobs.suspects -= usize::from(is_suspect);
+        self.paces.remove_suspect(lane, is_suspect);
         *has_suspect |= is_suspect;
         Some((task, Slot { waiting: Some(Arc::clone(self)), lane, is_suspect, nanos }))
     }
@@ -218,14 +152,12 @@ impl Waiting {
     /// Releases the leases of all jobs that wait.
     pub(crate) fn clear(&self) {
         let mut inner = self.inner.lock();
-        let clear = |jobs: &mut Jobs| {
-            jobs.suspects = 0;
-            std::mem::take(&mut jobs.tasks)
-        };
-        let tasks = inner.lanes.each_mut().map(clear);
+        let tasks = inner.lanes.each_mut().map(|jobs| std::mem::take(&mut jobs.tasks));
         // The drop of each task releases its lease, which must not happen under the lock.
         drop(inner);
-        drop(tasks);
+        for task in tasks.into_iter().flatten() {
+            self.paces.remove_suspect(task.lane(), task.is_suspect());
+        }
     }
 }
 
@@ -282,27 +214,5 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         self.left().into_iter().for_each(|waiting| waiting.take().submit());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pace_follows_runs_and_not_a_single_one() {
-        let pace = Pace::default();
-        assert_eq!(pace.nanos(), UNKNOWN);
-        pace.learn(Duration::ZERO);
-        assert_eq!(pace.nanos(), 1, "by a clock that stands still");
-        let (fast, slow) = (Duration::from_micros(10), Duration::from_secs(3_600));
-        (0..100).for_each(|_| pace.learn(fast));
-        assert!((9_000..=10_000).contains(&pace.nanos()), "{}", pace.nanos());
-        pace.learn(slow);
-        assert!(pace.nanos() < AHEAD / 5, "an outlier: {}", pace.nanos());
-        (0..3).for_each(|_| pace.learn(slow));
-        assert!(pace.nanos() > AHEAD, "four in a row: {}", pace.nanos());
-        (0..20).for_each(|_| pace.learn(slow));
-        assert_eq!(pace.nanos() / (UNKNOWN / 100), 99);
     }
 }

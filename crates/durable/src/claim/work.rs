@@ -1,45 +1,64 @@
-//! A job from its claim to its end, and the call of a handler that is a closure.
+//! A job from its claim to its end.
 
-use super::ended::{End, Ended};
+use super::ended::{End, Ended, Renewed};
 use super::flight::Flown;
-use super::future::HandlerFuture;
 use super::judge::{Verdict, judge};
 use super::waiting::Slot;
 use crate::Timers;
-use crate::commit::Then;
-use crate::drive::{Inside, Shared};
-use crate::handlers::{DurableRun, Failure, Handler, Held, Lane, Next};
+use crate::commit::{Promise, Rank, Receives};
+use crate::drive::Shared;
+use crate::handlers::{Failure, Handler, Held, Lane, Next};
 use crate::observe::{EventKind, JobName, count};
 use crate::plan::Policy;
-use crate::store::{Again, Change, Kind, Leased, Outcome, Timestamp, When};
-use std::borrow::Cow;
+use crate::store::{Again, Change, Kind, Leased, Timestamp, When};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use wheelhouse_service::Moment;
-use wheelhouse_service::internal::guarded;
 
 /// How long a job waits if its policy is not understood.
 const NOT_UNDERSTOOD: Duration = Duration::from_secs(60);
 
 /// A job that was claimed.
 pub(crate) struct Task {
-    timers: Timers,
+    pub(super) timers: Timers,
     /// With the number of the attempt that will begin.
-    leased: Leased,
-    held: Arc<Held>,
+    pub(super) leased: Leased,
+    pub(super) held: Arc<Held>,
     claimed: Claimed,
     is_suspect: bool,
     /// An earlier run of the same key in this program that has lost its lease, and whose handler
     /// had not returned when this job was claimed.
     hangs: Option<Arc<Held>>,
     /// The occurrence to run. `None` before the job is judged, and after the handler was called.
-    occurrence: Option<Occurrence>,
-    was_called: bool,
+    pub(super) occurrence: Option<Occurrence>,
+    pub(super) was_called: bool,
     /// `None` after the job has ended.
     flown: Option<Flown>,
     /// Its slot, from the time at which it is to begin.
     slot: Option<Slot>,
+}
+
+/// The receiver of an outcome.
+pub(crate) enum Recipient {
+    Tell(Promise),
+    Ended(Ended),
+    Renewed(Renewed),
+    /// A run that begins by the change.
+    Begun(Box<Task>),
+    /// No receiver: a dead letter that the claimer removes.
+    Forgotten,
+}
+
+impl Receives for Recipient {
+    fn rank(&self) -> Rank {
+        match self {
+            Self::Tell(_) => Rank::Caller,
+            Self::Renewed(_) => Rank::First,
+            Self::Begun(_) => Rank::Last,
+            Self::Ended(_) | Self::Forgotten => Rank::Usual,
+        }
+    }
 }
 
 /// When a job was claimed.
@@ -56,11 +75,11 @@ pub(super) struct Claimed {
 #[derive(Clone, Copy)]
 pub(super) struct Occurrence {
     /// The next occurrence, for the ack.
-    again: Option<Again>,
-    missed: u64,
-    is_periodic: bool,
+    pub(super) again: Option<Again>,
+    pub(super) missed: u64,
+    pub(super) is_periodic: bool,
     /// The time by the store's clock, computed from that of the claim.
-    now: Timestamp,
+    pub(super) now: Timestamp,
 }
 
 /// The decision about a job for which a worker is free.
@@ -202,37 +221,11 @@ impl Task {
     /// Puts the `Begin` into the queue of the committer of its shard.
     pub(super) fn submit(self, change: Change) {
         let timers = self.timers.clone();
-        timers.shared().queue_of_changes.put(change, Then::Begun(Box::new(self)));
+        timers.shared().queue_of_changes.put(change, Recipient::Begun(Box::new(self)));
     }
 
     pub(super) fn is_of(&self, timers: &Timers) -> bool {
         std::ptr::eq(self.timers.shared(), timers.shared())
-    }
-
-    /// Called when its `Begin` was committed. If it was carried out, the run is handed to a worker
-    /// or to the executor.
-    pub(crate) fn tell(mut self, outcome: Outcome) {
-        match outcome {
-            // `Closed`: a commit whose answer was lost has carried it out, and a later cancel found
-            // the job running.
-            Outcome::Done | Outcome::Closed => {
-                self.held.begin(outcome == Outcome::Closed);
-                let timers = self.timers.clone();
-                // If the service was stopped, it drops the task, which releases the lease.
-                if let Some(service) = timers.shared().waiting.service() {
-                    match self.lane() {
-                        Lane::Threads => drop(service.execute(move |_| self.run())),
-                        Lane::Futures => {
-                            drop(service.execute_async(move |_| HandlerFuture::new(self)));
-                        }
-                    }
-                }
-            }
-            // The lease has run out by the clock, so another program may have the job. Otherwise
-            // the job was cancelled, moved or replaced in time, and that call has returned success.
-            _ if self.held.is_lost(self.shared().clock.now()) => self.lose(),
-            _ => self.withdraw(),
-        }
     }
 
     /// Returns the change that releases the job when the store answers again. Called when the store
@@ -259,67 +252,10 @@ impl Task {
         self.held.end();
         let shared = self.timers.shared();
         if self.held.supersede() {
-            count(&shared.counters.of(&self.held.name.kind).counts.leases_lost);
-            shared.report(Some(self.held.name.clone()), EventKind::LeaseLost);
+            count(&shared.reporter.counters.of(&self.held.name.kind).counts.leases_lost);
+            shared.reporter.report(Some(self.held.name.clone()), EventKind::LeaseLost);
         }
         self.withdraw();
-    }
-
-    fn run(mut self) {
-        if let Some((occurrence, began)) = self.begin_call() {
-            let conclusion = self.call(&occurrence, began);
-            self.end(conclusion);
-        }
-    }
-
-    /// Counts the run, whose handler is to be called now. Returns `None` if its lease has run out.
-    pub(super) fn begin_call(&mut self) -> Option<(Occurrence, Moment)> {
-        let Some(occurrence) = self.occurrence.take() else { unreachable!("it was judged") };
-        let began = self.shared().clock.now();
-        // Too late: the commit, or the wait for this worker, took longer than the lease. If another
-        // program has the job by now, the store refuses the release.
-        if self.held.is_lost(began) {
-            let released = self.release();
-            self.end(released);
-            return None;
-        }
-        self.was_called = true;
-        let job = &self.leased.job;
-        let counters = self.shared().counters.of(&job.kind);
-        count(&counters.counts.started);
-        if job.attempt == 1 {
-            counters.counts.missed.fetch_add(occurrence.missed, Ordering::Relaxed);
-        }
-        counters.lateness.record_micros(occurrence.now.saturating_since(job.due));
-        self.held.call(began);
-        Some((occurrence, began))
-    }
-
-    /// Returns the run that the handler receives.
-    pub(super) fn run_of(&self, occurrence: &Occurrence) -> DurableRun<'_> {
-        DurableRun {
-            timers: Cow::Borrowed(&self.timers),
-            held: Cow::Borrowed(&self.held),
-            due: self.leased.job.due,
-            missed: occurrence.missed,
-            again: occurrence.again,
-            started: occurrence.now,
-        }
-    }
-
-    /// Takes out the payload, for a future that owns it.
-    pub(super) fn take_payload(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.leased.job.payload)
-    }
-
-    /// Returns the span of the run, not entered.
-    #[cfg(feature = "tracing")]
-    pub(super) fn span(&self) -> tracing::Span {
-        let job = &self.leased.job;
-        tracing::info_span!(
-            "run", kind = %job.kind, key = %job.key,
-            generation = job.generation, attempt = job.attempt
-        )
     }
 
     /// Returns the occurrence to run, or the end of the job if its policy forbids the run by now:
@@ -349,7 +285,7 @@ impl Task {
     /// Puts the end into the queue of the committer.
     pub(super) fn end(&mut self, conclusion: Conclusion) {
         if let Some((change, ended)) = self.ended(conclusion) {
-            self.shared().queue_of_changes.put(change, Then::Ended(ended));
+            self.shared().queue_of_changes.put(change, Recipient::Ended(ended));
         }
     }
 
@@ -359,13 +295,13 @@ impl Task {
         let shared = self.timers.shared();
         self.held.end();
         if matches!(end, End::NotUnderstood) {
-            shared.report(Some(self.held.name.clone()), EventKind::NotUnderstood);
+            shared.reporter.report(Some(self.held.name.clone()), EventKind::NotUnderstood);
         }
         let flown = self.flown.take()?;
         Some((change?, Ended { name: self.held.name.clone(), end, flown, repeated: false }))
     }
 
-    fn release(&self) -> Conclusion {
+    pub(super) fn release(&self) -> Conclusion {
         self.release_at(When::After(Duration::ZERO))
     }
 
@@ -376,54 +312,12 @@ impl Task {
         Conclusion { change: Some(change), end: End::Released }
     }
 
-    fn call(&self, occurrence: &Occurrence, began: Moment) -> Conclusion {
-        let (shared, job) = (self.shared(), &self.leased.job);
-        let Some(Handler::Sync(handler)) = shared.handlers.get(&job.kind) else {
-            unreachable!("it is claimed for the lane of its handler")
-        };
-        let run = self.run_of(occurrence);
-        #[cfg(feature = "tracing")]
-        let _span = self.span().entered();
-        let inside = Inside::of(shared);
-        let answer = guarded(|| told(handler(&run, &job.payload)));
-        drop(inside);
-        self.answered(answer, began, occurrence)
-    }
-
-    /// Returns the end of the job that follows from the answer of its handler.
-    pub(super) fn answered(
-        &self,
-        answer: Result<Answer, String>,
-        began: Moment,
-        occurrence: &Occurrence,
-    ) -> Conclusion {
-        let (shared, job) = (self.shared(), &self.leased.job);
-        let counters = shared.counters.of(&job.kind);
-        let took = shared.clock.now().saturating_since(began);
-        if took > shared.settings.slow_after {
-            count(&counters.counts.slow);
-            shared.report(Some(self.held.name.clone()), EventKind::Slow(took));
-        }
-        counters.run_time.record_micros(took);
-        if self.lane() == Lane::Threads {
-            shared.waiting.learn(&job.kind, took);
-        }
-        match answer {
-            Ok(Ok(next)) => self.succeeded(next, occurrence),
-            Ok(Err((why, is_final))) => self.failed(why, is_final, occurrence),
-            Err(message) => {
-                count(&counters.counts.panicked);
-                self.failed(format!("panicked: {message}"), false, occurrence)
-            }
-        }
-    }
-
-    fn succeeded(&self, next: Next, occurrence: &Occurrence) -> Conclusion {
+    pub(super) fn succeeded(&self, next: Next, occurrence: &Occurrence) -> Conclusion {
         let Occurrence { again, missed, .. } = *occurrence;
         let (key, token) = (self.leased.job.key.clone(), self.leased.token);
         let change = match next {
             Next::Acked => {
-                let counters = self.shared().counters.of(&self.leased.job.kind);
+                let counters = self.shared().reporter.counters.of(&self.leased.job.kind);
                 count(&counters.counts.acked);
                 None
             }
@@ -437,7 +331,12 @@ impl Task {
         Conclusion { change, end: End::Done }
     }
 
-    fn failed(&self, why: String, is_final: bool, occurrence: &Occurrence) -> Conclusion {
+    pub(super) fn failed(
+        &self,
+        why: String,
+        is_final: bool,
+        occurrence: &Occurrence,
+    ) -> Conclusion {
         let Occurrence { again, is_periodic, .. } = *occurrence;
         let (shared, job) = (self.shared(), &self.leased.job);
         let (key, token) = (job.key.clone(), self.leased.token);

@@ -21,15 +21,19 @@
 mod queue;
 mod ticket;
 
-pub(crate) use queue::{MOST_IN_BATCH, Queue, Then};
+pub(crate) use queue::{MOST_IN_BATCH, Queue, Rank, Receives};
 pub use ticket::Commit;
 pub(crate) use ticket::Promise;
 
+use crate::claim::Recipient;
 use crate::drive::Shared;
 use crate::error::Error;
 use crate::observe::count;
 use crate::store::{Change, Outcome, Store, StoreError};
-use queue::Batch;
+
+/// Changes, and the receivers of their outcomes.
+type Batch = queue::Batch<Recipient>;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -83,7 +87,7 @@ fn commit(shared: &Shared, batch: Batch) -> Batch {
 
 fn try_commit(shared: &Shared, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
     let committed = carry_out(shared, &mut **shared.store.lock(), changes);
-    committed.inspect_err(|error| shared.report_failure(error))
+    committed.inspect_err(|error| shared.reporter.report_failure(error))
 }
 
 /// Commits changes, and counts the commit.
@@ -92,7 +96,7 @@ pub(crate) fn carry_out(
     store: &mut dyn Store,
     changes: &[Change],
 ) -> Result<Vec<Outcome>, StoreError> {
-    let counters = &shared.counters;
+    let counters = &shared.reporter.counters;
     let begin = Instant::now();
     let committed = store.commit(changes);
     counters.commit_time.record_micros(begin.elapsed());
@@ -112,27 +116,27 @@ fn fail(shared: &Shared, batch: Batch, error: &Arc<StoreError>) -> Batch {
     let mut kept = Batch::default();
     for (change, then) in batch.into_pairs() {
         match then {
-            Then::Tell(promise) => promise.keep(Err(Error::Store(Arc::clone(error)))),
-            Then::Ended(ended) if error.is_transient() => {
-                kept.push(change, Then::Ended(ended.again()));
+            Recipient::Tell(promise) => promise.keep(Err(Error::Store(Arc::clone(error)))),
+            Recipient::Ended(ended) if error.is_transient() => {
+                kept.push(change, Recipient::Ended(ended.again()));
             }
-            Then::Begun(task) if error.is_transient() => {
+            Recipient::Begun(task) if error.is_transient() => {
                 let back = task.give_back().into_iter();
-                back.for_each(|(release, ended)| kept.push(release, Then::Ended(ended)));
+                back.for_each(|(release, ended)| kept.push(release, Recipient::Ended(ended)));
             }
             // Refused for good: the lease runs out.
-            Then::Begun(mut task) => task.withdraw(),
+            Recipient::Begun(mut task) => task.withdraw(),
             // Refused for good: the lease runs out, and the attempt counts.
-            Then::Ended(ended) => ended.give_up(shared, error),
+            Recipient::Ended(ended) => ended.give_up(&shared.reporter, error),
             // Not kept: both are repeated soon in any case.
-            Then::Renewed(..) | Then::Forgotten => {}
+            Recipient::Renewed(..) | Recipient::Forgotten => {}
         }
     }
     kept
 }
 
-fn tell(shared: &Shared, change: &Change, then: Then, outcome: Outcome) {
-    let (counters, counts) = (&shared.counters, &shared.counters.others.counts);
+fn tell(shared: &Shared, change: &Change, then: Recipient, outcome: Outcome) {
+    let (counters, counts) = (&shared.reporter.counters, &shared.reporter.counters.others.counts);
     match (change, outcome) {
         (Change::Put(put), Outcome::Done | Outcome::Replaced) => {
             count(&counters.of(&put.kind).counts.scheduled);
@@ -142,11 +146,11 @@ fn tell(shared: &Shared, change: &Change, then: Then, outcome: Outcome) {
         _ => {}
     }
     match then {
-        Then::Tell(promise) => promise.keep(Ok(outcome)),
-        Then::Ended(ended) => ended.tell(shared, outcome),
-        Then::Renewed(renewed) => renewed.tell(shared, outcome),
-        Then::Begun(task) => task.tell(outcome),
-        Then::Forgotten if outcome == Outcome::Done => count(&counts.forgotten),
-        Then::Forgotten => {}
+        Recipient::Tell(promise) => promise.keep(Ok(outcome)),
+        Recipient::Ended(ended) => ended.tell(&shared.reporter, outcome),
+        Recipient::Renewed(renewed) => renewed.tell(&shared.reporter, outcome),
+        Recipient::Begun(task) => task.tell(outcome),
+        Recipient::Forgotten if outcome == Outcome::Done => count(&counts.forgotten),
+        Recipient::Forgotten => {}
     }
 }

@@ -1,7 +1,5 @@
 //! The queue of changes before the committer.
 
-use super::Promise;
-use crate::claim::{Ended, Renewed, Task};
 use crate::store::Change;
 use parking_lot::{Condvar, Mutex};
 use std::time::Duration;
@@ -12,113 +10,131 @@ pub(crate) const MOST_IN_BATCH: usize = 1_024;
 /// The most changes of callers in the queue. Further callers block.
 const MOST_WAITING: usize = 65_536;
 
-/// The receiver of an outcome.
-pub(crate) enum Then {
-    Tell(Promise),
-    Ended(Ended),
-    Renewed(Renewed),
-    /// A run that begins by the change.
-    Begun(Box<Task>),
-    /// No receiver: a dead letter that the claimer removes.
-    Forgotten,
+/// The position of a change in its batch.
+pub(crate) enum Rank {
+    /// Before all other changes.
+    First,
+    /// In order of arrival. It comes from a caller, so it is refused once the queue is closed.
+    Caller,
+    /// In order of arrival.
+    Usual,
+    /// After all other changes.
+    Last,
+}
+
+/// A receiver of the outcome of a change.
+pub(crate) trait Receives {
+    fn rank(&self) -> Rank;
 }
 
 /// Changes, and the receivers of their outcomes.
-#[derive(Default)]
-pub(crate) struct Batch {
+pub(crate) struct Batch<R> {
     pub(super) changes: Vec<Change>,
-    thens: Vec<Then>,
+    recipients: Vec<R>,
 }
 
-impl Batch {
-    pub(super) fn one(change: Change, then: Then) -> Self {
-        Self { changes: vec![change], thens: vec![then] }
+impl<R> Default for Batch<R> {
+    fn default() -> Self {
+        Self { changes: Vec::new(), recipients: Vec::new() }
+    }
+}
+
+impl<R> Batch<R> {
+    pub(super) fn one(change: Change, recipient: R) -> Self {
+        Self { changes: vec![change], recipients: vec![recipient] }
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    pub(super) fn push(&mut self, change: Change, then: Then) {
+    pub(super) fn push(&mut self, change: Change, recipient: R) {
         self.changes.push(change);
-        self.thens.push(then);
+        self.recipients.push(recipient);
     }
 
     pub(super) fn append(&mut self, mut other: Self) {
         self.changes.append(&mut other.changes);
-        self.thens.append(&mut other.thens);
+        self.recipients.append(&mut other.recipients);
     }
 
-    pub(super) fn into_pairs(self) -> impl Iterator<Item = (Change, Then)> {
-        self.changes.into_iter().zip(self.thens)
+    pub(super) fn into_pairs(self) -> impl Iterator<Item = (Change, R)> {
+        self.changes.into_iter().zip(self.recipients)
     }
 
     /// Takes out up to `most` changes, from the front.
     fn split(&mut self, most: usize) -> Self {
         let rest = most.min(self.changes.len());
-        let later =
-            Self { changes: self.changes.split_off(rest), thens: self.thens.split_off(rest) };
+        let (changes, recipients) = (self.changes.split_off(rest), self.recipients.split_off(rest));
+        let later = Self { changes, recipients };
         std::mem::replace(self, later)
     }
 }
 
-#[derive(Default)]
-struct Inner {
+struct Inner<R> {
     /// Renewals of leases: first, since a lease may end while they wait.
-    first: Batch,
-    waiting: Batch,
+    first: Batch<R>,
+    waiting: Batch<R>,
     /// Begins of runs: last, so that a job that is cancelled in the same commit does not begin.
-    last: Batch,
+    last: Batch<R>,
     /// Changes of callers are refused.
     closed: bool,
     /// All changes are refused, since no further batch is committed.
     over: bool,
 }
 
-impl Inner {
+impl<R> Inner<R> {
     fn is_empty(&self) -> bool {
         [&self.first, &self.waiting, &self.last].iter().all(|batch| batch.is_empty())
     }
 }
 
 /// See the [module](self).
-#[derive(Default)]
-pub(crate) struct Queue {
-    inner: Mutex<Inner>,
+pub(crate) struct Queue<R> {
+    inner: Mutex<Inner<R>>,
     /// Notified when a change was added, or the queue was closed.
     work: Condvar,
     /// Notified when a batch was taken out, or the queue was closed.
     room: Condvar,
 }
 
-impl Queue {
+impl<R> Default for Queue<R> {
+    fn default() -> Self {
+        let (first, waiting, last) = (Batch::default(), Batch::default(), Batch::default());
+        let inner = Inner { first, waiting, last, closed: false, over: false };
+        Self { inner: Mutex::new(inner), work: Condvar::new(), room: Condvar::new() }
+    }
+}
+
+impl<R: Receives> Queue<R> {
     /// Adds a change. If no further batch is committed, the change is dropped. If the queue is
     /// closed, changes of callers are dropped. A promise that is dropped returns
     /// [`Error::Stopped`](crate::Error::Stopped) to its caller.
-    pub(crate) fn put(&self, change: Change, then: Then) {
+    pub(crate) fn put(&self, change: Change, recipient: R) {
         let mut inner = self.inner.lock();
-        if inner.over || inner.closed && matches!(then, Then::Tell(_)) {
+        let rank = recipient.rank();
+        if inner.over || inner.closed && matches!(rank, Rank::Caller) {
             drop(inner);
-            return drop(then);
+            return drop(recipient);
         }
-        let batch = match then {
-            Then::Renewed(_) => &mut inner.first,
-            Then::Begun(_) => &mut inner.last,
-            _ => &mut inner.waiting,
+        let batch = match rank {
+            Rank::First => &mut inner.first,
+            Rank::Last => &mut inner.last,
+            Rank::Caller | Rank::Usual => &mut inner.waiting,
         };
-        batch.push(change, then);
+        batch.push(change, recipient);
         drop(inner);
         self.work.notify_one();
     }
 
     /// Like [`put`](Self::put), for callers: blocks while the queue is full.
-    pub(crate) fn put_patiently(&self, change: Change, then: Then) {
+    pub(crate) fn put_patiently(&self, change: Change, recipient: R) {
         let mut inner = self.inner.lock();
         while inner.waiting.changes.len() >= MOST_WAITING && !inner.closed {
             self.room.wait(&mut inner);
         }
         drop(inner);
-        self.put(change, then);
+        self.put(change, recipient);
     }
 
     /// Refuses further changes of callers. Changes in the queue are still committed.
@@ -135,7 +151,7 @@ impl Queue {
     /// Returns the next batch: the kept changes, then those that have arrived, with renewals first
     /// and begins last. Waits until a change arrives, but for at most `patience` if it is given.
     /// `None` if the queue is closed and empty.
-    pub(super) fn take(&self, kept: &mut Batch, patience: Option<Duration>) -> Option<Batch> {
+    pub(super) fn take(&self, kept: &mut Batch<R>, patience: Option<Duration>) -> Option<Batch<R>> {
         let mut inner = self.inner.lock();
         while inner.is_empty() {
             match patience {
@@ -161,9 +177,9 @@ impl Queue {
 }
 
 /// Closes a queue when it is dropped, and drops the changes in it.
-pub(super) struct CloseOnDrop<'q>(pub(super) &'q Queue);
+pub(super) struct CloseOnDrop<'q, R: Receives>(pub(super) &'q Queue<R>);
 
-impl Drop for CloseOnDrop<'_> {
+impl<R: Receives> Drop for CloseOnDrop<'_, R> {
     fn drop(&mut self) {
         self.0.close();
         let mut inner = self.0.inner.lock();

@@ -1,11 +1,11 @@
 //! Configuration.
 
 use super::durable::{Parts, Spawner, assemble};
-use super::{Durable, Observer, Settings};
+use super::{Durable, Settings};
 use crate::commit::MOST_IN_BATCH;
 use crate::error::StartError;
 use crate::handlers::Handlers;
-use crate::observe::Event;
+use crate::observe::{Event, Observer};
 use crate::store::Store;
 use std::fmt;
 use std::sync::Arc;
@@ -44,8 +44,25 @@ pub struct Builder {
     observer: Option<Observer>,
 }
 
+impl Durable {
+    /// Configures workers, timeouts, limits ...
+    pub fn builder(handlers: Handlers) -> Builder {
+        Builder::new(handlers)
+    }
+
+    /// Starts with the defaults of a [`Builder`]. For a SQLite file, use `Durable::open` of the
+    /// trait `DurableExt` in `wheelhouse-store-sqlite`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Builder::start`].
+    pub fn start(store: impl Store, handlers: Handlers) -> Result<Self, StartError> {
+        Self::builder(handlers).start(store)
+    }
+}
+
 impl Builder {
-    pub(super) fn new(handlers: Handlers) -> Self {
+    fn new(handlers: Handlers) -> Self {
         let settings = Settings {
             visibility: Duration::from_secs(30),
             poll: Duration::from_secs(1),

@@ -2,11 +2,11 @@
 
 use super::away::{Asked, ask_all};
 use super::shard::Place;
-use super::{Builder, Inside, Observer, Paused, Settings, Shared, SharedStore, Timers};
-use crate::claim::{Bound, Claimer, Flight, Message, Waiting};
+use super::{Inside, Paused, Settings, Shared, SharedStore, Timers};
+use crate::claim::{Bound, Claimer, Flight, Message, Paces, Waiting};
 use crate::error::StartError;
-use crate::handlers::{Handler, Handlers, Lane};
-use crate::observe::Counters;
+use crate::handlers::{Handler, Lane};
+use crate::observe::{Counters, Observer, Reporter};
 use crate::store::{Kind, Kinds, Store};
 use crate::{commit, commit::Queue};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
@@ -100,11 +100,12 @@ pub(super) fn assemble(
     let kinds = Kinds::new(parts.handlers.keys().cloned());
     let counters = Arc::new(Counters::new(&kinds));
     let handle = workers.as_ref().map(Service::handle);
-    let waiting = Arc::new(Waiting::new(handle, at_once, &kinds));
+    let paces = Arc::new(Paces::new(&kinds));
+    let waiting = Arc::new(Waiting::new(handle, at_once, Arc::clone(&paces)));
     let (mut shards, mut claims) = (Vec::new(), Vec::new());
     for (shard, Asked { store, lost }) in (0..).zip(stores) {
-        let (shard, claim) = parts.shard(store, place(shard), &counters, &waiting)?;
-        lost.iter().for_each(|lost| shard.report_failure(lost));
+        let (shard, claim) = parts.shard(store, place(shard), &counters, (&waiting, &paces))?;
+        lost.iter().for_each(|lost| shard.reporter.report_failure(lost));
         shards.push(shard);
         claims.push(claim);
     }
@@ -131,7 +132,7 @@ impl Parts {
         mut store: Box<dyn Store>,
         place: Place,
         counters: &Arc<Counters>,
-        waiting: &Arc<Waiting>,
+        (waiting, paces): (&Arc<Waiting>, &Arc<Paces>),
     ) -> Result<(Shared, Claim), StartError> {
         let (sender, inbox) = unbounded();
         let mut beside = store.beside()?;
@@ -154,15 +155,17 @@ impl Parts {
                 catch_up_rate: self.settings.catch_up_rate.map(part),
                 ..self.settings
             },
-            store_name: (place.of > 1).then(|| place.text()),
             flight: Arc::new(Flight::new(
                 self.bounds.map(bound),
-                Arc::clone(waiting),
+                Arc::clone(paces),
                 sender.clone(),
             )),
             waiting: Arc::clone(waiting),
-            counters: Arc::clone(counters),
-            observer: self.observer.clone(),
+            reporter: Reporter {
+                counters: Arc::clone(counters),
+                observer: self.observer.clone(),
+                store_name: (place.of > 1).then(|| place.text()),
+            },
             paused: RwLock::new(Paused::default()),
             gauges: Mutex::default(),
             overdue: Mutex::default(),
@@ -173,21 +176,6 @@ impl Parts {
 }
 
 impl Durable {
-    /// Configures workers, timeouts, limits ...
-    pub fn builder(handlers: Handlers) -> Builder {
-        Builder::new(handlers)
-    }
-
-    /// Starts with the defaults of a [`Builder`]. For a SQLite file, use `Durable::open` of the
-    /// trait `DurableExt` in `wheelhouse-store-sqlite`.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Builder::start`].
-    pub fn start(store: impl Store, handlers: Handlers) -> Result<Self, StartError> {
-        Self::builder(handlers).start(store)
-    }
-
     /// Returns the handle with which other threads schedule jobs. It does not keep the timers
     /// running: once they are stopped, its methods return
     /// [`Error::Stopped`](crate::Error::Stopped).
@@ -211,8 +199,8 @@ impl Durable {
     /// that have begun, but whose handlers no worker has called, are released unless the job was
     /// cancelled. In a handler it returns 0 at once.
     ///
-    /// The futures of [async handlers](Handlers::on_async) that are still running are dropped at
-    /// their next `.await`.
+    /// The futures of [async handlers](crate::Handlers::on_async) that are still running are
+    /// dropped at their next `.await`.
     pub fn stop_within(mut self, longest: Duration) -> usize {
         self.end(Some(longest))
     }
@@ -249,7 +237,8 @@ impl Durable {
     ) -> Stopping<T> {
         self.begin_end();
         // A handler must not wait for itself: another thread waits for it.
-        let inside = Inside::is_of(self.timers.shared()).then(|| self.end(longest));
+        let inside =
+            Inside::is_of(&self.timers.shared().reporter.counters).then(|| self.end(longest));
         Stopping::begin(move || answer(inside.unwrap_or_else(|| self.end(longest))))
     }
 
@@ -280,7 +269,7 @@ impl Durable {
     /// Stops, and waits for handlers up to `longest`, or without a limit. Returns how many are
     /// still running.
     fn end(&mut self, longest: Option<Duration>) -> usize {
-        let is_inside = Inside::is_of(self.timers.shared());
+        let is_inside = Inside::is_of(&self.timers.shared().reporter.counters);
         if !is_inside || self.is_inside || self.shards.is_empty() {
             return self.end_here(if self.is_inside { Some(Duration::ZERO) } else { longest });
         }

@@ -1,6 +1,6 @@
 //! Marks threads that are in a handler: a run that stops its own timers must not wait for itself.
 
-use super::Shared;
+use crate::observe::Counters;
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
-    pub(crate) fn of(shared: &Shared) -> Self {
-        Self { before: INSIDE.replace(name(shared)) }
+    pub(crate) fn of(counters: &Arc<Counters>) -> Self {
+        Self { before: INSIDE.replace(name(counters)) }
     }
 
     /// Returns `true` if this thread is in a handler of these timers.
-    pub(crate) fn is_of(shared: &Shared) -> bool {
-        INSIDE.get() == name(shared)
+    pub(crate) fn is_of(counters: &Arc<Counters>) -> bool {
+        INSIDE.get() == name(counters)
     }
 }
 
@@ -33,6 +33,6 @@ impl Drop for Inside {
 }
 
 /// Identifies timers by the address of their counters, which all their shards share.
-fn name(shared: &Shared) -> usize {
-    Arc::as_ptr(&shared.counters) as usize
+fn name(counters: &Arc<Counters>) -> usize {
+    Arc::as_ptr(counters) as usize
 }

@@ -44,8 +44,31 @@ pub struct Jobs<'t> {
     page: VecDeque<Entry>,
 }
 
+impl Timers {
+    /// The jobs of all stores, to be filtered and iterated. For inspection and repairs: it reads
+    /// every row, even if few match.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use wheelhouse_durable::store::MemoryStore;
+    /// use wheelhouse_durable::JobState;
+    /// # use wheelhouse_durable::{Durable, Handlers};
+    /// # let timers = Durable::start(MemoryStore::new(), Handlers::new())?;
+    /// timers.after(Duration::from_secs(9)).key("order-17").schedule_bytes("close/1", "")?;
+    /// timers.after(Duration::from_secs(9)).key("user-3").schedule_bytes("close/1", "")?;
+    /// for job in timers.jobs().prefix("order-").kind("close/1").state(JobState::Pending) {
+    ///     timers.cancel(job?.key)?;
+    /// }
+    /// assert_eq!(timers.jobs().count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn jobs(&self) -> Jobs<'_> {
+        Jobs::new(self)
+    }
+}
+
 impl<'t> Jobs<'t> {
-    pub(super) fn new(timers: &'t Timers) -> Self {
+    fn new(timers: &'t Timers) -> Self {
         let (prefix, page) = (Vec::new(), VecDeque::new());
         Self { timers, prefix, kind: None, state: None, shard: 0, after: None, page }
     }

@@ -6,6 +6,8 @@ mod durable;
 mod inside;
 mod jobs;
 mod paused;
+mod pausing;
+mod planning;
 mod shard;
 mod timers;
 
@@ -16,17 +18,16 @@ pub use jobs::{JobState, Jobs};
 pub(crate) use paused::Paused;
 pub use timers::{Cancel, Timers};
 
-use crate::claim::{Flight, Waiting};
+use crate::claim::{Flight, Recipient, Waiting};
 use crate::commit::Queue;
 use crate::handlers::Handler;
-use crate::observe::{Counters, Event, EventKind, JobName};
-use crate::store::{Kind, Kinds, Store, StoreError};
+use crate::observe::Reporter;
+use crate::store::{Kind, Kinds, Store};
 use parking_lot::{FairMutex, Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use wheelhouse_service::internal::guarded;
 use wheelhouse_service::{Backoff, Clock};
 
 /// A connection, used by one thread at a time, in the order of arrival. The order is fair so that a
@@ -47,26 +48,19 @@ pub(crate) struct Settings {
     pub(crate) most_dead: Option<usize>,
 }
 
-/// The callback for events.
-pub(crate) type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
-
 /// The state that all threads of a shard share.
 pub(crate) struct Shared {
     pub(crate) queue: String,
-    /// The name of the store for reports. `None` if there is only one store.
-    pub(crate) store_name: Option<String>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) store: SharedStore,
-    pub(crate) queue_of_changes: Queue,
+    pub(crate) queue_of_changes: Queue<Recipient>,
     pub(crate) handlers: BTreeMap<Kind, Handler>,
     pub(crate) kinds: Kinds,
     pub(crate) settings: Settings,
     pub(crate) flight: Arc<Flight>,
     /// Shared by all shards.
     pub(crate) waiting: Arc<Waiting>,
-    /// Shared by all shards.
-    pub(crate) counters: Arc<Counters>,
-    pub(crate) observer: Option<Observer>,
+    pub(crate) reporter: Reporter,
     pub(crate) paused: RwLock<Paused>,
     /// Figures of the storage.
     pub(crate) gauges: Mutex<BTreeMap<&'static str, u64>>,
@@ -74,26 +68,4 @@ pub(crate) struct Shared {
     pub(crate) overdue: Mutex<BTreeMap<Kind, Duration>>,
     /// The timers are being stopped: leased jobs that have not begun must be released.
     pub(crate) stopping: AtomicBool,
-}
-
-impl Shared {
-    /// Reports that the store has failed.
-    pub(crate) fn report_failure(&self, error: &StoreError) {
-        let error = match &self.store_name {
-            Some(name) => format!("{name}: {error}"),
-            None => error.to_string(),
-        };
-        self.report(None, EventKind::StoreFailed(error));
-    }
-
-    /// Reports an event to the callback, and by `tracing`.
-    pub(crate) fn report(&self, job: Option<JobName>, kind: EventKind) {
-        let event = Event { job, kind };
-        #[cfg(feature = "tracing")]
-        tracing::warn!("{event}");
-        if let Some(observer) = &self.observer {
-            // A callback that panics must not end the thread it is called on.
-            guarded(|| observer(&event)).unwrap_or_default();
-        }
-    }
 }

@@ -1,11 +1,11 @@
 //! The handle with which any thread schedules, cancels and moves jobs.
 
+use super::Shared;
 use super::shard::shard_of;
-use super::{Jobs, Shared};
-use crate::commit::{Commit, Then};
+use crate::claim::Recipient;
+use crate::commit::Commit;
 use crate::error::Error;
 use crate::observe::Snapshot;
-use crate::plan::{Plan, Repeat};
 use crate::store::{Change, Dead, Entry, Key, Kinds, Outcome, Put, State, Timestamp, When};
 use std::fmt;
 use std::sync::Arc;
@@ -73,59 +73,6 @@ impl Timers {
         Ok(shard_of(Key::new(key)?.as_bytes(), self.shards.len()))
     }
 
-    /// Plans a job for `delay` from now, by the store's clock. A time beyond [`Timestamp::MAX`]
-    /// becomes [`Timestamp::MAX`].
-    pub fn after(&self, delay: Duration) -> Plan<'_> {
-        Plan::new(self, When::After(delay))
-    }
-
-    /// Plans a job for a time: a [`SystemTime`](std::time::SystemTime) or a [`Timestamp`]. A past
-    /// time is due at once.
-    pub fn at(&self, time: impl Into<Timestamp>) -> Plan<'_> {
-        Plan::new(self, When::At(time.into()))
-    }
-
-    /// Plans a periodic job: the first run is a period from now, and later runs follow at whole
-    /// periods after the first, without drift. The job ends when it is cancelled, its handler
-    /// returns [`Stop`], or it [expires](Plan::expires).
-    ///
-    /// [`Stop`]: crate::Stop
-    ///
-    /// # Errors
-    ///
-    /// If the period is zero, or not a whole number of milliseconds.
-    pub fn every(&self, period: Duration) -> Result<Plan<'_>, Error> {
-        let millis = u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
-        if millis == 0 || !period.subsec_nanos().is_multiple_of(1_000_000) {
-            let why = format!("the period {period:?} is zero or not in whole milliseconds");
-            return Err(Error::Rule(why));
-        }
-        Ok(self.after(Duration::from_millis(millis)).repeat(Repeat::Every(millis)))
-    }
-
-    /// Plans a job for the times of a cron line, in a time zone by its IANA name, such as
-    /// `Europe/Berlin`: see [`wheelhouse_service::cron`] for lines and changes of clocks. The name
-    /// of the zone and the line are stored, and the program that runs the job reads them. A line
-    /// that other versions would read differently is stored in [plain
-    /// form](wheelhouse_service::cron::Cron::plain): `22-2` as `22-23,0-2`. This call reads the
-    /// store's clock.
-    ///
-    /// # Errors
-    ///
-    /// If the line cannot be read or has no time in the future, or the zone is unknown;
-    /// [`Error::Store`].
-    #[cfg(feature = "cron")]
-    pub fn cron(&self, line: &str, zone: &str) -> Result<Plan<'_>, Error> {
-        if zone.contains([';', '=']) {
-            return Err(Error::Rule(format!("the time zone '{zone}' is not known")));
-        }
-        let mut rule = crate::claim::CronRule::new(line, zone).map_err(Error::Rule)?;
-        let first = rule.next(self.now()?);
-        let none = || Error::Rule(format!("the cron line '{line}' has no time in the future"));
-        let (line, zone) = (rule.plain().to_owned(), zone.to_owned());
-        Ok(self.at(first.ok_or_else(none)?).repeat(Repeat::Cron { line, zone }))
-    }
-
     /// The store's clock, rounded down. With several stores, the clock of the first that answers.
     ///
     /// # Errors
@@ -138,7 +85,8 @@ impl Timers {
             match asked {
                 Ok(next) => {
                     // The caller does not see these errors, and some are returned only once.
-                    let report = |(shard, error): (&Shared, _)| shard.report_failure(&error);
+                    let report =
+                        |(shard, error): (&Shared, _)| shard.reporter.report_failure(&error);
                     failed.into_iter().for_each(report);
                     return Ok(next.now);
                 }
@@ -238,27 +186,6 @@ impl Timers {
         Ok(self.shard(&key).store.lock().find(&key)?)
     }
 
-    /// The jobs of all stores, to be filtered and iterated. For inspection and repairs: it reads
-    /// every row, even if few match.
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # use wheelhouse_durable::store::MemoryStore;
-    /// use wheelhouse_durable::JobState;
-    /// # use wheelhouse_durable::{Durable, Handlers};
-    /// # let timers = Durable::start(MemoryStore::new(), Handlers::new())?;
-    /// timers.after(Duration::from_secs(9)).key("order-17").schedule_bytes("close/1", "")?;
-    /// timers.after(Duration::from_secs(9)).key("user-3").schedule_bytes("close/1", "")?;
-    /// for job in timers.jobs().prefix("order-").kind("close/1").state(JobState::Pending) {
-    ///     timers.cancel(job?.key)?;
-    /// }
-    /// assert_eq!(timers.jobs().count(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn jobs(&self) -> Jobs<'_> {
-        Jobs::new(self)
-    }
-
     /// Returns the change that makes this the schedule of its key. `None` if it is already.
     pub(crate) fn update(&self, put: Put) -> Result<Option<Put>, Error> {
         let Some(row) = self.find(&put.key)? else { return Ok(Some(put)) };
@@ -313,7 +240,7 @@ impl Timers {
     /// Counters and distributions of this program.
     pub fn snapshot(&self) -> Snapshot {
         let in_flight = self.shards.iter().map(|shard| shard.flight.count()).sum();
-        let mut snapshot = self.shared().counters.snapshot(in_flight);
+        let mut snapshot = self.shared().reporter.counters.snapshot(in_flight);
         for shard in &*self.shards {
             for (name, value) in &*shard.gauges.lock() {
                 *snapshot.store.entry(name).or_default() += value;
@@ -337,7 +264,7 @@ impl Timers {
             return Commit::refused(key.clone(), Error::Absent(key.clone()));
         }
         let (commit, promise) = Commit::new(key.clone(), answer);
-        self.shard(key).queue_of_changes.put_patiently(change, Then::Tell(promise));
+        self.shard(key).queue_of_changes.put_patiently(change, Recipient::Tell(promise));
         commit
     }
 }

@@ -152,9 +152,8 @@ impl Handlers {
     /// [`workers`](crate::Builder::workers) poll it. A future that waits occupies no thread, and
     /// [`Builder::async_runs`] limits how many are in flight.
     ///
-    /// Results, attempts, backoff, events and [`Builder::slow_after`] are those of other handlers,
-    /// and a panic is a failure. Unlike a closure, a future can be cancelled: it is **dropped** at
-    /// its next `.await`
+    /// Results, attempts, backoff and events are those of other handlers, and a panic is a failure.
+    /// Unlike a closure, a future can be cancelled: it is **dropped** at its next `.await`
     ///
     /// * when it has reached its [limit](crate::Builder::limit), which counts as a failure;
     /// * when its lease is lost, since another program has the job or may have it;

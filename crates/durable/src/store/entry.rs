@@ -1,6 +1,6 @@
 //! The rows of a store, and leased jobs.
 
-use super::{Key, Kind, Timestamp, Token};
+use super::key::{Key, Kind, PAUSE, Timestamp, Token};
 
 /// A row of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,13 +29,6 @@ pub struct Entry {
 
 /// The kind of the row that holds the shard number of a store.
 pub(crate) const SHARD: &str = "wheelhouse-shard/1";
-
-/// The key of that row. It is never due.
-pub(crate) const SHARD_KEY: &str = "wheelhouse-shard";
-
-/// The prefix of the kind and of the key of a row that pauses a kind. The paused kind follows, or
-/// nothing if all kinds are paused.
-pub(crate) const PAUSE: &str = "wheelhouse-pause:";
 
 impl Entry {
     /// The [paused](crate::Timers::pause) kind, if this row is a pause and not a job; empty if all

@@ -1,9 +1,15 @@
 //! Keys, kinds, tokens and times.
 
-use super::entry::{PAUSE, SHARD_KEY};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+
+/// The key of the row that holds the shard number of a store. It is never due.
+pub(crate) const SHARD_KEY: &str = "wheelhouse-shard";
+
+/// The prefix of the kind and of the key of a row that pauses a kind. The paused kind follows, or
+/// nothing if all kinds are paused.
+pub(crate) const PAUSE: &str = "wheelhouse-pause:";
 
 /// The name of a job: 1 to 512 bytes, text or binary. At most one job has a key at a time. Cheap to
 /// clone.

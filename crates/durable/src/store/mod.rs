@@ -59,11 +59,11 @@ pub mod rules;
 
 pub use change::{Again, Change, Outcome, Put, When};
 pub use clock::StoreClock;
+pub(crate) use entry::SHARD;
 pub use entry::{Dead, Entry, Lease, Leased, Next, State};
-pub(crate) use entry::{PAUSE, SHARD, SHARD_KEY};
 pub use error::StoreError;
-pub(crate) use key::is_kind;
 pub use key::{InvalidKey, Key, Kind, Kinds, Timestamp, Token};
+pub(crate) use key::{PAUSE, SHARD_KEY, is_kind};
 pub use memory::MemoryStore;
 
 use std::time::Duration;

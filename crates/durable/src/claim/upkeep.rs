@@ -1,0 +1,137 @@
+//! The periodic work of the claimer: it renews leases, reports slow handlers, reads pauses, looks
+//! for kinds without a handler, and removes old dead letters.
+
+use super::work::Recipient;
+use super::{Claimer, Renewed};
+use crate::drive::{Paused, Settings};
+use crate::observe::{EventKind, count};
+use crate::store::{Change, Dead, PAUSE, Timestamp};
+use std::collections::BTreeMap;
+
+/// The number of dead letters in a page.
+const DEAD_AT_ONCE: usize = 128;
+
+impl Claimer {
+    /// Reports slow handlers. Wakes futures that must end: the timers of the pool cannot wake them
+    /// while all of its threads are in handlers.
+    pub(super) fn watch(&self) {
+        let shared = self.timers.shared();
+        let (now, slow_after) = (self.wheel.now(), shared.settings.slow_after);
+        for held in shared.flight.held() {
+            let (slow, limit) = held.takes_long(now, slow_after);
+            if let Some(time) = slow {
+                shared.reporter.report(Some(held.name.clone()), EventKind::StillRunning(time));
+            }
+            if let Some(limit) = limit {
+                count(&shared.reporter.counters.of(&held.name.kind).counts.timed_out);
+                shared.reporter.report(Some(held.name.clone()), EventKind::TimedOut(limit));
+            }
+            if limit.is_some() || held.is_lost(now) {
+                held.wake();
+            }
+        }
+    }
+
+    /// Renews the leases of all jobs in flight, except those of runs that have reached their
+    /// limits.
+    pub(super) fn renew(&self) {
+        self.watch();
+        let shared = self.timers.shared();
+        let (now, visibility) = (self.wheel.now(), shared.settings.visibility);
+        for held in shared.flight.held().into_iter().filter(|held| !held.has_timed_out()) {
+            let (key, token) = (held.name.key.clone(), held.token);
+            let until = now.saturating_add(visibility);
+            let then = Recipient::Renewed(Renewed { held, until });
+            shared.queue_of_changes.put(Change::Extend { key, token, visibility }, then);
+        }
+    }
+
+    /// Reads which kinds are paused, by the keys of their rows. A server may take long to list all
+    /// kinds, and claims and renewals would wait for the list. Returns `true` if the kinds to claim
+    /// have changed.
+    pub(super) fn look_for_pauses(&mut self) -> bool {
+        let shared = self.timers.shared();
+        let paused = Paused::read(&mut **self.store.lock(), &shared.kinds);
+        // Some errors are returned only once, by whichever call is next, so this one is reported.
+        let paused = match paused {
+            Ok(paused) => paused,
+            Err(error) => {
+                shared.reporter.report_failure(&error);
+                return false;
+            }
+        };
+        let mut is_new = false;
+        for lane in &mut self.lanes {
+            let kinds = paused.rest(&lane.all);
+            is_new |= kinds != lane.kinds;
+            lane.kinds = kinds;
+        }
+        *shared.paused.write() = paused;
+        is_new
+    }
+
+    /// Removes dead letters that are too old or too many. Reads all of them, page by page.
+    pub(super) fn forget_dead(&self) {
+        let shared = self.timers.shared();
+        let Settings { dead_for, most_dead, .. } = shared.settings;
+        if dead_for.is_none() && most_dead.is_none() {
+            return;
+        }
+        let (mut letters, mut after) = (Vec::new(), None);
+        let now = loop {
+            let (mut store, before) = (self.store.lock(), letters.len());
+            let mut see = |its: &Dead| letters.push((its.at, its.job.generation));
+            if let Err(error) = store.dead(after, DEAD_AT_ONCE, &mut see) {
+                break Err(error);
+            }
+            if letters.len() == before {
+                break store.now();
+            }
+            after = letters.last().map(|(_, generation)| *generation);
+        };
+        let now = match now {
+            Ok(now) => now,
+            Err(error) => return shared.reporter.report_failure(&error),
+        };
+        letters.sort_unstable();
+        let is_old = |at: Timestamp| dead_for.is_some_and(|time| at.saturating_add(time) <= now);
+        let old = letters.iter().take_while(|(at, _)| is_old(*at)).count();
+        let gone = old.max(letters.len().saturating_sub(most_dead.unwrap_or(usize::MAX)));
+        for (_, generation) in letters.drain(..gone) {
+            shared.queue_of_changes.put(Change::Forget { generation }, Recipient::Forgotten);
+        }
+    }
+
+    /// Reports each due kind without a handler, once. Records how long the oldest job of each other
+    /// kind has waited.
+    pub(super) fn look_for_kinds(&mut self) {
+        let shared = self.timers.shared();
+        if shared.kinds.is_empty() {
+            return;
+        }
+        let (mut found, mut gauges) = (Vec::new(), BTreeMap::new());
+        let mut store = self.store.lock();
+        let gauged = store.gauges(&mut |name, value| gauges.extend([(name, value)]));
+        let listed = store.kinds(&mut |kind, first| found.push((kind.clone(), first)));
+        let now = listed.and_then(|()| store.now());
+        drop(store);
+        match gauged {
+            Ok(()) => *shared.gauges.lock() = gauges,
+            Err(error) => shared.reporter.report_failure(&error),
+        }
+        let now = match now {
+            Ok(now) => now,
+            Err(error) => return shared.reporter.report_failure(&error),
+        };
+        let (known, others): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|(kind, _)| shared.kinds.contains(kind));
+        let waits = |(kind, first)| (kind, now.saturating_since(first));
+        *shared.overdue.lock() = known.into_iter().map(waits).collect();
+        for (kind, first) in others {
+            let is_due = first <= now && !kind.starts_with(PAUSE);
+            if is_due && self.unknown.insert(kind.clone()) {
+                shared.reporter.report(None, EventKind::UnknownKind(kind));
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Counts and reports the events of a shard.
+
+use super::{Counters, Event, EventKind, JobName};
+use crate::store::StoreError;
+use std::sync::Arc;
+use wheelhouse_service::internal::guarded;
+
+/// The callback for events.
+pub(crate) type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
+
+/// See the [module](self).
+pub(crate) struct Reporter {
+    /// Shared by all shards.
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) observer: Option<Observer>,
+    /// The name of the store for reports. `None` if there is only one store.
+    pub(crate) store_name: Option<String>,
+}
+
+impl Reporter {
+    /// Reports that the store has failed.
+    pub(crate) fn report_failure(&self, error: &StoreError) {
+        let error = match &self.store_name {
+            Some(name) => format!("{name}: {error}"),
+            None => error.to_string(),
+        };
+        self.report(None, EventKind::StoreFailed(error));
+    }
+
+    /// Reports an event to the callback, and by `tracing`.
+    pub(crate) fn report(&self, job: Option<JobName>, kind: EventKind) {
+        let event = Event { job, kind };
+        #[cfg(feature = "tracing")]
+        tracing::warn!("{event}");
+        if let Some(observer) = &self.observer {
+            // A callback that panics must not end the thread it is called on.
+            guarded(|| observer(&event)).unwrap_or_default();
+        }
+    }
+}
