@@ -23,6 +23,8 @@ pub enum Error {
     Running(Key),
     /// The payload is longer than [`MAX_PAYLOAD`](crate::MAX_PAYLOAD), or could not be encoded.
     Payload(String),
+    /// The [context](crate::Plan::context) has an invalid name, or is too long.
+    Context(String),
     /// The rule of a periodic job is invalid: the period is zero or not a whole number of
     /// milliseconds, the cron line cannot be read or never matches, or the time zone is unknown.
     Rule(String),
@@ -56,7 +58,7 @@ impl fmt::Display for Error {
             }
             Self::Absent(key) => write!(f, "no job has the key '{key}'"),
             Self::Running(key) => write!(f, "the job '{key}' is running"),
-            Self::Payload(why) | Self::Rule(why) => f.write_str(why),
+            Self::Payload(why) | Self::Context(why) | Self::Rule(why) => f.write_str(why),
             Self::Store(error) => error.fmt(f),
             Self::Stopped => f.write_str(
                 "the timers have been stopped: keep the `Durable` for as long as jobs run",

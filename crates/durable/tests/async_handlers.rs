@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use wheelhouse_durable::store::{Change, Outcome, Store, When};
 use wheelhouse_durable::{
-    AsyncRun, Cancel, Durable, DurableRun, EventKind, Failure, Handlers, Next,
+    AsyncRun, Cancel, Durable, DurableRun, Error, EventKind, Failure, Handlers, Next, Scheduled,
 };
 
 /// A kind whose handler is a closure.
@@ -437,6 +437,38 @@ fn an_executor_may_drop_runs() {
     world.clock.advance(secs(1));
     assert!(poll(&mut receive(&runs)));
     wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+}
+
+/// Each attempt reads the context. `updating` ignores it.
+#[test]
+fn a_job_carries_its_context() {
+    let world = World::new();
+    let (sender, seen) = unbounded();
+    let handlers = Handlers::new().on_async_bytes(KIND, move |run, _| {
+        let sender = sender.clone();
+        async move {
+            let entries = ["traceparent", "tenant", "none"].map(|name| run.context(name));
+            sender.send(entries.map(|entry| entry.map(str::to_owned)))?;
+            if run.attempt() == 1 { Err("no".into()) } else { Ok(Next::Done) }
+        }
+    });
+    let timers = world.start(handlers);
+    let plan = || timers.after(MINUTE).context("tenant", "5;%").context("traceparent", "00-1");
+    assert_eq!(plan().updating("k").schedule_bytes(KIND, "").unwrap(), Scheduled::Created);
+    let other = plan().context("traceparent", "00-2").updating("k");
+    assert_eq!(other.schedule_bytes(KIND, "").unwrap(), Scheduled::Kept);
+    let policy = world.find("k").unwrap().policy;
+    assert_eq!(policy, "context=tenant:5%3B%25;context=traceparent:00-1");
+    world.clock.advance(MINUTE);
+    let entries = [Some("00-1".to_owned()), Some("5;%".to_owned()), None];
+    assert_eq!(receive(&seen), entries);
+    wait_until("it has failed", || timers.snapshot().counts.retried == 1);
+    world.clock.advance(secs(1));
+    assert_eq!(receive(&seen), entries);
+    for (name, value) in [("", "x".to_owned()), ("a=b", "x".to_owned()), ("a", "x".repeat(4_096))] {
+        let refused = timers.after(MINUTE).context(name, value).schedule_bytes(KIND, "");
+        assert!(matches!(refused, Err(Error::Context(_))), "{refused:?}");
+    }
 }
 
 /// Handlers on tokio's threads may use tokio's timers.

@@ -130,12 +130,13 @@ impl Task {
         let until = claimed.asked.saturating_add(shared.settings.visibility);
         let is_suspect = is_suspect(&leased, shared.settings.max_attempts);
         leased.job.attempt = leased.job.attempt.saturating_add(1);
-        let limit = Policy::from_text(&leased.job.policy).and_then(|policy| policy.limit);
+        let Policy { limit, context, .. } =
+            Policy::from_text(&leased.job.policy).unwrap_or_default();
         let limit = limit.or(shared.settings.limit);
         // Only kinds with a handler are claimed.
         let lane = shared.handlers.get(&leased.job.kind).map_or(Lane::Threads, Handler::lane);
         let name = JobName::of(&leased.job);
-        let held = Arc::new(Held::new(name, (leased.token, lane), until, limit));
+        let held = Arc::new(Held::new(name, (leased.token, lane), until, (limit, context)));
         let flown = Some(shared.flight.begin(&held, leased.job.payload.len()));
         Self {
             timers: timers.clone(),

@@ -6,6 +6,7 @@ use crate::claim::Recipient;
 use crate::commit::Commit;
 use crate::error::Error;
 use crate::observe::Snapshot;
+use crate::plan::Policy;
 use crate::store::{Change, Dead, Entry, Key, Kinds, Outcome, Put, State, Timestamp, When};
 use std::fmt;
 use std::sync::Arc;
@@ -189,8 +190,9 @@ impl Timers {
     /// Returns the change that makes this the schedule of its key. `None` if it is already.
     pub(crate) fn update(&self, put: Put) -> Result<Option<Put>, Error> {
         let Some(row) = self.find(&put.key)? else { return Ok(Some(put)) };
-        let is_same =
-            row.kind == put.kind && row.payload == put.payload && row.policy == put.policy;
+        let is_same = row.kind == put.kind
+            && row.payload == put.payload
+            && Policy::is_same_schedule(&row.policy, &put.policy);
         // A job that was cancelled while it ran has no next occurrence: its row is removed when the
         // run ends.
         let is_cancelled = matches!(row.state, State::Closed(_));

@@ -4,6 +4,7 @@ use super::Lane;
 use crate::observe::JobName;
 use crate::store::Token;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::Duration;
@@ -26,6 +27,8 @@ pub(crate) struct Held {
     begun: AtomicBool,
     /// The longest time that the handler may take.
     limit: Option<Duration>,
+    /// The context of the job.
+    pub(crate) context: BTreeMap<String, String>,
     /// When its handler was called, by this program's clock, plus 1. 0: not called yet.
     called: AtomicU64,
     /// Already reported: the run is slow; the run has reached its limit.
@@ -43,7 +46,7 @@ impl Held {
         name: JobName,
         (token, lane): (Token, Lane),
         until: Moment,
-        limit: Option<Duration>,
+        (limit, context): (Option<Duration>, BTreeMap<String, String>),
     ) -> Self {
         Self {
             name,
@@ -54,6 +57,7 @@ impl Held {
             closed: AtomicBool::new(false),
             begun: AtomicBool::new(false),
             limit,
+            context,
             called: AtomicU64::new(0),
             told: [AtomicBool::new(false), AtomicBool::new(false)],
             ended: AtomicBool::new(false),

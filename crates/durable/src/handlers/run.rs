@@ -105,6 +105,12 @@ impl DurableRun<'_> {
         self.held.is_closed()
     }
 
+    /// An entry of the [context](crate::Plan::context) that the job was scheduled with; `None` if
+    /// it has none of this name. The same in all attempts and occurrences. O(log n).
+    pub fn context(&self, name: &str) -> Option<&str> {
+        self.held.context.get(name).map(String::as_str)
+    }
+
     /// The timers, to schedule other jobs.
     pub fn timers(&self) -> &Timers {
         &self.timers

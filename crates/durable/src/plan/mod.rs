@@ -2,6 +2,7 @@
 
 mod policy;
 
+use policy::check_context;
 pub use policy::{Late, Missed};
 pub(crate) use policy::{Policy, Repeat};
 
@@ -167,6 +168,33 @@ impl<A> Plan<'_, A> {
         self
     }
 
+    /// Adds an entry to the context of the job: short texts, stored next to the payload, that each
+    /// run reads by [`DurableRun::context`](crate::DurableRun::context). Use it for values that all
+    /// handlers share, such as the `traceparent` of the request that schedules the job.
+    ///
+    /// A name has 1 to 64 letters, digits, `-`, `_` or `.`. All entries together have at most
+    /// 4 KiB. A program of an older version does not run the job. [`updating`](Self::updating)
+    /// ignores the context.
+    ///
+    /// ```
+    /// # use wheelhouse_durable::store::MemoryStore;
+    /// # use wheelhouse_durable::{Durable, Handlers, Next};
+    /// # let (sender, received) = std::sync::mpsc::channel();
+    /// let handlers = Handlers::new().on_bytes("mail/1", move |run, _| {
+    ///     sender.send(run.context("traceparent").map(str::to_owned))?;
+    ///     Ok(Next::Done)
+    /// });
+    /// let timers = Durable::start(MemoryStore::new(), handlers)?;
+    /// let plan = timers.after(std::time::Duration::ZERO).context("traceparent", "00-4bf9-01");
+    /// plan.schedule_bytes("mail/1", "")?;
+    /// assert_eq!(received.recv()?.as_deref(), Some("00-4bf9-01"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn context(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.policy.context.insert(name.into(), value.into());
+        self
+    }
+
     /// Returns the plan as a [`Put`], the content of a [`Change::Put`]: for a store that commits it
     /// in your transaction.
     ///
@@ -185,6 +213,7 @@ impl<A> Plan<'_, A> {
                 payload.len()
             )));
         }
+        check_context(&self.policy.context).map_err(Error::Context)?;
         let key = self.key?.unwrap_or_else(made_key);
         if key.is_reserved() {
             return Err(Error::Reserved(key));

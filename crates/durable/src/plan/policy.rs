@@ -2,10 +2,13 @@
 //!
 //! The text is a list of `name=value`, separated by `;`, and empty for most jobs:
 //! `late=within:3600000;expires=1790000000000;attempts=5;limit=1000;missed=burst;every=60000`, with
-//! times in milliseconds. A cron line comes last: `zone=Europe/Berlin;cron=0 9 * * MON-FRI`. An
-//! unknown name was written by a newer version: this version does not run the job.
+//! times in milliseconds. `context=traceparent:00-4bf9..` is an entry of the job's context, in
+//! which `%25` is a percent sign and `%3B` a semicolon. A cron line comes last:
+//! `zone=Europe/Berlin;cron=0 9 * * MON-FRI`. An unknown name was written by a newer version: this
+//! version does not run the job.
 
 use crate::store::Timestamp;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -53,6 +56,29 @@ pub(crate) struct Policy {
     pub(crate) limit: Option<Duration>,
     pub(crate) missed: Missed,
     pub(crate) repeat: Option<Repeat>,
+    /// Entries that the job carries for its handlers, by name.
+    pub(crate) context: BTreeMap<String, String>,
+}
+
+/// The most that the names and values of a context have together, in bytes.
+const MOST_CONTEXT: usize = 4_096;
+
+/// Refuses a context that cannot be stored, in words.
+pub(crate) fn check_context(context: &BTreeMap<String, String>) -> Result<(), String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let is_name = |name: &str| (1..=64).contains(&name.len()) && name.bytes().all(is_plain);
+    if let Some(name) = context.keys().find(|name| !is_name(name)) {
+        return Err(format!(
+            "{name:?} in a context: names have 1 to 64 letters, digits, '-', '_' or '.'"
+        ));
+    }
+    match context.iter().map(|(name, value)| name.len() + value.len()).sum() {
+        0..=MOST_CONTEXT => Ok(()),
+        bytes => Err(format!(
+            "a context of {bytes} bytes, and at most {MOST_CONTEXT} are allowed: put it into the \
+             payload"
+        )),
+    }
 }
 
 /// Milliseconds, rounded up.
@@ -77,6 +103,10 @@ impl Policy {
         self.limit.iter().for_each(|limit| put("limit", &millis(*limit)));
         if self.missed == Missed::Burst {
             put("missed", &"burst");
+        }
+        for (name, value) in &self.context {
+            let value = value.replace('%', "%25").replace(';', "%3B");
+            put("context", &format_args!("{name}:{value}"));
         }
         match &self.repeat {
             None => {}
@@ -109,12 +139,23 @@ impl Policy {
                 "limit" => policy.limit = Some(Duration::from_millis(number()?)),
                 "missed" if value == "burst" => policy.missed = Missed::Burst,
                 "every" => policy.repeat = Some(Repeat::Every(number().filter(|its| *its > 0)?)),
+                "context" => {
+                    let (name, value) = value.split_once(':')?;
+                    let value = value.replace("%3B", ";").replace("%25", "%");
+                    policy.context.insert(name.to_owned(), value);
+                }
                 "zone" => zone = Some(value.to_owned()),
                 _ => return None,
             }
             rest = after;
         }
         Some(policy)
+    }
+
+    /// Returns `true` if two texts differ at most in their contexts.
+    pub(crate) fn is_same_schedule(one: &str, other: &str) -> bool {
+        let read = |text| Self::from_text(text).map(|its| Self { context: BTreeMap::new(), ..its });
+        one == other || read(one).is_some_and(|one| read(other) == Some(one))
     }
 }
 
@@ -143,7 +184,14 @@ mod tests {
             limit: Some(minute),
             missed: Missed::Burst,
             repeat: Some(cron),
+            context: [("traceparent", "00-4bf92f-00f067-01"), ("b", "100%;x=%3B:%25")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
         };
+        let text = all.to_text();
+        let other = text.replace("00f067", "00f068");
+        assert!(Policy::is_same_schedule(&text, &other));
+        assert!(!Policy::is_same_schedule(&text, &text.replace("MON", "TUE")));
         let every = Policy {
             late: Late::Skip(minute),
             repeat: Some(Repeat::Every(60_000)),
@@ -167,6 +215,7 @@ mod tests {
             "every=0",
             "missed=all",
             "cron=* * * * *",
+            "context=traceparent",
             "attempts=-1",
         ];
         for text in unknown {
@@ -180,6 +229,8 @@ mod tests {
         let text = "late=within:3600000;expires=1790000000000;attempts=5;missed=burst;every=60000";
         let policy = Policy::from_text(text).expect("it is known");
         assert_eq!(policy.to_text(), text);
+        let text = "limit=5000;context=a.b:1%3B2%25;context=c:;every=60000";
+        assert_eq!(Policy::from_text(text).map(|policy| policy.to_text()), Some(text.into()));
         let text = "zone=Europe/Berlin;cron=0 9 * * MON-FRI";
         assert_eq!(Policy::from_text(text).map(|policy| policy.to_text()), Some(text.into()));
     }
