@@ -6,7 +6,7 @@ use crate::rig::{Rig, after, job, key, millis};
 use rand::{RngExt as _, SeedableRng};
 use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
-use wheelhouse_durable::store::{Again, Change, Entry, Key, Kinds, Put, State, Token};
+use wheelhouse_durable::store::{Again, Change, ClaimLimit, Entry, Key, Kinds, Put, State, Token};
 
 const KINDS: [&str; 3] = ["a/1", "b/1", "c/2"];
 const KEYS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
@@ -101,7 +101,8 @@ impl<'b> Pair<'b> {
         match random.random_range(0..18) {
             0..=4 => Change::Put(Put {
                 kind: KINDS[random.random_range(0..KINDS.len())].into(),
-                payload: random.random::<u64>().to_le_bytes().to_vec(),
+                payload: random.random::<u64>().to_le_bytes()[..random.random_range(0..=8)]
+                    .to_vec(),
                 when,
                 replace: random.random(),
                 ..job(name, 0)
@@ -143,13 +144,15 @@ impl<'b> Pair<'b> {
 
     fn claim(&mut self, random: &mut Pcg64) {
         let kinds: Vec<_> = KINDS.into_iter().filter(|_| random.random_range(0..4) > 0).collect();
-        let (max, lease) = (random.random_range(0..5), random.random_range(1..40));
-        let (leased, next) = self.rig.claim_of(&Kinds::new(kinds.iter().copied()), max, lease);
-        let expected = self.model.claim(&kinds, max);
+        let lease = random.random_range(1..40);
+        let limit =
+            ClaimLimit { jobs: random.random_range(0..5), bytes: random.random_range(0..25) };
+        let (leased, next) = self.rig.claim_of(&Kinds::new(kinds.iter().copied()), limit, lease);
+        let expected = self.model.claim(&kinds, limit);
         let keys: Vec<_> = leased.iter().map(|leased| leased.job.key.clone()).collect();
-        self.log.push(format!("claim {max} of {kinds:?} for {lease}: {keys:?}"));
+        self.log.push(format!("claim {limit:?} of {kinds:?} for {lease}: {keys:?}"));
         self.said("claim", keys, expected);
-        let filled = leased.len() == max;
+        let filled = leased.len() == limit.jobs;
         for leased in leased {
             assert!(leased.token > self.last_token, "tokens grow");
             self.last_token = leased.token;

@@ -16,6 +16,8 @@ macro_rules! for_each_check {
             generations_never_repeat,
             order_is_that_of_time_then_of_commit,
             a_claim_is_bounded_by_max,
+            a_claim_is_bounded_in_bytes,
+            a_large_claim_is_bounded_in_bytes,
             a_claim_is_bounded_by_kinds,
             kinds_are_listed_with_their_first,
             the_answer_to_a_claim_says_when_to_ask,

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Change, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Store, StoreError,
-    Timestamp, Waker,
+    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Store,
+    StoreError, Timestamp, Waker,
 };
 use wheelhouse_store_conformance::history::{Begin, Checked, Event, Log, check, drain, play, read};
 
@@ -181,11 +181,11 @@ impl Store for Faulty {
     fn claim(
         &mut self,
         kinds: &Kinds,
-        max: usize,
+        limit: ClaimLimit,
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
-        let mut next = self.store.claim(kinds, max, visibility, into)?;
+        let mut next = self.store.claim(kinds, limit, visibility, into)?;
         if self.fault == Fault::ClaimMovesNoVisibility {
             let visibility = Duration::ZERO;
             let back = into.iter().map(|Leased { job, token, .. }| Change::Extend {

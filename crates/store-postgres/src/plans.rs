@@ -65,7 +65,11 @@ async fn check(client: &Client, statistics: &str) {
     let statements: [Statement<'_>; 7] = [
         (
             include_str!("sql/claim.sql"),
-            vec![q.clone(), kinds.clone(), i8s(&max), i8s(&lease), clock.clone(), i8s(&max)],
+            {
+                let mut claim = vec![q.clone(), kinds.clone(), i8s(&max), i8s(&lease)];
+                claim.extend([clock.clone(), i8s(&max), i8s(&lease), i8s(&max)]);
+                claim
+            },
             by_turn,
         ),
         (

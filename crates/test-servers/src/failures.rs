@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
-    Change, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
+    Change, ClaimLimit, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
 };
 
 /// A server, and how a store connects to a queue of it, with a timeout.
@@ -114,7 +114,9 @@ fn ack(leased: &Leased) -> Change {
 
 fn claim(store: &mut Box<dyn Store>, visibility: Duration) -> Vec<Leased> {
     let mut leased = Vec::new();
-    store.claim(&Kinds::new([KIND]), 100, visibility, &mut leased).expect("a claim succeeds");
+    store
+        .claim(&Kinds::new([KIND]), ClaimLimit::jobs(100), visibility, &mut leased)
+        .expect("a claim succeeds");
     leased
 }
 

@@ -4,7 +4,7 @@ use super::Message;
 use super::waiting::Waiting;
 use crate::MAX_PAYLOAD;
 use crate::handlers::Held;
-use crate::store::{Key, Leased, Token};
+use crate::store::{ClaimLimit, Key, Token};
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -12,9 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use wheelhouse_service::Moment;
 
-/// How many bytes of payloads may be in flight. A claim takes whole jobs, as many as fit if each is
-/// as long as the longest of the claims before it. That is a guess: what a claim brings beyond the
-/// bound is given back at once. One job may always be in flight.
+/// The most bytes of payloads in flight.
 const MOST_BYTES: usize = 16 << 20;
 
 /// See the [module](self).
@@ -23,8 +21,6 @@ pub(crate) struct Flight {
     held: Mutex<HashMap<Token, Arc<Held>>>,
     /// The bytes of their payloads.
     bytes: AtomicUsize,
-    /// The longest payload of the last claims, in bytes.
-    longest: AtomicUsize,
     /// The claimer waits for room.
     waits: AtomicBool,
     most: usize,
@@ -40,49 +36,31 @@ impl Flight {
         waiting: Arc<Waiting>,
         claimer: Sender<Message>,
     ) -> Self {
-        let (bytes, longest) = (AtomicUsize::new(0), AtomicUsize::new(MAX_PAYLOAD));
-        let (held, waits) = (Mutex::default(), AtomicBool::new(false));
-        Self { held, bytes, longest, waits, most, workers, waiting, claimer }
+        let (held, bytes, waits) = (Mutex::default(), AtomicUsize::new(0), AtomicBool::new(false));
+        Self { held, bytes, waits, most, workers, waiting, claimer }
     }
 
-    /// How many may be claimed. `None` if the claimer is to wait: it is told.
-    pub(super) fn room(&self) -> Option<usize> {
-        let room = self.free();
-        if room > 0 {
-            return Some(room);
-        }
-        self.waits.store(true, Ordering::SeqCst);
-        // It may have sunk just before that.
-        let room = self.free();
-        (room > 0 && self.waits.swap(false, Ordering::SeqCst)).then_some(room)
+    /// The limit of the next claim. `None` if the claimer must wait; then it gets a message.
+    pub(super) fn room(&self) -> Option<ClaimLimit> {
+        self.free().or_else(|| {
+            self.waits.store(true, Ordering::SeqCst);
+            // It may have sunk just before that.
+            self.free().filter(|_| self.waits.swap(false, Ordering::SeqCst))
+        })
     }
 
-    /// How many more there may be; 0 as long as too many are there for a claim to be worth while.
-    fn free(&self) -> usize {
+    /// The room for more jobs; `None` while it is too small for a claim to be worth while.
+    fn free(&self) -> Option<ClaimLimit> {
         let ahead = self.waiting.leased_ahead(self.workers);
         let (count, most) = (self.count(), self.most.min(ahead));
         // As long as each worker has the next job waiting, claims may wait to be larger.
         let low = (most / 2).max((2 * self.workers).min(most) - 1);
         if count > low {
-            return 0;
+            return None;
         }
         let bytes = MOST_BYTES.saturating_sub(self.bytes.load(Ordering::SeqCst));
-        let fit = (bytes / self.longest.load(Ordering::SeqCst)).max(usize::from(count == 0));
-        fit.min(most - count)
-    }
-
-    /// These were claimed.
-    pub(super) fn claimed(&self, leased: &[Leased]) {
-        let Some(longest) = leased.iter().map(|leased| leased.job.payload.len()).max() else {
-            return;
-        };
-        let before = self.longest.load(Ordering::SeqCst);
-        self.longest.store(longest.max(before / 2).max(1), Ordering::SeqCst);
-    }
-
-    /// Returns `true` if there is room for a job with a payload of this length.
-    pub(super) fn fits(&self, bytes: usize) -> bool {
-        self.bytes.load(Ordering::SeqCst) + bytes <= MOST_BYTES || self.count() == 0
+        // A claim may bring one job in any case, so there is room for any payload.
+        (bytes >= MAX_PAYLOAD).then_some(ClaimLimit { jobs: most - count, bytes })
     }
 
     pub(super) fn begin(self: &Arc<Self>, held: &Arc<Held>, bytes: usize) -> Flown {
@@ -130,7 +108,7 @@ impl Drop for Flown {
         debug_assert!(held.is_some(), "it is in flight until this is dropped");
         let before = flight.bytes.fetch_sub(self.bytes, Ordering::SeqCst);
         debug_assert!(before >= self.bytes, "`begin` has added them");
-        let waits = flight.waits.load(Ordering::SeqCst) && flight.free() > 0;
+        let waits = flight.waits.load(Ordering::SeqCst) && flight.free().is_some();
         if waits && flight.waits.swap(false, Ordering::SeqCst) {
             flight.claimer.send(Message::Ask).unwrap_or_default();
         }

@@ -12,10 +12,10 @@
 //! claim said, the renewal of leases, and once a second as a net below. So memory follows what is
 //! running, and not what is pending.
 //!
-//! A claim is bounded by how many jobs may be in flight and by the rate for catching up. No more is
-//! leased than the workers are expected to begin within a tenth of a second, so that nothing is
-//! kept from other programs. Where workers are busy, the next claim waits until half of what was
-//! taken is done, so that claims are large.
+//! A claim is bounded by how many jobs and how many bytes of payloads may be in flight, and by the
+//! rate for catching up. No more is leased than the workers are expected to begin within a tenth of
+//! a second, so that nothing is kept from other programs. Where workers are busy, the next claim
+//! waits until half of what was taken is done, so that claims are large.
 
 mod ended;
 mod flight;
@@ -35,7 +35,9 @@ use crate::Timers;
 use crate::commit::{Then, carry_out, pause};
 use crate::drive::{Paused, Settings, Shared, SharedStore};
 use crate::observe::{EventKind, count};
-use crate::store::{Change, Dead, Kinds, Leased, Next, PAUSE, Store, StoreError, Timestamp};
+use crate::store::{
+    Change, ClaimLimit, Dead, Kinds, Leased, Next, PAUSE, Store, StoreError, Timestamp,
+};
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::FairMutexGuard;
 use rate::Rate;
@@ -174,11 +176,11 @@ impl Claimer {
         if allowed == 0 {
             return self.ask_at(asked.saturating_add(Duration::from_millis(50)));
         }
-        let max = room.min(allowed).min(MOST_IN_CLAIM);
+        let limit = ClaimLimit { jobs: room.jobs.min(allowed).min(MOST_IN_CLAIM), ..room };
         // Kept until what is to begin at once has begun: commits of others would come between.
         let connection = Arc::clone(&self.store);
         let mut store = connection.lock();
-        let next = match claim(shared, &mut **store, (&self.kinds, max), &mut self.leased) {
+        let next = match claim(shared, &mut **store, (&self.kinds, limit), &mut self.leased) {
             Ok(next) => next,
             Err(error) => {
                 drop(store);
@@ -194,7 +196,7 @@ impl Claimer {
         let count = self.leased.len();
         let ready = self.hand_out(next, asked);
         self.begin(store, ready);
-        if count == max {
+        if count == limit.jobs {
             self.sender.send(Message::Ask).unwrap_or_default();
         } else {
             self.ask_at(self.next_ask(next, asked));
@@ -232,16 +234,13 @@ impl Claimer {
             rate.took(self.leased.iter().filter(is_late).count());
         }
         let shared = self.timers.shared();
-        shared.flight.claimed(&self.leased);
         let claimed = Claimed { now: next.now, asked, answered: self.wheel.now() };
         let mut tasks = Vec::with_capacity(self.leased.len());
         let hanging = shared.flight.hanging(claimed.answered);
         for leased in self.leased.drain(..) {
             count(&shared.counters.of(&leased.job.kind).counts.leased);
             let hangs = hanging.get(&leased.job.key).map(Arc::clone);
-            let fits = shared.flight.fits(leased.job.payload.len());
-            let task = Task::new(&self.timers, leased, claimed, hangs);
-            if fits { tasks.push(task) } else { task.put_back() }
+            tasks.push(Task::new(&self.timers, leased, claimed, hangs));
         }
         shared.waiting.add(tasks)
     }
@@ -391,13 +390,13 @@ impl Claimer {
 fn claim(
     shared: &Shared,
     store: &mut dyn Store,
-    (kinds, max): (&Kinds, usize),
+    (kinds, limit): (&Kinds, ClaimLimit),
     leased: &mut Vec<Leased>,
 ) -> Result<Next, StoreError> {
     let counters = &shared.counters;
     count(&counters.others.counts.claims);
     let began = Instant::now();
-    let claimed = store.claim(kinds, max, shared.settings.visibility, leased);
+    let claimed = store.claim(kinds, limit, shared.settings.visibility, leased);
     counters.claim_time.record_micros(began.elapsed());
     match &claimed {
         Ok(next) => {

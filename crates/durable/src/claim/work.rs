@@ -154,12 +154,6 @@ impl Task {
         }
     }
 
-    /// Gives it back to its place in the order, as its payload is too much.
-    pub(super) fn put_back(mut self) {
-        let released = self.release_at(When::At(self.leased.job.due));
-        self.end(released);
-    }
-
     /// It is to begin, and takes this room.
     pub(super) fn take_room(&mut self, slot: Slot) {
         debug_assert!(self.slot.is_none() && self.occurrence.is_some(), "judged, and begun once");

@@ -90,7 +90,7 @@ impl Builder {
     ///
     /// No more are leased than the workers are expected to begin within a tenth of a second, by how
     /// long runs have taken, and one for each worker at least: where handlers take long, other
-    /// programs may have a free worker. About 16 MiB of payloads are kept in memory at the most.
+    /// programs may have a free worker. At most 16 MiB of payloads of a store are leased at a time.
     pub fn max_in_flight(mut self, jobs: usize) -> Self {
         self.max_in_flight = Some(jobs);
         self

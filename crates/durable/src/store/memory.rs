@@ -8,8 +8,8 @@
 
 use super::rules::{self, Row, Table};
 use super::{
-    Change, Dead, Entry, Key, Kind, Kinds, Lease, Leased, Next, Outcome, Put, State, Store,
-    StoreClock, StoreError, Timestamp, Token, Waker, When,
+    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Lease, Leased, Next, Outcome, Put, State,
+    Store, StoreClock, StoreError, Timestamp, Token, Waker, When,
 };
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,18 +103,26 @@ impl Store for MemoryStore {
     fn claim(
         &mut self,
         kinds: &Kinds,
-        max: usize,
+        limit: ClaimLimit,
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
         let (now, now_up) = self.clock.now();
         let until = now_up.saturating_add(visibility);
         let mut inner = self.inner.lock();
-        let before = into.len();
-        while into.len() - before < max {
+        let (mut jobs, mut bytes) = (0, 0);
+        while jobs < limit.jobs {
             let Some((visible_at, _, key)) = inner.first(kinds) else { break };
             if visible_at > now {
                 break;
+            }
+            // A cancelled job is removed instead of leased, so it does not count.
+            let row = inner.rows.get(&key).filter(|row| !matches!(row.state, State::Closed(_)));
+            if let Some(row) = row {
+                (jobs, bytes) = (jobs + 1, bytes + row.payload.len());
+                if !limit.allows(jobs, bytes) {
+                    break;
+                }
             }
             into.extend(inner.lease(&key, until));
         }

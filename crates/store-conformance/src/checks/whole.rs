@@ -4,7 +4,7 @@ use crate::Bed;
 use crate::rig::{KIND, LEASE, Rig, ack, bury, cancel, instead, job, key, millis, move_to};
 use std::collections::BTreeSet;
 use std::thread;
-use wheelhouse_durable::store::{Change, Kinds, Outcome, Put, State};
+use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, State};
 
 /// A scan gives each row once, for any page size.
 pub fn scans_go_by_pages(bed: &mut dyn Bed) {
@@ -123,7 +123,9 @@ pub fn connections_do_not_claim_the_same(bed: &mut dyn Bed) {
         let (mut names, kinds) = (Vec::new(), Kinds::new([KIND]));
         loop {
             let mut leased = Vec::new();
-            store.claim(&kinds, 7, millis(LEASE), &mut leased).expect("a claim succeeds");
+            store
+                .claim(&kinds, ClaimLimit::jobs(7), millis(LEASE), &mut leased)
+                .expect("a claim succeeds");
             if leased.is_empty() {
                 return names;
             }
