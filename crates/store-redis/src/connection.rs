@@ -47,7 +47,7 @@ impl Scripts {
 }
 
 /// How often the server's settings are checked.
-const CHECK: Duration = Duration::from_secs(60);
+pub(crate) const CHECK: Duration = Duration::from_secs(60);
 
 /// A queue on a server.
 pub(crate) struct Connection {
@@ -185,13 +185,22 @@ impl Connection {
         &mut self,
         call: impl Fn(&mut redis::Connection) -> redis::RedisResult<T>,
     ) -> Result<T, StoreError> {
-        let begun = Instant::now();
+        self.with_at(Instant::now(), call)
+    }
+
+    /// [`with`](Self::with) for a call that begins at `begun`, so that a test can set the time of
+    /// the next check.
+    pub(crate) fn with_at<T>(
+        &mut self,
+        begun: Instant,
+        call: impl Fn(&mut redis::Connection) -> redis::RedisResult<T>,
+    ) -> Result<T, StoreError> {
         loop {
             let mut connection = match self.open.take() {
                 Some(connection) => connection,
                 None => self.connect_again(begun)?,
             };
-            self.check(&mut connection)?;
+            self.check(&mut connection, begun)?;
             let error = match call(&mut connection) {
                 Ok(answer) => {
                     self.pause = FIRST_PAUSE;
@@ -245,8 +254,12 @@ impl Connection {
 
     /// Checks the server's settings at each new connection and once a minute: `appendonly` can be
     /// switched off while the server runs.
-    fn check(&mut self, connection: &mut redis::Connection) -> Result<(), StoreError> {
-        let fresh = self.checked.is_some_and(|at| at.elapsed() < CHECK);
+    fn check(
+        &mut self,
+        connection: &mut redis::Connection,
+        now: Instant,
+    ) -> Result<(), StoreError> {
+        let fresh = self.checked.is_some_and(|at| now.saturating_duration_since(at) < CHECK);
         if !self.settings.unchecked && !fresh {
             match check::is_durable(connection) {
                 // The queue has been in use. The error is transient, so that the ends of runs are
@@ -256,7 +269,7 @@ impl Connection {
                 }
                 answer => answer?,
             }
-            self.checked = Some(Instant::now());
+            self.checked = Some(now);
         }
         Ok(())
     }
