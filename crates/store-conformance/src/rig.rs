@@ -38,7 +38,7 @@ pub(crate) fn job(name: &str, delay: u64) -> Put {
 }
 
 /// The same, replacing a job that has the key.
-pub(crate) fn instead(name: &str, delay: u64) -> Put {
+pub(crate) fn replacing(name: &str, delay: u64) -> Put {
     Put { replace: true, ..job(name, delay) }
 }
 

@@ -137,7 +137,7 @@ enum Fault {
     AckComparesNoTokens,
     ClaimMovesNoVisibility,
     LosesJobs,
-    LosesTries,
+    LosesRetries,
     LosesOccurrences,
     ClaimBegins,
     Early,
@@ -162,7 +162,7 @@ impl Store for Faulty {
                 row.and_then(|row| row.state.lease()).iter().for_each(|its| *token = its.token);
             }
             match (self.fault, &mut *change) {
-                (Fault::LosesTries, Change::Retry { key, token, .. }) => {
+                (Fault::LosesRetries, Change::Retry { key, token, .. }) => {
                     *change = Change::Ack { key: key.clone(), token: *token, again: None };
                 }
                 (Fault::LosesOccurrences, Change::Ack { again, .. }) => *again = None,
@@ -290,7 +290,7 @@ fn jobs_that_are_lost_are_found() {
 
 #[test]
 fn tries_that_are_lost_are_found() {
-    is_found(Fault::LosesTries, &["was not acked"]);
+    is_found(Fault::LosesRetries, &["was not acked"]);
 }
 
 #[test]

@@ -11,8 +11,8 @@ pub(crate) struct Batch {
     /// The server's present in microseconds.
     pub(crate) micros: u64,
     /// `true` if the encoding of the database has all characters.
-    pub(crate) holds_all: bool,
-    rows: HashMap<Key, Held>,
+    pub(crate) has_all_characters: bool,
+    rows: HashMap<Key, CachedRow>,
     puts: usize,
     /// Keys and reasons of new dead letters. Their rows are copied as they are in the table.
     pub(crate) burials: Vec<(Key, String)>,
@@ -23,7 +23,7 @@ pub(crate) struct Batch {
 
 /// A row, if there is one.
 #[derive(Default)]
-struct Held {
+struct CachedRow {
     /// The kind of the server's row; `None` if the server has no row of this key.
     stored: Option<Kind>,
     row: Option<Row>,
@@ -47,10 +47,11 @@ pub(crate) struct Writes {
 
 impl Batch {
     /// Adds a row that was read from the server.
-    pub(crate) fn holds(&mut self, key: Key, kind: Kind, row: Row) {
+    pub(crate) fn add_stored(&mut self, key: Key, kind: Kind, row: Row) {
         let known = Some(row.visible_at);
-        let held = Held { stored: Some(kind), row: Some(row), known, ..Held::default() };
-        self.rows.insert(key, held);
+        let cached =
+            CachedRow { stored: Some(kind), row: Some(row), known, ..CachedRow::default() };
+        self.rows.insert(key, cached);
     }
 
     /// The present in milliseconds, rounded down.
@@ -68,8 +69,8 @@ impl Batch {
     pub(crate) fn take_writes(&mut self) -> Writes {
         let mut writes = Writes::default();
         let mut put = Vec::new();
-        for (key, held) in self.rows.drain().filter(|(_, held)| held.changed) {
-            let Held { stored, row, job, known, .. } = held;
+        for (key, cached) in self.rows.drain().filter(|(_, cached)| cached.changed) {
+            let CachedRow { stored, row, job, known, .. } = cached;
             let kind = job.as_ref().map(|(_, job)| job.kind.clone()).or_else(|| stored.clone());
             let moved = row.filter(|row| job.is_some() || known != Some(row.visible_at));
             if let Some((row, kind)) = moved.zip(kind) {
@@ -89,10 +90,10 @@ impl Batch {
         writes
     }
 
-    fn held(&mut self, key: &Key) -> &mut Held {
-        let held = self.rows.entry(key.clone()).or_default();
-        held.changed = true;
-        held
+    fn to_change(&mut self, key: &Key) -> &mut CachedRow {
+        let cached = self.rows.entry(key.clone()).or_default();
+        cached.changed = true;
+        cached
     }
 }
 
@@ -100,7 +101,7 @@ impl Table for Batch {
     type Error = Infallible;
 
     fn row(&mut self, key: &Key) -> Result<Option<Row>, Infallible> {
-        Ok(self.rows.get(key).and_then(|held| held.row))
+        Ok(self.rows.get(key).and_then(|cached| cached.row))
     }
 
     fn draw(&mut self) -> u64 {
@@ -111,19 +112,19 @@ impl Table for Batch {
     fn put(&mut self, row: &Row, job: &Put) -> Result<(), Infallible> {
         self.puts += 1;
         let order = self.puts;
-        let held = self.held(&job.key);
-        (held.row, held.job) = (Some(*row), Some((order, job.clone())));
+        let cached = self.to_change(&job.key);
+        (cached.row, cached.job) = (Some(*row), Some((order, job.clone())));
         Ok(())
     }
 
     fn set(&mut self, key: &Key, row: &Row) -> Result<(), Infallible> {
-        self.held(key).row = Some(*row);
+        self.to_change(key).row = Some(*row);
         Ok(())
     }
 
     fn remove(&mut self, key: &Key) -> Result<(), Infallible> {
-        let held = self.held(key);
-        (held.row, held.job) = (None, None);
+        let cached = self.to_change(key);
+        (cached.row, cached.job) = (None, None);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::commit::Parameter;
 use crate::error::store_error;
-use crate::floor::Course;
+use crate::floor::ClaimStats;
 use crate::index::Index;
 use crate::row;
 use crate::settings::Builder;
@@ -12,8 +12,8 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::{ClaimLimit, Leased, Next, State, StoreError, Timestamp};
 
-/// The leased jobs, how the claim went if it searched, and when the next job is visible.
-pub(crate) type Claimed = (Vec<Leased>, Option<Course>, Next);
+/// The leased jobs, its search if it made one, and when the next job is visible.
+pub(crate) type Claimed = (Vec<Leased>, Option<ClaimStats>, Next);
 
 /// The arguments of a claim.
 pub(crate) struct Claim<'c> {
@@ -50,7 +50,7 @@ impl Claim<'_> {
     ) -> Result<Claimed, StoreError> {
         let Self { kinds, limit, visibility, floor } = *self;
         let (queue, clock) = (settings.queue.as_str(), settings.now());
-        let (mut all, mut course) = (Vec::new(), None);
+        let (mut all, mut stats) = (Vec::new(), None);
         while all.len() < limit.jobs {
             let want = number(limit.jobs - all.len());
             let bytes = all.iter().map(|leased: &Leased| leased.job.payload.len()).sum();
@@ -70,17 +70,17 @@ impl Claim<'_> {
             let rows = client.query_typed(&statements.claim, &parameters).await;
             let rows = rows.map_err(store_error)?;
             let (found, is_cut) = leased(&rows, &mut all)?;
-            let its = course_of(&rows, floor, found == want || is_cut)?;
+            let its = stats_of(&rows, floor, found == want || is_cut)?;
             // The duration of the first search is the time to reach the first job.
-            let Course { took, .. } = *course.get_or_insert(its);
-            course = Some(Course { took, ..its });
+            let ClaimStats { took, .. } = *stats.get_or_insert(its);
+            stats = Some(ClaimStats { took, ..its });
             // If rows were removed instead of leased, there may be more visible rows.
             if found < want || is_cut {
                 break;
             }
         }
         // All jobs before this time are leased; a job that is committed later notifies.
-        let from = course.map_or(floor, Course::end);
+        let from = stats.map_or(floor, ClaimStats::end);
         let parameters: [Parameter<'_>; 4] = [
             (&queue, Type::TEXT),
             (&kinds, Type::TEXT_ARRAY),
@@ -88,7 +88,7 @@ impl Claim<'_> {
             (&from, Type::INT8),
         ];
         let rows = client.query_typed(&statements.next, &parameters).await;
-        Ok((all, course, next_of(&rows.map_err(store_error)?)?))
+        Ok((all, stats, next_of(&rows.map_err(store_error)?)?))
     }
 }
 
@@ -111,12 +111,12 @@ fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<(i64, bool), StoreErro
     Ok((found, is_cut))
 }
 
-fn course_of(rows: &[Row], floor: i64, more: bool) -> Result<Course, StoreError> {
+fn stats_of(rows: &[Row], floor: i64, more: bool) -> Result<ClaimStats, StoreError> {
     let row = rows.first().ok_or_else(|| StoreError::Damaged("a query returned no row".into()))?;
     let value = |column| row.try_get::<_, Option<i64>>(column).map_err(store_error);
     let took = Duration::from_millis(row::number(row, 3)?);
     let last = value(2)?.filter(|_| more);
-    Ok(Course { floor, took, now: value(0)?.unwrap_or_default(), last })
+    Ok(ClaimStats { floor, took, now: value(0)?.unwrap_or_default(), last })
 }
 
 fn next_of(rows: &[Row]) -> Result<Next, StoreError> {

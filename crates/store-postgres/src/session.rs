@@ -1,6 +1,6 @@
 //! A connection that reconnects after an error, and transactions that are repeated on it.
 
-use crate::error::{Again, Late, again};
+use crate::error::{Retry, Timeout, retry};
 use crate::index::Index;
 use crate::listen::{Listener, listen};
 use crate::settings::Builder;
@@ -65,25 +65,26 @@ impl Session {
         call: impl AsyncFn(&Client, &Builder, bool) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let until = deadline(self.settings.timeout);
-        let (mut longest, mut alone) = (FIRST_PAUSE, false);
+        let (mut longest, mut exclusive) = (FIRST_PAUSE, false);
         loop {
             let answer = match self.open.take() {
-                Some(open) if !open.client.is_closed() => self.once(open, until, alone, &call),
+                Some(open) if !open.client.is_closed() => self.once(open, until, exclusive, &call),
                 _ => self
                     .connect(until)
                     .map_err(Failed::Undone)
-                    .and_then(|open| self.once(open, until, alone, &call)),
+                    .and_then(|open| self.once(open, until, exclusive, &call)),
             };
             let error = match answer {
                 Ok(answer) => return Ok(answer),
                 Err(Failed::Unknown(error)) => return Err(error),
                 Err(Failed::Undone(error)) => error,
             };
-            let how = again(&error);
+            let how = retry(&error);
             // After the first conflict there is no pause: the repeated call waits by a lock.
-            let first_conflict = how == Again::Here && !std::mem::replace(&mut alone, true);
+            let first_conflict =
+                how == Retry::SameConnection && !std::mem::replace(&mut exclusive, true);
             let pause = if first_conflict { Duration::ZERO } else { jitter(longest) };
-            if how == Again::Never || Instant::now() + pause > until {
+            if how == Retry::Never || Instant::now() + pause > until {
                 return Err(error);
             }
             if !first_conflict {
@@ -100,10 +101,10 @@ impl Session {
     }
 
     /// Builds the index by which jobs are claimed, in the background, if it is missing.
-    pub(crate) fn see_to_the_index(&mut self) {
+    pub(crate) fn ensure_index(&mut self) {
         // Before the check of the database it is not known whether the index exists.
         if self.format.is_some() {
-            self.index.see_to_it(&self.sockets, &self.settings);
+            self.index.ensure(&self.sockets, &self.settings);
         }
     }
 
@@ -112,15 +113,15 @@ impl Session {
         &mut self,
         open: Open,
         until: Instant,
-        alone: bool,
+        exclusive: bool,
         call: &impl AsyncFn(&Client, &Builder, bool) -> Result<T, StoreError>,
     ) -> Result<T, Failed> {
         let (client, settings) = (&open.client, &self.settings);
         let (answer, usable) = wait(until, async {
-            let answer = transact(client, settings, call(client, settings, alone)).await;
+            let answer = transact(client, settings, call(client, settings, exclusive)).await;
             let usable = match &answer {
                 Ok(_) => true,
-                Err(Failed::Undone(error)) if again(error) != Again::Elsewhere => {
+                Err(Failed::Undone(error)) if retry(error) != Retry::NewConnection => {
                     client.batch_execute("ROLLBACK").await.is_ok()
                 }
                 Err(_) => false,
@@ -129,7 +130,7 @@ impl Session {
         })
         // After a timeout the connection is dropped: a late answer would be taken for that of the
         // next statement.
-        .unwrap_or_else(|| (Err(Failed::Unknown(late(settings))), false));
+        .unwrap_or_else(|| (Err(Failed::Unknown(timeout(settings))), false));
         self.open = usable.then_some(open);
         answer
     }
@@ -147,26 +148,26 @@ impl Session {
                 Some(_) => transact(client, settings, move_numbers(client)).await.map(|()| None),
             }
         });
-        let answered = answered.ok_or_else(|| late(settings))?.map_err(Failed::into_error)?;
+        let answered = answered.ok_or_else(|| timeout(settings))?.map_err(Failed::into_error)?;
         if let Some((format, has_index)) = answered {
             self.format = Some(format);
             self.index.found(has_index);
         }
         if let Some(listener) = &mut self.listener {
-            listener.again(&self.sockets);
+            listener.reconnect(&self.sockets);
         }
         Ok(open)
     }
 }
 
-fn late(settings: &Builder) -> StoreError {
-    Late(settings.timeout).into()
+fn timeout(settings: &Builder) -> StoreError {
+    Timeout(settings.timeout).into()
 }
 
 fn connect(sockets: &Sockets, settings: &Builder, until: Instant) -> Result<Open, StoreError> {
     let its = settings.clone();
     let mut connected = sockets.spawn(async move { sockets::connect(&its, "").await });
-    let connected = wait(until, &mut connected.0).ok_or_else(|| late(settings))?;
+    let connected = wait(until, &mut connected.0).ok_or_else(|| timeout(settings))?;
     let ended = |_| StoreError::Unavailable("the socket thread has ended".into());
     let (client, task) = connected.map_err(ended)??;
     Ok(Open { client, task })

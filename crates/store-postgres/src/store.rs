@@ -2,7 +2,7 @@
 
 use crate::claim::{Claim, Claimed, Statements, number};
 use crate::commit::{Call, NOTIFY, Parameter};
-use crate::error::{store_error, took_too_long, whole};
+use crate::error::{is_timeout, store_error, with_sources};
 use crate::floor::{NONE, Shared};
 use crate::row;
 use crate::session::Session;
@@ -47,7 +47,7 @@ impl PostgresStore {
                 true => "; write `sslmode=require`, which verifies the server here",
                 false => "",
             };
-            StoreError::Refused(format!("the URL: {}{remedy}", whole(&error)))
+            StoreError::Refused(format!("the URL: {}{remedy}", with_sources(&error)))
         });
         Ok(Builder::new(config?, queue))
     }
@@ -90,13 +90,13 @@ impl Store for PostgresStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         self.session.settings.may_write()?;
         let notify = &*self.session.index.statement(NOTIFY);
-        let (outcomes, first) = self.session.run(async |client, settings, alone| {
+        let (outcomes, first) = self.session.run(async |client, settings, exclusive| {
             let (queue, clock) = (settings.queue.as_str(), settings.now());
             let call = Call { client, queue, clock, takes_long: false, notify };
             // After a conflict: another transaction put jobs under the same keys, or the server
             // ended a deadlock with a user's transaction.
-            if alone {
-                call.hold_off_others().await?;
+            if exclusive {
+                call.lock_queue().await?;
             }
             call.carry_out(changes).await
         })?;
@@ -113,7 +113,7 @@ impl Store for PostgresStore {
     ) -> Result<Next, StoreError> {
         if limit.jobs > 0 {
             self.session.settings.may_write()?;
-            self.session.see_to_the_index();
+            self.session.ensure_index();
         }
         let names: Vec<&str> = kinds.iter().map(|kind| &**kind).collect();
         let visibility = row::millis(Timestamp::default().saturating_add(visibility));
@@ -128,11 +128,11 @@ impl Store for PostgresStore {
         let claim = Claim { kinds: &names, limit, visibility, floor };
         let claimed = self.claim_by(&claim);
         let now = Instant::now();
-        if limit.jobs > 0 && claimed.as_ref().is_err_and(took_too_long) {
-            self.floor.lock().gave_up(floor, now - begun, now);
+        if limit.jobs > 0 && claimed.as_ref().is_err_and(is_timeout) {
+            self.floor.lock().record_timeout(floor, now - begun, now);
         }
-        let (leased, course, next) = claimed?;
-        course.into_iter().for_each(|course| self.floor.lock().went(course, now));
+        let (leased, stats, next) = claimed?;
+        stats.into_iter().for_each(|stats| self.floor.lock().record_success(stats, now));
         into.extend(leased);
         Ok(next)
     }
@@ -186,7 +186,7 @@ impl Store for PostgresStore {
     /// While claims begin at a floor, the search for the first row of a claimed kind begins there
     /// too. It misses an earlier job, which the next claim from the beginning finds.
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
-        let (floor, claimed) = self.floor.lock().standing(Instant::now());
+        let (floor, claimed) = self.floor.lock().search_start(Instant::now());
         let claimed: Vec<&str> = claimed.iter().map(|kind| &**kind).collect();
         let (queue, sql) = (self.queue(), include_str!("sql/kinds.sql"));
         let sql = self.session.index.statement(sql);

@@ -73,7 +73,7 @@ fn claims_under_an_old_snapshot() {
 /// A claim from the beginning exceeds the timeout: here because of a lock, in practice because it
 /// walks over dead rows.
 #[test]
-fn a_search_that_was_given_up_is_not_begun_again_at_once() {
+fn a_search_that_timed_out_is_not_repeated_at_once() {
     const TIMEOUT: Duration = Duration::from_secs(3);
     let Some(server) = Server::postgres() else { return };
     let url = common::url(&server);

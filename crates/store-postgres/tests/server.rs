@@ -57,7 +57,7 @@ async fn connect(url: &str) -> Client {
 }
 
 #[test]
-fn who_connects_to_read_changes_nothing() {
+fn a_reader_changes_nothing() {
     let Some(server) = Server::postgres() else { return };
     let url = common::url(&server);
     let to_read = |queue| PostgresStore::builder(&url, queue).unwrap().connect_to_read();

@@ -1,6 +1,6 @@
 //! A connection that reconnects after an error, and the scripts that run on it.
 
-use crate::error::{is_elsewhere, store_error};
+use crate::error::{lacks_queue, store_error};
 use crate::servers::Servers;
 use crate::settings::Builder;
 use crate::{check, keys::Keys};
@@ -214,7 +214,7 @@ impl Connection {
             if error.is_io_error() || error.is_timeout() {
                 return Err(store_error(error));
             }
-            if !is_elsewhere(&error) {
+            if !lacks_queue(&error) {
                 self.open = Some(connection);
                 return Err(store_error(error));
             }

@@ -201,7 +201,7 @@ fn a_lease_ends_when_an_older_version_moves_the_job() {
 }
 
 #[test]
-fn who_connects_to_read_changes_nothing() {
+fn a_reader_changes_nothing() {
     let Some(server) = Server::redis(&["--appendonly", "no"]) else { return };
     let url = url(&server);
     let to_read = |queue| RedisStore::builder(&url, queue).connect_to_read();

@@ -27,7 +27,7 @@ pub struct SqliteStore {
     writer: Option<(Holder, Reserve)>,
     waker: Option<Waker>,
     /// The `visible_at` that the last claim returned, or an earlier one for which it was woken.
-    said: Option<Timestamp>,
+    announced: Option<Timestamp>,
     /// The number of pages at which SQLite copies the journal; 0 before the first commit.
     journal_pages: usize,
     /// `true` if commits are synced. They are when the file is opened.
@@ -68,8 +68,8 @@ impl SqliteStore {
 
     fn new(opened: Opened, clock: StoreClock) -> Self {
         let Opened { connection, files, writer } = opened;
-        let (waker, said, journal_pages, syncs) = (None, None, 0, true);
-        Self { connection, files, clock, writer, waker, said, journal_pages, syncs }
+        let (waker, announced, journal_pages, syncs) = (None, None, 0, true);
+        Self { connection, files, clock, writer, waker, announced, journal_pages, syncs }
     }
 
     /// Reads the whole file and checks that the tables, their order and their indexes are
@@ -199,8 +199,10 @@ impl Store for SqliteStore {
         let (outcomes, earliest) = committed?;
         // Other programs must find the changes before they are acknowledged.
         files.check(connection)?;
-        if let Some(earliest) = earliest.filter(|at| self.said.is_none_or(|said| *at < said)) {
-            self.said = Some(earliest);
+        if let Some(earliest) =
+            earliest.filter(|at| self.announced.is_none_or(|announced| *at < announced))
+        {
+            self.announced = Some(earliest);
             self.waker.iter().for_each(|wake| wake());
         }
         Ok(outcomes)
@@ -241,7 +243,7 @@ impl Store for SqliteStore {
             next = after;
             into.extend(leased);
         }
-        self.said = next.visible_at;
+        self.announced = next.visible_at;
         Ok(next)
     }
 

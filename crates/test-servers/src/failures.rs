@@ -198,7 +198,7 @@ pub fn a_server_that_is_gone_is_waited_for(trial: &Trial) {
     let _ = hasty.commit(&[put("a", 0)]);
     let _ = patient.commit(&[put("a", 0)]);
     let begun = Instant::now();
-    let error = hasty.commit(&[put("a", 0)]).expect_err("nobody answers");
+    let error = hasty.commit(&[put("a", 0)]).expect_err("no answer");
     assert!(matches!(error, StoreError::Unavailable(_)) && error.is_transient(), "{error:?}");
     assert!(begun.elapsed() < SHORT * 4, "it waited for {:?}", begun.elapsed());
     thread::scope(|scope| {
@@ -222,7 +222,7 @@ pub fn a_stopped_server_is_unavailable(trial: &Trial) {
     // is silent, as it is when a server hangs.
     proxy.set(Network::Silent);
     let begun = Instant::now();
-    let error = behind.commit(&[put("c", 0)]).expect_err("nobody answers");
+    let error = behind.commit(&[put("c", 0)]).expect_err("no answer");
     assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
     assert!(begun.elapsed() >= SHORT / 2 && begun.elapsed() < SHORT * 8, "{:?}", begun.elapsed());
     trial.server.stop();
@@ -231,9 +231,9 @@ pub fn a_stopped_server_is_unavailable(trial: &Trial) {
     trial.server.go_on();
     proxy.set(Network::Sound);
     let cancel = |name| Change::Cancel { key: key(name) };
-    let outcomes = store.commit(&[cancel("nobody"), cancel("b")]).expect("it goes on");
+    let outcomes = store.commit(&[cancel("absent"), cancel("b")]).expect("it goes on");
     assert_eq!(outcomes, [Outcome::Absent, Outcome::Cancelled]);
-    assert_eq!(behind.commit(&[cancel("nobody")]).expect("it goes on"), [Outcome::Absent]);
+    assert_eq!(behind.commit(&[cancel("absent")]).expect("it goes on"), [Outcome::Absent]);
 }
 
 /// An ack whose answer is lost has been carried out. Repeated, it does no harm.
@@ -262,7 +262,7 @@ pub fn a_worker_that_is_cut_off_is_superseded(trial: &Trial) {
     other.commit(&[put("a", 0)]).expect("a commit succeeds");
     let first = claim_one(&mut cut_off, millis(250));
     proxy.set(Network::Silent);
-    assert!(cut_off.commit(&[ack(&first)]).is_err(), "nobody answers");
+    assert!(cut_off.commit(&[ack(&first)]).is_err(), "no answer");
     let second = claim_one(&mut other, LONG);
     assert!(second.token > first.token && second.was_lost, "{second:?} after {first:?}");
     proxy.set(Network::Sound);
@@ -316,7 +316,7 @@ pub fn who_waits_is_told_again_after_a_restart(trial: &Trial) {
     let told = |least: u32| {
         let begun = Instant::now();
         while calls.load(Ordering::SeqCst) < least {
-            assert!(begun.elapsed() < LONG, "nobody is told");
+            assert!(begun.elapsed() < LONG, "no waker is called");
             thread::sleep(millis(5));
         }
         calls.load(Ordering::SeqCst)

@@ -226,7 +226,7 @@ pub fn a_lease_hides_and_comes_back(bed: &mut dyn Bed) {
 }
 
 /// After the end of its lease, an ack counts until the job is claimed again.
-pub fn a_late_ack_counts_until_somebody_claims(bed: &mut dyn Bed) {
+pub fn a_late_ack_counts_until_the_next_claim(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
     let leased = rig.claim_one();

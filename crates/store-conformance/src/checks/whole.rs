@@ -1,7 +1,7 @@
 //! Batches, scans, restarts, several connections.
 
 use crate::Bed;
-use crate::rig::{KIND, LEASE, Rig, ack, bury, cancel, instead, job, key, millis, move_to};
+use crate::rig::{KIND, LEASE, Rig, ack, bury, cancel, job, key, millis, move_to, replacing};
 use std::collections::BTreeSet;
 use std::thread;
 use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, State};
@@ -40,8 +40,8 @@ pub fn a_batch_is_carried_out_in_order(bed: &mut dyn Bed) {
         cancel("a"),
         put("a", 7),
         move_to("a", 8),
-        Change::Put(instead("b", 1)),
-        Change::Put(instead("b", 9)),
+        Change::Put(replacing("b", 1)),
+        Change::Put(replacing("b", 9)),
         cancel("c"),
         put("c", 0),
     ];
