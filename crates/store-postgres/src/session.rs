@@ -13,11 +13,11 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;
-use wheelhouse_durable::store::{StoreError, Waker};
+use wheelhouse_durable::store::{Backoff, StoreError, Waker};
 
-/// The pause before the second attempt to connect. It doubles with each attempt, up to the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// The pauses between attempts of a call.
+const BACKOFF: Backoff =
+    Backoff { first: Duration::from_millis(10), longest: Duration::from_secs(1) };
 
 /// A queue on a server.
 pub(crate) struct Session {
@@ -65,7 +65,7 @@ impl Session {
         call: impl AsyncFn(&Client, &Builder, bool) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let until = deadline(self.settings.timeout);
-        let (mut longest, mut exclusive) = (FIRST_PAUSE, false);
+        let (mut failures, mut exclusive) = (0, false);
         loop {
             let answer = match self.open.take() {
                 Some(open) if !open.client.is_closed() => self.once(open, until, exclusive, &call),
@@ -83,14 +83,13 @@ impl Session {
             // After the first conflict there is no pause: the repeated call waits by a lock.
             let first_conflict =
                 how == Retry::SameConnection && !std::mem::replace(&mut exclusive, true);
-            let pause = if first_conflict { Duration::ZERO } else { jitter(longest) };
+            failures += u32::from(!first_conflict);
+            let pause =
+                if first_conflict { Duration::ZERO } else { BACKOFF.wait(failures, random()) };
             if how == Retry::Never || Instant::now() + pause > until {
                 return Err(error);
             }
-            if !first_conflict {
-                longest = (longest * 2).min(LONGEST_PAUSE);
-                std::thread::sleep(pause);
-            }
+            std::thread::sleep(pause);
         }
     }
 
@@ -173,9 +172,7 @@ fn connect(sockets: &Sockets, settings: &Builder, until: Instant) -> Result<Open
     Ok(Open { client, task })
 }
 
-/// A random time between half of a pause and all of it.
-fn jitter(pause: Duration) -> Duration {
-    let random = RandomState::new().build_hasher().finish();
-    let half = pause / 2;
-    half + half.mul_f64((random >> 11) as f64 / (1_u64 << 53) as f64)
+/// An unpredictable number, from the standard library's random keys.
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
 }

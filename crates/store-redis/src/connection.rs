@@ -12,14 +12,14 @@ use std::io;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use wheelhouse_durable::store::{Kinds, StoreError};
+use wheelhouse_durable::store::{Backoff, Kinds, StoreError};
 
 /// The format that this version writes.
 const FORMAT: u32 = 1;
 
-/// The pause before the second attempt to connect. It doubles with each attempt, up to the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// The pauses between attempts to connect.
+const BACKOFF: Backoff =
+    Backoff { first: Duration::from_millis(10), longest: Duration::from_secs(1) };
 
 /// A script, after the common beginning of all scripts.
 macro_rules! script {
@@ -64,8 +64,8 @@ pub(crate) struct Connection {
     unreported: bool,
     /// The format of the data.
     pub(crate) format: u32,
-    /// The pause before the next attempt to connect.
-    pause: Duration,
+    /// The number of failed attempts to connect since the last answer.
+    failures: u32,
     /// The known kinds of the queue. A kind without jobs does no harm.
     pub(crate) kinds: BTreeSet<String>,
 }
@@ -82,11 +82,22 @@ impl Connection {
     pub(crate) fn later(settings: Builder) -> Result<Self, StoreError> {
         let servers = Arc::new(Servers::new(&settings)?);
         let keys = Keys::new(&settings.queue);
-        let (epoch, unreported, pause) = (String::new(), false, FIRST_PAUSE);
+        let (epoch, unreported, failures) = (String::new(), false, 0);
         let (open, checked) = (None, None);
         let kinds = BTreeSet::new();
         let format = FORMAT;
-        Ok(Self { settings, keys, servers, open, checked, epoch, unreported, format, pause, kinds })
+        Ok(Self {
+            settings,
+            keys,
+            servers,
+            open,
+            checked,
+            epoch,
+            unreported,
+            format,
+            failures,
+            kinds,
+        })
     }
 
     /// Runs a command. Fails if the connection breaks: the server may have carried it out.
@@ -203,7 +214,7 @@ impl Connection {
             self.check(&mut connection, begun)?;
             let error = match call(&mut connection) {
                 Ok(answer) => {
-                    self.pause = FIRST_PAUSE;
+                    self.failures = 0;
                     self.open = Some(connection);
                     return Ok(answer);
                 }
@@ -241,8 +252,8 @@ impl Connection {
     /// Waits before the next attempt of a call that began at `begun`. Returns `error` if that would
     /// be after the timeout, or if a retry does not help.
     fn wait(&mut self, begun: Instant, error: StoreError) -> Result<(), StoreError> {
-        let pause = jitter(self.pause);
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        self.failures = self.failures.saturating_add(1);
+        let pause = BACKOFF.wait(self.failures, random());
         if !matches!(error, StoreError::Unavailable(_))
             || begun.elapsed() + pause > self.settings.timeout
         {
@@ -328,12 +339,6 @@ fn run_once<T: FromRedisValue>(
         }
         answer => answer,
     }
-}
-
-/// A random time between half of a pause and all of it.
-fn jitter(pause: Duration) -> Duration {
-    let half = pause / 2;
-    half + half.mul_f64((random() >> 11) as f64 / (1_u64 << 53) as f64)
 }
 
 /// An unpredictable number, from the standard library's random keys.

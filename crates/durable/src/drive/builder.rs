@@ -1,11 +1,11 @@
 //! Configuration.
 
 use super::durable::{Parts, assemble};
-use super::{Backoff, Durable, Observer, Settings};
+use super::{Durable, Observer, Settings};
 use crate::error::StartError;
 use crate::handlers::Handlers;
 use crate::observe::Event;
-use crate::store::Store;
+use crate::store::{Backoff, Store};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;

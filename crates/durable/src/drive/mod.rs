@@ -1,7 +1,6 @@
 //! Starts, holds and stops the parts: the store, the committer, the claimer, the workers.
 
 mod away;
-mod backoff;
 mod builder;
 mod durable;
 mod inside;
@@ -10,7 +9,6 @@ mod paused;
 mod shard;
 mod timers;
 
-pub(crate) use backoff::Backoff;
 pub use builder::Builder;
 pub use durable::Durable;
 pub(crate) use inside::Inside;
@@ -22,7 +20,7 @@ use crate::claim::{Flight, Waiting};
 use crate::commit::Queue;
 use crate::handlers::Handler;
 use crate::observe::{Counters, Event, EventKind, JobName};
-use crate::store::{Kind, Kinds, Store, StoreError};
+use crate::store::{Backoff, Kind, Kinds, Store, StoreError};
 use parking_lot::{FairMutex, Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

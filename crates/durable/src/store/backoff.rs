@@ -1,21 +1,33 @@
-//! How long to wait before a job that failed is tried again.
+//! Pauses before retries.
 
 use std::time::Duration;
 
-/// Twice as long each time, up to a longest; of that, between a half and all, so that jobs which
-/// failed together are not tried again together.
+/// Exponential backoff with jitter, between the attempts of a job or of a connection.
+///
+/// ```
+/// use std::time::Duration;
+/// use wheelhouse_durable::store::Backoff;
+///
+/// let backoff =
+///     Backoff { first: Duration::from_millis(10), longest: Duration::from_secs(1) };
+/// let third = backoff.wait(3, 17);
+/// assert!(third >= Duration::from_millis(20) && third <= Duration::from_millis(40));
+/// ```
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Backoff {
-    pub(crate) first: Duration,
-    pub(crate) longest: Duration,
+pub struct Backoff {
+    /// The longest pause after the first attempt. It doubles with each attempt.
+    pub first: Duration,
+    /// The longest pause after any attempt.
+    pub longest: Duration,
 }
 
 impl Backoff {
-    /// After the attempt of this number, from 1. `salt` is different for each.
-    pub(crate) fn wait(self, attempt: u32, salt: u64) -> Duration {
+    /// The pause after the given attempt, counted from 1. It is between half of the longest pause
+    /// and all of it, depending on `salt`: callers with different values do not retry together.
+    pub fn wait(self, attempt: u32, salt: u64) -> Duration {
         let doublings = attempt.saturating_sub(1).min(31);
         let full = self.first.saturating_mul(1 << doublings).min(self.longest);
-        // Tokens follow one another: the multiplication spreads them over all bits.
+        // Tokens are consecutive numbers: the multiplication spreads them over all bits.
         let spread = salt.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54;
         full.mul_f64(0.5 + spread as f64 / 2_048.0)
     }
@@ -26,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_doubles_and_spreads() {
+    fn pauses_double_and_differ() {
         let backoff =
             Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(3_600) };
         for (attempt, full) in [(1, 1), (2, 2), (5, 16), (12, 2_048), (13, 3_600), (4_000, 3_600)] {
@@ -39,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_longest_that_it_cannot_take() {
+    fn the_longest_pause_may_be_any_duration() {
         let backoff = Backoff { first: Duration::MAX, longest: Duration::MAX };
         for attempt in [1, 2, u32::MAX] {
             for salt in 0..10_000 {

@@ -49,6 +49,7 @@
 //! delay is added to it, and rounded down where it is compared with `visible_at`, so nothing is
 //! handed out early. A store reads the time through one function, which a test can replace.
 
+mod backoff;
 mod change;
 mod clock;
 mod entry;
@@ -57,6 +58,7 @@ mod key;
 mod memory;
 pub mod rules;
 
+pub use backoff::Backoff;
 pub use change::{Again, Change, Outcome, Put, When};
 pub use clock::StoreClock;
 pub use entry::{ClaimLimit, Dead, Entry, Lease, Leased, Next, State};
