@@ -102,10 +102,15 @@ fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<(i64, bool), StoreErro
         // Without a leased job there is one row, whose job columns are null.
         if row.try_get::<_, Option<i64>>(5).map_err(store_error)?.is_some() {
             let job = row::entry(row, 5)?;
-            if let State::Leased(lease) = job.state {
-                let was_lost = row.try_get(17).map_err(store_error)?;
-                into.push(Leased { job, token: lease.token, until: lease.until, was_lost });
-            }
+            let State::Leased(lease) = job.state else {
+                return Err(StoreError::Damaged(format!("a claim returned {job:?}")));
+            };
+            debug_assert!(
+                into.last().is_none_or(|before| before.token < lease.token),
+                "tokens grow: {job:?}"
+            );
+            let was_lost = row.try_get(17).map_err(store_error)?;
+            into.push(Leased { job, token: lease.token, until: lease.until, was_lost });
         }
     }
     Ok((found, is_cut))

@@ -56,7 +56,7 @@ pub(crate) struct Floor {
 }
 
 /// The range and the duration of the search of a claim.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct ClaimStats {
     /// Where it began.
     pub(crate) floor: i64,
@@ -129,6 +129,10 @@ impl Floor {
 
     /// Records a claim that has succeeded.
     pub(crate) fn record_success(&mut self, stats: ClaimStats, now: Instant) {
+        debug_assert!(
+            stats.last.is_none_or(|last| stats.floor <= last && last <= stats.now),
+            "a search finds rows from the floor up to the present: {stats:?}"
+        );
         self.record_duration(stats.floor, stats.took, now);
         self.at = stats.end();
     }
@@ -221,6 +225,15 @@ mod tests {
         let (mut floor, took) = (Floor::new(), LONG * 2);
         floor.record_success(ClaimStats { floor: NONE, took, now: 5_000, last: None }, begun);
         floor
+    }
+
+    #[cfg(debug_assertions)]
+    #[test]
+    #[should_panic(expected = "from the floor up to the present")]
+    fn a_row_before_the_floor_is_noticed() {
+        let (mut floor, took) = (Floor::new(), Duration::ZERO);
+        let stats = ClaimStats { floor: 4_800, took, now: 5_000, last: Some(4_000) };
+        floor.record_success(stats, Instant::now());
     }
 
     #[test]

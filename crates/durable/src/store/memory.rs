@@ -193,11 +193,12 @@ impl Inner {
     /// Removes a row and its place in the order.
     fn take(&mut self, key: &Key) -> Option<Entry> {
         let row = self.rows.remove(key)?;
-        if let Some(order) = self.order.get_mut(&row.kind) {
-            order.remove(&(row.visible_at, row.generation, row.key.clone()));
-            if order.is_empty() {
-                self.order.remove(&row.kind);
-            }
+        let place = (row.visible_at, row.generation, row.key.clone());
+        let order = self.order.get_mut(&row.kind);
+        let is_last = order.and_then(|order| order.remove(&place).then_some(order.is_empty()));
+        debug_assert!(is_last.is_some(), "each row has a place in the order: {row:?}");
+        if is_last == Some(true) {
+            self.order.remove(&row.kind);
         }
         Some(row)
     }
@@ -207,7 +208,8 @@ impl Inner {
         let order = self.order.entry(row.kind.clone()).or_default();
         self.earlier |= order.first().is_none_or(|first| place < *first);
         order.insert(place);
-        self.rows.insert(row.key.clone(), row);
+        let before = self.rows.insert(row.key.clone(), row);
+        debug_assert!(before.is_none(), "its place would stay in the order: {before:?}");
     }
 
     /// Leases a visible row, or removes it if it was cancelled.
@@ -280,5 +282,36 @@ impl Table for Rows<'_> {
 
     fn forget(&mut self, generation: u64) -> Result<bool, Infallible> {
         Ok(self.inner.dead.remove(&generation).is_some())
+    }
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+
+    fn inner() -> Inner {
+        let (key, now_up) = (Key::new("a").unwrap(), Timestamp::from_millis(7));
+        let (kind, payload, policy) = ("work/1".into(), Vec::new(), String::new());
+        let put = Put { key, kind, payload, policy, when: When::At(now_up), replace: false };
+        let mut inner = Inner::default();
+        let mut rows = Rows { inner: &mut inner, now: now_up };
+        assert_eq!(rules::apply(&mut rows, &Change::Put(put), now_up), Ok(Outcome::Done));
+        inner
+    }
+
+    #[test]
+    #[should_panic(expected = "each row has a place in the order")]
+    fn a_row_without_a_place_is_noticed() {
+        let mut inner = inner();
+        inner.order.clear();
+        inner.take(&Key::new("a").unwrap());
+    }
+
+    #[test]
+    #[should_panic(expected = "its place would stay in the order")]
+    fn a_row_that_is_overwritten_is_noticed() {
+        let mut inner = inner();
+        let row = inner.rows[&Key::new("a").unwrap()].clone();
+        inner.insert(Entry { visible_at: Timestamp::from_millis(9), ..row });
     }
 }
