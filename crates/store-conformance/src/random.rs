@@ -6,7 +6,9 @@ use crate::rig::{Rig, after, job, key, millis};
 use rand::{RngExt as _, SeedableRng};
 use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
-use wheelhouse_durable::store::{Again, Change, ClaimLimit, Entry, Key, Kinds, Put, State, Token};
+use wheelhouse_durable::store::{
+    Again, Change, ClaimLimit, Dead, Entry, Key, Kinds, Put, State, Token,
+};
 
 const KINDS: [&str; 3] = ["a/1", "b/1", "c/2"];
 const KEYS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
@@ -224,14 +226,14 @@ impl<'b> Pair<'b> {
             self.compare(entry, &self.model.rows[key]);
         }
         let dead = self.rig.dead();
-        let its = dead
-            .iter()
-            .map(|dead| (dead.job.key.clone(), Some(dead.job.generation), dead.reason.clone()));
-        let model = self
-            .model
-            .dead
-            .iter()
-            .map(|(key, job, why)| (key.clone(), job.generation, why.clone()));
+        let its = dead.iter().map(|Dead { job, reason, .. }| {
+            let numbers = (job.due.as_millis(), job.occurrence, job.attempt);
+            (&job.key, Some(job.generation), numbers, &job.payload, reason)
+        });
+        let model = self.model.dead.iter().map(|(key, job, reason)| {
+            let numbers = (job.due, job.occurrence, job.attempt);
+            (key, job.generation, numbers, &job.payload, reason)
+        });
         self.assert_same("dead letters", its.collect::<Vec<_>>(), model.collect());
     }
 }

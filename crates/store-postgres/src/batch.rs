@@ -14,8 +14,9 @@ pub(crate) struct Batch {
     pub(crate) has_all_characters: bool,
     rows: HashMap<Key, CachedRow>,
     puts: usize,
-    /// Keys and reasons of new dead letters. Their rows are copied as they are in the table.
-    pub(crate) burials: Vec<(Key, String)>,
+    /// Keys, attempts and reasons of new dead letters. The other columns are copied from the table,
+    /// where the batch has not changed them.
+    pub(crate) burials: Vec<(Key, u32, String)>,
     /// Dead letters that the changes name.
     pub(crate) dead: HashMap<u64, (Put, u64)>,
     pub(crate) forgotten: Vec<u64>,
@@ -51,7 +52,8 @@ impl Batch {
         let known = Some(row.visible_at);
         let cached =
             CachedRow { stored: Some(kind), row: Some(row), known, ..CachedRow::default() };
-        self.rows.insert(key, cached);
+        let before = self.rows.insert(key, cached);
+        debug_assert!(before.is_none(), "each key is read once");
     }
 
     /// The present in milliseconds, rounded down.
@@ -90,7 +92,7 @@ impl Batch {
         writes
     }
 
-    fn to_change(&mut self, key: &Key) -> &mut CachedRow {
+    fn changed(&mut self, key: &Key) -> &mut CachedRow {
         let cached = self.rows.entry(key.clone()).or_default();
         cached.changed = true;
         cached
@@ -112,24 +114,31 @@ impl Table for Batch {
     fn put(&mut self, row: &Row, job: &Put) -> Result<(), Infallible> {
         self.puts += 1;
         let order = self.puts;
-        let cached = self.to_change(&job.key);
+        let cached = self.changed(&job.key);
         (cached.row, cached.job) = (Some(*row), Some((order, job.clone())));
         Ok(())
     }
 
     fn set(&mut self, key: &Key, row: &Row) -> Result<(), Infallible> {
-        self.to_change(key).row = Some(*row);
+        self.changed(key).row = Some(*row);
         Ok(())
     }
 
     fn remove(&mut self, key: &Key) -> Result<(), Infallible> {
-        let cached = self.to_change(key);
+        let cached = self.changed(key);
         (cached.row, cached.job) = (None, None);
         Ok(())
     }
 
     fn bury(&mut self, key: &Key, reason: &str) -> Result<(), Infallible> {
-        self.burials.push((key.clone(), reason.to_owned()));
+        let cached = self.changed(key);
+        debug_assert!(
+            cached.stored.is_some() && cached.job.is_none(),
+            "only a row of the server can be buried: {key}"
+        );
+        // The run may have begun in this batch.
+        let attempt = cached.row.map_or(0, |row| row.attempt);
+        self.burials.push((key.clone(), attempt, reason.to_owned()));
         self.remove(key)
     }
 
@@ -140,5 +149,37 @@ impl Table for Batch {
     fn forget(&mut self, generation: u64) -> Result<bool, Infallible> {
         self.forgotten.push(generation);
         Ok(self.dead.remove(&generation).is_some())
+    }
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+    use wheelhouse_durable::store::{State, When};
+
+    fn row() -> (Key, Row) {
+        let (due, state) = (Timestamp::from_millis(7), State::Pending);
+        let (visible_at, generation, occurrence, attempt) = (due, 1, 0, 0);
+        let row = Row { due, visible_at, generation, occurrence, attempt, state };
+        (Key::new("a").unwrap(), row)
+    }
+
+    #[test]
+    #[should_panic(expected = "each key is read once")]
+    fn a_key_that_is_read_twice_is_noticed() {
+        let (mut batch, (key, row)) = (Batch::default(), row());
+        batch.add_stored(key.clone(), "work/1".into(), row);
+        batch.add_stored(key, "work/1".into(), row);
+    }
+
+    #[test]
+    #[should_panic(expected = "only a row of the server can be buried")]
+    fn a_buried_row_that_the_server_does_not_have_is_noticed() {
+        let (mut batch, (key, row)) = (Batch::default(), row());
+        let (kind, payload, policy) = ("work/1".into(), Vec::new(), String::new());
+        let (when, replace) = (When::At(row.due), false);
+        let Ok(()) =
+            batch.put(&row, &Put { key: key.clone(), kind, payload, policy, when, replace });
+        let Ok(()) = batch.bury(&key, "failed");
     }
 }

@@ -141,18 +141,20 @@ impl<C: GenericClient> Call<'_, C> {
         let queue = self.queue;
         let Writes { removed, set, put, first } = batch.take_writes();
         if !batch.burials.is_empty() {
-            let (keys, reasons): (Vec<&[u8]>, Vec<String>) = batch
-                .burials
-                .iter()
-                .map(|(key, reason)| (key.as_bytes(), text(reason, batch.has_all_characters)))
-                .unzip();
+            let all = batch.has_all_characters;
+            let burials = batch.burials.iter();
+            let keys: Vec<&[u8]> = burials.clone().map(|(key, ..)| key.as_bytes()).collect();
+            let attempts: Vec<i32> =
+                burials.clone().map(|(_, attempt, _)| attempt.cast_signed()).collect();
+            let reasons: Vec<String> = burials.map(|(.., reason)| text(reason, all)).collect();
             let now = millis(batch.now());
             let bury = include_str!("sql/bury.sql");
-            let parameters: [Parameter<'_>; 4] = [
+            let parameters: [Parameter<'_>; 5] = [
                 (&queue, Type::TEXT),
                 (&keys, Type::BYTEA_ARRAY),
                 (&reasons, Type::TEXT_ARRAY),
                 (&now, Type::INT8),
+                (&attempts, Type::INT4_ARRAY),
             ];
             self.execute(bury, &parameters).await?;
         }

@@ -1,7 +1,9 @@
 //! Batches, scans, restarts, several connections.
 
 use crate::Bed;
-use crate::rig::{KIND, LEASE, Rig, ack, bury, cancel, job, key, millis, move_to, replacing};
+use crate::rig::{
+    KIND, LEASE, Rig, ack, begin, bury, cancel, job, key, millis, move_to, replacing,
+};
 use std::collections::BTreeSet;
 use std::thread;
 use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, State};
@@ -58,6 +60,11 @@ pub fn a_batch_is_carried_out_in_order(bed: &mut dyn Bed) {
     rows.sort();
     let now = rig.now().as_millis();
     assert_eq!(rows, [("a".to_owned(), now + 8), ("b".to_owned(), now + 9)]);
+    rig.put(job("d", 0));
+    let leased = rig.lease_one();
+    assert_eq!(rig.commit(&[begin(&leased), bury(&leased, "failed")]), [done; 2]);
+    let dead: Vec<_> = rig.dead().into_iter().map(|dead| dead.job.attempt).collect();
+    assert_eq!(dead, [1], "the attempts of a job that began and ended in one batch");
 }
 
 /// Rows, leases, tokens and dead letters survive a restart.
