@@ -184,7 +184,8 @@ impl Store for PostgresStore {
     }
 
     /// While claims begin at a floor, the search for the first row of a claimed kind begins there
-    /// too. It misses an earlier job, which the next claim from the beginning finds.
+    /// too. It misses earlier jobs, and a kind that has only earlier jobs, until a claim from the
+    /// beginning finds them. To find them here it would have to walk over the dead entries.
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
         let (floor, claimed) = self.floor.lock().search_start(Instant::now());
         let claimed: Vec<&str> = claimed.iter().map(|kind| &**kind).collect();
