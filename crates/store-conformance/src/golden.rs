@@ -4,7 +4,7 @@
 //! the first version of that format. A test restores it and calls [`read_golden`].
 
 use crate::rig::{KIND, LEASE, ack, begin, bury, job, millis};
-use wheelhouse_durable::store::{Change, Entry, Kinds, Leased, Outcome, Store};
+use wheelhouse_durable::store::{Change, ClaimLimit, Entry, Kinds, Leased, Outcome, Store};
 
 /// How much later the pending job is due than the leased one, in milliseconds.
 const LATER: u64 = 1_000_000;
@@ -67,7 +67,7 @@ fn commit(store: &mut dyn Store, changes: &[Change]) -> Vec<Outcome> {
 
 fn claim(store: &mut dyn Store) -> Vec<Leased> {
     let mut leased = Vec::new();
-    let claimed = store.claim(&Kinds::new([KIND]), 9, millis(LEASE), &mut leased);
+    let claimed = store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(9), millis(LEASE), &mut leased);
     claimed.expect("a claim succeeds");
     leased
 }

@@ -2,7 +2,9 @@
 //! at most one run. The model finds everything by linear search.
 
 use std::collections::BTreeMap;
-use wheelhouse_durable::store::{Again, Change, Key, Kind, Outcome, Put, Timestamp, Token, When};
+use wheelhouse_durable::store::{
+    Again, Change, ClaimLimit, Key, Kind, Outcome, Put, Timestamp, Token, When,
+};
 
 /// A scheduled job. The store draws the generation, which is `None` until the model has learned it.
 #[derive(Clone, Debug)]
@@ -188,15 +190,23 @@ impl Model {
     }
 
     /// The keys of the jobs that a claim hands out, in order.
-    pub(crate) fn claim(&mut self, kinds: &[&str], max: usize) -> Vec<Key> {
+    pub(crate) fn claim(&mut self, kinds: &[&str], limit: ClaimLimit) -> Vec<Key> {
         let visible = |(key, row): (&Key, &Row)| {
             let job = row.job.as_ref().filter(|job| kinds.contains(&&*job.kind))?;
             let at = row.visible_at();
-            (at <= self.now).then(|| (at, job.number, key.clone()))
+            (at <= self.now).then(|| (at, job.number, key.clone(), job.payload.len()))
         };
         let mut visible: Vec<_> = self.rows.iter().filter_map(visible).collect();
         visible.sort();
-        visible.into_iter().take(max).map(|(.., key)| key).collect()
+        let (mut keys, mut sum) = (Vec::new(), 0);
+        for (.., key, bytes) in visible.into_iter().take(limit.jobs) {
+            sum += bytes;
+            if sum > limit.bytes && !keys.is_empty() {
+                break;
+            }
+            keys.push(key);
+        }
+        keys
     }
 
     /// When the next job is visible.

@@ -6,7 +6,9 @@ use crate::rig::{Rig, after, job, key, millis};
 use rand::{RngExt as _, SeedableRng};
 use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
-use wheelhouse_durable::store::{Again, Change, Entry, Key, Kinds, Put, State, Token};
+use wheelhouse_durable::store::{
+    Again, Change, ClaimLimit, Dead, Entry, Key, Kinds, Put, State, Token,
+};
 
 const KINDS: [&str; 3] = ["a/1", "b/1", "c/2"];
 const KEYS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
@@ -57,7 +59,7 @@ impl<'b> Pair<'b> {
         Self { rig, model, tokens, last_token: Token(0), last_generation: 0, log }
     }
 
-    fn said<T: std::fmt::Debug + PartialEq>(&self, what: &str, store: T, model: T) {
+    fn assert_same<T: std::fmt::Debug + PartialEq>(&self, what: &str, store: T, model: T) {
         let last = self.log.len().saturating_sub(12);
         let log = self.log[last..].join("\n");
         assert_eq!(store, model, "{what}: left is the store, right is the model; after\n{log}");
@@ -75,7 +77,7 @@ impl<'b> Pair<'b> {
         let outcomes = self.rig.commit(&changes);
         let expected: Vec<_> = changes.iter().map(|change| self.model.apply(change)).collect();
         self.log.push(format!("commit {changes:?}: {outcomes:?}"));
-        self.said("outcomes", outcomes, expected);
+        self.assert_same("outcomes", outcomes, expected);
         self.learn_generations();
     }
 
@@ -101,7 +103,8 @@ impl<'b> Pair<'b> {
         match random.random_range(0..18) {
             0..=4 => Change::Put(Put {
                 kind: KINDS[random.random_range(0..KINDS.len())].into(),
-                payload: random.random::<u64>().to_le_bytes().to_vec(),
+                payload: random.random::<u64>().to_le_bytes()[..random.random_range(0..=8)]
+                    .to_vec(),
                 when,
                 replace: random.random(),
                 ..job(name, 0)
@@ -143,13 +146,15 @@ impl<'b> Pair<'b> {
 
     fn claim(&mut self, random: &mut Pcg64) {
         let kinds: Vec<_> = KINDS.into_iter().filter(|_| random.random_range(0..4) > 0).collect();
-        let (max, lease) = (random.random_range(0..5), random.random_range(1..40));
-        let (leased, next) = self.rig.claim_of(&Kinds::new(kinds.iter().copied()), max, lease);
-        let expected = self.model.claim(&kinds, max);
+        let lease = random.random_range(1..40);
+        let limit =
+            ClaimLimit { jobs: random.random_range(0..5), bytes: random.random_range(0..25) };
+        let (leased, next) = self.rig.claim_of(&Kinds::new(kinds.iter().copied()), limit, lease);
+        let expected = self.model.claim(&kinds, limit);
         let keys: Vec<_> = leased.iter().map(|leased| leased.job.key.clone()).collect();
-        self.log.push(format!("claim {max} of {kinds:?} for {lease}: {keys:?}"));
-        self.said("claim", keys, expected);
-        let filled = leased.len() == max;
+        self.log.push(format!("claim {limit:?} of {kinds:?} for {lease}: {keys:?}"));
+        self.assert_same("claim", keys, expected);
+        let filled = leased.len() == limit.jobs;
         for leased in leased {
             assert!(leased.token > self.last_token, "tokens grow");
             self.last_token = leased.token;
@@ -158,17 +163,20 @@ impl<'b> Pair<'b> {
             let until = self.model.now + lease;
             let was_lost = row.run.is_some_and(|run| run.own);
             row.run = Some(Run { token: leased.token, until, own: true, begun: false });
-            self.said("a lost lease", leased.was_lost, was_lost);
+            self.assert_same("a lost lease", leased.was_lost, was_lost);
             let row = self.model.rows[&leased.job.key].clone();
             self.compare(&leased.job, &row);
         }
-        self.said("the store's clock", next.now.as_millis(), self.model.now);
-        let (said, due) = (next.visible_at.map(|at| at.as_millis()), self.model.next(&kinds));
+        self.assert_same("the store's clock", next.now.as_millis(), self.model.now);
+        let (answer, due) = (next.visible_at.map(|at| at.as_millis()), self.model.next(&kinds));
         // The answer may be too early, if a row is to be removed then, but not too late.
-        let early = due.is_some_and(|due| said.is_none_or(|said| said > due));
-        assert!(!early, "the next claim is at {said:?}, but a job is visible at {due:?}");
+        let early = due.is_some_and(|due| answer.is_none_or(|answer| answer > due));
+        assert!(!early, "the next claim is at {answer:?}, but a job is visible at {due:?}");
         if due.is_none_or(|due| due > self.model.now) {
-            assert!(filled || said.is_none_or(|said| said > self.model.now), "{said:?} is past");
+            assert!(
+                filled || answer.is_none_or(|answer| answer > self.model.now),
+                "{answer:?} is past"
+            );
         }
         self.forget_rests();
     }
@@ -187,8 +195,8 @@ impl<'b> Pair<'b> {
     fn compare(&self, entry: &Entry, row: &Row) {
         let lease = row.run.map(|run| (run.token, run.until));
         let its = entry.state.lease().map(|its| (its.token, its.until.as_millis()));
-        self.said("lease", its, lease);
-        self.said("visible_at", entry.visible_at.as_millis(), row.visible_at());
+        self.assert_same("lease", its, lease);
+        self.assert_same("visible_at", entry.visible_at.as_millis(), row.visible_at());
         let same = match entry.state {
             State::Pending => row.job.is_some() && row.run.is_none(),
             State::Leased(_) => {
@@ -198,14 +206,14 @@ impl<'b> Pair<'b> {
             State::Replaced(_) => row.job.is_some() && row.run.is_some_and(|run| !run.own),
             State::Closed(_) => row.job.is_none(),
         };
-        self.said("state", (entry.state, same), (entry.state, true));
+        self.assert_same("state", (entry.state, same), (entry.state, true));
         let Some(job) = &row.job else { return };
-        self.said("generation", Some(entry.generation), job.generation);
-        self.said("kind", &*entry.kind, &*job.kind);
-        self.said("payload", &entry.payload, &job.payload);
-        self.said("due", entry.due.as_millis(), job.due);
-        self.said("occurrence", entry.occurrence, job.occurrence);
-        self.said("attempt", entry.attempt, job.attempt);
+        self.assert_same("generation", Some(entry.generation), job.generation);
+        self.assert_same("kind", &*entry.kind, &*job.kind);
+        self.assert_same("payload", &entry.payload, &job.payload);
+        self.assert_same("due", entry.due.as_millis(), job.due);
+        self.assert_same("occurrence", entry.occurrence, job.occurrence);
+        self.assert_same("attempt", entry.attempt, job.attempt);
     }
 
     fn compare_rows(&mut self) {
@@ -213,19 +221,19 @@ impl<'b> Pair<'b> {
         for row in self.rig.rows() {
             assert!(rows.insert(row.key.clone(), row).is_none(), "a scan gives each row once");
         }
-        self.said("keys", rows.keys().collect::<Vec<_>>(), self.model.rows.keys().collect());
+        self.assert_same("keys", rows.keys().collect::<Vec<_>>(), self.model.rows.keys().collect());
         for (key, entry) in &rows {
             self.compare(entry, &self.model.rows[key]);
         }
         let dead = self.rig.dead();
-        let its = dead
-            .iter()
-            .map(|dead| (dead.job.key.clone(), Some(dead.job.generation), dead.reason.clone()));
-        let model = self
-            .model
-            .dead
-            .iter()
-            .map(|(key, job, why)| (key.clone(), job.generation, why.clone()));
-        self.said("dead letters", its.collect::<Vec<_>>(), model.collect());
+        let its = dead.iter().map(|Dead { job, reason, .. }| {
+            let numbers = (job.due.as_millis(), job.occurrence, job.attempt);
+            (&job.key, Some(job.generation), numbers, &job.payload, reason)
+        });
+        let model = self.model.dead.iter().map(|(key, job, reason)| {
+            let numbers = (job.due, job.occurrence, job.attempt);
+            (key, job.generation, numbers, &job.payload, reason)
+        });
+        self.assert_same("dead letters", its.collect::<Vec<_>>(), model.collect());
     }
 }

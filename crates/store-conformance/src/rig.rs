@@ -3,8 +3,8 @@
 use crate::Bed;
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Again, Change, Dead, Entry, Key, Kinds, Lease, Leased, Next, Outcome, Put, State, Store,
-    Timestamp, Token, When,
+    Again, Change, ClaimLimit, Dead, Entry, Key, Kinds, Lease, Leased, Next, Outcome, Put, State,
+    Store, Timestamp, Token, When,
 };
 
 /// The default kind of jobs.
@@ -38,7 +38,7 @@ pub(crate) fn job(name: &str, delay: u64) -> Put {
 }
 
 /// The same, replacing a job that has the key.
-pub(crate) fn instead(name: &str, delay: u64) -> Put {
+pub(crate) fn replacing(name: &str, delay: u64) -> Put {
     Put { replace: true, ..job(name, delay) }
 }
 
@@ -121,11 +121,11 @@ impl<'b> Rig<'b> {
     pub(crate) fn claim_of(
         &mut self,
         kinds: &Kinds,
-        max: usize,
+        limit: ClaimLimit,
         lease: u64,
     ) -> (Vec<Leased>, Next) {
         let mut leased = Vec::new();
-        let claimed = self.store.claim(kinds, max, millis(lease), &mut leased);
+        let claimed = self.store.claim(kinds, limit, millis(lease), &mut leased);
         let next = claimed.expect("a claim succeeds");
         for leased in &leased {
             assert_eq!(
@@ -145,7 +145,7 @@ impl<'b> Rig<'b> {
 
     /// Leases all visible jobs, for [`LEASE`].
     pub(crate) fn lease(&mut self) -> Vec<Leased> {
-        self.claim_of(&Kinds::new([KIND]), 1_000, LEASE).0
+        self.claim_of(&Kinds::new([KIND]), ClaimLimit::jobs(1_000), LEASE).0
     }
 
     /// Leases the only visible job.
@@ -177,7 +177,7 @@ impl<'b> Rig<'b> {
 
     /// When the next job is visible.
     pub(crate) fn next(&mut self) -> Next {
-        self.claim_of(&Kinds::new([KIND]), 0, LEASE).1
+        self.claim_of(&Kinds::new([KIND]), ClaimLimit::jobs(0), LEASE).1
     }
 
     /// The time until the next job is visible, in milliseconds.

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Change, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Store, StoreError,
-    Timestamp, Waker,
+    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Store,
+    StoreError, Timestamp, Waker,
 };
 use wheelhouse_store_conformance::history::{Begin, Checked, Event, Log, check, drain, play, read};
 
@@ -137,7 +137,7 @@ enum Fault {
     AckComparesNoTokens,
     ClaimMovesNoVisibility,
     LosesJobs,
-    LosesTries,
+    LosesRetries,
     LosesOccurrences,
     ClaimBegins,
     Early,
@@ -162,7 +162,7 @@ impl Store for Faulty {
                 row.and_then(|row| row.state.lease()).iter().for_each(|its| *token = its.token);
             }
             match (self.fault, &mut *change) {
-                (Fault::LosesTries, Change::Retry { key, token, .. }) => {
+                (Fault::LosesRetries, Change::Retry { key, token, .. }) => {
                     *change = Change::Ack { key: key.clone(), token: *token, again: None };
                 }
                 (Fault::LosesOccurrences, Change::Ack { again, .. }) => *again = None,
@@ -181,11 +181,11 @@ impl Store for Faulty {
     fn claim(
         &mut self,
         kinds: &Kinds,
-        max: usize,
+        limit: ClaimLimit,
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
-        let mut next = self.store.claim(kinds, max, visibility, into)?;
+        let mut next = self.store.claim(kinds, limit, visibility, into)?;
         if self.fault == Fault::ClaimMovesNoVisibility {
             let visibility = Duration::ZERO;
             let back = into.iter().map(|Leased { job, token, .. }| Change::Extend {
@@ -290,7 +290,7 @@ fn jobs_that_are_lost_are_found() {
 
 #[test]
 fn tries_that_are_lost_are_found() {
-    is_found(Fault::LosesTries, &["was not acked"]);
+    is_found(Fault::LosesRetries, &["was not acked"]);
 }
 
 #[test]

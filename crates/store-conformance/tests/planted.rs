@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Change, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Put, Store,
-    StoreClock, StoreError, Timestamp, Waker, When,
+    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Put,
+    Store, StoreClock, StoreError, Timestamp, Waker, When,
 };
 use wheelhouse_service::{Clock, ManualClock};
 use wheelhouse_store_conformance::{Bed, checks};
@@ -20,6 +20,8 @@ enum Fault {
     ClaimMovesNoVisibility,
     /// Delays are added to the clock of the caller, which is ahead.
     ClockOfTheClient,
+    /// Claims are bounded by a number of jobs only.
+    ClaimIgnoresBytes,
     /// Claims hand jobs out in the order of keys.
     OrderOfKeys,
     /// The second half of a large batch is not carried out.
@@ -85,13 +87,17 @@ impl Store for Faulty {
     fn claim(
         &mut self,
         kinds: &Kinds,
-        max: usize,
+        limit: ClaimLimit,
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
         self.flush()?;
         let before = into.len();
-        let next = self.store.claim(kinds, max, visibility, into)?;
+        let limit = match self.fault {
+            Fault::ClaimIgnoresBytes => ClaimLimit::jobs(limit.jobs),
+            _ => limit,
+        };
+        let next = self.store.claim(kinds, limit, visibility, into)?;
         let new = &mut into[before..];
         match self.fault {
             Fault::ClaimMovesNoVisibility => {
@@ -183,6 +189,7 @@ fn each_fault_is_found() {
         (Fault::AcknowledgedBeforeTheCommit, "what_was_committed_is_there_after_a_restart"),
         (Fault::AckComparesNoTokens, "a_lease_hides_and_comes_back"),
         (Fault::ClaimMovesNoVisibility, "a_lease_hides_and_comes_back"),
+        (Fault::ClaimIgnoresBytes, "a_claim_is_bounded_in_bytes"),
         (Fault::ClockOfTheClient, "nothing_is_handed_out_before_its_time"),
         (Fault::OrderOfKeys, "order_is_that_of_time_then_of_commit"),
         (Fault::HalfABatch, "large_batches_and_payloads"),

@@ -4,7 +4,7 @@ use crate::PostgresStore;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use wheelhouse_durable::store::{Change, Key, Kinds, Put, Store, Timestamp, When};
+use wheelhouse_durable::store::{Change, ClaimLimit, Key, Kinds, Put, Store, Timestamp, When};
 use wheelhouse_store_conformance::{Bed, Now, OnServer, store_suite};
 use wheelhouse_test_servers::Server;
 
@@ -17,7 +17,7 @@ fn on_server() -> Option<OnServer<impl FnMut(Now) -> PostgresStore>> {
     Some(OnServer::new(move |now| {
         let builder = PostgresStore::builder(&url, &queue).expect("a URL");
         let store = builder.clock(now).connect().expect("it connects");
-        store.floor.lock().always();
+        store.floor.lock().use_always();
         store
     }))
 }
@@ -44,7 +44,7 @@ fn kinds_are_listed_whichever_are_claimed() {
     store.commit(&names.map(|kind| put(kind, far))).unwrap();
     let mut listed = |claimed: &[&str]| {
         let (kinds, lease) = (Kinds::new(claimed.iter().copied()), Duration::from_secs(1));
-        store.claim(&kinds, 9, lease, &mut Vec::new()).unwrap();
+        store.claim(&kinds, ClaimLimit::jobs(9), lease, &mut Vec::new()).unwrap();
         let mut listed = Vec::new();
         store.kinds(&mut |kind, first| listed.push((kind.to_string(), first))).unwrap();
         listed

@@ -11,11 +11,12 @@ pub(crate) struct Batch {
     /// The server's present in microseconds.
     pub(crate) micros: u64,
     /// `true` if the encoding of the database has all characters.
-    pub(crate) holds_all: bool,
-    rows: HashMap<Key, Held>,
+    pub(crate) has_all_characters: bool,
+    rows: HashMap<Key, CachedRow>,
     puts: usize,
-    /// Keys and reasons of new dead letters. Their rows are copied as they are in the table.
-    pub(crate) burials: Vec<(Key, String)>,
+    /// Keys, attempts and reasons of new dead letters. The other columns are copied from the table,
+    /// where the batch has not changed them.
+    pub(crate) burials: Vec<(Key, u32, String)>,
     /// Dead letters that the changes name.
     pub(crate) dead: HashMap<u64, (Put, u64)>,
     pub(crate) forgotten: Vec<u64>,
@@ -23,7 +24,7 @@ pub(crate) struct Batch {
 
 /// A row, if there is one.
 #[derive(Default)]
-struct Held {
+struct CachedRow {
     /// The kind of the server's row; `None` if the server has no row of this key.
     stored: Option<Kind>,
     row: Option<Row>,
@@ -47,10 +48,12 @@ pub(crate) struct Writes {
 
 impl Batch {
     /// Adds a row that was read from the server.
-    pub(crate) fn holds(&mut self, key: Key, kind: Kind, row: Row) {
+    pub(crate) fn add_stored(&mut self, key: Key, kind: Kind, row: Row) {
         let known = Some(row.visible_at);
-        let held = Held { stored: Some(kind), row: Some(row), known, ..Held::default() };
-        self.rows.insert(key, held);
+        let cached =
+            CachedRow { stored: Some(kind), row: Some(row), known, ..CachedRow::default() };
+        let before = self.rows.insert(key, cached);
+        debug_assert!(before.is_none(), "each key is read once");
     }
 
     /// The present in milliseconds, rounded down.
@@ -68,8 +71,8 @@ impl Batch {
     pub(crate) fn take_writes(&mut self) -> Writes {
         let mut writes = Writes::default();
         let mut put = Vec::new();
-        for (key, held) in self.rows.drain().filter(|(_, held)| held.changed) {
-            let Held { stored, row, job, known, .. } = held;
+        for (key, cached) in self.rows.drain().filter(|(_, cached)| cached.changed) {
+            let CachedRow { stored, row, job, known, .. } = cached;
             let kind = job.as_ref().map(|(_, job)| job.kind.clone()).or_else(|| stored.clone());
             let moved = row.filter(|row| job.is_some() || known != Some(row.visible_at));
             if let Some((row, kind)) = moved.zip(kind) {
@@ -89,10 +92,10 @@ impl Batch {
         writes
     }
 
-    fn held(&mut self, key: &Key) -> &mut Held {
-        let held = self.rows.entry(key.clone()).or_default();
-        held.changed = true;
-        held
+    fn changed(&mut self, key: &Key) -> &mut CachedRow {
+        let cached = self.rows.entry(key.clone()).or_default();
+        cached.changed = true;
+        cached
     }
 }
 
@@ -100,7 +103,7 @@ impl Table for Batch {
     type Error = Infallible;
 
     fn row(&mut self, key: &Key) -> Result<Option<Row>, Infallible> {
-        Ok(self.rows.get(key).and_then(|held| held.row))
+        Ok(self.rows.get(key).and_then(|cached| cached.row))
     }
 
     fn draw(&mut self) -> u64 {
@@ -111,24 +114,31 @@ impl Table for Batch {
     fn put(&mut self, row: &Row, job: &Put) -> Result<(), Infallible> {
         self.puts += 1;
         let order = self.puts;
-        let held = self.held(&job.key);
-        (held.row, held.job) = (Some(*row), Some((order, job.clone())));
+        let cached = self.changed(&job.key);
+        (cached.row, cached.job) = (Some(*row), Some((order, job.clone())));
         Ok(())
     }
 
     fn set(&mut self, key: &Key, row: &Row) -> Result<(), Infallible> {
-        self.held(key).row = Some(*row);
+        self.changed(key).row = Some(*row);
         Ok(())
     }
 
     fn remove(&mut self, key: &Key) -> Result<(), Infallible> {
-        let held = self.held(key);
-        (held.row, held.job) = (None, None);
+        let cached = self.changed(key);
+        (cached.row, cached.job) = (None, None);
         Ok(())
     }
 
     fn bury(&mut self, key: &Key, reason: &str) -> Result<(), Infallible> {
-        self.burials.push((key.clone(), reason.to_owned()));
+        let cached = self.changed(key);
+        debug_assert!(
+            cached.stored.is_some() && cached.job.is_none(),
+            "only a row of the server can be buried: {key}"
+        );
+        // The run may have begun in this batch.
+        let attempt = cached.row.map_or(0, |row| row.attempt);
+        self.burials.push((key.clone(), attempt, reason.to_owned()));
         self.remove(key)
     }
 
@@ -139,5 +149,37 @@ impl Table for Batch {
     fn forget(&mut self, generation: u64) -> Result<bool, Infallible> {
         self.forgotten.push(generation);
         Ok(self.dead.remove(&generation).is_some())
+    }
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+    use wheelhouse_durable::store::{State, When};
+
+    fn row() -> (Key, Row) {
+        let (due, state) = (Timestamp::from_millis(7), State::Pending);
+        let (visible_at, generation, occurrence, attempt) = (due, 1, 0, 0);
+        let row = Row { due, visible_at, generation, occurrence, attempt, state };
+        (Key::new("a").unwrap(), row)
+    }
+
+    #[test]
+    #[should_panic(expected = "each key is read once")]
+    fn a_key_that_is_read_twice_is_noticed() {
+        let (mut batch, (key, row)) = (Batch::default(), row());
+        batch.add_stored(key.clone(), "work/1".into(), row);
+        batch.add_stored(key, "work/1".into(), row);
+    }
+
+    #[test]
+    #[should_panic(expected = "only a row of the server can be buried")]
+    fn a_buried_row_that_the_server_does_not_have_is_noticed() {
+        let (mut batch, (key, row)) = (Batch::default(), row());
+        let (kind, payload, policy) = ("work/1".into(), Vec::new(), String::new());
+        let (when, replace) = (When::At(row.due), false);
+        let Ok(()) =
+            batch.put(&row, &Put { key: key.clone(), kind, payload, policy, when, replace });
+        let Ok(()) = batch.bury(&key, "failed");
     }
 }

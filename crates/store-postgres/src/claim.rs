@@ -2,7 +2,7 @@
 
 use crate::commit::Parameter;
 use crate::error::store_error;
-use crate::floor::Course;
+use crate::floor::ClaimStats;
 use crate::index::Index;
 use crate::row;
 use crate::settings::Builder;
@@ -10,15 +10,15 @@ use std::borrow::Cow;
 use std::time::Duration;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
-use wheelhouse_durable::store::{Leased, Next, State, StoreError, Timestamp};
+use wheelhouse_durable::store::{ClaimLimit, Leased, Next, State, StoreError, Timestamp};
 
-/// The leased jobs, how the claim went if it searched, and when the next job is visible.
-pub(crate) type Claimed = (Vec<Leased>, Option<Course>, Next);
+/// The leased jobs, its search if it made one, and when the next job is visible.
+pub(crate) type Claimed = (Vec<Leased>, Option<ClaimStats>, Next);
 
 /// The arguments of a claim.
 pub(crate) struct Claim<'c> {
     pub(crate) kinds: &'c [&'c str],
-    pub(crate) max: usize,
+    pub(crate) limit: ClaimLimit,
     /// The duration of the leases, in milliseconds.
     pub(crate) visibility: i64,
     /// The `visible_at` where the search begins.
@@ -48,33 +48,39 @@ impl Claim<'_> {
         settings: &Builder,
         statements: &Statements,
     ) -> Result<Claimed, StoreError> {
-        let Self { kinds, max, visibility, floor } = *self;
+        let Self { kinds, limit, visibility, floor } = *self;
         let (queue, clock) = (settings.queue.as_str(), settings.now());
-        let (mut all, mut course) = (Vec::new(), None);
-        while all.len() < max {
-            let want = limit(max - all.len());
-            let parameters: [Parameter<'_>; 6] = [
+        let (mut all, mut stats) = (Vec::new(), None);
+        while all.len() < limit.jobs {
+            let want = number(limit.jobs - all.len());
+            let bytes = all.iter().map(|leased: &Leased| leased.job.payload.len()).sum();
+            // Negative if the only job so far is longer than the limit.
+            let left = number(limit.bytes) - number(bytes);
+            let unbounded = i64::from(all.is_empty());
+            let parameters: [Parameter<'_>; 8] = [
                 (&queue, Type::TEXT),
                 (&kinds, Type::TEXT_ARRAY),
                 (&want, Type::INT8),
                 (&visibility, Type::INT8),
                 (&clock, Type::INT8),
                 (&floor, Type::INT8),
+                (&left, Type::INT8),
+                (&unbounded, Type::INT8),
             ];
             let rows = client.query_typed(&statements.claim, &parameters).await;
             let rows = rows.map_err(store_error)?;
-            let found = leased(&rows, &mut all)?;
-            let its = course_of(&rows, floor, found == want)?;
+            let (found, is_cut) = leased(&rows, &mut all)?;
+            let its = stats_of(&rows, floor, found == want || is_cut)?;
             // The duration of the first search is the time to reach the first job.
-            let Course { took, .. } = *course.get_or_insert(its);
-            course = Some(Course { took, ..its });
+            let ClaimStats { took, .. } = *stats.get_or_insert(its);
+            stats = Some(ClaimStats { took, ..its });
             // If rows were removed instead of leased, there may be more visible rows.
-            if found < want {
+            if found < want || is_cut {
                 break;
             }
         }
         // All jobs before this time are leased; a job that is committed later notifies.
-        let from = course.map_or(floor, Course::end);
+        let from = stats.map_or(floor, ClaimStats::end);
         let parameters: [Parameter<'_>; 4] = [
             (&queue, Type::TEXT),
             (&kinds, Type::TEXT_ARRAY),
@@ -82,33 +88,40 @@ impl Claim<'_> {
             (&from, Type::INT8),
         ];
         let rows = client.query_typed(&statements.next, &parameters).await;
-        Ok((all, course, next_of(&rows.map_err(store_error)?)?))
+        Ok((all, stats, next_of(&rows.map_err(store_error)?)?))
     }
 }
 
-/// Appends the jobs that `claim.sql` has leased. Returns the number of rows that it found.
-fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<i64, StoreError> {
-    let mut found = 0;
+/// Appends the jobs that `claim.sql` has leased. Returns the number of rows that it has leased or
+/// removed, and whether the limit of bytes has excluded others.
+fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<(i64, bool), StoreError> {
+    let (mut found, mut is_cut) = (0, false);
     for row in rows {
         found = row.try_get(1).map_err(store_error)?;
+        is_cut = row.try_get(4).map_err(store_error)?;
         // Without a leased job there is one row, whose job columns are null.
-        if row.try_get::<_, Option<i64>>(4).map_err(store_error)?.is_some() {
-            let job = row::entry(row, 4)?;
-            if let State::Leased(lease) = job.state {
-                let was_lost = row.try_get(16).map_err(store_error)?;
-                into.push(Leased { job, token: lease.token, until: lease.until, was_lost });
-            }
+        if row.try_get::<_, Option<i64>>(5).map_err(store_error)?.is_some() {
+            let job = row::entry(row, 5)?;
+            let State::Leased(lease) = job.state else {
+                return Err(StoreError::Damaged(format!("a claim returned {job:?}")));
+            };
+            debug_assert!(
+                into.last().is_none_or(|before| before.token < lease.token),
+                "tokens grow: {job:?}"
+            );
+            let was_lost = row.try_get(17).map_err(store_error)?;
+            into.push(Leased { job, token: lease.token, until: lease.until, was_lost });
         }
     }
-    Ok(found)
+    Ok((found, is_cut))
 }
 
-fn course_of(rows: &[Row], floor: i64, more: bool) -> Result<Course, StoreError> {
+fn stats_of(rows: &[Row], floor: i64, more: bool) -> Result<ClaimStats, StoreError> {
     let row = rows.first().ok_or_else(|| StoreError::Damaged("a query returned no row".into()))?;
-    let number = |column| row.try_get::<_, Option<i64>>(column).map_err(store_error);
+    let value = |column| row.try_get::<_, Option<i64>>(column).map_err(store_error);
     let took = Duration::from_millis(row::number(row, 3)?);
-    let last = number(2)?.filter(|_| more);
-    Ok(Course { floor, took, now: number(0)?.unwrap_or_default(), last })
+    let last = value(2)?.filter(|_| more);
+    Ok(ClaimStats { floor, took, now: value(0)?.unwrap_or_default(), last })
 }
 
 fn next_of(rows: &[Row]) -> Result<Next, StoreError> {
@@ -118,7 +131,7 @@ fn next_of(rows: &[Row]) -> Result<Next, StoreError> {
     Ok(Next { now: row::time(row, 0)?, visible_at })
 }
 
-/// `max` as a `LIMIT`.
-pub(crate) fn limit(max: usize) -> i64 {
+/// A number as a parameter, for example of a `LIMIT`.
+pub(crate) fn number(max: usize) -> i64 {
     i64::try_from(max).unwrap_or(i64::MAX)
 }

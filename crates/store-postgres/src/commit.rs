@@ -75,9 +75,9 @@ pub(crate) type Parameter<'p> = (&'p (dyn ToSql + Sync), Type);
 impl<C: GenericClient> Call<'_, C> {
     /// Waits until no other transaction writes jobs of the queue, and blocks others until the end
     /// of this transaction.
-    pub(crate) async fn hold_off_others(&self) -> Result<(), StoreError> {
+    pub(crate) async fn lock_queue(&self) -> Result<(), StoreError> {
         let queue = self.queue;
-        self.query(include_str!("sql/alone.sql"), &[(&queue, Type::TEXT)]).await.map(drop)
+        self.query(include_str!("sql/lock_queue.sql"), &[(&queue, Type::TEXT)]).await.map(drop)
     }
 
     /// Returns the outcome of each change, and when the first written row is visible.
@@ -125,12 +125,12 @@ impl<C: GenericClient> Call<'_, C> {
             [(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY), (&clock, Type::INT8)];
         for sql in self.query(load, &parameters).await? {
             batch.micros = row::number(&sql, 0)?;
-            batch.holds_all = sql.try_get(1).map_err(store_error)?;
+            batch.has_all_characters = sql.try_get(1).map_err(store_error)?;
             // A key without a row has no line in the result. Without any row, there is one line
             // with only the present.
             if sql.try_get::<_, Option<i64>>(2).is_ok_and(|due| due.is_some()) {
                 let kind: &str = sql.try_get(11).map_err(store_error)?;
-                batch.holds(row::key(&sql, 10)?, kind.into(), row::row(&sql, 2)?);
+                batch.add_stored(row::key(&sql, 10)?, kind.into(), row::row(&sql, 2)?);
             }
         }
         Ok(())
@@ -141,18 +141,20 @@ impl<C: GenericClient> Call<'_, C> {
         let queue = self.queue;
         let Writes { removed, set, put, first } = batch.take_writes();
         if !batch.burials.is_empty() {
-            let (keys, reasons): (Vec<&[u8]>, Vec<String>) = batch
-                .burials
-                .iter()
-                .map(|(key, reason)| (key.as_bytes(), text(reason, batch.holds_all)))
-                .unzip();
+            let all = batch.has_all_characters;
+            let burials = batch.burials.iter();
+            let keys: Vec<&[u8]> = burials.clone().map(|(key, ..)| key.as_bytes()).collect();
+            let attempts: Vec<i32> =
+                burials.clone().map(|(_, attempt, _)| attempt.cast_signed()).collect();
+            let reasons: Vec<String> = burials.map(|(.., reason)| text(reason, all)).collect();
             let now = millis(batch.now());
             let bury = include_str!("sql/bury.sql");
-            let parameters: [Parameter<'_>; 4] = [
+            let parameters: [Parameter<'_>; 5] = [
                 (&queue, Type::TEXT),
                 (&keys, Type::BYTEA_ARRAY),
                 (&reasons, Type::TEXT_ARRAY),
                 (&now, Type::INT8),
+                (&attempts, Type::INT4_ARRAY),
             ];
             self.execute(bury, &parameters).await?;
         }
@@ -308,9 +310,9 @@ fn letter(change: &Change) -> Option<u64> {
 
 /// A reason in a form that the database can store: without zero bytes, and with escapes if the
 /// encoding lacks characters.
-fn text(reason: &str, holds_all: bool) -> String {
+fn text(reason: &str, has_all_characters: bool) -> String {
     let reason = reason.replace('\0', "\u{fffd}");
-    if holds_all {
+    if has_all_characters {
         return reason;
     }
     let mut text = String::with_capacity(reason.len());

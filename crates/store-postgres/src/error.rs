@@ -9,119 +9,119 @@ use wheelhouse_durable::store::StoreError;
 
 pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
     if is_untrusted(&error) {
-        let why = whole(&error);
+        let why = with_sources(&error);
         return StoreError::Refused(format!("{why}: check the server's certificate, or its root"));
     }
     let Some(server) = error.as_db_error() else {
-        let why = whole(&error);
+        let why = with_sources(&error);
         return match why.contains("does not support TLS") {
             true => StoreError::Refused(format!("{why}: leave `sslmode` out, or set `ssl` there")),
             false => StoreError::Unavailable(Box::new(error)),
         };
     };
-    let (code, said) = (server.code(), server.message().to_owned());
-    let io = |kind, remedy| StoreError::Io(io::Error::new(kind, format!("{said}: {remedy}")));
+    let (code, message) = (server.code(), server.message().to_owned());
+    let io = |kind, remedy| StoreError::Io(io::Error::new(kind, format!("{message}: {remedy}")));
     match (code.code().get(..2), code.code()) {
         // A conflict with another transaction, or an earlier statement has failed.
-        (Some("40"), _) | (_, "25P02" | "55P03") => Conflict(said).into(),
-        (_, "25006") => OnlyReads(said).into(),
-        (_, "08P01") if said.contains("statement pooling") => StoreError::Refused(format!(
-            "{said}: let the pooler lend sessions to transactions (`pool_mode = transaction`), or \
-             give the address of the server"
+        (Some("40"), _) | (_, "25P02" | "55P03") => Conflict(message).into(),
+        (_, "25006") => ReadOnlyServer(message).into(),
+        (_, "08P01") if message.contains("statement pooling") => StoreError::Refused(format!(
+            "{message}: let the pooler lend sessions to transactions (`pool_mode = transaction`), \
+             or give the address of the server"
         )),
         // Connections, resources, operators, and statements that this server no longer has.
         (Some("08" | "57"), _) | (_, "25P03" | "25P04" | "26000") => {
             StoreError::Unavailable(Box::new(error))
         }
-        (_, "0A000") if said.contains("cached plan") => StoreError::Unavailable(Box::new(error)),
+        (_, "0A000") if message.contains("cached plan") => StoreError::Unavailable(Box::new(error)),
         (_, "53100") => io(
             io::ErrorKind::StorageFull,
             "free space on the server's disk; no acknowledged change is lost",
         ),
         (Some("53" | "55"), _) => StoreError::Unavailable(Box::new(error)),
         // Another transaction has inserted the same key.
-        (_, "23505") => Conflict(said).into(),
+        (_, "23505") => Conflict(message).into(),
         (_, "22P05") => StoreError::Refused(format!(
-            "{said}: keep timers in a database whose encoding is UTF8, or name queues and kinds \
+            "{message}: keep timers in a database whose encoding is UTF8, or name queues and kinds \
              in ASCII"
         )),
         // The data cannot be stored: a retry would fail too.
-        (Some("0A" | "22" | "23" | "54"), _) => StoreError::Refused(said),
-        (Some("28" | "3D"), _) => StoreError::Refused(format!("{said}; check the URL")),
+        (Some("0A" | "22" | "23" | "54"), _) => StoreError::Refused(message),
+        (Some("28" | "3D"), _) => StoreError::Refused(format!("{message}; check the URL")),
         (_, "42501") => StoreError::Refused(format!(
-            "{said}: let this user create and use the schema `wheelhouse`"
+            "{message}: let this user create and use the schema `wheelhouse`"
         )),
         // Tables and columns that are missing, or have another type.
         (_, "42P01" | "42703" | "42804" | "42883" | "3F000") => {
-            StoreError::Foreign(format!("its schema `wheelhouse` is another program's: {said}"))
+            StoreError::Foreign(format!("its schema `wheelhouse` is another program's: {message}"))
         }
-        (Some("XX"), _) => StoreError::Damaged(said),
+        (Some("XX"), _) => StoreError::Damaged(message),
         _ => StoreError::Io(io::Error::other(error)),
     }
 }
 
 /// The server has not answered in time.
 #[derive(Debug)]
-pub(crate) struct Late(pub(crate) Duration);
+pub(crate) struct Timeout(pub(crate) Duration);
 
-impl fmt::Display for Late {
+impl fmt::Display for Timeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "no answer within {:?}", self.0)
     }
 }
 
-impl Error for Late {}
+impl Error for Timeout {}
 
-impl From<Late> for StoreError {
-    fn from(late: Late) -> Self {
-        Self::Unavailable(Box::new(late))
+impl From<Timeout> for StoreError {
+    fn from(timeout: Timeout) -> Self {
+        Self::Unavailable(Box::new(timeout))
     }
 }
 
 /// Returns `true` if a statement exceeded its timeout, here or on the server.
-pub(crate) fn took_too_long(error: &StoreError) -> bool {
+pub(crate) fn is_timeout(error: &StoreError) -> bool {
     let StoreError::Unavailable(error) = error else { return false };
     let code = error.downcast_ref().and_then(tokio_postgres::Error::code);
-    error.is::<Late>() || code == Some(&SqlState::QUERY_CANCELED)
+    error.is::<Timeout>() || code == Some(&SqlState::QUERY_CANCELED)
 }
 
 /// How to repeat a transaction that has changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Again {
+pub(crate) enum Retry {
     /// Not at all: it would fail again.
     Never,
     /// On the same connection.
-    Here,
+    SameConnection,
     /// On a new connection: this one is broken, or leads to a read-only server.
-    Elsewhere,
+    NewConnection,
 }
 
-pub(crate) fn again(error: &StoreError) -> Again {
+pub(crate) fn retry(error: &StoreError) -> Retry {
     match error {
-        StoreError::Unavailable(_) => Again::Elsewhere,
+        StoreError::Unavailable(_) => Retry::NewConnection,
         StoreError::Io(error) => match error.get_ref() {
-            Some(inner) if inner.is::<Conflict>() => Again::Here,
-            Some(inner) if inner.is::<OnlyReads>() => Again::Elsewhere,
-            _ => Again::Never,
+            Some(inner) if inner.is::<Conflict>() => Retry::SameConnection,
+            Some(inner) if inner.is::<ReadOnlyServer>() => Retry::NewConnection,
+            _ => Retry::Never,
         },
-        _ => Again::Never,
+        _ => Retry::Never,
     }
 }
 
 /// The server is read-only: it is not the primary, or no longer.
 #[derive(Debug)]
-struct OnlyReads(String);
+struct ReadOnlyServer(String);
 
-impl fmt::Display for OnlyReads {
+impl fmt::Display for ReadOnlyServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: the server is read-only; connect to the primary", self.0)
     }
 }
 
-impl Error for OnlyReads {}
+impl Error for ReadOnlyServer {}
 
-impl From<OnlyReads> for StoreError {
-    fn from(error: OnlyReads) -> Self {
+impl From<ReadOnlyServer> for StoreError {
+    fn from(error: ReadOnlyServer) -> Self {
         Self::Io(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, error))
     }
 }
@@ -151,7 +151,7 @@ impl From<Conflict> for StoreError {
 }
 
 /// The message of an error with those of its sources, which the error itself does not show.
-pub(crate) fn whole(error: &tokio_postgres::Error) -> String {
+pub(crate) fn with_sources(error: &tokio_postgres::Error) -> String {
     let first = error.source();
     let sources = std::iter::successors(first, |error| (*error).source());
     sources.fold(error.to_string(), |whole, source| format!("{whole}: {source}"))

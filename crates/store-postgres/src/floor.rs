@@ -42,11 +42,11 @@ pub(crate) struct Floor {
     /// Where the last claim ended, in milliseconds; [`NONE`] before that.
     at: i64,
     /// When a claim begins from the beginning again; `None` if every claim does.
-    full: Option<Instant>,
+    next_full: Option<Instant>,
     /// The earliest `visible_at` that this store has written since the last claim began.
     written: Option<i64>,
     /// When a claim may begin at `written` again, after such a claim took long.
-    back: Option<Instant>,
+    next_early: Option<Instant>,
     /// The kinds of the last claim. It has not searched for jobs of other kinds.
     kinds: Kinds,
     /// [`LONG`].
@@ -55,9 +55,9 @@ pub(crate) struct Floor {
     part: u32,
 }
 
-/// The course of a claim.
-#[derive(Clone, Copy)]
-pub(crate) struct Course {
+/// The range and the duration of the search of a claim.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClaimStats {
     /// Where it began.
     pub(crate) floor: i64,
     /// How long the server took to find the jobs.
@@ -68,7 +68,7 @@ pub(crate) struct Course {
     pub(crate) last: Option<i64>,
 }
 
-impl Course {
+impl ClaimStats {
     /// The claim has found all jobs that are visible before this time.
     pub(crate) fn end(self) -> i64 {
         self.last.unwrap_or(self.now).min(self.now) - SLACK
@@ -78,25 +78,33 @@ impl Course {
 impl Floor {
     pub(crate) fn new() -> Self {
         let kinds = Kinds::default();
-        Self { at: NONE, full: None, written: None, back: None, kinds, long: LONG, part: PART }
+        Self {
+            at: NONE,
+            next_full: None,
+            written: None,
+            next_early: None,
+            kinds,
+            long: LONG,
+            part: PART,
+        }
     }
 
     /// Lets only the first claim begin from the beginning, even if that is fast.
     #[cfg(test)]
-    pub(crate) fn always(&mut self) {
+    pub(crate) fn use_always(&mut self) {
         (self.long, self.part) = (Duration::ZERO, 1_000_000);
     }
 
     /// Where the next claim begins, in milliseconds.
     pub(crate) fn next(&mut self, kinds: &Kinds, now: Instant) -> i64 {
         if self.kinds != *kinds {
-            (self.kinds, self.full) = (kinds.clone(), None);
+            (self.kinds, self.next_full) = (kinds.clone(), None);
         }
-        if self.full.is_none_or(|full| full <= now) {
+        if self.next_full.is_none_or(|full| full <= now) {
             self.written = None;
             return NONE;
         }
-        if self.back.is_some_and(|back| now < back) {
+        if self.next_early.is_some_and(|back| now < back) {
             return self.at;
         }
         // The row in `written` is committed, so the claim sees it. The claim may miss a row that is
@@ -105,8 +113,8 @@ impl Floor {
     }
 
     /// Where a search for rows of the returned kinds can begin, without a claim.
-    pub(crate) fn standing(&self, now: Instant) -> (i64, Kinds) {
-        match self.full {
+    pub(crate) fn search_start(&self, now: Instant) -> (i64, Kinds) {
+        match self.next_full {
             Some(full) if now < full => {
                 (self.written.unwrap_or(self.at).min(self.at), self.kinds.clone())
             }
@@ -120,34 +128,38 @@ impl Floor {
     }
 
     /// Records a claim that has succeeded.
-    pub(crate) fn went(&mut self, course: Course, now: Instant) {
-        self.took(course.floor, course.took, now);
-        self.at = course.end();
+    pub(crate) fn record_success(&mut self, stats: ClaimStats, now: Instant) {
+        debug_assert!(
+            stats.last.is_none_or(|last| stats.floor <= last && last <= stats.now),
+            "a search finds rows from the floor up to the present: {stats:?}"
+        );
+        self.record_duration(stats.floor, stats.took, now);
+        self.at = stats.end();
     }
 
     /// Records a claim that began at `floor` and exceeded the timeout after `took`. If it was from
     /// the beginning, the next claims begin where the last successful one ended: otherwise every
     /// claim would be from the beginning, and fail.
-    pub(crate) fn gave_up(&mut self, floor: i64, took: Duration, now: Instant) {
-        self.took(floor, took.max(LONG * 2), now);
+    pub(crate) fn record_timeout(&mut self, floor: i64, took: Duration, now: Instant) {
+        self.record_duration(floor, took.max(LONG * 2), now);
     }
 
     /// Sets the pause after a claim that began before the end of the last one and took long, so
     /// that such claims take at most a part of the time.
-    fn took(&mut self, floor: i64, took: Duration, now: Instant) {
+    fn record_duration(&mut self, floor: i64, took: Duration, now: Instant) {
         let took = took.max(Duration::from_millis(1));
         let pause = (took > self.long).then(|| now + took * self.part);
         if floor == NONE {
-            self.full = pause;
+            self.next_full = pause;
         } else if floor < self.at && took > LONG {
-            self.back = pause;
+            self.next_early = pause;
         }
     }
 
     /// Returns `true` if the next claim must not begin from the beginning, but no claim has ended
     /// before, so there is no other place to begin.
     pub(crate) fn is_unknown(&self, now: Instant) -> bool {
-        self.at == NONE && self.full.is_some_and(|full| now < full)
+        self.at == NONE && self.next_full.is_some_and(|full| now < full)
     }
 
     /// Lets the next claim begin at the present, in milliseconds.
@@ -158,49 +170,49 @@ impl Floor {
 
 #[cfg(test)]
 mod tests {
-    use super::{Course, Floor, LONG, NONE, PART, SLACK};
+    use super::{ClaimStats, Floor, LONG, NONE, PART, SLACK};
     use std::time::{Duration, Instant};
     use wheelhouse_durable::store::Kinds;
 
     #[test]
     fn claims_read_all_unless_that_takes_long() {
         let (mut floor, begun) = (Floor::new(), Instant::now());
-        let course = |floor, took| Course { floor, took, now: 5_000, last: None };
+        let stats = |floor, took| ClaimStats { floor, took, now: 5_000, last: None };
         assert_eq!(floor.next(&Kinds::default(), begun), NONE);
-        floor.went(course(NONE, LONG), begun);
+        floor.record_success(stats(NONE, LONG), begun);
         assert_eq!(floor.next(&Kinds::default(), begun), NONE, "the claim was fast");
         let took = LONG * 2;
-        floor.went(course(NONE, took), begun);
+        floor.record_success(stats(NONE, took), begun);
         assert_eq!(floor.next(&Kinds::default(), begun), 5_000 - SLACK);
         // This claim is fast because it began at the floor, so the next does not begin earlier.
-        floor.went(course(5_000 - SLACK, Duration::ZERO), begun);
+        floor.record_success(stats(5_000 - SLACK, Duration::ZERO), begun);
         assert_eq!(floor.next(&Kinds::default(), begun + took * PART - LONG), 5_000 - SLACK);
         assert_eq!(floor.next(&Kinds::default(), begun + took * PART), NONE);
         // More jobs are due: the next claim continues where this one ended.
-        floor.went(Course { last: Some(4_000), ..course(NONE, took) }, begun);
+        floor.record_success(ClaimStats { last: Some(4_000), ..stats(NONE, took) }, begun);
         assert_eq!(floor.next(&Kinds::default(), begun), 4_000 - SLACK);
     }
 
     #[test]
-    fn a_claim_from_the_beginning_that_was_given_up_is_put_off() {
+    fn a_claim_from_the_beginning_that_timed_out_is_delayed() {
         let (mut floor, begun) = (Floor::new(), Instant::now());
-        floor.went(Course { floor: NONE, took: LONG, now: 5_000, last: None }, begun);
+        floor.record_success(ClaimStats { floor: NONE, took: LONG, now: 5_000, last: None }, begun);
         assert_eq!(floor.next(&Kinds::default(), begun), NONE, "the claim was fast");
         let took = Duration::from_secs(10);
-        floor.gave_up(NONE, took, begun);
+        floor.record_timeout(NONE, took, begun);
         assert_eq!(floor.next(&Kinds::default(), begun), 5_000 - SLACK);
         // A claim that began at the floor does not delay the next one from the beginning.
-        floor.gave_up(5_000 - SLACK, took, begun + took);
+        floor.record_timeout(5_000 - SLACK, took, begun + took);
         assert_eq!(floor.next(&Kinds::default(), begun + took * PART - LONG), 5_000 - SLACK);
         assert_eq!(floor.next(&Kinds::default(), begun + took * PART), NONE);
         assert!(!floor.is_unknown(begun));
     }
 
     #[test]
-    fn a_first_claim_that_was_given_up_lets_the_next_begin_at_the_present() {
+    fn after_a_first_claim_that_timed_out_the_next_begins_at_the_present() {
         let (mut floor, begun) = (Floor::new(), Instant::now());
         assert!(!floor.is_unknown(begun), "the claim is from the beginning");
-        floor.gave_up(NONE, Duration::ZERO, begun);
+        floor.record_timeout(NONE, Duration::ZERO, begun);
         assert!(floor.is_unknown(begun));
         floor.begin_at(7_000);
         assert!(!floor.is_unknown(begun));
@@ -211,8 +223,17 @@ mod tests {
     /// A floor that is in use, at 4,800.
     fn in_use(begun: Instant) -> Floor {
         let (mut floor, took) = (Floor::new(), LONG * 2);
-        floor.went(Course { floor: NONE, took, now: 5_000, last: None }, begun);
+        floor.record_success(ClaimStats { floor: NONE, took, now: 5_000, last: None }, begun);
         floor
+    }
+
+    #[cfg(debug_assertions)]
+    #[test]
+    #[should_panic(expected = "from the floor up to the present")]
+    fn a_row_before_the_floor_is_noticed() {
+        let (mut floor, took) = (Floor::new(), Duration::ZERO);
+        let stats = ClaimStats { floor: 4_800, took, now: 5_000, last: Some(4_000) };
+        floor.record_success(stats, Instant::now());
     }
 
     #[test]
@@ -221,7 +242,7 @@ mod tests {
         let (mut floor, kinds) = (in_use(begun), Kinds::new(["resumed/1"]));
         assert_eq!(floor.next(&Kinds::default(), begun), 4_800);
         assert_eq!(floor.next(&kinds, begun), NONE);
-        floor.gave_up(NONE, LONG * 2, begun);
+        floor.record_timeout(NONE, LONG * 2, begun);
         assert_eq!(floor.next(&kinds, begun), 4_800);
     }
 
@@ -230,15 +251,15 @@ mod tests {
         let (begun, kinds) = (Instant::now(), Kinds::default());
         let mut floor = in_use(begun);
         [3_000, 2_000, 9_000].into_iter().for_each(|at| floor.wrote(at));
-        assert_eq!(floor.standing(begun).0, 2_000);
+        assert_eq!(floor.search_start(begun).0, 2_000);
         assert_eq!(floor.next(&kinds, begun), 2_000);
         // Written during that claim, which may miss it.
         floor.wrote(4_000);
         let took = LONG * 2;
-        floor.went(Course { floor: 2_000, took, now: 5_100, last: None }, begun);
+        floor.record_success(ClaimStats { floor: 2_000, took, now: 5_100, last: None }, begun);
         // That claim took long, so the next one does not begin earlier; one after a pause does.
         assert_eq!(floor.next(&kinds, begun), 4_900);
-        floor.full = Some(begun + took * PART * 2);
+        floor.next_full = Some(begun + took * PART * 2);
         assert_eq!(floor.next(&kinds, begun + took * PART), 4_000);
         assert_eq!(floor.next(&kinds, begun + took * PART), 4_900);
     }

@@ -62,7 +62,7 @@ impl Index {
     }
 
     /// Starts a build of the index if it is missing, and checks whether that is complete.
-    pub(crate) fn see_to_it(&mut self, sockets: &Sockets, settings: &Builder) {
+    pub(crate) fn ensure(&mut self, sockets: &Sockets, settings: &Builder) {
         let now = Instant::now();
         if self.is_there() || self.again.is_some_and(|again| now < again) {
             return;
@@ -80,12 +80,12 @@ impl Index {
 }
 
 async fn build(settings: Builder) -> Result<(), StoreError> {
-    let late = |_| StoreError::Unavailable(format!("no index within {LONGEST:?}").into());
-    tokio::time::timeout(LONGEST, build_alone(&settings)).await.map_err(late)?
+    let timeout = |_| StoreError::Unavailable(format!("no index within {LONGEST:?}").into());
+    tokio::time::timeout(LONGEST, build_once(&settings)).await.map_err(timeout)?
 }
 
 /// Builds the index, unless another program does or has done so.
-async fn build_alone(settings: &Builder) -> Result<(), StoreError> {
+async fn build_once(settings: &Builder) -> Result<(), StoreError> {
     let (client, _task) = connect(settings, "").await?;
     while !is_there(&client).await? {
         // A transaction holds the lock, because a pooler lends sessions. It has its own connection,

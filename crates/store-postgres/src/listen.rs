@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// Listens until it is dropped.
 pub(crate) struct Listener {
-    ear: Ear,
+    listen: ListenTask,
     /// Ends when this is dropped.
     task: Task<()>,
 }
@@ -25,42 +25,43 @@ pub(crate) struct Listener {
 /// after each new connection, because a notification may have been missed before. Returns when the
 /// task listens, or when its first attempt has failed.
 pub(crate) fn listen(sockets: &Arc<Sockets>, settings: &Builder, waker: Waker) -> Listener {
-    let ear = Ear { settings: settings.clone(), waker };
+    let listen = ListenTask { settings: settings.clone(), waker };
     let (begun, listens) = mpsc::channel();
-    let task = sockets.spawn(ear.clone().run(Some(begun)));
+    let task = sockets.spawn(listen.clone().run(Some(begun)));
     // If it does not listen, the store is polled once a second.
     let _ = listens.recv_timeout(settings.timeout);
-    Listener { ear, task }
+    Listener { listen, task }
 }
 
 impl Listener {
     /// Connects again, to the address that the host name has now: the server that it listens to may
     /// no longer be the primary, without a notice on that connection.
-    pub(crate) fn again(&mut self, sockets: &Sockets) {
-        self.task = sockets.spawn(self.ear.clone().run(None));
+    pub(crate) fn reconnect(&mut self, sockets: &Sockets) {
+        self.task = sockets.spawn(self.listen.clone().run(None));
     }
 }
 
 #[derive(Clone)]
-struct Ear {
+struct ListenTask {
     settings: Builder,
     waker: Waker,
 }
 
-impl Ear {
+impl ListenTask {
     async fn run(self, mut begun: Option<mpsc::Sender<()>>) {
         // Callers of the store get errors from their own connection.
-        while self.hear(&mut begun).await.map_or_else(|error| error.is_transient(), |()| true) {
+        while self.listen(&mut begun).await.map_or_else(|error| error.is_transient(), |()| true) {
             begun = None;
             tokio::time::sleep(PAUSE).await;
         }
     }
 
     /// Listens until the connection ends. Drops the sender when it listens.
-    async fn hear(&self, begun: &mut Option<mpsc::Sender<()>>) -> Result<(), StoreError> {
-        let late = |_| StoreError::Unavailable("no answer".into());
+    async fn listen(&self, begun: &mut Option<mpsc::Sender<()>>) -> Result<(), StoreError> {
+        let timeout = |_| StoreError::Unavailable("no answer".into());
         let connect = self.settings.config.connect(connector(&self.settings)?);
-        let connected = tokio::time::timeout(self.settings.timeout, connect).await.map_err(late)?;
+        let connected =
+            tokio::time::timeout(self.settings.timeout, connect).await.map_err(timeout)?;
         let (client, mut connection) = connected.map_err(store_error)?;
         let (queue, waker) = (self.settings.queue.clone(), self.waker.clone());
         let mut messages = Task(tokio::spawn(async move {

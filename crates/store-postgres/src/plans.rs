@@ -65,7 +65,16 @@ async fn check(client: &Client, statistics: &str) {
     let statements: [Statement<'_>; 7] = [
         (
             include_str!("sql/claim.sql"),
-            vec![q.clone(), kinds.clone(), i8s(&max), i8s(&lease), clock.clone(), i8s(&max)],
+            vec![
+                q.clone(),
+                kinds.clone(),
+                i8s(&max),
+                i8s(&lease),
+                clock.clone(),
+                i8s(&max),
+                i8s(&lease),
+                i8s(&max),
+            ],
             by_turn,
         ),
         (
@@ -82,7 +91,13 @@ async fn check(client: &Client, statistics: &str) {
         (include_str!("sql/remove.sql"), vec![q.clone(), k.clone()], by_key),
         (
             include_str!("sql/bury.sql"),
-            vec![q.clone(), k.clone(), (&texts, Type::TEXT_ARRAY), i8s(&max)],
+            vec![
+                q.clone(),
+                k.clone(),
+                (&texts, Type::TEXT_ARRAY),
+                i8s(&max),
+                (&small, Type::INT4_ARRAY),
+            ],
             by_key,
         ),
         (

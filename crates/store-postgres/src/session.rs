@@ -1,6 +1,6 @@
 //! A connection that reconnects after an error, and transactions that are repeated on it.
 
-use crate::error::{Again, Late, again};
+use crate::error::{Retry, Timeout, retry};
 use crate::index::Index;
 use crate::listen::{Listener, listen};
 use crate::settings::Builder;
@@ -13,11 +13,12 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;
-use wheelhouse_durable::store::{StoreError, Waker};
+use wheelhouse_durable::store::{Backoff, StoreError, Waker};
 
-/// The pause before the second attempt to connect. It doubles with each attempt, up to the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// The pauses between attempts of a call.
+fn backoff() -> Backoff {
+    Backoff::new(Duration::from_millis(10)).cap(Duration::from_secs(1)).jitter(0.5)
+}
 
 /// A queue on a server.
 pub(crate) struct Session {
@@ -65,31 +66,30 @@ impl Session {
         call: impl AsyncFn(&Client, &Builder, bool) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let until = deadline(self.settings.timeout);
-        let (mut longest, mut alone) = (FIRST_PAUSE, false);
+        let (mut failures, mut exclusive) = (0, false);
         loop {
             let answer = match self.open.take() {
-                Some(open) if !open.client.is_closed() => self.once(open, until, alone, &call),
+                Some(open) if !open.client.is_closed() => self.once(open, until, exclusive, &call),
                 _ => self
                     .connect(until)
                     .map_err(Failed::Undone)
-                    .and_then(|open| self.once(open, until, alone, &call)),
+                    .and_then(|open| self.once(open, until, exclusive, &call)),
             };
             let error = match answer {
                 Ok(answer) => return Ok(answer),
                 Err(Failed::Unknown(error)) => return Err(error),
                 Err(Failed::Undone(error)) => error,
             };
-            let how = again(&error);
+            let how = retry(&error);
             // After the first conflict there is no pause: the repeated call waits by a lock.
-            let first_conflict = how == Again::Here && !std::mem::replace(&mut alone, true);
-            let pause = if first_conflict { Duration::ZERO } else { jitter(longest) };
-            if how == Again::Never || Instant::now() + pause > until {
+            let first_conflict =
+                how == Retry::SameConnection && !std::mem::replace(&mut exclusive, true);
+            failures += u32::from(!first_conflict);
+            let pause = if first_conflict { Duration::ZERO } else { backoff().wait(failures) };
+            if how == Retry::Never || Instant::now() + pause > until {
                 return Err(error);
             }
-            if !first_conflict {
-                longest = (longest * 2).min(LONGEST_PAUSE);
-                std::thread::sleep(pause);
-            }
+            std::thread::sleep(pause);
         }
     }
 
@@ -100,10 +100,10 @@ impl Session {
     }
 
     /// Builds the index by which jobs are claimed, in the background, if it is missing.
-    pub(crate) fn see_to_the_index(&mut self) {
+    pub(crate) fn ensure_index(&mut self) {
         // Before the check of the database it is not known whether the index exists.
         if self.format.is_some() {
-            self.index.see_to_it(&self.sockets, &self.settings);
+            self.index.ensure(&self.sockets, &self.settings);
         }
     }
 
@@ -112,15 +112,15 @@ impl Session {
         &mut self,
         open: Open,
         until: Instant,
-        alone: bool,
+        exclusive: bool,
         call: &impl AsyncFn(&Client, &Builder, bool) -> Result<T, StoreError>,
     ) -> Result<T, Failed> {
         let (client, settings) = (&open.client, &self.settings);
         let (answer, usable) = wait(until, async {
-            let answer = transact(client, settings, call(client, settings, alone)).await;
+            let answer = transact(client, settings, call(client, settings, exclusive)).await;
             let usable = match &answer {
                 Ok(_) => true,
-                Err(Failed::Undone(error)) if again(error) != Again::Elsewhere => {
+                Err(Failed::Undone(error)) if retry(error) != Retry::NewConnection => {
                     client.batch_execute("ROLLBACK").await.is_ok()
                 }
                 Err(_) => false,
@@ -129,7 +129,7 @@ impl Session {
         })
         // After a timeout the connection is dropped: a late answer would be taken for that of the
         // next statement.
-        .unwrap_or_else(|| (Err(Failed::Unknown(late(settings))), false));
+        .unwrap_or_else(|| (Err(Failed::Unknown(timeout(settings))), false));
         self.open = usable.then_some(open);
         answer
     }
@@ -147,34 +147,27 @@ impl Session {
                 Some(_) => transact(client, settings, move_numbers(client)).await.map(|()| None),
             }
         });
-        let answered = answered.ok_or_else(|| late(settings))?.map_err(Failed::into_error)?;
+        let answered = answered.ok_or_else(|| timeout(settings))?.map_err(Failed::into_error)?;
         if let Some((format, has_index)) = answered {
             self.format = Some(format);
             self.index.found(has_index);
         }
         if let Some(listener) = &mut self.listener {
-            listener.again(&self.sockets);
+            listener.reconnect(&self.sockets);
         }
         Ok(open)
     }
 }
 
-fn late(settings: &Builder) -> StoreError {
-    Late(settings.timeout).into()
+fn timeout(settings: &Builder) -> StoreError {
+    Timeout(settings.timeout).into()
 }
 
 fn connect(sockets: &Sockets, settings: &Builder, until: Instant) -> Result<Open, StoreError> {
     let its = settings.clone();
     let mut connected = sockets.spawn(async move { sockets::connect(&its, "").await });
-    let connected = wait(until, &mut connected.0).ok_or_else(|| late(settings))?;
+    let connected = wait(until, &mut connected.0).ok_or_else(|| timeout(settings))?;
     let ended = |_| StoreError::Unavailable("the socket thread has ended".into());
     let (client, task) = connected.map_err(ended)??;
     Ok(Open { client, task })
-}
-
-/// A random time between half of a pause and all of it.
-fn jitter(pause: Duration) -> Duration {
-    let random = RandomState::new().build_hasher().finish();
-    let half = pause / 2;
-    half + half.mul_f64((random >> 11) as f64 / (1_u64 << 53) as f64)
 }

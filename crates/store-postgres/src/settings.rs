@@ -118,8 +118,7 @@ impl Builder {
     }
 
     /// Connects to existing tables to read them: nothing is created, calls that change something
-    /// are refused, and the settings of the server are not checked. A claim with a `max` of 0
-    /// works.
+    /// are refused, and the settings of the server are not checked. A claim of 0 jobs works.
     ///
     /// # Errors
     ///

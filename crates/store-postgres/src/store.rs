@@ -1,8 +1,8 @@
 //! The store.
 
-use crate::claim::{Claim, Claimed, Statements, limit};
+use crate::claim::{Claim, Claimed, Statements, number};
 use crate::commit::{Call, NOTIFY, Parameter};
-use crate::error::{store_error, took_too_long, whole};
+use crate::error::{is_timeout, store_error, with_sources};
 use crate::floor::{NONE, Shared};
 use crate::row;
 use crate::session::Session;
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use wheelhouse_durable::store::{
-    Change, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, Store, StoreError, Timestamp,
-    Waker,
+    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, Store, StoreError,
+    Timestamp, Waker,
 };
 
 /// A store in a PostgreSQL database. See the [crate](crate) for its tables.
@@ -47,7 +47,7 @@ impl PostgresStore {
                 true => "; write `sslmode=require`, which verifies the server here",
                 false => "",
             };
-            StoreError::Refused(format!("the URL: {}{remedy}", whole(&error)))
+            StoreError::Refused(format!("the URL: {}{remedy}", with_sources(&error)))
         });
         Ok(Builder::new(config?, queue))
     }
@@ -71,7 +71,8 @@ impl PostgresStore {
 
     /// The store's clock, in milliseconds.
     fn present(&mut self) -> Result<i64, StoreError> {
-        let none = Claim { kinds: &[], max: 0, visibility: 0, floor: i64::MAX };
+        let limit = ClaimLimit::jobs(0);
+        let none = Claim { kinds: &[], limit, visibility: 0, floor: i64::MAX };
         Ok(row::millis(self.claim_by(&none)?.2.now))
     }
 
@@ -89,13 +90,13 @@ impl Store for PostgresStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         self.session.settings.may_write()?;
         let notify = &*self.session.index.statement(NOTIFY);
-        let (outcomes, first) = self.session.run(async |client, settings, alone| {
+        let (outcomes, first) = self.session.run(async |client, settings, exclusive| {
             let (queue, clock) = (settings.queue.as_str(), settings.now());
             let call = Call { client, queue, clock, takes_long: false, notify };
             // After a conflict: another transaction put jobs under the same keys, or the server
             // ended a deadlock with a user's transaction.
-            if alone {
-                call.hold_off_others().await?;
+            if exclusive {
+                call.lock_queue().await?;
             }
             call.carry_out(changes).await
         })?;
@@ -106,32 +107,32 @@ impl Store for PostgresStore {
     fn claim(
         &mut self,
         kinds: &Kinds,
-        max: usize,
+        limit: ClaimLimit,
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
-        if max > 0 {
+        if limit.jobs > 0 {
             self.session.settings.may_write()?;
-            self.session.see_to_the_index();
+            self.session.ensure_index();
         }
         let names: Vec<&str> = kinds.iter().map(|kind| &**kind).collect();
         let visibility = row::millis(Timestamp::default().saturating_add(visibility));
         let begun = Instant::now();
         let is_unknown = self.floor.lock().is_unknown(begun);
-        if max > 0 && is_unknown {
+        if limit.jobs > 0 && is_unknown {
             let present = self.present()?;
             self.floor.lock().begin_at(present);
         }
-        // With a `max` of 0, the claim only finds when the first job of these kinds is visible.
-        let floor = if max == 0 { NONE } else { self.floor.lock().next(kinds, begun) };
-        let claim = Claim { kinds: &names, max, visibility, floor };
+        // A claim of 0 jobs only finds when the first job of these kinds is visible.
+        let floor = if limit.jobs == 0 { NONE } else { self.floor.lock().next(kinds, begun) };
+        let claim = Claim { kinds: &names, limit, visibility, floor };
         let claimed = self.claim_by(&claim);
         let now = Instant::now();
-        if max > 0 && claimed.as_ref().is_err_and(took_too_long) {
-            self.floor.lock().gave_up(floor, now - begun, now);
+        if limit.jobs > 0 && claimed.as_ref().is_err_and(is_timeout) {
+            self.floor.lock().record_timeout(floor, now - begun, now);
         }
-        let (leased, course, next) = claimed?;
-        course.into_iter().for_each(|course| self.floor.lock().went(course, now));
+        let (leased, stats, next) = claimed?;
+        stats.into_iter().for_each(|stats| self.floor.lock().record_success(stats, now));
         into.extend(leased);
         Ok(next)
     }
@@ -157,7 +158,7 @@ impl Store for PostgresStore {
     ) -> Result<(), StoreError> {
         // No key is empty, so all come after the empty one.
         let after = after.map_or(&[][..], Key::as_bytes);
-        let (queue, max) = (self.queue(), limit(max));
+        let (queue, max) = (self.queue(), number(max));
         let parameters: [Parameter<'_>; 3] =
             [(&queue, Type::TEXT), (&after, Type::BYTEA), (&max, Type::INT8)];
         for row in &self.query(include_str!("sql/scan.sql"), &parameters)? {
@@ -173,7 +174,7 @@ impl Store for PostgresStore {
         each: &mut dyn FnMut(&Dead),
     ) -> Result<(), StoreError> {
         let after = after.map_or(-1, u64::cast_signed);
-        let (queue, max) = (self.queue(), limit(max));
+        let (queue, max) = (self.queue(), number(max));
         let parameters: [Parameter<'_>; 3] =
             [(&queue, Type::TEXT), (&after, Type::INT8), (&max, Type::INT8)];
         for row in &self.query(include_str!("sql/letters.sql"), &parameters)? {
@@ -183,9 +184,10 @@ impl Store for PostgresStore {
     }
 
     /// While claims begin at a floor, the search for the first row of a claimed kind begins there
-    /// too. It misses an earlier job, which the next claim from the beginning finds.
+    /// too. It misses earlier jobs, and a kind that has only earlier jobs, until a claim from the
+    /// beginning finds them. To find them here it would have to walk over the dead entries.
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
-        let (floor, claimed) = self.floor.lock().standing(Instant::now());
+        let (floor, claimed) = self.floor.lock().search_start(Instant::now());
         let claimed: Vec<&str> = claimed.iter().map(|kind| &**kind).collect();
         let (queue, sql) = (self.queue(), include_str!("sql/kinds.sql"));
         let sql = self.session.index.statement(sql);

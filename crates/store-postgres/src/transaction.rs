@@ -1,7 +1,7 @@
 //! Transactions that bring their own settings: the server's defaults and the sessions of other
 //! programs do not matter, and no session is changed.
 
-use crate::error::{Again, again, store_error};
+use crate::error::{Retry, retry, store_error};
 use crate::settings::Builder;
 use std::future::Future;
 use tokio_postgres::Client;
@@ -35,8 +35,8 @@ pub(crate) async fn transact<T>(
     let answer = call.await.map_err(Failed::Undone)?;
     client.batch_execute("COMMIT").await.map_err(store_error).map_err(|error| {
         // If the answer is a conflict, the commit was not carried out.
-        match again(&error) {
-            Again::Here => Failed::Undone(error),
+        match retry(&error) {
+            Retry::SameConnection => Failed::Undone(error),
             _ => Failed::Unknown(error),
         }
     })?;

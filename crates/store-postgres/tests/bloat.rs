@@ -5,7 +5,7 @@ mod common;
 use std::time::{Duration, Instant};
 use tokio_postgres::NoTls;
 use wheelhouse_durable::store::{
-    Change, Key, Kinds, Leased, Put, Store, StoreError, Timestamp, When,
+    Change, ClaimLimit, Key, Kinds, Leased, Put, Store, StoreError, Timestamp, When,
 };
 use wheelhouse_store_postgres::{PostgresStore, tokio_postgres};
 use wheelhouse_test_servers::Server;
@@ -34,7 +34,9 @@ fn rounds(store: &mut PostgresStore) -> Vec<Duration> {
         while done < JOBS {
             let begun = Instant::now();
             let lease = Duration::from_secs(600);
-            store.claim(&Kinds::new(["work/1"]), 256, lease, &mut leased).unwrap();
+            store
+                .claim(&Kinds::new(["work/1"]), ClaimLimit::jobs(256), lease, &mut leased)
+                .unwrap();
             took += begun.elapsed();
             done += leased.len();
             let acks = leased.drain(..).map(|Leased { job, token, .. }| Change::Ack {
@@ -71,7 +73,7 @@ fn claims_under_an_old_snapshot() {
 /// A claim from the beginning exceeds the timeout: here because of a lock, in practice because it
 /// walks over dead rows.
 #[test]
-fn a_search_that_was_given_up_is_not_begun_again_at_once() {
+fn a_search_that_timed_out_is_not_repeated_at_once() {
     const TIMEOUT: Duration = Duration::from_secs(3);
     let Some(server) = Server::postgres() else { return };
     let url = common::url(&server);
@@ -85,7 +87,7 @@ fn a_search_that_was_given_up_is_not_begun_again_at_once() {
     let mut claim = || {
         let mut leased = Vec::new();
         let lease = Duration::from_secs(30);
-        store.claim(&Kinds::new(["work/1"]), 9, lease, &mut leased)?;
+        store.claim(&Kinds::new(["work/1"]), ClaimLimit::jobs(9), lease, &mut leased)?;
         Ok(leased.into_iter().map(|its| its.job.key).collect::<Vec<_>>())
     };
     let error: StoreError = claim().unwrap_err();

@@ -8,7 +8,9 @@ use std::sync::Mutex;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use tokio_postgres::NoTls;
-use wheelhouse_durable::store::{Change, Key, Kinds, Leased, Outcome, Put, Store, When};
+use wheelhouse_durable::store::{
+    Change, ClaimLimit, Key, Kinds, Leased, Outcome, Put, Store, When,
+};
 use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_postgres::{PostgresStore, tokio_postgres};
 use wheelhouse_test_servers::Server;
@@ -42,7 +44,9 @@ fn put(name: &str) -> Change {
 
 fn claim(store: &mut PostgresStore, max: usize) -> Vec<Leased> {
     let mut leased = Vec::new();
-    store.claim(&Kinds::new(["work/1"]), max, LONG, &mut leased).expect("a claim succeeds");
+    store
+        .claim(&Kinds::new(["work/1"]), ClaimLimit::jobs(max), LONG, &mut leased)
+        .expect("a claim succeeds");
     leased
 }
 

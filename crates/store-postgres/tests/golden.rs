@@ -8,7 +8,7 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio_postgres::{Client, NoTls};
-use wheelhouse_durable::store::{Change, Key, Kinds, Outcome, Store, Timestamp};
+use wheelhouse_durable::store::{Change, ClaimLimit, Key, Kinds, Outcome, Store, Timestamp};
 use wheelhouse_store_conformance::{read_golden, write_golden};
 use wheelhouse_store_postgres::{PostgresStore, tokio_postgres};
 use wheelhouse_test_servers::Server;
@@ -58,7 +58,7 @@ fn database_of_format_1(url: &str, name: &str) -> String {
 
 fn claim(store: &mut PostgresStore) -> usize {
     let (mut leased, lease) = (Vec::new(), Duration::from_secs(30));
-    store.claim(&Kinds::new(["work/1"]), 9, lease, &mut leased).unwrap();
+    store.claim(&Kinds::new(["work/1"]), ClaimLimit::jobs(9), lease, &mut leased).unwrap();
     leased.len()
 }
 
@@ -132,7 +132,7 @@ fn who_claims_nothing_builds_no_index() {
     let mut store = store(&database, WRITTEN + 60_000);
     let cancel = Change::Cancel { key: Key::new("pending").unwrap() };
     assert_eq!(store.commit(&[cancel]).unwrap(), [Outcome::Cancelled]);
-    store.claim(&Kinds::default(), 0, Duration::ZERO, &mut Vec::new()).unwrap();
+    store.claim(&Kinds::default(), ClaimLimit::jobs(0), Duration::ZERO, &mut Vec::new()).unwrap();
     let mut gauges = Vec::new();
     store.gauges(&mut |name, value| gauges.push((name, value))).unwrap();
     assert!(gauges.contains(&("missing_indexes", 1)), "{gauges:?}");

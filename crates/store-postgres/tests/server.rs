@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use tokio_postgres::{Client, NoTls};
 use wheelhouse_durable::store::{
-    Change, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
+    Change, ClaimLimit, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
 };
 use wheelhouse_store_postgres::{PostgresStore, ack_in, commit_in, tokio_postgres};
 use wheelhouse_test_servers::Server;
@@ -32,7 +32,9 @@ fn put(name: &str, delay: u64) -> Change {
 fn claim(store: &mut PostgresStore) -> Vec<Leased> {
     let mut leased = Vec::new();
     let kinds = Kinds::new(["work/1"]);
-    store.claim(&kinds, 9, Duration::from_secs(30), &mut leased).expect("a claim succeeds");
+    store
+        .claim(&kinds, ClaimLimit::jobs(9), Duration::from_secs(30), &mut leased)
+        .expect("a claim succeeds");
     leased
 }
 
@@ -55,7 +57,7 @@ async fn connect(url: &str) -> Client {
 }
 
 #[test]
-fn who_connects_to_read_changes_nothing() {
+fn a_reader_changes_nothing() {
     let Some(server) = Server::postgres() else { return };
     let url = common::url(&server);
     let to_read = |queue| PostgresStore::builder(&url, queue).unwrap().connect_to_read();
@@ -67,8 +69,10 @@ fn who_connects_to_read_changes_nothing() {
     let refused = |error| matches!(error, StoreError::Refused(why) if why.contains("to write"));
     assert!(refused(reader.commit(&[put("b", 0)]).unwrap_err()));
     let (kinds, lease) = (Kinds::new(["work/1"]), Duration::from_secs(30));
-    assert!(refused(reader.claim(&kinds, 9, lease, &mut Vec::new()).unwrap_err()));
-    let next = reader.claim(&kinds, 0, lease, &mut Vec::new()).unwrap();
+    assert!(refused(
+        reader.claim(&kinds, ClaimLimit::jobs(9), lease, &mut Vec::new()).unwrap_err()
+    ));
+    let next = reader.claim(&kinds, ClaimLimit::jobs(0), lease, &mut Vec::new()).unwrap();
     assert!(next.visible_at.is_some() && next.now.as_millis() > 1_700_000_000_000);
     assert_eq!(rows(&mut store), 1);
 }

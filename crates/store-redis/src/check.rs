@@ -34,3 +34,70 @@ pub(crate) fn is_durable(connection: &mut redis::Connection) -> Result<(), Store
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::RedisStore;
+    use crate::connection::{CHECK, Connection};
+    use std::cell::Cell;
+    use std::time::{Duration, Instant};
+    use wheelhouse_durable::store::StoreError;
+    use wheelhouse_test_servers::Server;
+
+    fn ask<T: redis::FromRedisValue>(url: &str, command: &str) -> T {
+        let mut connection = redis::Client::open(url).unwrap().get_connection().unwrap();
+        let mut words = command.split(' ');
+        redis::cmd(words.next().unwrap())
+            .arg(words.collect::<Vec<_>>())
+            .query(&mut connection)
+            .unwrap()
+    }
+
+    /// How often the server was asked for its settings.
+    fn asked(url: &str) -> u32 {
+        let stats: String = ask(url, "INFO commandstats");
+        let line = stats.lines().find(|line| line.starts_with("cmdstat_config|get:"));
+        let calls = line.and_then(|line| line.split_once("calls=")?.1.split_once(','));
+        calls.map_or(0, |(calls, _)| calls.parse().unwrap())
+    }
+
+    #[test]
+    fn a_server_is_asked_when_it_is_connected_and_once_a_minute() {
+        let Some(server) = Server::redis(&[]) else { return };
+        let url = format!("redis://{}/", server.address());
+        let mut connection = Connection::open(RedisStore::builder(&url, "a")).unwrap();
+        assert_eq!(asked(&url), 1, "at the connection");
+        let calls = Cell::new(0);
+        let mut call_at = |at: Instant| {
+            connection.with_at(at, |connection| {
+                calls.set(calls.get() + 1);
+                redis::cmd("PING").exec(connection)
+            })
+        };
+        let (millisecond, first) = (Duration::from_millis(1), Instant::now() + CHECK);
+        call_at(first - CHECK / 2).unwrap();
+        assert_eq!(asked(&url), 1, "within the minute");
+        call_at(first).unwrap();
+        assert_eq!(asked(&url), 2, "after a minute");
+        let second = first + CHECK;
+        call_at(second - millisecond).unwrap();
+        assert_eq!(asked(&url), 2, "within the next minute");
+
+        let () = ask(&url, "CONFIG SET appendonly no");
+        call_at(second - millisecond).unwrap();
+        assert_eq!((asked(&url), calls.get()), (2, 4), "not noticed within the minute");
+        for asks in [3, 4] {
+            let error = call_at(second).unwrap_err();
+            // Transient, because the queue is in use: the ends of runs are repeated.
+            assert!(
+                matches!(&error, StoreError::Io(why) if why.to_string().contains("appendonly"))
+            );
+            assert!(error.is_transient(), "{error}");
+            assert_eq!((asked(&url), calls.get()), (asks, 4), "each call asks, and is not made");
+        }
+        let () = ask(&url, "CONFIG SET appendonly yes");
+        call_at(second).unwrap();
+        call_at(second + CHECK - millisecond).unwrap();
+        assert_eq!((asked(&url), calls.get()), (5, 6), "asked once, and used again");
+    }
+}

@@ -1,6 +1,6 @@
 //! A connection that reconnects after an error, and the scripts that run on it.
 
-use crate::error::{is_elsewhere, store_error};
+use crate::error::{lacks_queue, store_error};
 use crate::servers::Servers;
 use crate::settings::Builder;
 use crate::{check, keys::Keys};
@@ -12,14 +12,15 @@ use std::io;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use wheelhouse_durable::store::{Kinds, StoreError};
+use wheelhouse_durable::store::{Backoff, Kinds, StoreError};
 
 /// The format that this version writes.
 const FORMAT: u32 = 1;
 
-/// The pause before the second attempt to connect. It doubles with each attempt, up to the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// The pauses between attempts to connect.
+fn backoff() -> Backoff {
+    Backoff::new(Duration::from_millis(10)).cap(Duration::from_secs(1)).jitter(0.5)
+}
 
 /// A script, after the common beginning of all scripts.
 macro_rules! script {
@@ -47,7 +48,7 @@ impl Scripts {
 }
 
 /// How often the server's settings are checked.
-const CHECK: Duration = Duration::from_secs(60);
+pub(crate) const CHECK: Duration = Duration::from_secs(60);
 
 /// A queue on a server.
 pub(crate) struct Connection {
@@ -64,8 +65,8 @@ pub(crate) struct Connection {
     unreported: bool,
     /// The format of the data.
     pub(crate) format: u32,
-    /// The pause before the next attempt to connect.
-    pause: Duration,
+    /// The number of failed attempts to connect since the last answer.
+    failures: u32,
     /// The known kinds of the queue. A kind without jobs does no harm.
     pub(crate) kinds: BTreeSet<String>,
 }
@@ -82,11 +83,22 @@ impl Connection {
     pub(crate) fn later(settings: Builder) -> Result<Self, StoreError> {
         let servers = Arc::new(Servers::new(&settings)?);
         let keys = Keys::new(&settings.queue);
-        let (epoch, unreported, pause) = (String::new(), false, FIRST_PAUSE);
+        let (epoch, unreported, failures) = (String::new(), false, 0);
         let (open, checked) = (None, None);
         let kinds = BTreeSet::new();
         let format = FORMAT;
-        Ok(Self { settings, keys, servers, open, checked, epoch, unreported, format, pause, kinds })
+        Ok(Self {
+            settings,
+            keys,
+            servers,
+            open,
+            checked,
+            epoch,
+            unreported,
+            format,
+            failures,
+            kinds,
+        })
     }
 
     /// Runs a command. Fails if the connection breaks: the server may have carried it out.
@@ -185,16 +197,25 @@ impl Connection {
         &mut self,
         call: impl Fn(&mut redis::Connection) -> redis::RedisResult<T>,
     ) -> Result<T, StoreError> {
-        let begun = Instant::now();
+        self.with_at(Instant::now(), call)
+    }
+
+    /// [`with`](Self::with) for a call that begins at `begun`, so that a test can set the time of
+    /// the next check.
+    pub(crate) fn with_at<T>(
+        &mut self,
+        begun: Instant,
+        call: impl Fn(&mut redis::Connection) -> redis::RedisResult<T>,
+    ) -> Result<T, StoreError> {
         loop {
             let mut connection = match self.open.take() {
                 Some(connection) => connection,
                 None => self.connect_again(begun)?,
             };
-            self.check(&mut connection)?;
+            self.check(&mut connection, begun)?;
             let error = match call(&mut connection) {
                 Ok(answer) => {
-                    self.pause = FIRST_PAUSE;
+                    self.failures = 0;
                     self.open = Some(connection);
                     return Ok(answer);
                 }
@@ -205,7 +226,7 @@ impl Connection {
             if error.is_io_error() || error.is_timeout() {
                 return Err(store_error(error));
             }
-            if !is_elsewhere(&error) {
+            if !lacks_queue(&error) {
                 self.open = Some(connection);
                 return Err(store_error(error));
             }
@@ -232,8 +253,8 @@ impl Connection {
     /// Waits before the next attempt of a call that began at `begun`. Returns `error` if that would
     /// be after the timeout, or if a retry does not help.
     fn wait(&mut self, begun: Instant, error: StoreError) -> Result<(), StoreError> {
-        let pause = jitter(self.pause);
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        self.failures = self.failures.saturating_add(1);
+        let pause = backoff().wait(self.failures);
         if !matches!(error, StoreError::Unavailable(_))
             || begun.elapsed() + pause > self.settings.timeout
         {
@@ -245,8 +266,12 @@ impl Connection {
 
     /// Checks the server's settings at each new connection and once a minute: `appendonly` can be
     /// switched off while the server runs.
-    fn check(&mut self, connection: &mut redis::Connection) -> Result<(), StoreError> {
-        let fresh = self.checked.is_some_and(|at| at.elapsed() < CHECK);
+    fn check(
+        &mut self,
+        connection: &mut redis::Connection,
+        now: Instant,
+    ) -> Result<(), StoreError> {
+        let fresh = self.checked.is_some_and(|at| now.saturating_duration_since(at) < CHECK);
         if !self.settings.unchecked && !fresh {
             match check::is_durable(connection) {
                 // The queue has been in use. The error is transient, so that the ends of runs are
@@ -256,7 +281,7 @@ impl Connection {
                 }
                 answer => answer?,
             }
-            self.checked = Some(Instant::now());
+            self.checked = Some(now);
         }
         Ok(())
     }
@@ -315,12 +340,6 @@ fn run_once<T: FromRedisValue>(
         }
         answer => answer,
     }
-}
-
-/// A random time between half of a pause and all of it.
-fn jitter(pause: Duration) -> Duration {
-    let half = pause / 2;
-    half + half.mul_f64((random() >> 11) as f64 / (1_u64 << 53) as f64)
 }
 
 /// An unpredictable number, from the standard library's random keys.

@@ -21,7 +21,7 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
     if error.code() == Some("EPOCH") {
         return StoreError::Foreign("data of another epoch".into());
     }
-    if is_elsewhere(&error) {
+    if lacks_queue(&error) {
         return StoreError::Unavailable(Box::new(error));
     }
     match error.kind() {
@@ -38,7 +38,7 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
 /// The error codes of a server that does not have the queue now: it is a replica, it still loads
 /// its files, it is not part of its cluster, or the slot has moved. Nothing was carried out.
 /// Another server has the queue, or will have it soon.
-const ELSEWHERE: [&str; 10] = [
+const LACKS_QUEUE: [&str; 10] = [
     "READONLY",
     "LOADING",
     "MASTERDOWN",
@@ -52,12 +52,12 @@ const ELSEWHERE: [&str; 10] = [
 ];
 
 /// Returns `true` if the queue is, or will be, on another server, and the call was not carried out.
-pub(crate) fn is_elsewhere(error: &RedisError) -> bool {
+pub(crate) fn lacks_queue(error: &RedisError) -> bool {
     let Some(code) = error.code() else { return false };
     // Up to Redis 6, an error within a script has the code in its text.
     let quoted =
         |code: &&str| error.detail().is_some_and(|text| text.contains(&format!("-{code} ")));
-    ELSEWHERE.contains(&code) || ELSEWHERE.iter().any(quoted)
+    LACKS_QUEUE.contains(&code) || LACKS_QUEUE.iter().any(quoted)
 }
 
 /// Converts an error by its code, the first word of the server's answer.

@@ -19,7 +19,7 @@ pub(crate) struct Listener(#[expect(dead_code, reason = "only its lifetime matte
 /// thread listens, or when its first attempt has failed.
 pub(crate) fn listen(connection: &Connection, waker: Waker) -> Listener {
     let alive = Arc::new(());
-    let ear = Ear {
+    let task = ListenTask {
         servers: Arc::clone(&connection.servers),
         timeout: connection.settings.timeout,
         channel: connection.keys.order.clone(),
@@ -29,13 +29,13 @@ pub(crate) fn listen(connection: &Connection, waker: Waker) -> Listener {
     let (begun, listens) = mpsc::channel();
     // Without the thread, programs are not woken, but they poll the store once a second.
     let thread = thread::Builder::new().name("wheelhouse-redis".into());
-    if thread.spawn(move || ear.run(&begun)).is_ok() {
+    if thread.spawn(move || task.run(&begun)).is_ok() {
         let _ = listens.recv();
     }
     Listener(alive)
 }
 
-struct Ear {
+struct ListenTask {
     servers: Arc<Servers>,
     timeout: Duration,
     channel: String,
@@ -43,11 +43,11 @@ struct Ear {
     waker: Waker,
 }
 
-impl Ear {
+impl ListenTask {
     fn run(&self, begun: &mpsc::Sender<()>) {
         while self.alive.strong_count() > 0 {
             // Commits and claims report the error to their callers.
-            let _ = self.hear(begun);
+            let _ = self.listen(begun);
             let _ = begun.send(());
             thread::sleep(LOOK);
         }
@@ -55,7 +55,7 @@ impl Ear {
 
     /// Listens until an error, the end of the store, or a new connection of the store, which may be
     /// to another server.
-    fn hear(&self, begun: &mpsc::Sender<()>) -> RedisResult<()> {
+    fn listen(&self, begun: &mpsc::Sender<()>) -> RedisResult<()> {
         let changes = self.servers.changes();
         let Some(client) = self.servers.last() else { return Ok(()) };
         let mut connection = client.get_connection_with_timeout(self.timeout)?;

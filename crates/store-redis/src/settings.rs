@@ -135,8 +135,8 @@ impl Builder {
     }
 
     /// Connects to an existing queue to read it: the queue is not created, calls that change
-    /// something are refused, and the settings of the server are not checked. A claim with a `max`
-    /// of 0 works. (`kinds` still removes names of kinds that have no job.)
+    /// something are refused, and the settings of the server are not checked. A claim of 0
+    /// jobs works. (`kinds` still removes names of kinds that have no job.)
     ///
     /// # Errors
     ///

@@ -10,8 +10,8 @@ use redis::Value;
 use std::fmt;
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Change, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, State, Store, StoreError,
-    Timestamp, Waker,
+    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, State, Store,
+    StoreError, Timestamp, Waker,
 };
 
 /// A store on a Redis or Valkey server. See the [crate](crate) for its data and the server
@@ -21,6 +21,15 @@ pub struct RedisStore {
     scripts: Scripts,
     listener: Option<Listener>,
     scan: Scan,
+}
+
+/// The limits of one step of a claim.
+struct Step {
+    jobs: usize,
+    /// The rest of the limit after earlier steps; negative if their only job was longer.
+    bytes: i64,
+    /// `true` if no job was leased before, so that one is leased however long it is.
+    is_first: bool,
 }
 
 impl RedisStore {
@@ -55,13 +64,14 @@ impl RedisStore {
     fn claim_some(
         &mut self,
         kinds: &Kinds,
-        max: usize,
+        step: &Step,
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<(usize, Next), StoreError> {
         let answer: Vec<Value> =
             self.connection.change(&self.scripts.claim, Some(kinds), |command| {
-                command.arg(millis(visibility)).arg(max);
+                command.arg(millis(visibility)).arg(step.jobs).arg(step.bytes);
+                command.arg(u8::from(step.is_first));
                 for kind in kinds.iter() {
                     command.arg(&**kind);
                 }
@@ -164,19 +174,25 @@ impl Store for RedisStore {
     fn claim(
         &mut self,
         kinds: &Kinds,
-        max: usize,
+        limit: ClaimLimit,
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
-        if max > 0 {
+        if limit.jobs > 0 {
             self.connection.settings.may_write()?;
         }
         let before = into.len();
         loop {
-            let want = (max - (into.len() - before)).min(AT_ONCE);
-            let step = self.claim_some(kinds, want, visibility, into);
+            let leased = &into[before..];
+            let bytes = leased.iter().map(|leased| leased.job.payload.len()).sum();
+            let signed = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
+            let jobs = (limit.jobs - leased.len()).min(AT_ONCE);
+            let bytes = signed(limit.bytes) - signed(bytes);
+            let step = Step { jobs, bytes, is_first: leased.is_empty() };
+            let step = self.claim_some(kinds, &step, visibility, into);
             let (seen, next) = step.inspect_err(|_| into.truncate(before))?;
-            if seen < want || into.len() - before == max {
+            // Fewer rows: no more are visible, or the next one exceeds the limit of bytes.
+            if seen < jobs || into.len() - before == limit.jobs {
                 return Ok(next);
             }
         }

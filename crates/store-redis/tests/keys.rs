@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::Duration;
-use wheelhouse_durable::store::{Change, Key, Kinds, Leased, Outcome, Put, Store, Timestamp, When};
+use wheelhouse_durable::store::{
+    Change, ClaimLimit, Key, Kinds, Leased, Outcome, Put, Store, Timestamp, When,
+};
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::Server;
 
@@ -37,7 +39,14 @@ fn exercise(server: &Server) {
     let cancel = Change::Cancel { key: Key::new("b").unwrap() };
     assert_eq!(other.commit(&[cancel]).unwrap(), [Outcome::Cancelled]);
     let mut leased = Vec::new();
-    other.claim(&Kinds::new(["one", "three"]), 9, Duration::from_secs(9), &mut leased).unwrap();
+    other
+        .claim(
+            &Kinds::new(["one", "three"]),
+            ClaimLimit::jobs(9),
+            Duration::from_secs(9),
+            &mut leased,
+        )
+        .unwrap();
     let Leased { job, token, .. } = leased.remove(0);
     let bury = Change::Bury { key: job.key, token, reason: "r".to_owned() };
     store.commit(&[bury]).unwrap();

@@ -6,7 +6,7 @@ use common::{queue, shared, url};
 use redis::Commands;
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Change, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
+    Change, ClaimLimit, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
 };
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::Server;
@@ -25,7 +25,9 @@ fn put(name: &str, delay: u64) -> Change {
 fn claim(store: &mut RedisStore) -> Vec<Leased> {
     let mut leased = Vec::new();
     let kinds = Kinds::new(["work/1"]);
-    store.claim(&kinds, 9, Duration::from_secs(30), &mut leased).expect("a claim succeeds");
+    store
+        .claim(&kinds, ClaimLimit::jobs(9), Duration::from_secs(30), &mut leased)
+        .expect("a claim succeeds");
     leased
 }
 
@@ -116,7 +118,9 @@ fn emptied_data_are_reported_to_a_commit_or_claim_alone() {
         store.kinds(&mut |kind, _| panic!("{kind} has no row")).unwrap();
         let error = if claims {
             let none = &mut Vec::new();
-            store.claim(&Kinds::new(["work/1"]), 9, Duration::from_secs(30), none).unwrap_err()
+            store
+                .claim(&Kinds::new(["work/1"]), ClaimLimit::jobs(9), Duration::from_secs(30), none)
+                .unwrap_err()
         } else {
             store.commit(&[put("b", 0)]).unwrap_err()
         };
@@ -197,7 +201,7 @@ fn a_lease_ends_when_an_older_version_moves_the_job() {
 }
 
 #[test]
-fn who_connects_to_read_changes_nothing() {
+fn a_reader_changes_nothing() {
     let Some(server) = Server::redis(&["--appendonly", "no"]) else { return };
     let url = url(&server);
     let to_read = |queue| RedisStore::builder(&url, queue).connect_to_read();
@@ -211,8 +215,10 @@ fn who_connects_to_read_changes_nothing() {
     let refused = |error| matches!(error, StoreError::Refused(why) if why.contains("to write"));
     assert!(refused(reader.commit(&[put("b", 0)]).unwrap_err()));
     let (kinds, lease) = (Kinds::new(["work/1"]), Duration::from_secs(30));
-    assert!(refused(reader.claim(&kinds, 9, lease, &mut Vec::new()).unwrap_err()));
-    let next = reader.claim(&kinds, 0, lease, &mut Vec::new()).unwrap();
+    assert!(refused(
+        reader.claim(&kinds, ClaimLimit::jobs(9), lease, &mut Vec::new()).unwrap_err()
+    ));
+    let next = reader.claim(&kinds, ClaimLimit::jobs(0), lease, &mut Vec::new()).unwrap();
     assert!(next.visible_at.is_some() && next.now.as_millis() > 1_700_000_000_000);
     assert!(reader.find(&Key::new("a").unwrap()).unwrap().is_some());
     assert!(store.find(&Key::new("b").unwrap()).unwrap().is_none());

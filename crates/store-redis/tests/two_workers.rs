@@ -58,8 +58,8 @@ fn the_other_takes_over_what_the_killed_one_had() {
 
 #[test]
 fn without_a_server_it_says_what_to_do() {
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let error = play(&format!("redis://{nobody}/"), |_| unreachable!(), &mut Vec::new());
+    let no_server = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let error = play(&format!("redis://{no_server}/"), |_| unreachable!(), &mut Vec::new());
     let error = error.unwrap_err().to_string();
     assert!(error.contains("apt-get install redis-server"), "{error}");
 }

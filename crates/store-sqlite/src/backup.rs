@@ -1,7 +1,7 @@
 //! Backup and restore of a store.
 
 use crate::error::store_error;
-use crate::files::{beside, check_journal, real};
+use crate::files::{check_journal, real, with_suffix};
 use crate::open::{connect, open_to_read, verify};
 use crate::{SqliteStore, holder, schema};
 use rusqlite::backup::{Backup, StepResult};
@@ -39,7 +39,7 @@ impl SqliteStore {
             let to = to.display();
             return Err(StoreError::Refused(format!("{to} exists: name a new file, or remove it")));
         }
-        let part = beside(&to, ".part");
+        let part = with_suffix(&to, ".part");
         copy(self.reader()?, &part)?;
         fs::rename(&part, &to)?;
         sync_folder(&to)
@@ -63,7 +63,7 @@ impl SqliteStore {
         let file = real(file.as_ref());
         let source = open_to_read(from.as_ref(), &StoreClock::default())?.connection;
         verify(&source, "PRAGMA integrity_check(1)")?;
-        let part = beside(&file, ".part");
+        let part = with_suffix(&file, ".part");
         copy(&source, &part)?;
         let replaced = replace(&file, &part);
         if replaced.is_err() {
@@ -106,7 +106,7 @@ fn copy_pages(source: &Connection, to: &Path) -> Result<(), StoreError> {
 
 /// Moves the new file to the path of the old one, and returns where the old one is kept.
 fn replace(file: &Path, new: &Path) -> Result<Option<PathBuf>, StoreError> {
-    let aside = beside(file, ".replaced");
+    let replaced = with_suffix(file, ".replaced");
     if !file.exists() {
         refuse_if_open(file)?;
         check_journal(file)?;
@@ -114,7 +114,7 @@ fn replace(file: &Path, new: &Path) -> Result<Option<PathBuf>, StoreError> {
         sync_folder(file)?;
         return Ok(None);
     }
-    for kept in [aside.clone(), beside(&aside, "-wal")] {
+    for kept in [replaced.clone(), with_suffix(&replaced, "-wal")] {
         if kept.exists() {
             let kept = kept.display();
             return Err(StoreError::Refused(format!(
@@ -125,9 +125,9 @@ fn replace(file: &Path, new: &Path) -> Result<Option<PathBuf>, StoreError> {
     // A program that opens the file waits for this lock, and then finds that it was replaced.
     let old = lock(file)?;
     refuse_if_open(file)?;
-    set_aside(file, &aside, new)?;
+    swap(file, &replaced, new)?;
     drop(old);
-    Ok(Some(aside))
+    Ok(Some(replaced))
 }
 
 /// Opens and locks the old file; `None` if it cannot be read as a store.
@@ -153,14 +153,14 @@ fn refuse_if_open(file: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Moves the old file to `aside`, with its journal, and the new file to its path. While the old
+/// Moves the old file to `replaced`, with its journal, and the new file to its path. While the old
 /// file has two names, every program refuses to open it, because of the hard link.
-fn set_aside(file: &Path, aside: &Path, new: &Path) -> Result<(), StoreError> {
-    fs::hard_link(file, aside)?;
+fn swap(file: &Path, replaced: &Path, new: &Path) -> Result<(), StoreError> {
+    fs::hard_link(file, replaced)?;
     // The journal stays with the old file: it may have commits that are not copied yet.
-    match fs::rename(beside(file, "-wal"), beside(aside, "-wal")) {
+    match fs::rename(with_suffix(file, "-wal"), with_suffix(replaced, "-wal")) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
-        _ => remove(&beside(file, "-shm"))?,
+        _ => remove(&with_suffix(file, "-shm"))?,
     }
     for holder in holder::all(file)? {
         remove(&holder.path)?;

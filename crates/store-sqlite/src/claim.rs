@@ -5,7 +5,9 @@ use crate::row::{self, columns, entry_columns, millis, number, time};
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use std::time::Duration;
 use wheelhouse_durable::store::rules::{Row, Table, claim};
-use wheelhouse_durable::store::{Entry, Key, Kinds, Lease, Leased, Timestamp, Token};
+use wheelhouse_durable::store::{
+    ClaimLimit, Entry, Key, Kinds, Lease, Leased, State, Timestamp, Token,
+};
 
 /// When the first row of these kinds is visible. O(k log n).
 pub(crate) fn first_visible(connection: &Connection, kinds: &Kinds) -> Result<Option<Timestamp>> {
@@ -20,43 +22,47 @@ pub(crate) fn first_visible(connection: &Connection, kinds: &Kinds) -> Result<Op
     Ok(first)
 }
 
-/// A claim: the holder of its leases, their duration and their number.
+/// A claim: the holder of its leases, their duration, and its limit.
 pub(crate) struct Claim {
     pub(crate) holder: i64,
     pub(crate) visibility: Duration,
-    pub(crate) max: usize,
+    pub(crate) limit: ClaimLimit,
 }
 
 impl Claim {
     /// Leases the visible jobs, in order.
     pub(crate) fn run(&self, batch: &mut Batch<'_>, kinds: &Kinds) -> Result<Vec<Leased>> {
-        let mut leased = Vec::new();
+        let (mut leased, mut bytes) = (Vec::new(), 0);
         loop {
-            let want = self.max - leased.len();
+            let want = self.limit.jobs - leased.len();
             let keys = visible(batch, kinds, want)?;
             let full = keys.len() == want;
             for key in keys {
-                leased.extend(self.lease(batch, &key)?);
+                let Some(job) = find(batch, &key)? else { continue };
+                // A cancelled job is removed instead of leased, so it does not count.
+                if !matches!(job.state, State::Closed(_)) {
+                    bytes += job.payload.len();
+                    if !self.limit.allows(leased.len() + 1, bytes) {
+                        return Ok(leased);
+                    }
+                }
+                leased.extend(self.lease(batch, job)?);
             }
             // If rows were removed instead of leased, there may be more visible rows.
-            if !full || leased.len() == self.max {
+            if !full || leased.len() == self.limit.jobs {
                 return Ok(leased);
             }
         }
     }
 
     /// Leases a visible row, or removes it if it was cancelled.
-    fn lease(&self, batch: &mut Batch<'_>, key: &Key) -> Result<Option<Leased>> {
-        let select = concat!("SELECT ", entry_columns!(), " FROM job WHERE key = ?1");
-        let mut select = batch.connection.prepare_cached(select)?;
-        let entry = select.query_row([key.as_bytes()], row::entry).optional()?;
-        let Some(mut job) = entry else { return Ok(None) };
+    fn lease(&self, batch: &mut Batch<'_>, job: Entry) -> Result<Option<Leased>> {
         debug_assert!(job.visible_at <= batch.now.0, "not visible yet: {job:?}");
         let was_lost = job.state.is_held();
         let until = batch.now.1.saturating_add(self.visibility);
         let token = Token(batch.draw());
         let Some(row) = claim(&Row::from(&job), Lease { token, until }) else {
-            batch.remove(key)?;
+            batch.remove(&job.key)?;
             return Ok(None);
         };
         let set = "
@@ -72,14 +78,21 @@ impl Claim {
             number,
             end,
             self.holder,
-            key.as_bytes()
+            job.key.as_bytes()
         ];
         let changed = batch.connection.prepare_cached(set)?.execute(values)?;
-        debug_assert_eq!(changed, 1, "{key} was read in this transaction");
+        debug_assert_eq!(changed, 1, "{} was read in this transaction", job.key);
         batch.wrote(None);
-        job = Entry { visible_at: row.visible_at, attempt, state: row.state, ..job };
+        let job = Entry { visible_at: row.visible_at, attempt, state: row.state, ..job };
         Ok(Some(Leased { job, token, until, was_lost }))
     }
+}
+
+/// The row of a key.
+fn find(batch: &Batch<'_>, key: &Key) -> Result<Option<Entry>> {
+    let select = concat!("SELECT ", entry_columns!(), " FROM job WHERE key = ?1");
+    let mut select = batch.connection.prepare_cached(select)?;
+    select.query_row([key.as_bytes()], row::entry).optional()
 }
 
 /// The keys of the visible rows of these kinds, in order. O(k x max + log n): it reads only the

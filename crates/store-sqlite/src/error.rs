@@ -29,7 +29,7 @@ pub(crate) fn store_error(error: Error) -> StoreError {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Unavailable(Box::new(error))
         }
-        Some(ErrorCode::NotADatabase) => StoreError::Foreign("it is no SQLite database".into()),
+        Some(ErrorCode::NotADatabase) => StoreError::Foreign("it is not a SQLite database".into()),
         Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged(error.to_string()),
         _ => not_sqlite(error),
     }

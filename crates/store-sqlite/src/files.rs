@@ -83,7 +83,7 @@ pub(crate) fn identity(path: &Path) -> Option<Identity> {
 }
 
 /// The path of a file next to the store's file: its path with a suffix.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     name.into()
@@ -132,7 +132,7 @@ pub(crate) struct Files {
 impl Files {
     /// Records the files as they are now, for an open connection that has read.
     pub(crate) fn now(path: &Path) -> Self {
-        let known = |suffix| Known::new(beside(path, suffix));
+        let known = |suffix| Known::new(with_suffix(path, suffix));
         Self { main: known(""), journal: known("-wal"), index: known("-shm") }
     }
 
@@ -192,7 +192,7 @@ impl Files {
 /// would replay that journal into this file.
 pub(crate) fn check_journal(path: &Path) -> Result<(), StoreError> {
     let now = FileId::of(path);
-    let wal = beside(path, "-wal");
+    let wal = with_suffix(path, "-wal");
     let has_journal = fs::metadata(&wal).is_ok_and(|meta| meta.len() > 0);
     let (main, wal) = (path.display(), wal.display());
     for found in holder::all(path)? {

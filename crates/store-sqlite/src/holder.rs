@@ -15,7 +15,7 @@
 //! in nanoseconds, in decimal digits.
 
 use crate::error::store_error;
-use crate::files::{FileId, beside};
+use crate::files::{FileId, with_suffix};
 use crate::row::millis;
 use fs4::{FileExt, TryLockError};
 use rusqlite::Connection;
@@ -42,7 +42,8 @@ impl Holder {
         let epoch = connection.query_row(next, (), |row| row.get::<_, i64>(0));
         let epoch = epoch.map_err(store_error)?;
         let store = FileId::of(path);
-        let (new, path) = (beside(path, "-holder.new"), beside(path, &format!("{SUFFIX}{epoch}")));
+        let (new, path) =
+            (with_suffix(path, "-holder.new"), with_suffix(path, &format!("{SUFFIX}{epoch}")));
         // The file gets its name once it is locked and complete.
         let mut file = File::create(&new)?;
         if !try_lock(&file)? {

@@ -22,7 +22,7 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use wheelhouse_durable::store::{Change, Key, Kinds, Outcome, Put, Store, When};
+//! use wheelhouse_durable::store::{Change, ClaimLimit, Key, Kinds, Outcome, Put, Store, When};
 //! use wheelhouse_store_sqlite::SqliteStore;
 //!
 //! # let folder = tempfile::tempdir()?;
@@ -42,7 +42,8 @@
 //! let mut store = SqliteStore::open(&path)?;
 //! let mut leased = Vec::new();
 //! # std::thread::sleep(Duration::from_millis(2));
-//! store.claim(&Kinds::new(["expire/1"]), 512, Duration::from_secs(30), &mut leased)?;
+//! let limit = ClaimLimit { jobs: 512, bytes: 16 << 20 };
+//! store.claim(&Kinds::new(["expire/1"]), limit, Duration::from_secs(30), &mut leased)?;
 //! let (key, token) = (leased[0].job.key.clone(), leased[0].token);
 //! assert_eq!(store.commit(&[Change::Ack { key, token, again: None }])?, [Outcome::Done]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -162,4 +163,4 @@ pub use ext::DurableExt;
 pub use rusqlite;
 pub use store::SqliteStore;
 #[cfg(doc)]
-use wheelhouse_durable::store::{Change, StoreError};
+use wheelhouse_durable::store::{Change, ClaimLimit, StoreError};

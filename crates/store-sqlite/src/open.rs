@@ -96,7 +96,7 @@ pub(crate) fn open_to_read(path: &Path, clock: &StoreClock) -> Result<Opened, St
     let path = &files::real(path);
     files::check_journal(path)?;
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    if schema::owner(&connection)? == Owner::Nobody {
+    if schema::owner(&connection)? == Owner::None {
         return Err(StoreError::Foreign(format!("{} is empty", path.display())));
     }
     Batch::begin(&connection, clock).map_err(store_error)?;
@@ -184,7 +184,7 @@ fn begin(
     let behavior = TransactionBehavior::Immediate;
     let transaction = connection.transaction_with_behavior(behavior).map_err(store_error)?;
     // Another process may have made them since.
-    if schema::owner(&transaction)? == Owner::Nobody {
+    if schema::owner(&transaction)? == Owner::None {
         schema::create(&transaction)?;
     }
     let now = Batch::begin(&transaction, clock).map_err(store_error)?.now.0;

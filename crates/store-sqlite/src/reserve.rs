@@ -5,7 +5,7 @@
 //! and jobs run on the freed space. New jobs are refused until the reserve can be created again:
 //! otherwise they would use up the space.
 
-use crate::files::beside;
+use crate::files::with_suffix;
 use rusqlite::Connection;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -24,7 +24,7 @@ pub(crate) struct Reserve(PathBuf);
 
 impl Reserve {
     pub(crate) fn of(path: &Path) -> Self {
-        Self(beside(path, "-reserve"))
+        Self(with_suffix(path, "-reserve"))
     }
 
     pub(crate) fn is_there(&self) -> bool {
@@ -60,7 +60,7 @@ impl Reserve {
 
     /// Writes the file under another name first, so that an incomplete file is never the reserve.
     fn fill(&self, bytes: u64) -> io::Result<()> {
-        let part = beside(&self.0, ".part");
+        let part = with_suffix(&self.0, ".part");
         let mut file = File::create(&part)?;
         let filled = (0..bytes / BLOCK as u64).try_for_each(|n| file.write_all(&block(n)));
         filled.and_then(|()| fs::rename(&part, &self.0)).inspect_err(|_| {

@@ -57,9 +57,9 @@ const TABLES: &str = "
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// None: the file is empty.
-    Nobody,
+    None,
     /// This crate, in a known format.
-    Us,
+    Wheelhouse,
 }
 
 /// The format of a store's file.
@@ -81,11 +81,11 @@ pub(crate) fn owner(connection: &Connection) -> Result<Owner, StoreError> {
         Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?, row.get::<_, u32>(2)?))
     });
     match marks.map_err(store_error)? {
-        (APPLICATION, 1..=FORMAT, _) => Ok(Owner::Us),
+        (APPLICATION, 1..=FORMAT, _) => Ok(Owner::Wheelhouse),
         (APPLICATION, found, _) => Err(StoreError::Format { found, known: FORMAT }),
-        (0, 0, 0) => Ok(Owner::Nobody),
+        (0, 0, 0) => Ok(Owner::None),
         (application, ..) => Err(StoreError::Foreign(format!(
-            "it is a SQLite database of something else (application_id {application})"
+            "it is another program's SQLite database (application_id {application})"
         ))),
     }
 }

@@ -14,8 +14,8 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Change, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, Store, StoreClock, StoreError,
-    Timestamp, Waker,
+    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, Store, StoreClock,
+    StoreError, Timestamp, Waker,
 };
 
 /// A store in a SQLite file. See the [crate](crate) for the tables, and for files that are refused.
@@ -27,7 +27,7 @@ pub struct SqliteStore {
     writer: Option<(Holder, Reserve)>,
     waker: Option<Waker>,
     /// The `visible_at` that the last claim returned, or an earlier one for which it was woken.
-    said: Option<Timestamp>,
+    announced: Option<Timestamp>,
     /// The number of pages at which SQLite copies the journal; 0 before the first commit.
     journal_pages: usize,
     /// `true` if commits are synced. They are when the file is opened.
@@ -55,7 +55,7 @@ impl SqliteStore {
     }
 
     /// Opens an existing file to read it: calls that change something are refused, and no lease is
-    /// freed. A claim with a `max` of 0 works. If no program has the file open, SQLite leaves two
+    /// freed. A claim of 0 jobs works. If no program has the file open, SQLite leaves two
     /// empty files of its journal next to it (`-wal`, `-shm`).
     ///
     /// # Errors
@@ -68,8 +68,8 @@ impl SqliteStore {
 
     fn new(opened: Opened, clock: StoreClock) -> Self {
         let Opened { connection, files, writer } = opened;
-        let (waker, said, journal_pages, syncs) = (None, None, 0, true);
-        Self { connection, files, clock, writer, waker, said, journal_pages, syncs }
+        let (waker, announced, journal_pages, syncs) = (None, None, 0, true);
+        Self { connection, files, clock, writer, waker, announced, journal_pages, syncs }
     }
 
     /// Reads the whole file and checks that the tables, their order and their indexes are
@@ -199,8 +199,10 @@ impl Store for SqliteStore {
         let (outcomes, earliest) = committed?;
         // Other programs must find the changes before they are acknowledged.
         files.check(connection)?;
-        if let Some(earliest) = earliest.filter(|at| self.said.is_none_or(|said| *at < said)) {
-            self.said = Some(earliest);
+        if let Some(earliest) =
+            earliest.filter(|at| self.announced.is_none_or(|announced| *at < announced))
+        {
+            self.announced = Some(earliest);
             self.waker.iter().for_each(|wake| wake());
         }
         Ok(outcomes)
@@ -209,31 +211,31 @@ impl Store for SqliteStore {
     fn claim(
         &mut self,
         kinds: &Kinds,
-        max: usize,
+        limit: ClaimLimit,
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
-        if max > 0 && self.writer.is_none() {
+        if limit.jobs > 0 && self.writer.is_none() {
             return Err(only_to_read());
         }
         // If nothing is visible, only read: a claim writes nothing then.
         let (now, _) = self.clock.now();
         let visible_at = first_visible(self.reader()?, kinds).map_err(store_error)?;
         let mut next = Next { now, visible_at };
-        if max > 0 && visible_at.is_some_and(|first| first <= now) {
+        if limit.jobs > 0 && visible_at.is_some_and(|first| first <= now) {
             self.copy_journal_for(0)?;
             self.sync(true)?;
             let Self { connection, clock, files, .. } = self;
             let Some((holder, reserve)) = &self.writer else { return Err(only_to_read()) };
-            let mut max = max;
+            let mut limit = limit;
             let (leased, after) = loop {
-                let claim = Claim { holder: holder.epoch, visibility, max };
+                let claim = Claim { holder: holder.epoch, visibility, limit };
                 let claimed = reserve.lend(connection, |connection| {
                     Self::try_claim((connection, clock), kinds, &claim)
                 });
                 match claimed {
                     // A full disk may have space for fewer leases.
-                    Err(error) if is_full(&error) && max > 1 => max /= 2,
+                    Err(error) if is_full(&error) && limit.jobs > 1 => limit.jobs /= 2,
                     claimed => break claimed?,
                 }
             };
@@ -241,7 +243,7 @@ impl Store for SqliteStore {
             next = after;
             into.extend(leased);
         }
-        self.said = next.visible_at;
+        self.announced = next.visible_at;
         Ok(next)
     }
 

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use wheelhouse_durable::store::{Change, Kinds, Outcome, Put, Store, StoreError};
+use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError};
 use wheelhouse_store_conformance::{read_golden, write_golden};
 use wheelhouse_store_sqlite::SqliteStore;
 
@@ -141,9 +141,10 @@ fn a_read_only_file_can_be_looked_at_and_nothing_else() {
     let mut store = SqliteStore::open_to_read(&path).unwrap();
     assert_eq!(rows(&mut store).len(), 3);
     assert!(matches!(store.commit(&[put("a", 0)]), Err(StoreError::Refused(_))));
-    let claim = store.claim(&Kinds::new([KIND]), 9, LEASE, &mut Vec::new());
+    let claim = store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(9), LEASE, &mut Vec::new());
     assert!(matches!(claim, Err(StoreError::Refused(_))));
-    let next = store.claim(&Kinds::new([KIND]), 0, LEASE, &mut Vec::new()).unwrap();
+    let next =
+        store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(0), LEASE, &mut Vec::new()).unwrap();
     assert!(next.visible_at.is_some(), "the time of the next job can be read");
     assert_eq!(store.format().unwrap(), 1);
     drop(store);
@@ -225,7 +226,7 @@ fn run_on_a_full_disk(folder: &Path, starts_then: bool) {
     let mut ran = 0;
     while ran < 300 {
         let mut leased = Vec::new();
-        store.claim(&Kinds::new([KIND]), 50, LEASE, &mut leased).unwrap();
+        store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(50), LEASE, &mut leased).unwrap();
         let acks: Vec<_> = leased.iter().map(common::ack).collect();
         assert!(store.commit(&acks).unwrap().iter().all(|done| *done == Outcome::Done));
         ran += leased.len();

@@ -6,7 +6,7 @@ use common::child::{child, file, wait_for};
 use common::{claim, one, put, rows};
 use std::fs;
 use std::path::{Path, PathBuf};
-use wheelhouse_durable::store::{Outcome, Store, StoreError};
+use wheelhouse_durable::store::{ClaimLimit, Outcome, Store, StoreError};
 use wheelhouse_store_sqlite::rusqlite::Connection;
 use wheelhouse_store_sqlite::{SqliteStore, commit_in};
 
@@ -33,7 +33,8 @@ fn is_refused(store: &mut SqliteStore, why: &str) {
     let put = store.commit(&[put("lost", 0)]).map(|_| ());
     let found = store.find(&common::key("old 1")).map(|_| ());
     let kinds = wheelhouse_durable::store::Kinds::new([common::KIND]);
-    let claimed = store.claim(&kinds, 9, common::LEASE, &mut Vec::new()).map(|_| ());
+    let claimed =
+        store.claim(&kinds, ClaimLimit::jobs(9), common::LEASE, &mut Vec::new()).map(|_| ());
     for answer in [put, found, claimed] {
         let error = answer.expect_err("it is refused");
         assert!(matches!(error, StoreError::Refused(_)), "{error:?}");

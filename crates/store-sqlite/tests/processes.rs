@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
-use wheelhouse_durable::store::{Change, Outcome, Put, Store, Token};
+use wheelhouse_durable::store::{Change, ClaimLimit, Outcome, Put, Store, Token};
 use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_conformance::history;
 use wheelhouse_store_sqlite::SqliteStore;
@@ -268,7 +268,7 @@ fn works_until_nothing_is_left() {
     loop {
         let mut leased = Vec::new();
         let kinds = wheelhouse_durable::store::Kinds::new([common::KIND]);
-        store.claim(&kinds, 5, LEASE, &mut leased).unwrap();
+        store.claim(&kinds, ClaimLimit::jobs(5), LEASE, &mut leased).unwrap();
         if leased.is_empty() {
             break;
         }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
-    Change, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
+    Change, ClaimLimit, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
 };
 
 /// A server, and a function that connects a store to it.
@@ -117,7 +117,9 @@ fn ack(leased: &Leased) -> Change {
 
 fn claim(store: &mut Box<dyn Store>, visibility: Duration) -> Vec<Leased> {
     let mut leased = Vec::new();
-    store.claim(&Kinds::new([KIND]), 100, visibility, &mut leased).expect("a claim succeeds");
+    store
+        .claim(&Kinds::new([KIND]), ClaimLimit::jobs(100), visibility, &mut leased)
+        .expect("a claim succeeds");
     leased
 }
 
@@ -199,7 +201,7 @@ pub fn a_server_that_is_gone_is_waited_for(tested: &TestServer) {
     let _ = hasty.commit(&[put("a", 0)]);
     let _ = patient.commit(&[put("a", 0)]);
     let begun = Instant::now();
-    let error = hasty.commit(&[put("a", 0)]).expect_err("nobody answers");
+    let error = hasty.commit(&[put("a", 0)]).expect_err("no answer");
     assert!(matches!(error, StoreError::Unavailable(_)) && error.is_transient(), "{error:?}");
     assert!(begun.elapsed() < SHORT * 4, "it waited for {:?}", begun.elapsed());
     thread::scope(|scope| {
@@ -223,7 +225,7 @@ pub fn a_stopped_server_is_unavailable(tested: &TestServer) {
     // silent, as when a server hangs.
     proxy.set(Network::Silent);
     let begun = Instant::now();
-    let error = behind.commit(&[put("c", 0)]).expect_err("nobody answers");
+    let error = behind.commit(&[put("c", 0)]).expect_err("no answer");
     assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
     assert!(begun.elapsed() >= SHORT / 2 && begun.elapsed() < SHORT * 8, "{:?}", begun.elapsed());
     tested.server.stop();
@@ -232,9 +234,9 @@ pub fn a_stopped_server_is_unavailable(tested: &TestServer) {
     tested.server.resume();
     proxy.set(Network::Sound);
     let cancel = |name| Change::Cancel { key: key(name) };
-    let outcomes = store.commit(&[cancel("nobody"), cancel("b")]).expect("it goes on");
+    let outcomes = store.commit(&[cancel("absent"), cancel("b")]).expect("it goes on");
     assert_eq!(outcomes, [Outcome::Absent, Outcome::Cancelled]);
-    assert_eq!(behind.commit(&[cancel("nobody")]).expect("it goes on"), [Outcome::Absent]);
+    assert_eq!(behind.commit(&[cancel("absent")]).expect("it goes on"), [Outcome::Absent]);
 }
 
 /// An ack was carried out although its answer was lost. Repeating it does no harm.
@@ -263,7 +265,7 @@ pub fn a_worker_that_is_cut_off_is_superseded(tested: &TestServer) {
     other.commit(&[put("a", 0)]).expect("a commit succeeds");
     let first = claim_one(&mut cut_off, millis(250));
     proxy.set(Network::Silent);
-    assert!(cut_off.commit(&[ack(&first)]).is_err(), "nobody answers");
+    assert!(cut_off.commit(&[ack(&first)]).is_err(), "no answer");
     let second = claim_one(&mut other, LONG);
     assert!(second.token > first.token && second.was_lost, "{second:?} after {first:?}");
     proxy.set(Network::Sound);

@@ -4,7 +4,7 @@ use super::message::Message;
 use super::pace::Paces;
 use crate::MAX_PAYLOAD;
 use crate::handlers::{Held, Lane};
-use crate::store::{Key, Leased, Token};
+use crate::store::{ClaimLimit, Key, Token};
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -12,9 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use wheelhouse_service::Moment;
 
-/// The most bytes of payloads in flight. A claim asks for the number of jobs that fit if each
-/// payload is as long as the longest of recent claims. That is a guess: jobs beyond the limit are
-/// released at once. One job may always be in flight.
+/// The most bytes of payloads in flight.
 const MOST_BYTES: usize = 16 << 20;
 
 /// See the [module](self).
@@ -23,8 +21,6 @@ pub(crate) struct Flight {
     held: Mutex<HashMap<Token, Arc<Held>>>,
     /// The bytes of their payloads.
     bytes: AtomicUsize,
-    /// The longest payload of recent claims, in bytes.
-    longest: AtomicUsize,
     /// By [`Lane`].
     bounds: [Bound; 2],
     paces: Arc<Paces>,
@@ -49,8 +45,7 @@ impl Bound {
 
 impl Flight {
     pub(crate) fn new(bounds: [Bound; 2], paces: Arc<Paces>, claimer: Sender<Message>) -> Self {
-        let (bytes, longest) = (AtomicUsize::new(0), AtomicUsize::new(MAX_PAYLOAD));
-        Self { held: Mutex::default(), bytes, longest, bounds, paces, claimer }
+        Self { held: Mutex::default(), bytes: AtomicUsize::new(0), bounds, paces, claimer }
     }
 
     pub(super) fn paces(&self) -> &Paces {
@@ -61,48 +56,30 @@ impl Flight {
         &self.bounds[lane as usize]
     }
 
-    /// Returns how many jobs of a lane may be claimed. `None` if the claimer must wait: it receives
-    /// a message when there is room.
-    pub(super) fn room(&self, lane: Lane) -> Option<usize> {
-        let room = self.free(lane);
-        if room > 0 {
-            return Some(room);
-        }
-        let waits = &self.bound(lane).waits;
-        waits.store(true, Ordering::SeqCst);
-        // Checked again: a job may have ended just before `waits` was set.
-        let room = self.free(lane);
-        (room > 0 && waits.swap(false, Ordering::SeqCst)).then_some(room)
+    /// Returns the limit of the next claim of a lane. `None` if the claimer must wait: it receives a
+    /// message when there is room.
+    pub(super) fn room(&self, lane: Lane) -> Option<ClaimLimit> {
+        self.free(lane).or_else(|| {
+            let waits = &self.bound(lane).waits;
+            waits.store(true, Ordering::SeqCst);
+            // Checked again: a job may have ended just before `waits` was set.
+            self.free(lane).filter(|_| waits.swap(false, Ordering::SeqCst))
+        })
     }
 
-    /// Returns how many more jobs may be in flight. 0 while there are too many for a claim to be
-    /// worthwhile.
-    fn free(&self, lane: Lane) -> usize {
+    /// Returns the room for more jobs. `None` while it is too small for a claim to be worthwhile.
+    fn free(&self, lane: Lane) -> Option<ClaimLimit> {
         let Bound { most, at_once, count, .. } = self.bound(lane);
         let ahead = self.paces.leased_ahead(lane, *at_once);
         let (count, most) = (count.load(Ordering::SeqCst), (*most).min(ahead));
         // While each worker has a next job, claims wait so that they become larger.
         let low = (most / 2).max((2 * at_once).min(most) - 1);
         if count > low {
-            return 0;
+            return None;
         }
         let bytes = MOST_BYTES.saturating_sub(self.bytes.load(Ordering::SeqCst));
-        let fit = (bytes / self.longest.load(Ordering::SeqCst)).max(usize::from(count == 0));
-        fit.min(most - count)
-    }
-
-    /// Records the longest payload of a claim.
-    pub(super) fn claimed(&self, leased: &[Leased]) {
-        let Some(longest) = leased.iter().map(|leased| leased.job.payload.len()).max() else {
-            return;
-        };
-        let before = self.longest.load(Ordering::SeqCst);
-        self.longest.store(longest.max(before / 2).max(1), Ordering::SeqCst);
-    }
-
-    /// Returns `true` if there is room for a job with a payload of this length.
-    pub(super) fn fits(&self, bytes: usize) -> bool {
-        self.bytes.load(Ordering::SeqCst) + bytes <= MOST_BYTES || self.count() == 0
+        // A claim may return one job in any case, so there must be room for any payload.
+        (bytes >= MAX_PAYLOAD).then_some(ClaimLimit { jobs: most - count, bytes })
     }
 
     pub(super) fn begin(self: &Arc<Self>, held: &Arc<Held>, bytes: usize) -> Flown {
@@ -165,7 +142,7 @@ impl Drop for Flown {
         for lane in Lane::ALL {
             let waits = &flight.bound(lane).waits;
             if waits.load(Ordering::SeqCst)
-                && flight.free(lane) > 0
+                && flight.free(lane).is_some()
                 && waits.swap(false, Ordering::SeqCst)
             {
                 flight.claimer.send(Message::Ask).unwrap_or_default();

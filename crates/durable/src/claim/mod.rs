@@ -16,8 +16,8 @@
 //! Closures and futures are two *lanes*. Each lane has its own limits and its own claims, so a lane
 //! that is full does not block the other.
 //!
-//! A claim is limited by the number of jobs that may be in flight, and by the catch-up rate. It
-//! leases no more jobs than the workers are expected to begin within a tenth of a second, so that
+//! A claim is limited by the jobs and bytes of payloads that may be in flight, and by the catch-up
+//! rate. It leases no more jobs than the workers are expected to begin within a tenth of a second, so that
 //! other programs can run the rest. If the workers are busy, the next claim waits until half of the
 //! leased jobs have ended, so that claims are large.
 
@@ -47,7 +47,7 @@ use crate::commit::{carry_out, pause};
 use crate::drive::{Shared, SharedStore};
 use crate::handlers::Lane;
 use crate::observe::count;
-use crate::store::{Change, Kinds, Leased, Next, Store, StoreError, Timestamp};
+use crate::store::{Change, ClaimLimit, Kinds, Leased, Next, Store, StoreError, Timestamp};
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::FairMutexGuard;
 use rate::Rate;
@@ -264,12 +264,12 @@ impl Claimer {
         if allowed == 0 {
             return Ok(Some(asked.saturating_add(Duration::from_millis(50))));
         }
-        let max = room.min(allowed).min(MOST_IN_CLAIM);
+        let limit = ClaimLimit { jobs: room.jobs.min(allowed).min(MOST_IN_CLAIM), ..room };
         // Held until the runs that begin at once have begun: otherwise commits of other threads
         // would delay them.
         let connection = Arc::clone(&self.store);
         let mut store = connection.lock();
-        let next = claim(shared, &mut **store, (&its.kinds, max), &mut self.leased)?;
+        let next = claim(shared, &mut **store, (&its.kinds, limit), &mut self.leased)?;
         self.failures = 0;
         if self.shown.0 != next.now {
             self.shown = (next.now, asked);
@@ -278,7 +278,7 @@ impl Claimer {
         let ready = self.hand_out(next, asked);
         self.begin(store, ready);
         self.lanes[lane].last = Some((next, asked));
-        if count == max {
+        if count == limit.jobs {
             self.sender.send(Message::Ask).unwrap_or_default();
             return Ok(None);
         }
@@ -306,16 +306,13 @@ impl Claimer {
             rate.took(self.leased.iter().filter(is_late).count());
         }
         let shared = self.timers.shared();
-        shared.flight.claimed(&self.leased);
         let claimed = Claimed { now: next.now, asked, answered: self.wheel.now() };
         let mut tasks = Vec::with_capacity(self.leased.len());
         let hanging = shared.flight.hanging(claimed.answered);
         for leased in self.leased.drain(..) {
             count(&shared.reporter.counters.of(&leased.job.kind).counts.leased);
             let hangs = hanging.get(&leased.job.key).map(Arc::clone);
-            let fits = shared.flight.fits(leased.job.payload.len());
-            let task = Task::new(&self.timers, leased, claimed, hangs);
-            if fits { tasks.push(task) } else { task.put_back() }
+            tasks.push(Task::new(&self.timers, leased, claimed, hangs));
         }
         shared.waiting.add(tasks)
     }
@@ -351,13 +348,13 @@ impl Claimer {
 fn claim(
     shared: &Shared,
     store: &mut dyn Store,
-    (kinds, max): (&Kinds, usize),
+    (kinds, limit): (&Kinds, ClaimLimit),
     leased: &mut Vec<Leased>,
 ) -> Result<Next, StoreError> {
     let counters = &shared.reporter.counters;
     count(&counters.others.counts.claims);
     let began = Instant::now();
-    let claimed = store.claim(kinds, max, shared.settings.visibility, leased);
+    let claimed = store.claim(kinds, limit, shared.settings.visibility, leased);
     counters.claim_time.record_micros(began.elapsed());
     match &claimed {
         Ok(next) => {

@@ -198,12 +198,6 @@ impl Task {
         }
     }
 
-    /// Releases the job at its old due time, because its payload exceeds the limit of bytes.
-    pub(super) fn put_back(mut self) {
-        let released = self.release_at(When::At(self.leased.job.due));
-        self.end(released);
-    }
-
     /// Gives the job its slot. It is to begin.
     pub(super) fn take_room(&mut self, slot: Slot) {
         debug_assert!(self.slot.is_none() && self.occurrence.is_some(), "judged, and begun once");

@@ -3,8 +3,8 @@
 use super::shard::Place;
 use crate::error::StartError;
 use crate::store::{
-    Change, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, Store, StoreError, Timestamp,
-    Waker,
+    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, Store, StoreError,
+    Timestamp, Waker,
 };
 use std::time::Duration;
 
@@ -102,11 +102,11 @@ impl Store for Away {
     fn claim(
         &mut self,
         kinds: &Kinds,
-        max: usize,
+        limit: ClaimLimit,
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
-        self.ask()?.claim(kinds, max, visibility, into)
+        self.ask()?.claim(kinds, limit, visibility, into)
     }
 
     fn wake_by(&mut self, waker: Waker) {

@@ -156,7 +156,7 @@ impl Builder {
     ///
     /// Beyond one job for each worker, no more are leased than the workers can begin within a tenth
     /// of a second, judging by earlier runs. So if handlers take long, jobs are left to programs
-    /// with a free worker. At most about 16 MiB of payloads are kept in memory.
+    /// with a free worker. At most 16 MiB of payloads of a store are leased at a time.
     pub fn max_in_flight(mut self, jobs: usize) -> Self {
         self.max_in_flight = Some(jobs);
         self

@@ -7,7 +7,7 @@ use crate::commit::Commit;
 use crate::error::Error;
 use crate::observe::Snapshot;
 use crate::plan::Policy;
-use crate::store::{Change, Dead, Entry, Key, Kinds, Outcome, Put, State, Timestamp, When};
+use crate::store::{Change, Dead, Entry, Key, Outcome, Put, State, Timestamp, When};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -80,16 +80,16 @@ impl Timers {
     ///
     /// [`Error::Store`].
     pub fn now(&self) -> Result<Timestamp, Error> {
-        let (none, second, mut failed) = (Kinds::default(), Duration::from_secs(1), Vec::new());
+        let mut failed = Vec::new();
         for shard in &*self.shards {
-            let asked = shard.store.lock().claim(&none, 0, second, &mut Vec::new());
+            let asked = shard.store.lock().now();
             match asked {
-                Ok(next) => {
+                Ok(now) => {
                     // The caller does not see these errors, and some are returned only once.
                     let report =
                         |(shard, error): (&Shared, _)| shard.reporter.report_failure(&error);
                     failed.into_iter().for_each(report);
-                    return Ok(next.now);
+                    return Ok(now);
                 }
                 Err(error) => failed.push((shard, error)),
             }

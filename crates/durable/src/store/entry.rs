@@ -124,6 +124,36 @@ impl State {
     }
 }
 
+/// The bounds of a [claim](super::Store::claim).
+///
+/// ```
+/// use wheelhouse_durable::store::ClaimLimit;
+///
+/// let limit = ClaimLimit { jobs: 10, bytes: 1 << 20 };
+/// assert!(limit.allows(10, 1 << 20) && !limit.allows(10, (1 << 20) + 1));
+/// assert!(limit.allows(1, 2 << 20), "a single job may be longer");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClaimLimit {
+    /// The most jobs.
+    pub jobs: usize,
+    /// The most bytes in the payloads of all jobs together. One job may be leased in any case:
+    /// otherwise a job that is longer would block all later ones.
+    pub bytes: usize,
+}
+
+impl ClaimLimit {
+    /// A limit to a number of jobs, whatever their payloads.
+    pub const fn jobs(jobs: usize) -> Self {
+        Self { jobs, bytes: usize::MAX }
+    }
+
+    /// Returns `true` if one claim may lease `jobs` jobs with this sum of payload bytes.
+    pub const fn allows(self, jobs: usize, bytes: usize) -> bool {
+        jobs <= self.jobs && (bytes <= self.bytes || jobs == 1)
+    }
+}
+
 /// A job that a claim has handed out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leased {
@@ -145,7 +175,7 @@ pub struct Next {
     pub now: Timestamp,
     /// When the next job of the claimed kinds is visible, after this claim; `None` if there is
     /// none. It may be too early, for example because of a row that is to be removed, but never too
-    /// late. It is in the future unless `max` jobs were leased.
+    /// late. It is in the future unless the limit has ended the claim.
     pub visible_at: Option<Timestamp>,
 }
 

@@ -8,8 +8,8 @@
 
 use super::rules::{self, Row, Table};
 use super::{
-    Change, Dead, Entry, Key, Kind, Kinds, Lease, Leased, Next, Outcome, Put, State, Store,
-    StoreClock, StoreError, Timestamp, Token, Waker, When,
+    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Lease, Leased, Next, Outcome, Put, State,
+    Store, StoreClock, StoreError, Timestamp, Token, Waker, When,
 };
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,18 +103,26 @@ impl Store for MemoryStore {
     fn claim(
         &mut self,
         kinds: &Kinds,
-        max: usize,
+        limit: ClaimLimit,
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
         let (now, now_up) = self.clock.now();
         let until = now_up.saturating_add(visibility);
         let mut inner = self.inner.lock();
-        let before = into.len();
-        while into.len() - before < max {
+        let (mut jobs, mut bytes) = (0, 0);
+        while jobs < limit.jobs {
             let Some((visible_at, _, key)) = inner.first(kinds) else { break };
             if visible_at > now {
                 break;
+            }
+            // A cancelled job is removed instead of leased, so it does not count.
+            let row = inner.rows.get(&key).filter(|row| !matches!(row.state, State::Closed(_)));
+            if let Some(row) = row {
+                (jobs, bytes) = (jobs + 1, bytes + row.payload.len());
+                if !limit.allows(jobs, bytes) {
+                    break;
+                }
             }
             into.extend(inner.lease(&key, until));
         }
@@ -185,11 +193,12 @@ impl Inner {
     /// Removes a row and its place in the order.
     fn take(&mut self, key: &Key) -> Option<Entry> {
         let row = self.rows.remove(key)?;
-        if let Some(order) = self.order.get_mut(&row.kind) {
-            order.remove(&(row.visible_at, row.generation, row.key.clone()));
-            if order.is_empty() {
-                self.order.remove(&row.kind);
-            }
+        let place = (row.visible_at, row.generation, row.key.clone());
+        let order = self.order.get_mut(&row.kind);
+        let is_last = order.and_then(|order| order.remove(&place).then_some(order.is_empty()));
+        debug_assert!(is_last.is_some(), "each row has a place in the order: {row:?}");
+        if is_last == Some(true) {
+            self.order.remove(&row.kind);
         }
         Some(row)
     }
@@ -199,7 +208,8 @@ impl Inner {
         let order = self.order.entry(row.kind.clone()).or_default();
         self.earlier |= order.first().is_none_or(|first| place < *first);
         order.insert(place);
-        self.rows.insert(row.key.clone(), row);
+        let before = self.rows.insert(row.key.clone(), row);
+        debug_assert!(before.is_none(), "its place would stay in the order: {before:?}");
     }
 
     /// Leases a visible row, or removes it if it was cancelled.
@@ -272,5 +282,36 @@ impl Table for Rows<'_> {
 
     fn forget(&mut self, generation: u64) -> Result<bool, Infallible> {
         Ok(self.inner.dead.remove(&generation).is_some())
+    }
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+
+    fn inner() -> Inner {
+        let (key, now_up) = (Key::new("a").unwrap(), Timestamp::from_millis(7));
+        let (kind, payload, policy) = ("work/1".into(), Vec::new(), String::new());
+        let put = Put { key, kind, payload, policy, when: When::At(now_up), replace: false };
+        let mut inner = Inner::default();
+        let mut rows = Rows { inner: &mut inner, now: now_up };
+        assert_eq!(rules::apply(&mut rows, &Change::Put(put), now_up), Ok(Outcome::Done));
+        inner
+    }
+
+    #[test]
+    #[should_panic(expected = "each row has a place in the order")]
+    fn a_row_without_a_place_is_noticed() {
+        let mut inner = inner();
+        inner.order.clear();
+        inner.take(&Key::new("a").unwrap());
+    }
+
+    #[test]
+    #[should_panic(expected = "its place would stay in the order")]
+    fn a_row_that_is_overwritten_is_noticed() {
+        let mut inner = inner();
+        let row = inner.rows[&Key::new("a").unwrap()].clone();
+        inner.insert(Entry { visible_at: Timestamp::from_millis(9), ..row });
     }
 }

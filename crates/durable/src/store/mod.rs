@@ -60,7 +60,7 @@ pub mod rules;
 pub use change::{Again, Change, Outcome, Put, When};
 pub use clock::StoreClock;
 pub(crate) use entry::SHARD;
-pub use entry::{Dead, Entry, Lease, Leased, Next, State};
+pub use entry::{ClaimLimit, Dead, Entry, Lease, Leased, Next, State};
 pub use error::StoreError;
 pub use key::{InvalidKey, Key, Kind, Kinds, Timestamp, Token};
 pub(crate) use key::{PAUSE, SHARD_KEY, is_kind};
@@ -70,7 +70,7 @@ use std::time::Duration;
 
 /// A callback for when a job is visible earlier than the last [`Next`] of the store said. It must
 /// not block.
-pub use wheelhouse_service::Waker;
+pub use wheelhouse_service::{Backoff, Waker};
 
 /// A store of jobs. See the [module](self) for rows, states, numbers and time.
 ///
@@ -89,14 +89,15 @@ pub trait Store: Send + 'static {
     /// After an error either all changes were carried out or none. The store need not know which.
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError>;
 
-    /// Leases up to `max` jobs of these kinds that are visible by the store's clock, in the order
-    /// of `(visible_at, generation)`, and appends them to `into`. Each lease has a new token and
-    /// lasts for `visibility`, which is at least a millisecond. The leases are durable when it
-    /// returns. [`Change::Begin`] counts an attempt, not the claim.
+    /// Leases jobs of these kinds that are visible by the store's clock, in the order of
+    /// `(visible_at, generation)`, and appends them to `into`. It ends before the first job that
+    /// would exceed `limit`: that job is not leased, and neither are later ones. Each lease has a
+    /// new token and lasts for `visibility`, which is at least a millisecond. The leases are
+    /// durable when it returns. [`Change::Begin`] counts an attempt, not the claim.
     ///
     /// Removes the [closed](State::Closed) rows that it meets whose lease has ended.
     ///
-    /// Returns when to claim next. With a `max` of 0 nothing is leased.
+    /// Returns when to claim next. With a limit of 0 jobs nothing is leased.
     ///
     /// # Errors
     ///
@@ -105,7 +106,7 @@ pub trait Store: Send + 'static {
     fn claim(
         &mut self,
         kinds: &Kinds,
-        max: usize,
+        limit: ClaimLimit,
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError>;
@@ -116,9 +117,8 @@ pub trait Store: Send + 'static {
     ///
     /// Those of the storage.
     fn now(&mut self) -> Result<Timestamp, StoreError> {
-        // A claim of no jobs leases nothing.
-        let none = self.claim(&Kinds::default(), 0, Duration::from_secs(1), &mut Vec::new())?;
-        Ok(none.now)
+        let (none, second) = (ClaimLimit::jobs(0), Duration::from_secs(1));
+        Ok(self.claim(&Kinds::default(), none, second, &mut Vec::new())?.now)
     }
 
     /// Registers `waker`. The store calls it when a commit of any connection makes a job visible
@@ -196,11 +196,11 @@ impl Store for Box<dyn Store> {
     fn claim(
         &mut self,
         kinds: &Kinds,
-        max: usize,
+        limit: ClaimLimit,
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
-        (**self).claim(kinds, max, visibility, into)
+        (**self).claim(kinds, limit, visibility, into)
     }
 
     fn wake_by(&mut self, waker: Waker) {

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
-    Change, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Store, StoreClock,
-    StoreError, Timestamp, Waker,
+    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Store,
+    StoreClock, StoreError, Timestamp, Waker,
 };
 use wheelhouse_durable::{Builder, Durable, Event, EventKind, Handlers};
 use wheelhouse_service::ManualClock;
@@ -84,7 +84,8 @@ impl World {
     /// Leases the due jobs, like a machine that dies before it calls a handler.
     pub(crate) fn lease_and_die(&self, visibility: Duration) -> Vec<Leased> {
         let mut leased = Vec::new();
-        self.store.clone().claim(&Kinds::new([KIND]), 100, visibility, &mut leased).unwrap();
+        let (mut store, limit) = (self.store.clone(), ClaimLimit::jobs(100));
+        store.claim(&Kinds::new([KIND]), limit, visibility, &mut leased).unwrap();
         leased
     }
 
@@ -272,12 +273,12 @@ impl Store for FaultyStore {
     fn claim(
         &mut self,
         kinds: &Kinds,
-        max: usize,
+        limit: ClaimLimit,
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
         let before = into.len();
-        let claimed = self.call(|store| store.claim(kinds, max, visibility, into));
+        let claimed = self.call(|store| store.claim(kinds, limit, visibility, into));
         if claimed.is_err() {
             into.truncate(before);
         }

@@ -2,8 +2,8 @@
 
 use crate::Bed;
 use crate::rig::{
-    LEASE, NO_TOKEN, Rig, ack, begin, bury, cancel, extend, instead, job, key, millis, move_to,
-    release, retry,
+    LEASE, NO_TOKEN, Rig, ack, begin, bury, cancel, extend, job, key, millis, move_to, release,
+    replacing, retry,
 };
 use wheelhouse_durable::store::{Change, Leased, Outcome, State};
 
@@ -36,7 +36,7 @@ pub fn a_leased_job_can_be_moved_and_replaced(bed: &mut dyn Bed) {
     rig.advance(20);
     let leased = rig.lease_one();
     assert_eq!(rig.put(job("k", 0)), Outcome::Duplicate);
-    assert_eq!(rig.put(instead("k", 30)), Outcome::Replaced);
+    assert_eq!(rig.put(replacing("k", 30)), Outcome::Replaced);
     assert_eq!(rig.find("k").map(|row| row.state), Some(State::Pending), "no run has begun");
     assert_eq!((rig.one(begin(&leased)), rig.next_in()), (Outcome::Superseded, Some(30)));
     rig.advance(30);
@@ -70,12 +70,12 @@ pub fn an_attempt_counts_when_it_begins(bed: &mut dyn Bed) {
 /// repeated begin is answered `Closed`.
 pub fn a_run_begins_by_its_token(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
-    let nobody = Change::Begin { key: key("k"), token: NO_TOKEN };
-    assert_eq!(rig.one(nobody.clone()), Outcome::Absent);
+    let no_token = Change::Begin { key: key("k"), token: NO_TOKEN };
+    assert_eq!(rig.one(no_token.clone()), Outcome::Absent);
     rig.put(job("k", 0));
-    assert_eq!(rig.one(nobody.clone()), Outcome::Superseded, "it has no lease");
+    assert_eq!(rig.one(no_token.clone()), Outcome::Superseded, "it has no lease");
     let old = rig.lease_one();
-    assert_eq!(rig.one(nobody), Outcome::Superseded, "not this token");
+    assert_eq!(rig.one(no_token), Outcome::Superseded, "not this token");
     rig.advance(LEASE);
     let new = rig.lease_one();
     assert_eq!(rig.commit(&[begin(&old), begin(&new)]), [Outcome::Superseded, Outcome::Done]);
@@ -124,7 +124,7 @@ pub fn a_run_begins_after_the_clock_steps_back(bed: &mut dyn Bed) {
 
 /// `was_lost` is `true` if the holder did not end its lease. It is `false` if the job failed, was
 /// released, or is new.
-pub fn a_lost_lease_is_told(bed: &mut dyn Bed) {
+pub fn a_lost_lease_is_reported(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
     assert!(!rig.lease_one().was_lost, "the first");
@@ -142,7 +142,7 @@ pub fn a_lost_lease_is_told(bed: &mut dyn Bed) {
     let leased = rig.lease_one();
     assert!(!leased.was_lost, "it was released");
     rig.one(begin(&leased));
-    rig.put(instead("k", 0));
+    rig.put(replacing("k", 0));
     rig.advance(LEASE);
     assert!(!rig.lease_one().was_lost, "the newer one had no lease");
 }

@@ -4,7 +4,7 @@ use crate::Bed;
 use crate::rig::{KIND, LEASE, Rig, ack, cancel, job, millis, move_to};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use wheelhouse_durable::store::{Change, Kinds, Outcome, Put};
+use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, State};
 
 /// Jobs are handed out by time, then in the order of commits, whatever their keys. A moved job
 /// keeps its place among jobs of equal time.
@@ -26,7 +26,7 @@ pub fn a_claim_is_bounded_by_max(bed: &mut dyn Bed) {
     rig.advance(20);
     let kinds = Kinds::new([KIND]);
     let names = |rig: &mut Rig<'_>, max| {
-        let (leased, next) = rig.claim_of(&kinds, max, LEASE);
+        let (leased, next) = rig.claim_of(&kinds, ClaimLimit::jobs(max), LEASE);
         let names: String = leased.iter().map(|leased| leased.job.key.to_string()).collect();
         (names, next.visible_at.is_some_and(|at| at <= next.now))
     };
@@ -34,6 +34,73 @@ pub fn a_claim_is_bounded_by_max(bed: &mut dyn Bed) {
     assert_eq!(names(&mut rig, 4), ("0123".to_owned(), true));
     assert_eq!(names(&mut rig, 6), ("456789".to_owned(), false));
     assert_eq!(names(&mut rig, 6), (String::new(), false));
+}
+
+/// A claim ends before the first job whose payload would exceed its limit of bytes, and leases one
+/// job in any case. The jobs after it are not touched.
+pub fn a_claim_is_bounded_in_bytes(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    let kinds = Kinds::new([KIND, "other/1"]);
+    let of = |name: &str, delay, bytes| Put { payload: vec![7; bytes], ..job(name, delay) };
+    let other = Put { kind: "other/1".into(), ..of("b", 1, 20) };
+    let puts = [of("a", 0, 10), other, of("c", 2, 5), of("d", 3, 100), of("e", 4, 1)];
+    rig.commit(&puts.map(Change::Put));
+    rig.advance(9);
+    let names = |rig: &mut Rig<'_>, bytes| {
+        let (leased, next) = rig.claim_of(&kinds, ClaimLimit { jobs: 9, bytes }, LEASE);
+        rig.commit(&leased.iter().map(ack).collect::<Vec<_>>());
+        let names: String = leased.iter().map(|leased| leased.job.key.to_string()).collect();
+        (names, next.visible_at.is_some_and(|at| at <= next.now))
+    };
+    assert_eq!(names(&mut rig, 30), ("ab".to_owned(), true), "30 bytes, of both kinds");
+    for name in ["c", "d", "e"] {
+        let row = rig.find(name).expect("it is there");
+        assert_eq!((row.state, row.attempt), (State::Pending, 0), "{name} is not leased");
+    }
+    assert_eq!(names(&mut rig, 30), ("c".to_owned(), true), "the next one has 100 bytes");
+    assert_eq!(names(&mut rig, 30), ("d".to_owned(), true), "one job, however long it is");
+    assert_eq!(names(&mut rig, 0), ("e".to_owned(), false), "one job in any case");
+    // A cancelled job is not handed out, so it does not count.
+    rig.put(of("f", 0, 50));
+    rig.claim_one();
+    assert_eq!(rig.one(cancel("f")), Outcome::Running);
+    rig.advance(LEASE);
+    rig.commit(&[of("g", 0, 5), of("h", 1, 5), of("i", 2, 5)].map(Change::Put));
+    rig.advance(2);
+    assert_eq!(names(&mut rig, 10), ("gh".to_owned(), true));
+}
+
+/// The limit of bytes holds in a large claim and for large payloads, and the next claims lease the
+/// other jobs in order.
+pub fn a_large_claim_is_bounded_in_bytes(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    let kinds = Kinds::new([KIND]);
+    let puts = |lengths: &[(u32, usize)]| -> Vec<_> {
+        let of = |(n, bytes): &(u32, usize)| Put {
+            payload: vec![7; *bytes],
+            ..job(&format!("{n:04}"), 10 * u64::from(*n))
+        };
+        lengths.iter().map(of).map(Change::Put).collect()
+    };
+    let small: Vec<_> = (0..600).map(|n| (n, 1)).collect();
+    let large: Vec<_> = (600..620).map(|n| (n, 64 << 10)).collect();
+    rig.commit(&puts(&small));
+    rig.commit(&puts(&large));
+    rig.advance(7_000);
+    let mut next = 0;
+    let mut claim = |rig: &mut Rig<'_>, bytes| {
+        let limit = ClaimLimit { jobs: 1_000, bytes };
+        let leased = rig.claim_of(&kinds, limit, LEASE).0;
+        for leased in &leased {
+            assert_eq!(leased.job.key.to_string(), format!("{next:04}"), "in order");
+            next += 1;
+        }
+        leased.len()
+    };
+    assert_eq!(claim(&mut rig, 550), 550);
+    assert_eq!(claim(&mut rig, 50 + (256 << 10)), 54);
+    assert_eq!(claim(&mut rig, (64 << 10) - 1), 1);
+    assert_eq!(claim(&mut rig, 1 << 20), 15, "all that are left");
 }
 
 /// A claim does not lease jobs of other kinds, and its answer ignores them.
@@ -44,7 +111,8 @@ pub fn a_claim_is_bounded_by_kinds(bed: &mut dyn Bed) {
     rig.commit(&puts.map(Change::Put));
     rig.advance(2);
     let claim = |rig: &mut Rig<'_>, kinds: &[&str]| {
-        let (leased, next) = rig.claim_of(&Kinds::new(kinds.iter().copied()), 10, LEASE);
+        let kinds = Kinds::new(kinds.iter().copied());
+        let (leased, next) = rig.claim_of(&kinds, ClaimLimit::jobs(10), LEASE);
         let names: String = leased.iter().map(|leased| leased.job.key.to_string()).collect();
         (names, next.visible_at.map(|at| at.saturating_since(next.now).as_millis()))
     };
@@ -158,7 +226,7 @@ pub fn a_lease_hides_and_comes_back(bed: &mut dyn Bed) {
 }
 
 /// After the end of its lease, an ack counts until the job is claimed again.
-pub fn a_late_ack_counts_until_somebody_claims(bed: &mut dyn Bed) {
+pub fn a_late_ack_counts_until_the_next_claim(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
     let leased = rig.claim_one();

@@ -10,10 +10,10 @@ use wheelhouse_durable::store::{Change, Leased, Outcome, Put, State};
 pub fn an_ack_ends_the_job_once(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
-    let nobody = Change::Ack { key: key("k"), token: NO_TOKEN, again: None };
-    assert_eq!(rig.one(nobody.clone()), Outcome::Superseded, "it has no lease");
+    let no_token = Change::Ack { key: key("k"), token: NO_TOKEN, again: None };
+    assert_eq!(rig.one(no_token.clone()), Outcome::Superseded, "it has no lease");
     let leased = rig.claim_one();
-    assert_eq!(rig.one(nobody), Outcome::Superseded, "not this token");
+    assert_eq!(rig.one(no_token), Outcome::Superseded, "not this token");
     assert_eq!(rig.commit(&[ack(&leased), ack(&leased)]), [Outcome::Done, Outcome::Absent]);
     rig.put(job("k", 0));
     assert_eq!(rig.one(ack(&leased)), Outcome::Superseded, "another job has the key");

@@ -1,7 +1,7 @@
 //! Putting, replacing, moving and cancelling pending jobs.
 
 use crate::Bed;
-use crate::rig::{KIND, NO_TOKEN, Rig, ack, after, cancel, instead, job, key, millis, move_to};
+use crate::rig::{KIND, NO_TOKEN, Rig, ack, after, cancel, job, key, millis, move_to, replacing};
 use wheelhouse_durable::store::{Change, Key, Outcome, Put, State, Timestamp, When};
 
 /// Key, kind, payload and policy come back byte for byte, and every number is correct.
@@ -84,9 +84,9 @@ pub fn a_key_has_one_job(bed: &mut dyn Bed) {
 /// A replacing job has its own kind, payload and time. The replaced job never runs.
 pub fn a_replaced_job_is_gone(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
-    assert_eq!(rig.put(instead("k", 5)), Outcome::Done, "there was none");
+    assert_eq!(rig.put(replacing("k", 5)), Outcome::Done, "there was none");
     let old = rig.find("k").expect("it was put");
-    let new = Put { kind: "other/2".into(), payload: b"new".to_vec(), ..instead("k", 20) };
+    let new = Put { kind: "other/2".into(), payload: b"new".to_vec(), ..replacing("k", 20) };
     assert_eq!(rig.put(new), Outcome::Replaced);
     let row = rig.find("k").expect("it was put");
     assert_eq!((&*row.kind, &*row.payload, row.attempt), ("other/2", &b"new"[..], 0));
@@ -95,7 +95,7 @@ pub fn a_replaced_job_is_gone(bed: &mut dyn Bed) {
     assert_eq!(rig.claim_names(), [""; 0], "the old time has come");
     rig.advance(10);
     assert_eq!(rig.claim_names(), [""; 0], "it has another kind");
-    assert_eq!(rig.put(instead("k", 0)), Outcome::Replaced);
+    assert_eq!(rig.put(replacing("k", 0)), Outcome::Replaced);
     assert_eq!(rig.claim_one().job.payload, b"k");
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Bed;
 use crate::rig::{
-    LEASE, Rig, ack, ack_again, bury, cancel, extend, instead, job, move_to, release, retry,
+    LEASE, Rig, ack, ack_again, bury, cancel, extend, job, move_to, release, replacing, retry,
 };
 use wheelhouse_durable::store::{Outcome, State};
 
@@ -48,11 +48,11 @@ pub fn a_run_that_is_cancelled_is_not_repeated(bed: &mut dyn Bed) {
 }
 
 /// The newer generation begins when it is due and the run of the older one has ended.
-pub fn a_new_generation_waits_beside_the_old(bed: &mut dyn Bed) {
+pub fn a_new_generation_waits_for_the_old(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
     let old = rig.claim_one();
-    assert_eq!(rig.put(instead("k", 10)), Outcome::Replaced);
+    assert_eq!(rig.put(replacing("k", 10)), Outcome::Replaced);
     let row = rig.find("k").expect("it was put");
     assert!(matches!(row.state, State::Replaced(lease) if lease.token == old.token), "{row:?}");
     assert!(row.generation > old.job.generation && row.attempt == 0);
@@ -77,7 +77,7 @@ pub fn a_new_generation_outlives_a_lost_lease(bed: &mut dyn Bed) {
     for delay in [10, LEASE + 10] {
         rig.put(job("k", 0));
         let old = rig.claim_one();
-        assert_eq!(rig.put(instead("k", delay)), Outcome::Replaced);
+        assert_eq!(rig.put(replacing("k", delay)), Outcome::Replaced);
         let wait = delay.max(LEASE);
         rig.advance(wait - 1);
         assert_eq!((rig.claim_names().len(), rig.next_in()), (0, Some(1)));
@@ -97,9 +97,9 @@ pub fn a_replaced_run_does_not_harm_its_successor(bed: &mut dyn Bed) {
     {
         rig.put(job("k", 0));
         let old = rig.claim_one();
-        assert_eq!(rig.put(instead("k", 20)), Outcome::Replaced);
+        assert_eq!(rig.put(replacing("k", 20)), Outcome::Replaced);
         assert_eq!(rig.put(job("k", 30)), Outcome::Duplicate);
-        assert_eq!(rig.put(instead("k", 40)), Outcome::Replaced, "again, while the first runs");
+        assert_eq!(rig.put(replacing("k", 40)), Outcome::Replaced, "again, while the first runs");
         assert_eq!(rig.one(ending(&old)), Outcome::Closed);
         assert_eq!((rig.next_in(), rig.dead().len()), (Some(40), 0));
         rig.advance(40);
@@ -122,7 +122,7 @@ pub fn a_move_reaches_the_waiting_generation(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));
     let old = rig.claim_one();
-    rig.put(instead("k", 10));
+    rig.put(replacing("k", 10));
     assert_eq!(rig.one(move_to("k", 2 * LEASE)), Outcome::Done);
     assert_eq!(rig.next_in(), Some(2 * LEASE));
     assert_eq!(rig.one(move_to("k", 15)), Outcome::Done);

@@ -1,10 +1,12 @@
 //! Batches, scans, restarts, several connections.
 
 use crate::Bed;
-use crate::rig::{KIND, LEASE, Rig, ack, bury, cancel, instead, job, key, millis, move_to};
+use crate::rig::{
+    KIND, LEASE, Rig, ack, begin, bury, cancel, job, key, millis, move_to, replacing,
+};
 use std::collections::BTreeSet;
 use std::thread;
-use wheelhouse_durable::store::{Change, Kinds, Outcome, Put, State};
+use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, State};
 
 /// A scan gives each row once, for any page size.
 pub fn scans_go_by_pages(bed: &mut dyn Bed) {
@@ -40,8 +42,8 @@ pub fn a_batch_is_carried_out_in_order(bed: &mut dyn Bed) {
         cancel("a"),
         put("a", 7),
         move_to("a", 8),
-        Change::Put(instead("b", 1)),
-        Change::Put(instead("b", 9)),
+        Change::Put(replacing("b", 1)),
+        Change::Put(replacing("b", 9)),
         cancel("c"),
         put("c", 0),
     ];
@@ -58,6 +60,11 @@ pub fn a_batch_is_carried_out_in_order(bed: &mut dyn Bed) {
     rows.sort();
     let now = rig.now().as_millis();
     assert_eq!(rows, [("a".to_owned(), now + 8), ("b".to_owned(), now + 9)]);
+    rig.put(job("d", 0));
+    let leased = rig.lease_one();
+    assert_eq!(rig.commit(&[begin(&leased), bury(&leased, "failed")]), [done; 2]);
+    let dead: Vec<_> = rig.dead().into_iter().map(|dead| dead.job.attempt).collect();
+    assert_eq!(dead, [1], "the attempts of a job that began and ended in one batch");
 }
 
 /// Rows, leases, tokens and dead letters survive a restart.
@@ -123,7 +130,9 @@ pub fn connections_do_not_claim_the_same(bed: &mut dyn Bed) {
         let (mut names, kinds) = (Vec::new(), Kinds::new([KIND]));
         loop {
             let mut leased = Vec::new();
-            store.claim(&kinds, 7, millis(LEASE), &mut leased).expect("a claim succeeds");
+            store
+                .claim(&kinds, ClaimLimit::jobs(7), millis(LEASE), &mut leased)
+                .expect("a claim succeeds");
             if leased.is_empty() {
                 return names;
             }

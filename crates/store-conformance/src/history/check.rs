@@ -29,7 +29,7 @@ pub struct Checked {
 
 /// The events of a key.
 #[derive(Default)]
-struct Facts {
+struct KeyEvents {
     called: bool,
     acknowledged: bool,
     /// When a cancel that was answered `Cancelled` returned.
@@ -65,7 +65,7 @@ struct Facts {
 /// The first broken rule, with its key.
 pub fn check(logs: &[Vec<Event>], repeats: bool) -> Result<Checked, String> {
     let mut checked = Checked::default();
-    let mut keys = BTreeMap::<&str, Facts>::new();
+    let mut keys = BTreeMap::<&str, KeyEvents>::new();
     // For each killed process, the last time at which it is known to have lived.
     let mut killed = BTreeMap::new();
     for (process, log) in logs.iter().enumerate() {
@@ -73,15 +73,15 @@ pub fn check(logs: &[Vec<Event>], repeats: bool) -> Result<Checked, String> {
             killed.insert(process, log.iter().map(time).max().unwrap_or_default());
         }
         for event in log {
-            take(&mut keys, &mut checked, process, event, repeats);
+            record(&mut keys, &mut checked, process, event, repeats);
         }
     }
     checked.unanswered = checked.calls - checked.unanswered;
     checked.killed = killed.len() as u64;
-    for (key, facts) in &mut keys {
-        facts.begins.sort_by_key(|(_, begin)| (begin.idempotency(), begin.token));
-        let judged = judge(facts, &killed).and_then(|()| came_to_its_end(key, facts));
-        judged.map_err(|why| format!("{key}: {why}"))?;
+    for (key, events) in &mut keys {
+        events.begins.sort_by_key(|(_, begin)| (begin.idempotency(), begin.token));
+        let checked_key = check_key(events, &killed).and_then(|()| check_end(key, events));
+        checked_key.map_err(|why| format!("{key}: {why}"))?;
     }
     Ok(checked)
 }
@@ -94,8 +94,8 @@ fn time(event: &Event) -> u64 {
     }
 }
 
-fn take<'e>(
-    keys: &mut BTreeMap<&'e str, Facts>,
+fn record<'e>(
+    keys: &mut BTreeMap<&'e str, KeyEvents>,
     checked: &mut Checked,
     process: usize,
     event: &'e Event,
@@ -104,18 +104,18 @@ fn take<'e>(
     match event {
         Event::Call(what, key, token, at) => {
             checked.calls += 1;
-            let facts = keys.entry(key).or_default();
+            let events = keys.entry(key).or_default();
             match what.as_str() {
-                "schedule" => facts.called = true,
+                "schedule" => events.called = true,
                 "cancel" => {
-                    facts.may_be_cancelled += 1;
-                    facts.cancelling.insert(process, *at);
+                    events.may_be_cancelled += 1;
+                    events.cancelling.insert(process, *at);
                 }
-                "begin" => facts.may_have_begun.extend([(*token, *at)]),
+                "begin" => events.may_have_begun.extend([(*token, *at)]),
                 what => {
-                    facts.ends.insert(*token, *at);
+                    events.ends.insert(*token, *at);
                     if what == "ack" {
-                        facts.may_be_acked.insert(*token);
+                        events.may_be_acked.insert(*token);
                     }
                 }
             }
@@ -123,34 +123,34 @@ fn take<'e>(
         Event::Answer(what, key, token, at, outcome) => {
             // Counts the answered calls here; `check` subtracts them from all calls.
             checked.unanswered += 1;
-            let facts = keys.entry(key).or_default();
+            let events = keys.entry(key).or_default();
             if matches!(what.as_str(), "ack" | "retry") {
-                facts.ended.insert(*token, *at);
+                events.ended.insert(*token, *at);
             }
             match (what.as_str(), outcome.as_str()) {
                 // No other call schedules this key, so a duplicate is this call, repeated.
                 ("schedule", "Done" | "Duplicate") => {
-                    facts.acknowledged = true;
+                    events.acknowledged = true;
                     checked.scheduled += 1;
                 }
                 ("cancel", "Cancelled") => {
-                    facts.cancelled = Some(*at);
+                    events.cancelled = Some(*at);
                     checked.cancelled += 1;
                 }
                 ("cancel", "Absent") if repeats => {}
                 ("cancel", "Running") => {
-                    facts.running.push((facts.cancelling[&process], *at));
+                    events.running.push((events.cancelling[&process], *at));
                     checked.running += 1;
                 }
-                ("cancel", _) => facts.may_be_cancelled -= 1,
+                ("cancel", _) => events.may_be_cancelled -= 1,
                 // If the store repeats calls, the begin may have been carried out, and its
                 // repetition found that another process had the job.
                 ("begin", "Superseded" | "Absent") if !repeats => {
-                    facts.may_have_begun.remove(token);
+                    events.may_have_begun.remove(token);
                 }
                 ("begin", _) => {}
                 ("ack", "Done") => {
-                    facts.acked.push(*token);
+                    events.acked.push(*token);
                     checked.acked += 1;
                 }
                 (_, "Superseded" | "Absent") => {
@@ -158,7 +158,7 @@ fn take<'e>(
                     // If the store repeats calls, the ack may have been accepted, and its
                     // repetition found no job.
                     if !repeats {
-                        facts.may_be_acked.remove(token);
+                        events.may_be_acked.remove(token);
                     }
                 }
                 _ => {}
@@ -173,15 +173,15 @@ fn take<'e>(
 }
 
 /// Checks all rules for one key. Its runs must be sorted by occurrence, then by token.
-fn judge(facts: &Facts, killed: &BTreeMap<usize, u64>) -> Result<(), String> {
-    let Facts { begins, .. } = facts;
-    if !begins.is_empty() && !facts.called {
+fn check_key(events: &KeyEvents, killed: &BTreeMap<usize, u64>) -> Result<(), String> {
+    let KeyEvents { begins, .. } = events;
+    if !begins.is_empty() && !events.called {
         return Err("ran, but was never scheduled".into());
     }
-    if facts.acknowledged
+    if events.acknowledged
         && begins.is_empty()
-        && facts.cancelled.is_none()
-        && facts.may_be_cancelled == 0
+        && events.cancelled.is_none()
+        && events.may_be_cancelled == 0
     {
         return Err("was acknowledged, but neither ran nor was cancelled".into());
     }
@@ -189,17 +189,17 @@ fn judge(facts: &Facts, killed: &BTreeMap<usize, u64>) -> Result<(), String> {
         if begin.now < begin.due {
             return Err(format!("began at {}, due at {}", begin.now, begin.due));
         }
-        if facts.cancelled.is_some_and(|cancelled| begin.called > cancelled) {
+        if events.cancelled.is_some_and(|cancelled| begin.called > cancelled) {
             return Err("began after a cancel was answered `Cancelled`".into());
         }
     }
     // If a process was killed before it logged that a run had begun, its log still has the call.
-    let may_run = |(called, said): &(u64, u64)| {
-        facts.may_have_begun.iter().any(|(token, begun)| {
-            begun <= said && facts.ended.get(token).is_none_or(|ended| ended >= called)
+    let may_run = |(called, answered): &(u64, u64)| {
+        events.may_have_begun.iter().any(|(token, begun)| {
+            begun <= answered && events.ended.get(token).is_none_or(|ended| ended >= called)
         })
     };
-    if !facts.running.iter().all(may_run) {
+    if !events.running.iter().all(may_run) {
         let why = "a cancel was answered `Running`, but no run was in progress";
         return Err(why.into());
     }
@@ -208,24 +208,24 @@ fn judge(facts: &Facts, killed: &BTreeMap<usize, u64>) -> Result<(), String> {
         if before.token == after.token {
             return Err(format!("token {} was handed out twice", before.token));
         }
-        let was_ended = facts.ends.get(&before.token).is_some_and(|at| *at < after.returned);
+        let was_ended = events.ends.get(&before.token).is_some_and(|at| *at < after.returned);
         // A store may free the leases of a dead process.
         let is_gone = killed.get(process).is_some_and(|lived| *lived < after.returned);
         if after.now < before.until && !was_ended && !is_gone {
             return Err(format!("began at {}, leased until {}", after.now, before.until));
         }
     }
-    acks(facts)
+    check_acks(events)
 }
 
 /// Checks that a key ended, because the store was drained: if it has begun and was not cancelled,
 /// its last run was acked, in its last occurrence.
-fn came_to_its_end(key: &str, facts: &Facts) -> Result<(), String> {
-    let Some((_, last)) = facts.begins.last() else { return Ok(()) };
-    if facts.cancelled.is_some() || facts.may_be_cancelled > 0 {
+fn check_end(key: &str, events: &KeyEvents) -> Result<(), String> {
+    let Some((_, last)) = events.begins.last() else { return Ok(()) };
+    if events.cancelled.is_some() || events.may_be_cancelled > 0 {
         return Ok(());
     }
-    if !facts.may_be_acked.contains(&last.token) {
+    if !events.may_be_acked.contains(&last.token) {
         return Err(format!("the last run, with token {}, was not acked", last.token));
     }
     match occurrences(key) - 1 {
@@ -234,23 +234,23 @@ fn came_to_its_end(key: &str, facts: &Facts) -> Result<(), String> {
     }
 }
 
-fn acks(facts: &Facts) -> Result<(), String> {
+fn check_acks(events: &KeyEvents) -> Result<(), String> {
     let mut accepted = BTreeMap::new();
-    for token in &facts.acked {
-        let found = facts.begins.iter().find(|(_, begin)| begin.token == *token);
+    for token in &events.acked {
+        let found = events.begins.iter().find(|(_, begin)| begin.token == *token);
         let Some((_, begin)) = found else {
             return Err(format!("token {token} was acked, but never handed out"));
         };
         if accepted.insert(begin.idempotency(), *token).is_some() {
             return Err(format!("{:?} was acked twice", begin.idempotency()));
         }
-        let called = facts.ends.get(token).copied().unwrap_or_default();
+        let called = events.ends.get(token).copied().unwrap_or_default();
         let newer = |other: &Begin| {
             other.idempotency() == begin.idempotency()
                 && other.token > *token
                 && other.returned < called
         };
-        if facts.begins.iter().any(|(_, other)| newer(other)) {
+        if events.begins.iter().any(|(_, other)| newer(other)) {
             return Err(format!(
                 "the ack of token {token} was accepted after a newer token was handed out"
             ));

@@ -6,7 +6,7 @@ use rand_pcg::Pcg64;
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
-    Again, Change, Key, Kinds, Leased, Outcome, Put, Store, Timestamp, When,
+    Again, Change, ClaimLimit, Key, Kinds, Leased, Outcome, Put, Store, Timestamp, When,
 };
 
 const KIND: &str = "history/1";
@@ -102,7 +102,7 @@ fn one(
 /// Leases the due jobs. Also returns the store's clock.
 fn claim(store: &mut dyn Store, max: usize) -> (Vec<Leased>, Timestamp) {
     let mut leased = Vec::new();
-    match store.claim(&Kinds::new([KIND]), max, LEASE, &mut leased) {
+    match store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(max), LEASE, &mut leased) {
         Ok(next) => return (leased, next.now),
         Err(_) => thread::sleep(Duration::from_millis(5)),
     }

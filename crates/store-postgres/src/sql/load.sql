@@ -1,7 +1,7 @@
 -- $1 queue, $2 sorted keys, $3 a clock or null. Returns the present in microseconds, whether texts
 -- can have all characters, and the rows. It locks the rows until the end of the transaction. A key
 -- without a row cannot be locked: if another transaction inserts it first, this one is repeated
--- with a lock of the whole queue (alone.sql).
+-- with a lock of the whole queue (lock_queue.sql).
 WITH clock AS MATERIALIZED (
     SELECT coalesce($3::bigint * 1000,
         floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros,

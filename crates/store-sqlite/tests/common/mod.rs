@@ -5,7 +5,7 @@ pub(crate) mod child;
 
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Change, Entry, Key, Kinds, Leased, Outcome, Put, Store, StoreClock, Token, When,
+    Change, ClaimLimit, Entry, Key, Kinds, Leased, Outcome, Put, Store, StoreClock, Token, When,
 };
 use wheelhouse_service::ManualClock;
 
@@ -47,7 +47,9 @@ pub(crate) fn one(store: &mut impl Store, change: Change) -> Outcome {
 /// Claims all visible jobs, and begins their runs.
 pub(crate) fn claim(store: &mut impl Store) -> Vec<Leased> {
     let mut leased = Vec::new();
-    store.claim(&Kinds::new([KIND]), 1_000, LEASE, &mut leased).expect("a claim succeeds");
+    store
+        .claim(&Kinds::new([KIND]), ClaimLimit::jobs(1_000), LEASE, &mut leased)
+        .expect("a claim succeeds");
     for leased in &mut leased {
         let (key, token) = (leased.job.key.clone(), leased.token);
         assert_eq!(one(store, Change::Begin { key, token }), Outcome::Done);

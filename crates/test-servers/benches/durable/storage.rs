@@ -2,7 +2,9 @@
 
 use anyhow::{Result, ensure};
 use std::time::Duration;
-use wheelhouse_durable::store::{Change, Key, Kind, Kinds, Leased, Outcome, Put, Store, When};
+use wheelhouse_durable::store::{
+    Change, ClaimLimit, Key, Kind, Kinds, Leased, Outcome, Put, Store, When,
+};
 
 /// A storage of jobs. Jobs are identified by numbers.
 pub(crate) trait JobStorage: Send {
@@ -83,7 +85,12 @@ impl JobStorage for DirectStore {
 
     fn fire(&mut self, max: usize) -> Result<usize> {
         let mut leased: Vec<Leased> = Vec::new();
-        self.0.claim(&Kinds::new([kind()]), max, Duration::from_secs(30), &mut leased)?;
+        self.0.claim(
+            &Kinds::new([kind()]),
+            ClaimLimit::jobs(max),
+            Duration::from_secs(30),
+            &mut leased,
+        )?;
         let begin = |Leased { job, token, .. }: &Leased| {
             let (key, token) = (job.key.clone(), *token);
             Change::Begin { key, token }

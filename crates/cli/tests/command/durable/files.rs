@@ -71,8 +71,8 @@ fn a_file_that_is_none_of_ours_is_refused_and_none_is_made() {
         (scratch.path("missing"), "there is no file"),
         (scratch.path(""), "is a folder: name the file in it"),
         (write("empty", b""), "is empty; name another one"),
-        (write("text", &b"no database at all\n".repeat(99)), "it is no SQLite database"),
-        (foreign, "of something else"),
+        (write("text", &b"no database at all\n".repeat(99)), "it is not a SQLite database"),
+        (foreign, "another program's SQLite database"),
         (newer, "run the newer version"),
     ];
     let before = files(&scratch);

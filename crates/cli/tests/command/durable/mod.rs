@@ -7,7 +7,9 @@ mod servers;
 use crate::succeeds;
 use serde_json::Value;
 use std::time::Duration;
-use wheelhouse_durable::store::{Change, Entry, Key, Kinds, Leased, Outcome, Put, Store, When};
+use wheelhouse_durable::store::{
+    Change, ClaimLimit, Entry, Key, Kinds, Leased, Outcome, Put, Store, When,
+};
 
 const LEASE: Duration = Duration::from_secs(600);
 
@@ -27,7 +29,7 @@ fn claim(store: &mut dyn Store, kind: &str) -> Leased {
     // A delay is rounded up to a millisecond.
     for _ in 0..1_000 {
         let mut leased = Vec::new();
-        store.claim(&Kinds::new([kind]), 1, LEASE, &mut leased).unwrap();
+        store.claim(&Kinds::new([kind]), ClaimLimit::jobs(1), LEASE, &mut leased).unwrap();
         if let Some(mut leased) = leased.pop() {
             let (key, token) = (leased.job.key.clone(), leased.token);
             assert_eq!(store.commit(&[Change::Begin { key, token }]).unwrap(), [Outcome::Done]);
