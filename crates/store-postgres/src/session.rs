@@ -8,8 +8,6 @@ use crate::setup::{check_and_make, move_numbers};
 use crate::sockets::{self, Sockets, Task, deadline, wait};
 use crate::tls::connector;
 use crate::transaction::{Failed, transact};
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;

@@ -56,8 +56,8 @@ impl Flight {
         &self.bounds[lane as usize]
     }
 
-    /// Returns the limit of the next claim of a lane. `None` if the claimer must wait: it receives a
-    /// message when there is room.
+    /// Returns the limit of the next claim of a lane. `None` if the claimer must wait: it receives
+    /// a message when there is room.
     pub(super) fn room(&self, lane: Lane) -> Option<ClaimLimit> {
         self.free(lane).or_else(|| {
             let waits = &self.bound(lane).waits;

@@ -17,9 +17,9 @@
 //! that is full does not block the other.
 //!
 //! A claim is limited by the jobs and bytes of payloads that may be in flight, and by the catch-up
-//! rate. It leases no more jobs than the workers are expected to begin within a tenth of a second, so that
-//! other programs can run the rest. If the workers are busy, the next claim waits until half of the
-//! leased jobs have ended, so that claims are large.
+//! rate. It leases no more jobs than the workers are expected to begin within a tenth of a second,
+//! so that other programs can run the rest. If the workers are busy, the next claim waits until
+//! half of the leased jobs have ended, so that claims are large.
 
 mod ended;
 mod flight;
