@@ -203,7 +203,7 @@ fn a_timer_that_is_cancelled_before_its_slot_opens_never_moves() {
     assert_eq!(wheel.meter().count(Work::CascadeMove), 0);
 }
 
-/// Goes from wake-up to wake-up until a tick. Returns the most timers that one call moved, the
+/// Advances from wake-up to wake-up until a tick. Returns the most timers that one call moved, the
 /// number of all moves, and the number of wake-ups at which nothing fired.
 fn sleep_until(wheel: &mut Wheel, end: Tick) -> (u64, u64, u64) {
     let (mut most, mut moved, mut vain) = (0, 0, 0);

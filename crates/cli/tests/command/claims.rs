@@ -8,7 +8,7 @@ fn a_claim_is_explained_with_statements_experiment_data_and_plot() {
     for part in [
         "refuted    C28.4  A new task with a later deadline changes many indices.",
         "如果新增任务执行时间靠后",
-        "A late task is the cheapest a heap can get",
+        "A late task is the cheapest one for a heap",
         "experiment: heap-later-insert",
         "binary-heap",
         "[plot:",

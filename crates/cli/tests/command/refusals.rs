@@ -13,7 +13,7 @@ fn what_is_unknown_is_answered_with_what_is_known() {
     let message = fails(&["verify", "--workload", "unifrom"]);
     assert!(message.contains("uniform") && message.contains("trace:redis"), "{message}");
     assert!(fails(&["verify", "--workload", "trace:none"]).contains("trace:nginx"));
-    assert!(fails(&["verify", "--n", "0"]).contains("between 1 and"));
+    assert!(fails(&["verify", "--n", "0"]).contains("from 1 to"));
     assert!(fails(&["report", "no-such-run"]).contains("no-such-run"));
 }
 

@@ -33,7 +33,7 @@ fn each_form_has_the_same_rows() {
     for part in parts {
         assert!(table.contains(part) && csv.contains(part), "{part}: {table}{csv}");
     }
-    assert!(table.contains("bytes/job") && table.contains("Bounds, and"), "{table}");
+    assert!(table.contains("bytes/job") && table.contains("Bounds and"), "{table}");
     assert!(
         table.lines().filter(|line| line.contains('═')).all(|line| line.chars().count() <= 125),
         "too wide:\n{table}"
