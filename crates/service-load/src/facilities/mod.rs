@@ -72,7 +72,7 @@ fn ours() -> Vec<Box<dyn Contender<Experiment>>> {
         ),
         Entry::of_some(
             "wheelhouse-1us",
-            "the service with a pool, a tick of a microsecond, and no timer slack",
+            "the service with a pool, and a tick and a timer slack of a microsecond",
             &[Fires],
             |_| Wheelhouse::<ByHandle>::finest(),
         ),

@@ -61,7 +61,7 @@ fn a_period_that_has_not_passed_stays() {
 fn a_single_job_runs_at_its_time_or_at_once() {
     for (pause, resume) in WAYS {
         let (mut rig, log) = (Rig::new(), Log::default());
-        // With a `Life`, and without.
+        // Without a `JobState`, and with one.
         let jobs = [rig.timers.after(ms(100)), rig.timers.after(ms(300)).named("later")]
             .map(|plan| plan.run(log.times()).unwrap());
         jobs.iter().for_each(|job| pause(&rig, job));
