@@ -240,3 +240,8 @@ fn free_port() -> u16 {
 pub fn skipped(what: &str, remedy: &str) {
     eprintln!("SKIPPED, no {what} here: {remedy}");
 }
+
+/// Compiles and runs the programs of the guide, here since this crate is not published.
+#[cfg(doctest)]
+#[doc = include_str!("../../../guide/use.md")]
+struct Guide;

@@ -46,8 +46,3 @@ pub mod store {
     #[cfg(feature = "sqlite")]
     pub use wheelhouse_store_sqlite as sqlite;
 }
-
-/// Compiles and runs the programs of the guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../guide/use.md")]
-pub struct Guide;
