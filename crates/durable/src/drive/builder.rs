@@ -129,8 +129,10 @@ impl Builder {
     /// [`workers`](Self::workers) poll them: there, futures that need the reactor or the timers of
     /// a runtime panic. The function must return soon.
     ///
-    /// If the executor drops a run before it began, the job is released. If it drops it later, the
-    /// run has failed, and is retried.
+    /// If the executor drops a run before it began, the job is released, and due again after a
+    /// third of the [visibility timeout](Self::visibility_timeout); an
+    /// [event](crate::EventKind::Dropped) reports it. If it drops it later, the run has failed, and
+    /// is retried.
     ///
     /// ```
     /// use wheelhouse_durable::store::MemoryStore;

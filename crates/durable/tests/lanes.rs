@@ -1,0 +1,63 @@
+//! The lanes: closures and async handlers in one program, and executors that refuse runs.
+
+mod common;
+
+use common::{KIND, World, millis, secs, wait_until};
+use crossbeam_channel::{Receiver, unbounded};
+use std::panic::resume_unwind;
+use std::thread;
+use wheelhouse_durable::store::State;
+use wheelhouse_durable::{AsyncRun, Handlers, Next};
+
+/// A kind whose handler is a closure. That of [`KIND`] is async.
+const SYNC: &str = "sync/1";
+
+/// Handlers of both kinds, which do nothing.
+fn both() -> Handlers {
+    Handlers::new()
+        .on_async_bytes(KIND, |_, _| async { Ok(Next::Done) })
+        .on_bytes(SYNC, |_, _| Ok(Next::Done))
+}
+
+fn receive<T>(receiver: &Receiver<T>) -> T {
+    receiver.recv_timeout(secs(20)).expect("a message within 20 s")
+}
+
+/// If an executor drops each run, the job is released for a third of the visibility timeout. Each
+/// drop is reported, and no attempt is counted.
+#[test]
+fn an_executor_that_drops_all_runs_is_no_busy_loop() {
+    let world = World::new();
+    let timers = world.builder(both()).spawn_on(drop).start(world.store.clone()).unwrap();
+    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    let released = || timers.snapshot().counts.released;
+    for n in 1..=3 {
+        wait_until("it is released", || released() >= n);
+        thread::sleep(millis(50));
+        assert_eq!(released(), n);
+        let job = world.find("k").unwrap();
+        assert_eq!((job.state, job.attempt), (State::Pending, 0));
+        world.clock.advance(secs(10));
+    }
+    let events = world.events.lock().iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert!(events.iter().all(|event| event.contains("executor dropped the run")), "{events:?}");
+    assert!(events.len() >= 3, "{events:?}");
+}
+
+/// A job is released although its run is dropped while a thread of the executor unwinds.
+#[test]
+fn a_run_that_is_dropped_by_a_panic_is_released() {
+    let world = World::new();
+    let (sender, runs) = unbounded::<AsyncRun>();
+    let builder = world.builder(both());
+    let builder = builder.spawn_on(move |run| sender.send(run).unwrap_or_default());
+    let timers = builder.start(world.store.clone()).unwrap();
+    timers.after(secs(0)).schedule_bytes(KIND, "").unwrap();
+    let run = receive(&runs);
+    let panics = thread::spawn(move || {
+        let _run = run;
+        resume_unwind(Box::new("the executor"))
+    });
+    assert!(panics.join().is_err());
+    wait_until("it is released", || timers.snapshot().counts.released == 1);
+}
