@@ -2,9 +2,11 @@
 
 mod common;
 
-use common::{KIND, World, millis, secs, wait_until};
+use common::{KIND, MINUTE, World, millis, secs, wait_until};
 use crossbeam_channel::{Receiver, unbounded};
 use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use wheelhouse_durable::store::State;
 use wheelhouse_durable::{AsyncRun, Handlers, Next};
@@ -60,4 +62,36 @@ fn a_run_that_is_dropped_by_a_panic_is_released() {
     });
     assert!(panics.join().is_err());
     wait_until("it is released", || timers.snapshot().counts.released == 1);
+}
+
+/// With a catch-up rate, the backlog of one lane does not use up the rate.
+#[test]
+fn both_lanes_catch_up() {
+    let world = World::new();
+    let producer = world.start(Handlers::new());
+    let commits: Vec<_> = [SYNC, KIND]
+        .repeat(50)
+        .into_iter()
+        .map(|kind| producer.after(secs(0)).submit_bytes(kind, ""))
+        .collect();
+    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    producer.stop();
+    world.clock.advance(MINUTE);
+    let futures = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&futures);
+    let handlers = Handlers::new().on_bytes(SYNC, |_, _| Ok(Next::Done)).on_async_bytes(
+        KIND,
+        move |_, _| {
+            count.fetch_add(1, Ordering::SeqCst);
+            async { Ok(Next::Done) }
+        },
+    );
+    let builder = world.builder(handlers).catch_up_rate(20);
+    let timers = builder.start(world.store.clone()).unwrap();
+    wait_until("20 are acked", || {
+        world.pass(millis(10));
+        timers.snapshot().counts.acked >= 20
+    });
+    let futures = futures.load(Ordering::SeqCst);
+    assert!((5..=15).contains(&futures), "{futures} of 20 were async");
 }
