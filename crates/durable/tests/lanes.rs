@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{KIND, MINUTE, World, millis, secs, wait_until};
+use common::{FaultyStore, KIND, MINUTE, World, millis, secs, wait_until};
 use crossbeam_channel::{Receiver, unbounded};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -94,4 +94,32 @@ fn both_lanes_catch_up() {
     });
     let futures = futures.load(Ordering::SeqCst);
     assert!((5..=15).contains(&futures), "{futures} of 20 were async");
+}
+
+/// The store refuses the claims of closures only. Async handlers are called nevertheless.
+#[test]
+fn a_lane_whose_claims_fail_does_not_block_the_other() {
+    let world = World::new();
+    let store = FaultyStore::new(&world);
+    store.faults.refuse_claims_of(SYNC);
+    let timers = world.builder(both()).start(store).unwrap();
+    timers.after(secs(0)).schedule_bytes(KIND, "").unwrap();
+    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+}
+
+/// While the claims of one lane fail, the pauses grow, although those of the other lane succeed.
+#[test]
+fn the_pauses_of_a_lane_whose_claims_fail_grow() {
+    let world = World::new();
+    let store = FaultyStore::new(&world);
+    let faults = store.faults.clone();
+    faults.refuse_claims_of(KIND);
+    let _timers = world.builder(both()).start(store).unwrap();
+    wait_until("the first fails", || faults.refused_claims() > 0);
+    for _ in 0..400 {
+        world.clock.advance(millis(25));
+        thread::sleep(millis(1));
+    }
+    let refused = faults.refused_claims();
+    assert!((2..=30).contains(&refused), "{refused} in ten seconds");
 }

@@ -99,6 +99,7 @@ pub(crate) struct Claimer {
     lanes: Vec<LaneClaims>,
     /// The time that the store's clock shows, and when the claimer first saw it.
     shown: (Timestamp, Moment),
+    /// The number of times in a row that a claim has failed, in any lane.
     failures: u32,
     leased: Vec<Leased>,
     unknown: BTreeSet<crate::store::Kind>,
@@ -246,17 +247,23 @@ impl Claimer {
         if self.lanes.first().is_some_and(|first| first.was_served) {
             self.lanes.rotate_left(1);
         }
+        let mut has_failed = false;
         for lane in 0..self.lanes.len() {
             match self.claim(lane, asked) {
                 Ok(at) => next = next.into_iter().chain(at).min(),
-                Err(failed) => {
-                    self.timers.shared().reporter.report_failure(&failed);
-                    self.failures += 1;
-                    return self.ask_at(asked.saturating_add(pause(self.failures)));
+                Err(error) => {
+                    self.timers.shared().reporter.report_failure(&error);
+                    has_failed = true;
+                    // The claim of the other lane would wait for the timeout of the store again.
+                    if error.is_transient() {
+                        break;
+                    }
                 }
             }
         }
-        next.into_iter().for_each(|next| self.ask_at(next));
+        self.failures = if has_failed { self.failures.saturating_add(1) } else { 0 };
+        let again = has_failed.then(|| asked.saturating_add(pause(self.failures)));
+        next.into_iter().chain(again).min().into_iter().for_each(|next| self.ask_at(next));
     }
 
     /// Claims due jobs of a lane. Returns the time of the next claim. `None` if a message will
@@ -278,7 +285,6 @@ impl Claimer {
         let connection = Arc::clone(&self.store);
         let mut store = connection.lock();
         let next = claim(shared, &mut **store, (&its.kinds, limit), &mut self.leased)?;
-        self.failures = 0;
         if self.shown.0 != next.now {
             self.shown = (next.now, asked);
         }
