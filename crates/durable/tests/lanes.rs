@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use wheelhouse_durable::store::State;
-use wheelhouse_durable::{AsyncRun, Handlers, Next};
+use wheelhouse_durable::{AsyncRun, Handlers, MAX_PAYLOAD, Next};
 
 /// A kind whose handler is a closure. That of [`KIND`] is async.
 const SYNC: &str = "sync/1";
@@ -54,6 +54,7 @@ fn a_run_that_is_dropped_by_a_panic_is_released() {
     let builder = world.builder(both());
     let builder = builder.spawn_on(move |run| sender.send(run).unwrap_or_default());
     let timers = builder.start(world.store.clone()).unwrap();
+    let runs = runs; // Dropped before the timers, whose stop waits for the runs in it.
     timers.after(secs(0)).schedule_bytes(KIND, "").unwrap();
     let run = receive(&runs);
     let panics = thread::spawn(move || {
@@ -122,4 +123,22 @@ fn the_pauses_of_a_lane_whose_claims_fail_grow() {
     }
     let refused = faults.refused_claims();
     assert!((2..=30).contains(&refused), "{refused} in ten seconds");
+}
+
+/// Async runs hold as many bytes of payloads as a lane may lease. Closures still run.
+#[test]
+fn each_lane_has_its_own_bytes() {
+    let world = World::new();
+    let (sender, runs) = unbounded::<AsyncRun>();
+    let builder = world.builder(both());
+    let builder = builder.spawn_on(move |run| sender.send(run).unwrap_or_default());
+    let timers = builder.start(world.store.clone()).unwrap();
+    let runs = runs; // Dropped before the timers, whose stop waits for the runs in it.
+    for _ in 0..20 {
+        timers.after(secs(0)).schedule_bytes(KIND, vec![0; MAX_PAYLOAD]).unwrap();
+    }
+    let held: Vec<_> = (0..16).map(|_| receive(&runs)).collect();
+    timers.after(secs(0)).schedule_bytes(SYNC, vec![0; MAX_PAYLOAD]).unwrap();
+    wait_until("the closure has run", || timers.snapshot().counts.acked == 1);
+    assert_eq!((held.len(), world.leased()), (16, 16), "16 MiB are leased");
 }

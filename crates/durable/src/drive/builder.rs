@@ -117,8 +117,9 @@ impl Builder {
     /// 1,024 by default. No more of their jobs are leased, so other programs run the rest.
     ///
     /// A future that waits costs no thread. But its lease is renewed three times in a [visibility
-    /// timeout](Self::visibility_timeout), and its payload stays in memory, within the 16 MiB of
-    /// all payloads. The leases of 1,024 runs are renewed in one commit.
+    /// timeout](Self::visibility_timeout), and its payload stays in memory: at most 16 MiB of
+    /// payloads of async handlers are leased from a store at a time. The leases of 1,024 runs are
+    /// renewed in one commit.
     pub fn async_runs(mut self, runs: usize) -> Self {
         self.async_runs = runs;
         self
@@ -158,7 +159,7 @@ impl Builder {
     ///
     /// Beyond one job for each worker, no more are leased than the workers can begin within a tenth
     /// of a second, judging by earlier runs. So if handlers take long, jobs are left to programs
-    /// with a free worker. At most 16 MiB of payloads of a store are leased at a time.
+    /// with a free worker. At most 16 MiB of payloads are leased from a store at a time.
     pub fn max_in_flight(mut self, jobs: usize) -> Self {
         self.max_in_flight = Some(jobs);
         self
