@@ -17,7 +17,7 @@ fn on_server() -> Option<OnServer<impl FnMut(Now) -> PostgresStore>> {
     Some(OnServer::new(move |now| {
         let builder = PostgresStore::builder(&url, &queue).expect("a URL");
         let store = builder.clock(now).connect().expect("it connects");
-        store.floor.lock().use_always();
+        store.floors.lock().use_always();
         store
     }))
 }
