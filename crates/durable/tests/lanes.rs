@@ -8,8 +8,9 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 use wheelhouse_durable::store::State;
-use wheelhouse_durable::{AsyncRun, Handlers, MAX_PAYLOAD, Next};
+use wheelhouse_durable::{AsyncRun, Builder, Handlers, MAX_PAYLOAD, Next, StartError};
 
 /// A kind whose handler is a closure. That of [`KIND`] is async.
 const SYNC: &str = "sync/1";
@@ -141,4 +142,25 @@ fn each_lane_has_its_own_bytes() {
     timers.after(secs(0)).schedule_bytes(SYNC, vec![0; MAX_PAYLOAD]).unwrap();
     wait_until("the closure has run", || timers.snapshot().counts.acked == 1);
     assert_eq!((held.len(), world.leased()), (16, 16), "16 MiB are leased");
+}
+
+/// The largest settings work, or are refused with a remedy.
+#[test]
+fn large_settings_do_not_panic() {
+    let world = World::new();
+    let start = |builder: Builder| builder.start(world.store.clone());
+    let timers = start(world.builder(both()).async_runs(usize::MAX)).unwrap();
+    timers.after(secs(0)).schedule_bytes(KIND, "").unwrap();
+    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    let year = secs(365 * 86_400);
+    drop(start(world.builder(both()).poll(year).visibility_timeout(year)).unwrap());
+    for longer in [Duration::MAX, year + millis(1)] {
+        for builder in [
+            world.builder(both()).poll(longer),
+            world.builder(both()).visibility_timeout(longer),
+        ] {
+            let refused = start(builder).err();
+            assert!(matches!(refused, Some(StartError::Setting(_))), "{longer:?}: {refused:?}");
+        }
+    }
 }

@@ -75,7 +75,7 @@ impl Flight {
         let ahead = self.paces.leased_ahead(lane, *at_once);
         let (count, most) = (count.load(Ordering::SeqCst), (*most).min(ahead));
         // While each worker has a next job, claims wait so that they become larger.
-        let low = (most / 2).max((2 * at_once).min(most) - 1);
+        let low = (most / 2).max(at_once.saturating_mul(2).min(most) - 1);
         if count > low {
             return None;
         }

@@ -16,6 +16,10 @@ use wheelhouse_service::{AsyncRun, Backoff, Clock, MonotonicClock};
 /// renews the leases of all runs.
 const ASYNC_RUNS: usize = MOST_IN_BATCH;
 
+/// The longest visibility timeout and the longest time between polls: a year. The wheel of the
+/// claimer cannot represent times that are centuries away.
+const LONGEST: Duration = Duration::from_secs(365 * 86_400);
+
 /// Configures durable timers, and starts them.
 ///
 /// ```
@@ -302,6 +306,7 @@ impl Builder {
         refuse(settings.max_attempts == 0, "`max_attempts` of zero: no job would ever run")?;
         refuse(settings.catch_up_rate == Some(0), "`catch_up_rate` of zero: leave it out")?;
         refuse(settings.poll < Duration::from_millis(1), "`poll` below a millisecond")?;
+        refuse(settings.poll > LONGEST, "`poll` above a year: set a year at most")?;
         refuse(
             settings.slow_after.is_zero(),
             "a `slow_after` of zero: each run would be reported",
@@ -309,6 +314,8 @@ impl Builder {
         refuse(settings.limit == Some(Duration::ZERO), "a `limit` of zero: leave it out for none")?;
         let short = settings.visibility < Duration::from_millis(3);
         refuse(short, "a `visibility_timeout` below 3 ms cannot be renewed")?;
+        let long = settings.visibility > LONGEST;
+        refuse(long, "a `visibility_timeout` above a year: leases are renewed, so use less")?;
         let handlers = handlers.checked()?;
         let boxed = |store| -> Box<dyn Store> { Box::new(store) };
         let stores: Vec<_> = stores.into_iter().map(boxed).collect();
