@@ -81,13 +81,11 @@ fn both_lanes_catch_up() {
     world.clock.advance(MINUTE);
     let futures = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&futures);
-    let handlers = Handlers::new().on_bytes(SYNC, |_, _| Ok(Next::Done)).on_async_bytes(
-        KIND,
-        move |_, _| {
+    let handlers =
+        Handlers::new().on_bytes(SYNC, |_, _| Ok(Next::Done)).on_async_bytes(KIND, move |_, _| {
             count.fetch_add(1, Ordering::SeqCst);
             async { Ok(Next::Done) }
-        },
-    );
+        });
     let builder = world.builder(handlers).catch_up_rate(20);
     let timers = builder.start(world.store.clone()).unwrap();
     wait_until("20 are acked", || {
@@ -155,10 +153,9 @@ fn large_settings_do_not_panic() {
     let year = secs(365 * 86_400);
     drop(start(world.builder(both()).poll(year).visibility_timeout(year)).unwrap());
     for longer in [Duration::MAX, year + millis(1)] {
-        for builder in [
-            world.builder(both()).poll(longer),
-            world.builder(both()).visibility_timeout(longer),
-        ] {
+        for builder in
+            [world.builder(both()).poll(longer), world.builder(both()).visibility_timeout(longer)]
+        {
             let refused = start(builder).err();
             assert!(matches!(refused, Some(StartError::Setting(_))), "{longer:?}: {refused:?}");
         }
