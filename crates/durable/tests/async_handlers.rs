@@ -193,7 +193,8 @@ fn async_runs_have_a_bound_of_their_own() {
 fn a_future_is_dropped_when_another_program_has_its_job() {
     let world = World::new();
     let (handlers, told, opens) = first_attempt_waits();
-    let timers = world.start(handlers);
+    // The program has no room for another run, so it does not claim the job before the other.
+    let timers = world.builder(handlers).async_runs(1).start(world.store.clone()).unwrap();
     let _opens = opens;
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
     assert_eq!(receive(&told), "begun");
