@@ -193,7 +193,8 @@ fn async_runs_have_a_bound_of_their_own() {
 fn a_future_is_dropped_when_another_program_has_its_job() {
     let world = World::new();
     let (handlers, told, opens) = first_attempt_waits();
-    let timers = world.start(handlers);
+    // The program has no room for another run, so it does not claim the job before the other.
+    let timers = world.builder(handlers).async_runs(1).start(world.store.clone()).unwrap();
     let _opens = opens;
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
     assert_eq!(receive(&told), "begun");
@@ -413,8 +414,8 @@ fn a_future_may_stop_its_own_timers() {
     }
 }
 
-/// If the executor drops a run before it began, the job is released. If it drops it later, the job
-/// is retried.
+/// If the executor drops a run before it began, the job is released, and waits. If it drops it
+/// later, the job is retried.
 #[test]
 fn an_executor_may_drop_runs() {
     let world = World::new();
@@ -426,6 +427,7 @@ fn an_executor_may_drop_runs() {
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
     drop(receive(&runs));
     wait_until("it is released", || timers.snapshot().counts.released == 1);
+    world.clock.advance(secs(10));
     let mut run = receive(&runs);
     let poll =
         |run: &mut AsyncRun| Pin::new(run).poll(&mut Context::from_waker(Waker::noop())).is_ready();

@@ -4,7 +4,9 @@ use crate::PostgresStore;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use wheelhouse_durable::store::{Change, ClaimLimit, Key, Kinds, Put, Store, Timestamp, When};
+use wheelhouse_durable::store::{
+    Change, ClaimLimit, Key, Kinds, Leased, Outcome, Put, Store, Timestamp, When,
+};
 use wheelhouse_store_conformance::{Bed, Now, OnServer, store_suite};
 use wheelhouse_test_servers::Server;
 
@@ -17,7 +19,7 @@ fn on_server() -> Option<OnServer<impl FnMut(Now) -> PostgresStore>> {
     Some(OnServer::new(move |now| {
         let builder = PostgresStore::builder(&url, &queue).expect("a URL");
         let store = builder.clock(now).connect().expect("it connects");
-        store.floor.lock().use_always();
+        store.floors.lock().use_always();
         store
     }))
 }
@@ -53,4 +55,39 @@ fn kinds_are_listed_whichever_are_claimed() {
     for claimed in [&[][..], &["a"], &["f", "b"], &["c", "d", "0", "g", "cc"], &names] {
         assert_eq!(listed(claimed), names.map(|name| (name.to_owned(), first)), "{claimed:?}");
     }
+}
+
+/// A claim removes a cancelled row, and a search for one more job finds only one that is too long.
+/// The claim returns the time of that job, and the next claim leases it.
+#[test]
+fn a_job_that_exceeds_the_limit_of_bytes_is_not_passed_over() {
+    let Some(mut bed) = on_server() else { return };
+    let mut store = bed.connect();
+    bed.advance(Duration::from_secs(1_000));
+    let put = |key: &str, millis, bytes| {
+        let (key, when) = (Key::new(key).unwrap(), When::At(Timestamp::from_millis(millis)));
+        let (kind, payload, policy) = ("a".into(), vec![0; bytes], String::new());
+        Change::Put(Put { key, kind, payload, policy, when, replace: false })
+    };
+    let (kinds, lease) = (Kinds::new(["a"]), Duration::from_secs(1));
+    let present = store.now().unwrap().as_millis();
+    let mut leased = Vec::new();
+    store.commit(&[put("cancelled", present, 1)]).unwrap();
+    store.claim(&kinds, ClaimLimit::jobs(1), lease, &mut leased).unwrap();
+    let (key, token) = (leased[0].job.key.clone(), leased[0].token);
+    let begun = [Change::Begin { key: key.clone(), token }, Change::Cancel { key }];
+    assert_eq!(store.commit(&begun).unwrap(), [Outcome::Done, Outcome::Running]);
+    let long = present + 2_000;
+    store.commit(&[put("short", present + 500, 1), put("long", long, 100)]).unwrap();
+    bed.advance(Duration::from_secs(3));
+    leased.clear();
+    let limit = ClaimLimit { jobs: 2, bytes: 50 };
+    let next = store.claim(&kinds, limit, lease, &mut leased).unwrap();
+    let keys = |leased: &[Leased]| leased.iter().map(|its| its.job.key.to_string()).collect();
+    let first: String = keys(&leased);
+    assert_eq!((&*first, next.visible_at), ("short", Some(Timestamp::from_millis(long))));
+    leased.clear();
+    store.claim(&kinds, limit, lease, &mut leased).unwrap();
+    let second: String = keys(&leased);
+    assert_eq!(second, "long");
 }

@@ -72,8 +72,10 @@ impl Claim<'_> {
             let (found, is_cut) = leased(&rows, &mut all)?;
             let its = stats_of(&rows, floor, found == want || is_cut)?;
             // The duration of the first search is the time to reach the first job.
-            let ClaimStats { took, .. } = *stats.get_or_insert(its);
-            stats = Some(ClaimStats { took, ..its });
+            let ClaimStats { took, last, .. } = *stats.get_or_insert(its);
+            // If the first job of this search is excluded, the search has found no row.
+            let last = if is_cut { its.last.or(last) } else { its.last };
+            stats = Some(ClaimStats { took, last, ..its });
             // If rows were removed instead of leased, there may be more visible rows.
             if found < want || is_cut {
                 break;

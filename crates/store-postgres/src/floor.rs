@@ -23,21 +23,80 @@ const SLACK: i64 = 200;
 /// The floor of a claim from the beginning.
 pub(crate) const NONE: i64 = -1;
 
-/// Where the next claim begins. The two sessions of a store share it.
+/// The most floors that are kept. A program claims the kinds of closures and those of async
+/// handlers in turn.
+const MOST_FLOORS: usize = 2;
+
+/// Where the next claims begin. The two sessions of a store share it.
 #[derive(Clone)]
-pub(crate) struct Shared(Arc<Mutex<Floor>>);
+pub(crate) struct Shared(Arc<Mutex<Floors>>);
 
 impl Shared {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Floor::new())))
+        Self(Arc::new(Mutex::new(Floors::new())))
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Floor> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Floors> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Where the next claim begins.
+/// A floor for each set of kinds that was claimed last, since a claim has not searched for jobs of
+/// other kinds.
+pub(crate) struct Floors {
+    /// At most [`MOST_FLOORS`], the most recently used first.
+    floors: Vec<Floor>,
+    /// [`LONG`].
+    long: Duration,
+    /// [`PART`].
+    part: u32,
+}
+
+impl Floors {
+    fn new() -> Self {
+        Self { floors: Vec::new(), long: LONG, part: PART }
+    }
+
+    /// Lets only the first claim of each set of kinds begin from the beginning, even if that is
+    /// fast.
+    #[cfg(test)]
+    pub(crate) fn use_always(&mut self) {
+        (self.long, self.part) = (Duration::ZERO, 1_000_000);
+    }
+
+    /// Returns the floor of the claims of these kinds. If it is new, the least recently used one is
+    /// dropped.
+    pub(crate) fn of(&mut self, kinds: &Kinds) -> &mut Floor {
+        if let Some(place) = self.floors.iter().position(|floor| floor.kinds == *kinds) {
+            self.floors[..=place].rotate_right(1);
+        } else {
+            // Its first claim is from the beginning. If that exceeds the timeout, the next one
+            // begins where the claims of other kinds ended.
+            let known = self.floors.iter().map(|floor| floor.at).filter(|at| *at != NONE);
+            let (at, long, part) = (known.min().unwrap_or(NONE), self.long, self.part);
+            let new = Floor { at, long, part, ..Floor::new(kinds.clone()) };
+            self.floors.truncate(MOST_FLOORS - 1);
+            self.floors.insert(0, new);
+        }
+        &mut self.floors[0]
+    }
+
+    /// Records that this store has committed a row with this `visible_at`.
+    pub(crate) fn wrote(&mut self, visible_at: i64) {
+        self.floors.iter_mut().for_each(|floor| floor.wrote(visible_at));
+    }
+
+    /// Where a search for rows of the returned kinds can begin, without a claim: the lowest floor
+    /// in use, and the kinds of all floors in use. Claims of other kinds are fast from the
+    /// beginning, or there are none.
+    pub(crate) fn search_start(&self, now: Instant) -> (i64, Kinds) {
+        let in_use = || self.floors.iter().filter(|floor| floor.is_in_use(now));
+        let lowest = in_use().map(Floor::earliest).min().unwrap_or(NONE);
+        (lowest, Kinds::new(in_use().flat_map(|floor| floor.kinds.iter().cloned())))
+    }
+}
+
+/// Where the next claim of a set of kinds begins.
 pub(crate) struct Floor {
     /// Where the last claim ended, in milliseconds; [`NONE`] before that.
     at: i64,
@@ -47,7 +106,7 @@ pub(crate) struct Floor {
     written: Option<i64>,
     /// When a claim may begin at `written` again, after such a claim took long.
     next_early: Option<Instant>,
-    /// The kinds of the last claim. It has not searched for jobs of other kinds.
+    /// The kinds of its claims.
     kinds: Kinds,
     /// [`LONG`].
     long: Duration,
@@ -76,8 +135,7 @@ impl ClaimStats {
 }
 
 impl Floor {
-    pub(crate) fn new() -> Self {
-        let kinds = Kinds::default();
+    fn new(kinds: Kinds) -> Self {
         Self {
             at: NONE,
             next_full: None,
@@ -89,18 +147,19 @@ impl Floor {
         }
     }
 
-    /// Lets only the first claim begin from the beginning, even if that is fast.
-    #[cfg(test)]
-    pub(crate) fn use_always(&mut self) {
-        (self.long, self.part) = (Duration::ZERO, 1_000_000);
+    /// Returns `true` if the next claim does not begin from the beginning.
+    fn is_in_use(&self, now: Instant) -> bool {
+        self.next_full.is_some_and(|full| now < full)
+    }
+
+    /// The floor, or the earliest row that was written before it.
+    fn earliest(&self) -> i64 {
+        self.written.unwrap_or(self.at).min(self.at)
     }
 
     /// Where the next claim begins, in milliseconds.
-    pub(crate) fn next(&mut self, kinds: &Kinds, now: Instant) -> i64 {
-        if self.kinds != *kinds {
-            (self.kinds, self.next_full) = (kinds.clone(), None);
-        }
-        if self.next_full.is_none_or(|full| full <= now) {
+    pub(crate) fn next(&mut self, now: Instant) -> i64 {
+        if !self.is_in_use(now) {
             self.written = None;
             return NONE;
         }
@@ -109,21 +168,12 @@ impl Floor {
         }
         // The row in `written` is committed, so the claim sees it. The claim may miss a row that is
         // written from here on, so that row stays for the next claim.
-        self.written.take().unwrap_or(self.at).min(self.at)
+        let start = self.earliest();
+        self.written = None;
+        start
     }
 
-    /// Where a search for rows of the returned kinds can begin, without a claim.
-    pub(crate) fn search_start(&self, now: Instant) -> (i64, Kinds) {
-        match self.next_full {
-            Some(full) if now < full => {
-                (self.written.unwrap_or(self.at).min(self.at), self.kinds.clone())
-            }
-            _ => (NONE, Kinds::default()),
-        }
-    }
-
-    /// Records that this store has committed a row with this `visible_at`.
-    pub(crate) fn wrote(&mut self, visible_at: i64) {
+    fn wrote(&mut self, visible_at: i64) {
         self.written = Some(self.written.unwrap_or(visible_at).min(visible_at));
     }
 
@@ -159,7 +209,7 @@ impl Floor {
     /// Returns `true` if the next claim must not begin from the beginning, but no claim has ended
     /// before, so there is no other place to begin.
     pub(crate) fn is_unknown(&self, now: Instant) -> bool {
-        self.at == NONE && self.next_full.is_some_and(|full| now < full)
+        self.at == NONE && self.is_in_use(now)
     }
 
     /// Lets the next claim begin at the present, in milliseconds.
@@ -170,59 +220,59 @@ impl Floor {
 
 #[cfg(test)]
 mod tests {
-    use super::{ClaimStats, Floor, LONG, NONE, PART, SLACK};
+    use super::{ClaimStats, Floor, Floors, LONG, NONE, PART, SLACK};
     use std::time::{Duration, Instant};
     use wheelhouse_durable::store::Kinds;
 
     #[test]
     fn claims_read_all_unless_that_takes_long() {
-        let (mut floor, begun) = (Floor::new(), Instant::now());
+        let (mut floor, begun) = (Floor::new(Kinds::default()), Instant::now());
         let stats = |floor, took| ClaimStats { floor, took, now: 5_000, last: None };
-        assert_eq!(floor.next(&Kinds::default(), begun), NONE);
+        assert_eq!(floor.next(begun), NONE);
         floor.record_success(stats(NONE, LONG), begun);
-        assert_eq!(floor.next(&Kinds::default(), begun), NONE, "the claim was fast");
+        assert_eq!(floor.next(begun), NONE, "the claim was fast");
         let took = LONG * 2;
         floor.record_success(stats(NONE, took), begun);
-        assert_eq!(floor.next(&Kinds::default(), begun), 5_000 - SLACK);
+        assert_eq!(floor.next(begun), 5_000 - SLACK);
         // This claim is fast because it began at the floor, so the next does not begin earlier.
         floor.record_success(stats(5_000 - SLACK, Duration::ZERO), begun);
-        assert_eq!(floor.next(&Kinds::default(), begun + took * PART - LONG), 5_000 - SLACK);
-        assert_eq!(floor.next(&Kinds::default(), begun + took * PART), NONE);
+        assert_eq!(floor.next(begun + took * PART - LONG), 5_000 - SLACK);
+        assert_eq!(floor.next(begun + took * PART), NONE);
         // More jobs are due: the next claim continues where this one ended.
         floor.record_success(ClaimStats { last: Some(4_000), ..stats(NONE, took) }, begun);
-        assert_eq!(floor.next(&Kinds::default(), begun), 4_000 - SLACK);
+        assert_eq!(floor.next(begun), 4_000 - SLACK);
     }
 
     #[test]
     fn a_claim_from_the_beginning_that_timed_out_is_delayed() {
-        let (mut floor, begun) = (Floor::new(), Instant::now());
+        let (mut floor, begun) = (Floor::new(Kinds::default()), Instant::now());
         floor.record_success(ClaimStats { floor: NONE, took: LONG, now: 5_000, last: None }, begun);
-        assert_eq!(floor.next(&Kinds::default(), begun), NONE, "the claim was fast");
+        assert_eq!(floor.next(begun), NONE, "the claim was fast");
         let took = Duration::from_secs(10);
         floor.record_timeout(NONE, took, begun);
-        assert_eq!(floor.next(&Kinds::default(), begun), 5_000 - SLACK);
+        assert_eq!(floor.next(begun), 5_000 - SLACK);
         // A claim that began at the floor does not delay the next one from the beginning.
         floor.record_timeout(5_000 - SLACK, took, begun + took);
-        assert_eq!(floor.next(&Kinds::default(), begun + took * PART - LONG), 5_000 - SLACK);
-        assert_eq!(floor.next(&Kinds::default(), begun + took * PART), NONE);
+        assert_eq!(floor.next(begun + took * PART - LONG), 5_000 - SLACK);
+        assert_eq!(floor.next(begun + took * PART), NONE);
         assert!(!floor.is_unknown(begun));
     }
 
     #[test]
     fn after_a_first_claim_that_timed_out_the_next_begins_at_the_present() {
-        let (mut floor, begun) = (Floor::new(), Instant::now());
+        let (mut floor, begun) = (Floor::new(Kinds::default()), Instant::now());
         assert!(!floor.is_unknown(begun), "the claim is from the beginning");
         floor.record_timeout(NONE, Duration::ZERO, begun);
         assert!(floor.is_unknown(begun));
         floor.begin_at(7_000);
         assert!(!floor.is_unknown(begun));
-        assert_eq!(floor.next(&Kinds::default(), begun), 7_000 - SLACK);
-        assert_eq!(floor.next(&Kinds::default(), begun + LONG * 2 * PART), NONE);
+        assert_eq!(floor.next(begun), 7_000 - SLACK);
+        assert_eq!(floor.next(begun + LONG * 2 * PART), NONE);
     }
 
     /// A floor that is in use, at 4,800.
     fn in_use(begun: Instant) -> Floor {
-        let (mut floor, took) = (Floor::new(), LONG * 2);
+        let (mut floor, took) = (Floor::new(Kinds::default()), LONG * 2);
         floor.record_success(ClaimStats { floor: NONE, took, now: 5_000, last: None }, begun);
         floor
     }
@@ -231,36 +281,61 @@ mod tests {
     #[test]
     #[should_panic(expected = "from the floor up to the present")]
     fn a_row_before_the_floor_is_noticed() {
-        let (mut floor, took) = (Floor::new(), Duration::ZERO);
+        let (mut floor, took) = (Floor::new(Kinds::default()), Duration::ZERO);
         let stats = ClaimStats { floor: 4_800, took, now: 5_000, last: Some(4_000) };
         floor.record_success(stats, Instant::now());
     }
 
     #[test]
     fn other_kinds_are_searched_from_the_beginning() {
-        let begun = Instant::now();
-        let (mut floor, kinds) = (in_use(begun), Kinds::new(["resumed/1"]));
-        assert_eq!(floor.next(&Kinds::default(), begun), 4_800);
-        assert_eq!(floor.next(&kinds, begun), NONE);
-        floor.record_timeout(NONE, LONG * 2, begun);
-        assert_eq!(floor.next(&kinds, begun), 4_800);
+        let (begun, kinds) = (Instant::now(), Kinds::new(["resumed/1"]));
+        let mut floors = Floors { floors: vec![in_use(begun)], ..Floors::new() };
+        assert_eq!(floors.of(&Kinds::default()).next(begun), 4_800);
+        assert_eq!(floors.of(&kinds).next(begun), NONE);
+        assert_eq!(floors.search_start(begun), (4_800, Kinds::default()));
+        floors.of(&kinds).record_timeout(NONE, LONG * 2, begun);
+        assert_eq!(floors.of(&kinds).next(begun), 4_800);
+    }
+
+    #[test]
+    fn kinds_that_alternate_keep_their_floors() {
+        let (mut floors, begun) = (Floors::new(), Instant::now());
+        let [closures, futures, other] = ["a/1", "b/1", "c/1"].map(|kind| Kinds::new([kind]));
+        for (kinds, now) in [(&closures, 5_000), (&futures, 6_000)] {
+            assert_eq!(floors.of(kinds).next(begun), NONE);
+            let stats = ClaimStats { floor: NONE, took: LONG * 2, now, last: None };
+            floors.of(kinds).record_success(stats, begun);
+        }
+        for _ in 0..2 {
+            assert_eq!(floors.of(&closures).next(begun), 4_800);
+            assert_eq!(floors.of(&futures).next(begun), 5_800);
+        }
+        assert_eq!(floors.search_start(begun), (4_800, Kinds::new(["a/1", "b/1"])));
+        floors.wrote(3_000);
+        assert_eq!(floors.search_start(begun).0, 3_000);
+        assert_eq!([&closures, &futures].map(|kinds| floors.of(kinds).next(begun)), [3_000; 2]);
+        // The least recently used floor is dropped.
+        assert_eq!(floors.of(&other).next(begun), NONE);
+        assert_eq!(floors.of(&futures).next(begun), 5_800);
+        assert_eq!(floors.of(&closures).next(begun), NONE);
+        assert_eq!(floors.search_start(begun), (5_800, futures));
     }
 
     #[test]
     fn a_claim_begins_at_an_earlier_row_that_this_store_has_written() {
-        let (begun, kinds) = (Instant::now(), Kinds::default());
+        let begun = Instant::now();
         let mut floor = in_use(begun);
         [3_000, 2_000, 9_000].into_iter().for_each(|at| floor.wrote(at));
-        assert_eq!(floor.search_start(begun).0, 2_000);
-        assert_eq!(floor.next(&kinds, begun), 2_000);
+        assert_eq!(floor.earliest(), 2_000);
+        assert_eq!(floor.next(begun), 2_000);
         // Written during that claim, which may miss it.
         floor.wrote(4_000);
         let took = LONG * 2;
         floor.record_success(ClaimStats { floor: 2_000, took, now: 5_100, last: None }, begun);
         // That claim took long, so the next one does not begin earlier; one after a pause does.
-        assert_eq!(floor.next(&kinds, begun), 4_900);
+        assert_eq!(floor.next(begun), 4_900);
         floor.next_full = Some(begun + took * PART * 2);
-        assert_eq!(floor.next(&kinds, begun + took * PART), 4_000);
-        assert_eq!(floor.next(&kinds, begun + took * PART), 4_900);
+        assert_eq!(floor.next(begun + took * PART), 4_000);
+        assert_eq!(floor.next(begun + took * PART), 4_900);
     }
 }

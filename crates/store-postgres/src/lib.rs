@@ -90,7 +90,8 @@
 //!
 //! * Once a claim from the beginning of the index searches for more than 10 ms, later claims begin
 //!   where the last one ended. Claims from the beginning then take at most a tenth of the time.
-//! * A claim of other kinds than the last one reads from the beginning.
+//! * The last two sets of kinds that were claimed each have their own place, so closures and async
+//!   handlers can alternate. A claim of other kinds reads from the beginning.
 //! * After a commit by the same store that makes an earlier job visible, the next claim begins at
 //!   that job, unless such claims take more than a tenth of the time.
 //!

@@ -20,7 +20,7 @@ use wheelhouse_durable::store::{
 /// A store in a PostgreSQL database. See the [crate](crate) for its tables.
 pub struct PostgresStore {
     session: Session,
-    pub(crate) floor: Shared,
+    pub(crate) floors: Shared,
 }
 
 impl PostgresStore {
@@ -59,7 +59,7 @@ impl PostgresStore {
     }
 
     pub(crate) fn new(session: Session) -> Self {
-        Self { session, floor: Shared::new() }
+        Self { session, floors: Shared::new() }
     }
 
     /// Runs a query that is a transaction by itself.
@@ -100,7 +100,7 @@ impl Store for PostgresStore {
             }
             call.carry_out(changes).await
         })?;
-        first.into_iter().for_each(|at| self.floor.lock().wrote(row::millis(at)));
+        first.into_iter().for_each(|at| self.floors.lock().wrote(row::millis(at)));
         Ok(outcomes)
     }
 
@@ -118,21 +118,24 @@ impl Store for PostgresStore {
         let names: Vec<&str> = kinds.iter().map(|kind| &**kind).collect();
         let visibility = row::millis(Timestamp::default().saturating_add(visibility));
         let begun = Instant::now();
-        let is_unknown = self.floor.lock().is_unknown(begun);
-        if limit.jobs > 0 && is_unknown {
-            let present = self.present()?;
-            self.floor.lock().begin_at(present);
-        }
         // A claim of 0 jobs only finds when the first job of these kinds is visible.
-        let floor = if limit.jobs == 0 { NONE } else { self.floor.lock().next(kinds, begun) };
+        let mut floor = NONE;
+        if limit.jobs > 0 {
+            let is_unknown = self.floors.lock().of(kinds).is_unknown(begun);
+            if is_unknown {
+                let present = self.present()?;
+                self.floors.lock().of(kinds).begin_at(present);
+            }
+            floor = self.floors.lock().of(kinds).next(begun);
+        }
         let claim = Claim { kinds: &names, limit, visibility, floor };
         let claimed = self.claim_by(&claim);
         let now = Instant::now();
         if limit.jobs > 0 && claimed.as_ref().is_err_and(is_timeout) {
-            self.floor.lock().record_timeout(floor, now - begun, now);
+            self.floors.lock().of(kinds).record_timeout(floor, now - begun, now);
         }
         let (leased, stats, next) = claimed?;
-        stats.into_iter().for_each(|stats| self.floor.lock().record_success(stats, now));
+        stats.into_iter().for_each(|stats| self.floors.lock().of(kinds).record_success(stats, now));
         into.extend(leased);
         Ok(next)
     }
@@ -187,7 +190,7 @@ impl Store for PostgresStore {
     /// too. It misses earlier jobs, and a kind that has only earlier jobs, until a claim from the
     /// beginning finds them. To find them here it would have to walk over the dead entries.
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
-        let (floor, claimed) = self.floor.lock().search_start(Instant::now());
+        let (floor, claimed) = self.floors.lock().search_start(Instant::now());
         let claimed: Vec<&str> = claimed.iter().map(|kind| &**kind).collect();
         let (queue, sql) = (self.queue(), include_str!("sql/kinds.sql"));
         let sql = self.session.index.statement(sql);
@@ -219,7 +222,7 @@ impl Store for PostgresStore {
         let connect = if self.session.format.is_none() { Session::later } else { Session::open };
         let mut second = connect(self.session.settings.clone())?;
         second.index = self.session.index.shared();
-        Ok(Some(Box::new(Self { session: second, floor: self.floor.clone() })))
+        Ok(Some(Box::new(Self { session: second, floors: self.floors.clone() })))
     }
 }
 

@@ -12,40 +12,42 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use wheelhouse_service::Moment;
 
-/// The most bytes of payloads in flight.
+/// The most bytes of payloads in flight in a lane.
 const MOST_BYTES: usize = 16 << 20;
 
 /// See the [module](self).
 pub(crate) struct Flight {
     /// Jobs that were claimed and whose ends are not committed. Their leases are renewed.
     held: Mutex<HashMap<Token, Arc<Held>>>,
-    /// The bytes of their payloads.
-    bytes: AtomicUsize,
     /// By [`Lane`].
     bounds: [Bound; 2],
     paces: Arc<Paces>,
     claimer: Sender<Message>,
 }
 
-/// The limits of a lane, and the number of its jobs in flight.
+/// The limits of a lane, and its jobs in flight.
 pub(crate) struct Bound {
     most: usize,
     /// The most that run at a time.
     at_once: usize,
+    /// The number of jobs.
     count: AtomicUsize,
+    /// The bytes of their payloads.
+    bytes: AtomicUsize,
     /// The claimer waits for room.
     waits: AtomicBool,
 }
 
 impl Bound {
     pub(crate) fn new(most: usize, at_once: usize) -> Self {
-        Self { most, at_once, count: AtomicUsize::new(0), waits: AtomicBool::new(false) }
+        let (count, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { most, at_once, count, bytes, waits: AtomicBool::new(false) }
     }
 }
 
 impl Flight {
     pub(crate) fn new(bounds: [Bound; 2], paces: Arc<Paces>, claimer: Sender<Message>) -> Self {
-        Self { held: Mutex::default(), bytes: AtomicUsize::new(0), bounds, paces, claimer }
+        Self { held: Mutex::default(), bounds, paces, claimer }
     }
 
     pub(super) fn paces(&self) -> &Paces {
@@ -69,15 +71,15 @@ impl Flight {
 
     /// Returns the room for more jobs. `None` while it is too small for a claim to be worthwhile.
     fn free(&self, lane: Lane) -> Option<ClaimLimit> {
-        let Bound { most, at_once, count, .. } = self.bound(lane);
+        let Bound { most, at_once, count, bytes, .. } = self.bound(lane);
         let ahead = self.paces.leased_ahead(lane, *at_once);
         let (count, most) = (count.load(Ordering::SeqCst), (*most).min(ahead));
         // While each worker has a next job, claims wait so that they become larger.
-        let low = (most / 2).max((2 * at_once).min(most) - 1);
+        let low = (most / 2).max(at_once.saturating_mul(2).min(most) - 1);
         if count > low {
             return None;
         }
-        let bytes = MOST_BYTES.saturating_sub(self.bytes.load(Ordering::SeqCst));
+        let bytes = MOST_BYTES.saturating_sub(bytes.load(Ordering::SeqCst));
         // A claim may return one job in any case, so there must be room for any payload.
         (bytes >= MAX_PAYLOAD).then_some(ClaimLimit { jobs: most - count, bytes })
     }
@@ -85,8 +87,9 @@ impl Flight {
     pub(super) fn begin(self: &Arc<Self>, held: &Arc<Held>, bytes: usize) -> Flown {
         let before = self.held.lock().insert(held.token, Arc::clone(held));
         debug_assert!(before.is_none(), "a store draws no token twice: {:?}", held.token);
-        self.bytes.fetch_add(bytes, Ordering::SeqCst);
-        self.bound(held.lane).count.fetch_add(1, Ordering::SeqCst);
+        let bound = self.bound(held.lane);
+        bound.bytes.fetch_add(bytes, Ordering::SeqCst);
+        bound.count.fetch_add(1, Ordering::SeqCst);
         Flown { flight: Arc::clone(self), held: Arc::clone(held), bytes }
     }
 
@@ -131,22 +134,19 @@ pub(crate) struct Flown {
 
 impl Drop for Flown {
     fn drop(&mut self) {
-        let flight = &self.flight;
+        let (flight, lane) = (&self.flight, self.held.lane);
         let held = flight.held.lock().remove(&self.held.token);
         debug_assert!(held.is_some(), "it is in flight until this is dropped");
-        let before = flight.bytes.fetch_sub(self.bytes, Ordering::SeqCst);
+        let Bound { count, bytes, waits, .. } = flight.bound(lane);
+        let before = bytes.fetch_sub(self.bytes, Ordering::SeqCst);
         debug_assert!(before >= self.bytes, "`begin` has added them");
-        let before = flight.bound(self.held.lane).count.fetch_sub(1, Ordering::SeqCst);
+        let before = count.fetch_sub(1, Ordering::SeqCst);
         debug_assert!(before > 0, "`begin` has counted it");
-        // Another lane may wait for its bytes.
-        for lane in Lane::ALL {
-            let waits = &flight.bound(lane).waits;
-            if waits.load(Ordering::SeqCst)
-                && flight.free(lane).is_some()
-                && waits.swap(false, Ordering::SeqCst)
-            {
-                flight.claimer.send(Message::Ask).unwrap_or_default();
-            }
+        if waits.load(Ordering::SeqCst)
+            && flight.free(lane).is_some()
+            && waits.swap(false, Ordering::SeqCst)
+        {
+            flight.claimer.send(Message::Ask).unwrap_or_default();
         }
     }
 }

@@ -48,11 +48,14 @@ impl Call {
     }
 
     fn must_end(&self, held: &Held, now: Moment) -> Option<Reason> {
-        match () {
-            () if held.is_abandoned() => Some(Reason::Abandoned),
-            () if held.is_lost(now) => Some(Reason::Lost),
-            () if self.limit(held).is_some_and(|limit| limit <= now) => Some(Reason::TimedOut),
-            () => None,
+        if held.is_abandoned() {
+            Some(Reason::Abandoned)
+        } else if held.is_lost(now) {
+            Some(Reason::Lost)
+        } else if self.limit(held).is_some_and(|limit| limit <= now) {
+            Some(Reason::TimedOut)
+        } else {
+            None
         }
     }
 

@@ -14,7 +14,8 @@
 //! even if all workers are in handlers for hours, leases are renewed.
 //!
 //! Closures and futures are two *lanes*. Each lane has its own limits and its own claims, so a lane
-//! that is full does not block the other.
+//! that is full does not block the other. The lane whose last claim leased jobs is asked last, so
+//! that its backlog does not use up the catch-up rate.
 //!
 //! A claim is limited by the jobs and bytes of payloads that may be in flight, and by the catch-up
 //! rate. It leases no more jobs than the workers are expected to begin within a tenth of a second,
@@ -94,10 +95,11 @@ pub(crate) struct Claimer {
     /// Receives a value when the claimer leases no more jobs. `None` after that.
     stopped: Option<Sender<()>>,
     rate: Option<Rate>,
-    /// The lanes that have handlers.
+    /// The lanes that have handlers, in the order of the next claims.
     lanes: Vec<LaneClaims>,
     /// The time that the store's clock shows, and when the claimer first saw it.
     shown: (Timestamp, Moment),
+    /// The number of times in a row that a claim has failed, in any lane.
     failures: u32,
     leased: Vec<Leased>,
     unknown: BTreeSet<crate::store::Kind>,
@@ -112,6 +114,8 @@ struct LaneClaims {
     kinds: Kinds,
     /// The result of the last claim, and the time before it was sent.
     last: Option<(Next, Moment)>,
+    /// The last claim leased jobs.
+    was_served: bool,
 }
 
 impl LaneClaims {
@@ -119,7 +123,8 @@ impl LaneClaims {
     fn new(shared: &Shared, lane: Lane) -> Option<Self> {
         let handlers = shared.handlers.iter().filter(|(_, handler)| handler.lane() == lane);
         let all = Kinds::new(handlers.map(|(kind, _)| kind.clone()));
-        (!all.is_empty()).then(|| Self { lane, kinds: all.clone(), all, last: None })
+        let kinds = all.clone();
+        (!all.is_empty()).then_some(Self { lane, all, kinds, last: None, was_served: false })
     }
 
     /// Returns `true` if the first visible job is late by now, judging by the last claim.
@@ -239,23 +244,33 @@ impl Claimer {
     /// Claims due jobs, once for each lane, and sets the time of the next claim.
     fn ask(&mut self) {
         let (asked, mut next) = (self.wheel.now(), None::<Moment>);
+        if self.lanes.first().is_some_and(|first| first.was_served) {
+            self.lanes.rotate_left(1);
+        }
+        let mut has_failed = false;
         for lane in 0..self.lanes.len() {
             match self.claim(lane, asked) {
                 Ok(at) => next = next.into_iter().chain(at).min(),
-                Err(failed) => {
-                    self.timers.shared().reporter.report_failure(&failed);
-                    self.failures += 1;
-                    return self.ask_at(asked.saturating_add(pause(self.failures)));
+                Err(error) => {
+                    self.timers.shared().reporter.report_failure(&error);
+                    has_failed = true;
+                    // The claim of the other lane would wait for the timeout of the store again.
+                    if error.is_transient() {
+                        break;
+                    }
                 }
             }
         }
-        next.into_iter().for_each(|next| self.ask_at(next));
+        self.failures = if has_failed { self.failures.saturating_add(1) } else { 0 };
+        let again = has_failed.then(|| asked.saturating_add(pause(self.failures)));
+        next.into_iter().chain(again).min().into_iter().for_each(|next| self.ask_at(next));
     }
 
     /// Claims due jobs of a lane. Returns the time of the next claim. `None` if a message will
     /// cause it.
     fn claim(&mut self, lane: usize, asked: Moment) -> Result<Option<Moment>, StoreError> {
         let shared = self.timers.shared();
+        self.lanes[lane].was_served = false;
         let its = &self.lanes[lane];
         let Some(room) = shared.flight.room(its.lane) else { return Ok(None) };
         let is_late = its.is_late(asked);
@@ -270,7 +285,6 @@ impl Claimer {
         let connection = Arc::clone(&self.store);
         let mut store = connection.lock();
         let next = claim(shared, &mut **store, (&its.kinds, limit), &mut self.leased)?;
-        self.failures = 0;
         if self.shown.0 != next.now {
             self.shown = (next.now, asked);
         }
@@ -278,6 +292,7 @@ impl Claimer {
         let ready = self.hand_out(next, asked);
         self.begin(store, ready);
         self.lanes[lane].last = Some((next, asked));
+        self.lanes[lane].was_served = count > 0;
         if count == limit.jobs {
             self.sender.send(Message::Ask).unwrap_or_default();
             return Ok(None);

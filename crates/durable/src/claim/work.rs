@@ -353,13 +353,22 @@ impl Task {
 }
 
 impl Drop for Task {
-    /// Releases the lease if the handler was never called, because of a stop. If the handler was
-    /// called and did not end, the attempt counts, and the lease runs out.
+    /// Releases the job if its handler was never called: because of a stop, or because an executor
+    /// dropped the run. An executor may drop each run at once, so then the job is visible again
+    /// only after the time in which its lease would be renewed. If the handler was called and did
+    /// not end, the attempt counts, and the lease runs out.
     fn drop(&mut self) {
-        if self.flown.is_some() && !self.was_called && !std::thread::panicking() {
-            let released = self.release();
-            self.end(released);
+        if self.flown.is_none() || self.was_called {
+            return;
         }
+        let shared = self.timers.shared();
+        let mut wait = Duration::ZERO;
+        if self.held.is_running() && !shared.stopping.load(Ordering::SeqCst) {
+            wait = shared.settings.visibility / 3;
+            shared.reporter.report(Some(self.held.name.clone()), EventKind::Dropped(wait));
+        }
+        let released = self.release_at(When::After(wait));
+        self.end(released);
     }
 }
 

@@ -16,6 +16,10 @@ use wheelhouse_service::{AsyncRun, Backoff, Clock, MonotonicClock};
 /// renews the leases of all runs.
 const ASYNC_RUNS: usize = MOST_IN_BATCH;
 
+/// The longest visibility timeout and the longest time between polls: a year. The wheel of the
+/// claimer cannot represent times that are centuries away.
+const LONGEST: Duration = Duration::from_secs(365 * 86_400);
+
 /// Configures durable timers, and starts them.
 ///
 /// ```
@@ -117,8 +121,9 @@ impl Builder {
     /// 1,024 by default. No more of their jobs are leased, so other programs run the rest.
     ///
     /// A future that waits costs no thread. But its lease is renewed three times in a [visibility
-    /// timeout](Self::visibility_timeout), and its payload stays in memory, within the 16 MiB of
-    /// all payloads. The leases of 1,024 runs are renewed in one commit.
+    /// timeout](Self::visibility_timeout), and its payload stays in memory: at most 16 MiB of
+    /// payloads of async handlers are leased from a store at a time. The leases of 1,024 runs are
+    /// renewed in one commit.
     pub fn async_runs(mut self, runs: usize) -> Self {
         self.async_runs = runs;
         self
@@ -129,8 +134,10 @@ impl Builder {
     /// [`workers`](Self::workers) poll them: there, futures that need the reactor or the timers of
     /// a runtime panic. The function must return soon.
     ///
-    /// If the executor drops a run before it began, the job is released. If it drops it later, the
-    /// run has failed, and is retried.
+    /// If the executor drops a run before it began, the job is released, and due again after a
+    /// third of the [visibility timeout](Self::visibility_timeout); an
+    /// [event](crate::EventKind::Dropped) reports it. If it drops it later, the run has failed, and
+    /// is retried.
     ///
     /// ```
     /// use wheelhouse_durable::store::MemoryStore;
@@ -156,7 +163,7 @@ impl Builder {
     ///
     /// Beyond one job for each worker, no more are leased than the workers can begin within a tenth
     /// of a second, judging by earlier runs. So if handlers take long, jobs are left to programs
-    /// with a free worker. At most 16 MiB of payloads of a store are leased at a time.
+    /// with a free worker. At most 16 MiB of payloads are leased from a store at a time.
     pub fn max_in_flight(mut self, jobs: usize) -> Self {
         self.max_in_flight = Some(jobs);
         self
@@ -299,6 +306,7 @@ impl Builder {
         refuse(settings.max_attempts == 0, "`max_attempts` of zero: no job would ever run")?;
         refuse(settings.catch_up_rate == Some(0), "`catch_up_rate` of zero: leave it out")?;
         refuse(settings.poll < Duration::from_millis(1), "`poll` below a millisecond")?;
+        refuse(settings.poll > LONGEST, "`poll` above a year: set a year at most")?;
         refuse(
             settings.slow_after.is_zero(),
             "a `slow_after` of zero: each run would be reported",
@@ -306,6 +314,8 @@ impl Builder {
         refuse(settings.limit == Some(Duration::ZERO), "a `limit` of zero: leave it out for none")?;
         let short = settings.visibility < Duration::from_millis(3);
         refuse(short, "a `visibility_timeout` below 3 ms cannot be renewed")?;
+        let long = settings.visibility > LONGEST;
+        refuse(long, "a `visibility_timeout` above a year: leases are renewed, so use less")?;
         let handlers = handlers.checked()?;
         let boxed = |store| -> Box<dyn Store> { Box::new(store) };
         let stores: Vec<_> = stores.into_iter().map(boxed).collect();

@@ -40,7 +40,9 @@ use wheelhouse_service::{AsyncRun, Clock, Scheduler, Service, Stop, Stopping};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Dropping it stops it, as [`stop`](Self::stop) does.
+/// Dropping it stops it, as [`stop`](Self::stop) does. With async handlers, do not drop it on a
+/// thread that their executor needs: the drop waits for runs that cannot continue. Use
+/// [`stop_async`](Self::stop_async).
 pub struct Durable {
     timers: Timers,
     /// The pool that runs jobs, and does nothing else. So leases are renewed while all of its
@@ -188,6 +190,9 @@ impl Durable {
     /// begun are released, and the ends of runs are committed. Returns when all of this is durable.
     /// Jobs stay in the store. Dropping a `Durable` does the same.
     ///
+    /// With async handlers, do not call it on a thread that their executor needs: it waits for runs
+    /// that cannot continue. Use [`stop_async`](Self::stop_async).
+    ///
     /// If a handler calls it, or drops the `Durable`, it returns at once: another thread waits for
     /// all runs, including that of the handler, and commits their ends.
     pub fn stop(mut self) {
@@ -201,6 +206,9 @@ impl Durable {
     ///
     /// The futures of [async handlers](crate::Handlers::on_async) that are still running are
     /// dropped at their next `.await`.
+    ///
+    /// With async handlers, do not call it on a thread that their executor needs: it waits for runs
+    /// that cannot continue. Use [`stop_within_async`](Self::stop_within_async).
     pub fn stop_within(mut self, longest: Duration) -> usize {
         self.end(Some(longest))
     }

@@ -31,8 +31,10 @@ pub(crate) struct Held {
     pub(crate) context: BTreeMap<String, String>,
     /// When its handler was called, by this program's clock, plus 1. 0: not called yet.
     called: AtomicU64,
-    /// Already reported: the run is slow; the run has reached its limit.
-    told: [AtomicBool; 2],
+    /// The run was reported as still running.
+    was_slow: AtomicBool,
+    /// The run has reached its limit, which is reported once.
+    timed_out: AtomicBool,
     /// The run has ended; its end may not be committed yet.
     ended: AtomicBool,
     /// The program no longer waits for this run.
@@ -59,7 +61,8 @@ impl Held {
             limit,
             context,
             called: AtomicU64::new(0),
-            told: [AtomicBool::new(false), AtomicBool::new(false)],
+            was_slow: AtomicBool::new(false),
+            timed_out: AtomicBool::new(false),
             ended: AtomicBool::new(false),
             is_abandoned: AtomicBool::new(false),
             waker: Mutex::new(None),
@@ -101,9 +104,9 @@ impl Held {
             return (None, None);
         }
         let took = Duration::from_nanos(now.as_nanos().saturating_sub(called - 1));
-        let is_new = |which: usize| !self.told[which].swap(true, Ordering::Relaxed);
-        let slow = (took > slow_after && is_new(0)).then_some(took);
-        (slow, self.limit.filter(|limit| took >= *limit && is_new(1)))
+        let is_slow = took > slow_after && !self.was_slow.swap(true, Ordering::Relaxed);
+        let limit = self.limit.filter(|limit| took >= *limit && self.time_out());
+        (is_slow.then_some(took), limit)
     }
 
     /// Records that the program no longer waits for the run. Its future is dropped.
@@ -137,7 +140,7 @@ impl Held {
 
     /// Returns `true` if the run has reached its limit, so that its lease is not renewed.
     pub(crate) fn has_timed_out(&self) -> bool {
-        self.told[1].load(Ordering::Relaxed)
+        self.timed_out.load(Ordering::Relaxed)
     }
 
     /// Returns `true` if the run has begun and not ended.
@@ -152,7 +155,7 @@ impl Held {
 
     /// Records that the run has reached its limit. Returns `true` the first time.
     pub(crate) fn time_out(&self) -> bool {
-        !self.told[1].swap(true, Ordering::Relaxed)
+        !self.timed_out.swap(true, Ordering::Relaxed)
     }
 
     /// When the lease ends.

@@ -76,6 +76,9 @@ pub enum EventKind {
     /// The future of an async handler is dropped, which counts as a failure. Any other handler
     /// keeps running; its lease is not renewed, so another worker takes the job over.
     TimedOut(Duration),
+    /// The executor of [`Builder::spawn_on`](crate::Builder::spawn_on) dropped the run before its
+    /// handler was called. The job is released and is due again after this time.
+    Dropped(Duration),
     /// The job's policy has a part that this program does not know, because a newer version has
     /// written it, or a time zone that this machine does not have. The job waits for a program
     /// that knows it.
@@ -118,6 +121,11 @@ impl fmt::Display for Event {
                 f,
                 "has reached its limit of {limit:?}: an async run is dropped and retried; any \
                  other run keeps its worker, and another worker takes the job over after its lease"
+            ),
+            EventKind::Dropped(wait) => write!(
+                f,
+                "did not begin: the executor dropped the run, so it is due again after {wait:?}; \
+                 check that the runtime that `spawn_on` uses is running"
             ),
             EventKind::NotUnderstood => f.write_str(
                 "waits: its policy was written by a newer version, or names a time zone that this \

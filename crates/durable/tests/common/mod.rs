@@ -146,6 +146,8 @@ struct Plan {
     down: bool,
     refused: Option<Vec<u8>>,
     never_acked: Option<&'static str>,
+    never_claimed: Option<&'static str>,
+    refused_claims: usize,
     commits: Vec<usize>,
     renewals: Vec<usize>,
     calls: usize,
@@ -172,6 +174,16 @@ impl Faults {
     /// Lets the store refuse each ack of this job, with the error that it is damaged.
     pub(crate) fn refuse_acks_of(&self, key: &'static str) {
         self.inner.lock().never_acked = Some(key);
+    }
+
+    /// Lets the store refuse each claim of this kind, with the error that it is damaged.
+    pub(crate) fn refuse_claims_of(&self, kind: &'static str) {
+        self.inner.lock().never_claimed = Some(kind);
+    }
+
+    /// The number of claims that were refused by [`refuse_claims_of`](Self::refuse_claims_of).
+    pub(crate) fn refused_claims(&self) -> usize {
+        self.inner.lock().refused_claims
     }
 
     /// The sizes of all commits.
@@ -277,6 +289,12 @@ impl Store for FaultyStore {
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
+        let mut plan = self.faults.inner.lock();
+        if plan.never_claimed.is_some_and(|never| kinds.contains(never)) {
+            plan.refused_claims += 1;
+            return Err(StoreError::Damaged("a page".to_owned()));
+        }
+        drop(plan);
         let before = into.len();
         let claimed = self.call(|store| store.claim(kinds, limit, visibility, into));
         if claimed.is_err() {
