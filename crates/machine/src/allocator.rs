@@ -136,8 +136,9 @@ mod tests {
         const BYTES: usize = if cfg!(miri) { 1 << 18 } else { 1 << 24 };
         let growth = |before: usize| allocated().cast_signed() - before.cast_signed();
         // The tolerance is for other threads, which may print.
-        let is_about =
-            |bytes: isize, expected: usize| (bytes - expected.cast_signed()).unsigned_abs() < BYTES / 16;
+        let is_about = |bytes: isize, expected: usize| {
+            (bytes - expected.cast_signed()).unsigned_abs() < BYTES / 16
+        };
         let before = allocated();
         let mut block: Vec<u8> = Vec::with_capacity(BYTES);
         assert!(is_about(growth(before), BYTES));
