@@ -18,8 +18,8 @@ const HUGE_JUMP: u64 = 64 * 8;
 /// Contract 11: by the counts of the structure's meter, the average work of each operation is
 /// within [`Info::bounds`](wheelhouse_core::backend::Info::bounds), and a call over a huge distance
 /// is cheap. The reference workload has n = 2^10, 2^12 and 2^14 timers, in release builds also 2^16
-/// and 2^18, but at most [`Info::most`](wheelhouse_core::backend::Info::most). Delays are uniform
-/// in 1 to 2^20:
+/// and 2^18, but at most [`Info::max_timers`](wheelhouse_core::backend::Info::max_timers). Delays
+/// are uniform in 1 to 2^20:
 ///
 /// * insert: n timers into an empty structure;
 /// * cancel: a random one of n timers, with another inserted after each;
