@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// Pages whose links are checked.
 const PAGES: [&str; 4] = ["ARCHITECTURE.md", "TESTING.md", "README.md", "CONTRIBUTING.md"];
-/// What users build: none of these depends on a crate that measures.
+/// The crates for users. None of them depends on a crate that measures.
 const PRODUCTS: [&str; 5] = ["service", "durable", "store-sqlite", "store-postgres", "store-redis"];
 /// The crates of the workspace that products may depend on.
 const PARTS: [&str; 6] = ["core", "hierarchical-wheel", "record", "workload", "service", "durable"];

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 use wheelhouse_durable::store::State;
-use wheelhouse_durable::{AsyncRun, Builder, Handlers, MAX_PAYLOAD, Next, StartError};
+use wheelhouse_durable::{AsyncRun, Builder, Durable, Handlers, MAX_PAYLOAD, Next, StartError};
 
 /// A kind whose handler is a closure. That of [`KIND`] is async.
 const SYNC: &str = "sync/1";
@@ -20,6 +20,15 @@ fn both() -> Handlers {
     Handlers::new()
         .on_async_bytes(KIND, |_, _| async { Ok(Next::Done) })
         .on_bytes(SYNC, |_, _| Ok(Next::Done))
+}
+
+/// Timers whose async runs come to the receiver. The receiver must be dropped first, since the stop
+/// of the timers waits for the runs in it: bind the two as `(timers, runs)`.
+fn with_runs(world: &World) -> (Durable, Receiver<AsyncRun>) {
+    let (sender, runs) = unbounded();
+    let builder = world.builder(both());
+    let builder = builder.spawn_on(move |run| sender.send(run).unwrap_or_default());
+    (builder.start(world.store.clone()).unwrap(), runs)
 }
 
 fn receive<T>(receiver: &Receiver<T>) -> T {
@@ -51,11 +60,7 @@ fn an_executor_that_drops_all_runs_is_no_busy_loop() {
 #[test]
 fn a_run_that_is_dropped_by_a_panic_is_released() {
     let world = World::new();
-    let (sender, runs) = unbounded::<AsyncRun>();
-    let builder = world.builder(both());
-    let builder = builder.spawn_on(move |run| sender.send(run).unwrap_or_default());
-    let timers = builder.start(world.store.clone()).unwrap();
-    let runs = runs; // Dropped before the timers, whose stop waits for the runs in it.
+    let (timers, runs) = with_runs(&world);
     timers.after(secs(0)).schedule_bytes(KIND, "").unwrap();
     let run = receive(&runs);
     let panics = thread::spawn(move || {
@@ -128,11 +133,7 @@ fn the_pauses_of_a_lane_whose_claims_fail_grow() {
 #[test]
 fn each_lane_has_its_own_bytes() {
     let world = World::new();
-    let (sender, runs) = unbounded::<AsyncRun>();
-    let builder = world.builder(both());
-    let builder = builder.spawn_on(move |run| sender.send(run).unwrap_or_default());
-    let timers = builder.start(world.store.clone()).unwrap();
-    let runs = runs; // Dropped before the timers, whose stop waits for the runs in it.
+    let (timers, runs) = with_runs(&world);
     for _ in 0..20 {
         timers.after(secs(0)).schedule_bytes(KIND, vec![0; MAX_PAYLOAD]).unwrap();
     }

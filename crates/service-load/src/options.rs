@@ -13,7 +13,7 @@ use wheelhouse_frame::run::Plan;
 use wheelhouse_frame::{Experiment as _, select_contenders};
 use wheelhouse_present::console::say;
 
-/// What to play, at which sizes, and where to write the results.
+/// The experiments, their sizes, and the folder of the results.
 #[derive(Clone, Debug, Args)]
 pub struct Options {
     #[command(flatten)]

@@ -11,12 +11,7 @@ use crate::transaction::{Failed, transact};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;
-use wheelhouse_durable::store::{Backoff, StoreError, Waker};
-
-/// The pauses between attempts of a call.
-fn backoff() -> Backoff {
-    Backoff::new(Duration::from_millis(10)).cap(Duration::from_secs(1)).jitter(0.5)
-}
+use wheelhouse_durable::store::{StoreError, Waker, reconnect_backoff};
 
 /// A queue on a server.
 pub(crate) struct Session {
@@ -83,7 +78,8 @@ impl Session {
             let first_conflict =
                 how == Retry::SameConnection && !std::mem::replace(&mut exclusive, true);
             failures += u32::from(!first_conflict);
-            let pause = if first_conflict { Duration::ZERO } else { backoff().wait(failures) };
+            let pause =
+                if first_conflict { Duration::ZERO } else { reconnect_backoff().wait(failures) };
             if how == Retry::Never || Instant::now() + pause > until {
                 return Err(error);
             }

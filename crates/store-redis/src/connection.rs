@@ -12,15 +12,10 @@ use std::io;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use wheelhouse_durable::store::{Backoff, Kinds, StoreError};
+use wheelhouse_durable::store::{Kinds, StoreError, reconnect_backoff};
 
 /// The format that this version writes.
 const FORMAT: u32 = 1;
-
-/// The pauses between attempts to connect.
-fn backoff() -> Backoff {
-    Backoff::new(Duration::from_millis(10)).cap(Duration::from_secs(1)).jitter(0.5)
-}
 
 /// A script, after the common beginning of all scripts.
 macro_rules! script {
@@ -254,7 +249,7 @@ impl Connection {
     /// be after the timeout, or if a retry does not help.
     fn wait(&mut self, begun: Instant, error: StoreError) -> Result<(), StoreError> {
         self.failures = self.failures.saturating_add(1);
-        let pause = backoff().wait(self.failures);
+        let pause = reconnect_backoff().wait(self.failures);
         if !matches!(error, StoreError::Unavailable(_))
             || begun.elapsed() + pause > self.settings.timeout
         {

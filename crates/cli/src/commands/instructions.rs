@@ -89,9 +89,11 @@ fn judge(record: &Record, counted: &Record, filter: &Filter, path: &Path) -> Exi
         say(format_args!("{word}: {finding}"));
     }
     let (failures, gains): (Vec<_>, Vec<_>) = findings.iter().partition(|it| it.is_failure());
-    let anew = format!("`wheelhouse instructions --out {}`", folder(path).display());
+    let record_command = format!("`wheelhouse instructions --out {}`", folder(path).display());
     if !gains.is_empty() {
-        say(format_args!("counts are below the record: to keep the gain, record it with {anew}"));
+        say(format_args!(
+            "counts are below the record: to keep the gain, record it with {record_command}"
+        ));
     }
     let tolerated = TOLERANCE * 100.0;
     if failures.is_empty() {
@@ -102,7 +104,7 @@ fn judge(record: &Record, counted: &Record, filter: &Filter, path: &Path) -> Exi
     let more = failures.iter().filter(|it| matches!(it, Finding::Regressed { .. })).count();
     say(format_args!(
         "error: {more} take over {tolerated} % more than recorded, {} are missing; \
-         fix the change, or record it with {anew} and say why in the commit",
+         fix the change, or record it with {record_command} and say why in the commit",
         failures.len() - more
     ));
     ExitCode::FAILURE

@@ -6,11 +6,11 @@ use crate::commit::MOST_IN_BATCH;
 use crate::error::StartError;
 use crate::handlers::Handlers;
 use crate::observe::{Event, Observer};
-use crate::store::Store;
+use crate::store::{Store, spread_backoff};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use wheelhouse_service::{AsyncRun, Backoff, Clock, MonotonicClock};
+use wheelhouse_service::{AsyncRun, Clock, MonotonicClock};
 
 /// The most async runs in flight by default. It is the most changes in a commit, so one commit
 /// renews the leases of all runs.
@@ -71,7 +71,7 @@ impl Builder {
             visibility: Duration::from_secs(30),
             poll: Duration::from_secs(1),
             max_attempts: 20,
-            backoff: backoff(Duration::from_secs(1), Duration::from_secs(3_600)),
+            backoff: spread_backoff(Duration::from_secs(1), Duration::from_secs(3_600)),
             catch_up_rate: None,
             slow_after: Duration::from_secs(30),
             limit: None,
@@ -188,7 +188,7 @@ impl Builder {
     /// long after each further one, up to `longest`; 1 s and an hour by default. A random share of
     /// up to a half is subtracted from each wait.
     pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
-        self.settings.backoff = backoff(first, longest);
+        self.settings.backoff = spread_backoff(first, longest);
         self
     }
 
@@ -323,12 +323,6 @@ impl Builder {
         let bounds = [(max_in_flight, workers), (async_runs, async_runs)];
         assemble(stores, Parts { handlers, queue, clock, bounds, settings, observer }, spawner)
     }
-}
-
-/// Subtracts a random share of up to a half from each delay, so that jobs that failed together do
-/// not retry together.
-fn backoff(first: Duration, longest: Duration) -> Backoff {
-    Backoff::new(first).cap(longest).jitter(0.5)
 }
 
 impl fmt::Debug for Builder {

@@ -68,9 +68,21 @@ pub use memory::MemoryStore;
 
 use std::time::Duration;
 
+pub use wheelhouse_service::Backoff;
 /// A callback for when a job is visible earlier than the last [`Next`] of the store said. It must
 /// not block.
-pub use wheelhouse_service::{Backoff, Waker};
+pub use wheelhouse_service::Waker;
+
+/// The pauses between attempts to reach a server: from 10 ms to 1 s.
+pub fn reconnect_backoff() -> Backoff {
+    spread_backoff(Duration::from_millis(10), Duration::from_secs(1))
+}
+
+/// Subtracts a random share of up to a half from each pause, so that what failed together is not
+/// retried together.
+pub(crate) fn spread_backoff(first: Duration, longest: Duration) -> Backoff {
+    Backoff::new(first).cap(longest).jitter(0.5)
+}
 
 /// A store of jobs. See the [module](self) for rows, states, numbers and time.
 ///

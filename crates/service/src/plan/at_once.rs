@@ -59,12 +59,12 @@ impl Handle {
 
     fn hand_over<W: Work>(&self, work: W, is_async: bool) -> Result<(), (Reason, W)> {
         let (shards, shard) = (self.shards(), self.shards().own_shard());
-        let (id, turn) = match shards.schedule_due(shard, Box::new(work), is_async) {
+        let dispatch = Dispatch { is_async, ..Dispatch::default() };
+        let (id, turn) = match shards.schedule_due(shard, Box::new(work), dispatch.clone()) {
             Ok(scheduled) => scheduled,
             Err((reason, work)) => return Err(self.rejected(shard, reason, unboxed(work))),
         };
         if let Some(turn) = turn {
-            let dispatch = Dispatch { is_async, ..Dispatch::default() };
             let run = DueRun::new(self.clone(), id, None, turn, dispatch);
             ReadyQueue::push(self, ReadyItem::Due(run));
         }

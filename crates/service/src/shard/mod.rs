@@ -34,7 +34,7 @@ pub(crate) use runs::Watch;
 pub(crate) use state::{NewJob, ShardState, ShardWork, StopStage, TakenJob, TakenWork};
 pub(crate) use work_slab::{SlabWork, Slabs, WorkSlab};
 
-use crate::job::{Id, Info, Key, Turn};
+use crate::job::{Dispatch, Id, Info, Key, Turn};
 use crate::observe::{Distributions, Snapshot};
 use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex};
 use crate::time::{Clock, Due, Moment, Ticks};
@@ -255,13 +255,13 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         &self,
         shard: u32,
         work: Box<W>,
-        is_async: bool,
+        dispatch: Dispatch,
     ) -> Result<(Id, Option<Turn>), (Reason, Box<W>)> {
         if let Err(reason) = self.admit(false) {
             return Err((reason, work));
         }
         let now = self.now();
-        let scheduled = self.with(shard, |state| state.schedule_due(now, work, is_async));
+        let scheduled = self.with(shard, |state| state.schedule_due(now, work, dispatch));
         scheduled.map_err(|work| {
             self.release_room();
             (Reason::Stopped, work)

@@ -269,13 +269,12 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         &mut self,
         now: Moment,
         work: Box<W>,
-        is_async: bool,
+        dispatch: Dispatch,
     ) -> Result<(Id, Option<Turn>), Box<W>> {
         if self.stage != StopStage::Open {
             return Err(work);
         }
-        let body = if is_async {
-            let dispatch = Dispatch { is_async, ..Dispatch::default() };
+        let body = if dispatch.is_async {
             let mut job = JobState::plain(work, self.ticks);
             job.rare.get_or_insert_default().dispatch = dispatch;
             Body::Other(Other::Full { job: self.job_states.insert(job), with_rare: true })

@@ -28,7 +28,7 @@ pub struct Messages {
     pub per_response: u32,
 }
 
-/// Labels per pair. Of the ten timers three are never started: the two for requests of the server,
+/// Labels per pair. Three of the ten timers are never started: the two for requests of the server,
 /// and the pace timer of the client.
 const TIMERS: u32 = 7;
 const CLIENT_IDLE: u32 = 0;

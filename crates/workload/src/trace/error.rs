@@ -24,7 +24,7 @@ pub enum TraceError {
     Corrupt {
         /// The block, counted from 1; 0 is the header.
         block: u64,
-        /// What is wrong.
+        /// A description of the fault.
         what: &'static str,
     },
     /// A length is above its bound. Nothing was allocated for it.
