@@ -70,6 +70,8 @@ mod error;
 mod handlers;
 mod observe;
 mod plan;
+#[cfg(feature = "sim")]
+pub mod sim;
 pub mod store;
 
 pub use commit::Commit;
@@ -86,6 +88,6 @@ pub use wheelhouse_service::{AsyncRun, Stopping};
 pub const MAX_PAYLOAD: usize = 1 << 20;
 
 /// Compiles and runs the program of the README.
-#[cfg(all(doctest, feature = "serde", feature = "cron"))]
+#[cfg(all(doctest, feature = "serde", feature = "cron", feature = "sim"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

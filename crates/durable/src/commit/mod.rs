@@ -25,6 +25,7 @@ pub(crate) use queue::{MOST_IN_BATCH, Queue, Rank, Receives};
 pub use ticket::Commit;
 pub(crate) use ticket::Promise;
 
+use crate::Timers;
 use crate::claim::Recipient;
 use crate::drive::Shared;
 use crate::error::Error;
@@ -45,22 +46,55 @@ pub(crate) fn pause(failures: u32) -> Duration {
     Duration::from_millis(25 << failures.min(6))
 }
 
-/// Runs the thread until the queue is closed and empty.
-pub(crate) fn run(shared: &Shared) {
-    // Also if this thread panics, no caller waits for it any more.
-    let _closed = queue::CloseOnDrop(&shared.queue_of_changes);
-    let (mut kept, mut failures, mut last_tries) = (Batch::default(), 0, 0);
-    loop {
-        let patience = (!kept.is_empty()).then(|| pause(failures));
-        let Some(batch) = shared.queue_of_changes.take(&mut kept, patience) else { return };
-        kept = commit(shared, batch);
-        failures = if kept.is_empty() { 0 } else { failures + 1 };
-        if failures > 0 && shared.queue_of_changes.is_closed() {
-            last_tries += 1;
-            if last_tries > LAST_TRIES {
-                return;
-            }
-        }
+/// The state of the committer's thread. When it is dropped, the queue is closed: also if the thread
+/// panics, no caller waits for it any more.
+pub(crate) struct Committer {
+    timers: Timers,
+    /// The changes to retry.
+    kept: Batch,
+    /// The number of times in a row that a commit has failed.
+    failures: u32,
+    /// The number of failed commits since the queue was closed.
+    last_tries: u32,
+}
+
+impl Committer {
+    pub(crate) fn new(timers: Timers) -> Self {
+        Self { timers, kept: Batch::default(), failures: 0, last_tries: 0 }
+    }
+
+    /// Runs the thread until the queue is closed and empty.
+    pub(crate) fn run(mut self) {
+        while self.step(self.pause()) {}
+    }
+
+    /// Returns the longest time until the next step. `None` if no changes are kept.
+    pub(crate) fn pause(&self) -> Option<Duration> {
+        (!self.kept.is_empty()).then(|| pause(self.failures))
+    }
+
+    /// Returns `true` if a change waits for the next step.
+    #[cfg(feature = "sim")]
+    pub(crate) fn has_changes(&self) -> bool {
+        self.timers.shared().queue_of_changes.has_changes()
+    }
+
+    /// Waits for changes, but for at most `patience` if it is given, and commits them together with
+    /// those that are kept. Returns `false` when the thread is to end.
+    pub(crate) fn step(&mut self, patience: Option<Duration>) -> bool {
+        let queue = &self.timers.shared().queue_of_changes;
+        let Some(batch) = queue.take(&mut self.kept, patience) else { return false };
+        self.kept = commit(self.timers.shared(), batch);
+        self.failures = if self.kept.is_empty() { 0 } else { self.failures + 1 };
+        let queue = &self.timers.shared().queue_of_changes;
+        self.last_tries += u32::from(self.failures > 0 && queue.is_closed());
+        self.last_tries <= LAST_TRIES
+    }
+}
+
+impl Drop for Committer {
+    fn drop(&mut self) {
+        self.timers.shared().queue_of_changes.end();
     }
 }
 

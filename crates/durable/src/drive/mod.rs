@@ -5,6 +5,7 @@ mod builder;
 mod durable;
 mod inside;
 mod jobs;
+mod parts;
 mod paused;
 mod pausing;
 mod planning;
@@ -15,6 +16,8 @@ pub use builder::Builder;
 pub use durable::Durable;
 pub(crate) use inside::Inside;
 pub use jobs::{JobState, Jobs};
+#[cfg(feature = "sim")]
+pub(crate) use parts::Parts;
 pub(crate) use paused::Paused;
 pub use timers::{Cancel, Timers};
 

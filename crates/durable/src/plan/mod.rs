@@ -299,5 +299,9 @@ fn made_key() -> Key {
 }
 
 fn random() -> u64 {
+    #[cfg(feature = "sim")]
+    if let Some(random) = crate::sim::random() {
+        return random;
+    }
     RandomState::new().hash_one(Instant::now())
 }
