@@ -17,8 +17,8 @@ const MOST_BYTES: usize = 16 << 20;
 
 /// See the [module](self).
 pub(crate) struct Flight {
-    /// Jobs that were claimed and whose ends are not committed. Their leases are renewed, the oldest
-    /// first.
+    /// Jobs that were claimed and whose ends are not committed. Their leases are renewed, the
+    /// oldest first.
     held: Mutex<BTreeMap<Token, Arc<Held>>>,
     /// By [`Lane`].
     bounds: [Bound; 2],
@@ -94,9 +94,9 @@ impl Flight {
         Flown { flight: Arc::clone(self), held: Arc::clone(held), bytes }
     }
 
-    /// Wakes the claimer so that it looks for pauses.
-    pub(crate) fn look(&self) {
-        self.claimer.send(Message::Watch).unwrap_or_default();
+    /// Sends a message to the claimer.
+    pub(crate) fn tell(&self, message: Message) {
+        self.claimer.send(message).unwrap_or_default();
     }
 
     /// The number of jobs in flight.

@@ -22,8 +22,8 @@ struct Slot {
 }
 
 impl Slot {
-    /// Waits until the outcome is told, but for at most `longest` if it is given. Returns `false` if
-    /// it is not told.
+    /// Waits for the outcome, but for at most `longest` if it is given. Returns `false` if there is
+    /// none yet.
     fn wait(&self, longest: Option<Duration>) -> bool {
         let is_told = |state: &State| matches!(state, State::Told(_));
         #[cfg(feature = "sim")]

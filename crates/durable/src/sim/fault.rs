@@ -94,6 +94,8 @@ pub(super) struct Site {
 pub(super) enum Fault {
     /// The process is killed, and started again after this time.
     Kill(Duration),
+    /// The program is stopped as for an update, and started again this time after it has ended.
+    Stop(Duration),
     /// The process stands still.
     Stall(Duration),
     /// The machine is suspended: the process stands still, and its clock too.
@@ -119,6 +121,7 @@ impl fmt::Display for Shown<'_> {
         let (Site { program, place, is_after, nth }, fault) = self.0;
         let what = match fault {
             Fault::Kill(down) => format!("program {program} is killed for {down:.1?}"),
+            Fault::Stop(down) => format!("program {program} is stopped, and down for {down:.1?},"),
             Fault::Stall(time) => format!("program {program} stalls for {time:.1?}"),
             Fault::Suspend(time) => {
                 format!("the machine of program {program} is suspended for {time:.1?}")
@@ -151,7 +154,7 @@ pub(super) struct Faults {
     /// of a few jobs would often have none.
     countdown: u32,
     /// The kinds of faults that may strike, one for each of [`Fault`].
-    allowed: [bool; 7],
+    allowed: [bool; 8],
     counts: BTreeMap<(usize, Place, bool), u32>,
     pub(super) struck: Vec<Strike>,
 }
@@ -165,7 +168,7 @@ impl Faults {
         let one_in = [2, 4, 8, 32, 128][rng.usize(0..5)];
         let longest = rng.u32(2..=64);
         let countdown = rng.u32(1..=longest);
-        let mut allowed = [(); 7].map(|()| rng.bool());
+        let mut allowed = [(); 8].map(|()| rng.bool());
         // Most seeds have kills.
         allowed[0] |= rng.bool();
         let (counts, struck) = (BTreeMap::new(), Vec::new());
@@ -241,6 +244,7 @@ impl Faults {
             place.is_store().then_some(Fault::Fail),
             (place.is_store() && !is_after).then_some(Fault::Cut(time)),
             (!is_user).then_some(Fault::Jump(if self.rng.bool() { millis } else { -millis })),
+            (*place == Place::Rest).then_some(Fault::Stop(time)),
             // The most common one, twice.
             Some(Fault::Kill(time)),
         ];

@@ -13,36 +13,38 @@
 //! use wheelhouse_durable::sim::{Sim, World};
 //! use wheelhouse_durable::{Durable, DurableRun, Handlers, Next};
 //!
-//! fn payments(bank: World, with_key: bool) -> Handlers {
-//!     Handlers::new().on_bytes("charge/1", move |run: &DurableRun<'_>, order| {
+//! fn payments(bank: &World, with_key: bool) -> Handlers {
+//!     let bank = bank.clone(); // instead of the client of a payment service
+//!     Handlers::new().on_bytes("charge/1", move |run: &DurableRun<'_>, order: &[u8]| {
 //!         let order = str::from_utf8(order)?;
-//!         match with_key {
-//!             // The bank ignores a second charge with the same key.
-//!             true => drop(bank.effect_with_key("charge", order, run.idempotency_key())),
-//!             false => bank.effect("charge", order),
+//!         if with_key {
+//!             bank.effect_with_key("charge", order, run.idempotency_key());
+//!         } else {
+//!             bank.effect("charge", order); // twice, if the program is killed before the ack
 //!         }
 //!         Ok(Next::Done)
 //!     })
 //! }
 //!
-//! let sim = |with_key| {
-//!     Sim::new(move |world| Durable::builder(payments(world.clone(), with_key))).client(
-//!         |_, timers| {
-//!             let half_an_hour = Duration::from_secs(1_800);
-//!             timers.after(half_an_hour).key("order-17").schedule_bytes("charge/1", "17").unwrap();
-//!         },
-//!     )
-//! };
-//! let failure = sim(false).run(0..200).unwrap_err(); // a kill after the effect, before the ack
-//! assert!(failure.to_string().contains("'charge' of '17' took place twice"), "{failure}");
-//! sim(true).run(0..200)?;
+//! fn sim(with_key: bool) -> Sim {
+//!     let sim = Sim::new(move |world| Durable::builder(payments(world, with_key)));
+//!     sim.client(|_, timers| {
+//!         let order = timers.after(Duration::from_secs(1_800)).key("order-17");
+//!         order.schedule_bytes("charge/1", "17").unwrap();
+//!     })
+//! }
+//!
+//! sim(true).run(0..200)?; // in your test
+//! let failure = sim(false).run(0..200).unwrap_err();
+//! assert!(failure.broken.contains("'charge' of '17' took place twice"));
+//! assert!(failure.faults[0].contains("is killed for 1.0s after the effect 'charge'"));
 //! # Ok::<(), Box<wheelhouse_durable::sim::Failure>>(())
 //! ```
 //!
-//! Replace what your handlers call by a fake that reports to [`World::effect`], or to
-//! [`World::effect_with_key`] if the real one takes an idempotency key. State that survives a kill,
-//! such as the accounts of a bank, is a value that all programs share. Do not hold a `std` lock
-//! while you call the world: a kill unwinds your handler, and would poison the lock.
+//! Replace the services that your handlers call by fakes that report to [`World::effect`], or to
+//! [`World::effect_with_key`] if the real service takes an idempotency key. State that survives a
+//! kill, such as the accounts of a bank, is a value that all programs share. Do not hold a `std`
+//! lock while you call the world: a kill unwinds your handler, and would poison the lock.
 //!
 //! # What is simulated
 //!
@@ -173,9 +175,9 @@ pub struct Failure {
 }
 
 impl Sim {
-    /// Two programs, each made by `program`, and a store in memory. Each fourth seed has only one of
-    /// them. `program` is called at each start, also after a kill: a value that must survive kills
-    /// is made outside of it.
+    /// Two programs, each made by `program`, and a store in memory. Each fourth seed has only one
+    /// of them. `program` is called at each start, also after a kill: a value that must survive
+    /// kills is made outside of it.
     pub fn new(program: impl Fn(&World) -> Builder + Send + Sync + 'static) -> Self {
         let memory = |world: &World| {
             let store = MemoryStore::with_clock(world.store_clock());
@@ -227,7 +229,7 @@ impl Sim {
         self
     }
 
-    /// Sets a check at the end of each simulation. If it returns an error, the simulation has failed.
+    /// Sets a check at the end of each simulation. The simulation fails if it returns an error.
     pub fn check(mut self, check: impl Fn(&World) -> Result<(), String> + 'static) -> Self {
         self.check = Arc::new(check);
         self

@@ -3,7 +3,7 @@
 use super::World;
 use super::promise::Run;
 use super::store::SimStore;
-use crate::claim::Claimer;
+use crate::claim::{Claimer, Message};
 use crate::commit::Committer;
 use crate::drive::Parts;
 use crate::handlers::Handler;
@@ -110,6 +110,8 @@ pub(super) struct Program {
     pub(super) stalled: AtomicU32,
     /// Until when it cannot reach the store.
     pub(super) cut_until: AtomicU64,
+    /// How long it is to be down when its stop is complete. Zero if it is not being stopped.
+    stops_for: AtomicU64,
     /// When the committer repeats what has failed.
     again: AtomicU64,
     /// When the claimer looks at the store although no job is due.
@@ -140,6 +142,7 @@ impl Program {
             stalls_until: AtomicU64::new(0),
             stalled: AtomicU32::new(0),
             cut_until: AtomicU64::new(0),
+            stops_for: AtomicU64::new(0),
             again: AtomicU64::new(u64::MAX),
             rests_until: AtomicU64::new(0),
             claimer: Mutex::default(),
@@ -177,9 +180,9 @@ impl Program {
         self.is_dead.load(Ordering::Relaxed)
     }
 
-    /// Returns when a part has something to do, in nanoseconds of the world. `first` is when a job is
-    /// due. Until then an idle claimer polls the store only each [`REST`]: that finds nothing, and
-    /// would take nearly all of the time of a simulation.
+    /// Returns when a part has something to do, in nanoseconds of the world. `first` is when a job
+    /// is due. Until then an idle claimer polls the store only each [`REST`]: a poll finds nothing,
+    /// and polls would take nearly all of the time of a simulation.
     pub(super) fn due(&self, part: Part, first: u64) -> u64 {
         let world = |moment: Moment| match moment {
             Moment::MAX => u64::MAX,
@@ -242,6 +245,28 @@ impl Program {
             let more = until.saturating_sub(before.max(until - nanos));
             self.clock.asleep.fetch_add(more, Ordering::Relaxed);
         }
+    }
+
+    /// Begins what [`Durable::stop`](crate::Durable::stop) does.
+    pub(super) fn stop(&self, down: Duration) {
+        let Some((timers, _)) = self.timers() else { return };
+        let down = u64::try_from(down.as_nanos()).unwrap_or(u64::MAX);
+        self.stops_for.store(down.max(1), Ordering::Relaxed);
+        timers.shared().stopping.store(true, Ordering::SeqCst);
+        timers.shared().flight.tell(Message::Stop);
+        timers.shared().waiting.clear();
+    }
+
+    /// Returns how long it is to be down, if it has been stopped.
+    pub(super) fn is_stopped(&self) -> Option<Duration> {
+        let down = self.stops_for.load(Ordering::Relaxed);
+        let is_over =
+            down > 0
+                && self.claimer.lock().as_ref().is_some_and(Claimer::is_idle)
+                && self.committer.lock().as_ref().is_some_and(|committer| {
+                    !committer.has_changes() && committer.pause().is_none()
+                });
+        is_over.then(|| Duration::from_nanos(down))
     }
 
     /// Nothing that the program does from now on reaches the world.

@@ -1,8 +1,8 @@
 //! Watches all calls of all programs, and reports a guarantee that a call breaks.
 //!
 //! It sees the effect of each call on the store, and the answer that the program received, by the
-//! store's clock. For each key it keeps the promises that were made. It does not repeat the rules of
-//! the store.
+//! store's clock. For each key it keeps the promises that were made. It does not repeat the rules
+//! of the store.
 
 use crate::plan::Policy;
 use crate::store::{

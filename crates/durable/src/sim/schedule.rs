@@ -14,6 +14,8 @@ use std::time::Duration;
 enum Turn {
     Start(usize),
     Run(Arc<Program>, Part),
+    /// The program has been stopped, and is to be down for this time.
+    End(Arc<Program>, Duration),
 }
 
 /// The result of [`World::turn`].
@@ -70,6 +72,10 @@ impl World {
             match slot {
                 Slot::Down(at) => add(*at, Turn::Start(number)),
                 Slot::Starting => {}
+                Slot::Up(program) if program.is_stopped().is_some() => {
+                    let down = program.is_stopped().unwrap_or_default();
+                    add(0, Turn::End(Arc::clone(program), down));
+                }
                 Slot::Up(program) => Part::ALL.into_iter().for_each(|part| {
                     add(program.due(part, first), Turn::Run(Arc::clone(program), part));
                 }),
@@ -83,6 +89,10 @@ impl World {
         drop(state);
         match turn {
             Turn::Start(number) => self.start(number),
+            Turn::End(program, down) => {
+                self.note(program.number, format_args!("has stopped"));
+                self.kill_for(&program, down);
+            }
             Turn::Run(program, part) => {
                 self.inside(&program, || program.run(part));
             }

@@ -270,6 +270,7 @@ impl World {
                     Self::stop_if_dead(program);
                 }
             }
+            Fault::Stop(down) => program.stop(down),
             Fault::Stall(time) | Fault::Suspend(time) => {
                 program.stall(nanos(time), matches!(fault, Fault::Suspend(_)));
                 program.stalled.fetch_add(1, Ordering::Relaxed);

@@ -76,7 +76,7 @@ fn a_handler_without_one_fails() {
     }
 }
 
-/// A key that each attempt makes anew is none.
+/// A key must not differ from attempt to attempt.
 #[test]
 fn a_key_of_the_attempt_is_found() {
     let program = |world: &World| {
@@ -173,4 +173,25 @@ fn a_handler_that_kills_its_program_ends_as_a_dead_letter() {
         assert_eq!((dead[0].job.key.as_bytes(), dead[0].job.attempt), (&b"18"[..], 5));
     };
     sim.client(dead).run(0..20).unwrap();
+}
+
+/// Each kind of fault strikes in some of the seeds.
+#[test]
+fn all_faults_strike() {
+    let sim = charging(payments, true);
+    let log: Vec<_> = (0..300).flat_map(|seed| sim.replay(seed).log).collect();
+    for fault in [
+        "is killed",
+        "has stopped",
+        "stalls",
+        "is suspended",
+        "a handler of program",
+        "the store fails program",
+        "cannot reach the store",
+        "set ahead",
+        "set back",
+    ] {
+        let count = log.iter().filter(|line| line.contains(fault)).count();
+        assert!(count > 10, "{fault}: {count}");
+    }
 }

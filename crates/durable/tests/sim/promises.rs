@@ -101,6 +101,10 @@ fn everything() -> Sim {
             let plan = timers.after(SECOND * (n % 7)).key(format!("work-{n}"));
             commits.push(plan.submit_bytes("work/1", "x"));
         }
+        for n in 0..8 {
+            let plan = timers.after(SECOND * n).key(format!("chain-{n}"));
+            commits.push(plan.submit_bytes("chain/1", "x"));
+        }
         for n in [1, 7, 45] {
             let plan = timers.after(SECOND).key(format!("long-{n}"));
             commits.push(plan.submit_bytes("long/1", vec![0; n]));
@@ -130,7 +134,7 @@ fn everything() -> Sim {
     })
 }
 
-/// What operators do: pauses, dead letters, limits, changed schedules, and an older program.
+/// Pauses, dead letters, limits, changed schedules, and an older program.
 fn operations() -> Sim {
     let program = |world: &World| builder(world).limit(8 * SECOND).slow_after(2 * SECOND);
     let older = |world: &World| {
