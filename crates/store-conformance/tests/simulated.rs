@@ -45,26 +45,26 @@ fn sim(fault: Fault, payload: usize) -> Sim {
     Sim::new(program).store(store).client(client)
 }
 
-/// The guarantee or contract that breaks, and the first seed that finds it.
 #[test]
 fn each_fault_is_found() {
     sim(Fault::None, 0).run(0..50).unwrap();
-    for (fault, payload, promise, within) in [
+    // The guarantee or contract that breaks first.
+    for (fault, payload, promise) in [
         // Jobs that are stored later than acknowledged are also due later.
-        (Fault::AcknowledgedBeforeTheCommit, 0, "the contract of the store's clock", 1),
-        (Fault::AckComparesNoTokens, 0, "guarantee 3", 100),
-        (Fault::ClaimMovesNoVisibility, 0, "the contract of leases", 1),
-        (Fault::ClaimIgnoresBytes, 1 << 20, "guarantee 9", 1),
-        (Fault::ClockOfTheClient, 0, "the contract of the store's clock", 1),
-        (Fault::OrderOfKeys, 0, "guarantee 5", 20),
-        (Fault::HalfABatch, 0, "guarantee 1", 1),
+        (Fault::AcknowledgedBeforeTheCommit, 0, "the contract of the store's clock"),
+        (Fault::AckComparesNoTokens, 0, "guarantee 3"),
+        (Fault::ClaimMovesNoVisibility, 0, "the contract of leases"),
+        (Fault::ClaimIgnoresBytes, 1 << 20, "guarantee 9"),
+        (Fault::ClockOfTheClient, 0, "the contract of the store's clock"),
+        (Fault::OrderOfKeys, 0, "guarantee 5"),
+        // The begins of runs are lost too, and with them their attempts.
+        (Fault::HalfABatch, 0, "guarantee 7"),
     ] {
-        let failure = match sim(fault, payload).run(0..within) {
+        let failure = match sim(fault, payload).run(0..10) {
             Err(failure) => failure,
             Ok(passed) => panic!("{fault:?} is not found: {passed:?}"),
         };
-        let shown = failure.to_string();
-        eprintln!("{fault:?}: {}", shown.lines().take(6).collect::<Vec<_>>().join("\n  "));
+        eprintln!("{fault:?}: seed {}: {}", failure.seed, failure.broken);
         assert!(failure.broken.starts_with(promise), "{fault:?}: {failure}");
     }
 }

@@ -57,7 +57,8 @@ impl Place {
         match self {
             Self::Commit(_) | Self::Handler(_) | Self::Effect(_) => 1,
             Self::Claim if is_after => 1,
-            Self::Claim | Self::Read | Self::Rest => 50,
+            Self::Rest => 10,
+            Self::Claim | Self::Read => 50,
         }
     }
 }
@@ -232,8 +233,9 @@ impl Faults {
     }
 
     fn draw(&mut self, Site { place, is_after, .. }: &Site, lease: Duration) -> Option<Fault> {
-        // From four times the lease down to a thousandth of that.
-        let time = (lease * 4).mul_f64(0.5_f64.powf(self.rng.f64() * 10.0));
+        // Half of them outlast a lease, by up to four times. The others last down to a thousandth.
+        let halvings = if self.rng.bool() { 2.0 } else { 12.0 };
+        let time = (lease * 4).mul_f64(0.5_f64.powf(self.rng.f64() * halvings));
         let millis = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
         let is_user = matches!(place, Place::Handler(_) | Place::Effect(_));
         let faults = [
