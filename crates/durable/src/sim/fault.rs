@@ -2,7 +2,7 @@
 
 use crate::store::{Change, Kind};
 use fastrand::Rng;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -222,14 +222,18 @@ impl Faults {
         Some((site, fault))
     }
 
-    /// The sites after each effect of each program, for the first time.
+    /// The sites after the first time of each effect, in each program.
     pub(super) fn effects(&self) -> Vec<Site> {
-        let effects = self.counts.keys().filter_map(|(program, place, is_after)| {
-            let is_effect = *is_after && matches!(place, Place::Effect(_));
-            let (program, place) = (*program, place.clone());
-            is_effect.then_some(Site { program, place, is_after: true, nth: 1 })
-        });
-        effects.collect()
+        let mut sites = BTreeSet::new();
+        for (program, ..) in self.counts.keys() {
+            for (_, place, _) in self.counts.keys() {
+                if matches!(place, Place::Effect(_)) {
+                    let (program, place) = (*program, place.clone());
+                    sites.insert(Site { program, place, is_after: true, nth: 1 });
+                }
+            }
+        }
+        sites.into_iter().collect()
     }
 
     fn draw(&mut self, Site { place, is_after, .. }: &Site, lease: Duration) -> Option<Fault> {

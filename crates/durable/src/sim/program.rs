@@ -269,6 +269,11 @@ impl Program {
         is_over.then(|| Duration::from_nanos(down))
     }
 
+    /// When it continues, if it stalls, in nanoseconds of the world.
+    pub(super) fn stalls_until(&self) -> u64 {
+        self.stalls_until.load(Ordering::Relaxed)
+    }
+
     /// Nothing that the program does from now on reaches the world.
     pub(super) fn die(&self) {
         self.is_dead.store(true, Ordering::Relaxed);

@@ -41,14 +41,17 @@ impl World {
         let until = longest.map_or(u64::MAX, |longest| self.nanos().saturating_add(nanos(longest)));
         loop {
             Self::stop_if_dead(program);
-            if is_done() {
+            // While the process stands still, so do its calls.
+            let stalls_until = program.stalls_until();
+            let stalls = stalls_until > self.nanos();
+            if !stalls && is_done() {
                 return true;
             }
             // A dead program is here only while it unwinds, in a destructor.
-            if self.nanos() >= until || program.is_dead() {
+            if !stalls && self.nanos() >= until || program.is_dead() {
                 return false;
             }
-            let turned = self.turn(until);
+            let turned = self.turn(if stalls { stalls_until } else { until });
             assert!(turned != Turned::Stuck, "a call waits for something that no program does");
         }
     }
