@@ -167,7 +167,7 @@ impl Faults {
         let mut rng = Rng::with_seed(seed ^ 0x5eed_fa17);
         let a_day = rng.u32(0..=8);
         let one_in = [2, 4, 8, 32, 128][rng.usize(0..5)];
-        let longest = rng.u32(2..=64);
+        let longest = 1 << rng.u32(1..=6);
         let countdown = rng.u32(1..=longest);
         let mut allowed = [(); 8].map(|()| rng.bool());
         // Most seeds have kills.

@@ -58,7 +58,11 @@ pub(super) struct Run {
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, key, occurrence, attempt, .. } = self;
-        write!(f, "{kind} '{key}', occurrence {occurrence}, attempt {attempt}")
+        write!(f, "{kind} '{key}', ")?;
+        if *occurrence > 0 {
+            write!(f, "occurrence {occurrence}, ")?;
+        }
+        write!(f, "attempt {attempt}")
     }
 }
 
