@@ -63,6 +63,7 @@
 
 mod effect;
 mod fault;
+mod job;
 mod program;
 mod promise;
 mod schedule;

@@ -4,9 +4,10 @@
 //! store's clock. For each key it keeps the promises that were made. It does not repeat the rules
 //! of the store.
 
+use super::job::{Held, Job};
 use crate::plan::Policy;
 use crate::store::{
-    Again, Change, ClaimLimit, Key, Kind, Kinds, Leased, Next, Outcome, Put, Timestamp, Token, When,
+    Change, ClaimLimit, Key, Kind, Kinds, Leased, Next, Outcome, Put, Timestamp, Token,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,15 +15,15 @@ use std::fmt;
 /// The guarantees, by their numbers in the README.
 const LOST: &str = "guarantee 1 (durable on return)";
 const LEAST_ONCE: &str = "guarantee 2 (at least once)";
-const ONE_ACK: &str = "guarantee 3 (one acknowledged attempt)";
-const EARLY: &str = "guarantee 4 (never early)";
+pub(super) const ONE_ACK: &str = "guarantee 3 (one acknowledged attempt)";
+pub(super) const EARLY: &str = "guarantee 4 (never early)";
 const ORDER: &str = "guarantee 5 (order)";
-const CANCEL: &str = "guarantee 6 (cancel has one answer)";
+pub(super) const CANCEL: &str = "guarantee 6 (cancel has one answer)";
 const POISON: &str = "guarantee 7 (poison jobs end)";
 const UNKNOWN: &str = "guarantee 8 (unknown kinds wait)";
 const BOUNDED: &str = "guarantee 9 (bounded)";
-const LEASE: &str = "the contract of leases";
-const CLOCK: &str = "the contract of the store's clock";
+pub(super) const LEASE: &str = "the contract of leases";
+pub(super) const CLOCK: &str = "the contract of the store's clock";
 
 /// A broken promise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,10 +38,10 @@ impl fmt::Display for Broken {
     }
 }
 
-type Checked = Result<(), Broken>;
+pub(super) type Checked = Result<(), Broken>;
 
 /// Broken, unless `holds`.
-fn ensure(holds: bool, promise: &'static str, how: impl FnOnce() -> String) -> Checked {
+pub(super) fn ensure(holds: bool, promise: &'static str, how: impl FnOnce() -> String) -> Checked {
     if holds { Ok(()) } else { Err(Broken { promise, how: how() }) }
 }
 
@@ -66,50 +67,6 @@ impl fmt::Display for Run {
     }
 }
 
-/// A lease that a claim has returned.
-#[derive(Clone, Copy)]
-struct Held {
-    token: Token,
-    until: Timestamp,
-    occurrence: (u64, u64),
-    /// The most attempts.
-    most: u32,
-    /// The run has begun.
-    begun: bool,
-    /// The job was replaced by a newer one since.
-    is_old: bool,
-    is_suspect: bool,
-}
-
-/// The promises that concern one key.
-#[derive(Default)]
-struct Job {
-    /// The number of jobs that were put under the key.
-    puts: u64,
-    /// A job is to run.
-    is_live: bool,
-    /// The caller was told that the job is scheduled.
-    is_told: bool,
-    is_cancelled: bool,
-    /// The earliest and the latest time at which it may be due.
-    due: Option<(Timestamp, Timestamp)>,
-    /// When it may be retried.
-    not_before: Timestamp,
-    /// It was not handed out since it was put, moved or acked.
-    is_fresh: bool,
-    held: Option<Held>,
-    /// The newest token, and its generation and occurrence.
-    newest: (u64, (u64, u64)),
-    /// The generation and occurrence of the last accepted ack.
-    acked: Option<(u64, u64)>,
-    /// Generations, occurrences and attempts for which a handler was called.
-    called: BTreeSet<((u64, u64), u32)>,
-    /// The outcomes that no caller has received yet.
-    outcomes: Vec<Outcome>,
-    /// The tokens whose handlers have failed before their last attempt.
-    failed: BTreeSet<Token>,
-}
-
 /// See the [module](self).
 #[derive(Default)]
 pub(super) struct Promises {
@@ -124,43 +81,6 @@ pub(super) struct Promises {
 
 /// A put that took effect: its key, and its number among the puts of that key.
 pub(super) type Taken = (Key, u64);
-
-impl Job {
-    /// A job was put or revived.
-    fn put(&mut self, when: When, (down, up): (Timestamp, Timestamp)) {
-        self.puts += 1;
-        (self.is_live, self.is_told, self.is_cancelled) = (true, false, false);
-        self.moved(when, (down, up));
-    }
-
-    fn moved(&mut self, when: When, (down, up): (Timestamp, Timestamp)) {
-        self.due = Some((when.from(down), when.from(up)));
-        self.not_before = Timestamp::default();
-        self.held = self.held.filter(|held| held.begun);
-        // It also waits for the end of the older run.
-        self.is_fresh = self.held.is_none();
-        self.held.iter_mut().for_each(|held| held.is_old = true);
-    }
-
-    /// No job is to run any more.
-    fn end(&mut self) {
-        self.is_live = false;
-    }
-
-    /// The lease that a change by token has found: the newest.
-    fn held(&self, key: &Key, token: Token, what: &str) -> Result<Held, Broken> {
-        let why = || match self.held {
-            Some(Held { token: newest, .. }) => format!("the job was leased as {newest} since"),
-            None if self.is_cancelled => "the job was cancelled".to_owned(),
-            None => "the lease had ended".to_owned(),
-        };
-        let promise = if self.held.is_none() && self.is_cancelled { CANCEL } else { ONE_ACK };
-        self.held.filter(|held| held.token == token).ok_or_else(|| Broken {
-            promise,
-            how: format!("'{key}': the {what} of token {token} was accepted, although {}", why()),
-        })
-    }
-}
 
 impl Promises {
     /// A commit took effect, at these times of the store: rounded down, and up. Returns the jobs
@@ -214,17 +134,13 @@ impl Promises {
             Change::Put(Put { key, .. }) | Change::Move { key, .. } | Change::Cancel { key } => {
                 return self.called(key, change, outcome, now);
             }
-            Change::Revive { generation, when } => {
-                if let (Some(key), Outcome::Done) = (self.dead.get(generation), outcome) {
-                    let job = self.jobs.entry(key.clone()).or_default();
-                    job.outcomes.push(outcome);
+            Change::Revive { generation, .. } | Change::Forget { generation } => {
+                let job = self.dead.get(generation).and_then(|key| self.jobs.get_mut(key));
+                let Some(job) = job else { return Ok(()) };
+                job.outcomes.push(outcome);
+                if let (Change::Revive { when, .. }, Outcome::Done) = (change, outcome) {
                     job.put(*when, now);
                 }
-                return Ok(());
-            }
-            Change::Forget { generation } => {
-                let job = self.dead.get(generation).and_then(|key| self.jobs.get_mut(key));
-                job.into_iter().for_each(|job| job.outcomes.push(outcome));
                 return Ok(());
             }
             Change::Begin { key, token } => (key, *token, "begin"),
@@ -234,9 +150,19 @@ impl Promises {
             Change::Release { key, token, .. } => (key, *token, "release"),
             Change::Bury { key, token, .. } => (key, *token, "burial"),
         };
-        if !matches!(outcome, Outcome::Done | Outcome::Closed) {
-            return Ok(());
+        match outcome {
+            Outcome::Done | Outcome::Closed => self.by_token(change, (key, token, name), now),
+            _ => Ok(()),
         }
+    }
+
+    /// A change by token took effect.
+    fn by_token(
+        &mut self,
+        change: &Change,
+        (key, token, name): (&Key, Token, &str),
+        now: (Timestamp, Timestamp),
+    ) -> Checked {
         let job = self.jobs.entry(key.clone()).or_default();
         let mut held = job.held(key, token, name)?;
         // The end of a run whose job was cancelled or replaced does not concern the newer job.
@@ -265,7 +191,7 @@ impl Promises {
                 job.not_before = when.from(now.0);
             }
             Change::Bury { .. } if is_own => {
-                job.end();
+                job.is_live = false;
                 self.dead.insert(held.occurrence.0, key.clone());
             }
             _ => {}
@@ -301,14 +227,14 @@ impl Promises {
                     format!("'{key}': the answer is `Cancelled`, but a run has begun")
                 })?;
                 (job.held, job.is_cancelled) = (None, true);
-                job.end();
+                job.is_live = false;
             }
             (Change::Cancel { .. }, Outcome::Running) => {
                 ensure(begun.is_some(), CANCEL, || {
                     format!("'{key}': the answer is `Running`, but no run has begun")
                 })?;
                 job.is_cancelled = true;
-                job.end();
+                job.is_live = false;
             }
             _ => {}
         }
@@ -416,49 +342,5 @@ impl Promises {
             })?;
         }
         Ok(())
-    }
-}
-
-impl Job {
-    fn may_be_leased(&self, Leased { job: row, token, .. }: &Leased, now: Timestamp) -> Checked {
-        let (key, occurrence) = (&row.key, (row.generation, row.occurrence));
-        // It was in the store before the simulation began.
-        if self.puts == 0 {
-            return Ok(());
-        }
-        ensure(!self.is_cancelled, CANCEL, || {
-            format!("'{key}' was handed out after a cancel was answered")
-        })?;
-        ensure(self.is_live && self.acked.is_none_or(|acked| acked < occurrence), ONE_ACK, || {
-            format!("'{key}' was handed out again after its ack was accepted")
-        })?;
-        ensure(occurrence >= self.newest.1 && token.0 > self.newest.0, ONE_ACK, || {
-            format!("'{key}' was handed out with token {token}, which is not the newest")
-        })?;
-        let is_leased = self.held.is_some_and(|held| held.until > now);
-        ensure(!is_leased, LEASE, || {
-            format!("'{key}' was handed out at {now:?}, but another program has leased it")
-        })?;
-        let is_due = self.due.is_none_or(|(first, last)| (first..=last).contains(&row.due));
-        ensure(is_due, CLOCK, || {
-            format!("'{key}' is due at {:?}, but should be at {:?}", row.due, self.due)
-        })?;
-        ensure(row.due <= now && self.not_before <= now, EARLY, || {
-            let at = row.due.max(self.not_before);
-            format!("'{key}' was handed out at {now:?}, but may run at {at:?}")
-        })
-    }
-
-    /// The ack of the newest token was accepted.
-    fn acked(&mut self, held: Held, again: Option<Again>, now: (Timestamp, Timestamp)) {
-        self.acked = Some(held.occurrence);
-        match again {
-            Some(again) => {
-                self.held = None;
-                self.moved(again.when, now);
-                self.called.retain(|(occurrence, _)| *occurrence > held.occurrence);
-            }
-            None => self.end(),
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Our own timers keep their promises under all faults.
 
 use crate::SECOND;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wheelhouse_durable::sim::{Sim, World};
 use wheelhouse_durable::store::When;
 use wheelhouse_durable::{
@@ -182,23 +182,23 @@ fn every_promise_is_kept() {
     }
 }
 
-/// Prints the processor time that simulations take: run it in a release build.
+/// For `time`, in a release build: a job each hour and one each day that fails twice.
 #[test]
 #[ignore = "a measurement"]
-fn a_thousand_days_and_many_seeds() {
-    let hourly = Sim::new(builder).time(86_400_000 * SECOND).client(|_, timers| {
+fn a_thousand_days() {
+    let sim = Sim::new(builder).time(86_400_000 * SECOND).client(|_, timers| {
         let hourly = timers.every(3_600 * SECOND).unwrap().keeping("hourly");
         hourly.schedule_bytes("work/1", "").unwrap();
         let daily = timers.every(86_400 * SECOND).unwrap().keeping("daily");
         daily.schedule_bytes("fails/1", "").unwrap();
     });
-    for (name, sim, seeds) in [
-        ("a thousand days", hourly, 0..1),
-        ("everything", everything(), 1_000..5_000),
-        ("operations", operations(), 1_000..5_000),
-    ] {
-        let begun = Instant::now();
-        let passed = sim.run(seeds).unwrap();
-        eprintln!("{name}: {:?} for {passed:?}", begun.elapsed());
+    eprintln!("{:?}", sim.run(0..1).unwrap());
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn every_promise_is_kept_in_thousands_of_seeds() {
+    for sim in [everything(), operations()] {
+        eprintln!("{:?}", sim.run(1_000..5_000).unwrap());
     }
 }
