@@ -206,3 +206,28 @@ fn all_faults_strike() {
         assert!(count > 4, "{fault}: {count}");
     }
 }
+
+/// Programs that were killed at any point are dropped with all of their jobs.
+#[test]
+fn simulations_leave_nothing_behind() {
+    let marker = Arc::new(());
+    let its = Arc::clone(&marker);
+    let sim = Sim::new(move |world| {
+        let (bank, its) = (world.clone(), Arc::clone(&its));
+        let handlers = async_payments(world, true).on_bytes("mark/1", move |run, _| {
+            let _its = Arc::clone(&its);
+            bank.point("marked");
+            run.timers().after(SECOND).schedule_bytes("none/1", "")?;
+            Ok(Next::Done)
+        });
+        Durable::builder(handlers.on_bytes("none/1", |_, _| Ok(Next::Done)))
+    });
+    let sim = sim.client(|world, timers| {
+        three_orders(world, timers);
+        timers.after(8 * SECOND).schedule_bytes("mark/1", "").unwrap();
+    });
+    let passed = sim.run(0..100).unwrap();
+    assert!(passed.faults > 50, "{passed:?}");
+    drop(sim);
+    assert_eq!(Arc::strong_count(&marker), 1);
+}
