@@ -128,6 +128,7 @@ impl fmt::Display for Shown<'_> {
                 format!("the machine of program {program} is suspended for {time:.1?}")
             }
             Fault::Slow(time) => format!("a handler of program {program} takes {time:.1?}"),
+            Fault::Fail if *is_after => format!("program {program} loses the store's answer"),
             Fault::Fail => format!("the store fails program {program}"),
             Fault::Cut(time) => format!("program {program} cannot reach the store for {time:.1?}"),
             Fault::Jump(millis) => {

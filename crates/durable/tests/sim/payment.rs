@@ -198,6 +198,7 @@ fn all_faults_strike() {
         "is suspended",
         "a handler of program",
         "the store fails program",
+        "loses the store's answer",
         "cannot reach the store",
         "set ahead",
         "set back",
