@@ -72,6 +72,8 @@ mod observe;
 mod plan;
 #[cfg(feature = "sim")]
 pub mod sim;
+#[cfg(feature = "sim")]
+mod simulated;
 pub mod store;
 
 pub use commit::Commit;

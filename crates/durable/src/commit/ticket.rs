@@ -27,7 +27,7 @@ impl Slot {
     fn wait(&self, longest: Option<Duration>) -> bool {
         let is_told = |state: &State| matches!(state, State::Told(_));
         #[cfg(feature = "sim")]
-        if let Some(told) = crate::sim::wait(&|| is_told(&self.state.lock()), longest) {
+        if let Some(told) = crate::simulated::wait(&|| is_told(&self.state.lock()), longest) {
             return told;
         }
         let deadline = longest.and_then(|longest| Instant::now().checked_add(longest));
@@ -138,7 +138,7 @@ impl<T> Commit<T> {
 
     fn answered(&self, outcome: Result<Outcome, Error>) -> Result<T, Error> {
         #[cfg(feature = "sim")]
-        crate::sim::told(&self.key, &outcome);
+        crate::simulated::told(&self.key, &outcome);
         outcome.and_then(|outcome| (self.answer)(outcome, &self.key))
     }
 }

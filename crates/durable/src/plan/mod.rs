@@ -300,7 +300,7 @@ fn made_key() -> Key {
 
 fn random() -> u64 {
     #[cfg(feature = "sim")]
-    if let Some(random) = crate::sim::random() {
+    if let Some(random) = crate::simulated::random() {
         return random;
     }
     RandomState::new().hash_one(Instant::now())

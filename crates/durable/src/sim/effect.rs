@@ -1,8 +1,9 @@
 //! The calls of handlers, and their effects.
 
 use super::fault::Place;
+use super::job::Broken;
 use super::program::{Killed, Program};
-use super::promise::{Broken, Run};
+use super::promise::Run;
 use super::world::{Clock, World};
 use std::fmt;
 use std::panic::resume_unwind;
@@ -122,7 +123,7 @@ impl World {
     /// Lets time pass: in a handler that works for this time, or in the client. Other programs work
     /// meanwhile. An async handler awaits [`sleep`](Self::sleep) instead.
     pub fn pass(&self, time: Duration) {
-        self.wait(&|| false, Some(time));
+        self.wait_in(&self.current(), &|| false, Some(time));
     }
 
     /// Lets time pass in an async handler.

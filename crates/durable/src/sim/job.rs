@@ -1,8 +1,41 @@
-//! The promises that concern the job of one key.
+//! The guarantees, and the promises that concern the job of one key.
 
-use super::promise::{Broken, CANCEL, CLOCK, Checked, EARLY, LEASE, ONE_ACK, ensure};
 use crate::store::{Again, Key, Leased, Outcome, Timestamp, Token, When};
 use std::collections::BTreeSet;
+use std::fmt;
+
+/// The guarantees, by their numbers in the README.
+pub(super) const LOST: &str = "guarantee 1 (durable on return)";
+pub(super) const LEAST_ONCE: &str = "guarantee 2 (at least once)";
+pub(super) const ONE_ACK: &str = "guarantee 3 (one acknowledged attempt)";
+pub(super) const EARLY: &str = "guarantee 4 (never early)";
+pub(super) const ORDER: &str = "guarantee 5 (order)";
+pub(super) const CANCEL: &str = "guarantee 6 (cancel has one answer)";
+pub(super) const POISON: &str = "guarantee 7 (poison jobs end)";
+pub(super) const UNKNOWN: &str = "guarantee 8 (unknown kinds wait)";
+pub(super) const BOUNDED: &str = "guarantee 9 (bounded)";
+pub(super) const LEASE: &str = "the contract of leases";
+pub(super) const CLOCK: &str = "the contract of the store's clock";
+
+/// A broken promise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Broken {
+    pub(super) promise: &'static str,
+    pub(super) how: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is broken: {}", self.promise, self.how)
+    }
+}
+
+pub(super) type Checked = Result<(), Broken>;
+
+/// Broken, unless `holds`.
+pub(super) fn ensure(holds: bool, promise: &'static str, how: impl FnOnce() -> String) -> Checked {
+    if holds { Ok(()) } else { Err(Broken { promise, how: how() }) }
+}
 
 /// A lease that a claim has returned.
 #[derive(Clone, Copy)]

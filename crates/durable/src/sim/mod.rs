@@ -72,14 +72,14 @@ mod world;
 
 pub use world::World;
 
-use crate::store::{Key, MemoryStore, Outcome, Store};
-use crate::{Builder, Error, Timers};
+use crate::store::{MemoryStore, Store};
+use crate::{Builder, Timers, simulated};
 use fault::{Fault, Faults, Shown, Strike};
+use job::Broken;
 use program::Killed;
-use promise::Broken;
-use std::cell::RefCell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use wheelhouse_service::internal::guarded;
@@ -92,33 +92,6 @@ type Connect = Box<dyn FnMut() -> Box<dyn Store> + Send>;
 
 type Client = dyn Fn(&World, &Timers);
 type Check = dyn Fn(&World) -> Result<(), String>;
-
-thread_local! {
-    /// The simulation that this thread plays.
-    static CURRENT: RefCell<Option<World>> = const { RefCell::new(None) };
-}
-
-fn current() -> Option<World> {
-    CURRENT.with_borrow(Clone::clone)
-}
-
-/// Waits in a simulation until `is_done` returns `true`, but for at most `longest` if it is given.
-/// Returns the last answer of `is_done`, or `None` if this thread plays no simulation.
-pub(crate) fn wait(is_done: &dyn Fn() -> bool, longest: Option<Duration>) -> Option<bool> {
-    current().map(|world| world.wait(is_done, longest))
-}
-
-/// A caller receives the outcome of a change to the job of a key.
-pub(crate) fn told(key: &Key, outcome: &Result<Outcome, Error>) {
-    if let (Some(world), Ok(outcome)) = (current(), outcome) {
-        world.promises(|promises| promises.answered(key, *outcome));
-    }
-}
-
-/// A number that follows from the seed. `None` if this thread plays no simulation.
-pub(crate) fn random() -> Option<u64> {
-    current().map(|world| world.draw(|rng| rng.u64(..)))
-}
 
 /// The simulations of a system, one for each seed. See the [module](self).
 #[derive(Clone)]
@@ -274,12 +247,12 @@ impl Sim {
 
     /// Plays a simulation to its end.
     fn play(&self, seed: u64, faults: Faults, keep: bool) -> World {
-        assert!(current().is_none(), "a simulation cannot be played within another");
         // A program that has ceased to claim is noticed if no other takes its place.
         let programs = &self.programs[usize::from(seed.is_multiple_of(4))..];
         let world = World::new(seed, programs, faults, keep);
         world.set_store((self.store)(&world));
-        CURRENT.set(Some(world.clone()));
+        let before = simulated::set(Some(Rc::new(world.clone())));
+        assert!(before.is_none(), "a simulation cannot be played within another");
         // The backoff of retries has a random share.
         fastrand::seed(seed);
         let played = catch_unwind(AssertUnwindSafe(|| {
@@ -289,7 +262,7 @@ impl Sim {
             (self.check)(&world)
         }));
         world.end();
-        CURRENT.set(None);
+        simulated::set(None);
         let how = match played {
             Ok(checked) => checked.err(),
             // A promise was broken.

@@ -1,8 +1,8 @@
 //! A simulated program: the parts of its timers, which threads would run, and its clock.
 
-use super::World;
 use super::promise::Run;
 use super::store::SimStore;
+use super::world::World;
 use crate::claim::{Claimer, Message};
 use crate::commit::Committer;
 use crate::drive::Parts;

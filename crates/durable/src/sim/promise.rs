@@ -4,46 +4,16 @@
 //! store's clock. For each key it keeps the promises that were made. It does not repeat the rules
 //! of the store.
 
-use super::job::{Held, Job};
+use super::job::{
+    BOUNDED, Broken, CANCEL, CLOCK, Checked, Held, Job, LEASE, LEAST_ONCE, LOST, ORDER, POISON,
+    UNKNOWN, ensure,
+};
 use crate::plan::Policy;
 use crate::store::{
     Change, ClaimLimit, Key, Kind, Kinds, Leased, Next, Outcome, Put, Timestamp, Token,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-
-/// The guarantees, by their numbers in the README.
-const LOST: &str = "guarantee 1 (durable on return)";
-const LEAST_ONCE: &str = "guarantee 2 (at least once)";
-pub(super) const ONE_ACK: &str = "guarantee 3 (one acknowledged attempt)";
-pub(super) const EARLY: &str = "guarantee 4 (never early)";
-const ORDER: &str = "guarantee 5 (order)";
-pub(super) const CANCEL: &str = "guarantee 6 (cancel has one answer)";
-const POISON: &str = "guarantee 7 (poison jobs end)";
-const UNKNOWN: &str = "guarantee 8 (unknown kinds wait)";
-const BOUNDED: &str = "guarantee 9 (bounded)";
-pub(super) const LEASE: &str = "the contract of leases";
-pub(super) const CLOCK: &str = "the contract of the store's clock";
-
-/// A broken promise.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Broken {
-    pub(super) promise: &'static str,
-    pub(super) how: String,
-}
-
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is broken: {}", self.promise, self.how)
-    }
-}
-
-pub(super) type Checked = Result<(), Broken>;
-
-/// Broken, unless `holds`.
-pub(super) fn ensure(holds: bool, promise: &'static str, how: impl FnOnce() -> String) -> Checked {
-    if holds { Ok(()) } else { Err(Broken { promise, how: how() }) }
-}
 
 /// A call of a handler.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -56,11 +56,6 @@ impl World {
         }
     }
 
-    /// Waits in the call in progress.
-    pub(super) fn wait(&self, is_done: &dyn Fn() -> bool, longest: Option<Duration>) -> bool {
-        self.wait_in(&self.current(), is_done, longest)
-    }
-
     /// Lets a part run that is ready, chosen by the seed. If none is, moves the time to when one
     /// will be, but not beyond `until`.
     fn turn(&self, until: u64) -> Turned {

@@ -1,8 +1,8 @@
 //! The connection of a simulated program to the store.
 
-use super::World;
 use super::fault::Place;
 use super::program::Program;
+use super::world::World;
 use crate::store::{
     Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, Store, StoreError,
     Timestamp, Waker,

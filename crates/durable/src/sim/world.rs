@@ -1,10 +1,12 @@
 //! The world of a simulation: its time, its programs, and what happens to them.
 
 use super::fault::{Fault, Faults, Place, Shown, Strike};
+use super::job::Broken;
 use super::program::{Killed, Program, Time, WallClock};
-use super::promise::{Broken, Promises, Run};
+use super::promise::{Promises, Run};
 use super::{Connect, Setup};
-use crate::store::{Kind, Store, StoreClock, StoreError};
+use crate::simulated::Simulation;
+use crate::store::{Key, Kind, Outcome, Store, StoreClock, StoreError};
 use fastrand::Rng;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +14,7 @@ use std::fmt::{self, Write};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::panicking;
+use std::thread::{self, ThreadId, panicking};
 use std::time::Duration;
 
 /// The simulated world. Handlers report their effects to it, and the client lets time pass in it.
@@ -21,6 +23,8 @@ use std::time::Duration;
 pub struct World(pub(super) Arc<Inner>);
 
 pub(super) struct Inner {
+    /// The thread that plays the simulation.
+    thread: ThreadId,
     pub(super) time: Arc<Time>,
     pub(super) store_clock: StoreClock,
     pub(super) setups: Vec<Setup>,
@@ -116,6 +120,7 @@ impl World {
             runs: 0,
         };
         Self(Arc::new(Inner {
+            thread: thread::current().id(),
             store_clock: StoreClock::new(WallClock(Arc::clone(&time))),
             time,
             setups: setups.to_vec(),
@@ -210,7 +215,7 @@ impl World {
     ///
     /// On another thread, or when the simulation is over.
     pub(super) fn current(&self) -> Arc<Program> {
-        let is_current = super::current().is_some_and(|world| Arc::ptr_eq(&world.0, &self.0));
+        let is_current = thread::current().id() == self.0.thread;
         let state = self.0.state.lock();
         let frame = state.frames.last().filter(|_| is_current);
         let frame = frame.expect("a `World` is called on the thread of its simulation, meanwhile");
@@ -297,6 +302,20 @@ impl World {
         state.promises.killed(program.number);
         drop(state);
         program.kill();
+    }
+}
+
+impl Simulation for World {
+    fn wait(&self, is_done: &dyn Fn() -> bool, longest: Option<Duration>) -> bool {
+        self.wait_in(&self.current(), is_done, longest)
+    }
+
+    fn told(&self, key: &Key, outcome: Outcome) {
+        self.promises(|promises| promises.answered(key, outcome));
+    }
+
+    fn random(&self) -> u64 {
+        self.draw(|rng| rng.u64(..))
     }
 }
 
