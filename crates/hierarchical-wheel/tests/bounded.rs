@@ -231,9 +231,9 @@ fn a_jump_to_shortly_before_a_slot_causes_few_wakeups() {
     }
 }
 
-/// If slots of four levels open at one tick, they share the timers that a call moves.
+/// Slots of four levels are crowded at once, and a call moves no more timers than for one.
 #[test]
-fn levels_that_open_at_once_share_the_moves_of_a_call() {
+fn crowded_slots_of_several_levels_do_not_add_up() {
     const START: Tick = (1 << 40) - 1;
     let builder = HierarchicalWheel::builder().start(START).meter(CountingMeter::default());
     let mut wheel: Wheel = builder.build().expect("the default number of slots");
