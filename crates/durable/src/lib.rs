@@ -51,6 +51,9 @@
 //!   stores share the workers.
 //! * The **store's clock** decides which jobs are due. Programs send delays.
 //!
+//! After a `fork` no job runs in the child, and calls block forever, because it has none of the
+//! threads. Start the timers after the last `fork`.
+//!
 //! # Costs
 //!
 //! | | |

@@ -105,8 +105,9 @@
 //!   transaction that stays open;
 //! * a due job that another transaction has locked when a claim skips it.
 //!
-//! The list of kinds, which finds overdue jobs and pauses, begins there too for the kinds that this
-//! store claims. It still walks over dead entries of kinds that only other programs claim.
+//! The list of kinds, which finds overdue jobs, begins there too for the kinds that this store
+//! claims: the gauge of overdue jobs does not count those before that place. It still walks over
+//! dead entries of kinds that only other programs claim.
 //!
 //! If a claim from the beginning exceeds the [timeout](Builder::timeout), the next one follows
 //! after ten times that duration. Until then claims begin where the last one ended, or at the
@@ -115,7 +116,9 @@
 //! These effects remain: the table and its indexes grow until that transaction ends. A lookup by
 //! key walks over the dead rows of a key that is reused often. The table keeps the space afterwards
 //! (`VACUUM FULL` returns it). `visible_at` is in an index, so updates are never in place (HOT),
-//! and a fill factor would not help.
+//! and a fill factor would not help. There are no partitions by due time either, which could be
+//! truncated. A claim, a retry and a refresh change the time, so each would move its row to another
+//! partition, and no index could keep a key unique in all of them.
 //!
 //! # Poolers
 //!
@@ -140,6 +143,10 @@
 //! repeated in the same way: if the connection breaks, if the server shuts down or has become a
 //! read-only standby, and if other transactions lock the same rows. A call whose connection breaks
 //! after its commit was sent fails at once: it may have been carried out or not.
+//!
+//! A server that has become a standby still answers reads. So after a failover that leaves
+//! connections open, `find`, `jobs` and `dead` can return old rows until the next change or claim
+//! of the same connection, which replaces it.
 
 #[cfg(test)]
 mod always;

@@ -81,6 +81,10 @@
 //! and then fails ([`Unavailable`](StoreError::Unavailable)). A call whose connection breaks while
 //! it waits for the answer fails at once: it may have been carried out or not.
 //!
+//! A server that has become a replica still answers reads. So after a failover that leaves
+//! connections open, `find`, `jobs` and `dead` can return old jobs until the next change or claim
+//! of the same connection, which replaces it.
+//!
 //! # Costs
 //!
 //! A change takes about 10 us of the server's one core, less in batches. A job with a payload of 64

@@ -120,7 +120,8 @@
 //!
 //! **If the file or its journal is deleted, renamed or replaced** while a program has it open, each
 //! later call fails ([`Refused`](StoreError::Refused)), also a commit in progress. So nothing is
-//! acknowledged that other programs would not find. All that was acknowledged before is in the file
+//! acknowledged that other programs would not find. (`commit_in` and `ack_in` notice a deletion
+//! only, and only before your commit.) All that was acknowledged before is in the file
 //! that was open. The store removes the journal, so that it cannot damage a file that was moved to
 //! its place. A file that is overwritten in place (`cp copy orders.timers`) keeps its identity, and
 //! the store does not notice: use `restore`.

@@ -245,7 +245,7 @@ impl<A> Plan<'_, A> {
 
     /// Like [`schedule_bytes`](Self::schedule_bytes), but returns a [`Commit`] to wait for or to
     /// await. Plans submitted together are committed together. Blocks only while 65,536 changes are
-    /// not committed yet.
+    /// not committed yet. With [`updating`](Self::updating), it reads the store first.
     pub fn submit_bytes(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Commit<A> {
         let (timers, answer, updates) =
             (self.timers, self.answer, self.if_taken == IfTaken::Update);
