@@ -51,8 +51,8 @@ pub struct Settings {
     /// Time budget of all timed rounds together. The minimum of three rounds may exceed it.
     pub time: Duration,
     /// Time limit of the whole run, including oracle and preparation. Streams that would begin
-    /// later are skipped, and a message names them. Memory is skipped only if it takes longer than a
-    /// few seconds.
+    /// later are skipped, and a message names them. Memory is skipped only if it takes longer than
+    /// a few seconds.
     pub limit: Option<Duration>,
     /// `true` to play each stream more than once, to time single operations, and to measure
     /// memory.
