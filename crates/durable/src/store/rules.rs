@@ -63,6 +63,9 @@ impl Row {
     }
 }
 
+/// The present, rounded down and up.
+type Present = (Timestamp, Timestamp);
+
 /// The rows of a store, within one transaction.
 pub trait Table {
     /// The errors of the storage.
@@ -122,16 +125,12 @@ pub trait Table {
     fn forget(&mut self, generation: u64) -> Result<bool, Self::Error>;
 }
 
-/// Carries out one change. `now` is the store's present, rounded up.
+/// Carries out one change. `now` is the store's present, rounded down and up.
 ///
 /// # Errors
 ///
 /// Those of the storage.
-pub fn apply<T: Table>(
-    table: &mut T,
-    change: &Change,
-    now: Timestamp,
-) -> Result<Outcome, T::Error> {
+pub fn apply<T: Table>(table: &mut T, change: &Change, now: Present) -> Result<Outcome, T::Error> {
     let key = match change {
         Change::Put(new) => return put(table, new, 0, now),
         Change::Revive { generation, when } => return revive(table, *generation, *when, now),
@@ -185,7 +184,7 @@ fn put<T: Table>(
     table: &mut T,
     new: &Put,
     occurrence: u64,
-    now: Timestamp,
+    now: Present,
 ) -> Result<Outcome, T::Error> {
     let state = table.row(&new.key)?.map(|row| row.state);
     let outcome = match state {
@@ -213,7 +212,7 @@ fn revive<T: Table>(
     table: &mut T,
     generation: u64,
     when: When,
-    now: Timestamp,
+    now: Present,
 ) -> Result<Outcome, T::Error> {
     let Some((job, occurrence)) = table.dead(generation)? else { return Ok(Outcome::Absent) };
     let outcome = put(table, &Put { when, replace: false, ..job }, occurrence, now)?;
@@ -228,7 +227,7 @@ fn revive<T: Table>(
 const NO_LEASE: &str = "a pending row has no token";
 
 /// The outcome of a change to a row, and the step that carries it out.
-fn decide<'a>(change: &'a Change, row: &Row, now: Timestamp) -> (Outcome, Step<'a>) {
+fn decide<'a>(change: &'a Change, row: &Row, now: Present) -> (Outcome, Step<'a>) {
     let token = match change {
         Change::Begin { token, .. }
         | Change::Ack { token, .. }
@@ -253,7 +252,7 @@ fn decide<'a>(change: &'a Change, row: &Row, now: Timestamp) -> (Outcome, Step<'
             retry(row, when.from(now), back)
         }
         Change::Extend { token, visibility, .. } => {
-            let until = now.saturating_add(*visibility);
+            let until = now.1.saturating_add(*visibility);
             extend(row, Lease { token: *token, until })
         }
         Change::Bury { reason, .. } => match row.state {
@@ -302,7 +301,7 @@ fn end(row: &Row) -> Step<'static> {
     }
 }
 
-fn ack(row: &Row, again: Option<Again>, now: Timestamp) -> (Outcome, Step<'static>) {
+fn ack(row: &Row, again: Option<Again>, now: Present) -> (Outcome, Step<'static>) {
     let step = match (row.state, again) {
         (State::Leased(_) | State::Begun(_), Some(Again { when, occurrence })) => {
             let due = when.from(now);
