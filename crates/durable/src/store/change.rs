@@ -6,20 +6,18 @@ use std::time::Duration;
 /// A time: a delay from the store's present, or a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// After this delay from the store's present, rounded up to a millisecond. A delay of zero is
-    /// due at once.
+    /// After this delay from the store's present, rounded up to a millisecond. Without a delay: at
+    /// the present, rounded down, so that the next claim finds the job.
     After(Duration),
     /// At this time. A past time is due at once.
     At(Timestamp),
 }
 
 impl When {
-    /// The time, given the store's present, rounded down and up. After no delay, the present
-    /// rounded down is not early, and a claim in the same millisecond finds the job.
-    pub fn from(self, (now, now_up): (Timestamp, Timestamp)) -> Timestamp {
+    /// The time, given the store's present `now`, rounded up.
+    pub fn from(self, now: Timestamp) -> Timestamp {
         match self {
-            Self::After(Duration::ZERO) => now,
-            Self::After(delay) => now_up.saturating_add(delay),
+            Self::After(delay) => now.saturating_add(delay),
             Self::At(time) => time,
         }
     }

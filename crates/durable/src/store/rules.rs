@@ -5,6 +5,7 @@
 //! which implements the rules independently.
 
 use super::{Again, Change, Entry, Key, Kind, Lease, Outcome, Put, State, Timestamp, When};
+use std::time::Duration;
 
 /// The part of a row that changes depend on and modify. The rest is the job itself: key, kind,
 /// payload and policy.
@@ -172,6 +173,14 @@ pub fn claim(row: &Row, lease: Lease) -> Option<Row> {
     (!matches!(row.state, State::Closed(_))).then_some(leased)
 }
 
+/// The time that `when` means. The present rounded down is not early where no delay is added.
+fn time(when: When, (now, now_up): Present) -> Timestamp {
+    match when {
+        When::After(Duration::ZERO) => now,
+        when => when.from(now_up),
+    }
+}
+
 /// The effect of a change on a row.
 enum Step<'a> {
     Keep,
@@ -195,7 +204,7 @@ fn put<T: Table>(
     // A lease that has not begun ends here: its `Begin` finds no lease with its token, and is
     // refused.
     let lease = state.and_then(|state| state.run());
-    let due = new.when.from(now);
+    let due = time(new.when, now);
     let row = Row {
         due,
         visible_at: lease.map_or(due, |lease| due.max(lease.until)),
@@ -242,14 +251,14 @@ fn decide<'a>(change: &'a Change, row: &Row, now: Present) -> (Outcome, Step<'a>
         return (Outcome::Superseded, Step::Keep);
     }
     match change {
-        Change::Move { when, .. } => reschedule(row, when.from(now)),
+        Change::Move { when, .. } => reschedule(row, time(*when, now)),
         Change::Cancel { .. } => cancel(row),
         Change::Begin { .. } => begin(row),
         Change::Ack { again, .. } => ack(row, *again, now),
-        Change::Retry { when, .. } => retry(row, when.from(now), 0),
+        Change::Retry { when, .. } => retry(row, time(*when, now), 0),
         Change::Release { when, .. } => {
             let back = u32::from(matches!(row.state, State::Begun(_)));
-            retry(row, when.from(now), back)
+            retry(row, time(*when, now), back)
         }
         Change::Extend { token, visibility, .. } => {
             let until = now.1.saturating_add(*visibility);
@@ -304,7 +313,7 @@ fn end(row: &Row) -> Step<'static> {
 fn ack(row: &Row, again: Option<Again>, now: Present) -> (Outcome, Step<'static>) {
     let step = match (row.state, again) {
         (State::Leased(_) | State::Begun(_), Some(Again { when, occurrence })) => {
-            let due = when.from(now);
+            let due = time(when, now);
             let state = State::Pending;
             Step::Set(Row { due, visible_at: due, occurrence, attempt: 0, state, ..*row })
         }
