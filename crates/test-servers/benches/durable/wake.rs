@@ -69,6 +69,8 @@ pub(crate) fn play(
         Figure::time("woken max", quantile(&mut waits, 100)).worst(),
         Figure::time("commit p50", quantile(&mut commits, 50)),
     ];
+    let claim = durable.snapshot().claim_time.p50;
+    figures.push(Figure::time("claim p50", 1_000.0 * claim as f64));
     let claims = || durable.snapshot().counts.claims;
     // The last acknowledgements.
     thread::sleep(Duration::from_millis(50));
