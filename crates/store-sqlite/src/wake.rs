@@ -105,8 +105,8 @@ impl Watch {
         for path in holder::paths(&self.store)? {
             if self.own.as_ref() != Some(&path) {
                 match inotify::add_watch(&self.inotify, &path, SIGNALS) {
-                    // Its holder has just closed.
-                    Err(Errno::NOENT) => {}
+                    // Its holder has just closed, or does not let this user read it.
+                    Err(Errno::NOENT | Errno::ACCESS) => {}
                     watched => drop(watched?),
                 }
             }
@@ -162,19 +162,28 @@ impl Watch {
             }
         }
         if opened || written {
-            let now = Instant::now();
-            // Also when it is opened: a short transaction may have been committed since.
-            self.looks = LOOKS.iter().map(|after| now + *after).collect();
-            self.watch_journal(if written { WatchFlags::OPEN } else { WatchFlags::MODIFY });
+            self.plan_looks(opened);
         }
-        // A store that has opened the file may have committed before its holder file was watched.
-        signalled | (has_new && self.watch_holders().is_ok())
+        if has_new {
+            // A store that no watch is left for does not wake this one. It is polled.
+            let _ = self.watch_holders();
+        }
+        // A new store may have committed before its holder file was watched.
+        signalled | has_new
     }
 
-    /// Watches the journal for another event than before.
-    fn watch_journal(&mut self, event: WatchFlags) {
+    /// Plans to look for a commit of another connection. If that has just opened the journal, its
+    /// commit may be over already, or be the next write to the journal.
+    fn plan_looks(&mut self, opened: bool) {
+        let now = Instant::now();
+        // A look that is planned stays, so that a flow of commits does not postpone it.
+        let first = self.looks.pop_front().filter(|_| !self.looks.is_empty());
+        self.looks = LOOKS.iter().map(|after| now + *after).collect();
+        first.into_iter().for_each(|first| self.looks[0] = first);
+        let written = if opened { WatchFlags::MODIFY } else { WatchFlags::empty() };
+        let events = WatchFlags::OPEN.union(written);
         // Without the journal, each call of the store is refused.
-        if let Ok(watch) = inotify::add_watch(&self.inotify, &self.journal, event) {
+        if let Ok(watch) = inotify::add_watch(&self.inotify, &self.journal, events) {
             self.journal_watch = watch;
         }
     }
