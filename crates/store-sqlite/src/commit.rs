@@ -63,7 +63,8 @@ use wheelhouse_durable::store::{
 /// ```
 pub fn commit_in(transaction: &Connection, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
     // SQLite gives the path of a connection, but not the file that it has open.
-    if let Some(path) = transaction.path().filter(|path| !path.is_empty() && !exists(path)) {
+    let path = transaction.path().filter(|path| !path.is_empty());
+    if let Some(path) = path.filter(|path| !exists(path)) {
         return Err(StoreError::Refused(format!(
             "{path} was deleted or renamed while it was open: roll back, and open it again"
         )));
@@ -73,10 +74,7 @@ pub fn commit_in(transaction: &Connection, changes: &[Change]) -> Result<Vec<Out
     let outcomes = batch.apply(changes).map_err(store_error)?;
     batch.finish(&clock).map_err(store_error)?;
     if batch.is_earlier().map_err(store_error)? {
-        transaction
-            .path()
-            .iter()
-            .for_each(|path| wake::announce(&with_suffix(Path::new(path), "-wal")));
+        path.iter().for_each(|path| wake::announce(&with_suffix(Path::new(path), "-wal")));
     }
     Ok(outcomes)
 }
