@@ -64,7 +64,7 @@ use wheelhouse_durable::store::{
 pub fn commit_in(transaction: &Connection, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
     // SQLite gives the path of a connection, but not the file that it has open.
     let path = transaction.path().filter(|path| !path.is_empty());
-    if let Some(path) = path.filter(|path| !exists(path)) {
+    if let Some(path) = path.filter(|path| !Path::new(path).exists()) {
         return Err(StoreError::Refused(format!(
             "{path} was deleted or renamed while it was open: roll back, and open it again"
         )));
@@ -77,10 +77,6 @@ pub fn commit_in(transaction: &Connection, changes: &[Change]) -> Result<Vec<Out
         path.iter().for_each(|path| wake::announce(&with_suffix(Path::new(path), "-wal")));
     }
     Ok(outcomes)
-}
-
-fn exists(path: &str) -> bool {
-    std::path::Path::new(path).exists()
 }
 
 /// Acknowledges a run in your transaction: the effect of the handler and the end of the job become
