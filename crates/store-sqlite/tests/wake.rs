@@ -193,7 +193,10 @@ fn a_file_that_was_replaced_wakes_those_that_have_it_open() {
     let error = old.find(&common::key("a")).unwrap_err();
     assert!(error.to_string().contains("start again"), "{error}");
     drop(old);
-    let mut store = SqliteStore::open(&path).unwrap();
+    // A process that another test starts has the lock of the old store for a moment.
+    let mut opened = None;
+    until(|| SqliteStore::open(&path).is_ok_and(|store| opened.replace(store).is_none()), "opens");
+    let mut store = opened.unwrap();
     let count = counted(&mut store);
     one(&mut SqliteStore::open(&path).unwrap(), put("a", 0));
     until(|| count.load(Ordering::SeqCst) > 0, "the new file wakes");

@@ -72,8 +72,9 @@ pub(crate) fn play(
     let claim = durable.snapshot().claim_time.p50;
     figures.push(Figure::time("claim p50", 1_000.0 * claim as f64));
     let claims = || durable.snapshot().counts.claims;
-    // The last acknowledgements.
-    thread::sleep(Duration::from_millis(50));
+    // The last acknowledgements. A file is also watched for about a second for the transaction of a
+    // user's connection, after another process has opened it.
+    thread::sleep(Duration::from_millis(1_500));
     let (claims_before, switches_before) = (claims(), switches());
     let idle = 10.0 * load.seconds;
     thread::sleep(Duration::from_secs_f64(idle));
