@@ -54,6 +54,9 @@ pub(crate) fn signal(holder: &File) {
 }
 
 /// Tells all watchers that a connection with this journal will commit jobs.
+///
+/// Closing a file drops the process's POSIX locks on it. SQLite has locks on the store and on the
+/// index of the journal, but none on the journal.
 pub(crate) fn announce(journal: &Path) {
     drop(File::open(journal));
 }

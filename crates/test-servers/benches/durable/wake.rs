@@ -43,7 +43,8 @@ pub(crate) fn commit_jobs(name: &str, location: &str, count: u64) -> Result<()> 
     Ok(())
 }
 
-/// Plays the experiment. The store is polled once an hour, so only wake-ups find the jobs.
+/// Plays the experiment. The store is polled once an hour, so only wake-ups find the jobs. Leases
+/// last as long, so that no thread wakes to renew them.
 pub(crate) fn play(
     load: &Load,
     (name, location): (&str, &str),
@@ -58,7 +59,7 @@ pub(crate) fn play(
         Ok(Next::Done)
     });
     let hour = Duration::from_secs(3_600);
-    let durable = Durable::builder(handlers).poll(hour).start(store)?;
+    let durable = Durable::builder(handlers).poll(hour).visibility_timeout(hour).start(store)?;
     // The first claim, and what it does once.
     thread::sleep(Duration::from_millis(50));
     let count = (load.seconds * 1_000.0).ceil() as u64;
