@@ -23,9 +23,10 @@ use wheelhouse_durable::store::{
 /// process wrote cannot write.
 ///
 /// O(log n) for each change. The present is the machine's wall clock. A program that waits for the
-/// store's next job, in this process or another, looks for an earlier one 2 and 30 ms after this
-/// call and after the commit of your transaction. If the commit takes longer to become durable, and
-/// on systems other than Linux, the program finds the job when it next polls the store.
+/// store's next job, in this process or another, looks for an earlier one 2 ms after this call and
+/// after your transaction begins to commit, and several times within the next second, in growing
+/// pauses. So it finds the job some milliseconds after the commit. On systems other than Linux it
+/// finds the job when it next polls the store.
 ///
 /// # Errors
 ///

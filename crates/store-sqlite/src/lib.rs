@@ -80,7 +80,9 @@
 //!   program. The commit reads a byte of its holder file, and waiting programs watch these files by
 //!   inotify: one thread for each store with handlers, which sleeps until there is such a commit.
 //!   Commits that follow each other quickly share a wake-up; there are at most 4,000 a second. A
-//!   process that is killed wakes the others too, so its last commit is not overlooked.
+//!   process that is killed wakes the others too, so its last commit is not overlooked. A program
+//!   that opens the file causes some claims within the next second or two, because it may be about
+//!   to use [`commit_in`].
 //! * **Otherwise they poll**, once a second by default
 //!   ([`Builder::poll`](wheelhouse_durable::Builder::poll)): on other systems; if the processes run
 //!   on different machines or may not read each other's files; or if the user's limit of inotify

@@ -11,9 +11,10 @@
 //!   killed after its commit and before its signal, the end of the process is the signal.
 //! * **A new holder file** is found by a watch on the folder: it gets its name by a rename.
 //! * **`commit_in`** cannot signal after the commit of its caller. It opens the journal instead. A
-//!   watcher then waits for the next write to the journal, which is that commit, because its
-//!   transaction has the write lock. The commit is visible only after its sync, so the watcher
-//!   looks twice: see [`LOOKS`].
+//!   watcher then looks for the commit: at once, because the transaction may be short, and again
+//!   from the next write to the journal on, which is that commit, because its transaction has the
+//!   write lock. It is visible only after its sync, so the watcher looks several times, with pauses
+//!   that double up to [`LAST_LOOK`].
 //!
 //! Signals that come faster than a watcher handles them are merged by the kernel, and one wake-up
 //! serves all of them. [`PAUSE`] bounds the number of wake-ups.
@@ -25,7 +26,6 @@ use crate::holder;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter};
 use std::mem::MaybeUninit;
@@ -42,9 +42,10 @@ const SIGNALS: WatchFlags = WatchFlags::ACCESS.union(WatchFlags::CLOSE_WRITE);
 /// The pause after a wake-up, so that there are at most 4,000 a second.
 const PAUSE: Duration = Duration::from_micros(250);
 
-/// When a commit of `commit_in` is looked for, after its first write: a sync of a fast disk takes
-/// less than the first time, and one of a slow disk less than the second.
-const LOOKS: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(30)];
+/// The pauses before the first and the last look for a commit of `commit_in`. After about a second
+/// in all, the next poll finds it.
+const FIRST_LOOK: Duration = Duration::from_millis(2);
+const LAST_LOOK: Duration = Duration::from_millis(512);
 
 /// Tells the watchers of other stores that a commit has made a job visible earlier.
 pub(crate) fn signal(holder: &File) {
@@ -53,6 +54,9 @@ pub(crate) fn signal(holder: &File) {
 }
 
 /// Tells all watchers that a connection with this journal will commit jobs.
+///
+/// Closing a file drops the process's POSIX locks on it. SQLite has locks on the store and on the
+/// index of the journal, but none on the journal.
 pub(crate) fn announce(journal: &Path) {
     drop(File::open(journal));
 }
@@ -68,7 +72,8 @@ struct Watch {
     journal: PathBuf,
     /// The watch of the journal.
     journal_watch: i32,
-    looks: VecDeque<Instant>,
+    /// The time of the next look, and the pause before it.
+    look: Option<(Instant, Duration)>,
     /// Ends when the [`Watcher`] is dropped.
     end: PipeReader,
     waker: Waker,
@@ -91,8 +96,8 @@ impl Watcher {
         // Before the files are listed, so that no later one is missed.
         inotify::add_watch(&inotify, holder::folder(store), WatchFlags::MOVED_TO)?;
         let (store, journal) = (store.to_owned(), journal.to_owned());
-        let (own, looks) = (own.map(Path::to_owned), VecDeque::new());
-        let watch = Watch { inotify, store, own, journal, journal_watch, looks, end, waker };
+        let (own, look) = (own.map(Path::to_owned), None);
+        let watch = Watch { inotify, store, own, journal, journal_watch, look, end, waker };
         watch.watch_holders()?;
         thread::Builder::new().name("wheelhouse-sqlite".into()).spawn(move || watch.run())?;
         Ok(Self(ends))
@@ -117,20 +122,25 @@ impl Watch {
     /// Runs the thread.
     fn run(mut self) {
         while self.wait().unwrap_or(false) {
-            let mut wakes = self.read_events();
-            let (now, planned) = (Instant::now(), self.looks.len());
-            self.looks.retain(|at| *at > now);
-            wakes |= self.looks.len() < planned;
-            if wakes {
+            let signalled = self.read_events();
+            if self.looks() | signalled {
                 (self.waker)();
                 thread::sleep(PAUSE);
             }
         }
     }
 
+    /// Returns `true` if it is time to look, and plans the next look.
+    fn looks(&mut self) -> bool {
+        let now = Instant::now();
+        let Some((_, pause)) = self.look.filter(|(at, _)| *at <= now) else { return false };
+        self.look = (pause < LAST_LOOK).then(|| (now + 2 * pause, 2 * pause));
+        true
+    }
+
     /// Waits for an event, or for the time of the next look. Returns `false` at the end.
     fn wait(&self) -> io::Result<bool> {
-        let left = self.looks.front().map(|at| at.saturating_duration_since(Instant::now()));
+        let left = self.look.map(|(at, _)| at.saturating_duration_since(Instant::now()));
         let left = left.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
         let all = PollFlags::IN;
         let mut files = [PollFd::new(&self.inotify, all), PollFd::new(&self.end, all)];
@@ -162,7 +172,7 @@ impl Watch {
             }
         }
         if opened || written {
-            self.plan_looks(opened);
+            self.begin_to_look(opened);
         }
         if has_new {
             // A store that no watch is left for does not wake this one. It is polled.
@@ -172,14 +182,13 @@ impl Watch {
         signalled | has_new
     }
 
-    /// Plans to look for a commit of another connection. If that has just opened the journal, its
+    /// Begins to look for a commit of another connection. If that has just opened the journal, its
     /// commit may be over already, or be the next write to the journal.
-    fn plan_looks(&mut self, opened: bool) {
-        let now = Instant::now();
-        // A look that is planned stays, so that a flow of commits does not postpone it.
-        let first = self.looks.pop_front().filter(|_| !self.looks.is_empty());
-        self.looks = LOOKS.iter().map(|after| now + *after).collect();
-        first.into_iter().for_each(|first| self.looks[0] = first);
+    fn begin_to_look(&mut self, opened: bool) {
+        let first = Instant::now() + FIRST_LOOK;
+        // A look that is planned earlier stays, so that a flow of commits does not postpone it.
+        let at = self.look.map_or(first, |(planned, _)| planned.min(first));
+        self.look = Some((at, FIRST_LOOK));
         let written = if opened { WatchFlags::MODIFY } else { WatchFlags::empty() };
         let events = WatchFlags::OPEN.union(written);
         // Without the journal, each call of the store is refused.

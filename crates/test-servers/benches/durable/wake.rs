@@ -43,7 +43,8 @@ pub(crate) fn commit_jobs(name: &str, location: &str, count: u64) -> Result<()> 
     Ok(())
 }
 
-/// Plays the experiment. The store is polled once an hour, so only wake-ups find the jobs.
+/// Plays the experiment. The store is polled once an hour, so only wake-ups find the jobs. Leases
+/// last as long, so that no thread wakes to renew them.
 pub(crate) fn play(
     load: &Load,
     (name, location): (&str, &str),
@@ -58,7 +59,7 @@ pub(crate) fn play(
         Ok(Next::Done)
     });
     let hour = Duration::from_secs(3_600);
-    let durable = Durable::builder(handlers).poll(hour).start(store)?;
+    let durable = Durable::builder(handlers).poll(hour).visibility_timeout(hour).start(store)?;
     // The first claim, and what it does once.
     thread::sleep(Duration::from_millis(50));
     let count = (load.seconds * 1_000.0).ceil() as u64;
@@ -72,8 +73,9 @@ pub(crate) fn play(
     let claim = durable.snapshot().claim_time.p50;
     figures.push(Figure::time("claim p50", 1_000.0 * claim as f64));
     let claims = || durable.snapshot().counts.claims;
-    // The last acknowledgements.
-    thread::sleep(Duration::from_millis(50));
+    // The last acknowledgements. A file is also watched for about a second for the transaction of a
+    // user's connection, after another process has opened it.
+    thread::sleep(Duration::from_millis(1_500));
     let (claims_before, switches_before) = (claims(), switches());
     let idle = 10.0 * load.seconds;
     thread::sleep(Duration::from_secs_f64(idle));
