@@ -62,7 +62,7 @@
 //! | a run | its share of a claim and of two commits (begin and end), with an allocation for each |
 //! | nothing due | each second one claim (closures and futures: one each), and one lookup for each kind (is it paused?) |
 //! | memory | jobs in flight and changes not yet committed; not the pending jobs |
-//! | threads | workers; a committer and a claimer for each store |
+//! | threads | workers; a committer and a claimer for each store, and one if the store waits for commits of other programs |
 //!
 //! The README of the crate lists guarantees, what is not guaranteed, and alternatives.
 
