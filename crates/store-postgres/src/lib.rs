@@ -152,6 +152,8 @@
 mod always;
 mod batch;
 mod claim;
+#[cfg(test)]
+mod codes;
 mod commit;
 mod error;
 mod floor;
