@@ -87,8 +87,3 @@ pub use wheelhouse_service::{AsyncRun, Stopping};
 /// The longest payload, in bytes: one mebibyte. Store a longer payload elsewhere, and schedule a
 /// reference to it.
 pub const MAX_PAYLOAD: usize = 1 << 20;
-
-/// Compiles and runs the program of the README.
-#[cfg(all(doctest, feature = "serde", feature = "cron"))]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -33,7 +33,10 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
         (Some("08" | "57"), _) | (_, "25P03" | "25P04" | "26000") => {
             StoreError::Unavailable(Box::new(error))
         }
-        (_, "0A000") if message.contains("cached plan") => StoreError::Unavailable(Box::new(error)),
+        // By the name of a function: the message may be in another language.
+        (_, "0A000") if server.routine() == Some("RevalidateCachedQuery") => {
+            StoreError::Unavailable(Box::new(error))
+        }
         (_, "53100") => io(
             io::ErrorKind::StorageFull,
             "free space on the server's disk; no acknowledged change is lost",

@@ -43,6 +43,15 @@ pub(crate) async fn transact<T>(
     Ok(answer)
 }
 
+/// A statement that switches a timeout off until the end of the transaction, if the server has that
+/// timeout. `SET LOCAL` would fail on other servers. A setting without a value is unknown there.
+pub(crate) fn switch_off(timeout: &str) -> String {
+    format!(
+        "SELECT pg_catalog.set_config('{timeout}', '0', true)
+         WHERE pg_catalog.current_setting('{timeout}', true) IS NOT NULL"
+    )
+}
+
 /// The statements that begin a transaction, with all settings that the later ones rely on.
 pub(crate) fn begin(settings: &Builder) -> String {
     // An explicit `READ WRITE` would override the default of a primary that was demoted by it.
@@ -51,14 +60,50 @@ pub(crate) fn begin(settings: &Builder) -> String {
     let millis = settings.timeout.as_millis().clamp(1, i32::MAX as u128);
     // `synchronous_commit`: a commit is durable when it returns. The timeouts: the server ends
     // statements that no caller waits for any more, and releases the locks of a client that it
-    // cannot reach. `search_path`: only functions of `pg_catalog` are called, and statements name
-    // tables with their schema. `enable_*`: each statement has an index, so the planner would read
-    // a whole table only because of wrong statistics.
+    // cannot reach. PostgreSQL 17 has a timeout for the whole transaction. It is off, because the
+    // others are ignored if it is not longer. A shorter default could not be raised either: it has
+    // begun with `BEGIN`. `search_path`: only functions of `pg_catalog` are called, and statements
+    // name tables with their schema. `enable_*`: each statement has an index, so the planner would
+    // read a whole table only because of wrong statistics.
+    let no_timeout = switch_off("transaction_timeout");
     format!(
         "BEGIN ISOLATION LEVEL READ COMMITTED {access};
          SET LOCAL synchronous_commit TO on; SET LOCAL statement_timeout TO {millis};
          SET LOCAL idle_in_transaction_session_timeout TO {millis}; SET LOCAL lock_timeout TO 0;
          SET LOCAL search_path TO pg_catalog; SET LOCAL enable_seqscan TO off;
-         SET LOCAL enable_bitmapscan TO off; SET LOCAL jit TO off"
+         SET LOCAL enable_bitmapscan TO off; SET LOCAL jit TO off;
+         {no_timeout}"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::switch_off;
+    use tokio_postgres::NoTls;
+    use wheelhouse_test_servers::Server;
+
+    /// All supported servers have `lock_timeout`. None has `no_such_timeout`, as those before
+    /// PostgreSQL 17 have no `transaction_timeout`.
+    #[test]
+    fn a_timeout_is_switched_off_where_the_server_has_it() {
+        let Some(server) = Server::postgres() else { return };
+        let url = format!("postgres://postgres@{}/postgres", server.address());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
+            tokio::spawn(connection);
+            let show = async || -> String {
+                client.query_one("SHOW lock_timeout", &[]).await.unwrap().get(0)
+            };
+            client.batch_execute("SET lock_timeout TO '7s'; BEGIN").await.unwrap();
+            assert_eq!(show().await, "7s");
+            for timeout in ["lock_timeout", "no_such_timeout", "transaction_timeout"] {
+                let sql = switch_off(timeout);
+                client.batch_execute(&sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+            }
+            assert_eq!(show().await, "0");
+            client.batch_execute("COMMIT").await.unwrap();
+            assert_eq!(show().await, "7s", "the session is not changed");
+        });
+    }
 }

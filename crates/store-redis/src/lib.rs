@@ -55,9 +55,10 @@
 //!
 //! A failover moves the queue to another server, and may leave connections to the old one open. An
 //! answer which says that a server does not have the queue now (`READONLY`, `LOADING`,
-//! `MASTERDOWN`, `CLUSTERDOWN`, `TRYAGAIN`, `MOVED`, `ASK`, `NOREPLICAS`) closes the connection.
-//! Such a call was not carried out. So the store looks for the server that has the queue, with
-//! growing pauses, and repeats the call there, for at most its [timeout](Builder::timeout).
+//! `MASTERDOWN`, `CLUSTERDOWN`, `TRYAGAIN`, `MOVED`, `ASK`, `NOREPLICAS`, `UNBLOCKED`) closes the
+//! connection. Such a call was not carried out. So the store looks for the server that has the
+//! queue, with growing pauses, and repeats the call there, for at most its
+//! [timeout](Builder::timeout).
 //!
 //! | you have | give the store |
 //! |---|---|
