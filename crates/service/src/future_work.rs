@@ -1,13 +1,15 @@
 //! The work of async jobs: a closure is called when a run begins, and the future that it returns is
 //! the run.
 
-use crate::drive::block_on;
-use crate::handle::{Run, RunFuture, RunResult, Work};
+use crate::shared::{Run, RunFuture, RunResult, Work};
 use crate::work::call_again;
 use std::any::Any;
 use std::fmt::Display;
 use std::marker::PhantomData;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 /// The result of a run.
@@ -119,4 +121,25 @@ where
     }
 
     call!();
+}
+
+/// Polls a future on this thread until it is ready.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => thread::park(),
+        }
+    }
 }

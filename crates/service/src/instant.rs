@@ -1,8 +1,8 @@
 //! Instant work, stored by value: it is in a slab with others of its type, so scheduling it
 //! allocates nothing once the slab has grown.
 
-use crate::handle::{Run, RunResult, Work};
 use crate::shard::{Arena, SlabWork, Slabs, TakenWork, WorkSlab};
+use crate::shared::{InstantSlab, Run, RunResult, Work};
 use parking_lot::Mutex;
 use std::any::Any;
 use std::sync::Arc;
@@ -14,12 +14,6 @@ const MOST_SLABS: usize = 64;
 /// Work that takes only an instant and calls no closure of the user, so the leading thread does it.
 pub(crate) trait InstantWork: Work {
     fn carry_out(self, run: &Run<'_>);
-}
-
-/// A slab of instant work, of any type.
-pub(crate) trait InstantSlab: WorkSlab<dyn Work> {
-    /// Takes out the work at an index, and carries it out.
-    fn carry_out(&self, index: u32, run: &Run<'_>);
 }
 
 /// Its lock is held only to put a value in or to take one out: with the lock of the shard, which is

@@ -2,9 +2,9 @@
 //! returned.
 
 use crate::ChangeError;
-use crate::handle::{Run, RunResult, ServiceRef, Work};
 use crate::job::{Ending, Id, Info, Key, Status};
 use crate::shard::{ShardState, Shards, TakenJob, TakenWork};
+use crate::shared::{Run, RunResult, ServiceRef, Work};
 use crate::time::{Due, Moment, When};
 use std::fmt;
 use std::sync::Arc;

@@ -2,9 +2,10 @@
 
 use crate::EventKind;
 use crate::guard::discard;
-use crate::handle::{Handle, Run, ServiceRef};
+use crate::handle::Handle;
 use crate::job::{Ending, Id};
 use crate::job_handle::JobHandle;
+use crate::shared::{Run, ServiceRef};
 use crate::time::{Due, Moment};
 use std::fmt;
 use std::sync::Arc;

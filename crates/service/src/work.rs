@@ -1,8 +1,8 @@
 //! The work of jobs: closures that run once or repeatedly, and values to be sent.
 
 use crate::EventKind;
-use crate::handle::{Run, RunResult, Work};
 use crate::instant::InstantWork;
+use crate::shared::{Run, RunResult, Work};
 use crossbeam_channel::{Sender, TrySendError};
 use std::any::Any;
 use std::fmt::Display;

@@ -8,10 +8,11 @@ mod cron_line;
 mod plain_line;
 
 use crate::future_work::{Async, AsyncEach};
-use crate::handle::{Handle, Run, RunFuture, RunResult, Work};
+use crate::handle::Handle;
 use crate::job::{Backoff, Group, Key, draw_jitter};
 use crate::job_handle::JobHandle;
 use crate::plan::{Periodic, fallible_methods};
+use crate::shared::{Run, RunFuture, RunResult, Work};
 use crate::work::{CallEach, SendEach, TryEach, call_again};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;

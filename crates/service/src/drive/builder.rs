@@ -1,12 +1,13 @@
 //! Configuration.
 
-use super::executor::{Executor, Runner};
-use super::lead::MOST_THREADS;
-use super::{AsyncRun, ReadyQueue, Scheduler, Service};
-use crate::handle::{Observer, Shared, Spawner};
+use super::async_run::AsyncRun;
+use super::executor::{Executor, Runner, Spawner};
+use super::scheduler::Scheduler;
+use super::service::Service;
+use crate::error::{BuildError, MOST_JOBS, MOST_THREADS};
 use crate::shard::{DynTimer, JobIndex, Shards};
+use crate::shared::{Event, Observer, Shared};
 use crate::time::{Clock, MonotonicClock, Ticks};
-use crate::{BuildError, Event};
 use std::fmt;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -14,9 +15,6 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 use wheelhouse_core::Timer;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
-
-/// The highest limit of jobs: half of what a backend can hold.
-const MOST_JOBS: usize = 1 << 31;
 
 /// The fewest and the most shards by default. A thread that is preempted while it holds the lock of
 /// its shard delays all other threads that schedule there, by a time slice of the operating system.
@@ -272,7 +270,7 @@ impl Builder {
         if threads == 0 || threads > MOST_THREADS {
             return Err(BuildError::Workers(threads));
         }
-        let runner = self.executor.map_or(Runner::OnLeader, Runner::Custom);
+        let runner = Runner { executor: self.executor, spawner: self.spawner };
         let wheel = || -> Box<dyn DynTimer> { Box::new(HierarchicalWheel::new()) };
         let own_wheels = self.backend.is_none();
         let wheels = match self.backend {
@@ -280,9 +278,8 @@ impl Builder {
             None => (0..self.shards.unwrap_or(1).max(1)).map(|_| wheel()).collect(),
         };
         let shards = Shards::new(self.clock, ticks, wheels, own_wheels, self.limit);
-        let (slow_after, observer, spawner) = (self.slow_after, self.observer, self.spawner);
-        let ready = ReadyQueue::default();
-        let shared = Arc::new(Shared { shards, slow_after, observer, spawner, ready });
+        let (slow_after, observer) = (self.slow_after, self.observer);
+        let shared = Arc::new(Shared { shards, slow_after, observer });
         Ok(Scheduler::new(&shared, runner, threads))
     }
 

@@ -1,15 +1,15 @@
 //! A run for an executor, and the steps of carrying out a run on any thread.
 
-use crate::EventKind;
+use super::span::RunSpan;
+use crate::event::EventKind;
 use crate::guard::{discard, guarded};
-use crate::handle::{Handle, Run, RunResult, ServiceRef, Shared, Work};
-use crate::job::{Dispatch, Group, GroupPermit, Id, Info, Turn};
+use crate::handle::Handle;
+use crate::job::{Dispatch, GroupPermit, Id};
 use crate::job_handle::JobHandle;
-use crate::observe::RunSpan;
-use crate::shard::{Begun, Cleanup, EndedRun};
+use crate::shard::{Begun, Cleanup, EndedRun, HandedOut, ReadyItem};
+use crate::shared::{Run, RunResult, ServiceRef, Shared, Work};
 use crate::time::Moment;
 use std::fmt;
-use std::sync::Arc;
 
 /// A run whose time has come, for an [`Executor`](crate::Executor) to carry out on any thread.
 ///
@@ -19,48 +19,39 @@ use std::sync::Arc;
 #[must_use = "a run that is dropped is reported as abandoned"]
 pub struct DueRun {
     timers: Handle,
-    id: Id,
-    info: Option<Arc<Info>>,
-    /// The run begins unless this turn is over. `None` after it has begun, or was found to be over.
-    turn: Option<Turn>,
-    dispatch: Dispatch,
+    /// `None` after it has begun, or was found to be over, or was passed on.
+    run: Option<HandedOut>,
     /// Its place in a group. Released last.
     permit: Option<GroupPermit>,
 }
 
 impl DueRun {
-    pub(crate) fn new(
-        timers: Handle,
-        id: Id,
-        info: Option<Arc<Info>>,
-        turn: Turn,
-        dispatch: Dispatch,
-    ) -> Self {
-        Self { timers, id, info, turn: Some(turn), dispatch, permit: None }
+    pub(super) fn new(timers: Handle, run: HandedOut, permit: Option<GroupPermit>) -> Self {
+        Self { timers, run: Some(run), permit }
     }
 
     /// The job.
     pub fn job(&self) -> JobHandle {
-        self.timers.job_handle(self.id, self.info.clone())
+        let HandedOut { id, info, .. } = self.handed_out();
+        self.timers.job_handle(*id, info.clone())
     }
 
-    /// Returns `true` if its plan says that it may block.
-    pub(super) fn blocks(&self) -> bool {
-        self.dispatch.blocks
+    fn handed_out(&self) -> &HandedOut {
+        self.run.as_ref().expect("its owner has it until it begins or is passed on")
     }
 
-    /// The group in which it needs a place.
-    pub(super) fn group(&self) -> Option<Group> {
-        self.dispatch.group.clone()
+    pub(super) fn dispatch(&self) -> &Dispatch {
+        &self.handed_out().dispatch
     }
 
     pub(super) fn permit(&mut self) -> &mut Option<GroupPermit> {
         &mut self.permit
     }
 
-    /// Returns `true` if it is a future, `false` if it is a closure.
-    pub(super) fn is_async(&self) -> bool {
-        self.dispatch.is_async
+    /// Passes it on to the leading thread.
+    pub(super) fn into_ready(mut self) -> Option<ReadyItem> {
+        let permit = self.permit.take();
+        self.run.take().map(|run| ReadyItem::Run(run, permit))
     }
 
     /// Carries it out on this thread, and returns when the job does. A panic is caught and
@@ -68,7 +59,8 @@ impl DueRun {
     pub fn run(mut self) {
         let _inside = self.timers.shards().enter();
         if let Some(begun) = self.begin() {
-            carry_out(&self.timers, begun);
+            let (done, _) = call(&self.timers, begun, self.timers.now(), None);
+            end(&self.timers, done);
         }
     }
 
@@ -78,31 +70,31 @@ impl DueRun {
 
     /// Begins the run, unless its turn is over.
     pub(super) fn begin(&mut self) -> Option<Begun<dyn Work>> {
-        let turn = self.turn.take()?;
-        let shared = self.timers.shared();
-        let now = shared.shards.now();
-        let begun = shared.shards.with(self.id.shard(), |state| {
-            let begun = state.begin_turn(self.id, turn, now);
+        let HandedOut { id, turn, .. } = self.run.take()?;
+        let shards = self.timers.shards();
+        let now = shards.now();
+        let begun = shards.with(id.shard(), |state| {
+            let begun = state.begin_turn(id, turn, now);
             if begun.is_none() {
                 state.hand_in(false);
             }
             begun.ok_or(state.stage())
         });
-        begun.map_err(|stage| shared.shards.handed_in(stage)).ok()
+        begun.map_err(|stage| shards.handed_in(stage)).ok()
     }
 }
 
 impl Drop for DueRun {
     fn drop(&mut self) {
-        let Some(turn) = self.turn.take() else { return };
-        let (shared, shard) = (self.timers.shared(), self.id.shard());
+        let Some(HandedOut { id, turn, info, .. }) = self.run.take() else { return };
+        let shared = self.timers.shared();
         let _inside = shared.shards.enter();
         let now = shared.shards.now();
-        match shared.shards.with(shard, |state| state.abandon(self.id, turn, now)) {
-            None => shared.shards.hand_in(shard, false),
+        match shared.shards.with(id.shard(), |state| state.abandon(id, turn, now)) {
+            None => shared.shards.hand_in(id.shard(), false),
             Some(cleanup) => {
-                shared.report(self.job(), EventKind::Abandoned);
-                clean_up(shared, self.id, cleanup);
+                shared.report(self.timers.job_handle(id, info), EventKind::Abandoned);
+                clean_up(shared, id, cleanup);
             }
         }
     }
@@ -112,12 +104,6 @@ impl fmt::Debug for DueRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("DueRun").field(&self.job()).finish()
     }
-}
-
-/// Carries out a run, to its end.
-fn carry_out(timers: &Handle, begun: Begun<dyn Work>) {
-    let (done, _) = call(timers, begun, timers.shards().now(), None);
-    end(timers, done);
 }
 
 /// Ends a run that was handed out.

@@ -1,6 +1,9 @@
-//! Where closures run: on the leading thread, or on a custom executor.
+//! Where runs are carried out: on the leading thread, or on a custom executor.
 
+use super::async_run::AsyncRun;
 use super::due_run::DueRun;
+use super::ready;
+use crate::guard::guarded;
 
 /// Executes runs, usually on its own threads. A closure `Fn(DueRun)` is an executor too.
 ///
@@ -36,15 +39,34 @@ impl<F: Fn(DueRun) + Send + Sync> Executor for F {
     }
 }
 
-/// Where closures run.
-pub(crate) enum Runner {
-    /// On the thread that drives.
-    OnLeader,
-    Custom(Box<dyn Executor>),
+/// Hands a run to an executor of futures.
+pub(super) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
+
+/// Where runs that are handed out go: to the leading thread, unless there is an executor.
+pub(super) struct Runner {
+    /// For closures.
+    pub(super) executor: Option<Box<dyn Executor>>,
+    /// For async jobs.
+    pub(super) spawner: Option<Spawner>,
 }
 
 impl Runner {
-    pub(crate) fn is_on_leader(&self) -> bool {
-        matches!(self, Self::OnLeader)
+    /// Returns `true` if closures run on the leading thread.
+    pub(super) fn is_on_leader(&self) -> bool {
+        self.executor.is_none()
+    }
+
+    /// Hands out a run that needs no place in a group, or has one.
+    pub(super) fn launch(&self, run: DueRun) {
+        let is_async = run.dispatch().is_async;
+        // If an executor panics, the run is dropped and reported, and the driver continues.
+        match (&self.executor, &self.spawner) {
+            (_, Some(spawn)) if is_async => {
+                guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
+            }
+            (_, None) if is_async => ready::spawn(run),
+            (Some(executor), _) => guarded(|| executor.execute(run)).unwrap_or_default(),
+            (None, _) => ready::push_run(run),
+        }
     }
 }

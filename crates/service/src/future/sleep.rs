@@ -2,9 +2,10 @@
 
 use crate::Reason;
 use crate::guard::discard;
-use crate::handle::{Handle, ServiceRef, Shared};
+use crate::handle::Handle;
 use crate::job::{Ending, Id};
 use crate::shard::NewJob;
+use crate::shared::{ServiceRef, Shared};
 use crate::time::{Due, Moment};
 use std::fmt;
 use std::pin::Pin;

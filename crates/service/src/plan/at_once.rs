@@ -1,10 +1,12 @@
 //! Jobs that are due when they are scheduled. They skip the wheel.
 
-use crate::drive::{DueRun, ReadyItem, ReadyQueue};
+use crate::drive::ready;
 use crate::future_work::{Async, AsyncOnce};
-use crate::handle::{Handle, Run, Work};
+use crate::handle::Handle;
 use crate::job::Dispatch;
 use crate::plan::schedule::unboxed;
+use crate::shard::{HandedOut, ReadyItem};
+use crate::shared::{Run, Work};
 use crate::work::CallOnce;
 use crate::{Reason, Rejected};
 
@@ -65,8 +67,7 @@ impl Handle {
             Err((reason, work)) => return Err(self.rejected(shard, reason, unboxed(work))),
         };
         if let Some(turn) = turn {
-            let run = DueRun::new(self.clone(), id, None, turn, dispatch);
-            ReadyQueue::push(self, ReadyItem::Due(run));
+            ready::push(self, ReadyItem::Due(HandedOut { id, turn, info: None, dispatch }));
         }
         Ok(())
     }

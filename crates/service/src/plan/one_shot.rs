@@ -2,9 +2,10 @@
 
 use super::Options;
 use crate::future_work::{Async, AsyncEach, AsyncOnce};
-use crate::handle::{Handle, Run, Work};
+use crate::handle::Handle;
 use crate::job::{Backoff, Group, Key};
 use crate::job_handle::JobHandle;
+use crate::shared::{Run, Work};
 use crate::time::{Due, Moment};
 use crate::work::{CallOnce, SendOnce, TryEach};
 use crate::{Reason, Rejected};

@@ -2,9 +2,10 @@
 
 use super::Options;
 use crate::future_work::{Async, AsyncEach, Overlapping};
-use crate::handle::{Handle, Run, Work};
+use crate::handle::Handle;
 use crate::job::{Backoff, Group, Key, Missed, Pace, Repeat};
 use crate::job_handle::JobHandle;
+use crate::shared::{Run, Work};
 use crate::time::{Due, Moment, Ticks, When, nanos};
 use crate::work::{CallEach, CallShared, SendEach, TryEach};
 use crate::{Reason, Rejected};

@@ -1,10 +1,11 @@
 //! Schedules a checked plan in a shard, or returns the work to the caller.
 
 use crate::guard::discard;
-use crate::handle::{Handle, Work};
+use crate::handle::Handle;
 use crate::instant::{self, InstantWork};
 use crate::job::{JobParts, JobState};
 use crate::shard::NewJob;
+use crate::shared::Work;
 use crate::time::{Due, Moment};
 use crate::{JobHandle, Reason};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Jobs at their deadlines: a job is taken out, its run begins, its run ends.
 
 use super::dyn_timer::JobIndex;
-use super::handover::{Begun, Cleanup, DueJob, EndedRun, PlainRun};
-use super::state::{Body, Other, ShardState, ShardWork, TakenWork, TimerState};
-use super::work_slab::SlabWork;
+use super::handover::{Begun, Cleanup, DueJob, EndedRun, HandedOut, PlainRun};
+use super::state::{Body, Other, ShardState, TakenWork, TimerState};
+use super::work::{ShardWork, SlabWork};
 use crate::job::{After, Dispatch, Ending, Id, Info, RareState, Turn};
 use crate::observe::Distributions;
 use crate::time::{Clock, Moment};
@@ -178,13 +178,14 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let slot = &mut self.slots[index];
         slot.timer = TimerState::Off(Some(turn));
         self.runs.in_flight += 1;
-        let Some(job) = slot.job_state() else {
-            return Some(DueJob::HandedOut(id, turn, None, Dispatch::default()));
+        let (info, dispatch) = match slot.job_state().map(|job| &self.job_states[job]) {
+            Some(job) => {
+                let dispatch = job.rare.as_ref().map(|rare| rare.dispatch.clone());
+                (Some(Arc::clone(&job.info)), dispatch.unwrap_or_default())
+            }
+            None => (None, Dispatch::default()),
         };
-        let job = &self.job_states[job];
-        let dispatch = job.rare.as_ref().map(|rare| rare.dispatch.clone());
-        let info = Some(Arc::clone(&job.info));
-        Some(DueJob::HandedOut(id, turn, info, dispatch.unwrap_or_default()))
+        Some(DueJob::HandedOut(HandedOut { id, turn, info, dispatch }))
     }
 
     fn is_instant(&self, index: u32) -> bool {

@@ -2,7 +2,8 @@
 //! its end, so that a job that schedules itself again at once does not keep the poll from
 //! returning.
 
-use super::state::{ShardState, ShardWork};
+use super::state::ShardState;
+use super::work::ShardWork;
 use crate::time::Moment;
 use wheelhouse_core::Tick;
 

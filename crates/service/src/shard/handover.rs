@@ -1,8 +1,7 @@
 //! The types that pass between shards and the driver: runs that come due, begin and end.
 
 use super::runs::WatchKey;
-use super::state::ShardWork;
-use super::work_slab::SlabWork;
+use super::work::{ShardWork, SlabWork};
 use crate::job::{Dispatch, Id, Info, Turn};
 use crate::time::Moment;
 use std::sync::Arc;
@@ -15,10 +14,17 @@ pub(crate) enum DueJob<W: ShardWork + ?Sized> {
     InSlab(Id, Moment, SlabWork<W>),
     /// A run that has begun on this thread.
     Begun(Begun<W>),
-    /// A run that is handed out to the pool or an executor.
-    HandedOut(Id, Turn, Option<Arc<Info>>, Dispatch),
+    HandedOut(HandedOut),
     /// The waker of a task whose time has come.
     Wake(Waker),
+}
+
+/// A run that is handed out to the pool or an executor. It begins unless its turn is over.
+pub(crate) struct HandedOut {
+    pub(crate) id: Id,
+    pub(crate) turn: Turn,
+    pub(crate) info: Option<Arc<Info>>,
+    pub(crate) dispatch: Dispatch,
 }
 
 /// A run of a plain job, which has begun on the leading thread. Most runs are of this kind. It is

@@ -2,7 +2,8 @@
 
 use super::Shards;
 use super::runs::Watch;
-use super::state::{ShardWork, StopStage};
+use super::state::StopStage;
+use super::work::ShardWork;
 use crate::job::{Id, Info};
 use crate::sync::thread_local;
 use crate::time::Moment;

@@ -1,6 +1,7 @@
 //! Lists the jobs of a shard.
 
-use super::state::{Body, Other, ShardState, ShardWork};
+use super::state::{Body, Other, ShardState};
+use super::work::ShardWork;
 use crate::job::{Id, Info};
 use std::sync::Arc;
 

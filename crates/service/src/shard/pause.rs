@@ -6,9 +6,9 @@
 //! them costs as much as the jobs that came due in the meantime.
 
 use super::dyn_timer::cancel_timer;
-use super::state::{Body, Other, ShardState, ShardWork, TimerState};
-use super::work_slab::WorkSlab;
-use crate::ChangeError;
+use super::state::{Body, Other, ShardState, TimerState};
+use super::work::{ShardWork, WorkSlab};
+use crate::error::ChangeError;
 use crate::job::{Id, JobState};
 use crate::time::Moment;
 

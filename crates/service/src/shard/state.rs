@@ -4,32 +4,16 @@
 use super::arena::Arena;
 use super::dyn_timer::{DynTimer, JobIndex};
 use super::runs::Runs;
-use super::work_slab::{SlabWork, Slabs, WorkSlab};
+use super::work::{ShardWork, SlabWork, Slabs};
+use crate::error::{ChangeError, Reason};
 use crate::job::{Dispatch, Id, Info, JobState, Status, Turn};
 use crate::observe::{Counts, Distributions};
 use crate::time::{Due, Moment, Ticks};
-use crate::{ChangeError, Reason};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::task::Waker;
 use wheelhouse_core::{Tick, TimerId};
-
-/// The properties of work that a shard needs.
-pub(crate) trait ShardWork: Send {
-    /// The slabs in which instant work is stored without a box.
-    type Slab: WorkSlab<Self> + ?Sized;
-
-    /// A second copy, for a run that overlaps with another. `None` if the runs of this work cannot
-    /// overlap.
-    fn fork(&self) -> Option<Box<Self>>;
-
-    /// Returns `true` if it takes only an instant, so that it needs no executor.
-    fn is_instant(&self) -> bool;
-
-    /// Returns `true` if a future waits for it.
-    fn is_awaited(&self) -> bool;
-}
 
 /// A job to be scheduled that is not plain.
 pub(crate) enum NewJob<W: ?Sized> {

@@ -1,6 +1,7 @@
 //! The steps of a stop in all shards, and its waiting.
 
-use super::state::{ShardState, ShardWork, StopStage};
+use super::state::{ShardState, StopStage};
+use super::work::ShardWork;
 use super::{Shards, TakenJob};
 use crate::job::Ending;
 use std::sync::atomic::Ordering;

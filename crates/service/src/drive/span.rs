@@ -2,7 +2,7 @@
 
 #[cfg(feature = "tracing")]
 mod real {
-    use crate::handle::Run;
+    use crate::shared::Run;
 
     /// The span of a run: `run`, at the level `INFO`, with the job, the number of the run and of
     /// the attempt, and its lateness.
@@ -30,7 +30,7 @@ mod real {
 
 #[cfg(not(feature = "tracing"))]
 mod real {
-    use crate::handle::Run;
+    use crate::shared::Run;
 
     /// Does nothing.
     pub(crate) struct RunSpan;
