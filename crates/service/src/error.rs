@@ -225,8 +225,7 @@ pub enum BuildError {
     SlowAfterZero,
     /// [`max_jobs`](crate::Builder::max_jobs) is zero.
     NoJobs,
-    /// [`max_jobs`](crate::Builder::max_jobs) is higher than
-    /// [`Builder::MOST_JOBS`](crate::Builder::MOST_JOBS).
+    /// [`max_jobs`](crate::Builder::max_jobs) is higher than 2^31.
     Limit(usize),
     /// A thread could not be started.
     Thread(io::Error),

@@ -61,10 +61,7 @@ pub(crate) struct AsyncOnce<F>(pub(crate) F);
 /// A closure that is called again when the run before has ended.
 pub(crate) struct AsyncEach<F>(pub(crate) F);
 
-/// A closure that is also called while other runs are in progress.
-pub(crate) struct Overlapping<F>(pub(crate) Arc<F>);
-
-/// The methods of all of them. `call` runs a returned job on the thread of its caller.
+/// The methods of both. `call` runs a returned job on the thread of its caller.
 macro_rules! call {
     () => {
         fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
@@ -100,24 +97,6 @@ where
         let (limit, mut future) = (self.limit, None);
         call_again(self, result, |work| future = Some((work.call.0)(run)));
         future.map(|future| Self::run(future, limit))
-    }
-
-    call!();
-}
-
-impl<F, Fut> Work for Async<Overlapping<F>, Fut>
-where
-    F: Fn(&Run<'_>) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output: RunOutput> + Send + 'static,
-{
-    fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
-        let (limit, mut future) = (self.limit, None);
-        call_again(self, result, |work| future = Some((work.call.0)(run)));
-        future.map(|future| Self::run(future, limit))
-    }
-
-    fn fork(&self) -> Option<Box<dyn Work>> {
-        Some(Box::new(Self::new(Overlapping(Arc::clone(&self.call.0)), self.limit)))
     }
 
     call!();

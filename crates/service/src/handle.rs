@@ -1,7 +1,7 @@
 //! The handle through which any thread schedules jobs.
 
 use crate::error::ChangeError;
-use crate::job::{Id, Info, Key};
+use crate::job::{Id, Info};
 use crate::job_handle::{Job, JobHandle};
 use crate::observe::Snapshot;
 use crate::shard::Shards;
@@ -75,11 +75,6 @@ impl Handle {
         let id = shards.job_of_key(key)?;
         let info = shards.with(id.shard(), |state| state.info(id))?;
         Some(self.job_handle(id, Some(info)))
-    }
-
-    /// The keys in use, in the order in which their jobs were scheduled. O(k log k).
-    pub fn keys(&self) -> Vec<Key> {
-        self.shards().keys_in_order()
     }
 
     /// Cancels the job that has the key. See [`JobHandle::cancel`].

@@ -231,7 +231,6 @@ pub mod future;
 mod future_work;
 mod guard;
 mod handle;
-mod instant;
 mod job;
 mod job_handle;
 #[cfg(all(test, wheelhouse_loom))]

@@ -3,16 +3,16 @@
 
 use crate::event::EventKind;
 use crate::guard::guarded;
-use crate::job::{Id, Info};
+use crate::job::Info;
 use crate::job_handle::JobHandle;
-use crate::shard::{ShardWork, Shards, WorkSlab};
+use crate::shard::{RunFacts, ShardWork, Shards, WorkSlab};
 use crate::time::Moment;
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// The work of a job.
 pub(crate) trait Work: Send + 'static {
@@ -149,16 +149,8 @@ impl Shared {
 /// The run that a job is in: the argument of its closure.
 pub struct Run<'a> {
     pub(crate) service: &'a ServiceRef,
-    pub(crate) id: Id,
     /// `None` also if the job has an `Info` that this run did not need.
     pub(crate) info: Option<&'a Arc<Info>>,
-    pub(crate) deadline: Moment,
-    pub(crate) time: Option<SystemTime>,
     pub(crate) started: Moment,
-    pub(crate) number: u64,
-    pub(crate) missed: u64,
-    pub(crate) last: bool,
-    pub(crate) extra: bool,
-    pub(crate) asks_rule_only: bool,
-    pub(crate) attempt: u32,
+    pub(crate) facts: RunFacts,
 }

@@ -70,7 +70,7 @@ fn begin(mut due: DueRun) -> Option<Box<InProgress>> {
     let work = begun.work.take().expect("a run begins with its work");
     let (mut result, mut run) = (RunResult::default(), None);
     let (outcome, span) = {
-        let its = due_run::run_of(timers.service_ref(begun.id.shard()), &begun, started);
+        let its = due_run::run_of(timers.service_ref(begun.facts.id.shard()), &begun, started);
         let span = RunSpan::of(&its);
         let entered = span.enter();
         let outcome = guarded(|| run = work.call_async(&its, &mut result));
@@ -97,7 +97,7 @@ fn begin(mut due: DueRun) -> Option<Box<InProgress>> {
 
 impl InProgress {
     fn job(&self) -> JobHandle {
-        self.timers.job_handle(self.begun.id, self.begun.info.clone())
+        self.timers.job_handle(self.begun.facts.id, self.begun.info.clone())
     }
 
     /// Polls the future. Returns the result if it has ended.
@@ -175,7 +175,9 @@ impl Drop for AsyncRun {
         if let State::InProgress(in_progress) = std::mem::replace(&mut self.state, State::Over) {
             let timers = in_progress.timers.clone();
             let _inside = timers.shards().enter();
-            timers.shards().with(in_progress.begun.id.shard(), |state| state.counts.abandoned += 1);
+            timers
+                .shards()
+                .with(in_progress.begun.facts.id.shard(), |state| state.counts.abandoned += 1);
             in_progress.end(Err(EventKind::Abandoned));
         }
     }

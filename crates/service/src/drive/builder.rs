@@ -68,9 +68,6 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The highest limit that [`max_jobs`](Self::max_jobs) accepts.
-    pub const MOST_JOBS: usize = MOST_JOBS;
-
     pub(super) fn new() -> Self {
         Self {
             backend: None,
@@ -87,7 +84,8 @@ impl Builder {
     }
 
     /// Sets the backend for the timers, and uses a single shard. By default each shard has a
-    /// [`HierarchicalWheel`].
+    /// [`HierarchicalWheel`]. A recorder of `wheelhouse-record` is a backend too: it records the
+    /// timers of the service as a trace, to be replayed on other backends.
     pub fn backend(mut self, backend: impl Timer<JobIndex> + Send + 'static) -> Self {
         self.backend = Some(Box::new(backend));
         self
@@ -189,7 +187,7 @@ impl Builder {
     }
 
     /// Limits the jobs that are scheduled at a time: pending, due, and running. By default there is
-    /// no limit. [`Builder::MOST_JOBS`] is the highest limit. Zero is refused.
+    /// no limit. The highest limit is 2^31. Zero is refused.
     ///
     /// This bounds the memory too: a job that is over makes room at once. With a limit all threads
     /// write to one counter.
@@ -209,43 +207,6 @@ impl Builder {
     pub fn on_event(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.observer = Some(Box::new(observer));
         self
-    }
-}
-
-#[cfg(feature = "record")]
-impl Builder {
-    /// Records the timer operations of the service in a file, as a trace to be replayed on other
-    /// backends (feature `record`), and uses a single shard. An existing file is overwritten. Call
-    /// it after [`backend`](Self::backend), which would remove the recorder again, and after
-    /// [`tick`](Self::tick), whose length is part of the trace.
-    ///
-    /// The trace is complete when the scheduler is dropped, or at 100 million bytes. A full disk
-    /// ends the recording and nothing else. For another limit, or to learn how the recording ended,
-    /// give [`backend`](Self::backend) a recorder made with `wheelhouse_record::Builder`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created or written.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use wheelhouse_service::Scheduler;
-    ///
-    /// # let path = std::env::temp_dir().join(format!("wheelhouse-{}.trace", std::process::id()));
-    /// let scheduler = Scheduler::builder().record_to(&path)?.build()?;
-    /// scheduler.handle().after(Duration::from_secs(30)).run(|_| println!("expired"))?;
-    /// drop(scheduler); // the trace is complete
-    /// # std::fs::remove_file(&path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn record_to(
-        self,
-        path: impl AsRef<std::path::Path>,
-    ) -> Result<Self, wheelhouse_record::Error> {
-        let recording = wheelhouse_record::Recorder::builder().tick(self.tick);
-        let backend = self.backend.unwrap_or_else(|| Box::new(HierarchicalWheel::new()));
-        let backend = recording.note("the timers of a service").create(path, backend)?;
-        Ok(Self { backend: Some(Box::new(backend)), ..self })
     }
 }
 

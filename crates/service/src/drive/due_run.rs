@@ -6,7 +6,7 @@ use crate::guard::{discard, guarded};
 use crate::handle::Handle;
 use crate::job::{Dispatch, GroupPermit, Id};
 use crate::job_handle::JobHandle;
-use crate::shard::{Begun, Cleanup, EndedRun, HandedOut, ReadyItem};
+use crate::shard::{Begun, Cleanup, EndedRun, HandedOut, ReadyItem, RunFacts};
 use crate::shared::{Run, RunResult, ServiceRef, Shared, Work};
 use crate::time::Moment;
 use std::fmt;
@@ -121,23 +121,7 @@ pub(super) fn run_of<'a>(
     begun: &'a Begun<dyn Work>,
     started: Moment,
 ) -> Run<'a> {
-    let Begun { id, ref info, deadline, time, number, missed, last, .. } = *begun;
-    let Begun { extra, asks_rule_only, tries, .. } = *begun;
-    let (info, attempt) = (info.as_ref(), tries.0);
-    Run {
-        service,
-        id,
-        info,
-        deadline,
-        time,
-        started,
-        number,
-        missed,
-        last,
-        extra,
-        asks_rule_only,
-        attempt,
-    }
+    Run { service, info: begun.info.as_ref(), started, facts: begun.facts }
 }
 
 /// Calls the job, and reports failures. Returns `true` if something was reported. `thread` is the
@@ -152,7 +136,7 @@ pub(super) fn call(
     free_key(timers.shared(), &begun);
     let mut result = RunResult::default();
     let outcome = {
-        let run = run_of(timers.service_ref(begun.id.shard()), &begun, started);
+        let run = run_of(timers.service_ref(begun.facts.id.shard()), &begun, started);
         let span = RunSpan::of(&run);
         let _entered = span.enter();
         guarded(|| work.call(&run, &mut result))
@@ -174,7 +158,8 @@ pub(super) fn call_plain(
     let shared = timers.shared();
     let mut result = RunResult::default();
     let outcome = {
-        let run = Run::plain(timers.service_ref(id.shard()), id, deadline, started);
+        let (service, facts) = (timers.service_ref(id.shard()), RunFacts::single(id, deadline));
+        let run = Run { service, info: None, started, facts };
         let span = RunSpan::of(&run);
         let _entered = span.enter();
         guarded(|| work(&run, &mut result))
@@ -197,7 +182,7 @@ pub(super) fn call_plain(
 pub(super) fn outcome_of(begun: &Begun<dyn Work>, result: &mut RunResult) -> Result<(), EventKind> {
     match result.error.take() {
         None => Ok(()),
-        Some(error) if begun.tries.1 => Err(EventKind::Failed(error)),
+        Some(error) if begun.is_retried => Err(EventKind::Failed(error)),
         Some(error) => Err(EventKind::GaveUp(error)),
     }
 }
@@ -206,7 +191,7 @@ pub(super) fn outcome_of(begun: &Begun<dyn Work>, result: &mut RunResult) -> Res
 #[inline]
 pub(super) fn free_key(shared: &Shared, begun: &Begun<dyn Work>) {
     if begun.frees_key {
-        shared.shards.free_key(begun.info.as_deref(), begun.id);
+        shared.shards.free_key(begun.info.as_deref(), begun.facts.id);
     }
 }
 
@@ -218,7 +203,8 @@ pub(super) fn finish(
     outcome: Result<(), EventKind>,
     result: RunResult,
 ) -> (EndedRun<dyn Work>, bool) {
-    let Begun { id, info, deadline, overlaps, asks_rule_only, watch, tries, .. } = begun;
+    let Begun { facts, info, overlaps, watch, is_retried, .. } = begun;
+    let RunFacts { id, deadline, attempt, asks_rule_only, .. } = facts;
     let shared = timers.shared();
     let mut reported_before =
         watch.is_some_and(|key| shared.shards.with(id.shard(), |state| state.runs.unwatch(key)));
@@ -235,7 +221,7 @@ pub(super) fn finish(
             }
             // These two events say whether a retry follows. The others need a `GaveUp` in addition.
             let says_so = matches!(kind, EventKind::Failed(_) | EventKind::GaveUp(_));
-            let gave_up = (tries.0 > 1 && !tries.1 && !says_so).then(|| kind.reason());
+            let gave_up = (attempt > 1 && !is_retried && !says_so).then(|| kind.reason());
             shared.shards.with(id.shard(), |state| state.counts.failed += u64::from(says_so));
             shared.report(job(), kind);
             gave_up.into_iter().for_each(|why| shared.report(job(), EventKind::GaveUp(why)));

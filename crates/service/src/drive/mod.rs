@@ -5,7 +5,6 @@ mod builder;
 mod due_run;
 mod executor;
 mod lead;
-pub(crate) mod ready;
 mod scheduler;
 mod service;
 mod span;
@@ -15,6 +14,7 @@ pub use async_run::AsyncRun;
 pub use builder::Builder;
 pub use due_run::DueRun;
 pub use executor::Executor;
+pub(crate) use executor::push_ready;
 #[cfg(wheelhouse_loom)]
 pub(crate) use lead::{Member, Pool, Role};
 pub use scheduler::Scheduler;
@@ -219,7 +219,7 @@ impl Driver {
                 let _inside = self.timers.shards().enter();
                 let (started, is_instant) = (begin(), begun.is_instant());
                 if !is_instant {
-                    self.begin(begun.id, begun.deadline, started, begun.blocks);
+                    self.begin(begun.facts.id, begun.facts.deadline, started, begun.blocks);
                 }
                 let me = Some(self.lead.number());
                 let (done, reported) = due_run::call(&self.timers, begun, started, me);

@@ -1,9 +1,9 @@
 //! The service without threads: for programs with an event loop, and for tests.
 
 use super::builder::Builder;
-use super::executor::Runner;
+use super::executor::{Runner, close_ready};
 use super::lead::Member;
-use super::{Driver, give_back, in_order, ready};
+use super::{Driver, give_back, in_order};
 use crate::guard::discard;
 use crate::handle::Handle;
 use crate::job_handle::Job;
@@ -161,7 +161,7 @@ impl Scheduler {
     pub fn stop(self) -> Vec<Job> {
         let timers = &self.driver.timers;
         let mut jobs = give_back(timers, true, StopStage::Closed);
-        ready::close(timers);
+        close_ready(timers);
         jobs.extend(give_back(timers, true, StopStage::Over));
         in_order(jobs)
     }
@@ -171,7 +171,7 @@ impl Drop for Scheduler {
     fn drop(&mut self) {
         if !self.left && !self.driver.timers.is_stopped() {
             give_back(&self.driver.timers, true, StopStage::Over).into_iter().for_each(discard);
-            ready::close(&self.driver.timers);
+            close_ready(&self.driver.timers);
         }
     }
 }

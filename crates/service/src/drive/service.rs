@@ -1,9 +1,10 @@
 //! The service: a pool of threads, of which one drives and another stands by.
 
 use super::builder::Builder;
+use super::executor::close_ready;
 use super::lead::{Member, Pool, Role};
 use super::scheduler::Scheduler;
-use super::{Driver, give_back, ready};
+use super::{Driver, give_back};
 use crate::error::BuildError;
 use crate::guard::discard;
 use crate::handle::Handle;
@@ -233,7 +234,7 @@ fn drive(driver: &mut Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
             sleep(parker, next.map(|next| next.saturating_since(shards.now())), by_hand);
         }
     }
-    ready::close(&timers);
+    close_ready(&timers);
 }
 
 /// Sleeps for `time`, or until the waker is called, which may have happened already.

@@ -22,7 +22,7 @@ pub struct OneShot<'h> {
 }
 
 impl<'h> OneShot<'h> {
-    common_methods!();
+    common_methods!(options);
     fallible_methods!();
 
     /// Schedules a closure.

@@ -1,7 +1,7 @@
 //! Jobs at their deadlines: a job is taken out, its run begins, its run ends.
 
 use super::dyn_timer::JobIndex;
-use super::handover::{Begun, Cleanup, DueJob, EndedRun, HandedOut, PlainRun};
+use super::handover::{Begun, Cleanup, DueJob, EndedRun, HandedOut, PlainRun, RunFacts};
 use super::state::{Body, Other, ShardState, TakenWork, TimerState};
 use super::work::{ShardWork, SlabWork};
 use crate::job::{After, Dispatch, Ending, Id, Info, RareState, Turn};
@@ -249,8 +249,8 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let (number, missed, extra) =
             if asks_rule_only { (job.runs, 0, false) } else { job.count_run() };
         let time = job.time_of_run(extra);
-        let (last, tries) = (!job.another_follows(), job.tries());
-        let frees_key = last && !tries.1;
+        let (last, (attempt, is_retried)) = (!job.another_follows(), job.tries());
+        let frees_key = last && !is_retried;
         let blocks = job.rare.as_ref().is_some_and(|rare| rare.dispatch.blocks);
         let may_overlap = !last && job.may_overlap();
         // The `Info` is in other memory than the rest of the job, so a run that can do without does
@@ -271,20 +271,11 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
         self.runs.begun += 1;
         self.counts.missed += missed;
-        Begun {
-            info,
-            time,
-            number,
-            missed,
-            last,
-            extra,
-            asks_rule_only,
-            tries,
-            frees_key,
-            overlaps: tick.is_some(),
-            blocks,
-            ..Begun::plain(id, deadline, Some(work))
-        }
+        let facts =
+            RunFacts { id, deadline, time, number, missed, attempt, last, extra, asks_rule_only };
+        let overlaps = tick.is_some();
+        let work = Some(work);
+        Begun { facts, work, info, is_retried, frees_key, overlaps, blocks, watch: None }
     }
 
     /// Ends a run, and hands it in if nothing is left to do.

@@ -35,13 +35,10 @@ pub(crate) struct PlainRun<W: ?Sized> {
     pub(crate) work: Box<W>,
 }
 
-/// A run that has begun.
-pub(crate) struct Begun<W: ?Sized> {
+/// What the closure of a run can ask about it.
+#[derive(Clone, Copy)]
+pub(crate) struct RunFacts {
     pub(crate) id: Id,
-    /// `None` after it was called.
-    pub(crate) work: Option<Box<W>>,
-    /// `None` also on the leading thread, if the run does not need it: most runs do not.
-    pub(crate) info: Option<Arc<Info>>,
     pub(crate) deadline: Moment,
     /// The wall-clock time of the run, if the job waited for one.
     pub(crate) time: Option<SystemTime>,
@@ -49,14 +46,35 @@ pub(crate) struct Begun<W: ?Sized> {
     pub(crate) number: u64,
     /// Periods that were skipped before it.
     pub(crate) missed: u64,
+    /// The number of the attempt, counted from 1.
+    pub(crate) attempt: u32,
     /// No other run follows, unless the run itself schedules one.
     pub(crate) last: bool,
     /// The run is not part of the schedule, which continues unchanged.
     pub(crate) extra: bool,
     /// Only asks the rule for its next time, and calls no closure.
     pub(crate) asks_rule_only: bool,
-    /// The number of the attempt, counted from 1, and `true` if a retry follows a failure.
-    pub(crate) tries: (u32, bool),
+}
+
+impl RunFacts {
+    /// The only run of a job.
+    #[inline]
+    pub(crate) fn single(id: Id, deadline: Moment) -> Self {
+        let (number, missed, attempt) = (1, 0, 1);
+        let (last, extra, asks_rule_only) = (true, false, false);
+        Self { id, deadline, time: None, number, missed, attempt, last, extra, asks_rule_only }
+    }
+}
+
+/// A run that has begun.
+pub(crate) struct Begun<W: ?Sized> {
+    pub(crate) facts: RunFacts,
+    /// `None` after it was called.
+    pub(crate) work: Option<Box<W>>,
+    /// `None` also on the leading thread, if the run does not need it: most runs do not.
+    pub(crate) info: Option<Arc<Info>>,
+    /// A retry follows a failure.
+    pub(crate) is_retried: bool,
     /// The run releases the key of the job when it begins.
     pub(crate) frees_key: bool,
     /// The job waits for its next run already: the end of this run changes nothing about the job.
@@ -75,17 +93,10 @@ impl<W: ShardWork + ?Sized> Begun<W> {
     /// The run of a plain job.
     pub(crate) fn plain(id: Id, deadline: Moment, work: Option<Box<W>>) -> Self {
         Self {
-            id,
+            facts: RunFacts::single(id, deadline),
             work,
             info: None,
-            deadline,
-            time: None,
-            number: 1,
-            missed: 0,
-            last: true,
-            extra: false,
-            asks_rule_only: false,
-            tries: (1, false),
+            is_retried: false,
             frees_key: true,
             overlaps: false,
             blocks: false,

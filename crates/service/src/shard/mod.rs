@@ -12,13 +12,10 @@ mod arena;
 mod change;
 mod due;
 mod dyn_timer;
-mod fence;
 mod handover;
-mod in_progress;
 mod keys;
-mod list;
-mod lock_order;
 mod pause;
+mod query;
 mod ready;
 mod runs;
 mod shrink;
@@ -30,7 +27,7 @@ mod work;
 pub(crate) use arena::Arena;
 pub(crate) use dyn_timer::DynTimer;
 pub use dyn_timer::JobIndex;
-pub(crate) use handover::{Begun, Cleanup, DueJob, EndedRun, HandedOut, PlainRun};
+pub(crate) use handover::{Begun, Cleanup, DueJob, EndedRun, HandedOut, PlainRun, RunFacts};
 pub(crate) use ready::{ReadyItem, ReadyQueue};
 pub(crate) use runs::Watch;
 pub(crate) use state::{NewJob, ShardState, StopStage, TakenJob, TakenWork};
@@ -39,11 +36,10 @@ pub(crate) use work::{ShardWork, SlabWork, Slabs, WorkSlab};
 use crate::error::{ChangeError, Reason};
 use crate::job::{Dispatch, Id, Info, Key, Turn};
 use crate::observe::{Distributions, Snapshot};
-use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex};
+use crate::sync::{AtomicBool, AtomicU64, Condvar, HoldsShard, Mutex};
 use crate::time::{Clock, Due, Moment, Ticks};
 use crossbeam_utils::CachePadded;
-use keys::{Keys, in_order};
-use lock_order::HoldsShard;
+use keys::Keys;
 use signal::Signal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -61,7 +57,7 @@ pub(crate) struct Shards<W: ShardWork + ?Sized> {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ticks: Ticks,
     pub(crate) signal: CachePadded<Signal>,
-    pub(crate) ready: ReadyQueue,
+    pub(crate) ready: CachePadded<ReadyQueue>,
     keys: Keys,
     shards: Box<[CachePadded<Shard<W>>]>,
     /// The limit of jobs, and their number.
@@ -104,7 +100,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             clock,
             ticks,
             signal: CachePadded::new(Signal::new()),
-            ready: ReadyQueue::default(),
+            ready: CachePadded::default(),
             keys: Keys::default(),
             shards: (0..).zip(wheels).map(shard).collect(),
             room,
@@ -325,10 +321,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
 
     pub(crate) fn job_of_key(&self, key: &str) -> Option<Id> {
         self.keys.get(key)
-    }
-
-    pub(crate) fn keys_in_order(&self) -> Vec<Key> {
-        in_order(self.keys.numbered())
     }
 
     /// Releases the key of a job.
