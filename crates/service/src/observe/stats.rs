@@ -3,8 +3,8 @@
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
-/// Declares the counters once: for the struct, for their sum, and for metrics, with the name and the
-/// help text of each.
+/// Declares the counters once: for the struct, for their sum, and for metrics, with the name and
+/// the help text of each.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident: $metric:literal, $help:literal;)+) => {
         /// Counters at a moment. The shards are read one after the other, so while the service

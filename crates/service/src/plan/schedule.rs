@@ -1,5 +1,5 @@
-//! Schedules a checked plan in a shard, or returns the work to the caller. And jobs that are due when
-//! they are scheduled, which skip the wheel.
+//! Schedules a checked plan in a shard, or returns the work to the caller. And jobs that are due
+//! when they are scheduled, which skip the wheel.
 
 use crate::drive::push_ready;
 use crate::error::{Reason, Rejected};

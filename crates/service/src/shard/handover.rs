@@ -35,7 +35,7 @@ pub(crate) struct PlainRun<W: ?Sized> {
     pub(crate) work: Box<W>,
 }
 
-/// What the closure of a run can ask about it.
+/// The properties of a run, for its closure.
 #[derive(Clone, Copy)]
 pub(crate) struct RunFacts {
     pub(crate) id: Id,

@@ -1,5 +1,5 @@
-//! Jobs that are kept from coming due: while they or all jobs are paused, or until the next poll. And
-//! runs that are requested for now, whatever the schedule.
+//! Jobs that are kept from coming due: while they or all jobs are paused, or until the next poll.
+//! And runs that are requested for now, whatever the schedule.
 //!
 //! A paused job has no timer. While all jobs are paused, a job whose time comes is deferred, and
 //! gets its timer back when they are resumed. So pausing a million jobs costs nothing, and resuming

@@ -1,4 +1,4 @@
-//! What callers can ask about jobs, and the list of all jobs.
+//! The state of jobs, for callers, and the list of all jobs.
 
 use super::state::{Body, Other, ShardState, Slot, TimerState};
 use super::work::ShardWork;

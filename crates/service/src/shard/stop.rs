@@ -1,5 +1,5 @@
-//! Runs in progress: slow ones, those of this thread, and notifications of their ends. And the
-//! steps of a stop, which waits for them.
+//! Runs in progress: slow ones, those of this thread, notifications of their ends, and the steps of
+//! a stop, which waits for them.
 
 use super::runs::Watch;
 use super::state::{ShardState, StopStage};

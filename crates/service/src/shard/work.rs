@@ -1,8 +1,7 @@
-//! What a shard knows of the work of jobs. It is stored in a box, or in a slab with others of its
-//! type.
+//! The work of jobs, as a shard sees it: in a box, or in a slab with others of its type.
 //!
-//! Of work in a slab the shard stores only the index. The slab, which knows its type, takes it out
-//! and carries it out, without the lock of the shard and without an allocation.
+//! For work in a slab, the shard stores only an index. The slab, which has the type, takes the work
+//! out and carries it out, without the lock of the shard and without an allocation.
 
 use std::any::Any;
 use std::sync::Arc;

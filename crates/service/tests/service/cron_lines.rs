@@ -37,7 +37,7 @@ const TAKEN: [(&str, &str); 54] = [
     ("0 0 5,* * MON", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
     ("0 0 *,5 * MON", "Mon 01-05 00:00, Mon 01-12 00:00, Mon 01-19 00:00"),
     ("0 0 L * ?", "Sat 01-31 00:00, Sat 02-28 00:00, Tue 03-31 00:00"),
-    // Of a day and a weekday either will do, and with a plus only both.
+    // A day or a weekday. With a plus, both must match.
     ("0 9 13 * FRI", "Fri 01-02 09:00, Fri 01-09 09:00, Tue 01-13 09:00"),
     ("0 9 13 * +FRI", "Fri 02-13 09:00, Fri 03-13 09:00, Fri 11-13 09:00"),
     ("30 0 9 13 * +FRI", "Fri 02-13 09:00:30, Fri 03-13 09:00:30, Fri 11-13 09:00:30"),

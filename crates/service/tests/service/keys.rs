@@ -1,4 +1,4 @@
-//! Jobs under keys: unique, replaced on request, and found. And the list of all jobs.
+//! Jobs under keys: unique, replaced on request, and found; and the list of all jobs.
 
 use crate::common::{Log, Rig, at, ms, poll};
 use std::collections::BTreeSet;

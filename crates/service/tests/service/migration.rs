@@ -1,5 +1,5 @@
-//! Checks the migration page: the tests that it names exist, and its statements about tokio hold for
-//! tokio's own intervals.
+//! Checks the migration page: the tests that it names exist, and its statements about tokio hold
+//! for tokio's own intervals.
 
 use crate::common::{HOUR, Rig, ms, poll};
 use std::fs;
