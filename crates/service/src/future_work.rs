@@ -2,33 +2,14 @@
 //! the run.
 
 use crate::shared::{Run, RunFuture, RunResult, Work};
-use crate::work::call_again;
+use crate::work::{RunOutput, call_again};
 use std::any::Any;
-use std::fmt::Display;
 use std::marker::PhantomData;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
-
-/// The result of a run.
-pub(crate) trait RunOutput {
-    /// Returns the error as text, if the run failed.
-    fn into_result(self) -> Result<(), String>;
-}
-
-impl RunOutput for () {
-    fn into_result(self) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-impl<T, E: Display> RunOutput for Result<T, E> {
-    fn into_result(self) -> Result<(), String> {
-        self.map(drop).map_err(|error| error.to_string())
-    }
-}
 
 /// A closure that returns a future, and the time limit of that. `C` says how often the closure is
 /// called.

@@ -11,7 +11,7 @@ use crate::job::{Backoff, Group, Key, draw_jitter};
 use crate::job_handle::JobHandle;
 use crate::plan::{Periodic, common_methods, fallible_methods, repeated_methods};
 use crate::shared::{Run, RunFuture, RunResult, Work};
-use crate::work::{CallEach, SendEach, TryEach, call_again};
+use crate::work::{CallEach, SendEach, call_again};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
 use std::any::Any;
@@ -163,14 +163,22 @@ struct CallOnRule {
 }
 
 impl CallOnRule {
-    /// Moves the next run to the next time of the rule, or ends the job if there is none.
+    /// Moves the next run to the next time of the rule, or ends the job if there is none. Returns
+    /// the work, unless the run only asks the rule.
     ///
     /// It is called before the closure. So a closure that panics has a next run, and a closure that
     /// ends or moves the job overrides the rule.
-    fn plan_next(&mut self, run: &Run<'_>) {
-        if run.is_last() || run.facts.extra {
-            return;
+    fn begin(&mut self, run: &Run<'_>) -> Option<Box<dyn Work>> {
+        if !run.is_last() && !run.facts.extra {
+            self.plan_next(run);
         }
+        let work = self.inner.work.take_if(|_| !run.facts.asks_rule_only);
+        let is_here = work.is_some() || run.facts.asks_rule_only;
+        debug_assert!(is_here, "the run before put the work back");
+        work
+    }
+
+    fn plan_next(&mut self, run: &Run<'_>) {
         // A run that was moved to a moment has no time of the rule, and replaces none.
         self.last = run.time().or(self.last);
         let wall = run.wall();
@@ -187,13 +195,7 @@ impl Work for CallOnRule {
     fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
         let mut error = None;
         call_again(self, result, |it| {
-            it.plan_next(run);
-            let work = it.inner.work.take_if(|_| !run.facts.asks_rule_only);
-            debug_assert!(
-                work.is_some() || run.facts.asks_rule_only,
-                "the run before put the work back"
-            );
-            work.into_iter().for_each(|work| work.call(run, &mut it.inner));
+            it.begin(run).into_iter().for_each(|work| work.call(run, &mut it.inner));
             error = it.inner.error.take();
         });
         result.error = error;
@@ -202,13 +204,7 @@ impl Work for CallOnRule {
     fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
         let mut future = None;
         call_again(self, result, |it| {
-            it.plan_next(run);
-            let work = it.inner.work.take_if(|_| !run.facts.asks_rule_only);
-            debug_assert!(
-                work.is_some() || run.facts.asks_rule_only,
-                "the run before put the work back"
-            );
-            future = work.and_then(|work| work.call_async(run, &mut it.inner));
+            future = it.begin(run).and_then(|work| work.call_async(run, &mut it.inner));
         });
         future
     }

@@ -214,7 +214,7 @@ macro_rules! fallible_methods {
             F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
             E: fmt::Display,
         {
-            let scheduled = self.schedule_again(TryEach(function));
+            let scheduled = self.schedule_again(CallEach(function));
             scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
         }
 

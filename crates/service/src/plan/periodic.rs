@@ -7,7 +7,7 @@ use crate::job::{Backoff, Group, Key, Missed, Pace, Repeat};
 use crate::job_handle::JobHandle;
 use crate::shared::{Run, Work};
 use crate::time::{Due, Moment, Ticks, When, nanos};
-use crate::work::{CallEach, CallShared, SendEach, TryEach};
+use crate::work::{CallEach, CallShared, SendEach};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
 use std::fmt;

@@ -11,7 +11,7 @@ use crate::job_handle::JobHandle;
 use crate::shard::{HandedOut, NewJob, ReadyItem};
 use crate::shared::{Run, Work};
 use crate::time::{Due, Moment};
-use crate::work::{self, CallOnce, InstantWork};
+use crate::work::{self, CallOnce, SendOnce};
 use std::sync::Arc;
 
 /// A plan that has been checked.
@@ -82,15 +82,15 @@ impl Handle {
         })
     }
 
-    /// The same for instant work, without a box. If there is no slab for its type, it is scheduled
-    /// as a plain job.
+    /// The same for a value to be sent, without a box. If there is no slab for its type, it is
+    /// scheduled as a plain job.
     #[inline]
-    pub(crate) fn schedule_instant<W: InstantWork>(
+    pub(crate) fn schedule_value<T: Send + 'static>(
         &self,
         shard: u32,
         deadline: Moment,
-        work: W,
-    ) -> Result<JobHandle, (Reason, W)> {
+        work: SendOnce<T>,
+    ) -> Result<JobHandle, (Reason, SendOnce<T>)> {
         let scheduled = self.shards().schedule_in_slab(shard, deadline, work, work::put);
         match scheduled {
             Ok(id) => Ok(self.job_handle(id, None)),

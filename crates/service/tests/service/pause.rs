@@ -1,6 +1,6 @@
 //! Pausing one job, pausing all jobs, and extra runs.
 
-use crate::common::{Log, Rig, at, each_second, ms, poll};
+use crate::common::{KeptRuns, Log, Rig, at, each_second, ms, poll};
 use crossbeam_channel::unbounded;
 use std::pin::pin;
 use std::task::Poll;
@@ -268,14 +268,19 @@ fn a_run_that_lost_its_turn_does_not_begin_in_place_of_one_that_is_held() {
     assert_eq!(job.runs(), 1);
 }
 
-/// Also if another thread begins the runs, whatever happens before it does.
-#[test]
-fn of_a_job_that_is_paused_a_run_now_begins_on_a_worker() {
-    let (mut rig, held) = Rig::with_held_runs();
-    let log = Log::default();
+/// A job that is paused except for one run. Runs are kept.
+fn paused_with_a_run_now() -> (Rig, KeptRuns, Log<u64>, JobHandle) {
+    let ((rig, held), log) = (Rig::with_held_runs(), Log::default());
     let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
     job.pause().unwrap();
     job.run_now().unwrap();
+    (rig, held, log, job)
+}
+
+/// Also if another thread begins the runs, whatever happens before it does.
+#[test]
+fn of_a_job_that_is_paused_a_run_now_begins_on_a_worker() {
+    let (mut rig, held, log, job) = paused_with_a_run_now();
     assert_eq!(job.status(), Status::Pending, "it waits for a worker");
     rig.play(10);
     held.one().run();
@@ -296,11 +301,7 @@ fn of_a_job_that_is_paused_a_run_now_begins_on_a_worker() {
 
 #[test]
 fn a_run_now_that_its_executor_drops_leaves_the_job_paused() {
-    let (mut rig, held) = Rig::with_held_runs();
-    let log = Log::default();
-    let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
-    job.pause().unwrap();
-    job.run_now().unwrap();
+    let (mut rig, held, log, job) = paused_with_a_run_now();
     rig.play(10);
     drop(held.one());
     assert_eq!(job.status(), Status::Paused);
@@ -330,11 +331,7 @@ fn a_run_of_a_rule_that_is_moved_after_a_pause_is_not_left_out() {
 
 #[test]
 fn a_pause_that_ends_before_a_run_now_begins_leaves_one_timer() {
-    let (mut rig, held) = Rig::with_held_runs();
-    let log = Log::default();
-    let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
-    job.pause().unwrap();
-    job.run_now().unwrap();
+    let (mut rig, held, log, job) = paused_with_a_run_now();
     job.resume().unwrap();
     for until in [50, 150, 250] {
         rig.play(until);
