@@ -158,8 +158,8 @@ fn send<T>(sender: &Sender<T>, value: T, run: &Run<'_>) {
 /// boxes.
 const MOST_SLABS: usize = 64;
 
-/// The values of one type. Its lock is held only to put a value in or to take one out: with the lock
-/// of the shard, which is then taken first, or without it.
+/// The values of one type. Its lock is held only to put a value in or to take one out: with the
+/// lock of the shard, which is then taken first, or without it.
 struct ValueSlab<T>(Mutex<Arena<SendOnce<T>>>);
 
 impl<T: Send + 'static> WorkSlab<dyn Work> for ValueSlab<T> {
