@@ -99,21 +99,9 @@ pub struct OnRule<'h> {
 }
 
 impl OnRule<'_> {
-    common_methods!(plan.options);
+    common_methods!(plan.);
     fallible_methods!();
-    repeated_methods!();
-
-    /// Ends the job after this number of runs.
-    pub fn times(mut self, runs: u64) -> Self {
-        self.plan = self.plan.times(runs);
-        self
-    }
-
-    /// Delays each run by a random time up to this. See [`Periodic::jitter`].
-    pub fn jitter(mut self, jitter: Duration) -> Self {
-        self.plan = self.plan.jitter(jitter);
-        self
-    }
+    repeated_methods!(plan.);
 
     fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
         self.schedule(work)

@@ -107,14 +107,15 @@ impl<'h> Options<'h> {
     }
 }
 
-/// The methods of all kinds of plan. The argument is the field with the options.
+/// The methods of all kinds of plan. The argument is the field with the plan and a dot, if the plan
+/// is in a field.
 macro_rules! common_methods {
-    ($($options:ident).+) => {
+    ($($plan:tt)*) => {
         /// Gives the job a name, for messages and traces. The [handles](JobHandle) of a named job
         /// return how it ended; a one-shot job without name or key does not keep its outcome. Costs
         /// some 200 bytes and an allocation.
         pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-            self.$($options).+.rare_options().name = Some(name.into());
+            self.$($plan)*options.rare_options().name = Some(name.into());
             self
         }
 
@@ -127,7 +128,7 @@ macro_rules! common_methods {
         /// otherwise it may remove the data of the next job. The example `session_store` shows
         /// this.
         pub fn key(mut self, key: impl Into<Key>) -> Self {
-            let rare_options = self.$($options).+.rare_options();
+            let rare_options = self.$($plan)*options.rare_options();
             (rare_options.key, rare_options.replace) = (Some(key.into()), false);
             self
         }
@@ -136,7 +137,7 @@ macro_rules! common_methods {
         /// running, its run continues. For an instant both exist, and both count for
         /// [`max_jobs`](crate::Builder::max_jobs).
         pub fn replacing(mut self, key: impl Into<Key>) -> Self {
-            let rare_options = self.$($options).+.rare_options();
+            let rare_options = self.$($plan)*options.rare_options();
             (rare_options.key, rare_options.replace) = (Some(key.into()), true);
             self
         }
@@ -146,7 +147,7 @@ macro_rules! common_methods {
         /// is a tick, and for [periodic](crate::Periodic) jobs a thousandth of the period, a
         /// millisecond at most.
         pub fn slack(mut self, slack: Duration) -> Self {
-            self.$($options).+.rare_options().slack = Some(slack);
+            self.$($plan)*options.rare_options().slack = Some(slack);
             self
         }
 
@@ -160,19 +161,19 @@ macro_rules! common_methods {
         /// [`times`](crate::Periodic::times) counts. Runs that
         /// [overlap](crate::Periodic::run_overlapping) are not retried.
         pub fn retry(mut self, backoff: Backoff) -> Self {
-            self.$($options).+.rare_state().retry = Some(backoff);
+            self.$($plan)*options.rare_state().retry = Some(backoff);
             self
         }
 
         /// Declares that the runs are futures. Returns their time limit.
         pub(crate) fn be_async(&mut self) -> Option<Duration> {
-            self.$($options).+.rare_state().dispatch.is_async = true;
-            self.$($options).+.rare_options().limit
+            self.$($plan)*options.rare_state().dispatch.is_async = true;
+            self.$($plan)*options.rare_options().limit
         }
 
         /// Runs begin only when the group has a free place, see [`Group`].
         pub fn group(mut self, group: &Group) -> Self {
-            self.$($options).+.rare_state().dispatch.group = Some(group.clone());
+            self.$($plan)*options.rare_state().dispatch.group = Some(group.clone());
             self
         }
 
@@ -182,7 +183,7 @@ macro_rules! common_methods {
         /// costs the leader some 5 microseconds for each run. It has no effect if all threads are
         /// in runs, or if there is only one.
         pub fn blocking(mut self) -> Self {
-            self.$($options).+.rare_state().dispatch.blocks = true;
+            self.$($plan)*options.rare_state().dispatch.blocks = true;
             self
         }
 
@@ -193,7 +194,7 @@ macro_rules! common_methods {
         /// executor](crate::Builder::spawn_on) has no limit after that, if the stop did not wait
         /// for it.
         pub fn limit(mut self, limit: Duration) -> Self {
-            self.$($options).+.rare_options().limit = Some(limit);
+            self.$($plan)*options.rare_options().limit = Some(limit);
             self
         }
     };
@@ -237,9 +238,24 @@ macro_rules! fallible_methods {
     };
 }
 
-/// The methods of plans whose jobs have several runs.
+/// The methods of plans whose jobs have several runs. The argument is as above.
 macro_rules! repeated_methods {
-    () => {
+    ($($plan:tt)*) => {
+        /// Ends the job after this number of runs.
+        pub fn times(mut self, runs: u64) -> Self {
+            self.$($plan)*times = Some(runs);
+            self
+        }
+
+        /// Delays each run by a random time up to `jitter`, drawn for each run, so that many jobs
+        /// that started together do not all run at the same moment. The schedule does not drift,
+        /// and a run that is late because of jitter does not count as missing periods.
+        /// [`Run::deadline`] includes the jitter.
+        pub fn jitter(mut self, jitter: Duration) -> Self {
+            self.$($plan)*options.rare_state().jitter = jitter;
+            self
+        }
+
         /// Schedules a closure. One run at a time.
         ///
         /// # Errors

@@ -22,7 +22,7 @@ pub struct OneShot<'h> {
 }
 
 impl<'h> OneShot<'h> {
-    common_methods!(options);
+    common_methods!();
     fallible_methods!();
 
     /// Schedules a closure.

@@ -36,7 +36,7 @@ fn slack_of(period: Duration) -> Duration {
 pub struct Periodic<'h> {
     pub(crate) options: Options<'h>,
     period: Duration,
-    times: Option<u64>,
+    pub(crate) times: Option<u64>,
     pace: Pace,
 }
 
@@ -47,7 +47,7 @@ impl<'h> Periodic<'h> {
         Self { options, period, times: None, pace: Pace::Rate(Missed::default()) }
     }
 
-    common_methods!(options);
+    common_methods!();
     fallible_methods!();
     repeated_methods!();
 
@@ -65,15 +65,6 @@ impl<'h> Periodic<'h> {
         self
     }
 
-    /// Delays each run by a random time up to `jitter`, drawn for each run, so that many jobs that
-    /// started together do not all run at the same moment. The schedule does not drift, and a run
-    /// that is late because of jitter does not count as missing periods. [`Run::deadline`] includes
-    /// the jitter.
-    pub fn jitter(mut self, jitter: Duration) -> Self {
-        self.options.rare_state().jitter = jitter;
-        self
-    }
-
     /// The next time comes from a rule.
     pub(crate) fn by_rule(mut self) -> Self {
         self.pace = Pace::Rule;
@@ -86,12 +77,6 @@ impl<'h> Periodic<'h> {
         let rare =
             self.options.rare_options.as_ref().and_then(|rare_options| rare_options.rare.as_ref());
         rare.map_or(Duration::ZERO, |rare| rare.jitter)
-    }
-
-    /// Ends the job after `runs` runs.
-    pub fn times(mut self, runs: u64) -> Self {
-        self.times = Some(runs);
-        self
     }
 
     /// Counts the period from the end of one run to the start of the next; if runs overlap, from

@@ -140,9 +140,11 @@ fn with_a_slack_runs_come_together_and_none_is_early() {
     moved.refresh(ms(15)).unwrap();
     let each = rig.timers.every(ms(4)).missed(Missed::Burst);
     each.times(3).slack(ms(10)).run(log.times()).unwrap();
+    let by_rule = rig.timers.on(|after| Some(after + ms(7))).times(2).slack(ms(10));
+    by_rule.run(log.times()).unwrap();
     rig.play(50);
     // The deadlines are not rounded: the periods of 4 ms end at 12.
-    assert_eq!(log.take(), [10, 10, 10, 10, 10, 11, 12, 20, 20, 21]);
+    assert_eq!(log.take(), [10, 10, 10, 10, 10, 10, 11, 12, 20, 20, 20, 21]);
 }
 
 /// Bug B1: of four tasks in one slot only the first runs at its time.
