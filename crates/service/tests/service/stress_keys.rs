@@ -104,10 +104,6 @@ fn check(timers: &Handle, known: &Known, given_back: &HashSet<u64>) {
     );
 }
 
-fn numbers(jobs: &[wheelhouse_service::Job]) -> HashSet<u64> {
-    jobs.iter().map(|job| job.handle().number()).collect()
-}
-
 /// Many threads use a few keys, and continue until the stop refuses them. Returns the counters, and
 /// how often a key was in use.
 fn stop_in_the_middle(how: Stop, workers: usize) -> (Counts, u64) {
