@@ -11,7 +11,7 @@ const PAGES: [&str; 4] = ["ARCHITECTURE.md", "TESTING.md", "README.md", "CONTRIB
 /// The crates for users. None of them depends on a crate that measures.
 const PRODUCTS: [&str; 5] = ["service", "durable", "store-sqlite", "store-postgres", "store-redis"];
 /// The crates of the workspace that products may depend on.
-const PARTS: [&str; 6] = ["core", "hierarchical-wheel", "record", "workload", "service", "durable"];
+const PARTS: [&str; 4] = ["core", "hierarchical-wheel", "service", "durable"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -231,16 +231,15 @@ pub mod future;
 mod future_work;
 mod guard;
 mod handle;
-mod instant;
 mod job;
 mod job_handle;
-mod list;
 #[cfg(all(test, wheelhouse_loom))]
 mod model_tests;
 mod observe;
 mod plan;
 mod run;
 mod shard;
+mod shared;
 mod sync;
 mod time;
 mod work;
@@ -250,14 +249,14 @@ pub use calendar::cron;
 pub use calendar::{OnRule, Rule};
 pub use drive::{AsyncRun, Builder, DueRun, Executor, Scheduler, Service, Stop, Stopped, Stopping};
 pub use error::{BuildError, ChangeError, Reason, Rejected};
-pub use event::{Event, EventKind};
-pub use handle::{Handle, Run};
+pub use event::EventKind;
+pub use handle::{Handle, Jobs};
 pub use job::{Backoff, Group, Key, Missed, Status};
 pub use job_handle::{Job, JobHandle};
-pub use list::Jobs;
 pub use observe::{Counts, Exposition, Snapshot, Summary};
 pub use plan::{OneShot, Periodic};
 pub use shard::JobIndex;
+pub use shared::{Event, Run};
 pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker, When};
 
 /// For `wheelhouse-durable`. Not part of the public interface.
