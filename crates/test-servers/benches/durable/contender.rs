@@ -1,5 +1,6 @@
 //! The contenders, and where their data are stored.
 
+use crate::bare_postgres::BarePostgres;
 use crate::experiment::{DurableExperiment, Load};
 use crate::floor::{BareRedis, BareSqlite};
 use crate::storage::JobStorage;
@@ -34,8 +35,8 @@ fn opened_database(storage: Result<impl JobStorage + 'static>) -> Result<Opened>
 }
 
 /// The names of the contenders, in the order of the tables.
-pub(crate) const NAMES: [&str; 6] =
-    ["memory", "sqlite", "bare-sqlite", "redis", "bare-redis", "postgres"];
+pub(crate) const NAMES: [&str; 7] =
+    ["memory", "sqlite", "bare-sqlite", "redis", "bare-redis", "postgres", "bare-postgres"];
 
 /// One row of the table.
 pub(crate) struct Entry {
@@ -117,10 +118,16 @@ fn opener(name: &str, appendfsync: &str) -> Result<Option<Open>> {
                 opened_database(BareRedis::open(&format!("redis://{}/", server.address())))
             })
         }),
-        _ => Server::postgres().map(|server| -> Open {
+        "postgres" => Server::postgres().map(|server| -> Open {
             Box::new(move || {
                 let url = format!("postgres://postgres@{}/postgres", server.address());
                 opened_store(PostgresStore::connect(&url, "bench"))
+            })
+        }),
+        _ => Server::postgres().map(|server| -> Open {
+            Box::new(move || {
+                let url = format!("postgres://postgres@{}/postgres", server.address());
+                opened_database(BarePostgres::open(&url))
             })
         }),
     };
