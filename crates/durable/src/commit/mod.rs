@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The committer never waits for a batch to grow. Changes that arrive during a commit are
-//! collected, and form the next batch, so many callers share one commit. A caller that waits for
+//! collected, and form the next batch, in which callers share one commit. A caller that waits for
 //! its change commits it on its own thread if the committer has nothing to do. So a single caller
 //! has the latency of the store.
 //!

@@ -138,7 +138,8 @@ impl<R: Receives> Queue<R> {
 
     /// Lets a caller that waits for its change commit it on its own thread. That saves two
     /// hand-overs between threads, which take longer than a commit on a fast disk. `None` if a
-    /// commit is under way, or changes wait for the committer: then the change joins the next batch.
+    /// commit is under way, or changes wait for the committer. Then the change joins the next
+    /// batch.
     pub(crate) fn lead(&self) -> Option<Turn<'_, R>> {
         let mut inner = self.inner.lock();
         let is_idle = !inner.busy && !inner.led && !inner.closed && inner.is_empty();
