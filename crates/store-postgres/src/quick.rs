@@ -90,18 +90,7 @@ impl<'c> Quick<'c> {
         clock: Option<i64>,
     ) -> Result<Option<(Outcome, Option<Timestamp>)>, StoreError> {
         if let [Change::Put(put)] = self.changes[..] {
-            let (at, delay) = time(put.when);
-            let parameters: [Parameter<'_>; 8] = [
-                (&queue, Type::TEXT),
-                (&clock, Type::INT8),
-                (&put.key.as_bytes(), Type::BYTEA),
-                (&at, Type::INT8),
-                (&delay, Type::INT8),
-                (&&*put.kind, Type::TEXT),
-                (&put.policy, Type::TEXT),
-                (&put.payload, Type::BYTEA),
-            ];
-            return self.written(&on.query(sql, &parameters).await?);
+            return self.written(&put_one(put, on, sql, (queue, clock)).await?);
         }
         let keys = self.changes.iter().filter_map(|change| key(change));
         let keys: Vec<&[u8]> = keys.map(Key::as_bytes).collect();
@@ -164,6 +153,27 @@ impl<'c> Quick<'c> {
         let policies = puts().map(|put| put.policy.as_str()).collect();
         (kinds, policies, puts().map(|put| put.payload.as_slice()).collect())
     }
+}
+
+/// Sends the statement for a single job.
+async fn put_one(
+    put: &Put,
+    on: &Statements<'_, Client>,
+    sql: &str,
+    (queue, clock): (&str, Option<i64>),
+) -> Result<Vec<Row>, StoreError> {
+    let (at, delay) = time(put.when);
+    let parameters: [Parameter<'_>; 8] = [
+        (&queue, Type::TEXT),
+        (&clock, Type::INT8),
+        (&put.key.as_bytes(), Type::BYTEA),
+        (&at, Type::INT8),
+        (&delay, Type::INT8),
+        (&&*put.kind, Type::TEXT),
+        (&put.policy, Type::TEXT),
+        (&put.payload, Type::BYTEA),
+    ];
+    on.query(sql, &parameters).await
 }
 
 /// The due time, or otherwise the delay.
