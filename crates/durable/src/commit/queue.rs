@@ -85,6 +85,8 @@ struct Inner<R> {
     busy: bool,
     /// A caller commits its own change: see [`Queue::lead`].
     led: bool,
+    /// The last batch of the committer had several changes, so more callers are about to come.
+    crowded: bool,
 }
 
 impl<R> Inner<R> {
@@ -105,8 +107,8 @@ pub(crate) struct Queue<R> {
 impl<R> Default for Queue<R> {
     fn default() -> Self {
         let (first, waiting, last) = (Batch::default(), Batch::default(), Batch::default());
-        let (closed, over, busy, led) = (false, false, false, false);
-        let inner = Inner { first, waiting, last, closed, over, busy, led };
+        let (closed, over, busy, led, crowded) = (false, false, false, false, false);
+        let inner = Inner { first, waiting, last, closed, over, busy, led, crowded };
         Self { inner: Mutex::new(inner), work: Condvar::new(), room: Condvar::new() }
     }
 }
@@ -139,13 +141,15 @@ impl<R: Receives> Queue<R> {
     /// Lets a caller that waits for its change commit it on its own thread. That saves two
     /// hand-overs between threads, which take longer than a commit on a fast disk. `None` if a
     /// commit is under way, or changes wait for the committer. Then the change joins the next
-    /// batch.
+    /// batch. Also `None` if several changes shared the last batch: a commit of this one alone
+    /// would delay those that come next.
     pub(crate) fn lead(&self) -> Option<Turn<'_, R>> {
         let mut inner = self.inner.lock();
-        let is_idle = !inner.busy && !inner.led && !inner.closed && inner.is_empty();
-        inner.led |= is_idle;
+        let is_free = !inner.busy && !inner.led && !inner.crowded && !inner.closed;
+        let leads = is_free && inner.is_empty();
+        inner.led |= leads;
         // Not `then_some`: a turn that is not handed out would be dropped, and end that of another.
-        is_idle.then(|| Turn(self))
+        leads.then(|| Turn(self))
     }
 
     /// Like [`put`](Self::put), for callers: blocks while the queue is full.
@@ -194,6 +198,7 @@ impl<R: Receives> Queue<R> {
         batch.append(inner.waiting.split(room));
         batch.append(inner.last.split(MOST_IN_BATCH));
         inner.busy = true;
+        inner.crowded = batch.changes.len() > 1;
         drop(inner);
         self.room.notify_all();
         Some(batch)
