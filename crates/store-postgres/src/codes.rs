@@ -1,8 +1,9 @@
 //! The effect of each error code of a server on a call, on a real server.
 
-use crate::PostgresStore;
 use crate::error::{Retry, store_error};
-use crate::session::Session;
+use crate::session::{Scope, Session};
+use crate::statements::Statements;
+use crate::{Builder, PostgresStore};
 use std::cell::{Cell, RefCell};
 use std::error::Error;
 use std::sync::OnceLock;
@@ -50,7 +51,8 @@ fn effect(
     fail: impl AsyncFn(&Client) -> Result<(), tokio_postgres::Error>,
 ) -> Effect {
     let (attempts, text) = (RefCell::new(Vec::new()), Cell::default());
-    let answer = session.run(async |client, _, exclusive| {
+    let call = async |its: Statements<'_, Client>, _: &Builder, exclusive| {
+        let client = its.client;
         let row = client.query_typed_one("SELECT pg_backend_pid()", &[]).await;
         let process: i32 = row.and_then(|row| row.try_get(0)).map_err(store_error)?;
         attempts.borrow_mut().push((process, exclusive));
@@ -60,7 +62,8 @@ fn effect(
         let error = fail(client).await.map_err(store_error).expect_err("the attempt fails");
         text.set(error.to_string());
         Err(error)
-    });
+    };
+    let answer = session.run(Scope::Transaction, call);
     let attempts = attempts.into_inner();
     let how = match (&attempts[..], &answer) {
         ([_], Err(_)) => Retry::Never,
@@ -137,13 +140,13 @@ fn a_commit_is_repeated_after_a_conflict_alone() {
             FOR EACH ROW EXECUTE FUNCTION public.fail()";
     let execute =
         async |client: &Client, sql: &str| client.batch_execute(sql).await.map_err(store_error);
-    session.run(async |client, _, _| execute(client, tables).await).unwrap();
+    session.run(Scope::Transaction, async |its, _, _| execute(its.client, tables).await).unwrap();
     let mut commit = |code: &str| -> (u32, Result<(), StoreError>) {
         let (attempts, insert) =
             (Cell::new(0), format!("INSERT INTO public.codes VALUES ('{code}')"));
-        let answer = session.run(async |client, _, _| {
+        let answer = session.run(Scope::Transaction, async |its, _, _| {
             attempts.set(attempts.get() + 1);
-            if attempts.get() == 1 { execute(client, &insert).await } else { Ok(()) }
+            if attempts.get() == 1 { execute(its.client, &insert).await } else { Ok(()) }
         });
         (attempts.get(), answer)
     };

@@ -7,7 +7,7 @@
 use crate::error::store_error;
 use crate::settings::Builder;
 use crate::sockets::{Sockets, Task, connect, wait};
-use crate::transaction::switch_off;
+use crate::transaction::{TRANSACTION_TIMEOUT, switch_off};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,7 +97,7 @@ async fn build_once(settings: &Builder) -> Result<(), StoreError> {
         let begin = format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED;
              SET LOCAL idle_in_transaction_session_timeout TO 0; {}",
-            switch_off("transaction_timeout")
+            switch_off(TRANSACTION_TIMEOUT, true)
         );
         client.batch_execute(&begin).await.map_err(store_error)?;
         let answer = client.simple_query(lock).await.map_err(store_error)?;

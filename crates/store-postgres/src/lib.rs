@@ -27,8 +27,10 @@
 //! `tokio::task::spawn_blocking`, and await a [`Commit`](wheelhouse_durable::Commit) instead of
 //! calling `schedule`.
 //!
-//! One thread, `wheelhouse-postgres`, does the socket I/O of all stores of a process, with its own
-//! tokio runtime. It starts with the first store and ends with the last.
+//! A call reads and writes its connection on its own thread, by a tokio runtime without threads. On
+//! a thread that runs async code, it starts another thread for that, which ends with the call. One
+//! more thread, `wheelhouse-postgres`, listens for all stores of a process. It starts with the
+//! first store and ends with the last.
 //!
 //! # How it works
 //!
@@ -40,13 +42,18 @@
 //!  wheelhouse.meta    format
 //! ```
 //!
-//! * **A batch is a transaction.** It reads and locks the rows of its keys, decides each change in
-//!   memory, and writes the result by one statement for removed rows, one for changed rows and one
-//!   for new rows. So a thousand changes take as many round trips as one: six at most.
+//! * **A batch of one sort is one statement** and one round trip: only new jobs, moves,
+//!   cancellations, begins, or acks without a next occurrence. It writes all rows if each is in the
+//!   state in which such a change usually finds it. Otherwise it writes none.
+//! * **Any other batch is a transaction.** It reads and locks the rows of its keys, decides each
+//!   change in memory, and writes the result by one statement for removed rows, one for changed
+//!   rows and one for new rows. So a thousand changes take as many round trips as one: six at most.
 //! * **A claim** is a transaction of two statements. It skips rows that another machine is leasing
 //!   at the moment (`SKIP LOCKED`), so claims do not wait for each other.
-//! * **Each transaction brings its settings** by `SET LOCAL`, and statements have no names. So the
-//!   server's defaults do not matter, and no session is changed.
+//! * **A direct connection is set up once**: it sets what statements rely on by `SET`, and prepares
+//!   each statement with one plan. Behind a pooler each transaction brings its settings by
+//!   `SET LOCAL`, and statements have no names, so no session is changed. In both cases the
+//!   defaults of the server do not matter.
 //! * **The server's clock** decides which jobs are due and which leases have ended
 //!   (`clock_timestamp()`, not the time of the beginning of the transaction). Clients send delays.
 //! * **Tokens and generations** are drawn from a sequence. Each connection moves it to at least the
@@ -59,13 +66,13 @@
 //!
 //! # Server settings
 //!
-//! `fsync` and `full_page_writes` must be on, which is the default and is checked. Each transaction
-//! sets `synchronous_commit` on. Other defaults (isolation, timeouts, `search_path`, encoding, time
-//! zone) do not matter. PostgreSQL 17 has one more timeout, `transaction_timeout`. Each transaction
-//! switches it off if the server has it; this was not run on PostgreSQL 17 yet. Text of handlers
-//! and programs is UTF-8. A database with another encoding than `UTF8` or `SQL_ASCII` keeps the
-//! reason of a dead letter with escapes (`\u{6771}`), and refuses queues and kinds with characters
-//! that the encoding does not have.
+//! `fsync` and `full_page_writes` must be on, which is the default and is checked. The store sets
+//! `synchronous_commit` on. Other defaults (isolation, timeouts, `search_path`, encoding, time
+//! zone) do not matter. PostgreSQL 17 has one more timeout, `transaction_timeout`. It is switched
+//! off if the server has it; this was not run on PostgreSQL 17 yet. Text of handlers and programs
+//! is UTF-8. A database with another encoding than `UTF8` or `SQL_ASCII` keeps the reason of a dead
+//! letter with escapes (`\u{6771}`), and refuses queues and kinds with characters that the encoding
+//! does not have.
 //!
 //! Statements have the same plan for any statistics: those by key can use only one index, those by
 //! time only another, and a row is changed by its physical place (`ctid`).
@@ -145,7 +152,8 @@
 //! each connection. A call that fails before its commit was sent has changed nothing, and is
 //! repeated in the same way: if the connection breaks, if the server shuts down or has become a
 //! read-only standby, and if other transactions lock the same rows. A call whose connection breaks
-//! after its commit was sent fails at once: it may have been carried out or not.
+//! after its commit was sent fails at once: it may have been carried out or not. A batch of one
+//! statement is its own commit.
 //!
 //! A server that has become a standby still answers reads. So after a failover that leaves
 //! connections open, `find`, `jobs` and `dead` can return old rows until the next change or claim
@@ -165,11 +173,13 @@ mod index;
 mod listen;
 #[cfg(test)]
 mod plans;
+mod quick;
 mod row;
 mod session;
 mod settings;
 mod setup;
 mod sockets;
+mod statements;
 mod store;
 mod tls;
 mod transaction;

@@ -2,7 +2,7 @@
 
 use crate::settings::Builder;
 use crate::transaction::begin;
-use crate::{PostgresStore, commit::Parameter};
+use crate::{PostgresStore, statements::Parameter};
 use std::future::Future;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, NoTls};
@@ -53,6 +53,21 @@ enum Within {
     Own,
     /// A user's, as for [`commit_in`](crate::commit_in): only the statements of a commit.
     Users,
+}
+
+/// The plan for any parameters, which a session keeps.
+async fn generic_plan(client: &Client, sql: &str, parameters: &[Parameter<'_>]) -> String {
+    let types: Vec<&str> = parameters.iter().map(|(_, its)| its.name()).collect();
+    let prepare = format!(
+        "SET LOCAL plan_cache_mode TO force_generic_plan; PREPARE its ({}) AS {sql}",
+        types.join(", ")
+    );
+    client.batch_execute(&prepare).await.unwrap();
+    let execute = format!("EXECUTE its ({})", vec!["NULL"; types.len()].join(", "));
+    let plan = plan(client, &execute, &[]).await;
+    let reset = "DEALLOCATE its; SET LOCAL plan_cache_mode TO auto";
+    client.batch_execute(reset).await.unwrap();
+    plan
 }
 
 /// Checks the plans of statements: each names the index that it must use, and a condition in the
@@ -180,7 +195,36 @@ async fn check_others(client: &Client, statistics: &str, within: Within) {
     check_each(client, (statistics, within), &statements[first..]).await;
 }
 
-/// A statement, its parameters, and its index (empty if it reads no rows) with a part of its plan.
+/// Commits of one statement.
+async fn check_quick(client: &Client, statistics: &str) {
+    let keys: Vec<&[u8]> = vec![b"key 7"; 256];
+    let (texts, numbers) = (vec![""; 256], vec![7_i64; 256]);
+    let (queue, no_clock) = ("orders", None::<i64>);
+    let q: Parameter<'_> = (&queue, Type::TEXT);
+    let k: Parameter<'_> = (&keys, Type::BYTEA_ARRAY);
+    let n: Parameter<'_> = (&numbers, Type::INT8_ARRAY);
+    let t: Parameter<'_> = (&texts, Type::TEXT_ARRAY);
+    let clock: Parameter<'_> = (&no_clock, Type::INT8);
+    let moves = vec![q.clone(), clock.clone(), k.clone(), n.clone(), n.clone()];
+    let puts = [moves.clone(), vec![t.clone(), t, k.clone()]].concat();
+    let by_token = vec![q.clone(), k, n];
+    let (one, both) = (("job_pkey", "(key = its.key)"), ("job_pkey|job_turn", "(key = its"));
+    let (key, text, number) = (b"key 7".as_slice(), "work/1", 7_i64);
+    let (number, text): (Parameter<'_>, Parameter<'_>) =
+        ((&number, Type::INT8), (&text, Type::TEXT));
+    let key: Parameter<'_> = (&key, Type::BYTEA);
+    let one_put = vec![q, clock, key.clone(), number.clone(), number, text.clone(), text, key];
+    let statements: [Statement<'_>; 5] = [
+        (include_str!("sql/quick/put_one.sql"), one_put, ("job_turn", "Conflict Arbiter")),
+        (include_str!("sql/quick/put.sql"), puts, ("job_pkey|job_turn", "(key = ANY (")),
+        (include_str!("sql/quick/move.sql"), moves, both),
+        (include_str!("sql/quick/begin.sql"), by_token.clone(), one),
+        (include_str!("sql/quick/remove.sql"), by_token, one),
+    ];
+    check_each(client, (statistics, Within::Own), &statements).await;
+}
+
+/// A statement, its parameters, its indexes (empty if it reads no rows), and a part of its plan.
 type Statement<'p> = (&'p str, Vec<Parameter<'p>>, (&'p str, &'p str));
 
 async fn check_each(
@@ -188,21 +232,33 @@ async fn check_each(
     (statistics, within): (&str, Within),
     statements: &[Statement<'_>],
 ) {
-    for (sql, parameters, (index, condition)) in statements {
-        let plan = plan(client, sql, parameters).await;
-        let bad = ["Seq Scan on job", "Seq Scan on dead", "Bitmap"];
-        // Each scan must use this index, and none may read a whole table.
-        let scans = plan.matches(" using ").count();
-        let own = plan.matches(&format!("Index Scan using {index} on ")).count();
-        let good = (own == scans)
-            && (scans > 0 || index.is_empty())
-            && plan.contains(condition)
-            && bad.iter().all(|bad| !plan.contains(bad))
-            // Pages must be read in the order of the index, without a sort.
-            && !(sql.contains("> $2 ORDER BY") && plan.contains("Sort"));
-        let place = format!("statistics {statistics}, a transaction: {within:?}");
-        assert!(good, "{place}, the statement\n{sql}\nhas the plan\n{plan}");
+    let place = format!("statistics {statistics}, a transaction: {within:?}");
+    for (sql, parameters, (indexes, condition)) in statements {
+        let special = plan(client, sql, parameters).await;
+        check_plan(&special, &place, sql, (indexes, condition));
+        // A user's transaction does not keep plans.
+        if within == Within::Own {
+            let generic = generic_plan(client, sql, parameters).await;
+            let condition =
+                condition.replace("'orders'::text", "$1").replace("'256'::bigint", "$2");
+            check_plan(&generic, &place, sql, (indexes, &condition));
+        }
     }
+}
+
+fn check_plan(plan: &str, place: &str, sql: &str, (indexes, condition): (&str, &str)) {
+    let bad = ["Seq Scan on job", "Seq Scan on dead", "Bitmap"];
+    // Each scan must use one of these indexes, and none may read a whole table.
+    let scans = plan.matches(" using ").count();
+    let scans_of = |index: &str| plan.matches(&format!(" using {index} on ")).count();
+    let own: usize = indexes.split('|').map(scans_of).sum();
+    let good = (own == scans)
+        && (scans > 0 || indexes.is_empty())
+        && plan.contains(condition)
+        && bad.iter().all(|bad| !plan.contains(bad))
+        // Pages must be read in the order of the index, without a sort.
+        && !(sql.contains("> $2 ORDER BY") && plan.contains("Sort"));
+    assert!(good, "{place}, the statement\n{sql}\nhas the plan\n{plan}");
 }
 
 #[test]
@@ -230,6 +286,7 @@ fn plans_are_good_whatever_the_statistics() {
             client.batch_execute(&begin(&settings)).await.unwrap();
             check(&client, statistics, Within::Own).await;
             check_others(&client, statistics, Within::Own).await;
+            check_quick(&client, statistics).await;
             client.batch_execute("ROLLBACK").await.unwrap();
             check(&client, statistics, Within::Users).await;
             check_others(&client, statistics, Within::Users).await;

@@ -1,6 +1,5 @@
 //! Errors of a server and of its connections, as errors of the store.
 
-use crate::tls::is_untrusted;
 use redis::{ErrorKind, RedisError};
 use wheelhouse_durable::store::StoreError;
 
@@ -32,6 +31,24 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
             StoreError::Damaged(error.to_string())
         }
         _ => by_code(&error),
+    }
+}
+
+/// Returns `true` if the server's certificate was not accepted. A retry does not help.
+fn is_untrusted(error: &RedisError) -> bool {
+    #[cfg(feature = "tls")]
+    {
+        use std::error::Error;
+        let source = error.source().and_then(|source| source.downcast_ref());
+        let io = source.and_then(|source: &std::sync::Arc<dyn Error + Send + Sync>| {
+            source.downcast_ref::<std::io::Error>()
+        });
+        io.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<rustls::Error>())
+    }
+    #[cfg(not(feature = "tls"))]
+    {
+        let _ = error;
+        false
     }
 }
 

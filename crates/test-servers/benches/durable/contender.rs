@@ -1,5 +1,6 @@
 //! The contenders, and where their data are stored.
 
+use crate::bare_postgres::BarePostgres;
 use crate::experiment::{DurableExperiment, Load};
 use crate::floor::{BareRedis, BareSqlite};
 use crate::storage::JobStorage;
@@ -35,8 +36,8 @@ fn opened_database(storage: Result<impl JobStorage + 'static>) -> Result<Opened>
 }
 
 /// The names of the contenders, in the order of the tables.
-pub(crate) const NAMES: [&str; 6] =
-    ["memory", "sqlite", "bare-sqlite", "redis", "bare-redis", "postgres"];
+pub(crate) const NAMES: [&str; 7] =
+    ["memory", "sqlite", "bare-sqlite", "redis", "bare-redis", "postgres", "bare-postgres"];
 
 /// One row of the table.
 pub(crate) struct Entry {
@@ -147,8 +148,12 @@ fn opener(name: &'static str, appendfsync: &str) -> Result<Option<Opener>> {
         "bare-redis" => redis().map(|server| -> Opener {
             (Box::new(move || opened_database(BareRedis::open(&url(&server)))), None)
         }),
-        _ => Server::postgres().map(|server| {
+        "postgres" => Server::postgres().map(|server| {
             at(name, format!("postgres://postgres@{}/postgres", server.address()), server)
+        }),
+        _ => Server::postgres().map(|server| -> Opener {
+            let url = move || format!("postgres://postgres@{}/postgres", server.address());
+            (Box::new(move || opened_database(BarePostgres::open(&url()))), None)
         }),
     };
     Ok(open)

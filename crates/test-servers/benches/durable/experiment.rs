@@ -37,6 +37,8 @@ pub(crate) struct Load {
     pub(crate) appendfsync: String,
 }
 
+const BARE_POSTGRES: &str = "bare-postgres";
+
 impl Experiment for DurableExperiment {
     type Load = Load;
 
@@ -57,15 +59,17 @@ impl Experiment for DurableExperiment {
         Target::new(Self::WithoutWaiting, "sqlite", "schedules/s", Bound::AtLeast(25_000.0)),
         Target::new(Self::WithoutWaiting, "sqlite", "fires/s", Bound::AtLeast(15_000.0)),
         Target::new(Self::Opening, "sqlite", "open", Bound::AtMost(1e9)),
-        Target::new(Self::Batches, "redis", "schedules/s", Bound::AtLeast(75_000.0)),
-        Target::new(Self::Batches, "redis", "fires/s", Bound::AtLeast(60_000.0)),
-        Target::new(Self::Batches, "postgres", "schedules/s", Bound::AtLeast(35_000.0)),
-        Target::new(Self::Batches, "postgres", "fires/s", Bound::AtLeast(30_000.0)),
         Target::new(Self::Waking, "sqlite", "woken p50", Bound::AtMost(5e5)),
         Target::new(Self::Waking, "sqlite", "woken p99", Bound::AtMost(5e6)),
         Target::new(Self::Waking, "sqlite", "idle wake-ups", Bound::AtMost(0.0)),
         Target::new(Self::Waking, "redis", "woken p50", Bound::AtMost(1e6)),
         Target::new(Self::Waking, "postgres", "woken p50", Bound::AtMost(1e6)),
+        Target::new(Self::OneProducer, "redis", "schedules/s", Bound::Times(0.8, "bare-redis")),
+        Target::new(Self::Batches, "redis", "schedules/s", Bound::Times(0.7, "bare-redis")),
+        Target::new(Self::Batches, "redis", "fires/s", Bound::Times(0.7, "bare-redis")),
+        Target::new(Self::OneProducer, "postgres", "schedules/s", Bound::Times(0.8, BARE_POSTGRES)),
+        Target::new(Self::Batches, "postgres", "schedules/s", Bound::Times(0.7, BARE_POSTGRES)),
+        Target::new(Self::Batches, "postgres", "fires/s", Bound::Times(0.7, BARE_POSTGRES)),
     ];
 
     fn name(self) -> &'static str {

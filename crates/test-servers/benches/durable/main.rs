@@ -12,6 +12,7 @@
 //! no answers, no leases, no attempts, no kinds, and one table or one sorted set. They do not
 //! compete.
 
+mod bare_postgres;
 mod client;
 mod contender;
 mod experiment;
