@@ -46,8 +46,9 @@ pub(crate) async fn transact<T>(
     Ok(answer)
 }
 
-/// A statement that switches a timeout off if the server has it: for the session, or until the end
-/// of the transaction. `SET` would fail on other servers. A setting without a value is unknown there.
+/// A statement that switches a timeout off if the server has it: until the end of the transaction
+/// or, if not `is_local`, of the session. `SET` would fail on other servers. A setting without a
+/// value is unknown there.
 pub(crate) fn switch_off(timeout: &str, is_local: bool) -> String {
     format!(
         "SELECT pg_catalog.set_config('{timeout}', '0', {is_local})
