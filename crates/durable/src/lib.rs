@@ -51,6 +51,14 @@
 //!   stores share the workers.
 //! * The **store's clock** decides which jobs are due. Programs send delays.
 //!
+//! # Crate features
+//!
+//! | feature | adds | by default |
+//! |---|---|---|
+//! | `serde` | payloads of any type that serde knows, as JSON | on |
+//! | `cron` | jobs on cron lines with time zones | on |
+//! | `tracing` | a `tracing` span for each run, and events | off |
+//!
 //! # Costs
 //!
 //! | | |
@@ -62,6 +70,8 @@
 //! | threads | workers; a committer and a claimer for each store |
 //!
 //! The README of the crate lists guarantees, what is not guaranteed, and alternatives.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod claim;
 mod commit;

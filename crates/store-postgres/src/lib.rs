@@ -132,6 +132,12 @@
 //! is checked against the machine's roots, or against those of `Builder::root_certificates`.
 //! Without `sslmode=require` nothing is encrypted.
 //!
+//! # Crate features
+//!
+//! | feature | adds | by default |
+//! |---|---|---|
+//! | `tls` | encrypted connections: `sslmode=require` | off |
+//!
 //! # Outages
 //!
 //! If a call cannot connect, it retries with growing pauses until its [timeout](Builder::timeout),
@@ -140,6 +146,8 @@
 //! repeated in the same way: if the connection breaks, if the server shuts down or has become a
 //! read-only standby, and if other transactions lock the same rows. A call whose connection breaks
 //! after its commit was sent fails at once: it may have been carried out or not.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(test)]
 mod always;
