@@ -1,6 +1,6 @@
-//! Ordered maps by (deadline, number), as in a program without a timer crate: the standard library's
-//! `BTreeMap`, and crossbeam-skiplist's `SkipMap`. The latter is a concurrent map, used by one
-//! thread here, and also pays for the threads that it supports.
+//! Ordered maps by (deadline, number), as in a program without a timer crate: `BTreeMap` of the
+//! standard library, and `SkipMap` of crossbeam-skiplist. The latter is a concurrent map, used by
+//! one thread here, and also pays for the threads that it supports.
 
 use crate::peer::Peer;
 use crossbeam_skiplist::SkipMap;
