@@ -3,4 +3,6 @@
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-cfg=wheelhouse_loom");
+    // The features of the service. All are off here.
+    println!("cargo::rustc-check-cfg=cfg(feature, values(\"cron\", \"record\", \"tracing\"))");
 }

@@ -136,7 +136,9 @@ fn crates_bring_as_many_others_as_the_page_says() {
         let mut cells = row.split('|').map(str::trim).skip(1);
         let names = cells.next().expect("a cell").split(", ").map(|it| it.trim_matches('`'));
         let numbers: Vec<usize> = cells.map_while(|cell| cell.parse().ok()).collect();
-        assert_eq!(numbers.len(), 3, "numbers in the row {row}");
+        // No program depends on the tools, so the time to build them is not stated.
+        let is_complete = numbers.len() == 3 || numbers.len() == 2 && row.ends_with("| – |");
+        assert!(is_complete, "numbers in the row {row}");
         for name in names {
             assert_eq!(tree(name), (numbers[0], numbers[1]), "{name}");
             assert!(named.insert(name.to_owned()), "{name} has two rows");
