@@ -15,6 +15,11 @@ use wheelhouse_present::table::Format;
 /// Verifies, measures and compares timer structures.
 #[derive(Debug, Parser)]
 #[command(name = "wheelhouse", version, arg_required_else_help = true)]
+#[cfg_attr(
+    not(all(feature = "claims", feature = "service", feature = "durable")),
+    command(after_help = "This build lacks a command of the features `claims`, `service` and \
+                          `durable` of wheelhouse-cli: install it with default features")
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
