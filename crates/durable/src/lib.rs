@@ -54,6 +54,14 @@
 //! After a `fork` no job runs in the child, and calls block forever, because it has none of the
 //! threads. Start the timers after the last `fork`.
 //!
+//! # Crate features
+//!
+//! | feature | adds | by default |
+//! |---|---|---|
+//! | `serde` | payloads of any type that serde knows, as JSON | on |
+//! | `cron` | jobs on cron lines with time zones | on |
+//! | `tracing` | a `tracing` span for each run, and events | off |
+//!
 //! # Costs
 //!
 //! | | |
@@ -65,6 +73,8 @@
 //! | threads | workers; a committer and a claimer for each store, and one if the store waits for commits of other programs |
 //!
 //! The README of the crate lists guarantees, what is not guaranteed, and alternatives.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod claim;
 mod commit;

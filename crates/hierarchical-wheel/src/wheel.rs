@@ -102,14 +102,6 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         wheel
     }
 
-    pub(crate) fn with_meter(meter: M) -> Self {
-        const DEFAULT: SlotCount = match SlotCount::new(DEFAULT_SLOTS) {
-            Ok(slots) => slots,
-            Err(_) => panic!("the default is valid"),
-        };
-        Self::with_parts(DEFAULT, 0, 0, meter)
-    }
-
     /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter

@@ -214,6 +214,15 @@
 //! }
 //! ```
 //!
+//! # Crate features
+//!
+//! None is on by default.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `cron` | jobs on cron lines with time zones |
+//! | `tracing` | a `tracing` span for each run, and an event for each failure |
+//!
 //! # Alternatives
 //!
 //! * A tokio program whose timers are sleeps and timeouts of tasks: `tokio::time`, unless it needs
@@ -222,6 +231,8 @@
 //! * Timeouts inside of one event loop that owns them: a backend alone, which is smaller. See
 //!   `wheelhouse-hierarchical-wheel`.
 //! * Jobs that must survive a crash: `wheelhouse-durable`.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod calendar;
 mod drive;

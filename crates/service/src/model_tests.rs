@@ -1,8 +1,7 @@
 //! Tests of the protocols between threads with loom, in every relevant order of the threads:
 //!
 //! ```sh
-//! RUSTFLAGS='--cfg wheelhouse_loom -C debug-assertions' \
-//!     cargo test --release -p wheelhouse-service --lib model_tests
+//! cargo test -p wheelhouse-service-models --test models model_tests
 //! ```
 
 mod leading;

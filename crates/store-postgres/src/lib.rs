@@ -145,6 +145,12 @@
 //! is checked against the machine's roots, or against those of `Builder::root_certificates`.
 //! Without `sslmode=require` nothing is encrypted.
 //!
+//! # Crate features
+//!
+//! | feature | adds | by default |
+//! |---|---|---|
+//! | `tls` | encrypted connections: `sslmode=require` | off |
+//!
 //! # Outages
 //!
 //! If a call cannot connect, it retries with growing pauses until its [timeout](Builder::timeout),
@@ -158,6 +164,8 @@
 //! A server that has become a standby still answers reads. So after a failover that leaves
 //! connections open, `find`, `jobs` and `dead` can return old rows until the next change or claim
 //! of the same connection, which replaces it.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(test)]
 mod always;

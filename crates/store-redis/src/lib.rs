@@ -76,6 +76,12 @@
 //! checked against the machine's roots, or against those of `Builder::root_certificates`. The first
 //! connection makes `ring` the default provider of rustls in this process, if there is none.
 //!
+//! # Crate features
+//!
+//! | feature | adds | by default |
+//! |---|---|---|
+//! | `tls` | encrypted connections: `rediss://` | off |
+//!
 //! # Outages
 //!
 //! If a call cannot connect, it retries with growing pauses until its [timeout](Builder::timeout),
@@ -90,6 +96,8 @@
 //!
 //! A change takes about 10 us of the server's one core, less in batches. A job with a payload of 64
 //! bytes takes about 350 bytes of memory. Listing all jobs takes memory for one page.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod check;
 mod commit;
