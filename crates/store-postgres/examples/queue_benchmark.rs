@@ -44,7 +44,7 @@ const WINDOW: Duration = Duration::from_secs(30);
 const DEPTH: &str = "SELECT count(*) FROM wheelhouse.job WHERE queue = $1 AND kind = $2 \
     AND visible_at <= extract(epoch FROM clock_timestamp()) * 1000";
 
-/// What the producer keeps constant.
+/// The quantity that the producer keeps constant.
 #[derive(Clone, Copy)]
 enum Load {
     /// Jobs a second.
@@ -108,7 +108,7 @@ fn histogram() -> Histogram<u64> {
     Histogram::new_with_max(3_600_000_000, 3).expect("three digits are allowed")
 }
 
-/// What the tasks of this program count.
+/// The figures that the tasks of this program share.
 struct Figures {
     /// Microseconds from an insertion to the begin of its run, since the last sample.
     claims: Mutex<Histogram<u64>>,
