@@ -24,7 +24,7 @@ use wheelhouse_present::console::{exit_code, say};
     bin_name = "cargo bench --",
     after_help = "Examples:\n  cargo bench -- --quick\n  cargo bench -- --n 200000\n  \
         cargo bench -- --n 200000 --mix start:45,stop:40,move:10,fire:5\n  \
-        cargo bench -- --trace recorded.trace\n  cargo bench -- --all --wide"
+        cargo bench -- --trace recorded.trace\n  cargo bench -- --all"
 )]
 struct Cli {
     #[command(flatten)]

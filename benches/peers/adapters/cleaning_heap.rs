@@ -162,31 +162,7 @@ impl Peer for Heap {
         Self::default()
     }
 
-    #[inline]
-    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
-        let id = self.timers.insert((deadline, value));
-        self.push(Node { deadline, id });
-        id
-    }
-
-    #[inline]
-    fn cancel(&mut self, kept: &mut Option<TimerId>) -> Option<u64> {
-        let ((), (_, value)) = self.timers.remove((*kept)?)?;
-        self.limit_dead();
-        Some(value)
-    }
-
-    #[inline]
-    fn reschedule(&mut self, kept: &mut Option<TimerId>, deadline: Tick) -> bool {
-        let Some(id) = *kept else { return false };
-        let Some((_, timer)) = self.timers.get_mut(id) else { return false };
-        if timer.0 != deadline {
-            timer.0 = deadline;
-            self.push(Node { deadline, id });
-            self.limit_dead();
-        }
-        true
-    }
+    lazy_deletion!(self, deadline, id => self.push(Node { deadline, id }));
 
     #[inline]
     fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {

@@ -86,31 +86,7 @@ impl<H: Heap> Peer for Lazy<H> {
         Self::default()
     }
 
-    #[inline]
-    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
-        let id = self.timers.insert((deadline, value));
-        self.heap.push(Reverse((deadline, id)));
-        id
-    }
-
-    #[inline]
-    fn cancel(&mut self, kept: &mut Option<TimerId>) -> Option<u64> {
-        let ((), (_, value)) = self.timers.remove((*kept)?)?;
-        self.limit_dead();
-        Some(value)
-    }
-
-    #[inline]
-    fn reschedule(&mut self, kept: &mut Option<TimerId>, deadline: Tick) -> bool {
-        let Some(handle) = *kept else { return false };
-        let Some((_, timer)) = self.timers.get_mut(handle) else { return false };
-        if timer.0 != deadline {
-            timer.0 = deadline;
-            self.heap.push(Reverse((deadline, handle)));
-            self.limit_dead();
-        }
-        true
-    }
+    lazy_deletion!(self, deadline, id => self.heap.push(Reverse((deadline, id))));
 
     #[inline]
     fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {

@@ -1,12 +1,45 @@
 //! The competitors, one file each. They are used as their documentation recommends.
 
-mod btree_map;
+/// Defines how a heap with lazy deletion starts, stops and moves timers. The heap has a field
+/// `timers: Arena<(Tick, u64)>` with deadlines and values, and a method `limit_dead`. The argument
+/// is the expression that pushes an entry for a deadline and a handle.
+macro_rules! lazy_deletion {
+    ($this:ident, $deadline:ident, $id:ident => $push:expr) => {
+        #[inline]
+        fn insert(&mut $this, $deadline: Tick, value: u64) -> TimerId {
+            let $id = $this.timers.insert(($deadline, value));
+            $push;
+            $id
+        }
+
+        #[inline]
+        fn cancel(&mut self, kept: &mut Option<TimerId>) -> Option<u64> {
+            let ((), (_, value)) = self.timers.remove((*kept)?)?;
+            self.limit_dead();
+            Some(value)
+        }
+
+        #[inline]
+        fn reschedule(&mut $this, kept: &mut Option<TimerId>, $deadline: Tick) -> bool {
+            let Some($id) = *kept else { return false };
+            let Some((_, timer)) = $this.timers.get_mut($id) else { return false };
+            if timer.0 != $deadline {
+                timer.0 = $deadline;
+                $push;
+                $this.limit_dead();
+            }
+            true
+        }
+    };
+}
+
 mod cleaning_heap;
 mod delay_queue;
 mod grommet;
 mod hash_wheel;
 mod kestrel;
 mod lazy_heap;
+mod maps;
 mod nexus;
 mod ora;
 pub(crate) mod ours;
@@ -14,14 +47,15 @@ mod priority_queue;
 #[cfg(target_feature = "avx2")]
 mod quick_heap;
 mod radix_heap;
-mod skipmap;
 mod tokio_clock;
 mod tokio_sleep;
 
 use crate::competitor::Competitor;
+use crossbeam_skiplist::SkipMap;
 use dary_heap::DaryHeap;
 use lazy_heap::{Item, Lazy};
-use std::collections::BinaryHeap;
+use maps::Keyed;
+use std::collections::{BTreeMap, BinaryHeap};
 use wheelhouse_core::Tick;
 use wheelhouse_harness::contender::{self, Contender};
 use wheelhouse_harness::model::FLOOR;
@@ -50,8 +84,8 @@ pub(crate) fn all() -> Vec<Box<dyn Contender>> {
         Competitor::<Lazy<BinaryHeap<Item>>>::boxed(),
         Competitor::<Lazy<DaryHeap<Item, 4>>>::boxed(),
         Competitor::<priority_queue::Queue>::boxed(),
-        Competitor::<btree_map::Map>::boxed(),
-        Competitor::<skipmap::Skip>::boxed(),
+        Competitor::<Keyed<BTreeMap<_, _>>>::boxed(),
+        Competitor::<Keyed<SkipMap<_, _>>>::boxed(),
         Competitor::<radix_heap::Queue>::boxed(),
         Competitor::<cleaning_heap::Heap>::boxed(),
     ];

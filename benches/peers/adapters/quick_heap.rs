@@ -76,15 +76,15 @@ impl Queue {
     }
 
     #[inline]
-    fn limit_stale(&mut self) {
+    fn limit_dead(&mut self) {
         if self.len() > 2 * self.timers.len() + 64 {
-            self.drop_stale();
+            self.drop_dead();
         }
     }
 
     /// Fills a new heap with one key for each live timer.
     #[inline(never)]
-    fn drop_stale(&mut self) {
+    fn drop_dead(&mut self) {
         if self.timers.peak() <= 2 * self.len() {
             // Reading the arena in order is faster than one random access for each key.
             (self.heap, self.first) = (SimdQuickHeap::default(), None);
@@ -116,31 +116,7 @@ impl Peer for Queue {
         Self { heap: SimdQuickHeap::default(), first: None, timers: Arena::new(), place_bits }
     }
 
-    #[inline]
-    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
-        let id = self.timers.insert((deadline, value));
-        self.push(deadline, id.index());
-        id
-    }
-
-    #[inline]
-    fn cancel(&mut self, kept: &mut Option<TimerId>) -> Option<u64> {
-        let ((), (_, value)) = self.timers.remove((*kept)?)?;
-        self.limit_stale();
-        Some(value)
-    }
-
-    #[inline]
-    fn reschedule(&mut self, kept: &mut Option<TimerId>, deadline: Tick) -> bool {
-        let Some(handle) = *kept else { return false };
-        let Some((_, timer)) = self.timers.get_mut(handle) else { return false };
-        if timer.0 != deadline {
-            timer.0 = deadline;
-            self.push(deadline, handle.index());
-            self.limit_stale();
-        }
-        true
-    }
+    lazy_deletion!(self, deadline, id => self.push(deadline, id.index()));
 
     #[inline]
     fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
@@ -170,7 +146,7 @@ impl Peer for Queue {
 
     fn clean_up(&mut self) {
         if self.len() > self.timers.len() {
-            self.drop_stale();
+            self.drop_dead();
         }
     }
 }

@@ -4,7 +4,6 @@ use crate::{
     HashedMap, Head, OrderedMap, Rear, RedBlackTree, SortedList, SortedSlice, UnorderedList,
 };
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::Meter;
 
 /// The most timers to measure if an operation visits all timers.
 const LINEAR: u32 = 10_000;
@@ -19,18 +18,18 @@ macro_rules! definition {
         impl Backend for $name {
             const INFO: Info = $info;
 
-            type Timer<T, M: Meter> = $timer<T, $($from,)? M>;
-
-            fn build<T, M: Meter + Default>() -> Self::Timer<T, M> {
-                $timer::with_meter(M::default())
-            }
-
-            fn meter<T, M: Meter>(timer: &Self::Timer<T, M>) -> Option<&M> {
-                Some(timer.meter())
-            }
+            wheelhouse_core::backend_timer!($timer<T, $($from,)? M>);
         }
     };
 }
+
+/// The costs of a structure without order.
+const UNORDERED: Costs = Costs {
+    insert: "O(1)",
+    cancel: "O(1)",
+    reschedule: "O(1)",
+    fire: "O(n) a tick, O(log k) each of k",
+};
 
 /// Starting and stopping take a step each, moving takes two. All timers are read when one may be
 /// due, which a cancelled timer can make it seem. The timers that are due are sorted and removed
@@ -66,12 +65,7 @@ definition! {
         source: "Varghese & Lauck scheme 1",
         precision: Precision::Exact,
         max_idle_wakeups: 1,
-        costs: Costs {
-            insert: "O(1)",
-            cancel: "O(1)",
-            reschedule: "O(1)",
-            fire: "O(n) a tick, O(log k) each of k",
-        },
+        costs: UNORDERED,
         bounds: unordered,
         max_timers: LINEAR,
     }
@@ -85,12 +79,7 @@ definition! {
         source: "session stores; similar: ZooKeeper's expiry queue",
         precision: Precision::Exact,
         max_idle_wakeups: 1,
-        costs: Costs {
-            insert: "O(1)",
-            cancel: "O(1)",
-            reschedule: "O(1)",
-            fire: "O(n) a tick, O(log k) each of k",
-        },
+        costs: UNORDERED,
         bounds: unordered,
         max_timers: LINEAR,
     }

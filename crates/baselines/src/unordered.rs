@@ -110,13 +110,7 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
 
 /// The [crate documentation](crate) lists the costs of the methods.
 impl<T, S: Store<T>, M: Meter> Timer<T> for Unordered<T, S, M> {
-    fn now(&self) -> Tick {
-        self.now
-    }
-
-    fn len(&self) -> usize {
-        self.timers.len()
-    }
+    wheelhouse_core::now_and_len!(timers);
 
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         let key = self.key(deadline);

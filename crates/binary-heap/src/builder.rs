@@ -1,25 +1,21 @@
 //! Configuration.
 
 use crate::{BinaryHeap, LazyHeap};
-use core::fmt;
 use core::marker::PhantomData;
-use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, NoMeter};
-
-/// The most timers that a heap holds at a time.
-pub(crate) const MAX_TIMERS: usize = u32::MAX as usize;
+use wheelhouse_core::{CapacityError, Tick};
 
 /// Configures a [`BinaryHeap`]. The arity is a parameter of the type, which the compiler checks.
 ///
 /// ```
-/// use wheelhouse_binary_heap::{BinaryHeap, BuildError, Timer};
+/// use wheelhouse_binary_heap::{BinaryHeap, CapacityError, Timer};
 ///
 /// let heap: BinaryHeap<&str, 4> = BinaryHeap::builder().start(1_000).capacity(100).build()?;
 /// assert_eq!(heap.now(), 1_000);
 ///
 /// let refused = BinaryHeap::<&str>::builder().capacity(1 << 40).build();
-/// assert_eq!(refused.unwrap_err(), BuildError::Capacity(1 << 40));
-/// # Ok::<(), BuildError>(())
+/// assert_eq!(refused.unwrap_err(), CapacityError(1 << 40));
+/// # Ok::<(), CapacityError>(())
 /// ```
 ///
 /// A heap whose nodes have a single child would be a sorted list. It does not compile:
@@ -67,28 +63,20 @@ impl<T, const ARITY: usize, M: Meter> Builder<T, ARITY, M> {
     /// # Errors
     ///
     /// If the capacity is 2^32 or more.
-    pub fn build(self) -> Result<BinaryHeap<T, ARITY, M>, BuildError> {
-        let capacity = self.checked_capacity()?;
+    pub fn build(self) -> Result<BinaryHeap<T, ARITY, M>, CapacityError> {
+        let capacity = CapacityError::check(self.capacity)?;
         Ok(BinaryHeap::with_parts(self.start, capacity, self.meter))
-    }
-
-    fn checked_capacity(&self) -> Result<usize, BuildError> {
-        if self.capacity > MAX_TIMERS {
-            Err(BuildError::Capacity(self.capacity))
-        } else {
-            Ok(self.capacity)
-        }
     }
 }
 
 /// Configures a [`LazyHeap`].
 ///
 /// ```
-/// use wheelhouse_binary_heap::{BuildError, LazyHeap, Timer};
+/// use wheelhouse_binary_heap::{CapacityError, LazyHeap, Timer};
 ///
 /// let heap: LazyHeap<&str> = LazyHeap::builder().start(1_000).capacity(100).build()?;
 /// assert_eq!(heap.now(), 1_000);
-/// # Ok::<(), BuildError>(())
+/// # Ok::<(), CapacityError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "nothing is built until `build` is called"]
@@ -122,32 +110,8 @@ impl<T, M: Meter> LazyBuilder<T, M> {
     /// # Errors
     ///
     /// If the capacity is 2^32 or more.
-    pub fn build(self) -> Result<LazyHeap<T, M>, BuildError> {
-        let capacity = self.0.checked_capacity()?;
+    pub fn build(self) -> Result<LazyHeap<T, M>, CapacityError> {
+        let capacity = CapacityError::check(self.0.capacity)?;
         Ok(LazyHeap::with_parts(self.0.start, capacity, self.0.meter))
     }
 }
-
-/// An invalid configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// The capacity is larger than the number of timers that a heap can hold.
-    Capacity(usize),
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Capacity(timers) => {
-                write!(
-                    f,
-                    "a capacity of {timers}: a heap holds at most {MAX_TIMERS} timers; it grows as \
-                     needed, so ask for less"
-                )
-            }
-        }
-    }
-}
-
-impl core::error::Error for BuildError {}

@@ -2,7 +2,6 @@
 
 use crate::{BinaryHeap, LazyHeap};
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::Meter;
 
 /// The indexed heap, with two children per node or with another arity.
 #[derive(Clone, Copy, Debug)]
@@ -45,15 +44,7 @@ impl<const ARITY: usize> Backend for Definition<ARITY> {
         bounds: bounds::<ARITY>,
     };
 
-    type Timer<T, M: Meter> = BinaryHeap<T, ARITY, M>;
-
-    fn build<T, M: Meter + Default>() -> Self::Timer<T, M> {
-        BinaryHeap::with_parts(0, 0, M::default())
-    }
-
-    fn meter<T, M: Meter>(timer: &Self::Timer<T, M>) -> Option<&M> {
-        Some(timer.meter())
-    }
+    wheelhouse_core::backend_timer!(BinaryHeap<T, ARITY, M>);
 }
 
 /// The heap with lazy deletion.
@@ -87,13 +78,5 @@ impl Backend for LazyDefinition {
         bounds: lazy_bounds,
     };
 
-    type Timer<T, M: Meter> = LazyHeap<T, M>;
-
-    fn build<T, M: Meter + Default>() -> Self::Timer<T, M> {
-        LazyHeap::with_parts(0, 0, M::default())
-    }
-
-    fn meter<T, M: Meter>(timer: &Self::Timer<T, M>) -> Option<&M> {
-        Some(timer.meter())
-    }
+    wheelhouse_core::backend_timer!(LazyHeap<T, M>);
 }

@@ -1,7 +1,8 @@
 //! The timer facility on the array.
 
 use crate::array::HeapArray;
-use crate::builder::{Builder, MAX_TIMERS};
+use crate::builder::Builder;
+use crate::bulk::FireInBulk;
 use crate::node::Node;
 use wheelhouse_core::arena::Arena;
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
@@ -29,12 +30,6 @@ impl<T> BinaryHeap<T> {
     pub fn new() -> Self {
         Self::default()
     }
-
-    /// An empty heap with two children per node and room for this many timers, but at most
-    /// 2^32 - 1, its clock at 0.
-    pub fn with_capacity(timers: usize) -> Self {
-        Self::with_parts(0, timers.min(MAX_TIMERS), NoMeter)
-    }
 }
 
 impl<T, const ARITY: usize> BinaryHeap<T, ARITY> {
@@ -46,11 +41,15 @@ impl<T, const ARITY: usize> BinaryHeap<T, ARITY> {
 
 impl<T, const ARITY: usize> Default for BinaryHeap<T, ARITY> {
     fn default() -> Self {
-        Self::with_parts(0, 0, NoMeter)
+        Self::with_meter(NoMeter)
     }
 }
 
 impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
+    pub(crate) fn with_meter(meter: M) -> Self {
+        Self::with_parts(0, 0, meter)
+    }
+
     pub(crate) fn with_parts(start: Tick, capacity: usize, meter: M) -> Self {
         Self {
             arena: Arena::with_capacity(capacity),
@@ -71,26 +70,14 @@ impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
         self.orders += 1;
         Node { deadline, order: self.orders, index }
     }
+}
 
-    /// Fires all timers that are due. Never inlined, so that inlining `advance` adds only a
-    /// comparison for a tick at which nothing is due.
-    #[inline(never)]
-    fn advance_due(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
-        let mut fired = 0;
-        let mut threshold = self.array.bulk_threshold();
-        while let Some(expired) = self.pop_expired(self.now) {
-            fired += 1;
-            on_expiry(expired);
-            if fired >= threshold {
-                fired += self.advance_in_bulk(on_expiry);
-                threshold = fired + self.array.bulk_threshold();
-            }
-        }
-        fired
+impl<T, const ARITY: usize, M: Meter> FireInBulk<T> for BinaryHeap<T, ARITY, M> {
+    #[inline]
+    fn bulk_threshold(&self) -> usize {
+        self.array.bulk_threshold()
     }
 
-    /// Fires all timers that are due if they are a large part of all timers, otherwise none.
-    /// Returns how many fired.
     #[cold]
     fn advance_in_bulk(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
         if !self.array.is_worth_sorting(self.now, &self.meter) {
@@ -109,15 +96,7 @@ impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
 }
 
 impl<T, const ARITY: usize, M: Meter> Timer<T> for BinaryHeap<T, ARITY, M> {
-    #[inline]
-    fn now(&self) -> Tick {
-        self.now
-    }
-
-    #[inline]
-    fn len(&self) -> usize {
-        self.arena.len()
-    }
+    wheelhouse_core::now_and_len!(arena);
 
     /// O(1) on average, O(log n) at worst; O(n) when an array grows.
     #[inline]

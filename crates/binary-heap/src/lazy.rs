@@ -2,6 +2,7 @@
 
 use crate::array::HeapArray;
 use crate::builder::LazyBuilder;
+use crate::bulk::FireInBulk;
 use crate::node::{HeapNode, LazyNode};
 use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
@@ -81,7 +82,7 @@ pub struct LazyHeap<T, M = NoMeter> {
 impl<T> LazyHeap<T> {
     /// An empty heap, its clock at 0. Allocates nothing.
     pub fn new() -> Self {
-        Self::with_parts(0, 0, NoMeter)
+        Self::with_meter(NoMeter)
     }
 
     /// Returns a builder that sets the first tick, the capacity or a meter.
@@ -97,6 +98,10 @@ impl<T> Default for LazyHeap<T> {
 }
 
 impl<T, M: Meter> LazyHeap<T, M> {
+    pub(crate) fn with_meter(meter: M) -> Self {
+        Self::with_parts(0, 0, meter)
+    }
+
     pub(crate) fn with_parts(start: Tick, capacity: usize, meter: M) -> Self {
         Self {
             timers: Arena::with_capacity(capacity),
@@ -195,26 +200,14 @@ impl<T, M: Meter> LazyHeap<T, M> {
         }
         self.moved = false;
     }
+}
 
-    /// Fires all timers that are due. Never inlined, so that inlining `advance` adds only a
-    /// comparison for a tick at which nothing is due.
-    #[inline(never)]
-    fn advance_due(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
-        let mut fired = 0;
-        let mut threshold = self.array.bulk_threshold();
-        while let Some(expired) = self.pop_expired(self.now) {
-            fired += 1;
-            on_expiry(expired);
-            if fired >= threshold {
-                fired += self.advance_in_bulk(on_expiry);
-                threshold = fired + self.array.bulk_threshold();
-            }
-        }
-        fired
+impl<T, M: Meter> FireInBulk<T> for LazyHeap<T, M> {
+    #[inline]
+    fn bulk_threshold(&self) -> usize {
+        self.array.bulk_threshold()
     }
 
-    /// Fires all timers that are due if they are a large part of all timers, otherwise none.
-    /// Returns how many fired.
     #[cold]
     fn advance_in_bulk(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
         if !self.array.is_worth_sorting(self.now, &self.meter) {
@@ -259,15 +252,7 @@ fn update_node<T>(timers: &mut Arena<Entry<T>, Link>, node: &mut LazyNode) -> bo
 // The methods that start, stop and move timers are always inlined, as in the hierarchical wheel:
 // the fewer instructions there are between calls, the more calls wait for memory at the same time.
 impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
-    #[inline]
-    fn now(&self) -> Tick {
-        self.now
-    }
-
-    #[inline]
-    fn len(&self) -> usize {
-        self.timers.len()
-    }
+    wheelhouse_core::now_and_len!(timers);
 
     /// O(1) on average, O(log n) at worst. O(n) when the array grows, and O(n log n) once in four
     /// billion insertions and moves, when the nodes are numbered again.

@@ -115,17 +115,18 @@ extern crate alloc;
 
 mod array;
 mod builder;
+mod bulk;
 mod definition;
 mod heap;
 mod lazy;
 mod node;
 mod sift;
 
-pub use builder::{BuildError, Builder, LazyBuilder};
+pub use builder::{Builder, LazyBuilder};
 pub use definition::{Definition, LazyDefinition};
 pub use heap::BinaryHeap;
 pub use lazy::LazyHeap;
-pub use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+pub use wheelhouse_core::{CapacityError, Expired, Tick, Timer, TimerId};
 
 /// Compiles the README's code as a doc test.
 #[cfg(doctest)]

@@ -2,7 +2,6 @@
 
 use crate::CalendarQueue;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::Meter;
 
 /// The calendar queue.
 #[derive(Clone, Copy, Debug)]
@@ -34,13 +33,5 @@ impl Backend for Definition {
         max_timers: u32::MAX,
     };
 
-    type Timer<T, M: Meter> = CalendarQueue<T, M>;
-
-    fn build<T, M: Meter + Default>() -> CalendarQueue<T, M> {
-        CalendarQueue::with_meter(M::default())
-    }
-
-    fn meter<T, M: Meter>(timer: &CalendarQueue<T, M>) -> Option<&M> {
-        Some(timer.meter())
-    }
+    wheelhouse_core::backend_timer!(CalendarQueue<T, M>);
 }

@@ -9,7 +9,7 @@
 use crate::count::random;
 use crate::growth::{Curve, Growth};
 use crate::thresholds::{Threshold, Thresholds};
-use crate::{Scale, Table};
+use crate::{Criterion, Outcome, Scale, Table};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
@@ -138,6 +138,9 @@ pub const OPERATIONS: [u64; 2] = [256, 4_096];
 /// The classes, in the order of the columns.
 pub const CLASSES: [Growth; 4] = [Constant, Logarithmic, Linear, Undecided];
 
+/// Slopes, in steps per doubling, that measure how small a growth the classifier notices.
+pub const SLOPES: [f64; 4] = [0.05, 0.1, 0.2, 0.5];
+
 /// The planted costs as counted, before classification.
 #[derive(Clone, Debug)]
 pub struct Controls {
@@ -145,31 +148,72 @@ pub struct Controls {
     times: u64,
     /// The curves of each cost: with few operations a sample, then with many.
     drawn: Vec<(PlantedCost, u64, Vec<Curve>)>,
+    /// The curves of each of [`SLOPES`]: with few operations a sample, then with many.
+    sloped: Vec<(f64, [Vec<Curve>; 2])>,
+}
+
+/// Draws a cost `times` times: curves of means over this number of operations.
+fn curves(
+    scale: &Scale,
+    times: u64,
+    operations: u64,
+    cost: impl Fn(u64, &mut Pcg64Mcg) -> f64,
+) -> Vec<Curve> {
+    let seeds = scale.seeds().count() as u64;
+    let curve = |time: u64| {
+        let of_time = (0..seeds).map(|seed| time * seeds + seed);
+        Curve::sweep(&scale.sizes(), of_time, |n, seed| {
+            let mut random = random(seed ^ n << 32);
+            (0..operations).map(|_| cost(n, &mut random)).sum::<f64>() / operations as f64
+        })
+    };
+    (0..times).map(curve).collect()
 }
 
 impl Controls {
     /// Draws each planted cost `times` times, each time with different random numbers.
     pub fn draw(scale: &Scale, times: u64) -> Self {
-        let seeds = scale.seeds().count() as u64;
-        let curve = |planted: &PlantedCost, operations: u64, time: u64| {
-            let of_time = (0..seeds).map(|seed| time * seeds + seed);
-            Curve::sweep(&scale.sizes(), of_time, |n, seed| {
-                let mut random = random(seed ^ n << 32);
-                let at = match planted.bend {
-                    0.0 => n,
-                    bend => (1_024.0 * n as f64 / (bend * scale.largest() as f64)) as u64,
-                };
-                let steps = (0..operations).map(|_| (planted.cost)(at, &mut random)).sum::<f64>();
-                steps / operations as f64
-            })
-        };
         let of_each = |planted: &PlantedCost| {
             OPERATIONS.map(|operations| {
-                let curves = (0..times).map(|time| curve(planted, operations, time));
-                (*planted, operations, curves.collect())
+                let curves = curves(scale, times, operations, |n, random| {
+                    let at = match planted.bend {
+                        0.0 => n,
+                        bend => (1_024.0 * n as f64 / (bend * scale.largest() as f64)) as u64,
+                    };
+                    (planted.cost)(at, random)
+                });
+                (*planted, operations, curves)
             })
         };
-        Self { times, drawn: PLANTED.iter().flat_map(of_each).collect() }
+        let sloped = |slope: f64| {
+            let curves = OPERATIONS.map(|operations| {
+                curves(scale, times, operations, |n, random| {
+                    slope * (n as f64).log2() + random.random_range(1..10) as f64
+                })
+            });
+            (slope, curves)
+        };
+        let drawn = PLANTED.iter().flat_map(of_each).collect();
+        Self { times, drawn, sloped: SLOPES.into_iter().map(sloped).collect() }
+    }
+
+    /// The power of the classifier: the share of draws in which it notices each of [`SLOPES`].
+    pub fn power(&self, thresholds: &Thresholds) -> Table {
+        let [few, many] = OPERATIONS.map(|it| format!("noticed, {it} operations a sample"));
+        let title =
+            "Growth in addition to one to nine steps: the share of draws in which it is noticed";
+        let mut table = Table::new(title, ["steps a doubling", &*few, &*many]);
+        let share = |curves: &Vec<Curve>| {
+            let grows = |curve: &&Curve| {
+                Criterion::Grows(vec![(*curve).clone()]).outcome(thresholds) == Outcome::Confirmed
+            };
+            let noticed = curves.iter().filter(grows).count();
+            format!("{:.0} %", 100.0 * noticed as f64 / curves.len() as f64)
+        };
+        for (slope, [few, many]) in &self.sloped {
+            table.row([format!("{slope}"), share(few), share(many)]);
+        }
+        table
     }
 
     /// Classifies every curve that was drawn.
@@ -259,6 +303,19 @@ mod tests {
             confusion.wrong(),
             confusion.missed()
         );
+    }
+
+    /// Half a step a doubling is noticed in every draw; a slope at the threshold in few.
+    #[test]
+    fn the_power_rises_with_the_slope() {
+        let controls = Controls::draw(&Scale::REDUCED, 10);
+        let power = controls.power(&Thresholds::default());
+        println!("{power:?}");
+        assert_eq!(power.rows.len(), SLOPES.len());
+        let share =
+            |row: usize| power.rows[row][2].trim_end_matches(" %").parse::<f64>().expect("a share");
+        assert!(share(0) <= 50.0 && share(3) == 100.0, "{power:?}");
+        assert!((1..SLOPES.len()).all(|row| share(row - 1) <= share(row)), "{power:?}");
     }
 
     /// Each broken threshold hides or invents growth (for example, up to 5 steps per doubling count

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
-const FILE: &str = include_str!("../../../results/instructions/instructions.json");
+const FILE: &str = include_str!("../record/counts.json");
 pub(crate) const PAIRS_FILE: &str = include_str!("../instructions.json");
 
 #[derive(Deserialize)]

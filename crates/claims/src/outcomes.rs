@@ -29,7 +29,7 @@ pub struct RecordedStatement {
 /// The path of the record in the workspace.
 pub const PATH: &str = "crates/claims/outcomes.toml";
 const FILE: &str = include_str!("../outcomes.toml");
-const REPORT: &str = include_str!("../../../results/claims/verdicts.json");
+const REPORT: &str = include_str!("../record/verdicts.json");
 
 /// A claim of the report.
 #[derive(Deserialize)]

@@ -68,7 +68,7 @@ pub fn on_record() -> &'static [ComparedAnswer] {
     &ROWS
 }
 
-const RECORDED: &str = include_str!("../../../results/claims/printed-code.json");
+const RECORDED: &str = include_str!("../record/printed-code.json");
 
 /// Returns `true` if there is a question with this key.
 pub(crate) fn is_asked(key: &str) -> bool {

@@ -130,6 +130,7 @@ fn another_structure_of_the_same_class_has_other_figures() -> anyhow::Result<()>
         ("kafka-wheel", LISTS, "C50"),
         ("binary-heap", "heap-4", "C46"),
         ("red-black-tree", "skip-list", "C29"),
+        ("lazy-heap", "binary-heap", "C32"),
     ] {
         let faults = vec![Fault::Replaced { name, by }];
         let setup = Setup { faults, ..Setup::new(&Scale::REDUCED) };
@@ -137,6 +138,13 @@ fn another_structure_of_the_same_class_has_other_figures() -> anyhow::Result<()>
         assert!(judgement.unexpected().count() > 0, "{by} for {name} goes unnoticed by {claim}");
     }
     Ok(())
+}
+
+/// No claim is about the cost of a calendar queue. Claims about all structures notice one that does
+/// not fire at the tick.
+#[test]
+fn a_wheel_that_rounds_instead_of_the_calendar_queue() -> anyhow::Result<()> {
+    all_notice(Fault::Replaced { name: "calendar-queue", by: "linux-wheel" }, &["B5", "B9"])
 }
 
 /// A tree that never rebalances is a list if deadlines are inserted in order.

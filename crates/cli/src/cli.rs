@@ -1,11 +1,13 @@
 //! The command line.
 
+#[cfg(feature = "claims")]
+pub(crate) mod claims;
+#[cfg(feature = "durable")]
 pub(crate) mod durable;
 
-use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
-use wheelhouse_claims::instructions::Pair;
 use wheelhouse_harness::capacity::parse_timers;
 use wheelhouse_harness::options::Options;
 use wheelhouse_present::table::Format;
@@ -13,6 +15,11 @@ use wheelhouse_present::table::Format;
 /// Verifies, measures and compares timer structures.
 #[derive(Debug, Parser)]
 #[command(name = "wheelhouse", version, arg_required_else_help = true)]
+#[cfg_attr(
+    not(all(feature = "claims", feature = "service", feature = "durable")),
+    command(after_help = "This build lacks a command of the features `claims`, `service` and \
+                          `durable` of wheelhouse-cli: install it with default features")
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -64,7 +71,7 @@ pub(crate) enum Command {
         /// The folder of a run.
         run: PathBuf,
         /// The folder of another run, shown on the page as dashed lines and a column of ratios.
-        #[arg(long, value_name = "RUN", conflicts_with_all = ["splice", "print"])]
+        #[arg(long, value_name = "RUN", conflicts_with = "splice")]
         with: Option<PathBuf>,
         /// Renew the generated table and plot in this Markdown file, between its markers.
         #[arg(long, value_name = "FILE")]
@@ -72,9 +79,6 @@ pub(crate) enum Command {
         /// With --splice: change nothing, and fail if the file is out of date.
         #[arg(long, requires = "splice")]
         check: bool,
-        /// Print the table and the answer of the run, and write nothing.
-        #[arg(long, conflicts_with = "splice")]
-        print: bool,
     },
     /// Decides by counting operations which claims of five articles on timers hold; fails if an
     /// outcome, figure or sentence differs from the record, or a statement is missing.
@@ -82,11 +86,13 @@ pub(crate) enum Command {
             wheelhouse claims --question \"heap insert\"\n  wheelhouse claims --id C28\n  \
             wheelhouse claims --id C28 --format html > c28.html\n  \
             wheelhouse claims --out results/claims")]
-    Claims(ClaimsOptions),
+    #[cfg(feature = "claims")]
+    Claims(claims::ClaimsOptions),
     /// Compares the output of the articles' code with the models. `scripts/run-the-printed-code`
     /// calls this at its end.
+    #[cfg(feature = "claims")]
     #[command(hide = true)]
-    PrintedCode(PrintedCode),
+    PrintedCode(claims::PrintedCode),
     /// Compares the timer service under load with tokio's time driver and others: pairs of schedule
     /// and cancel, refreshes, fires at a fixed rate, periodic jobs, sessions, a burst, an idle
     /// service.
@@ -97,27 +103,21 @@ pub(crate) enum Command {
          --out results/service",
         wheelhouse_service_load::options::known()
     ))]
+    #[cfg(feature = "service")]
     Service {
         #[command(flatten)]
         options: wheelhouse_service_load::options::Options,
     },
     /// Inspects, checks and changes a store of durable timers (a SQLite file, Redis, PostgreSQL):
     /// pending and overdue jobs, dead letters, pauses, copies of files.
+    #[cfg(feature = "durable")]
     #[command(subcommand)]
     Durable(durable::Durable),
     /// Plays a pair of operations on a structure. `claims --instructions` runs this under
     /// callgrind.
+    #[cfg(feature = "claims")]
     #[command(hide = true)]
-    Play {
-        #[arg(long)]
-        backend: String,
-        #[arg(long, value_parser = pair())]
-        pair: Pair,
-        #[arg(long)]
-        n: u64,
-        #[arg(long)]
-        seed: u64,
-    },
+    Play(claims::PlayOptions),
     /// Counts the instructions of each operation with valgrind's callgrind. Unlike times, counts
     /// have no noise. Takes about a minute on two processors.
     #[command(after_help = "Examples:\n  wheelhouse instructions --n 10000 --workload uniform\n  \
@@ -154,67 +154,6 @@ pub(crate) struct Output {
     /// Output format.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
-}
-
-/// Arguments of `wheelhouse claims`.
-#[derive(Debug, Args)]
-pub(crate) struct ClaimsOptions {
-    /// Only these claims, each in full: reasons, data, plot.
-    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) id: Vec<String>,
-    /// The claims with most of these words or their synonyms, such as "heap insert".
-    #[arg(long, value_name = "WORDS", conflicts_with = "id")]
-    pub(crate) question: Option<String>,
-    /// Use a smaller range of n and measure no times: seconds instead of minutes. The outcomes
-    /// should be the same.
-    #[arg(long)]
-    pub(crate) quick: bool,
-    /// Seeds to use instead of 1 to 5, such as 6,7,8,9,10.
-    #[arg(long, value_delimiter = ',', value_name = "SEEDS")]
-    pub(crate) seeds: Vec<u64>,
-    /// Decide all claims on the smaller range, and record outcomes and figures in
-    /// crates/claims/outcomes.toml; with --instructions also the counts, in
-    /// crates/claims/instructions.json. Review first what has changed.
-    #[arg(long, conflicts_with_all = ["id", "question", "quick", "seeds", "out"])]
-    pub(crate) record: bool,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Form,
-    /// Also count instructions with valgrind's callgrind and compare them with the record, which
-    /// takes a few minutes more. With --quick only check whether they grow from 1,024 timers to
-    /// 2,048.
-    #[arg(long, conflicts_with = "question")]
-    pub(crate) instructions: bool,
-    /// Write the whole report into this folder: page, Markdown, plots, verdicts as JSON.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["id", "question"])]
-    pub(crate) out: Option<PathBuf>,
-}
-
-/// Arguments of `wheelhouse printed-code`.
-#[derive(Debug, Args)]
-pub(crate) struct PrintedCode {
-    /// A file with a line for each answer: a key, a tab, the output.
-    pub(crate) lines: PathBuf,
-    /// The versions of Go and of the JDK.
-    #[arg(long)]
-    pub(crate) by: String,
-    /// The folder of the report.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
-}
-
-/// Output format of claims.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
-    /// For people, on a terminal.
-    #[default]
-    Table,
-    /// A list of objects, one for each claim.
-    Json,
-    /// The report as Markdown.
-    Markdown,
-    /// The report as a page that contains its plots.
-    Html,
 }
 
 /// Arguments of `wheelhouse instructions`.
@@ -258,14 +197,6 @@ pub(crate) struct What {
     /// Only these backends; `floor` is the memory traffic without a structure.
     #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) backend: Vec<String>,
-}
-
-/// Reads a pair of operations by its name.
-fn pair() -> impl TypedValueParser<Value = Pair> {
-    let names = PossibleValuesParser::new(Pair::ALL.map(Pair::name));
-    names.try_map(|name| {
-        Pair::ALL.into_iter().find(|pair| pair.name() == name).ok_or("no such pair")
-    })
 }
 
 #[cfg(test)]

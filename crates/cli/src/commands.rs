@@ -1,15 +1,19 @@
 //! The subcommands, one file each.
 
 mod bench;
+#[cfg(feature = "claims")]
 mod claims;
 mod compare;
+#[cfg(feature = "durable")]
 mod durable;
 mod ending;
 mod index;
 mod instructions;
 mod list;
+#[cfg(feature = "claims")]
 mod play;
 mod report;
+#[cfg(feature = "service")]
 mod service;
 mod summary;
 mod verify;
@@ -17,7 +21,6 @@ mod verify;
 use crate::cli::{Cli, Command};
 use anyhow::Result;
 use std::process::ExitCode;
-use wheelhouse_claims::instructions::Play;
 
 pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
@@ -25,17 +28,21 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Verify { n, what, output } => verify::run(n, &what, output.format),
         Command::Bench(asked) => bench::run(&asked),
         Command::Compare { run_a, run_b, output } => compare::run(&run_a, &run_b, output.format),
+        #[cfg(feature = "claims")]
         Command::Claims(options) => claims::run(&options),
+        #[cfg(feature = "claims")]
         Command::PrintedCode(options) => claims::compare_printed(&options),
+        #[cfg(feature = "service")]
         Command::Service { options } => service::run(&options),
+        #[cfg(feature = "durable")]
         Command::Durable(asked) => durable::run(&asked),
-        Command::Play { backend, pair, n, seed } => play::run(&Play { backend, pair, n, seed }),
+        #[cfg(feature = "claims")]
+        Command::Play(play) => play::run(&play.into()),
         Command::Instructions(options) => instructions::run(options),
         Command::PlayStream { backend, workload, n, seed } => {
             instructions::play(backend, workload, n, seed)
         }
-        Command::Report { run, print: true, .. } => report::print_again(&run),
-        Command::Report { run, with, splice, check, .. } => {
+        Command::Report { run, with, splice, check } => {
             report::run(&run, with.as_deref(), splice.as_deref(), check)
         }
         Command::Index { folder } => index::run(&folder),

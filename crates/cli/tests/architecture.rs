@@ -11,7 +11,7 @@ const PAGES: [&str; 4] = ["ARCHITECTURE.md", "TESTING.md", "README.md", "CONTRIB
 /// The crates for users. None of them depends on a crate that measures.
 const PRODUCTS: [&str; 5] = ["service", "durable", "store-sqlite", "store-postgres", "store-redis"];
 /// The crates of the workspace that products may depend on.
-const PARTS: [&str; 6] = ["core", "hierarchical-wheel", "record", "workload", "service", "durable"];
+const PARTS: [&str; 4] = ["core", "hierarchical-wheel", "service", "durable"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -37,22 +37,36 @@ fn layers(page: &str) -> BTreeMap<String, usize> {
     layers
 }
 
-/// Each crate of the workspace, and what it depends on: without what only its tests need.
-fn dependencies() -> BTreeMap<String, Vec<String>> {
+/// The packages of the workspace, as `cargo metadata` describes them.
+fn packages() -> Vec<Value> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]);
     let output = cargo.current_dir(root()).output().expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
-    let text = |value: &Value| value.as_str().expect("a name").replace("wheelhouse-", "");
-    let packages = metadata["packages"].as_array().expect("an array").iter();
+    let mut metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let Value::Array(packages) = metadata["packages"].take() else { panic!("no packages") };
     packages
-        .map(|package| {
-            let all = package["dependencies"].as_array().expect("an array").iter();
-            let needed = all.filter(|it| it["kind"].as_str() != Some("dev"));
-            (text(&package["name"]), needed.map(|it| text(&it["name"])).collect())
-        })
-        .collect()
+}
+
+/// The name of a crate on the page.
+fn name_of(package: &Value) -> String {
+    package["name"].as_str().expect("a name").replace("wheelhouse-", "")
+}
+
+/// Each crate of the workspace, and what it depends on: without what only its tests need.
+fn dependencies() -> BTreeMap<String, Vec<String>> {
+    let needed = |package: &Value| {
+        let all = package["dependencies"].as_array().expect("an array").iter();
+        all.filter(|it| it["kind"].as_str() != Some("dev")).map(name_of).collect()
+    };
+    packages().iter().map(|package| (name_of(package), needed(package))).collect()
+}
+
+/// The crates that are not published.
+fn unpublished(page: &str) -> BTreeSet<String> {
+    let list = page.split("BEGIN unpublished").nth(1).expect("the list begins");
+    let list = list.split("END unpublished").next().expect("the list ends");
+    list.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 #[test]
@@ -99,8 +113,9 @@ fn what_users_build_does_not_depend_on_what_measures() {
 
 /// The crates that `cargo tree` shows beneath a crate, and how many of them are of the workspace.
 fn tree(name: &str) -> (usize, usize) {
+    let name = if name == "wheelhouse" { name.to_owned() } else { format!("wheelhouse-{name}") };
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["tree", "--package", name, "--edges", "normal", "--prefix", "none"]);
+    cargo.args(["tree", "--package", &name, "--edges", "normal", "--prefix", "none"]);
     // The numbers are those of one platform, whichever the test runs on.
     cargo.args(["--target", "x86_64-unknown-linux-gnu", "--locked"]);
     let output = cargo.current_dir(root()).output().expect("cargo runs");
@@ -116,15 +131,67 @@ fn crates_bring_as_many_others_as_the_page_says() {
     let text = page("ARCHITECTURE.md");
     let table = text.split("BEGIN dependencies").nth(1).expect("the table begins");
     let table = table.split("END dependencies").next().expect("the table ends");
-    let mut count = 0;
+    let mut named = unpublished(&text);
     for row in table.lines().filter(|row| row.starts_with("| `")) {
         let mut cells = row.split('|').map(str::trim).skip(1);
-        let name = cells.next().and_then(|it| it.split('`').nth(1)).expect("a name");
-        let mut number = || cells.next().expect("a cell").parse::<usize>().expect("a number");
-        assert_eq!(tree(name), (number(), number()), "{name}");
-        count += 1;
+        let names = cells.next().expect("a cell").split(", ").map(|it| it.trim_matches('`'));
+        let numbers: Vec<usize> = cells.map_while(|cell| cell.parse().ok()).collect();
+        // No program depends on the tools, so the time to build them is not stated.
+        let is_complete = numbers.len() == 3 || numbers.len() == 2 && row.ends_with("| – |");
+        assert!(is_complete, "numbers in the row {row}");
+        for name in names {
+            assert_eq!(tree(name), (numbers[0], numbers[1]), "{name}");
+            assert!(named.insert(name.to_owned()), "{name} has two rows");
+        }
     }
-    assert_eq!(count, 10, "rows of the table");
+    let existing: BTreeSet<String> = packages().iter().map(name_of).collect();
+    assert_eq!(named, existing, "each published crate has a row");
+}
+
+/// What crates.io and docs.rs show, and what cargo needs, of each crate.
+#[test]
+fn published_crates_are_described() {
+    let unpublished = unpublished(&page("ARCHITECTURE.md"));
+    for package in packages() {
+        let name = name_of(&package);
+        let not_published = package["publish"].as_array().is_some_and(Vec::is_empty);
+        assert_eq!(not_published, unpublished.contains(&name), "publication of {name}");
+        if not_published {
+            continue;
+        }
+        for field in ["description", "license", "readme", "documentation", "rust_version"] {
+            let text = package[field].as_str().unwrap_or_default();
+            assert!(!text.is_empty(), "{name} has no {field}");
+        }
+        // The limits of crates.io.
+        for (field, longest) in [("categories", usize::MAX), ("keywords", 20)] {
+            let words = package[field].as_array().expect("an array");
+            let brief = words.iter().all(|it| it.as_str().is_some_and(|it| it.len() <= longest));
+            assert!((1..=5).contains(&words.len()) && brief, "{field} of {name}");
+        }
+        let manifest = Path::new(package["manifest_path"].as_str().expect("a path"));
+        features_are_documented(&name, &package, manifest.parent().expect("a folder"));
+    }
+}
+
+/// Each feature has a row in a table on the front page, and docs.rs shows and marks what it adds.
+fn features_are_documented(name: &str, package: &Value, folder: &Path) {
+    let features = package["features"].as_object().expect("a map");
+    if features.is_empty() {
+        return;
+    }
+    let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
+    let (readme, library) = (read("README.md"), read("src/lib.rs"));
+    for feature in features.keys().filter(|it| *it != "default") {
+        let row = format!("| `{feature}` |");
+        assert!(readme.contains(&row) || library.contains(&row), "{name}: no row of {feature}");
+    }
+    if !library.is_empty() {
+        let docs = &package["metadata"]["docs"]["rs"];
+        assert_eq!(docs["all-features"], Value::Bool(true), "{name} on docs.rs");
+        let marks = "#![cfg_attr(docsrs, feature(doc_cfg))]";
+        assert!(library.contains(marks), "{name}: no marks of features");
+    }
 }
 
 #[test]

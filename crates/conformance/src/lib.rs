@@ -56,10 +56,15 @@
 //! sets the counter, as wheelhouse's [`Arena`](wheelhouse_core::arena::Arena) does. The suite does
 //! not check the worst case of a single operation either: its counts are averages.
 //!
-//! # Features
+//! # Crate features
 //!
-//! `memory` (on by default): contract 8 counts bytes with a global allocator. If your tests have a
-//! global allocator already, turn the feature off. The check is then skipped.
+//! | feature | adds | by default |
+//! |---|---|---|
+//! | `memory` | the check of contract 8, which counts bytes with a global allocator | on |
+//!
+//! A program has only one global allocator. If your tests have their own, turn the feature off.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod contract;
 mod differential;

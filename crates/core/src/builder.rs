@@ -1,21 +1,24 @@
-//! The builder that all wheels with slots share.
+//! The configuration that all structures without further settings share.
 //!
-//! A builder has a number of slots, a first tick, a capacity and a meter, and rejects invalid
-//! values. Only the wheel, its default and the documentation differ, so a macro writes the rest.
+//! A builder has a first tick, a capacity, a meter and, for a wheel, a number of slots, and rejects
+//! invalid values. Only the structure, its default and the documentation differ, so a macro writes
+//! the rest: the builder, `new`, `builder` and `Default`.
 
-/// Defines a type `Builder<T, M>`, which configures a wheel.
+/// Defines a type `Builder<T, M>`, which configures a structure, and the functions `new`, `builder`
+/// and `with_meter` of the structure.
 ///
-/// The arguments are the wheel, the name of the method that sets the number of slots with its
-/// default, and a function that checks that number. The function returns the first argument of the
-/// wheel's `with_parts(slots, start, capacity, meter)`, or a
+/// For a wheel, the arguments are the wheel, the name of the method that sets the number of slots
+/// with its default, and a `const fn` that checks that number. The function returns the first
+/// argument of the wheel's `with_parts(slots, start, capacity, meter)`, or a
 /// [`SlotCountError`](crate::SlotCountError). The documentation of the type, of that method and of
-/// `build` precedes each.
+/// `build` precedes each. For another structure, the only argument is the structure, which has a
+/// function `with_parts(start, capacity, meter)`.
 ///
 /// ```
-/// use wheelhouse_core::meter::Meter;
+/// use wheelhouse_core::meter::{Meter, NoMeter};
 /// use wheelhouse_core::{SlotCount, Tick, WheelError};
 ///
-/// struct Wheel<T, M>(SlotCount, Tick, std::marker::PhantomData<T>, M);
+/// struct Wheel<T, M = NoMeter>(SlotCount, Tick, std::marker::PhantomData<T>, M);
 ///
 /// impl<T, M: Meter> Wheel<T, M> {
 ///     fn with_parts(slots: SlotCount, start: Tick, _capacity: usize, meter: M) -> Self {
@@ -23,7 +26,7 @@
 ///     }
 /// }
 ///
-/// wheelhouse_core::wheel_builder! {
+/// wheelhouse_core::timer_builder! {
 ///     /// Configures a wheel.
 ///     Builder of Wheel,
 ///     /// The number of slots, a power of two; 64 by default.
@@ -33,46 +36,69 @@
 /// }
 ///
 /// # fn main() -> Result<(), WheelError> {
-/// let wheel = Builder::<&str>::new().slots(128).start(7).build()?;
+/// let wheel = Wheel::<&str>::builder().slots(128).start(7).build()?;
 /// assert_eq!((wheel.0.get(), wheel.1), (128, 7));
-/// assert!(Builder::<&str>::new().slots(100).build().is_err());
+/// assert!(Wheel::<&str>::builder().slots(100).build().is_err());
+/// assert_eq!(Wheel::<&str>::new().0.get(), 64);
 /// # Ok(())
 /// # }
 /// ```
 #[macro_export]
-macro_rules! wheel_builder {
+macro_rules! timer_builder {
     (
         $(#[$type_doc:meta])*
-        Builder of $wheel:ident,
+        Builder of $timer:ident,
         $(#[$slots_doc:meta])*
         $slots:ident: $default:expr,
         $(#[$build_doc:meta])*
         build: $check:expr $(,)?
     ) => {
+        $crate::timer_builder! {
+            @define $timer, $crate::WheelError;
+            { $(#[$type_doc])* }
+            { $(#[$slots_doc])* $slots: $default, $check }
+            { $(#[$build_doc])* }
+        }
+    };
+    ($(#[$type_doc:meta])* Builder of $timer:ident) => {
+        $crate::timer_builder! {
+            @define $timer, $crate::CapacityError;
+            { $(#[$type_doc])* }
+            {}
+            {
+                /// Builds the structure. O(1) plus the allocation.
+                ///
+                /// # Errors
+                ///
+                /// If the capacity is 2^32 or more.
+            }
+        }
+    };
+    (
+        @define $timer:ident, $error:ty;
+        { $(#[$type_doc:meta])* }
+        { $($(#[$slots_doc:meta])* $slots:ident: $default:expr, $check:expr)? }
+        { $(#[$build_doc:meta])* }
+    ) => {
         $(#[$type_doc])*
         #[derive(Clone, Debug)]
         #[must_use = "nothing is built until `build` is called"]
         pub struct Builder<T, M = $crate::meter::NoMeter> {
-            slots: usize,
+            $($slots: usize,)?
             start: $crate::Tick,
             capacity: usize,
             meter: M,
             value: ::core::marker::PhantomData<fn() -> T>,
         }
 
-        impl<T> Builder<T> {
-            pub(crate) const fn new() -> Self {
-                let (meter, value) = ($crate::meter::NoMeter, ::core::marker::PhantomData);
-                Self { slots: $default, start: 0, capacity: 0, meter, value }
-            }
-        }
-
         impl<T, M: $crate::meter::Meter> Builder<T, M> {
-            $(#[$slots_doc])*
-            pub fn $slots(mut self, slots: usize) -> Self {
-                self.slots = slots;
-                self
-            }
+            $(
+                $(#[$slots_doc])*
+                pub fn $slots(mut self, slots: usize) -> Self {
+                    self.$slots = slots;
+                    self
+                }
+            )?
 
             /// The tick that the clock starts at; 0 by default.
             pub fn start(mut self, tick: $crate::Tick) -> Self {
@@ -89,15 +115,55 @@ macro_rules! wheel_builder {
 
             /// Counts the work with this meter. By default nothing is counted.
             pub fn meter<N: $crate::meter::Meter>(self, meter: N) -> Builder<T, N> {
-                let Self { slots, start, capacity, value, .. } = self;
-                Builder { slots, start, capacity, meter, value }
+                let Self { $($slots,)? start, capacity, value, .. } = self;
+                Builder { $($slots,)? start, capacity, meter, value }
             }
 
             $(#[$build_doc])*
-            pub fn build(self) -> ::core::result::Result<$wheel<T, M>, $crate::WheelError> {
-                let slots = $check(self.slots)?;
-                let capacity = $crate::WheelError::check_capacity(self.capacity)?;
-                Ok($wheel::with_parts(slots, self.start, capacity, self.meter))
+            pub fn build(self) -> ::core::result::Result<$timer<T, M>, $error> {
+                $(let $slots = $check(self.$slots)?;)?
+                let capacity = $crate::CapacityError::check(self.capacity)?;
+                Ok($timer::with_parts($($slots,)? self.start, capacity, self.meter))
+            }
+        }
+
+        impl<T> $timer<T> {
+            /// An empty structure with the default configuration, its clock at 0.
+            pub fn new() -> Self {
+                Self::with_meter($crate::meter::NoMeter)
+            }
+
+            /// Returns a builder that sets the configuration.
+            pub const fn builder() -> Builder<T> {
+                Builder {
+                    $($slots: $default,)?
+                    start: 0,
+                    capacity: 0,
+                    meter: $crate::meter::NoMeter,
+                    value: ::core::marker::PhantomData,
+                }
+            }
+        }
+
+        impl<T> Default for $timer<T> {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl<T, M: $crate::meter::Meter> $timer<T, M> {
+            pub(crate) fn with_meter(meter: M) -> Self {
+                Self::with_parts(
+                    $(const {
+                        match $check($default) {
+                            Ok(slots) => slots,
+                            Err(_) => panic!("the default is valid"),
+                        }
+                    },)?
+                    0,
+                    0,
+                    meter,
+                )
             }
         }
     };

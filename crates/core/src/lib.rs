@@ -122,7 +122,7 @@ pub mod stack;
 mod timer;
 
 pub use id::TimerId;
-pub use slots::{SlotCount, SlotCountError, WheelError};
+pub use slots::{CapacityError, SlotCount, SlotCountError, WheelError};
 pub use timer::{Expired, Tick, Timer, fire_due};
 
 /// Compiles the README's code as a doc test.

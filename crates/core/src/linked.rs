@@ -26,6 +26,24 @@ impl<T> Arena<Entry<T>, Link> {
     }
 }
 
+/// Defines [`now`](crate::Timer::now) and [`len`](crate::Timer::len) of a structure that has a
+/// field `now: Tick` and, in the named field, an [`Arena`](crate::arena::Arena) of its timers. Both
+/// are O(1).
+#[macro_export]
+macro_rules! now_and_len {
+    ($timers:ident) => {
+        #[inline]
+        fn now(&self) -> $crate::Tick {
+            self.now
+        }
+
+        #[inline]
+        fn len(&self) -> usize {
+            self.$timers.len()
+        }
+    };
+}
+
 /// Defines the methods of [`Timer`](crate::Timer) that are the same in all wheels with linked
 /// lists: `now`, `len`, `deadline`, and the three named in the arguments, each preceded by the
 /// documentation of its cost.
@@ -94,13 +112,7 @@ macro_rules! linked_timers {
         $(#[$cancel:meta])* cancel;
         $(#[$reschedule:meta])* reschedule;
     ) => {
-        fn now(&self) -> $crate::Tick {
-            self.now
-        }
-
-        fn len(&self) -> usize {
-            self.timers.len()
-        }
+        $crate::now_and_len!(timers);
 
         $(#[$insert])*
         fn insert(&mut self, deadline: $crate::Tick, value: T) -> $crate::TimerId {
@@ -128,6 +140,43 @@ macro_rules! linked_timers {
         /// O(1). The exact deadline, as passed to `insert` or `reschedule`.
         fn deadline(&self, id: $crate::TimerId) -> Option<$crate::Tick> {
             self.timers.get(id).map(|entry| entry.deadline)
+        }
+    };
+}
+
+/// Defines [`pop_expired`](crate::Timer::pop_expired), whose cost precedes the argument, and
+/// [`advance`](crate::Timer::advance) of a wheel with linked lists that stores the next tick at
+/// which a slot is due.
+///
+/// In addition to the fields of [`linked_timers!`](crate::linked_timers) the wheel has `next:
+/// Tick`, before which no slot needs a visit, `hand: Tick`, the tick up to which all slots were
+/// visited, `overdue: Overdue<M>` and `meter: M`. Its method `take_due` removes the earliest timer
+/// that is due at `now` from its list, and returns its place.
+#[macro_export]
+macro_rules! linked_expiry {
+    ($(#[$pop_expired:meta])* pop_expired) => {
+        $(#[$pop_expired])*
+        fn pop_expired(&mut self, now: $crate::Tick) -> Option<$crate::Expired<T>> {
+            self.now = self.now.max(now);
+            let place = self.take_due()?;
+            self.timers.expire(place)
+        }
+
+        /// The cost of one [`pop_expired`](Self::pop_expired) for each timer that fires; one
+        /// comparison if no timer is due.
+        #[inline]
+        fn advance(
+            &mut self,
+            now: $crate::Tick,
+            on_expiry: impl FnMut($crate::Expired<T>),
+        ) -> usize {
+            self.now = self.now.max(now);
+            if self.now >= self.next || !self.overdue.is_empty() {
+                return $crate::fire_due(self, on_expiry);
+            }
+            self.meter.tally($crate::meter::Work::Comparison, 1);
+            self.hand = self.now;
+            0
         }
     };
 }

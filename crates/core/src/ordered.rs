@@ -88,13 +88,7 @@ impl<T, Q: Queue<M>, M: Meter> Ordered<T, Q, M> {
 }
 
 impl<T, Q: Queue<M>, M: Meter> Timer<T> for Ordered<T, Q, M> {
-    fn now(&self) -> Tick {
-        self.now
-    }
-
-    fn len(&self) -> usize {
-        self.timers.len()
-    }
+    crate::now_and_len!(timers);
 
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         let key = self.key(deadline);

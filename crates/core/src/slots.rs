@@ -89,17 +89,12 @@ pub enum WheelError {
     /// The number of slots is invalid.
     Slots(SlotCountError),
     /// The capacity is larger than the number of timers that a wheel can hold.
-    Capacity(usize),
+    Capacity(CapacityError),
 }
 
-impl WheelError {
-    /// Returns the capacity if a wheel can hold that many timers.
-    ///
-    /// # Errors
-    ///
-    /// If it is 2^32 or more.
-    pub fn check_capacity(timers: usize) -> Result<usize, Self> {
-        if u32::try_from(timers).is_ok() { Ok(timers) } else { Err(Self::Capacity(timers)) }
+impl From<CapacityError> for WheelError {
+    fn from(error: CapacityError) -> Self {
+        Self::Capacity(error)
     }
 }
 
@@ -113,16 +108,38 @@ impl fmt::Display for WheelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Slots(error) => error.fmt(f),
-            Self::Capacity(timers) => {
-                write!(
-                    f,
-                    "a capacity of {timers}: a wheel holds at most {} timers; it grows as needed, \
-                     so ask for less",
-                    u32::MAX
-                )
-            }
+            Self::Capacity(error) => error.fmt(f),
         }
     }
 }
 
 impl core::error::Error for WheelError {}
+
+/// A capacity that is larger than the number of timers that a structure can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CapacityError(pub usize);
+
+impl CapacityError {
+    /// Returns the capacity if a structure can hold that many timers.
+    ///
+    /// # Errors
+    ///
+    /// If it is 2^32 or more.
+    pub fn check(timers: usize) -> Result<usize, Self> {
+        if u32::try_from(timers).is_ok() { Ok(timers) } else { Err(Self(timers)) }
+    }
+}
+
+impl fmt::Display for CapacityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(timers) = self;
+        let most = u32::MAX;
+        write!(
+            f,
+            "a capacity of {timers}: a structure holds at most {most} timers; it grows as needed, \
+             so ask for less"
+        )
+    }
+}
+
+impl core::error::Error for CapacityError {}

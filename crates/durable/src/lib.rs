@@ -51,6 +51,18 @@
 //!   stores share the workers.
 //! * The **store's clock** decides which jobs are due. Programs send delays.
 //!
+//! After a `fork` no job runs in the child, and calls block forever, because it has none of the
+//! threads. Start the timers after the last `fork`.
+//!
+//! # Crate features
+//!
+//! | feature | adds | by default |
+//! |---|---|---|
+//! | `serde` | payloads of any type that serde knows, as JSON | on |
+//! | `cron` | jobs on cron lines with time zones | on |
+//! | `tracing` | a `tracing` span for each run, and events | off |
+//! | `sim` | [`sim`], a simulator for tests of handlers | off |
+//!
 //! # Costs
 //!
 //! | | |
@@ -59,9 +71,11 @@
 //! | a run | its share of a claim and of two commits (begin and end), with an allocation for each |
 //! | nothing due | each second one claim (closures and futures: one each), and one lookup for each kind (is it paused?) |
 //! | memory | jobs in flight and changes not yet committed; not the pending jobs |
-//! | threads | workers; a committer and a claimer for each store |
+//! | threads | workers; a committer and a claimer for each store, and one if the store waits for commits of other programs |
 //!
 //! The README of the crate lists guarantees, what is not guaranteed, and alternatives.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod claim;
 mod commit;
@@ -88,8 +102,3 @@ pub use wheelhouse_service::{AsyncRun, Stopping};
 /// The longest payload, in bytes: one mebibyte. Store a longer payload elsewhere, and schedule a
 /// reference to it.
 pub const MAX_PAYLOAD: usize = 1 << 20;
-
-/// Compiles and runs the program of the README.
-#[cfg(all(doctest, feature = "serde", feature = "cron", feature = "sim"))]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -6,13 +6,13 @@ use common::{FaultyStore, KIND, MINUTE, World, secs, wait_until};
 use crossbeam_channel::{bounded, unbounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wheelhouse_durable::{Durable, Error, Handlers, Next, StartError};
+use wheelhouse_durable::{Builder, Durable, Error, Handlers, Next, StartError};
 
 #[test]
 fn settings_that_cannot_be_are_refused() {
     let world = World::new();
     let handler = || Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
-    let start = |builder: wheelhouse_durable::Builder| builder.start(world.store.clone());
+    let start = |builder: Builder| builder.start(world.store.clone());
     assert!(matches!(start(world.builder(handler()).workers(0)), Err(StartError::Setting(_))));
     assert!(matches!(
         start(world.builder(handler()).max_in_flight(0)),
@@ -36,10 +36,26 @@ fn settings_that_cannot_be_are_refused() {
 /// However many jobs are due, no more are leased than may be in flight.
 #[test]
 fn a_backlog_is_taken_in_portions() {
+    let (most, claims) = most_leased(300, |builder| builder.workers(2).max_in_flight(7));
+    assert!((1..=7).contains(&most), "{most} leased at a time");
+    assert!(claims >= 300 / 7, "{claims} claims");
+}
+
+/// The default is 64 jobs for each worker. The test clock does not advance, so runs take no time,
+/// and their mean duration does not limit how many are leased.
+#[test]
+fn jobs_in_flight_are_bounded_by_the_number_of_workers() {
+    let (most, claims) = most_leased(600, |builder| builder.workers(2));
+    assert!((65..=128).contains(&most), "{most} leased at a time");
+    assert!(claims >= 600 / 128, "{claims} claims");
+}
+
+/// Runs jobs that are due. Returns the most that were leased at a time, and the number of claims.
+fn most_leased(jobs: u64, set: impl FnOnce(Builder) -> Builder) -> (usize, u64) {
     let world = World::new();
     let producer = world.start(Handlers::new());
     let commits: Vec<_> =
-        (0..300).map(|_| producer.after(secs(0)).submit_bytes(KIND, "")).collect();
+        (0..jobs).map(|_| producer.after(secs(0)).submit_bytes(KIND, "")).collect();
     commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
     producer.stop();
     let most = Arc::new(AtomicUsize::new(0));
@@ -54,11 +70,9 @@ fn a_backlog_is_taken_in_portions() {
             Ok(Next::Done)
         }
     });
-    let builder = world.builder(handlers).workers(2).max_in_flight(7);
-    let timers = builder.start(world.store.clone()).unwrap();
-    wait_until("all are run", || timers.snapshot().counts.acked == 300);
-    assert!((1..=7).contains(&most.load(Ordering::SeqCst)), "{most:?} leased at a time");
-    assert!(timers.snapshot().counts.claims >= 300 / 7);
+    let timers = set(world.builder(handlers)).start(world.store.clone()).unwrap();
+    wait_until("all are run", || timers.snapshot().counts.acked == jobs);
+    (most.load(Ordering::SeqCst), timers.snapshot().counts.claims)
 }
 
 /// However many jobs are due at one instant, a claim takes at most 512 of them, and no more are in

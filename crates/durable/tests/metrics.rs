@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{World, millis, secs, wait_until};
+use common::{FaultyStore, KIND, World, millis, secs, wait_until};
 use wheelhouse_durable::{Durable, Handlers, Next, Stop};
 
 /// Runs jobs of three kinds: orders that succeed, an invoice that fails, and a mail for another
@@ -95,4 +95,26 @@ fn the_text_for_prometheus_has_every_metric_once_with_its_type() {
     let is_number =
         |line: &&str| line.rsplit_once(' ').is_some_and(|(_, n)| n.parse::<f64>().is_ok());
     assert!(samples.iter().all(is_number), "{text}");
+}
+
+/// A kind is paused, so its job waits.
+#[test]
+fn the_text_for_prometheus_has_how_long_jobs_wait_and_the_gauges_of_the_store() {
+    let world = World::new();
+    let operator = world.start(Handlers::new());
+    operator.pause(KIND).unwrap();
+    operator.after(secs(0)).schedule_bytes(KIND, "").unwrap();
+    world.clock.advance(secs(90));
+    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
+    let timers = world.builder(handlers).start(FaultyStore::new(&world)).unwrap();
+    wait_until("it is read how long the job has waited", || timers.snapshot().overdue > secs(0));
+    let text = timers.snapshot().prometheus();
+    for line in [
+        "# TYPE wheelhouse_durable_overdue_seconds gauge",
+        "wheelhouse_durable_overdue_seconds{kind=\"work/1\"} 90",
+        "# TYPE wheelhouse_durable_store_dead_rows gauge",
+        "wheelhouse_durable_store_dead_rows 7",
+    ] {
+        assert_eq!(text.lines().filter(|other| *other == line).count(), 1, "{line}\nin\n{text}");
+    }
 }

@@ -51,7 +51,8 @@ pub struct Settings {
     /// Time budget of all timed rounds together. The minimum of three rounds may exceed it.
     pub time: Duration,
     /// Time limit of the whole run, including oracle and preparation. Streams that would begin
-    /// later are skipped, and a message names them.
+    /// later are skipped, and a message names them. Memory is skipped only if it takes longer than
+    /// a few seconds.
     pub limit: Option<Duration>,
     /// `true` to play each stream more than once, to time single operations, and to measure
     /// memory.
@@ -162,10 +163,11 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
         // Only the last save decides: the disk may have room again by then.
         let _ = store::save(dir, &run);
     }
-    if settings.details && !end.is_reached() {
-        measure_memory(settings, &mut run, &progress);
-    } else if settings.details {
+    let memory = expected_memory(settings);
+    if settings.details && end.is_reached() && memory > MOST_AFTER_LIMIT {
         skipped.push("memory".to_owned());
+    } else if settings.details {
+        measure_memory(settings, &mut run, &progress);
     }
     if !skipped.is_empty() {
         say(format_args!("no time left for {}: run without --quick", skipped.join(", ")));
@@ -223,6 +225,10 @@ fn stream_tasks(settings: &Settings) -> Vec<StreamTask<'_>> {
         .map(|(source, n, weight)| StreamTask { source, n, time: share(weight) })
         .collect()
 }
+
+/// Memory is measured after the time limit if that takes at most this long. It decides some of the
+/// picks, which must not depend on how busy the machine is.
+const MOST_AFTER_LIMIT: Duration = Duration::from_secs(5);
 
 /// Estimated time of a play, for each timer and contender. [`Progress`] corrects it.
 const PLAY_TIME: Duration = Duration::from_nanos(1_500);

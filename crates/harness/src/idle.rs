@@ -42,13 +42,7 @@ impl<'a> Idle<'a> {
 const HANDLE: TimerId = TimerId::from_parts(0, NonZeroU32::MIN);
 
 impl Timer<u64> for Idle<'_> {
-    fn now(&self) -> Tick {
-        self.now
-    }
-
-    fn len(&self) -> usize {
-        self.counts.len()
-    }
+    wheelhouse_core::now_and_len!(counts);
 
     #[inline]
     fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {

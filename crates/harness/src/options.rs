@@ -71,9 +71,6 @@ pub struct Options {
     /// Options that all benches share.
     #[command(flatten)]
     pub common: CommonOptions,
-    /// Print all columns of the table, not only those that fit 100 characters.
-    #[arg(long)]
-    pub wide: bool,
 }
 
 /// The options of a bench target, with the arguments that cargo passes.
@@ -268,15 +265,14 @@ fn print_results(options: &Options, run: &Run) -> Result<()> {
     }
     let all = || summary::sizes(run).into_iter().map(Some).collect();
     let sizes = if several { all() } else { vec![None] };
-    let table = if options.wide { summary::at_a_glance } else { summary::in_short };
     for n in sizes {
-        print(format_args!("\n{}", table(run, n).terminal()))?;
+        print(format_args!("\n{}", summary::in_short(run, n).terminal()))?;
     }
     print(answer(run))
 }
 
 /// The share of each operation in the user's streams, then the answer under a heading.
-pub fn answer(run: &Run) -> String {
+fn answer(run: &Run) -> String {
     let wrapped = |line: String| wrap(&line, width()) + "\n";
     let own = run.census.iter().filter(|census| !StreamSource::is_known(&census.workload));
     let own: String = own.map(Census::to_string).map(wrapped).collect();

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::model::{FLOOR, Latency, Memory, Run};
 use crate::summary;
 use wheelhouse_present::plot::axis::Axis;
-use wheelhouse_present::plot::chart::{Chart, Series};
+use wheelhouse_present::plot::chart::{Chart, Labels, Series};
 use wheelhouse_present::plot::palette::{self, Style};
 use wheelhouse_present::stats;
 use wheelhouse_present::units;
@@ -205,7 +205,10 @@ fn time(run: &Run, workload: &str, measure: &str) -> Option<String> {
         "median; whiskers from the fastest to the slowest repetition; lower is better · {}",
         origin(run)
     );
-    Some(Chart { title, subtitle, x, y, series, level: None, whisker_gap: 0 }.svg())
+    Some(
+        Chart { labels: Labels { title, subtitle, x, y }, series, level: None, whisker_gap: 0 }
+            .svg(),
+    )
 }
 
 /// The distribution of single operations: the share of operations that took no longer than a time.
@@ -233,7 +236,7 @@ fn latency(run: &Run, workload: &str, n: u64, operation: &str) -> Option<String>
     });
     let subtitle = format!("each includes the clock's overhead; lower is better · {}", origin(run));
     let level = (clock > 0.0 && y.spans(clock)).then(|| (clock, "reading the clock".to_owned()));
-    Some(Chart { title, subtitle, x, y, series, level, whisker_gap: 0 }.svg())
+    Some(Chart { labels: Labels { title, subtitle, x, y }, series, level, whisker_gap: 0 }.svg())
 }
 
 fn curve(row: &Latency) -> Points {
@@ -281,7 +284,10 @@ fn memory(run: &Run) -> Option<String> {
          {}",
         origin(run)
     );
-    Some(Chart { title, subtitle, x, y, series, level: None, whisker_gap: 5 }.svg())
+    Some(
+        Chart { labels: Labels { title, subtitle, x, y }, series, level: None, whisker_gap: 5 }
+            .svg(),
+    )
 }
 
 /// Machine and commit, short enough for a line below the title.

@@ -48,6 +48,8 @@ fn measurements_beyond_the_time_limit_are_skipped() {
     };
     let (run, saved) = bench::run(&settings, &folder).unwrap();
     saved.unwrap();
-    assert!(run.throughput.is_empty() && run.memory.is_empty() && !run.interrupted);
+    assert!(run.throughput.is_empty() && !run.interrupted);
+    // It decides picks, and takes no time.
+    assert!(!run.memory.is_empty(), "a busy machine must not change the picks");
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -1,12 +1,12 @@
 //! Configuration.
 
 use crate::HashedWheel;
-use wheelhouse_core::{SlotCount, wheel_builder};
+use wheelhouse_core::{SlotCount, timer_builder};
 
 /// With a million timers a slot has some 64, of which an insertion passes half.
 pub(crate) const DEFAULT_SLOTS: usize = 16_384;
 
-wheel_builder! {
+timer_builder! {
     /// Configures a [`HashedWheel`].
     ///
     /// ```

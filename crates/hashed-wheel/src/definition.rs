@@ -3,7 +3,6 @@
 use crate::HashedWheel;
 use crate::builder::DEFAULT_SLOTS;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::Meter;
 
 /// The hashed wheel with 16,384 slots.
 #[derive(Clone, Copy, Debug)]
@@ -42,13 +41,5 @@ impl Backend for Definition {
         max_timers: u32::MAX,
     };
 
-    type Timer<T, M: Meter> = HashedWheel<T, M>;
-
-    fn build<T, M: Meter + Default>() -> HashedWheel<T, M> {
-        HashedWheel::with_meter(M::default())
-    }
-
-    fn meter<T, M: Meter>(timer: &HashedWheel<T, M>) -> Option<&M> {
-        Some(timer.meter())
-    }
+    wheelhouse_core::backend_timer!(HashedWheel<T, M>);
 }

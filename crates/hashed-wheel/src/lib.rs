@@ -72,7 +72,9 @@ mod wheel;
 pub use builder::Builder;
 pub use definition::Definition;
 pub use wheel::HashedWheel;
-pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId, WheelError};
+pub use wheelhouse_core::{
+    CapacityError, Expired, SlotCountError, Tick, Timer, TimerId, WheelError,
+};
 
 /// Compiles the README's code as a doc test.
 #[cfg(doctest)]

@@ -1,6 +1,5 @@
 //! The wheel: sorted slots, and the hand that goes from one to the next.
 
-use crate::builder::{Builder, DEFAULT_SLOTS};
 use alloc::vec::Vec;
 use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::linked::Entry;
@@ -8,7 +7,7 @@ use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::occupied::SlotBitmap;
 use wheelhouse_core::overdue::Overdue;
-use wheelhouse_core::{Expired, SlotCount, Tick, Timer, fire_due};
+use wheelhouse_core::{SlotCount, Tick, Timer};
 
 /// The link of a timer in a slot. The link of an overdue timer is its arrival; its deadline, which
 /// is before the hand, shows that it is overdue.
@@ -27,7 +26,7 @@ pub struct HashedWheel<T, M = NoMeter> {
     slots: Vec<Ends>,
     occupied: SlotBitmap,
     /// No timer in a slot is due before this tick.
-    earliest: Tick,
+    next: Tick,
     /// Timers whose deadline was before the hand when they were inserted or rescheduled.
     overdue: Overdue<M>,
     /// No timer in a slot is due before it. Never after `now`.
@@ -36,40 +35,14 @@ pub struct HashedWheel<T, M = NoMeter> {
     meter: M,
 }
 
-impl<T> HashedWheel<T> {
-    /// An empty wheel of 16,384 slots, its clock at 0.
-    pub fn new() -> Self {
-        Self::with_meter(NoMeter)
-    }
-
-    /// Returns a builder that sets the number of slots, the first tick, the capacity or a meter.
-    pub fn builder() -> Builder<T> {
-        Builder::new()
-    }
-}
-
-impl<T> Default for HashedWheel<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<T, M: Meter> HashedWheel<T, M> {
-    pub(crate) fn with_meter(meter: M) -> Self {
-        const DEFAULT: SlotCount = match SlotCount::new(DEFAULT_SLOTS) {
-            Ok(slots) => slots,
-            Err(_) => panic!("the default is valid"),
-        };
-        Self::with_parts(DEFAULT, 0, 0, meter)
-    }
-
     pub(crate) fn with_parts(slots: SlotCount, start: Tick, capacity: usize, meter: M) -> Self {
         Self {
             timers: Arena::with_capacity(capacity),
             lists: Lists::new(),
             slots: alloc::vec![Ends::EMPTY; slots.get()],
             occupied: SlotBitmap::new(slots),
-            earliest: Tick::MAX,
+            next: Tick::MAX,
             overdue: Overdue::new(),
             hand: start,
             now: start,
@@ -115,7 +88,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
         self.meter.tally(Work::Link, LINKS_IN);
         self.lists.insert_behind(&mut self.slots[at], before, place);
         self.occupied.set(at);
-        self.earliest = self.earliest.min(deadline);
+        self.next = self.next.min(deadline);
         IN_SLOT
     }
 
@@ -170,9 +143,9 @@ impl<T, M: Meter> HashedWheel<T, M> {
         if !self.overdue.is_empty() {
             return self.overdue.pop();
         }
-        if self.earliest <= self.now {
+        if self.next <= self.now {
             let next = self.find();
-            self.earliest = next.map_or(Tick::MAX, |(tick, _)| tick);
+            self.next = next.map_or(Tick::MAX, |(tick, _)| tick);
             if let Some((tick, at)) = next.filter(|(tick, _)| *tick <= self.now) {
                 self.hand = tick;
                 self.meter.tally(Work::Link, LINKS_OUT);
@@ -206,28 +179,13 @@ impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
         if self.timers.is_empty() {
             None
         } else {
-            Some(self.overdue.earliest().unwrap_or(self.earliest))
+            Some(self.overdue.earliest().unwrap_or(self.next))
         }
     }
 
-    /// O(1) if a timer is due at most of the next ticks; at worst O(M).
-    fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
-        self.now = self.now.max(now);
-        let place = self.take_due()?;
-        self.timers.expire(place)
-    }
-
-    /// The cost of one [`pop_expired`](Self::pop_expired) for each timer that fires; one comparison
-    /// if no timer is due.
-    #[inline]
-    fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
-        self.now = self.now.max(now);
-        if self.now >= self.earliest || !self.overdue.is_empty() {
-            return fire_due(self, on_expiry);
-        }
-        self.meter.tally(Work::Comparison, 1);
-        self.hand = self.now;
-        0
+    wheelhouse_core::linked_expiry! {
+        /// O(1) if a timer is due at most of the next ticks; at worst O(M).
+        pop_expired
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::HierarchicalWheel;
 use crate::wheel::DEFAULT_SLOTS;
-use wheelhouse_core::{SlotCount, wheel_builder};
+use wheelhouse_core::{SlotCount, timer_builder};
 
-wheel_builder! {
+timer_builder! {
     /// Configures a [`HierarchicalWheel`].
     ///
     /// ```

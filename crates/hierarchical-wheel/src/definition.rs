@@ -2,7 +2,6 @@
 
 use crate::HierarchicalWheel;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::Meter;
 
 /// The hierarchical wheel with 256 slots a level.
 #[derive(Clone, Copy, Debug)]
@@ -35,13 +34,5 @@ impl Backend for Definition {
         },
     };
 
-    type Timer<T, M: Meter> = HierarchicalWheel<T, M>;
-
-    fn build<T, M: Meter + Default>() -> HierarchicalWheel<T, M> {
-        HierarchicalWheel::with_meter(M::default())
-    }
-
-    fn meter<T, M: Meter>(timer: &HierarchicalWheel<T, M>) -> Option<&M> {
-        Some(timer.meter())
-    }
+    wheelhouse_core::backend_timer!(HierarchicalWheel<T, M>);
 }

@@ -244,22 +244,25 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         ahead <= Tick::from(self.is_open(level))
     }
 
-    /// Adds a hint for a timer that was appended to a slot above level 0, if the wheel has enough
-    /// timers.
+    /// Adds a hint for a timer that was just linked to a slot above level 0, if the wheel has
+    /// enough timers.
     #[inline]
-    pub(crate) fn remember(&mut self, at: u32, deadline: Tick, sentinel: u32) {
+    pub(crate) fn remember(&mut self, at: u32) {
         if self.large.is_on() && self.nodes.places() > HINTS_FROM {
-            let number = self.nodes.number(sentinel);
-            let level = number >> (self.bits + 1);
-            if level > 0 {
-                self.add_hint(at, deadline, number);
-            }
+            self.add_hint(at);
         }
     }
 
+    #[cold]
     #[inline(never)]
-    fn add_hint(&mut self, at: u32, deadline: Tick, number: u32) {
-        let shift = (number >> (self.bits + 1)) * self.bits;
+    fn add_hint(&mut self, at: u32) {
+        let (sentinel, deadline) = self.nodes.next(at);
+        let number = self.nodes.number(sentinel);
+        let level = number >> (self.bits + 1);
+        if level == 0 {
+            return;
+        }
+        let shift = level * self.bits;
         let is_here = |at| (self.nodes.deadline_at(at) ^ deadline) >> shift == 0;
         self.large.hints.push_back(number, at, self.nodes.places(), is_here);
     }

@@ -139,31 +139,15 @@ pub use definition::Definition;
 pub use list::ListWheel;
 pub use wheel::Wheel;
 use wheelhouse_core::meter::NoMeter;
-pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId, WheelError};
+pub use wheelhouse_core::{
+    CapacityError, Expired, SlotCountError, Tick, Timer, TimerId, WheelError,
+};
 
 /// The default wheel. Up to 32,768 timers it is the textbook wheel. With more, it moves at most a
 /// few hundred timers per tick. The [crate documentation](crate#cost) lists the costs.
 ///
 /// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].
 pub type HierarchicalWheel<T, M = NoMeter> = Wheel<T, M, true>;
-
-impl<T> HierarchicalWheel<T> {
-    /// An empty wheel with 256 slots a level, its clock at 0.
-    pub fn new() -> Self {
-        Self::with_meter(NoMeter)
-    }
-
-    /// Returns a builder that sets the number of slots, the first tick, the capacity or a meter.
-    pub fn builder() -> Builder<T> {
-        Builder::new()
-    }
-}
-
-impl<T> Default for HierarchicalWheel<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
 
 /// Compiles the README's code as a doc test.
 #[cfg(doctest)]

@@ -6,8 +6,8 @@
 
 use crate::wheel::{DEFAULT_SLOTS, Wheel};
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::{Meter, NoMeter};
-use wheelhouse_core::{SlotCount, wheel_builder};
+use wheelhouse_core::meter::NoMeter;
+use wheelhouse_core::{SlotCount, timer_builder};
 
 /// A wheel that never becomes large, for comparisons.
 /// [`HierarchicalWheel`](crate::HierarchicalWheel) is the same wheel up to 32,768 timers, and takes
@@ -23,25 +23,7 @@ use wheelhouse_core::{SlotCount, wheel_builder};
 /// ```
 pub type ListWheel<T, M = NoMeter> = Wheel<T, M, false>;
 
-impl<T> ListWheel<T> {
-    /// An empty wheel with 256 slots a level, its clock at 0.
-    pub fn new() -> Self {
-        Self::with_meter(NoMeter)
-    }
-
-    /// Returns a builder that sets the number of slots, the first tick, the capacity or a meter.
-    pub fn builder() -> Builder<T> {
-        Builder::new()
-    }
-}
-
-impl<T> Default for ListWheel<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-wheel_builder! {
+timer_builder! {
     /// Configures a [`ListWheel`].
     ///
     /// ```
@@ -93,13 +75,5 @@ impl Backend for Definition {
         },
     };
 
-    type Timer<T, M: Meter> = ListWheel<T, M>;
-
-    fn build<T, M: Meter + Default>() -> ListWheel<T, M> {
-        ListWheel::with_meter(M::default())
-    }
-
-    fn meter<T, M: Meter>(timer: &ListWheel<T, M>) -> Option<&M> {
-        Some(timer.meter())
-    }
+    wheelhouse_core::backend_timer!(ListWheel<T, M>);
 }

@@ -11,15 +11,7 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 /// [`advance`](Timer::advance) is O(1) for each timer that fires plus O(1) amortised for each call;
 /// for the worst case see the [costs](crate#cost).
 impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
-    #[inline]
-    fn now(&self) -> Tick {
-        self.now
-    }
-
-    #[inline]
-    fn len(&self) -> usize {
-        self.nodes.len()
-    }
+    wheelhouse_core::now_and_len!(nodes);
 
     /// O(1), and a later move for each level between the hand and the deadline. O(n) when the array
     /// of n timers is full and grows beyond its [capacity](crate::Builder::capacity), and once when

@@ -102,14 +102,6 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         wheel
     }
 
-    pub(crate) fn with_meter(meter: M) -> Self {
-        const DEFAULT: SlotCount = match SlotCount::new(DEFAULT_SLOTS) {
-            Ok(slots) => slots,
-            Err(_) => panic!("the default is valid"),
-        };
-        Self::with_parts(DEFAULT, 0, 0, meter)
-    }
-
     /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter
@@ -178,17 +170,22 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         write(&mut self.nodes, links);
         self.meter.tally(Work::SlotVisit, 1);
         self.meter.tally(Work::Link, LINKS_IN);
-        if OPENS && hints::is_hint(at) {
-            self.remember(at, deadline, links.next);
-        }
         if links.is_alone() {
             self.occupy(self.nodes.number(links.next), deadline >> shift << shift);
+        }
+        // Last, and with the place alone, so that no register holds the deadline or the links for
+        // a branch that a small wheel never takes.
+        if OPENS && hints::is_hint(at) {
+            self.remember(at);
         }
         debug_assert!(self.due <= self.earliest(), "no call misses a timer");
     }
 
     /// Appends a timer if its level has no slots yet, or if its slot is open and new timers go to a
     /// level below. Returns the links and the shift of the level.
+    // `cold` keeps the registers that this call needs out of the common path: 4 instructions less
+    // for an insertion. So it does for `move_first`: 7 less for a timer that fires.
+    #[cold]
     #[inline(never)]
     fn append_elsewhere(&mut self, at: u32, deadline: Tick) -> (Links, u32) {
         let (sentinel, shift) = if self.is_large() {
@@ -372,6 +369,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     }
 
     /// Moves the first timer of a slot, which was postponed, to the slot of its deadline.
+    #[cold]
     #[inline(never)]
     fn move_first(&mut self, slot: u32) {
         let (at, deadline, is_empty) = self.nodes.take_first(slot);

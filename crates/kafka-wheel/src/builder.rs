@@ -1,12 +1,12 @@
 //! Configuration.
 
 use crate::KafkaWheel;
-use wheelhouse_core::{SlotCount, SlotCountError, wheel_builder};
+use wheelhouse_core::{SlotCount, SlotCountError, timer_builder};
 
 /// The number of slots in Kafka.
 pub(crate) const DEFAULT_SLOTS: usize = 20;
 
-wheel_builder! {
+timer_builder! {
     /// Configures a [`KafkaWheel`].
     ///
     /// ```
@@ -33,7 +33,7 @@ wheel_builder! {
 }
 
 /// Checks a number of slots, which need not be a power of two.
-fn checked(slots: usize) -> Result<usize, SlotCountError> {
+const fn checked(slots: usize) -> Result<usize, SlotCountError> {
     match SlotCount::new(slots) {
         Ok(_) | Err(SlotCountError::NotPowerOfTwo(_)) => Ok(slots),
         Err(error) => Err(error),

@@ -2,7 +2,6 @@
 
 use crate::KafkaWheel;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::Meter;
 
 /// The wheel of Kafka, with 20 slots a level.
 #[derive(Clone, Copy, Debug)]
@@ -36,13 +35,5 @@ impl Backend for Definition {
         max_timers: u32::MAX,
     };
 
-    type Timer<T, M: Meter> = KafkaWheel<T, M>;
-
-    fn build<T, M: Meter + Default>() -> KafkaWheel<T, M> {
-        KafkaWheel::with_meter(M::default())
-    }
-
-    fn meter<T, M: Meter>(timer: &KafkaWheel<T, M>) -> Option<&M> {
-        Some(timer.meter())
-    }
+    wheelhouse_core::backend_timer!(KafkaWheel<T, M>);
 }

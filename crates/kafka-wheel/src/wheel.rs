@@ -1,6 +1,5 @@
 //! The wheels, and the queue of their slots that drives them.
 
-use crate::builder::{Builder, DEFAULT_SLOTS};
 use crate::level::Level;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -10,7 +9,7 @@ use wheelhouse_core::linked::Entry;
 use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, Metered, NoMeter, Work};
 use wheelhouse_core::overdue::Overdue;
-use wheelhouse_core::{Expired, Tick, Timer, fire_due};
+use wheelhouse_core::{Tick, Timer};
 
 /// The hierarchical wheel of Kafka. The [crate documentation](crate) describes the structure and
 /// its costs.
@@ -38,29 +37,7 @@ pub struct KafkaWheel<T, M = NoMeter> {
     meter: M,
 }
 
-impl<T> KafkaWheel<T> {
-    /// An empty wheel with 20 slots a level, its clock at 0.
-    pub fn new() -> Self {
-        Self::with_meter(NoMeter)
-    }
-
-    /// Returns a builder that sets the number of slots, the first tick, the capacity or a meter.
-    pub fn builder() -> Builder<T> {
-        Builder::new()
-    }
-}
-
-impl<T> Default for KafkaWheel<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<T, M: Meter> KafkaWheel<T, M> {
-    pub(crate) fn with_meter(meter: M) -> Self {
-        Self::with_parts(DEFAULT_SLOTS, 0, 0, meter)
-    }
-
     pub(crate) fn with_parts(slots: usize, start: Tick, capacity: usize, meter: M) -> Self {
         Self {
             timers: Arena::with_capacity(capacity),
@@ -223,25 +200,10 @@ impl<T, M: Meter> Timer<T> for KafkaWheel<T, M> {
         self.overdue.earliest().or_else(|| self.queue.first().map(|first| first.key.0))
     }
 
-    /// O(m) amortised for each timer that fires, plus O(log b) for each slot that is emptied. At
-    /// worst all timers of a slot move.
-    fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
-        self.now = self.now.max(now);
-        let place = self.take_due()?;
-        self.timers.expire(place)
-    }
-
-    /// The cost of one [`pop_expired`](Self::pop_expired) for each timer that fires; one comparison
-    /// if no timer is due.
-    #[inline]
-    fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
-        self.now = self.now.max(now);
-        if self.now >= self.next || !self.overdue.is_empty() {
-            return fire_due(self, on_expiry);
-        }
-        self.meter.tally(Work::Comparison, 1);
-        self.hand = self.now;
-        0
+    wheelhouse_core::linked_expiry! {
+        /// O(m) amortised for each timer that fires, plus O(log b) for each slot that is emptied.
+        /// At worst all timers of a slot move.
+        pop_expired
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::LinuxWheel;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::Meter;
 
 /// The wheel of Linux: 64 slots a level, each level 8 times as coarse as the one below.
 #[derive(Clone, Copy, Debug)]
@@ -36,13 +35,5 @@ impl Backend for Definition {
         max_timers: u32::MAX,
     };
 
-    type Timer<T, M: Meter> = LinuxWheel<T, M>;
-
-    fn build<T, M: Meter + Default>() -> LinuxWheel<T, M> {
-        LinuxWheel::with_meter(M::default())
-    }
-
-    fn meter<T, M: Meter>(timer: &LinuxWheel<T, M>) -> Option<&M> {
-        Some(timer.meter())
-    }
+    wheelhouse_core::backend_timer!(LinuxWheel<T, M>);
 }

@@ -108,7 +108,7 @@ mod wheel;
 pub use builder::Builder;
 pub use definition::Definition;
 pub use wheel::LinuxWheel;
-pub use wheelhouse_core::{Expired, Tick, Timer, TimerId, WheelError};
+pub use wheelhouse_core::{CapacityError, Expired, Tick, Timer, TimerId};
 
 /// Compiles the README's code as a doc test.
 #[cfg(doctest)]

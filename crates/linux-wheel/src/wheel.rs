@@ -1,6 +1,5 @@
 //! The wheel: levels of coarser and coarser slots. Timers never move from slot to slot.
 
-use crate::builder::Builder;
 use crate::level::{Level, end_of, level_of, width};
 use alloc::vec::Vec;
 use wheelhouse_core::arena::{Arena, Link};
@@ -30,16 +29,6 @@ pub struct LinuxWheel<T, M = NoMeter> {
 }
 
 impl<T> LinuxWheel<T> {
-    /// An empty wheel, its clock at 0.
-    pub fn new() -> Self {
-        Self::with_meter(NoMeter)
-    }
-
-    /// Returns a builder that sets the first tick, the capacity or a meter.
-    pub fn builder() -> Builder<T> {
-        Builder::new()
-    }
-
     /// The level of a timer with this delay. The finest level is 0, and the slots of each level are
     /// 8 times as wide as those of the level below. O(1).
     pub fn level(delay: Tick) -> u32 {
@@ -63,17 +52,7 @@ impl<T> LinuxWheel<T> {
     }
 }
 
-impl<T> Default for LinuxWheel<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<T, M: Meter> LinuxWheel<T, M> {
-    pub(crate) fn with_meter(meter: M) -> Self {
-        Self::with_parts(0, 0, meter)
-    }
-
     pub(crate) fn with_parts(start: Tick, capacity: usize, meter: M) -> Self {
         Self {
             timers: Arena::with_capacity(capacity),

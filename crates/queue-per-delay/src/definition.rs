@@ -2,7 +2,6 @@
 
 use crate::QueuePerDelay;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::Meter;
 
 /// The queue-per-delay structure.
 #[derive(Clone, Copy, Debug)]
@@ -43,13 +42,5 @@ impl Backend for Definition {
         bounds,
     };
 
-    type Timer<T, M: Meter> = QueuePerDelay<T, M>;
-
-    fn build<T, M: Meter + Default>() -> QueuePerDelay<T, M> {
-        QueuePerDelay::with_parts(0, 0, M::default())
-    }
-
-    fn meter<T, M: Meter>(timer: &QueuePerDelay<T, M>) -> Option<&M> {
-        Some(timer.meter())
-    }
+    wheelhouse_core::backend_timer!(QueuePerDelay<T, M>);
 }

@@ -114,10 +114,10 @@ mod definition;
 mod delay;
 mod queues;
 
-pub use builder::{BuildError, Builder};
+pub use builder::Builder;
 pub use definition::Definition;
 pub use queues::QueuePerDelay;
-pub use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+pub use wheelhouse_core::{CapacityError, Expired, Tick, Timer, TimerId};
 
 /// Compiles the README's code as a doc test.
 #[cfg(doctest)]

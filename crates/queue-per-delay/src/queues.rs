@@ -1,6 +1,5 @@
 //! The queues, the map that finds them by delay, and the order of their heads.
 
-use crate::builder::Builder;
 use crate::delay::{Delay, HashDelay};
 use alloc::collections::BTreeMap;
 use indexmap::IndexMap;
@@ -44,24 +43,6 @@ struct Queue {
 struct Head {
     deadline: Tick,
     inserted: Tick,
-}
-
-impl<T> QueuePerDelay<T> {
-    /// An empty structure, its clock at 0. Allocates nothing.
-    pub fn new() -> Self {
-        Self::with_parts(0, 0, NoMeter)
-    }
-
-    /// Returns a builder that sets the first tick, the capacity or a meter.
-    pub const fn builder() -> Builder<T> {
-        Builder::new()
-    }
-}
-
-impl<T> Default for QueuePerDelay<T> {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 /// The link of the timers of a queue.

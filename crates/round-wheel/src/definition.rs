@@ -4,7 +4,6 @@ use crate::RoundWheel;
 use crate::builder::DEFAULT_SLOTS;
 use crate::slots::BLOCK;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::Meter;
 
 /// The round wheel with its default number of slots.
 #[derive(Clone, Copy, Debug)]
@@ -44,13 +43,5 @@ impl Backend for Definition {
         bounds,
     };
 
-    type Timer<T, M: Meter> = RoundWheel<T, M>;
-
-    fn build<T, M: Meter + Default>() -> RoundWheel<T, M> {
-        RoundWheel::with_meter(M::default())
-    }
-
-    fn meter<T, M: Meter>(timer: &RoundWheel<T, M>) -> Option<&M> {
-        Some(timer.meter())
-    }
+    wheelhouse_core::backend_timer!(RoundWheel<T, M>);
 }

@@ -1,6 +1,5 @@
 //! The wheel: how timers are placed and how the hand visits them.
 
-use crate::builder::{Builder, DEFAULT_SLOTS};
 use crate::due::DueQueue;
 use crate::slots::{BLOCK, Slots, Waiting};
 use wheelhouse_core::arena::{Arena, Link};
@@ -36,33 +35,7 @@ struct Entry<T> {
     value: T,
 }
 
-impl<T> RoundWheel<T> {
-    /// An empty wheel of 16,384 slots, its clock at 0.
-    pub fn new() -> Self {
-        Self::with_meter(NoMeter)
-    }
-
-    /// Returns a builder that sets the number of slots, the first tick, the capacity or a meter.
-    pub fn builder() -> Builder<T> {
-        Builder::new()
-    }
-}
-
-impl<T> Default for RoundWheel<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<T, M: Meter> RoundWheel<T, M> {
-    pub(crate) fn with_meter(meter: M) -> Self {
-        const DEFAULT: SlotCount = match SlotCount::new(DEFAULT_SLOTS) {
-            Ok(slots) => slots,
-            Err(_) => panic!("the default is valid"),
-        };
-        Self::with_parts(DEFAULT, 0, 0, meter)
-    }
-
     pub(crate) fn with_parts(slots: SlotCount, start: Tick, capacity: usize, meter: M) -> Self {
         Self {
             entries: Arena::with_capacity(capacity),
@@ -249,15 +222,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
 /// for each timer that fires, plus O(M / 64) if few are due. A call that advances by more than a
 /// turn and fires k timers takes O(k log k) in addition.
 impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
-    #[inline]
-    fn now(&self) -> Tick {
-        self.now
-    }
-
-    #[inline]
-    fn len(&self) -> usize {
-        self.entries.len()
-    }
+    wheelhouse_core::now_and_len!(entries);
 
     /// O(1) amortised; O(k) when the array of a slot with k timers grows.
     #[inline]

@@ -1,6 +1,5 @@
 //! The error types. A call that refuses a job returns it in the error.
 
-use crate::drive::MOST_THREADS;
 use std::error::Error;
 use std::time::Duration;
 use std::{fmt, io};
@@ -209,6 +208,12 @@ impl fmt::Display for ChangeError {
 
 impl Error for ChangeError {}
 
+/// The highest limit of jobs: half of what a backend can hold.
+pub(crate) const MOST_JOBS: usize = 1 << 31;
+
+/// The most threads of a service: their numbers take 16 bits of a word, with two values to spare.
+pub(crate) const MOST_THREADS: usize = (1 << 16) - 2;
+
 /// An invalid configuration.
 #[non_exhaustive]
 pub enum BuildError {
@@ -220,8 +225,7 @@ pub enum BuildError {
     SlowAfterZero,
     /// [`max_jobs`](crate::Builder::max_jobs) is zero.
     NoJobs,
-    /// [`max_jobs`](crate::Builder::max_jobs) is higher than
-    /// [`Builder::MOST_JOBS`](crate::Builder::MOST_JOBS).
+    /// [`max_jobs`](crate::Builder::max_jobs) is higher than 2^31.
     Limit(usize),
     /// A thread could not be started.
     Thread(io::Error),
@@ -248,8 +252,7 @@ impl fmt::Display for BuildError {
                 "a limit of zero jobs: each would be refused; leave `max_jobs` out for no limit",
             ),
             Self::Limit(jobs) => {
-                let most = crate::Builder::MOST_JOBS;
-                write!(f, "a limit of {jobs} jobs: a backend holds at most {most}")
+                write!(f, "a limit of {jobs} jobs: a backend holds at most {MOST_JOBS}")
             }
             Self::Thread(error) => write!(f, "a thread could not be started: {error}"),
         }

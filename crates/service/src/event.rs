@@ -1,22 +1,9 @@
-//! Events: failures that no call can return.
+//! The kinds of events: failures that no call can return.
 
-use crate::JobHandle;
 use std::fmt;
 use std::time::Duration;
 
-/// A failure in or around a run. It is counted, passed to the callback of
-/// [`Builder::on_event`](crate::Builder::on_event), and with the feature `tracing` emitted as a
-/// warning.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Event {
-    /// The job.
-    pub job: JobHandle,
-    /// The kind of failure.
-    pub kind: EventKind,
-}
-
-/// The kind of an [`Event`].
+/// The kind of an [`Event`](crate::Event).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventKind {
@@ -56,17 +43,15 @@ impl EventKind {
             other => format!("{other:?}"),
         }
     }
-}
 
-impl fmt::Display for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let job = &self.job;
-        match &self.kind {
-            EventKind::Panicked(message) => write!(f, "{job} panicked: {message}"),
-            EventKind::StillRunning(time) => {
+    /// Writes the message of an event of this kind.
+    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, job: impl fmt::Display) -> fmt::Result {
+        match self {
+            Self::Panicked(message) => write!(f, "{job} panicked: {message}"),
+            Self::StillRunning(time) => {
                 write!(f, "{job} has been running for {time:?}, and occupies a thread")
             }
-            EventKind::Slow(took) => {
+            Self::Slow(took) => {
                 // How many threads there are is unknown here, so the text covers both cases: the
                 // remedies hold for both.
                 write!(
@@ -75,18 +60,18 @@ impl fmt::Display for Event {
                      add threads by `Builder::workers`, or raise `slow_after`"
                 )
             }
-            EventKind::TimedOut(limit) => {
+            Self::TimedOut(limit) => {
                 write!(f, "{job} was ended at its limit of {limit:?}: raise it, or do less")
             }
-            EventKind::Failed(error) => write!(f, "{job} failed and will be retried: {error}"),
-            EventKind::GaveUp(error) => {
+            Self::Failed(error) => write!(f, "{job} failed and will be retried: {error}"),
+            Self::GaveUp(error) => {
                 write!(f, "{job} failed and is not retried: {error}")
             }
-            EventKind::ChannelFull => {
+            Self::ChannelFull => {
                 write!(f, "{job} found its channel full: use a larger one, or receive faster")
             }
-            EventKind::ChannelClosed => write!(f, "{job} found its channel closed, and ends"),
-            EventKind::Abandoned => {
+            Self::ChannelClosed => write!(f, "{job} found its channel closed, and ends"),
+            Self::Abandoned => {
                 write!(f, "{job} was dropped by its executor instead of being run")
             }
         }

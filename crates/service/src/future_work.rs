@@ -1,32 +1,15 @@
 //! The work of async jobs: a closure is called when a run begins, and the future that it returns is
 //! the run.
 
-use crate::drive::block_on;
-use crate::handle::{Run, RunFuture, RunResult, Work};
-use crate::work::call_again;
+use crate::shared::{Run, RunFuture, RunResult, Work};
+use crate::work::{RunOutput, call_again};
 use std::any::Any;
-use std::fmt::Display;
 use std::marker::PhantomData;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 use std::time::Duration;
-
-/// The result of a run.
-pub(crate) trait RunOutput {
-    /// Returns the error as text, if the run failed.
-    fn into_result(self) -> Result<(), String>;
-}
-
-impl RunOutput for () {
-    fn into_result(self) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-impl<T, E: Display> RunOutput for Result<T, E> {
-    fn into_result(self) -> Result<(), String> {
-        self.map(drop).map_err(|error| error.to_string())
-    }
-}
 
 /// A closure that returns a future, and the time limit of that. `C` says how often the closure is
 /// called.
@@ -59,10 +42,7 @@ pub(crate) struct AsyncOnce<F>(pub(crate) F);
 /// A closure that is called again when the run before has ended.
 pub(crate) struct AsyncEach<F>(pub(crate) F);
 
-/// A closure that is also called while other runs are in progress.
-pub(crate) struct Overlapping<F>(pub(crate) Arc<F>);
-
-/// The methods of all of them. `call` runs a returned job on the thread of its caller.
+/// The methods of both. `call` runs a returned job on the thread of its caller.
 macro_rules! call {
     () => {
         fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
@@ -103,20 +83,23 @@ where
     call!();
 }
 
-impl<F, Fut> Work for Async<Overlapping<F>, Fut>
-where
-    F: Fn(&Run<'_>) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output: RunOutput> + Send + 'static,
-{
-    fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
-        let (limit, mut future) = (self.limit, None);
-        call_again(self, result, |work| future = Some((work.call.0)(run)));
-        future.map(|future| Self::run(future, limit))
+/// Polls a future on this thread until it is ready.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
     }
 
-    fn fork(&self) -> Option<Box<dyn Work>> {
-        Some(Box::new(Self::new(Overlapping(Arc::clone(&self.call.0)), self.limit)))
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => thread::park(),
+        }
     }
-
-    call!();
 }

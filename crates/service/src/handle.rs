@@ -1,150 +1,17 @@
-//! The handle through which any thread schedules jobs, and the types that form a cycle with it:
-//! work is called with a `Run`, and a `Run` refers to the service. So they share one file.
+//! The handle through which any thread schedules jobs.
 
-use crate::drive::ReadyQueue;
-use crate::guard::guarded;
-use crate::instant::InstantSlab;
-use crate::job::{Id, Info, Key};
-use crate::shard::{ShardWork, Shards};
+use crate::error::ChangeError;
+use crate::job::{Id, Info};
+use crate::job_handle::{Job, JobHandle};
+use crate::observe::Snapshot;
+use crate::shard::Shards;
+use crate::shared::{ServiceRef, Shared, Work};
 use crate::time::{Clock, Due, Moment, Ticks, When};
-use crate::{AsyncRun, ChangeError, Event, EventKind, Job, JobHandle, Snapshot};
 use crossbeam_utils::CachePadded;
-use std::any::Any;
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
-
-/// The work of a job.
-pub(crate) trait Work: Send + 'static {
-    /// Runs the work. Work that runs again, or that must not be dropped before the job is over, is
-    /// put into `result`, even if it panics.
-    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult);
-
-    /// Begins a run that is a future. Returns `None` if the work is not async. Work that runs again
-    /// is put into `result` at once.
-    fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
-        let _ = (run, result);
-        None
-    }
-
-    /// Converts it, to return it to a caller who knows its type.
-    fn into_any(self: Box<Self>) -> Box<dyn Any>;
-
-    /// A second copy, for a run that overlaps with one in progress. `None` if the runs of this work
-    /// cannot overlap.
-    fn fork(&self) -> Option<Box<dyn Work>> {
-        None
-    }
-
-    /// Returns `true` if it takes only an instant and calls no closure of the user. It then runs on
-    /// the leading thread even if closures run on an executor, so no slow job delays it, and such
-    /// work is done in the order of deadlines.
-    fn is_instant(&self) -> bool {
-        false
-    }
-
-    /// Returns `true` if a future waits for the work and is notified when the work is dropped. Such
-    /// a job is not returned to callers.
-    fn is_awaited(&self) -> bool {
-        false
-    }
-}
-
-/// The results of a run.
-#[derive(Default)]
-pub(crate) struct RunResult {
-    /// Work that runs again, or that is dropped when the job is over.
-    pub(crate) work: Option<Box<dyn Work>>,
-    /// Why it failed, if it did.
-    pub(crate) error: Option<String>,
-}
-
-/// A run that is a future.
-pub(crate) struct RunFuture {
-    /// Its error is why the run failed.
-    pub(crate) future: Pin<Box<dyn Future<Output = Result<(), String>> + Send>>,
-    /// The time limit of the run.
-    pub(crate) limit: Option<Duration>,
-}
-
-impl ShardWork for dyn Work {
-    type Slab = dyn InstantSlab;
-
-    fn fork(&self) -> Option<Box<Self>> {
-        Work::fork(self)
-    }
-
-    fn is_instant(&self) -> bool {
-        Work::is_instant(self)
-    }
-
-    fn is_awaited(&self) -> bool {
-        Work::is_awaited(self)
-    }
-}
-
-/// The callback for failures.
-pub(crate) type Observer = Box<dyn Fn(&Event) + Send + Sync>;
-
-/// The state that handles and threads share.
-pub(crate) struct Shared {
-    pub(crate) shards: Shards<dyn Work>,
-    pub(crate) slow_after: Duration,
-    pub(crate) observer: Option<Observer>,
-    /// Where async jobs run, if not on the threads of the service.
-    pub(crate) spawner: Option<Spawner>,
-    pub(crate) ready: ReadyQueue,
-}
-
-/// Hands a run to an executor of futures.
-pub(crate) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
-
-/// A reference to the service, with one reference count for each shard: jobs add and drop
-/// references with each call, and threads that write to one count would wait for one another.
-pub(crate) type ServiceRef = Arc<CachePadded<Arc<Shared>>>;
-
-impl Shared {
-    /// Counts an event, and reports it to the observer.
-    pub(crate) fn report(&self, job: JobHandle, kind: EventKind) {
-        let shard = job.id().shard();
-        self.shards.with(shard, |state| match kind {
-            EventKind::Panicked(_) => state.counts.panicked += 1,
-            EventKind::ChannelFull | EventKind::ChannelClosed => state.counts.undelivered += 1,
-            EventKind::TimedOut(_) => state.counts.timed_out += 1,
-            EventKind::GaveUp(_) => state.counts.gave_up += 1,
-            // Counted where they are found.
-            EventKind::Failed(_)
-            | EventKind::Abandoned
-            | EventKind::StillRunning(_)
-            | EventKind::Slow(_) => {}
-        });
-        let event = Event { job, kind };
-        #[cfg(feature = "tracing")]
-        tracing::warn!(job = %event.job, "{event}");
-        if let Some(observer) = &self.observer {
-            // A panic of the callback must not end this thread, and cannot be reported.
-            guarded(|| observer(&event)).unwrap_or_default();
-        }
-    }
-}
-
-/// The run that a job is in: the argument of its closure.
-pub struct Run<'a> {
-    pub(crate) service: &'a ServiceRef,
-    pub(crate) id: Id,
-    /// `None` also if the job has an `Info` that this run did not need.
-    pub(crate) info: Option<&'a Arc<Info>>,
-    pub(crate) deadline: Moment,
-    pub(crate) time: Option<SystemTime>,
-    pub(crate) started: Moment,
-    pub(crate) number: u64,
-    pub(crate) missed: u64,
-    pub(crate) last: bool,
-    pub(crate) extra: bool,
-    pub(crate) asks_rule_only: bool,
-    pub(crate) attempt: u32,
-}
+use std::time::Duration;
+use std::vec::IntoIter;
 
 /// Schedules jobs, from any thread and from inside jobs. Cheap to clone: one reference count.
 ///
@@ -208,11 +75,6 @@ impl Handle {
         let id = shards.job_of_key(key)?;
         let info = shards.with(id.shard(), |state| state.info(id))?;
         Some(self.job_handle(id, Some(info)))
-    }
-
-    /// The keys in use, in the order in which their jobs were scheduled. O(k log k).
-    pub fn keys(&self) -> Vec<Key> {
-        self.shards().keys_in_order()
     }
 
     /// Cancels the job that has the key. See [`JobHandle::cancel`].
@@ -296,6 +158,34 @@ impl Handle {
         self.shards().resume_all();
     }
 
+    /// Iterates over the handles of all jobs that are scheduled and not over, in any order. A
+    /// handle returns name, key, next time, runs and last error of its job. Futures of the
+    /// [`future`](crate::future) module are not listed.
+    ///
+    /// O(n) in total. Each step takes the lock of a shard at most once, and each question to a
+    /// handle takes it again.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wheelhouse_service::Scheduler;
+    ///
+    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let scheduler = Scheduler::builder().build()?;
+    ///     let timers = scheduler.handle();
+    ///     timers.every(Duration::from_secs(60)).named("report").run(|_| ())?;
+    ///     timers.after(Duration::from_secs(5)).key("session 1").run(|_| ())?;
+    ///     for job in timers.jobs() {
+    ///         let (next, runs, error) = (job.remaining(), job.runs(), job.last_error());
+    ///         println!("{job}: {:?}, next in {next:?}, {runs} runs, {error:?}", job.status());
+    ///     }
+    ///     assert_eq!(timers.jobs().filter(|job| job.key().is_some()).count(), 1);
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn jobs(&self) -> Jobs {
+        Jobs { timers: self.clone(), shard: 0, next: 0, found: Vec::new().into_iter() }
+    }
+
     /// Releases memory that belonged to jobs which are gone. The service does so by itself when a
     /// shard that had 65,536 jobs or more has 1,024 or fewer left. While the timers of a shard are
     /// moved, threads that schedule there wait. O(n) for n slots, used or free. A custom
@@ -352,5 +242,45 @@ impl fmt::Debug for Handle {
             .field("jobs", &self.len())
             .field("stopped", &self.is_stopped())
             .finish()
+    }
+}
+
+/// All jobs that are scheduled and not over: from [`Handle::jobs`].
+///
+/// Jobs are collected in portions, each under the lock of one shard, so that listing a million jobs
+/// blocks no other thread for long. A job that exists from the first step to the last is listed
+/// once. A job that is scheduled or ends during the iteration may be listed or not.
+pub struct Jobs {
+    timers: Handle,
+    shard: u32,
+    /// The index in the shard at which the next portion begins.
+    next: u32,
+    found: IntoIter<JobHandle>,
+}
+
+impl Iterator for Jobs {
+    type Item = JobHandle;
+
+    fn next(&mut self) -> Option<JobHandle> {
+        loop {
+            if let Some(job) = self.found.next() {
+                return Some(job);
+            }
+            let shards = self.timers.shards();
+            if self.shard as usize == shards.count() {
+                return None;
+            }
+            let (found, next) = shards.with(self.shard, |state| state.list(self.next));
+            self.next = next.unwrap_or(0);
+            let handle = |(id, info)| self.timers.job_handle(id, info);
+            self.found = found.into_iter().map(handle).collect::<Vec<_>>().into_iter();
+            self.shard += u32::from(next.is_none());
+        }
+    }
+}
+
+impl fmt::Debug for Jobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Jobs").field("shard", &self.shard).finish_non_exhaustive()
     }
 }

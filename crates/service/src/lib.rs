@@ -214,6 +214,15 @@
 //! }
 //! ```
 //!
+//! # Crate features
+//!
+//! None is on by default.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `cron` | jobs on cron lines with time zones |
+//! | `tracing` | a `tracing` span for each run, and an event for each failure |
+//!
 //! # Alternatives
 //!
 //! * A tokio program whose timers are sleeps and timeouts of tasks: `tokio::time`, unless it needs
@@ -223,6 +232,8 @@
 //!   `wheelhouse-hierarchical-wheel`.
 //! * Jobs that must survive a crash: `wheelhouse-durable`.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod calendar;
 mod drive;
 mod error;
@@ -231,16 +242,15 @@ pub mod future;
 mod future_work;
 mod guard;
 mod handle;
-mod instant;
 mod job;
 mod job_handle;
-mod list;
 #[cfg(all(test, wheelhouse_loom))]
 mod model_tests;
 mod observe;
 mod plan;
 mod run;
 mod shard;
+mod shared;
 mod sync;
 mod time;
 mod work;
@@ -250,14 +260,14 @@ pub use calendar::cron;
 pub use calendar::{OnRule, Rule};
 pub use drive::{AsyncRun, Builder, DueRun, Executor, Scheduler, Service, Stop, Stopped, Stopping};
 pub use error::{BuildError, ChangeError, Reason, Rejected};
-pub use event::{Event, EventKind};
-pub use handle::{Handle, Run};
+pub use event::EventKind;
+pub use handle::{Handle, Jobs};
 pub use job::{Backoff, Group, Key, Missed, Status};
 pub use job_handle::{Job, JobHandle};
-pub use list::Jobs;
 pub use observe::{Counts, Exposition, Snapshot, Summary};
 pub use plan::{OneShot, Periodic};
 pub use shard::JobIndex;
+pub use shared::{Event, Run};
 pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker, When};
 
 /// For `wheelhouse-durable`. Not part of the public interface.

@@ -1,8 +1,7 @@
 //! Tests of the protocols between threads with loom, in every relevant order of the threads:
 //!
 //! ```sh
-//! RUSTFLAGS='--cfg wheelhouse_loom -C debug-assertions' \
-//!     cargo test --release -p wheelhouse-service --lib model_tests
+//! cargo test -p wheelhouse-service-models --test models model_tests
 //! ```
 
 mod leading;
@@ -10,7 +9,9 @@ mod stopping;
 
 use crate::sync::Parker;
 use crate::work::CallOnce;
-use crate::{ChangeError, Clock, DueRun, ManualClock, Moment, Reason, Run, Scheduler, Status};
+use crate::{
+    ChangeError, Clock, DueRun, JobHandle, ManualClock, Moment, Reason, Run, Scheduler, Status,
+};
 use loom::thread;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -173,14 +174,22 @@ fn a_job_that_is_scheduled_while_the_service_stops_is_refused_or_given_back() {
     });
 }
 
+/// A job whose run was handed out, and a function that returns how often it ran.
+fn due_job(
+    scheduler: &mut Scheduler,
+    held: &KeptRuns,
+) -> (JobHandle, impl Fn() -> usize + use<>, DueRun) {
+    let (job, ran) = counted();
+    let handle = scheduler.handle().after(Duration::ZERO).named("job").run(job).unwrap();
+    scheduler.poll(Moment::ORIGIN);
+    (handle, ran, held.lock().unwrap().pop().unwrap())
+}
+
 #[test]
 fn of_a_cancellation_and_a_run_one_wins_and_both_know() {
     check(3, || {
         let (mut scheduler, held) = scheduler();
-        let (job, ran) = counted();
-        let handle = scheduler.handle().after(Duration::ZERO).named("job").run(job).unwrap();
-        scheduler.poll(Moment::ORIGIN);
-        let due = held.lock().unwrap().pop().unwrap();
+        let (handle, ran, due) = due_job(&mut scheduler, &held);
         let other = handle.clone();
         let canceller = thread::spawn(move || other.cancel().map(drop));
         due.run();
@@ -200,10 +209,7 @@ fn of_a_cancellation_and_a_run_one_wins_and_both_know() {
 fn of_a_refresh_and_a_run_one_wins_and_both_know() {
     check(3, || {
         let (mut scheduler, held) = scheduler();
-        let (job, ran) = counted();
-        let handle = scheduler.handle().after(Duration::ZERO).named("job").run(job).unwrap();
-        scheduler.poll(Moment::ORIGIN);
-        let due = held.lock().unwrap().pop().unwrap();
+        let (handle, ran, due) = due_job(&mut scheduler, &held);
         let later = Moment::from_nanos(5_000_000);
         let other = handle.clone();
         let refresher = thread::spawn(move || other.reschedule(later));

@@ -2,46 +2,21 @@
 
 use crate::EventKind;
 use crate::guard::discard;
-use crate::handle::{Handle, Run, ServiceRef};
-use crate::job::{Ending, Id};
+use crate::handle::Handle;
+use crate::job::Ending;
 use crate::job_handle::JobHandle;
+use crate::shared::Run;
 use crate::time::{Due, Moment};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-impl<'a> Run<'a> {
-    /// The only run of a plain job.
-    pub(crate) fn plain(
-        service: &'a ServiceRef,
-        id: Id,
-        deadline: Moment,
-        started: Moment,
-    ) -> Self {
-        let (info, time, missed, last) = (None, None, 0, true);
-        let (number, attempt, extra, asks_rule_only) = (1, 1, false, false);
-        Self {
-            service,
-            id,
-            info,
-            deadline,
-            time,
-            started,
-            number,
-            missed,
-            last,
-            extra,
-            asks_rule_only,
-            attempt,
-        }
-    }
-}
-
 impl Run<'_> {
     /// The handle of the job.
     pub fn job(&self) -> JobHandle {
-        let known = || self.service.shards.with(self.id.shard(), |state| state.info(self.id));
-        JobHandle::new(Arc::clone(self.service), self.id, self.info.cloned().or_else(known))
+        let id = self.facts.id;
+        let known = || self.service.shards.with(id.shard(), |state| state.info(id));
+        JobHandle::new(Arc::clone(self.service), id, self.info.cloned().or_else(known))
     }
 
     /// A handle of the service, to schedule other jobs. If many runs need one, moving a clone of
@@ -52,7 +27,7 @@ impl Run<'_> {
 
     /// When this run was due.
     pub fn deadline(&self) -> Moment {
-        self.deadline
+        self.facts.deadline
     }
 
     /// The wall-clock time at which this run was due, for a [retry](Self::attempt) that of the
@@ -60,7 +35,7 @@ impl Run<'_> {
     /// [`run_now`](JobHandle::run_now). So a report that runs late, for instance after the machine
     /// was suspended, can tell which week it covers.
     pub fn time(&self) -> Option<SystemTime> {
-        self.time
+        self.facts.time
     }
 
     /// When it began.
@@ -71,28 +46,28 @@ impl Run<'_> {
     /// How long after its deadline it began: up to a tick or the [slack](crate::OneShot::slack) of
     /// the job, and longer if no thread was free.
     pub fn lateness(&self) -> Duration {
-        self.started.saturating_since(self.deadline)
+        self.started.saturating_since(self.facts.deadline)
     }
 
     /// The number of this run, counted from 1.
     pub fn number(&self) -> u64 {
-        self.number
+        self.facts.number
     }
 
     /// The number of this attempt, counted from 1. It is higher if the job has a
     /// [retry](crate::OneShot::retry) and the runs before failed.
     pub fn attempt(&self) -> u32 {
-        self.attempt
+        self.facts.attempt
     }
 
     /// The number of periods that were skipped just before this run, see [`Missed`](crate::Missed).
     pub fn missed(&self) -> u64 {
-        self.missed
+        self.facts.missed
     }
 
     /// Returns `true` if no run of the schedule follows this one, as known when it begins.
     pub fn is_last(&self) -> bool {
-        self.last
+        self.facts.last
     }
 
     /// Ends the job: no run follows this one, not even a retry, and the job is
@@ -130,7 +105,7 @@ impl Run<'_> {
     pub(crate) fn wait_for_wall(&self, time: SystemTime, jitter_delay: Duration) -> bool {
         let shards = &self.service.shards;
         let due = Due::at_time(&*shards.clock, time).map(|due| due.delayed_by(jitter_delay));
-        shards.move_to(self.id, due, false).is_ok()
+        shards.move_to(self.facts.id, due, false).is_ok()
     }
 
     pub(crate) fn wall(&self) -> SystemTime {
@@ -146,8 +121,8 @@ impl fmt::Debug for Run<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Run")
             .field("job", &self.job())
-            .field("number", &self.number)
-            .field("deadline", &self.deadline)
+            .field("number", &self.facts.number)
+            .field("deadline", &self.facts.deadline)
             .field("started", &self.started)
             .finish_non_exhaustive()
     }

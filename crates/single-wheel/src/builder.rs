@@ -1,12 +1,12 @@
 //! Configuration.
 
 use crate::SingleWheel;
-use wheelhouse_core::{SlotCount, wheel_builder};
+use wheelhouse_core::{SlotCount, timer_builder};
 
 /// Four seconds if a tick is a millisecond. Takes 32 KB.
 pub(crate) const DEFAULT_SLOTS: usize = 4_096;
 
-wheel_builder! {
+timer_builder! {
     /// Configures a [`SingleWheel`].
     ///
     /// ```

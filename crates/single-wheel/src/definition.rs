@@ -3,7 +3,6 @@
 use crate::SingleWheel;
 use crate::builder::DEFAULT_SLOTS;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::Meter;
 
 /// The single wheel with 4,096 slots.
 #[derive(Clone, Copy, Debug)]
@@ -36,13 +35,5 @@ impl Backend for Definition {
         max_timers: u32::MAX,
     };
 
-    type Timer<T, M: Meter> = SingleWheel<T, M>;
-
-    fn build<T, M: Meter + Default>() -> SingleWheel<T, M> {
-        SingleWheel::with_meter(M::default())
-    }
-
-    fn meter<T, M: Meter>(timer: &SingleWheel<T, M>) -> Option<&M> {
-        Some(timer.meter())
-    }
+    wheelhouse_core::backend_timer!(SingleWheel<T, M>);
 }

@@ -94,7 +94,9 @@ pub use builder::Builder;
 pub use definition::Definition;
 pub use out_of_range::OutOfRange;
 pub use wheel::SingleWheel;
-pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId, WheelError};
+pub use wheelhouse_core::{
+    CapacityError, Expired, SlotCountError, Tick, Timer, TimerId, WheelError,
+};
 
 /// Compiles the README's code as a doc test.
 #[cfg(doctest)]

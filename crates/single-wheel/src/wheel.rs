@@ -1,6 +1,5 @@
 //! The wheel: the slots from the hand on, and the overflow lists of the timers past them.
 
-use crate::builder::{Builder, DEFAULT_SLOTS};
 use crate::out_of_range::OutOfRange;
 use alloc::collections::btree_map::{BTreeMap, Entry as Turn};
 use wheelhouse_core::arena::{Arena, Link};
@@ -9,7 +8,7 @@ use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, Metered, NoMeter, Work};
 use wheelhouse_core::occupied::SlotBitmap;
 use wheelhouse_core::overdue::Overdue;
-use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId, fire_due};
+use wheelhouse_core::{SlotCount, Tick, Timer, TimerId};
 
 /// The link of a timer in a slot.
 const IN_SLOT: Link = Link::MIN;
@@ -65,33 +64,7 @@ enum Next {
     Turn(Tick),
 }
 
-impl<T> SingleWheel<T> {
-    /// An empty wheel of 4,096 slots, its clock at 0.
-    pub fn new() -> Self {
-        Self::with_meter(NoMeter)
-    }
-
-    /// Returns a builder that sets the number of slots, the first tick, the capacity or a meter.
-    pub fn builder() -> Builder<T> {
-        Builder::new()
-    }
-}
-
-impl<T> Default for SingleWheel<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<T, M: Meter> SingleWheel<T, M> {
-    pub(crate) fn with_meter(meter: M) -> Self {
-        const DEFAULT: SlotCount = match SlotCount::new(DEFAULT_SLOTS) {
-            Ok(slots) => slots,
-            Err(_) => panic!("the default is valid"),
-        };
-        Self::with_parts(DEFAULT, 0, 0, meter)
-    }
-
     pub(crate) fn with_parts(slots: SlotCount, start: Tick, capacity: usize, meter: M) -> Self {
         Self {
             timers: Arena::with_capacity(capacity),
@@ -317,25 +290,10 @@ impl<T, M: Meter> Timer<T> for SingleWheel<T, M> {
         self.overdue.earliest().or_else(|| self.next_slot().into_iter().chain(far).min())
     }
 
-    /// O(1) if nothing is due. Otherwise O(M / 64), and O(k) for each turn that begins with an
-    /// overflow list of k timers.
-    fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
-        self.now = self.now.max(now);
-        let place = self.take_due()?;
-        self.timers.expire(place)
-    }
-
-    /// The cost of one [`pop_expired`](Self::pop_expired) for each timer that fires; one comparison
-    /// if no timer is due.
-    #[inline]
-    fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
-        self.now = self.now.max(now);
-        if self.now >= self.next || !self.overdue.is_empty() {
-            return fire_due(self, on_expiry);
-        }
-        self.meter.tally(Work::Comparison, 1);
-        self.hand = self.now;
-        0
+    wheelhouse_core::linked_expiry! {
+        /// O(1) if nothing is due. Otherwise O(M / 64), and O(k) for each turn that begins with an
+        /// overflow list of k timers.
+        pop_expired
     }
 }
 

@@ -4,11 +4,8 @@ use crate::SkipList;
 use crate::heights::{Heights, MAX_HEIGHT};
 use core::fmt;
 use core::marker::PhantomData;
-use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, NoMeter};
-
-/// The most timers that a list holds at a time.
-pub(crate) const MAX_TIMERS: usize = u32::MAX as usize;
+use wheelhouse_core::{CapacityError, Tick};
 
 /// Configures a [`SkipList`].
 ///
@@ -93,11 +90,9 @@ impl<T, M: Meter> Builder<T, M> {
         if !(1..=MAX_HEIGHT).contains(&self.max_height) {
             return Err(BuildError::Height(self.max_height));
         }
-        if self.capacity > MAX_TIMERS {
-            return Err(BuildError::Capacity(self.capacity));
-        }
+        let capacity = CapacityError::check(self.capacity).map_err(BuildError::Capacity)?;
         let heights = Heights::new(self.seed, self.max_height);
-        Ok(SkipList::with_parts(self.start, self.capacity, heights, self.meter))
+        Ok(SkipList::with_parts(self.start, capacity, heights, self.meter))
     }
 }
 
@@ -108,7 +103,7 @@ pub enum BuildError {
     /// The maximum height is 0 or more than 16.
     Height(usize),
     /// The capacity is larger than the number of timers that a list can hold.
-    Capacity(usize),
+    Capacity(CapacityError),
 }
 
 impl fmt::Display for BuildError {
@@ -121,13 +116,7 @@ impl fmt::Display for BuildError {
                      each factor of 4 in the number of timers"
                 )
             }
-            Self::Capacity(timers) => {
-                write!(
-                    f,
-                    "a capacity of {timers}: a list holds at most {MAX_TIMERS} timers; it grows as \
-                     needed, so ask for less"
-                )
-            }
+            Self::Capacity(error) => error.fmt(f),
         }
     }
 }

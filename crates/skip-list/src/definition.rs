@@ -1,9 +1,7 @@
 //! The description of this backend for the conformance suite and the benchmark.
 
 use crate::SkipList;
-use crate::heights::Heights;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::Meter;
 
 /// The skip list with its default seed.
 #[derive(Clone, Copy, Debug)]
@@ -43,13 +41,5 @@ impl Backend for Definition {
         bounds,
     };
 
-    type Timer<T, M: Meter> = SkipList<T, M>;
-
-    fn build<T, M: Meter + Default>() -> SkipList<T, M> {
-        SkipList::with_parts(0, 0, Heights::DEFAULT, M::default())
-    }
-
-    fn meter<T, M: Meter>(timer: &SkipList<T, M>) -> Option<&M> {
-        Some(timer.meter())
-    }
+    wheelhouse_core::backend_timer!(SkipList<T, M>);
 }

@@ -107,7 +107,7 @@ mod towers;
 pub use builder::{BuildError, Builder};
 pub use definition::Definition;
 pub use list::SkipList;
-pub use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+pub use wheelhouse_core::{CapacityError, Expired, Tick, Timer, TimerId};
 
 /// Compiles the README's code as a doc test.
 #[cfg(doctest)]

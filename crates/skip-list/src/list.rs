@@ -1,6 +1,6 @@
 //! The timer facility on the levels.
 
-use crate::builder::{Builder, MAX_TIMERS};
+use crate::builder::Builder;
 use crate::heights::Heights;
 use crate::level::Node;
 use crate::levels::Levels;
@@ -27,12 +27,7 @@ impl<T> SkipList<T> {
 
     /// An empty list, its clock at 0. Allocates nothing.
     pub fn new() -> Self {
-        Self::with_parts(0, 0, Heights::DEFAULT, NoMeter)
-    }
-
-    /// An empty list with room for this many timers, but at most 2^32 - 1, its clock at 0.
-    pub fn with_capacity(timers: usize) -> Self {
-        Self::with_parts(0, timers.min(MAX_TIMERS), Heights::DEFAULT, NoMeter)
+        Self::with_meter(NoMeter)
     }
 
     /// Returns a builder that sets the first tick, the capacity, the seed, the maximum height or a
@@ -49,6 +44,10 @@ impl<T> Default for SkipList<T> {
 }
 
 impl<T, M: Meter> SkipList<T, M> {
+    pub(crate) fn with_meter(meter: M) -> Self {
+        Self::with_parts(0, 0, Heights::DEFAULT, meter)
+    }
+
     pub(crate) fn with_parts(start: Tick, capacity: usize, heights: Heights, meter: M) -> Self {
         let (arena, levels) = (Arena::with_capacity(capacity), Levels::with_capacity(capacity));
         Self { arena, levels, heights, now: start, meter }
@@ -62,15 +61,7 @@ impl<T, M: Meter> SkipList<T, M> {
 
 /// [`advance`](Timer::advance) is O(1) expected for each timer that fires, and O(1) if none does.
 impl<T, M: Meter> Timer<T> for SkipList<T, M> {
-    #[inline]
-    fn now(&self) -> Tick {
-        self.now
-    }
-
-    #[inline]
-    fn len(&self) -> usize {
-        self.arena.len()
-    }
+    wheelhouse_core::now_and_len!(arena);
 
     /// O(log n) expected, or O(1) behind the last timer; O(n) when an array grows.
     #[inline]

@@ -90,7 +90,7 @@ pub trait Bed {
     fn set_back(&mut self, by: Duration);
 
     /// Returns `true` if a waker is called when another connection commits. It is `false` for a
-    /// store whose connections do not notify each other, such as a file.
+    /// store whose connections do not notify each other, such as a file on some systems.
     fn wakes_across_connections(&self) -> bool {
         true
     }

@@ -63,7 +63,7 @@ impl Batch {
 
     pub(crate) fn apply(&mut self, change: &Change) -> Outcome {
         let now_up = Timestamp::from_millis(self.micros.div_ceil(1000));
-        let Ok(outcome) = apply(self, change, now_up);
+        let Ok(outcome) = apply(self, change, (self.now(), now_up));
         outcome
     }
 

@@ -1,11 +1,11 @@
 //! A claim, within a transaction.
 
-use crate::commit::Parameter;
 use crate::error::store_error;
 use crate::floor::ClaimStats;
 use crate::index::Index;
 use crate::row;
 use crate::settings::Builder;
+use crate::statements::{Parameter, Statements};
 use std::borrow::Cow;
 use std::time::Duration;
 use tokio_postgres::types::Type;
@@ -26,12 +26,12 @@ pub(crate) struct Claim<'c> {
 }
 
 /// The statements of a claim.
-pub(crate) struct Statements {
+pub(crate) struct ClaimSql {
     claim: Cow<'static, str>,
     next: Cow<'static, str>,
 }
 
-impl Statements {
+impl ClaimSql {
     /// The statements for the existing index.
     pub(crate) fn of(index: &Index) -> Self {
         let claim = index.statement(include_str!("sql/claim.sql"));
@@ -44,9 +44,9 @@ impl Claim<'_> {
     /// leases are undone if the second statement fails.
     pub(crate) async fn run(
         &self,
-        client: &Client,
+        on: &Statements<'_, Client>,
         settings: &Builder,
-        statements: &Statements,
+        sql: &ClaimSql,
     ) -> Result<Claimed, StoreError> {
         let Self { kinds, limit, visibility, floor } = *self;
         let (queue, clock) = (settings.queue.as_str(), settings.now());
@@ -67,8 +67,7 @@ impl Claim<'_> {
                 (&left, Type::INT8),
                 (&unbounded, Type::INT8),
             ];
-            let rows = client.query_typed(&statements.claim, &parameters).await;
-            let rows = rows.map_err(store_error)?;
+            let rows = on.query(&sql.claim, &parameters).await?;
             let (found, is_cut) = leased(&rows, &mut all)?;
             let its = stats_of(&rows, floor, found == want || is_cut)?;
             // The duration of the first search is the time to reach the first job.
@@ -89,8 +88,8 @@ impl Claim<'_> {
             (&clock, Type::INT8),
             (&from, Type::INT8),
         ];
-        let rows = client.query_typed(&statements.next, &parameters).await;
-        Ok((all, stats, next_of(&rows.map_err(store_error)?)?))
+        let rows = on.query(&sql.next, &parameters).await?;
+        Ok((all, stats, next_of(&rows)?))
     }
 }
 

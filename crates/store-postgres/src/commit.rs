@@ -3,7 +3,8 @@
 use crate::batch::{Batch, Writes};
 use crate::error::{Conflict, store_error};
 use crate::row::{self, columns, millis};
-use tokio_postgres::types::{ToSql, Type};
+use crate::statements::{Parameter, Statements};
+use tokio_postgres::types::Type;
 use tokio_postgres::{GenericClient, Transaction};
 use wheelhouse_durable::store::rules::Row;
 use wheelhouse_durable::store::{
@@ -27,7 +28,9 @@ pub async fn commit_in(
     queue: &str,
     changes: &[Change],
 ) -> Result<Vec<Outcome>, StoreError> {
-    let call = Call { client: transaction, queue, clock: None, takes_long: true, notify: NOTIFY };
+    // The session is the user's, and may belong to a pooler.
+    let on = Statements { client: transaction, prepared: None };
+    let call = Call { on, queue, clock: None, takes_long: true, notify: NOTIFY };
     call.carry_out(changes).await.map(|(outcomes, _)| outcomes)
 }
 
@@ -54,7 +57,7 @@ pub async fn ack_in(
 /// The transaction in which changes are carried out.
 pub(crate) struct Call<'c, C> {
     /// Must be in a transaction.
-    pub(crate) client: &'c C,
+    pub(crate) on: Statements<'c, C>,
     pub(crate) queue: &'c str,
     /// Milliseconds to use instead of the server's clock.
     pub(crate) clock: Option<i64>,
@@ -68,16 +71,12 @@ pub(crate) struct Call<'c, C> {
 /// The statement that notifies waiting programs.
 pub(crate) const NOTIFY: &str = include_str!("sql/notify.sql");
 
-/// A parameter of a statement, with its type. Without types, the client would ask the server for
-/// them by a named statement, which may be missing in the next session that a pooler lends.
-pub(crate) type Parameter<'p> = (&'p (dyn ToSql + Sync), Type);
-
 impl<C: GenericClient> Call<'_, C> {
     /// Waits until no other transaction writes jobs of the queue, and blocks others until the end
     /// of this transaction.
     pub(crate) async fn lock_queue(&self) -> Result<(), StoreError> {
         let queue = self.queue;
-        self.query(include_str!("sql/lock_queue.sql"), &[(&queue, Type::TEXT)]).await.map(drop)
+        self.on.query(include_str!("sql/lock_queue.sql"), &[(&queue, Type::TEXT)]).await.map(drop)
     }
 
     /// Returns the outcome of each change, and when the first written row is visible.
@@ -107,7 +106,7 @@ impl<C: GenericClient> Call<'_, C> {
             let dead = include_str!("sql/letter.sql");
             let parameters: [Parameter<'_>; 2] =
                 [(&queue, Type::TEXT), (&generation.cast_signed(), Type::INT8)];
-            for sql in self.query(dead, &parameters).await? {
+            for sql in self.on.query(dead, &parameters).await? {
                 let Dead { job, .. } = row::dead(&sql)?;
                 let Entry { key, kind, payload, policy, occurrence, due, .. } = job;
                 keys.push(key.clone());
@@ -123,7 +122,7 @@ impl<C: GenericClient> Call<'_, C> {
         let load = include_str!("sql/load.sql");
         let parameters: [Parameter<'_>; 3] =
             [(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY), (&clock, Type::INT8)];
-        for sql in self.query(load, &parameters).await? {
+        for sql in self.on.query(load, &parameters).await? {
             batch.micros = row::number(&sql, 0)?;
             batch.has_all_characters = sql.try_get(1).map_err(store_error)?;
             // A key without a row has no line in the result. Without any row, there is one line
@@ -156,18 +155,20 @@ impl<C: GenericClient> Call<'_, C> {
                 (&now, Type::INT8),
                 (&attempts, Type::INT4_ARRAY),
             ];
-            self.execute(bury, &parameters).await?;
+            self.on.execute(bury, &parameters).await?;
         }
         if !batch.forgotten.is_empty() {
             let generations: Vec<i64> =
                 batch.forgotten.iter().map(|generation| generation.cast_signed()).collect();
             let forget = include_str!("sql/forget.sql");
-            self.execute(forget, &[(&queue, Type::TEXT), (&generations, Type::INT8_ARRAY)]).await?;
+            self.on
+                .execute(forget, &[(&queue, Type::TEXT), (&generations, Type::INT8_ARRAY)])
+                .await?;
         }
         if !removed.is_empty() {
             let keys: Vec<&[u8]> = removed.iter().map(Key::as_bytes).collect();
             let remove = include_str!("sql/remove.sql");
-            self.execute(remove, &[(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY)]).await?;
+            self.on.execute(remove, &[(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY)]).await?;
         }
         if !set.is_empty() {
             self.set(&set).await?;
@@ -186,7 +187,7 @@ impl<C: GenericClient> Call<'_, C> {
                 (&now, Type::INT8),
                 (&in_any_case, Type::BOOL),
             ];
-            self.query(self.notify, &parameters).await?;
+            self.on.query(self.notify, &parameters).await?;
         }
         Ok(first.into_values().min())
     }
@@ -196,7 +197,7 @@ impl<C: GenericClient> Call<'_, C> {
         let (queue, all) = (self.queue, Columns::of(rows.iter().map(|(_, row)| row)));
         let before: [Parameter<'_>; 2] = [(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY)];
         let set = include_str!("sql/set.sql");
-        self.execute(set, &all.parameters(before, &[])).await?;
+        self.on.execute(set, &all.parameters(before, &[])).await?;
         Ok(())
     }
 
@@ -213,24 +214,8 @@ impl<C: GenericClient> Call<'_, C> {
         ];
         let before: [Parameter<'_>; 2] = [(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY)];
         let put = include_str!("sql/put.sql");
-        let put = self.execute(put, &all.parameters(before, &rest)).await?;
+        let put = self.on.execute(put, &all.parameters(before, &rest)).await?;
         if put == jobs.len() as u64 { Ok(()) } else { Err(Conflict::of_keys().into()) }
-    }
-
-    async fn query(
-        &self,
-        sql: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<Vec<tokio_postgres::Row>, StoreError> {
-        self.client.query_typed(sql, parameters).await.map_err(store_error)
-    }
-
-    async fn execute(
-        &self,
-        sql: &'static str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<u64, StoreError> {
-        self.client.execute_typed(sql, parameters).await.map_err(store_error)
     }
 }
 
@@ -285,7 +270,7 @@ impl Columns {
 }
 
 /// The key of the row that a change reads.
-fn key(change: &Change) -> Option<&Key> {
+pub(crate) fn key(change: &Change) -> Option<&Key> {
     match change {
         Change::Put(Put { key, .. })
         | Change::Move { key, .. }

@@ -1,6 +1,5 @@
 //! Errors of a server and of its connections, as errors of the store.
 
-use crate::tls::is_untrusted;
 use std::error::Error;
 use std::time::Duration;
 use std::{fmt, io};
@@ -33,7 +32,10 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
         (Some("08" | "57"), _) | (_, "25P03" | "25P04" | "26000") => {
             StoreError::Unavailable(Box::new(error))
         }
-        (_, "0A000") if message.contains("cached plan") => StoreError::Unavailable(Box::new(error)),
+        // By the name of a function: the message may be in another language.
+        (_, "0A000") if server.routine() == Some("RevalidateCachedQuery") => {
+            StoreError::Unavailable(Box::new(error))
+        }
         (_, "53100") => io(
             io::ErrorKind::StorageFull,
             "free space on the server's disk; no acknowledged change is lost",
@@ -45,6 +47,8 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
             "{message}: keep timers in a database whose encoding is UTF8, or name queues and kinds \
              in ASCII"
         )),
+        // A division by zero: a statement has found that a row was changed after it began.
+        (_, "22012") => Conflict(message).into(),
         // The data cannot be stored: a retry would fail too.
         (Some("0A" | "22" | "23" | "54"), _) => StoreError::Refused(message),
         (Some("28" | "3D"), _) => StoreError::Refused(format!("{message}; check the URL")),
@@ -57,6 +61,21 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
         }
         (Some("XX"), _) => StoreError::Damaged(message),
         _ => StoreError::Io(io::Error::other(error)),
+    }
+}
+
+/// Returns `true` if the server's certificate was not accepted. A retry does not help.
+fn is_untrusted(error: &tokio_postgres::Error) -> bool {
+    #[cfg(feature = "tls")]
+    {
+        let source = error.source();
+        let io = source.and_then(|source| source.downcast_ref::<std::io::Error>());
+        io.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<rustls::Error>())
+    }
+    #[cfg(not(feature = "tls"))]
+    {
+        let _ = error;
+        false
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::error::store_error;
 use crate::settings::Builder;
 use crate::sockets::{Sockets, Task, connect, wait};
+use crate::transaction::{TRANSACTION_TIMEOUT, switch_off};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,9 +94,12 @@ async fn build_once(settings: &Builder) -> Result<(), StoreError> {
         // snapshot, so this transaction must have none. Therefore it does not wait for the lock,
         // and uses the simple query protocol: the portal of an extended query keeps its snapshot.
         let lock = "SELECT pg_catalog.pg_try_advisory_xact_lock(7527324912357204589)";
-        let begin = "BEGIN ISOLATION LEVEL READ COMMITTED;
-            SET LOCAL idle_in_transaction_session_timeout TO 0";
-        client.batch_execute(begin).await.map_err(store_error)?;
+        let begin = format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED;
+             SET LOCAL idle_in_transaction_session_timeout TO 0; {}",
+            switch_off(TRANSACTION_TIMEOUT, true)
+        );
+        client.batch_execute(&begin).await.map_err(store_error)?;
         let answer = client.simple_query(lock).await.map_err(store_error)?;
         let is_true = |its: &_| matches!(its, Row(row) if row.get(0) == Some("t"));
         if answer.iter().any(is_true) {
@@ -108,12 +112,7 @@ async fn build_once(settings: &Builder) -> Result<(), StoreError> {
 }
 
 async fn build_now(settings: &Builder) -> Result<(), StoreError> {
-    // Most poolers refuse `options`. Then the server's `statement_timeout` applies, which is off by
-    // default.
-    let (client, _task) = match connect(settings, " -c statement_timeout=0").await {
-        Ok(connected) => connected,
-        Err(_) => connect(settings, "").await?,
-    };
+    let (client, _task) = connect_without_timeouts(settings).await?;
     // The server may still be building for a program that has ended. This waits for its lock.
     let wait = "BEGIN; LOCK TABLE wheelhouse.job IN SHARE UPDATE EXCLUSIVE MODE; COMMIT";
     client.batch_execute(wait).await.map_err(store_error)?;
@@ -128,6 +127,20 @@ async fn build_now(settings: &Builder) -> Result<(), StoreError> {
         client.batch_execute(sql).await.map_err(store_error)?;
     }
     Ok(())
+}
+
+/// Connects with all timeouts switched off that the server has, if it accepts options.
+async fn connect_without_timeouts(settings: &Builder) -> Result<(Client, Task<()>), StoreError> {
+    // Servers before PostgreSQL 17 have no `transaction_timeout`, and refuse it.
+    const OPTIONS: [&str; 2] =
+        [" -c statement_timeout=0 -c transaction_timeout=0", " -c statement_timeout=0"];
+    for options in OPTIONS {
+        if let Ok(connected) = connect(settings, options).await {
+            return Ok(connected);
+        }
+    }
+    // Most poolers refuse options. Then the server's timeouts apply, which are off by default.
+    connect(settings, "").await
 }
 
 /// Returns `true` if the index exists and is complete.

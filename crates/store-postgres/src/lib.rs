@@ -15,7 +15,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! To try it: `apt-get install postgresql`. Tested with PostgreSQL 15.18.
+//! To try it: `apt-get install postgresql`. Tested with PostgreSQL 15.18. Newer versions have one
+//! more default that would matter, `transaction_timeout`: see [Server settings](#server-settings).
 //!
 //! # In async programs
 //!
@@ -26,8 +27,10 @@
 //! `tokio::task::spawn_blocking`, and await a [`Commit`](wheelhouse_durable::Commit) instead of
 //! calling `schedule`.
 //!
-//! One thread, `wheelhouse-postgres`, does the socket I/O of all stores of a process, with its own
-//! tokio runtime. It starts with the first store and ends with the last.
+//! A call reads and writes its connection on its own thread, by a tokio runtime without threads. On
+//! a thread that runs async code, it starts another thread for that, which ends with the call. One
+//! more thread, `wheelhouse-postgres`, listens for all stores of a process. It starts with the
+//! first store and ends with the last.
 //!
 //! # How it works
 //!
@@ -39,13 +42,18 @@
 //!  wheelhouse.meta    format
 //! ```
 //!
-//! * **A batch is a transaction.** It reads and locks the rows of its keys, decides each change in
-//!   memory, and writes the result by one statement for removed rows, one for changed rows and one
-//!   for new rows. So a thousand changes take as many round trips as one: six at most.
+//! * **A batch of one sort is one statement** and one round trip: only new jobs, moves,
+//!   cancellations, begins, or acks without a next occurrence. It writes all rows if each is in the
+//!   state in which such a change usually finds it. Otherwise it writes none.
+//! * **Any other batch is a transaction.** It reads and locks the rows of its keys, decides each
+//!   change in memory, and writes the result by one statement for removed rows, one for changed
+//!   rows and one for new rows. So a thousand changes take as many round trips as one: six at most.
 //! * **A claim** is a transaction of two statements. It skips rows that another machine is leasing
 //!   at the moment (`SKIP LOCKED`), so claims do not wait for each other.
-//! * **Each transaction brings its settings** by `SET LOCAL`, and statements have no names. So the
-//!   server's defaults do not matter, and no session is changed.
+//! * **A direct connection is set up once**: it sets what statements rely on by `SET`, and prepares
+//!   each statement with one plan. Behind a pooler each transaction brings its settings by
+//!   `SET LOCAL`, and statements have no names, so no session is changed. In both cases the
+//!   defaults of the server do not matter.
 //! * **The server's clock** decides which jobs are due and which leases have ended
 //!   (`clock_timestamp()`, not the time of the beginning of the transaction). Clients send delays.
 //! * **Tokens and generations** are drawn from a sequence. Each connection moves it to at least the
@@ -58,11 +66,13 @@
 //!
 //! # Server settings
 //!
-//! `fsync` and `full_page_writes` must be on, which is the default and is checked. Each transaction
-//! sets `synchronous_commit` on. Other defaults (isolation, timeouts, `search_path`, encoding, time
-//! zone) do not matter. Text of handlers and programs is UTF-8. A database with another encoding
-//! than `UTF8` or `SQL_ASCII` keeps the reason of a dead letter with escapes (`\u{6771}`), and
-//! refuses queues and kinds with characters that the encoding does not have.
+//! `fsync` and `full_page_writes` must be on, which is the default and is checked. The store sets
+//! `synchronous_commit` on. Other defaults (isolation, timeouts, `search_path`, encoding, time
+//! zone) do not matter. PostgreSQL 17 has one more timeout, `transaction_timeout`. It is switched
+//! off if the server has it; this was not run on PostgreSQL 17 yet. Text of handlers and programs
+//! is UTF-8. A database with another encoding than `UTF8` or `SQL_ASCII` keeps the reason of a dead
+//! letter with escapes (`\u{6771}`), and refuses queues and kinds with characters that the encoding
+//! does not have.
 //!
 //! Statements have the same plan for any statistics: those by key can use only one index, those by
 //! time only another, and a row is changed by its physical place (`ctid`).
@@ -74,8 +84,8 @@
 //! During the build, programs of both versions read and write by the old index. The build waits for
 //! each older transaction in the database to end. If it fails or is interrupted, a program retries
 //! after a minute. The gauge `missing_indexes` is 1 until it is done. The build takes two more
-//! connections, which a pooler must be able to lend. It needs a server without
-//! `statement_timeout`, or a direct connection, which switches that off. Programs that claim
+//! connections, which a pooler must be able to lend. It needs a server without `statement_timeout`
+//! and `transaction_timeout`, or a direct connection, which switches both off. Programs that claim
 //! nothing build nothing.
 //!
 //! `job_order` stays, because older programs need it. Once the last of them has ended, drop it
@@ -105,8 +115,9 @@
 //!   transaction that stays open;
 //! * a due job that another transaction has locked when a claim skips it.
 //!
-//! The list of kinds, which finds overdue jobs and pauses, begins there too for the kinds that this
-//! store claims. It still walks over dead entries of kinds that only other programs claim.
+//! The list of kinds, which finds overdue jobs, begins there too for the kinds that this store
+//! claims: the gauge of overdue jobs does not count those before that place. It still walks over
+//! dead entries of kinds that only other programs claim.
 //!
 //! If a claim from the beginning exceeds the [timeout](Builder::timeout), the next one follows
 //! after ten times that duration. Until then claims begin where the last one ended, or at the
@@ -115,7 +126,9 @@
 //! These effects remain: the table and its indexes grow until that transaction ends. A lookup by
 //! key walks over the dead rows of a key that is reused often. The table keeps the space afterwards
 //! (`VACUUM FULL` returns it). `visible_at` is in an index, so updates are never in place (HOT),
-//! and a fill factor would not help.
+//! and a fill factor would not help. There are no partitions by due time either, which could be
+//! truncated. A claim, a retry and a refresh change the time, so each would move its row to another
+//! partition, and no index could keep a key unique in all of them.
 //!
 //! # Poolers
 //!
@@ -132,6 +145,12 @@
 //! is checked against the machine's roots, or against those of `Builder::root_certificates`.
 //! Without `sslmode=require` nothing is encrypted.
 //!
+//! # Crate features
+//!
+//! | feature | adds | by default |
+//! |---|---|---|
+//! | `tls` | encrypted connections: `sslmode=require` | off |
+//!
 //! # Outages
 //!
 //! If a call cannot connect, it retries with growing pauses until its [timeout](Builder::timeout),
@@ -139,12 +158,21 @@
 //! each connection. A call that fails before its commit was sent has changed nothing, and is
 //! repeated in the same way: if the connection breaks, if the server shuts down or has become a
 //! read-only standby, and if other transactions lock the same rows. A call whose connection breaks
-//! after its commit was sent fails at once: it may have been carried out or not.
+//! after its commit was sent fails at once: it may have been carried out or not. A batch of one
+//! statement is its own commit.
+//!
+//! A server that has become a standby still answers reads. So after a failover that leaves
+//! connections open, `find`, `jobs` and `dead` can return old rows until the next change or claim
+//! of the same connection, which replaces it.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(test)]
 mod always;
 mod batch;
 mod claim;
+#[cfg(test)]
+mod codes;
 mod commit;
 mod error;
 mod floor;
@@ -153,11 +181,13 @@ mod index;
 mod listen;
 #[cfg(test)]
 mod plans;
+mod quick;
 mod row;
 mod session;
 mod settings;
 mod setup;
 mod sockets;
+mod statements;
 mod store;
 mod tls;
 mod transaction;

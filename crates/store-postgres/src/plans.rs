@@ -2,7 +2,7 @@
 
 use crate::settings::Builder;
 use crate::transaction::begin;
-use crate::{PostgresStore, commit::Parameter};
+use crate::{PostgresStore, statements::Parameter};
 use std::future::Future;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, NoTls};
@@ -25,7 +25,8 @@ const FILL: &str = "
     FROM generate_series(1, 30000) AS n";
 
 /// Kinds of statistics, and the steps that lead to them and to 30,000 jobs in the queue `orders`.
-const STATISTICS: [(&str, &[&str]); 4] = [
+const STATISTICS: [(&str, &[&str]); 5] = [
+    ("fresh", &["orders", "ANALYZE wheelhouse.job, wheelhouse.dead"]),
     ("missing", &["orders"]),
     ("stale: of an empty table", &["ANALYZE wheelhouse.job, wheelhouse.dead", "orders"]),
     ("stale: of another queue", &["other", "ANALYZE wheelhouse.job, wheelhouse.dead", "orders"]),
@@ -45,15 +46,41 @@ async fn plan(client: &Client, sql: &str, parameters: &[Parameter<'_>]) -> Strin
     rows.iter().map(|row| row.get::<_, &str>(0).to_owned() + "\n").collect()
 }
 
+/// The transaction in which statements are planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Within {
+    /// The store's, with the planner settings of [`begin`]: all statements.
+    Own,
+    /// A user's, as for [`commit_in`](crate::commit_in): only the statements of a commit.
+    Users,
+}
+
+/// The plan for any parameters, which a session keeps.
+async fn generic_plan(client: &Client, sql: &str, parameters: &[Parameter<'_>]) -> String {
+    let types: Vec<&str> = parameters.iter().map(|(_, its)| its.name()).collect();
+    let prepare = format!(
+        "SET LOCAL plan_cache_mode TO force_generic_plan; PREPARE its ({}) AS {sql}",
+        types.join(", ")
+    );
+    client.batch_execute(&prepare).await.unwrap();
+    let execute = format!("EXECUTE its ({})", vec!["NULL"; types.len()].join(", "));
+    let plan = plan(client, &execute, &[]).await;
+    let reset = "DEALLOCATE its; SET LOCAL plan_cache_mode TO auto";
+    client.batch_execute(reset).await.unwrap();
+    plan
+}
+
 /// Checks the plans of statements: each names the index that it must use, and a condition in the
 /// plan.
-async fn check(client: &Client, statistics: &str) {
+async fn check(client: &Client, statistics: &str, within: Within) {
     let keys: Vec<&[u8]> = vec![b"key 7"; 256];
     let (texts, numbers) = (vec![""; 256], vec![7_i64; 256]);
     let (small, smaller) = (vec![7_i32; 256], vec![0_i16; 256]);
     let one = vec![7_i64];
     let (queue, kinds) = ("orders", vec!["work/1"]);
     let (no_clock, lease, max) = (None::<i64>, 30_000_i64, 256_i64);
+    // In a user's transaction each new job is notified, so nothing is read for that.
+    let in_any_case = within == Within::Users;
     let q: Parameter<'_> = (&queue, Type::TEXT);
     let k: Parameter<'_> = (&keys, Type::BYTEA_ARRAY);
     let n: Parameter<'_> = (&numbers, Type::INT8_ARRAY);
@@ -84,8 +111,8 @@ async fn check(client: &Client, statistics: &str) {
         ),
         (
             include_str!("sql/notify.sql"),
-            vec![q.clone(), kinds, (&one, Type::INT8_ARRAY), i8s(&max), (&false, Type::BOOL)],
-            by_turn,
+            vec![q.clone(), kinds, (&one, Type::INT8_ARRAY), i8s(&max), (&in_any_case, Type::BOOL)],
+            if in_any_case { ("", "") } else { by_turn },
         ),
         (include_str!("sql/load.sql"), vec![q.clone(), k.clone(), clock], by_key),
         (include_str!("sql/remove.sql"), vec![q.clone(), k.clone()], by_key),
@@ -116,11 +143,13 @@ async fn check(client: &Client, statistics: &str) {
             by_key,
         ),
     ];
-    check_each(client, statistics, &statements).await;
+    // The first two are those of a claim.
+    let first = if within == Within::Users { 2 } else { 0 };
+    check_each(client, (statistics, within), &statements[first..]).await;
 }
 
 /// The same for statements about a single row, a page of rows, new rows, and dead letters.
-async fn check_others(client: &Client, statistics: &str) {
+async fn check_others(client: &Client, statistics: &str, within: Within) {
     let keys: Vec<&[u8]> = vec![b"key 7"; 256];
     let (texts, numbers) = (vec![""; 256], vec![7_i64; 256]);
     let (small, smaller) = (vec![7_i32; 256], vec![0_i16; 256]);
@@ -148,51 +177,88 @@ async fn check_others(client: &Client, statistics: &str) {
             vec![q.clone(), key, number.clone()],
             ("job_pkey", "(key > "),
         ),
+        (
+            include_str!("sql/letters.sql"),
+            vec![q.clone(), number.clone(), number.clone()],
+            dead("(generation > '256'::bigint)"),
+        ),
         (include_str!("sql/put.sql"), put, ("", "Conflict Arbiter Indexes: job_pkey")),
         (
             include_str!("sql/letter.sql"),
-            vec![q.clone(), number.clone()],
+            vec![q.clone(), number],
             dead("(generation = '256'::bigint)"),
-        ),
-        (
-            include_str!("sql/letters.sql"),
-            vec![q.clone(), number.clone(), number],
-            dead("(generation > '256'::bigint)"),
         ),
         (include_str!("sql/forget.sql"), vec![q, n], dead("(generation = its.generation)")),
     ];
-    check_each(client, statistics, &statements).await;
+    // The first four are no statements of a commit.
+    let first = if within == Within::Users { 4 } else { 0 };
+    check_each(client, (statistics, within), &statements[first..]).await;
 }
 
-/// A statement, its parameters, and its index (empty if it reads no rows) with a part of its plan.
+/// Commits of one statement.
+async fn check_quick(client: &Client, statistics: &str) {
+    let keys: Vec<&[u8]> = vec![b"key 7"; 256];
+    let (texts, numbers) = (vec![""; 256], vec![7_i64; 256]);
+    let (queue, no_clock) = ("orders", None::<i64>);
+    let q: Parameter<'_> = (&queue, Type::TEXT);
+    let k: Parameter<'_> = (&keys, Type::BYTEA_ARRAY);
+    let n: Parameter<'_> = (&numbers, Type::INT8_ARRAY);
+    let t: Parameter<'_> = (&texts, Type::TEXT_ARRAY);
+    let clock: Parameter<'_> = (&no_clock, Type::INT8);
+    let moves = vec![q.clone(), clock.clone(), k.clone(), n.clone(), n.clone()];
+    let puts = [moves.clone(), vec![t.clone(), t, k.clone()]].concat();
+    let by_token = vec![q.clone(), k, n];
+    let (one, both) = (("job_pkey", "(key = its.key)"), ("job_pkey|job_turn", "(key = its"));
+    let (key, text, number) = (b"key 7".as_slice(), "work/1", 7_i64);
+    let (number, text): (Parameter<'_>, Parameter<'_>) =
+        ((&number, Type::INT8), (&text, Type::TEXT));
+    let key: Parameter<'_> = (&key, Type::BYTEA);
+    let one_put = vec![q, clock, key.clone(), number.clone(), number, text.clone(), text, key];
+    let statements: [Statement<'_>; 5] = [
+        (include_str!("sql/quick/put_one.sql"), one_put, ("job_turn", "Conflict Arbiter")),
+        (include_str!("sql/quick/put.sql"), puts, ("job_pkey|job_turn", "(key = ANY (")),
+        (include_str!("sql/quick/move.sql"), moves, both),
+        (include_str!("sql/quick/begin.sql"), by_token.clone(), one),
+        (include_str!("sql/quick/remove.sql"), by_token, one),
+    ];
+    check_each(client, (statistics, Within::Own), &statements).await;
+}
+
+/// A statement, its parameters, its indexes (empty if it reads no rows), and a part of its plan.
 type Statement<'p> = (&'p str, Vec<Parameter<'p>>, (&'p str, &'p str));
 
-async fn check_each(client: &Client, statistics: &str, statements: &[Statement<'_>]) {
-    for (sql, parameters, (index, condition)) in statements {
-        let plan = plan(client, sql, parameters).await;
-        let bad = ["Seq Scan on job", "Seq Scan on dead", "Bitmap"];
-        // Each scan must use this index, and none may read a whole table.
-        let scans = plan.matches(" using ").count();
-        let own = plan.matches(&format!("Index Scan using {index} on ")).count();
-        let good = (own == scans)
-            && (scans > 0 || index.is_empty())
-            && plan.contains(condition)
-            && bad.iter().all(|bad| !plan.contains(bad))
-            // Pages must be read in the order of the index, without a sort.
-            && !(sql.contains("> $2 ORDER BY") && plan.contains("Sort"));
-        assert!(good, "statistics {statistics}, the statement\n{sql}\nhas the plan\n{plan}");
+async fn check_each(
+    client: &Client,
+    (statistics, within): (&str, Within),
+    statements: &[Statement<'_>],
+) {
+    let place = format!("statistics {statistics}, a transaction: {within:?}");
+    for (sql, parameters, (indexes, condition)) in statements {
+        let special = plan(client, sql, parameters).await;
+        check_plan(&special, &place, sql, (indexes, condition));
+        // A user's transaction does not keep plans.
+        if within == Within::Own {
+            let generic = generic_plan(client, sql, parameters).await;
+            let condition =
+                condition.replace("'orders'::text", "$1").replace("'256'::bigint", "$2");
+            check_plan(&generic, &place, sql, (indexes, &condition));
+        }
     }
 }
 
-/// In a user's transaction, which does not have the planner settings of [`begin`].
-async fn check_in_a_users_transaction(client: &Client, statistics: &str) {
-    let keys: Vec<&[u8]> = vec![b"key 7"; 256];
-    let load = include_str!("sql/load.sql");
-    let parameters: [Parameter<'_>; 3] =
-        [(&"orders", Type::TEXT), (&keys, Type::BYTEA_ARRAY), (&None::<i64>, Type::INT8)];
-    let plan = plan(client, load, &parameters).await;
-    let good = plan.contains("(key = its.key)") && !plan.contains("Seq Scan on job");
-    assert!(good, "statistics {statistics}, a user's transaction:\n{plan}");
+fn check_plan(plan: &str, place: &str, sql: &str, (indexes, condition): (&str, &str)) {
+    let bad = ["Seq Scan on job", "Seq Scan on dead", "Bitmap"];
+    // Each scan must use one of these indexes, and none may read a whole table.
+    let scans = plan.matches(" using ").count();
+    let scans_of = |index: &str| plan.matches(&format!(" using {index} on ")).count();
+    let own: usize = indexes.split('|').map(scans_of).sum();
+    let good = (own == scans)
+        && (scans > 0 || indexes.is_empty())
+        && plan.contains(condition)
+        && bad.iter().all(|bad| !plan.contains(bad))
+        // Pages must be read in the order of the index, without a sort.
+        && !(sql.contains("> $2 ORDER BY") && plan.contains("Sort"));
+    assert!(good, "{place}, the statement\n{sql}\nhas the plan\n{plan}");
 }
 
 #[test]
@@ -218,10 +284,12 @@ fn plans_are_good_whatever_the_statistics() {
                 client.batch_execute(step).await.unwrap();
             }
             client.batch_execute(&begin(&settings)).await.unwrap();
-            check(&client, statistics).await;
-            check_others(&client, statistics).await;
+            check(&client, statistics, Within::Own).await;
+            check_others(&client, statistics, Within::Own).await;
+            check_quick(&client, statistics).await;
             client.batch_execute("ROLLBACK").await.unwrap();
-            check_in_a_users_transaction(&client, statistics).await;
+            check(&client, statistics, Within::Users).await;
+            check_others(&client, statistics, Within::Users).await;
         }
     });
 }

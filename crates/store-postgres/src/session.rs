@@ -1,13 +1,16 @@
 //! A connection that reconnects after an error, and transactions that are repeated on it.
 
-use crate::error::{Retry, Timeout, retry};
+use crate::error::{Retry, Timeout, retry, store_error};
+use crate::greeting::is_direct;
 use crate::index::Index;
 use crate::listen::{Listener, listen};
 use crate::settings::Builder;
 use crate::setup::{check_and_make, move_numbers};
-use crate::sockets::{self, Sockets, Task, deadline, wait};
+use crate::sockets::{self, Driver, Sockets, Task, deadline};
+use crate::statements::{Prepared, Statements};
 use crate::tls::connector;
-use crate::transaction::{Failed, transact};
+use crate::transaction::{Failed, own_session, transact};
+use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;
@@ -22,15 +25,52 @@ pub(crate) struct Session {
     open: Option<Open>,
     listener: Option<Listener>,
     pub(crate) index: Index,
-    /// The last field, so that the connections end before the thread that does their I/O.
+    /// After the connection, so that this ends first.
+    driver: Driver,
+    /// The last field, so that the listener ends before its thread.
     sockets: Arc<Sockets>,
 }
 
 /// A connection.
 struct Open {
     client: Client,
+    /// `None` if a pooler lends sessions: it may lend another one to the next transaction.
+    prepared: Option<Prepared>,
     #[expect(dead_code, reason = "does the socket I/O until it is dropped")]
     task: Task<()>,
+}
+
+/// The statements of a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Several, in a transaction.
+    Transaction,
+    /// One that writes. It is a transaction by itself, if the session has all settings.
+    Write,
+    /// The same, but it only reads.
+    Read,
+}
+
+impl Open {
+    fn statements(&self) -> Statements<'_, Client> {
+        Statements { client: &self.client, prepared: self.prepared.as_ref() }
+    }
+
+    async fn carry_out<T>(
+        &self,
+        scope: Scope,
+        settings: &Builder,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, Failed> {
+        if scope == Scope::Transaction || self.prepared.is_none() {
+            return transact(&self.client, settings, self.prepared.is_some(), call).await;
+        }
+        call.await.map_err(|error| match error {
+            // The server may have carried it out before the connection broke.
+            StoreError::Unavailable(_) if scope == Scope::Write => Failed::Unknown(error),
+            _ => Failed::Undone(error),
+        })
+    }
 }
 
 impl Session {
@@ -46,28 +86,26 @@ impl Session {
         let sockets = Sockets::shared()?;
         // Refuses a wrong setting here, not at the first call.
         connector(&settings)?;
-        let index = Index::default();
-        Ok(Self { settings, format: None, open: None, listener: None, index, sockets })
+        let (index, driver) = (Index::default(), Driver::new()?);
+        Ok(Self { settings, format: None, open: None, listener: None, index, driver, sockets })
     }
 
-    /// Carries out a transaction. If it fails before its commit was sent, it has changed nothing.
+    /// Carries out a call. If it fails before its commit was sent, it has changed nothing.
     /// Then the call is repeated until the timeout, if that may help. After a conflict with another
     /// transaction it is repeated on the same connection, with `true` as its last argument.
     /// Otherwise it is repeated on a new connection, to the address that the host name has then.
     pub(crate) fn run<T>(
         &mut self,
-        call: impl AsyncFn(&Client, &Builder, bool) -> Result<T, StoreError>,
+        scope: Scope,
+        call: impl AsyncFn(Statements<'_, Client>, &Builder, bool) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let until = deadline(self.settings.timeout);
         let (mut failures, mut exclusive) = (0, false);
         loop {
-            let answer = match self.open.take() {
-                Some(open) if !open.client.is_closed() => self.once(open, until, exclusive, &call),
-                _ => self
-                    .connect(until)
-                    .map_err(Failed::Undone)
-                    .and_then(|open| self.once(open, until, exclusive, &call)),
-            };
+            self.driver.look();
+            let open = self.open.take().filter(|open| !open.client.is_closed());
+            let open = open.map_or_else(|| self.connect(until).map_err(Failed::Undone), Ok);
+            let answer = open.and_then(|open| self.once(open, until, (scope, exclusive), &call));
             let error = match answer {
                 Ok(answer) => return Ok(answer),
                 Err(Failed::Unknown(error)) => return Err(error),
@@ -101,47 +139,64 @@ impl Session {
         }
     }
 
-    /// Carries out a transaction on a connection. Keeps the connection if it is still usable.
+    /// Carries out a call on a connection. Keeps the connection if it is still usable.
     fn once<T>(
         &mut self,
         open: Open,
         until: Instant,
-        exclusive: bool,
-        call: &impl AsyncFn(&Client, &Builder, bool) -> Result<T, StoreError>,
+        (scope, exclusive): (Scope, bool),
+        call: &impl AsyncFn(Statements<'_, Client>, &Builder, bool) -> Result<T, StoreError>,
     ) -> Result<T, Failed> {
-        let (client, settings) = (&open.client, &self.settings);
-        let (answer, usable) = wait(until, async {
-            let answer = transact(client, settings, call(client, settings, exclusive)).await;
-            let usable = match &answer {
-                Ok(_) => true,
-                Err(Failed::Undone(error)) if retry(error) != Retry::NewConnection => {
-                    client.batch_execute("ROLLBACK").await.is_ok()
-                }
-                Err(_) => false,
-            };
-            (answer, usable)
-        })
-        // After a timeout the connection is dropped: a late answer would be taken for that of the
-        // next statement.
-        .unwrap_or_else(|| (Err(Failed::Unknown(timeout(settings))), false));
+        let settings = &self.settings;
+        let (answer, usable) = self
+            .driver
+            .wait(until, async {
+                let call = call(open.statements(), settings, exclusive);
+                let answer = open.carry_out(scope, settings, call).await;
+                let usable = match &answer {
+                    Ok(_) => true,
+                    Err(Failed::Undone(error)) if retry(error) != Retry::NewConnection => {
+                        scope != Scope::Transaction && open.prepared.is_some()
+                            || open.client.batch_execute("ROLLBACK").await.is_ok()
+                    }
+                    Err(_) => false,
+                };
+                (answer, usable)
+            })
+            // After a timeout the connection is dropped: its answer would be taken for that of the
+            // next statement.
+            .unwrap_or_else(|| (Err(Failed::Unknown(timeout(settings))), false));
         self.open = usable.then_some(open);
         answer
     }
 
     /// Connects, and checks the database if that has not succeeded before.
     fn connect(&mut self, until: Instant) -> Result<Open, StoreError> {
-        let open = connect(&self.sockets, &self.settings, until)?;
+        let mut open = connect(&self.driver, &self.settings, until)?;
         let (client, settings) = (&open.client, &self.settings);
-        let answered = wait(until, async {
-            match self.format {
+        let answered = self.driver.wait(until, async {
+            // Only a direct connection has its own session.
+            let is_own = is_direct(client).await.map_err(Failed::Undone)?;
+            if is_own {
+                let set = client.batch_execute(&own_session(settings)).await;
+                set.map_err(store_error).map_err(Failed::Undone)?;
+            }
+            let checked = match self.format {
                 None => {
-                    transact(client, settings, check_and_make(client, settings)).await.map(Some)
+                    let check = check_and_make(client, settings);
+                    transact(client, settings, is_own, check).await.map(Some)
                 }
                 Some(_) if settings.only_reads => Ok(None),
-                Some(_) => transact(client, settings, move_numbers(client)).await.map(|()| None),
-            }
+                Some(_) => {
+                    let numbers = move_numbers(client);
+                    transact(client, settings, is_own, numbers).await.map(|()| None)
+                }
+            };
+            Ok((is_own, checked?))
         });
-        let answered = answered.ok_or_else(|| timeout(settings))?.map_err(Failed::into_error)?;
+        let answered = answered.ok_or_else(|| timeout(settings))?;
+        let (is_own, answered) = answered.map_err(Failed::into_error)?;
+        open.prepared = is_own.then(Prepared::default);
         if let Some((format, has_index)) = answered {
             self.format = Some(format);
             self.index.found(has_index);
@@ -157,11 +212,11 @@ fn timeout(settings: &Builder) -> StoreError {
     Timeout(settings.timeout).into()
 }
 
-fn connect(sockets: &Sockets, settings: &Builder, until: Instant) -> Result<Open, StoreError> {
+fn connect(driver: &Driver, settings: &Builder, until: Instant) -> Result<Open, StoreError> {
     let its = settings.clone();
-    let mut connected = sockets.spawn(async move { sockets::connect(&its, "").await });
-    let connected = wait(until, &mut connected.0).ok_or_else(|| timeout(settings))?;
-    let ended = |_| StoreError::Unavailable("the socket thread has ended".into());
+    let mut connected = driver.spawn(async move { sockets::connect(&its, "").await });
+    let connected = driver.wait(until, &mut connected.0).ok_or_else(|| timeout(settings))?;
+    let ended = |_| StoreError::Unavailable("the attempt to connect has ended".into());
     let (client, task) = connected.map_err(ended)??;
-    Ok(Open { client, task })
+    Ok(Open { client, prepared: None, task })
 }

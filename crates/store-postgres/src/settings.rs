@@ -1,7 +1,5 @@
 //! Settings of a store.
 
-use crate::session::Session;
-use crate::store::PostgresStore;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +9,8 @@ use wheelhouse_durable::store::{StoreError, Timestamp};
 
 type Now = dyn Fn() -> Timestamp + Send + Sync;
 
-/// Configures and connects a [`PostgresStore`]: see [`PostgresStore::builder`].
+/// Configures and connects a [`PostgresStore`](crate::PostgresStore): see
+/// [`PostgresStore::builder`](crate::PostgresStore::builder).
 #[derive(Clone)]
 #[must_use = "nothing is connected before `connect`"]
 pub struct Builder {
@@ -23,7 +22,7 @@ pub struct Builder {
     /// As PEM; `None` for the machine's roots.
     #[cfg(feature = "tls")]
     pub(crate) roots: Option<Arc<[u8]>>,
-    clock: Option<Arc<Now>>,
+    pub(crate) clock: Option<Arc<Now>>,
 }
 
 impl Builder {
@@ -71,40 +70,7 @@ impl Builder {
         self
     }
 
-    /// Connects.
-    ///
-    /// # Errors
-    ///
-    /// As [`PostgresStore::connect`].
-    pub fn connect(self) -> Result<PostgresStore, StoreError> {
-        Ok(PostgresStore::new(Session::open(self.checked()?)?))
-    }
-
-    /// Connects at the first call. So a program can start on several stores
-    /// ([`start_shards`](wheelhouse_durable::Builder::start_shards)) while this one is unreachable.
-    /// The first call that reaches the server checks it, and creates the tables if there are none,
-    /// like [`connect`](Self::connect).
-    ///
-    /// ```no_run
-    /// use wheelhouse_durable::{Durable, Handlers};
-    /// use wheelhouse_store_postgres::PostgresStore;
-    ///
-    /// let urls = ["postgres://shop@one/shop", "postgres://shop@two/shop"];
-    /// let store = |url| PostgresStore::builder(url, "orders")?.connect_later();
-    /// let [one, two] = urls.map(store);
-    /// let timers = Durable::builder(Handlers::new()).start_shards([one?, two?])?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Refused`](StoreError::Refused) if a setting is wrong. The first call returns the errors
-    /// of `connect`.
-    pub fn connect_later(self) -> Result<PostgresStore, StoreError> {
-        Ok(PostgresStore::new(Session::later(self.checked()?)?))
-    }
-
-    fn checked(self) -> Result<Self, StoreError> {
+    pub(crate) fn checked(self) -> Result<Self, StoreError> {
         if self.queue.is_empty() || self.queue.len() > 512 || self.queue.contains('\0') {
             let why = "the name of a queue must have 1 to 512 bytes, none of them zero";
             return Err(StoreError::Refused(why.into()));
@@ -115,16 +81,6 @@ impl Builder {
             return Err(StoreError::Refused(why.into()));
         }
         Ok(self)
-    }
-
-    /// Connects to existing tables to read them: nothing is created, calls that change something
-    /// are refused, and the settings of the server are not checked. A claim of 0 jobs works.
-    ///
-    /// # Errors
-    ///
-    /// As [`connect`](Self::connect); [`Refused`](StoreError::Refused) if there are no tables.
-    pub fn connect_to_read(self) -> Result<PostgresStore, StoreError> {
-        Self { only_reads: true, unchecked: true, ..self }.connect()
     }
 
     /// Fails if the store is connected to read.

@@ -1,21 +1,21 @@
-//! The thread that does the socket I/O of all stores, and how any other thread waits for it.
+//! Connections: that of a session is read and written by the thread that waits for an answer, and
+//! others by a shared thread.
 
 use crate::error::store_error;
 use crate::settings::Builder;
 use crate::tls::connector;
-use std::future::Future;
+use std::future::{Future, pending};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
-use tokio::runtime::{self, Runtime};
-use tokio::task::JoinHandle;
+use tokio::runtime::{self, Handle, Runtime};
+use tokio::task::{AbortHandle, JoinHandle};
 use tokio_postgres::Client;
 use wheelhouse_durable::store::StoreError;
 
-/// A runtime of one thread, which reads and writes the connections of every store of the process.
-/// The calls themselves run on the threads that make them.
+/// A runtime of one thread, which listens for all stores of the process and builds indexes.
 pub(crate) struct Sockets {
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
@@ -65,8 +65,17 @@ impl<T> Drop for Task<T> {
     }
 }
 
-/// Connects, with further command-line options for the server. Must be called on the socket thread:
-/// a socket belongs to the runtime in which it was created.
+/// Ends a task when it is dropped.
+struct EndOnDrop(AbortHandle);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Connects, with further command-line options for the server. Must be called in a task of the
+/// runtime that drives the connection: a socket belongs to the runtime in which it was created.
 pub(crate) async fn connect(
     settings: &Builder,
     options: &str,
@@ -84,10 +93,77 @@ pub(crate) async fn connect(
     Ok((client, task))
 }
 
-/// Blocks this thread until `call` has completed; `None` after the deadline. It works on any
-/// thread, also on one that runs async code, where `Runtime::block_on` would panic.
-///
-/// The tasks of this thread cannot delay the answer: it comes from the thread of [`Sockets`].
+/// A runtime without a thread, for the connection of a session: the thread that waits for an answer
+/// reads and writes the socket. With another thread, each round trip would take two hand-overs
+/// between threads, which take longer than the server needs for a small statement.
+pub(crate) struct Driver(Option<Runtime>);
+
+impl Driver {
+    pub(crate) fn new() -> Result<Self, StoreError> {
+        Ok(Self(Some(runtime::Builder::new_current_thread().enable_all().build()?)))
+    }
+
+    fn runtime(&self) -> &Runtime {
+        self.0.as_ref().expect("taken only by drop")
+    }
+
+    /// Adds a task, which continues while a thread waits.
+    pub(crate) fn spawn<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+    ) -> Task<T> {
+        Task(self.runtime().spawn(task))
+    }
+
+    /// Blocks this thread until `call` has completed; `None` after the deadline.
+    pub(crate) fn wait<T>(&self, until: Instant, call: impl Future<Output = T>) -> Option<T> {
+        if !may_be_async() {
+            let call = async { tokio::time::timeout_at(until.into(), call).await.ok() };
+            return self.runtime().block_on(call);
+        }
+        // Another thread drives the connection.
+        let drives = self.runtime().spawn(pending::<()>());
+        let ends = EndOnDrop(drives.abort_handle());
+        thread::scope(|scope| {
+            // Dropped before the scope waits for its thread, also if the call panics.
+            let _ends = ends;
+            scope.spawn(|| self.runtime().block_on(drives));
+            wait(until, call)
+        })
+    }
+
+    /// Lets the connection see whether the server has closed it.
+    pub(crate) fn look(&self) {
+        // The first pause polls the socket, and the second one the task of the connection.
+        let look = || {
+            self.runtime().block_on(async {
+                tokio::task::yield_now().await;
+                tokio::task::yield_now().await;
+            });
+        };
+        if may_be_async() {
+            thread::scope(|scope| drop(scope.spawn(look)));
+        } else {
+            look();
+        }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // As that of `Sockets`.
+        self.0.take().into_iter().for_each(Runtime::shutdown_background);
+    }
+}
+
+/// Returns `true` on a thread that runs async code, where `Runtime::block_on` would panic. Also on
+/// some other threads of a runtime.
+fn may_be_async() -> bool {
+    Handle::try_current().is_ok()
+}
+
+/// Blocks this thread until `call` has completed; `None` after the deadline. Another thread must
+/// drive what the call waits for. It works on any thread, also on one that runs async code.
 pub(crate) fn wait<T>(until: Instant, call: impl Future<Output = T>) -> Option<T> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);

@@ -1,13 +1,15 @@
 //! The store.
 
-use crate::claim::{Claim, Claimed, Statements, number};
-use crate::commit::{Call, NOTIFY, Parameter};
+use crate::claim::{Claim, ClaimSql, Claimed, number};
+use crate::commit::{Call, NOTIFY};
 use crate::error::{is_timeout, store_error, with_sources};
 use crate::floor::{NONE, Shared};
+use crate::quick::Quick;
 use crate::row;
-use crate::session::Session;
+use crate::session::{Scope, Session};
 use crate::settings::Builder;
 use crate::setup::FORMAT;
+use crate::statements::Parameter;
 use std::fmt;
 use std::time::{Duration, Instant};
 use tokio_postgres::Row;
@@ -64,9 +66,7 @@ impl PostgresStore {
 
     /// Runs a query that is a transaction by itself.
     fn query(&mut self, sql: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>, StoreError> {
-        self.session.run(async |client, _, _| {
-            client.query_typed(sql, parameters).await.map_err(store_error)
-        })
+        self.session.run(Scope::Read, async |on, _, _| on.query(sql, parameters).await)
     }
 
     /// The store's clock, in milliseconds.
@@ -77,8 +77,43 @@ impl PostgresStore {
     }
 
     fn claim_by(&mut self, claim: &Claim<'_>) -> Result<Claimed, StoreError> {
-        let statements = Statements::of(&self.session.index);
-        self.session.run(async |client, settings, _| claim.run(client, settings, &statements).await)
+        let sql = ClaimSql::of(&self.session.index);
+        // A claim of 0 jobs is one statement.
+        let scope = if claim.limit.jobs == 0 { Scope::Read } else { Scope::Transaction };
+        self.session.run(scope, async |on, settings, _| claim.run(&on, settings, &sql).await)
+    }
+
+    /// Commits changes of one sort by one statement. `None` if that has written nothing.
+    fn commit_quickly(
+        &mut self,
+        quick: &Quick<'_>,
+    ) -> Result<Option<(Outcome, Option<Timestamp>)>, StoreError> {
+        let sql = &*self.session.index.statement(quick.sql());
+        self.session.run(Scope::Write, async |on, settings, exclusive| {
+            // After a conflict: another transaction has changed the same rows.
+            if exclusive {
+                return Ok(None);
+            }
+            quick.carry_out(&on, sql, &settings.queue, settings.now()).await
+        })
+    }
+
+    /// Commits any changes. Returns their outcomes, and when the first written row is visible.
+    fn commit_by_rules(
+        &mut self,
+        changes: &[Change],
+    ) -> Result<(Vec<Outcome>, Option<Timestamp>), StoreError> {
+        let notify = &*self.session.index.statement(NOTIFY);
+        self.session.run(Scope::Transaction, async |on, settings, exclusive| {
+            let (queue, clock) = (settings.queue.as_str(), settings.now());
+            let call = Call { on, queue, clock, takes_long: false, notify };
+            // After a conflict: another transaction put jobs under the same keys, or the server
+            // ended a deadlock with a user's transaction.
+            if exclusive {
+                call.lock_queue().await?;
+            }
+            call.carry_out(changes).await
+        })
     }
 
     fn queue(&self) -> String {
@@ -86,20 +121,60 @@ impl PostgresStore {
     }
 }
 
+/// Ways to connect.
+impl Builder {
+    /// Connects.
+    ///
+    /// # Errors
+    ///
+    /// As [`PostgresStore::connect`].
+    pub fn connect(self) -> Result<PostgresStore, StoreError> {
+        Ok(PostgresStore::new(Session::open(self.checked()?)?))
+    }
+
+    /// Connects at the first call. So a program can start on several stores
+    /// ([`start_shards`](wheelhouse_durable::Builder::start_shards)) while this one is unreachable.
+    /// The first call that reaches the server checks it, and creates the tables if there are none,
+    /// like [`connect`](Self::connect).
+    ///
+    /// ```no_run
+    /// use wheelhouse_durable::{Durable, Handlers};
+    /// use wheelhouse_store_postgres::PostgresStore;
+    ///
+    /// let urls = ["postgres://shop@one/shop", "postgres://shop@two/shop"];
+    /// let store = |url| PostgresStore::builder(url, "orders")?.connect_later();
+    /// let [one, two] = urls.map(store);
+    /// let timers = Durable::builder(Handlers::new()).start_shards([one?, two?])?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](StoreError::Refused) if a setting is wrong. The first call returns the errors
+    /// of `connect`.
+    pub fn connect_later(self) -> Result<PostgresStore, StoreError> {
+        Ok(PostgresStore::new(Session::later(self.checked()?)?))
+    }
+
+    /// Connects to existing tables to read them: nothing is created, calls that change something
+    /// are refused, and the settings of the server are not checked. A claim of 0 jobs works.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect); [`Refused`](StoreError::Refused) if there are no tables.
+    pub fn connect_to_read(self) -> Result<PostgresStore, StoreError> {
+        Self { only_reads: true, unchecked: true, ..self }.connect()
+    }
+}
+
 impl Store for PostgresStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         self.session.settings.may_write()?;
-        let notify = &*self.session.index.statement(NOTIFY);
-        let (outcomes, first) = self.session.run(async |client, settings, exclusive| {
-            let (queue, clock) = (settings.queue.as_str(), settings.now());
-            let call = Call { client, queue, clock, takes_long: false, notify };
-            // After a conflict: another transaction put jobs under the same keys, or the server
-            // ended a deadlock with a user's transaction.
-            if exclusive {
-                call.lock_queue().await?;
-            }
-            call.carry_out(changes).await
-        })?;
+        let quick = Quick::of(changes).map(|quick| self.commit_quickly(&quick)).transpose()?;
+        let (outcomes, first) = match quick.flatten() {
+            Some((outcome, first)) => (vec![outcome; changes.len()], first),
+            None => self.commit_by_rules(changes)?,
+        };
         first.into_iter().for_each(|at| self.floors.lock().wrote(row::millis(at)));
         Ok(outcomes)
     }

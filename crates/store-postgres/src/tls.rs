@@ -1,7 +1,6 @@
 //! Encryption of connections: with the feature `tls`, if the URL has `sslmode=require`.
 
 use crate::settings::Builder;
-use tokio_postgres::Error;
 use tokio_postgres::config::SslMode;
 use wheelhouse_durable::store::StoreError;
 
@@ -55,19 +54,4 @@ pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
         .with_root_certificates(roots)
         .with_no_client_auth();
     Ok(Tls::new(config))
-}
-
-/// Returns `true` if the server's certificate was not accepted. A retry does not help.
-pub(crate) fn is_untrusted(error: &Error) -> bool {
-    #[cfg(feature = "tls")]
-    {
-        let source = std::error::Error::source(error);
-        let io = source.and_then(|source| source.downcast_ref::<std::io::Error>());
-        io.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<rustls::Error>())
-    }
-    #[cfg(not(feature = "tls"))]
-    {
-        let _ = error;
-        false
-    }
 }

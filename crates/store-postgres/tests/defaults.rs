@@ -71,7 +71,12 @@ fn a_programs_transactions_rely_on_no_default() {
          ALTER DATABASE postgres SET client_encoding = 'LATIN1';
          ALTER DATABASE postgres SET timezone = 'Pacific/Apia';
          ALTER DATABASE postgres SET datestyle = 'German';
-         ALTER DATABASE postgres SET bytea_output = 'escape'",
+         ALTER DATABASE postgres SET bytea_output = 'escape';
+         DO $$ BEGIN
+            IF pg_catalog.current_setting('transaction_timeout', true) IS NOT NULL THEN
+                ALTER DATABASE postgres SET transaction_timeout = '200ms';
+            END IF;
+         END $$",
     );
     let (sender, ran) = channel();
     let handlers = Handlers::new().on("work/1", move |_, name: String| {

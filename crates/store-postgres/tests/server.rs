@@ -12,7 +12,7 @@ use wheelhouse_durable::store::{
     Change, ClaimLimit, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
 };
 use wheelhouse_store_postgres::{PostgresStore, ack_in, commit_in, tokio_postgres};
-use wheelhouse_test_servers::Server;
+use wheelhouse_test_servers::{Server, wait_until};
 
 fn key(name: &str) -> Key {
     Key::new(name).unwrap()
@@ -141,6 +141,38 @@ fn many_may_write_the_same_keys() {
         }
     });
     assert!(rows(&mut store) <= 10);
+}
+
+/// A transaction of the user moves a job while the store cancels it by one statement. The statement
+/// waits, finds that the row has changed, and is undone. Then the commit is repeated by the rules.
+#[test]
+fn a_row_that_changes_during_a_commit_of_one_statement_is_no_error() {
+    let Some(url) = shared() else { return };
+    let queue = queue();
+    let mut store = PostgresStore::connect(&url, &queue).unwrap();
+    store.commit(&[put("a", 1_000_000), put("b", 1_000_000)]).unwrap();
+    std::thread::scope(|scope| {
+        run(async {
+            let (mut shop, watch) = (connect(&url).await, connect(&url).await);
+            let transaction = shop.transaction().await.unwrap();
+            let own = transaction.query_one("SELECT pg_backend_pid()", &[]).await.unwrap();
+            let own: i32 = own.get(0);
+            let later = Change::Move { key: key("b"), when: When::After(Duration::from_secs(9)) };
+            assert_eq!(commit_in(&transaction, &queue, &[later]).await.unwrap(), [Outcome::Done]);
+            let cancels = ["a", "b"].map(|name| Change::Cancel { key: key(name) });
+            let store = &mut store;
+            let cancelled = scope.spawn(move || store.commit(&cancels));
+            let blocked = "SELECT count(*) FROM pg_stat_activity
+                WHERE $1 = ANY (pg_blocking_pids(pid))";
+            while watch.query_one(blocked, &[&own]).await.unwrap().get::<_, i64>(0) == 0 {
+                tokio::task::yield_now().await;
+            }
+            transaction.commit().await.unwrap();
+            let outcomes = cancelled.join().unwrap().expect("a commit succeeds");
+            assert_eq!(outcomes, [Outcome::Cancelled; 2]);
+        });
+    });
+    assert_eq!(rows(&mut store), 0);
 }
 
 /// Another program claims the job that the transaction saw as the first, and does not see the job
@@ -279,12 +311,31 @@ fn newer_and_foreign_databases_are_not_touched() {
     assert!(matches!(PostgresStore::connect("no url", "a"), Err(StoreError::Refused(_))));
 }
 
-/// For monitoring.
+/// A transaction elsewhere keeps the rows of jobs that have ended. An operator sees their number.
 #[test]
 fn dead_rows_are_shown() {
-    let Some(url) = shared() else { return };
-    let mut store = PostgresStore::connect(&url, &queue()).unwrap();
-    let mut names = Vec::new();
-    store.gauges(&mut |name, _| names.push(name)).unwrap();
-    assert_eq!(names, ["dead_rows"]);
+    let Some(server) = Server::postgres() else { return };
+    let url = common::url(&server);
+    let mut store = PostgresStore::connect(&url, "orders").unwrap();
+    let jobs: Vec<_> = (0..100).map(|n| put(&format!("{n}"), 900_000)).collect();
+    store.commit(&jobs).unwrap();
+    let mut dead_rows = || {
+        let mut gauges = Vec::new();
+        store.gauges(&mut |name, value| gauges.push((name, value))).unwrap();
+        let [("dead_rows", rows)] = gauges[..] else { panic!("{gauges:?}") };
+        rows
+    };
+    assert_eq!(dead_rows(), 0);
+    run(async {
+        let reader = connect(&url).await;
+        let snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM wheelhouse.job LIMIT 1";
+        reader.batch_execute(snapshot).await.unwrap();
+        let mut ends = PostgresStore::connect(&url, "orders").unwrap();
+        let cancel = |n| Change::Cancel { key: key(&format!("{n}")) };
+        ends.commit(&(0..100).map(cancel).collect::<Vec<_>>()).unwrap();
+        // The server adds the counts of a connection up when it ends, or some seconds later.
+        drop(ends);
+        wait_until("the rows are counted", || dead_rows() > 0);
+        assert_eq!(dead_rows(), 100);
+    });
 }

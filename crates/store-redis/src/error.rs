@@ -1,6 +1,5 @@
 //! Errors of a server and of its connections, as errors of the store.
 
-use crate::tls::is_untrusted;
 use redis::{ErrorKind, RedisError};
 use wheelhouse_durable::store::StoreError;
 
@@ -35,10 +34,28 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
     }
 }
 
+/// Returns `true` if the server's certificate was not accepted. A retry does not help.
+fn is_untrusted(error: &RedisError) -> bool {
+    #[cfg(feature = "tls")]
+    {
+        use std::error::Error;
+        let source = error.source().and_then(|source| source.downcast_ref());
+        let io = source.and_then(|source: &std::sync::Arc<dyn Error + Send + Sync>| {
+            source.downcast_ref::<std::io::Error>()
+        });
+        io.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<rustls::Error>())
+    }
+    #[cfg(not(feature = "tls"))]
+    {
+        let _ = error;
+        false
+    }
+}
+
 /// The error codes of a server that does not have the queue now: it is a replica, it still loads
 /// its files, it is not part of its cluster, or the slot has moved. Nothing was carried out.
 /// Another server has the queue, or will have it soon.
-const LACKS_QUEUE: [&str; 10] = [
+const LACKS_QUEUE: [&str; 9] = [
     "READONLY",
     "LOADING",
     "MASTERDOWN",
@@ -48,7 +65,6 @@ const LACKS_QUEUE: [&str; 10] = [
     "ASK",
     "NOREPLICAS",
     "UNBLOCKED",
-    "FAILOVER",
 ];
 
 /// Returns `true` if the queue is, or will be, on another server, and the call was not carried out.
@@ -75,5 +91,56 @@ fn by_code(error: &RedisError) -> StoreError {
             StoreError::Refused(format!("{error}; check the URL, its user and password"))
         }
         _ => StoreError::Io(std::io::Error::other(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LACKS_QUEUE, lacks_queue, store_error};
+    use redis::{RedisError, parse_redis_value};
+    use wheelhouse_durable::store::StoreError;
+
+    /// The error that a line of a server's answer becomes.
+    fn error(line: &str) -> RedisError {
+        let answer = parse_redis_value(format!("-{line}\r\n").as_bytes());
+        answer.and_then(redis::Value::extract_error).expect_err("it is an error")
+    }
+
+    /// The answers of a server that is a replica, or loads its files, or is no longer responsible:
+    /// to a command, to a script, and to a script of Redis 6.
+    #[test]
+    fn each_code_of_a_server_that_lacks_the_queue_is_known() {
+        for code in LACKS_QUEUE {
+            let script = "ERR Error running script (call to f_0a1b): @user_script:9:";
+            for line in [
+                format!("{code} 7000 127.0.0.1:7001"),
+                format!("{code} not now script: f_0a1b, on @user_script:9."),
+                format!("{script} @user_script: 9: -{code} not now"),
+            ] {
+                assert!(lacks_queue(&error(&line)), "{line}");
+                let told = store_error(error(&line));
+                assert!(matches!(told, StoreError::Unavailable(_)), "{line}: {told:?}");
+            }
+            let page = include_str!("lib.rs");
+            assert!(page.contains(&format!("`{code}`")), "{code} is not documented");
+        }
+    }
+
+    #[test]
+    fn other_errors_are_not_taken_for_a_server_that_lacks_the_queue() {
+        for line in [
+            "ERR unknown command 'EVALSHA'",
+            "ERR the word READONLY in a text",
+            "OOM command not allowed when used memory > 'maxmemory'.",
+            "MISCONF Redis is configured to save RDB snapshots",
+            "WRONGTYPE Operation against a key holding the wrong kind of value",
+            "NOPERM this user has no permissions",
+            "NOAUTH Authentication required.",
+            "NOSCRIPT No matching script.",
+            "BUSY Redis is busy running a script.",
+            "EPOCH",
+        ] {
+            assert!(!lacks_queue(&error(line)), "{line}");
+        }
     }
 }

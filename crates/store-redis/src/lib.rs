@@ -55,9 +55,10 @@
 //!
 //! A failover moves the queue to another server, and may leave connections to the old one open. An
 //! answer which says that a server does not have the queue now (`READONLY`, `LOADING`,
-//! `MASTERDOWN`, `CLUSTERDOWN`, `TRYAGAIN`, `MOVED`, `ASK`, `NOREPLICAS`) closes the connection.
-//! Such a call was not carried out. So the store looks for the server that has the queue, with
-//! growing pauses, and repeats the call there, for at most its [timeout](Builder::timeout).
+//! `MASTERDOWN`, `CLUSTERDOWN`, `TRYAGAIN`, `MOVED`, `ASK`, `NOREPLICAS`, `UNBLOCKED`) closes the
+//! connection. Such a call was not carried out. So the store looks for the server that has the
+//! queue, with growing pauses, and repeats the call there, for at most its
+//! [timeout](Builder::timeout).
 //!
 //! | you have | give the store |
 //! |---|---|
@@ -75,16 +76,28 @@
 //! checked against the machine's roots, or against those of `Builder::root_certificates`. The first
 //! connection makes `ring` the default provider of rustls in this process, if there is none.
 //!
+//! # Crate features
+//!
+//! | feature | adds | by default |
+//! |---|---|---|
+//! | `tls` | encrypted connections: `rediss://` | off |
+//!
 //! # Outages
 //!
 //! If a call cannot connect, it retries with growing pauses until its [timeout](Builder::timeout),
 //! and then fails ([`Unavailable`](StoreError::Unavailable)). A call whose connection breaks while
 //! it waits for the answer fails at once: it may have been carried out or not.
 //!
+//! A server that has become a replica still answers reads. So after a failover that leaves
+//! connections open, `find`, `jobs` and `dead` can return old jobs until the next change or claim
+//! of the same connection, which replaces it.
+//!
 //! # Costs
 //!
 //! A change takes about 10 us of the server's one core, less in batches. A job with a payload of 64
 //! bytes takes about 350 bytes of memory. Listing all jobs takes memory for one page.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod check;
 mod commit;

@@ -65,11 +65,11 @@ fn read_dead(letter: &[u8]) -> Option<Dead> {
     })
 }
 
-/// Policy and payload as one value: the policy's length in four bytes, the policy, the payload.
-pub(crate) fn body(policy: &str, payload: &[u8]) -> Result<Vec<u8>, StoreError> {
+/// The first part of a body: the policy's length in four bytes, the policy, the payload.
+pub(crate) fn policy_length(policy: &str) -> Result<[u8; 4], StoreError> {
     let length = u32::try_from(policy.len())
         .map_err(|_| StoreError::Refused("a policy has at most 4 GiB".into()))?;
-    Ok([&length.to_be_bytes(), policy.as_bytes(), payload].concat())
+    Ok(length.to_be_bytes())
 }
 
 fn split_body(body: &[u8]) -> Option<(&[u8], &[u8])> {

@@ -1,11 +1,10 @@
 //! Settings of a store.
 
-use crate::connection::Connection;
-use crate::store::RedisStore;
 use std::time::Duration;
 use wheelhouse_durable::store::{StoreError, Timestamp};
 
-/// Configures and connects a [`RedisStore`]: see [`RedisStore::builder`].
+/// Configures and connects a [`RedisStore`](crate::RedisStore): see
+/// [`RedisStore::builder`](crate::RedisStore::builder).
 #[derive(Clone)]
 #[must_use = "nothing is connected before `connect`"]
 pub struct Builder {
@@ -101,48 +100,17 @@ impl Builder {
         self
     }
 
-    /// Connects.
-    ///
-    /// # Errors
-    ///
-    /// As [`RedisStore::connect`].
-    pub fn connect(self) -> Result<RedisStore, StoreError> {
-        Ok(RedisStore::new(Connection::open(self.checked()?)?))
-    }
-
-    fn checked(self) -> Result<Self, StoreError> {
+    pub(crate) fn checked(self) -> Result<Self, StoreError> {
         if self.queue.is_empty() || self.queue.contains(['{', '}']) {
             let why = "the name of a queue must not be empty or have braces, which Redis parses";
             return Err(StoreError::Refused(why.into()));
         }
         #[cfg(feature = "tls")]
-        if self.roots.is_some() && !crate::tls::is_asked_for(&self.url) {
+        if self.roots.is_some() && !is_encrypted(&self.url) {
             let why = "root certificates need encryption: write rediss:// in the URL";
             return Err(StoreError::Refused(why.into()));
         }
         Ok(self)
-    }
-
-    /// Connects at the first call. So a program can start on several stores
-    /// ([`start_shards`](wheelhouse_durable::Builder::start_shards)) while this one is unreachable.
-    /// The first call that reaches the server checks it like [`connect`](Self::connect).
-    ///
-    /// # Errors
-    ///
-    /// [`Refused`](StoreError::Refused) if a setting or the URL is wrong.
-    pub fn connect_later(self) -> Result<RedisStore, StoreError> {
-        Ok(RedisStore::new(Connection::later(self.checked()?)?))
-    }
-
-    /// Connects to an existing queue to read it: the queue is not created, calls that change
-    /// something are refused, and the settings of the server are not checked. A claim of 0
-    /// jobs works. (`kinds` still removes names of kinds that have no job.)
-    ///
-    /// # Errors
-    ///
-    /// As [`connect`](Self::connect); [`Refused`](StoreError::Refused) if there is no such queue.
-    pub fn connect_to_read(self) -> Result<RedisStore, StoreError> {
-        Self { only_reads: true, unchecked: true, ..self }.connect()
     }
 
     /// Fails if the store is connected to read.
@@ -168,7 +136,7 @@ type Now = dyn Fn() -> Timestamp + Send + Sync;
 
 /// A clock to use instead of the server's, if any.
 #[derive(Clone, Default)]
-pub(crate) struct Clock(Option<std::sync::Arc<Now>>);
+pub(crate) struct Clock(pub(crate) Option<std::sync::Arc<Now>>);
 
 impl Clock {
     /// The argument for the scripts: the time in milliseconds, or empty for the server's clock.
@@ -181,4 +149,9 @@ impl std::fmt::Debug for Clock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(if self.0.is_some() { "the caller's" } else { "the server's" })
     }
+}
+
+/// Returns `true` if the URL asks for encryption.
+pub(crate) fn is_encrypted(url: &str) -> bool {
+    ["rediss://", "valkeys://"].iter().any(|scheme| url.starts_with(scheme))
 }

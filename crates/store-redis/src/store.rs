@@ -1,6 +1,6 @@
 //! The store.
 
-use crate::commit::{self, AT_ONCE, millis};
+use crate::commit::{self, AT_ONCE, Arguments, millis};
 use crate::connection::{Connection, Scripts};
 use crate::listen::{Listener, listen};
 use crate::row;
@@ -146,6 +146,40 @@ impl RedisStore {
     }
 }
 
+/// Ways to connect.
+impl Builder {
+    /// Connects.
+    ///
+    /// # Errors
+    ///
+    /// As [`RedisStore::connect`].
+    pub fn connect(self) -> Result<RedisStore, StoreError> {
+        Ok(RedisStore::new(Connection::open(self.checked()?)?))
+    }
+
+    /// Connects at the first call. So a program can start on several stores
+    /// ([`start_shards`](wheelhouse_durable::Builder::start_shards)) while this one is unreachable.
+    /// The first call that reaches the server checks it like [`connect`](Self::connect).
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](StoreError::Refused) if a setting or the URL is wrong.
+    pub fn connect_later(self) -> Result<RedisStore, StoreError> {
+        Ok(RedisStore::new(Connection::later(self.checked()?)?))
+    }
+
+    /// Connects to an existing queue to read it: the queue is not created, calls that change
+    /// something are refused, and the settings of the server are not checked. A claim of 0
+    /// jobs works. (`kinds` still removes names of kinds that have no job.)
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect); [`Refused`](StoreError::Refused) if there is no such queue.
+    pub fn connect_to_read(self) -> Result<RedisStore, StoreError> {
+        Self { only_reads: true, unchecked: true, ..self }.connect()
+    }
+}
+
 impl Store for RedisStore {
     /// In steps of 512 changes. Each step is carried out completely or not at all. If a later step
     /// fails, the earlier ones stay.
@@ -153,14 +187,12 @@ impl Store for RedisStore {
         self.connection.settings.may_write()?;
         let mut outcomes = Vec::with_capacity(changes.len());
         for some in changes.chunks(AT_ONCE) {
-            let mut arguments = Vec::new();
-            for change in some {
-                commit::add(&mut arguments, change)?;
-            }
+            let mut arguments = Arguments::default();
+            some.iter().try_for_each(|change| arguments.add(change))?;
             self.learn_kinds(some)?;
             let answer: Vec<u8> =
                 self.connection.change(&self.scripts.commit, None, |command| {
-                    command.arg(&arguments);
+                    arguments.add_to(command);
                 })?;
             debug_assert_eq!(answer.len(), some.len(), "the script answers each change");
             for letter in answer {

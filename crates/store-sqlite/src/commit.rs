@@ -1,11 +1,17 @@
 //! Changes, within a transaction.
 
+use crate::claim::first_visible;
 use crate::error::store_error;
+use crate::files::with_suffix;
 use crate::row::{self, DEAD, columns, millis, number, row_columns, signed};
-use rusqlite::{Connection, OptionalExtension, Result, params};
+use crate::wake;
+use rusqlite::{Connection, OptionalExtension, Result, Transaction, TransactionBehavior, params};
+use std::collections::BTreeMap;
+use std::path::Path;
 use wheelhouse_durable::store::rules::{Row, Table, apply};
 use wheelhouse_durable::store::{
-    Change, Dead, Entry, Key, Outcome, Put, StoreClock, StoreError, Timestamp, Token, When,
+    Change, Dead, Entry, Key, Kind, Kinds, Outcome, Put, State, StoreClock, StoreError, Timestamp,
+    Token, When,
 };
 
 /// Carries out changes in your transaction: they and your own writes become durable together or not
@@ -17,7 +23,10 @@ use wheelhouse_durable::store::{
 /// process wrote cannot write.
 ///
 /// O(log n) for each change. The present is the machine's wall clock. A program that waits for the
-/// store's next job learns of an earlier one within a second.
+/// store's next job, in this process or another, looks for an earlier one 2 ms after this call and
+/// after your transaction begins to commit, and several times within the next second, in growing
+/// pauses. So it finds the job some milliseconds after the commit. On systems other than Linux it
+/// finds the job when it next polls the store.
 ///
 /// # Errors
 ///
@@ -55,7 +64,8 @@ use wheelhouse_durable::store::{
 /// ```
 pub fn commit_in(transaction: &Connection, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
     // SQLite gives the path of a connection, but not the file that it has open.
-    if let Some(path) = transaction.path().filter(|path| !path.is_empty() && !exists(path)) {
+    let path = transaction.path().filter(|path| !path.is_empty());
+    if let Some(path) = path.filter(|path| !Path::new(path).exists()) {
         return Err(StoreError::Refused(format!(
             "{path} was deleted or renamed while it was open: roll back, and open it again"
         )));
@@ -64,11 +74,10 @@ pub fn commit_in(transaction: &Connection, changes: &[Change]) -> Result<Vec<Out
     let mut batch = Batch::begin(transaction, &clock).map_err(store_error)?;
     let outcomes = batch.apply(changes).map_err(store_error)?;
     batch.finish(&clock).map_err(store_error)?;
+    if batch.is_earlier().map_err(store_error)? {
+        path.iter().for_each(|path| wake::announce(&with_suffix(Path::new(path), "-wal")));
+    }
     Ok(outcomes)
-}
-
-fn exists(path: &str) -> bool {
-    std::path::Path::new(path).exists()
 }
 
 /// Acknowledges a run in your transaction: the effect of the handler and the end of the job become
@@ -85,6 +94,37 @@ pub fn ack_in(transaction: &Connection, key: &Key, token: Token) -> Result<Outco
     Ok(commit_in(transaction, &[ack])?.into_iter().next().unwrap_or(Outcome::Absent))
 }
 
+/// A transaction that takes the write lock at its beginning. Otherwise it would fail if another
+/// process wrote between its first read and its first write.
+pub(crate) fn transaction(connection: &mut Connection) -> Result<Transaction<'_>, StoreError> {
+    let behavior = TransactionBehavior::Immediate;
+    connection.transaction_with_behavior(behavior).map_err(store_error)
+}
+
+/// The result of a commit.
+pub(crate) struct Committed {
+    pub(crate) outcomes: Vec<Outcome>,
+    /// The earliest `visible_at` of the rows that were written.
+    pub(crate) earliest: Option<Timestamp>,
+    /// Other programs may wait for a later job.
+    pub(crate) is_earlier: bool,
+}
+
+/// Carries out changes in one transaction.
+pub(crate) fn commit(
+    connection: &mut Connection,
+    clock: &StoreClock,
+    changes: &[Change],
+) -> Result<Committed, StoreError> {
+    let transaction = transaction(connection)?;
+    let mut batch = Batch::begin(&transaction, clock).map_err(store_error)?;
+    let outcomes = batch.apply(changes).map_err(store_error)?;
+    batch.finish(clock).map_err(store_error)?;
+    let (earliest, is_earlier) = (batch.earliest, batch.is_earlier().map_err(store_error)?);
+    transaction.commit().map_err(store_error)?;
+    Ok(Committed { outcomes, earliest, is_earlier })
+}
+
 /// The changes of one transaction.
 pub(crate) struct Batch<'a> {
     pub(crate) connection: &'a Connection,
@@ -96,6 +136,8 @@ pub(crate) struct Batch<'a> {
     wrote: bool,
     /// The earliest `visible_at` of the rows that were written.
     pub(crate) earliest: Option<Timestamp>,
+    /// The same for the pending rows of each kind.
+    pending: BTreeMap<Kind, Timestamp>,
 }
 
 impl<'a> Batch<'a> {
@@ -108,12 +150,13 @@ impl<'a> Batch<'a> {
         let now = clock.now();
         // From the clock's microseconds, so that numbers grow even after a restore of an old copy.
         let micros = now.0.as_millis().saturating_mul(1000);
-        Ok(Self { connection, now, last: last.max(micros), wrote: false, earliest: None })
+        let (wrote, earliest, pending) = (false, None, BTreeMap::new());
+        Ok(Self { connection, now, last: last.max(micros), wrote, earliest, pending })
     }
 
     /// Carries the changes out, in order.
     pub(crate) fn apply(&mut self, changes: &[Change]) -> Result<Vec<Outcome>> {
-        let now = self.now.1;
+        let now = self.now;
         changes.iter().map(|change| apply(self, change, now)).collect()
     }
 
@@ -125,6 +168,28 @@ impl<'a> Batch<'a> {
             meta.execute([signed(self.last), millis(clock.high_water())])?;
         }
         Ok(())
+    }
+
+    /// Returns `true` if a written row is the first of its kind. Other programs may then wait for
+    /// a later one. Otherwise they wait for the first one or an earlier time: a claim returned it,
+    /// or they were woken for it. O(k log n).
+    pub(crate) fn is_earlier(&self) -> Result<bool> {
+        for (kind, at) in &self.pending {
+            let first = first_visible(self.connection, &Kinds::new([kind.clone()]))?;
+            // A later change of the batch may have moved or removed the row that was at `at`.
+            if first.is_some_and(|first| first >= *at) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Records that a pending row of this kind was written.
+    fn wrote_pending(&mut self, kind: &str, at: Timestamp) {
+        match self.pending.get_mut(kind) {
+            Some(first) => *first = at.min(*first),
+            None => drop(self.pending.insert(kind.into(), at)),
+        }
     }
 
     /// Records that a table was written to: `row`, or `None` if a row was removed.
@@ -175,6 +240,9 @@ impl Table for Batch<'_> {
             job.policy,
         ])?;
         self.wrote(Some(row));
+        if row.state == State::Pending {
+            self.wrote_pending(&job.kind, row.visible_at);
+        }
         Ok(())
     }
 
@@ -196,6 +264,12 @@ impl Table for Batch<'_> {
         ])?;
         debug_assert_eq!(changed, 1, "{key} was read in this transaction");
         self.wrote(Some(row));
+        if row.state == State::Pending {
+            let kind = "SELECT kind FROM job WHERE key = ?1";
+            let mut kind = self.connection.prepare_cached(kind)?;
+            let kind: String = kind.query_row([key.as_bytes()], |row| row.get(0))?;
+            self.wrote_pending(&kind, row.visible_at);
+        }
         Ok(())
     }
 

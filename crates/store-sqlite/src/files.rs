@@ -136,6 +136,11 @@ impl Files {
         Self { main: known(""), journal: known("-wal"), index: known("-shm") }
     }
 
+    /// The paths of the store's file and of its journal.
+    pub(crate) fn paths(&self) -> (&Path, &Path) {
+        (&self.main.0, &self.journal.0)
+    }
+
     /// Checks that each path still leads to the open file.
     ///
     /// # Errors

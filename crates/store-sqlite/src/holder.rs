@@ -19,6 +19,7 @@ use crate::files::{FileId, with_suffix};
 use crate::row::millis;
 use fs4::{FileExt, TryLockError};
 use rusqlite::Connection;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -28,9 +29,9 @@ use wheelhouse_durable::store::{StoreError, Timestamp};
 #[derive(Debug)]
 pub(crate) struct Holder {
     pub(crate) epoch: i64,
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The holder file, locked.
-    _file: File,
+    pub(crate) file: File,
 }
 
 impl Holder {
@@ -45,7 +46,9 @@ impl Holder {
         let (new, path) =
             (with_suffix(path, "-holder.new"), with_suffix(path, &format!("{SUFFIX}{epoch}")));
         // The file gets its name once it is locked and complete.
-        let mut file = File::create(&new)?;
+        // Its holder also reads it: see `wake`.
+        let options = &mut File::options();
+        let mut file = options.read(true).write(true).create(true).truncate(true).open(&new)?;
         if !try_lock(&file)? {
             let why = format!("{} is locked by another process", new.display());
             return Err(StoreError::Unavailable(why.into()));
@@ -57,7 +60,7 @@ impl Holder {
             file.sync_all()?;
         }
         fs::rename(&new, &path)?;
-        Ok(Self { epoch, path, _file: file })
+        Ok(Self { epoch, path, file })
     }
 
     /// Removes the holder file. No row may have this epoch any more. A value that is dropped
@@ -88,24 +91,43 @@ impl Found {
 
 /// All holder files of the store at `path`. O(files in the folder).
 pub(crate) fn all(path: &Path) -> io::Result<Vec<Found>> {
-    let Some(name) = path.file_name() else { return Ok(Vec::new()) };
-    let mut prefix = name.to_owned();
-    prefix.push(SUFFIX);
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder.unwrap_or(Path::new(".")))? {
-        let entry = entry?;
-        let name = entry.file_name().into_encoded_bytes();
-        if let Some(epoch) = name.strip_prefix(prefix.as_encoded_bytes()) {
-            let epoch = std::str::from_utf8(epoch).ok().and_then(|epoch| epoch.parse().ok());
-            found.extend(look_at(entry.path(), epoch)?);
-        }
+    for path in paths(path)? {
+        found.extend(look_at(path)?);
     }
     Ok(found)
 }
 
+/// The paths of all holder files of the store at `path`. O(files in the folder).
+pub(crate) fn paths(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let prefix = prefix(path);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder(path))? {
+        let entry = entry?;
+        if entry.file_name().as_encoded_bytes().starts_with(prefix.as_encoded_bytes()) {
+            paths.push(entry.path());
+        }
+    }
+    Ok(paths)
+}
+
+/// The beginning of the names of the holder files of the store at `path`.
+pub(crate) fn prefix(path: &Path) -> OsString {
+    let mut prefix = path.file_name().unwrap_or_default().to_owned();
+    prefix.push(SUFFIX);
+    prefix
+}
+
+/// The folder of the store at `path`.
+pub(crate) fn folder(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
 /// Opens and reads a holder file; `None` if a holder that closed has just removed it.
-fn look_at(path: PathBuf, epoch: Option<i64>) -> io::Result<Option<Found>> {
+fn look_at(path: PathBuf) -> io::Result<Option<Found>> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let epoch = name.rsplit_once(SUFFIX).and_then(|(_, epoch)| epoch.parse().ok());
     let mut file = match File::open(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file?,

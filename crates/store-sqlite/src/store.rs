@@ -1,7 +1,7 @@
 //! The store.
 
 use crate::claim::{Claim, first_visible};
-use crate::commit::Batch;
+use crate::commit::{Batch, Committed, commit, transaction};
 use crate::error::store_error;
 use crate::files::Files;
 use crate::holder::{self, Holder};
@@ -9,9 +9,11 @@ use crate::open::{Opened, journal_pages, open, open_to_read, verify};
 use crate::reserve::{Reserve, is_full};
 use crate::row::{self, DEAD, entry_columns, signed};
 use crate::schema;
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
+use crate::wake::{self, Watcher};
+use rusqlite::{Connection, OptionalExtension};
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use wheelhouse_durable::store::{
     Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, Store, StoreClock,
@@ -26,6 +28,9 @@ pub struct SqliteStore {
     /// `None` if the store is opened to read.
     writer: Option<(Holder, Reserve)>,
     waker: Option<Waker>,
+    /// Calls the waker when another program has committed an earlier job. `None` without a waker,
+    /// and if the system cannot notify.
+    watcher: Option<Watcher>,
     /// The `visible_at` that the last claim returned, or an earlier one for which it was woken.
     announced: Option<Timestamp>,
     /// The number of pages at which SQLite copies the journal; 0 before the first commit.
@@ -68,8 +73,13 @@ impl SqliteStore {
 
     fn new(opened: Opened, clock: StoreClock) -> Self {
         let Opened { connection, files, writer } = opened;
-        let (waker, announced, journal_pages, syncs) = (None, None, 0, true);
-        Self { connection, files, clock, writer, waker, announced, journal_pages, syncs }
+        let (waker, watcher, announced) = (None, None, None);
+        let (journal_pages, syncs) = (0, true);
+        #[rustfmt::skip]
+        let store = Self {
+            connection, files, clock, writer, waker, watcher, announced, journal_pages, syncs,
+        };
+        store
     }
 
     /// Reads the whole file and checks that the tables, their order and their indexes are
@@ -125,21 +135,6 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Carries out changes in one transaction. Also returns the earliest `visible_at` of the rows
-    /// that they wrote.
-    fn try_commit(
-        (connection, clock): (&mut Connection, &StoreClock),
-        changes: &[Change],
-    ) -> Result<(Vec<Outcome>, Option<Timestamp>), StoreError> {
-        let transaction = transaction(connection)?;
-        let mut batch = Batch::begin(&transaction, clock).map_err(store_error)?;
-        let outcomes = batch.apply(changes).map_err(store_error)?;
-        batch.finish(clock).map_err(store_error)?;
-        let earliest = batch.earliest;
-        transaction.commit().map_err(store_error)?;
-        Ok((outcomes, earliest))
-    }
-
     /// Leases visible jobs, in one transaction.
     fn try_claim(
         (connection, clock): (&mut Connection, &StoreClock),
@@ -155,13 +150,6 @@ impl SqliteStore {
         transaction.commit().map_err(store_error)?;
         Ok((leased, next))
     }
-}
-
-/// A transaction that takes the write lock at its beginning. Otherwise it would fail if another
-/// process wrote between its first read and its first write.
-fn transaction(connection: &mut Connection) -> Result<Transaction<'_>, StoreError> {
-    let behavior = TransactionBehavior::Immediate;
-    connection.transaction_with_behavior(behavior).map_err(store_error)
 }
 
 fn only_to_read() -> StoreError {
@@ -186,19 +174,22 @@ impl Store for SqliteStore {
         self.copy_journal_for(changes.iter().filter(|change| is_waited_for(change)).count())?;
         self.sync(!changes.iter().all(|change| matches!(change, Change::Begin { .. })))?;
         let Self { connection, clock, files, .. } = self;
-        let Some((_, reserve)) = &self.writer else { return Err(only_to_read()) };
+        let Some((holder, reserve)) = &self.writer else { return Err(only_to_read()) };
         files.check(connection)?;
         let new = changes.iter().filter(|change| matches!(change, Change::Put(_))).count();
         let committed = if new == 0 {
-            reserve.lend(connection, |connection| Self::try_commit((connection, clock), changes))
+            reserve.lend(connection, |connection| commit(connection, clock, changes))
         } else {
             let kept = reserve.keep().map_err(StoreError::Io);
-            let committed = kept.and_then(|()| Self::try_commit((connection, clock), changes));
+            let committed = kept.and_then(|()| commit(connection, clock, changes));
             committed.map_err(|error| full(error, new < changes.len()))
         };
-        let (outcomes, earliest) = committed?;
+        let Committed { outcomes, earliest, is_earlier } = committed?;
         // Other programs must find the changes before they are acknowledged.
         files.check(connection)?;
+        if is_earlier {
+            wake::signal(&holder.file);
+        }
         if let Some(earliest) =
             earliest.filter(|at| self.announced.is_none_or(|announced| *at < announced))
         {
@@ -248,7 +239,10 @@ impl Store for SqliteStore {
     }
 
     fn wake_by(&mut self, waker: Waker) {
-        self.waker = Some(waker);
+        self.waker = Some(Arc::clone(&waker));
+        let own = self.writer.as_ref().map(|(holder, _)| holder.path.as_path());
+        // Without it, programs are not woken by others, but they poll the store once a second.
+        self.watcher = Watcher::start(self.files.paths(), own, waker).ok();
     }
 
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
@@ -314,7 +308,11 @@ impl Store for SqliteStore {
     }
 
     /// `wal_bytes`: the length of the journal. It grows during long reads of another program.
+    /// `polls_only`: 1 if other programs cannot wake this one.
     fn gauges(&mut self, each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
+        if self.waker.is_some() && self.watcher.is_none() {
+            each("polls_only", 1);
+        }
         let Some(path) = self.connection.path() else { return Ok(()) };
         if let Ok(journal) = std::fs::metadata(format!("{path}-wal")) {
             each("wal_bytes", journal.len());

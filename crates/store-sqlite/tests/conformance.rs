@@ -29,7 +29,7 @@ impl Bed for InFile {
     }
 
     fn wakes_across_connections(&self) -> bool {
-        false
+        cfg!(target_os = "linux")
     }
 }
 

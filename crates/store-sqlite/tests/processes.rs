@@ -11,6 +11,8 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{Change, ClaimLimit, Outcome, Put, Store, Token};
 use wheelhouse_durable::{Durable, Handlers, Next};
@@ -295,6 +297,48 @@ fn two_processes_share_the_jobs() {
     assert_eq!(done.iter().sum::<u32>(), 1_000, "{done:?}");
     workers.iter_mut().for_each(|(worker, _)| assert!(worker.wait().unwrap().success()));
     assert_eq!(rows(&mut store).len(), 0);
+}
+
+/// How many jobs the processes of the next test share.
+const BACKLOG: u64 = 20_000;
+
+#[test]
+#[ignore = "a child"]
+fn works_until_no_job_is_left() {
+    let runs = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&runs);
+    let handlers = Handlers::new().on_bytes(common::KIND, move |_, _| {
+        count.fetch_add(1, Ordering::Relaxed);
+        Ok(Next::Done)
+    });
+    let timers = Durable::start(SqliteStore::open(file()).unwrap(), handlers).unwrap();
+    println!("ready");
+    while timers.jobs().next().is_some() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    timers.stop();
+    println!("done {}", runs.load(Ordering::Relaxed));
+}
+
+/// No process gets most of the jobs by taking the lock of the file again before others see that it
+/// is free. Run by hand, since a busy machine may give one process little of its time: `cargo test
+/// --release --test processes -- --ignored --nocapture four_processes`.
+#[test]
+#[ignore = "needs an idle machine"]
+fn four_processes_share_a_backlog_evenly() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    // Due when all processes have started.
+    let puts: Vec<_> = (0..BACKLOG).map(|n| put(&format!("{n}"), 3_000)).collect();
+    store.commit(&puts).unwrap();
+    let mut workers: Vec<_> = (0..4).map(|_| child("works_until_no_job_is_left", &path)).collect();
+    let done = workers.iter_mut().map(|(_, lines)| wait_for(lines, "done"));
+    let done: Vec<u64> = done.map(|done| done.parse().unwrap()).collect();
+    workers.iter_mut().for_each(|(worker, _)| assert!(worker.wait().unwrap().success()));
+    println!("of {BACKLOG} jobs the processes ran {done:?}");
+    assert_eq!(done.iter().sum::<u64>(), BACKLOG);
+    assert!(done.iter().all(|runs| *runs > BACKLOG / 8), "{done:?}");
 }
 
 /// Many threads open a new file at once: while one creates the tables, the others see all of them

@@ -241,7 +241,11 @@ pub fn skipped(what: &str, remedy: &str) {
     eprintln!("SKIPPED, no {what} here: {remedy}");
 }
 
-/// Compiles and runs the programs of the guide, here since this crate is not published.
+/// Compiles and runs the programs of the guide and of a README, here since they use the stores,
+/// and this crate is not published.
 #[cfg(doctest)]
 #[doc = include_str!("../../../guide/use.md")]
 struct Guide;
+#[cfg(doctest)]
+#[doc = include_str!("../../durable/README.md")]
+struct Readme;

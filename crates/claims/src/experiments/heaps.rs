@@ -16,7 +16,8 @@ const HEAPS: [&str; 2] = ["binary-heap", "heap-4"];
 pub(super) const LATER: Experiment = Experiment {
     name: "heap-later-insert",
     about: "binary-heap and heap-4 of n random timers: an insertion later than all, at random, \
-        earlier than all; finding the first; a cancel without an index",
+        earlier than all; finding the first; a cancel without an index; on them and list-wheel, a \
+        move of a random timer before or after all others",
     run: later,
 };
 
@@ -25,6 +26,9 @@ type NewDeadline = fn(u64) -> Tick;
 
 /// Insertions averaged in a sample.
 const INSERTIONS: u64 = 256;
+
+/// Moves averaged in a sample: a few of them sink past many descendants.
+const MOVES: u64 = 4_096;
 
 fn later(setup: &Setup, e: &mut Evidence) {
     let mut sweep = Sweep::new("A heap takes a timer", "comparisons and moves of one insertion");
@@ -58,6 +62,13 @@ fn later(setup: &Setup, e: &mut Evidence) {
         });
         sweep.add_hidden(format!("{name}, finding the first"), first);
     }
+    for name in HEAPS.into_iter().chain(["list-wheel"]) {
+        for (place, to) in [("moved before all", 0), ("moved after all", 1 << 40)] {
+            let curve =
+                setup.curve(&setup.scale.sizes(), |n, seed| moved(setup, name, to, n, seed));
+            sweep.add_hidden(format!("{name}, {place}"), curve);
+        }
+    }
     let searched = setup.curve(&setup.scale.linear_sizes(), search);
     e.at_most("C28.1", "A heap finds its first timer in O(1).", sweep.all(&["first"]), Constant);
     let (inversions, pairs) = out_of_order(setup);
@@ -72,8 +83,28 @@ fn later(setup: &Setup, e: &mut Evidence) {
     e.grows("C28.5", quote, sweep.all(&["later than all"]));
     let quote = "An early deadline costs a heap O(log n) at most.";
     e.at_most("C28.6", quote, sweep.all(&["earlier than all"]), Logarithmic);
+    let quote = "Moving a task before all others costs a heap more, the more tasks there are.";
+    e.grows("C28.7", quote, sweep.of(&HEAPS, &["moved before"]));
+    let quote = "Moving it after all others is O(1); in a wheel of lists both are.";
+    let heaps = sweep.of(&HEAPS, &["moved after"]);
+    let all = heaps.chain(sweep.of(&["list-wheel"], &["moved"]));
+    e.at_most("C28.8", quote, all, Constant);
     sweep.add_hidden("entries read by a cancel without an index", searched);
     e.sweep(&sweep);
+}
+
+/// The mean number of steps to move a random one of n timers to a deadline. Each move is undone.
+fn moved(setup: &Setup, name: &str, to: Tick, n: u64, seed: u64) -> f64 {
+    let (mut counted, mut random) = (setup.build(name), random(seed));
+    let ids = counted.fill(Order::Random.delays(n, seed));
+    let mut costs = Costs::default();
+    for _ in 0..MOVES {
+        let id = ids[random.random_range(0..ids.len())];
+        let from = counted.timer.deadline(id).expect("the timer is live");
+        costs.add(counted.work(|timer| timer.reschedule(id, to)).0.total());
+        counted.timer.reschedule(id, from);
+    }
+    costs.mean()
 }
 
 /// The mean number of entries read to find one in the array, as `remove(Object)` of a queue without

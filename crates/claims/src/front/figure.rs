@@ -4,7 +4,7 @@
 use super::{Front, FrontCell, FrontRow, Operation};
 use wheelhouse_present::document::Picture;
 use wheelhouse_present::plot::axis::Axis;
-use wheelhouse_present::plot::chart::Series;
+use wheelhouse_present::plot::chart::{Labels, Series};
 use wheelhouse_present::plot::palette;
 use wheelhouse_present::plot::panels::Panels;
 
@@ -30,7 +30,10 @@ pub fn figure(front: &Front) -> Option<Picture> {
     let subtitle = "Steps counted by the meter; a flat line is constant, a gentle slope \
                     logarithmic, a diagonal linear."
         .to_owned();
-    let panels = Panels { title: title.clone(), subtitle, x, y, panels: SHOWN.map(panel).into() };
+    let panels = Panels {
+        labels: Labels { title: title.clone(), subtitle, x, y },
+        panels: SHOWN.map(panel).into(),
+    };
     Some(Picture { file: "front.svg".to_owned(), title, svg: panels.svg() })
 }
 

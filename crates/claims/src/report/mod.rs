@@ -30,18 +30,15 @@ use wheelhouse_present::table::Table;
 use wheelhouse_present::{html, markdown};
 
 /// The page.
-pub const PAGE: &str = "index.html";
+const PAGE: &str = "index.html";
 /// The same as Markdown. A forge shows a file of this name with the folder.
-pub const MARKDOWN: &str = "README.md";
+const MARKDOWN: &str = "README.md";
 /// The verdicts, for programs.
-pub const VERDICTS: &str = "verdicts.json";
+const VERDICTS: &str = "verdicts.json";
 /// The section for the project's README.
-pub const SUMMARY: &str = "summary.md";
-/// The name of the markers in a README between which the summary is shown.
-pub const SECTION: &str = "claims";
-
+const SUMMARY: &str = "summary.md";
 /// The table of the front, for programs.
-pub const FRONT: &str = "front.json";
+const FRONT: &str = "front.json";
 
 /// Writes the report into a folder, which is created if needed. Returns the path of the page.
 ///

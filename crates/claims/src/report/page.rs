@@ -220,6 +220,8 @@ fn method(input: &ReportInput<'_>) -> Vec<Block> {
         Block::Heading("Accuracy of the classifier".to_owned()),
         Block::Text(CLASSIFIER.to_owned()),
         Block::Table(tables::counted(&input.controls.confusion(&Thresholds::default()).table())),
+        Block::Text(POWER.to_owned()),
+        Block::Table(tables::counted(&input.controls.power(&Thresholds::default()))),
         Block::Heading("Thresholds of our choice".to_owned()),
         Block::Text(THRESHOLDS.to_owned()),
         Block::Table(tables::thresholds(input.judgement, input.controls)),
@@ -247,6 +249,9 @@ const STEPS: &str = "A step is a comparison of two deadlines, a link followed or
 const CLASSIFIER: &str = "One rule on the differences from n to 2n distinguishes constant, \
     logarithmic and linear costs. Here it is applied to costs whose class is known. A count in the \
     column of another class is an error; undecided is not.";
+
+const POWER: &str = "How small a growth does it notice? Each draw is a cost that grows by this \
+    many steps a doubling, next to noise of one to nine steps.";
 
 const THRESHOLDS: &str = "Each threshold, with the statements whose outcome changes if it is \
     halved or doubled, and whether the classifier would still pass its controls.";

@@ -45,10 +45,7 @@ fn draw(chart: &Chart) -> Option<String> {
     let (title, subtitle) = (chart.title.clone(), chart.subtitle.clone());
     Some(
         chart::Chart {
-            title,
-            subtitle,
-            x,
-            y,
+            labels: chart::Labels { title, subtitle, x, y },
             series: series.collect(),
             level: None,
             whisker_gap: 0,

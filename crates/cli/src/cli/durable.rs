@@ -135,8 +135,9 @@ pub(crate) struct Paused {
 #[derive(Debug, Args)]
 pub(crate) struct Place {
     /// A SQLite file, or the URL of a server: redis://HOST/, unix:///SOCKET (Redis),
-    /// postgres://USER@HOST/DATABASE. With TLS, if this command was built with the feature `tls`:
-    /// rediss://.. and ?sslmode=require.
+    /// postgres://USER@HOST/DATABASE. It takes one address: with replicas or Sentinels, that of the
+    /// primary. With TLS, if this command was built with the feature `tls`: rediss://.. and
+    /// ?sslmode=require.
     pub(crate) store: String,
     /// The queue on a server, by the name that the programs use. There is no default.
     #[arg(long, value_name = "NAME")]

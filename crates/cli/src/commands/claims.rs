@@ -1,7 +1,7 @@
 //! `wheelhouse claims`.
 
 use super::play;
-use crate::cli::{ClaimsOptions, Form, PrintedCode};
+use crate::cli::claims::{ClaimsOptions, Form, PrintedCode};
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -5,9 +5,7 @@ use super::summary::Summary;
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::ExitCode;
-use wheelhouse_harness::summary::in_short;
-use wheelhouse_harness::{options, report, store};
-use wheelhouse_present::console::print;
+use wheelhouse_harness::{report, store};
 
 pub(super) fn run(
     dir: &Path,
@@ -34,11 +32,4 @@ pub(super) fn run(
     let page = report::write_with(&run, other.as_ref(), folder)?;
     tell(&run, folder, &page);
     Ok(exit_code(run.failures.len()))
-}
-
-/// Prints the table and the answer that the run printed at its end.
-pub(super) fn print_again(dir: &Path) -> Result<ExitCode> {
-    let run = store::load(dir)?;
-    print(format_args!("{}\n{}", in_short(&run, None).terminal(), options::answer(&run)))?;
-    Ok(ExitCode::SUCCESS)
 }

@@ -4,41 +4,35 @@ use super::ending::out_of_date;
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::ExitCode;
-use wheelhouse_claims::report as claims;
-use wheelhouse_frame::report as service;
+use wheelhouse_frame::report::{REPORT, SUMMARY};
 use wheelhouse_present::files::link_from;
 use wheelhouse_present::splice::{self, SpliceResult};
 
-/// The file of a summary, the name of its section in a README, and the text and page of the link to
-/// the full report.
+/// The name of the section of a summary in a README, and the text and page of the link to the full
+/// report.
 pub(super) struct Summary {
-    file: &'static str,
     section: &'static str,
     rest: (&'static str, &'static str),
 }
 
-const CLAIMS: Summary = Summary {
-    file: claims::SUMMARY,
-    section: claims::SECTION,
-    rest: ("All claims, with data and plots", claims::MARKDOWN),
-};
+/// A file that only reports of claims have.
+const VERDICTS: &str = "verdicts.json";
 
-const SERVICE: Summary = Summary {
-    file: service::SUMMARY,
-    section: "service",
-    rest: ("All tables of this run", service::REPORT),
-};
+const CLAIMS: Summary =
+    Summary { section: "claims", rest: ("All claims, with data and plots", "README.md") };
+
+const SERVICE: Summary = Summary { section: "service", rest: ("All tables of this run", REPORT) };
 
 impl Summary {
     /// The kind of the report in a folder; `None` if it has no summary.
     pub(super) fn of(dir: &Path) -> Option<Self> {
-        let kind = if dir.join(claims::VERDICTS).exists() { CLAIMS } else { SERVICE };
-        dir.join(kind.file).exists().then_some(kind)
+        let kind = if dir.join(VERDICTS).exists() { CLAIMS } else { SERVICE };
+        dir.join(SUMMARY).exists().then_some(kind)
     }
 
     /// Inserts the summary into a README. With `check`, only compares.
     pub(super) fn splice(&self, dir: &Path, file: &Path, check: bool) -> Result<ExitCode> {
-        let path = dir.join(self.file);
+        let path = dir.join(SUMMARY);
         let summary = std::fs::read_to_string(&path)
             .with_context(|| format!("cannot read {}", path.display()))?;
         let (text, page) = self.rest;

@@ -8,8 +8,9 @@
 //! ```
 //!
 //! The committer never waits for a batch to grow. Changes that arrive during a commit are
-//! collected, and form the next batch. So a single caller has the latency of the store, and many
-//! callers share one commit.
+//! collected, and form the next batch, in which callers share one commit. A caller that waits for
+//! its change commits it on its own thread if the committer has nothing to do. So a single caller
+//! has the latency of the store.
 //!
 //! If the store fails, waiting callers receive the error. No caller waits for the end of a run, so
 //! the committer keeps that change and retries it: without its ack, a job that has succeeded would
@@ -119,6 +120,29 @@ fn commit(shared: &Shared, batch: Batch) -> Batch {
     }
 }
 
+/// Commits the change of a caller on its own thread. `None` if the committer has to do it.
+pub(crate) fn commit_alone(shared: &Shared, change: &Change) -> Option<Result<Outcome, Error>> {
+    let _turn = shared.queue_of_changes.lead()?;
+    Some(match try_commit(shared, std::slice::from_ref(change)) {
+        Ok(outcomes) => {
+            count_change(shared, change, outcomes[0]);
+            Ok(outcomes[0])
+        }
+        Err(error) => Err(Error::Store(Arc::new(error))),
+    })
+}
+
+/// Commits changes of a caller on its own thread, all or none, without waiting for others.
+pub(crate) fn commit_together(shared: &Shared, changes: &[Change]) -> Result<Vec<Outcome>, Error> {
+    if shared.queue_of_changes.is_closed() {
+        return Err(Error::Stopped);
+    }
+    let outcomes = try_commit(shared, changes).map_err(|error| Error::Store(Arc::new(error)))?;
+    let each = changes.iter().zip(&outcomes);
+    each.for_each(|(change, outcome)| count_change(shared, change, *outcome));
+    Ok(outcomes)
+}
+
 fn try_commit(shared: &Shared, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
     let committed = carry_out(shared, &mut **shared.store.lock(), changes);
     committed.inspect_err(|error| shared.reporter.report_failure(error))
@@ -169,7 +193,8 @@ fn fail(shared: &Shared, batch: Batch, error: &Arc<StoreError>) -> Batch {
     kept
 }
 
-fn tell(shared: &Shared, change: &Change, then: Recipient, outcome: Outcome) {
+/// Counts the effect of a change that was committed.
+fn count_change(shared: &Shared, change: &Change, outcome: Outcome) {
     let (counters, counts) = (&shared.reporter.counters, &shared.reporter.counters.others.counts);
     match (change, outcome) {
         (Change::Put(put), Outcome::Done | Outcome::Replaced) => {
@@ -179,6 +204,11 @@ fn tell(shared: &Shared, change: &Change, then: Recipient, outcome: Outcome) {
         (Change::Move { .. }, Outcome::Done) => count(&counts.refreshed),
         _ => {}
     }
+}
+
+fn tell(shared: &Shared, change: &Change, then: Recipient, outcome: Outcome) {
+    count_change(shared, change, outcome);
+    let counts = &shared.reporter.counters.others.counts;
     match then {
         Recipient::Tell(promise) => promise.keep(Ok(outcome)),
         Recipient::Ended(ended) => ended.tell(&shared.reporter, outcome),

@@ -102,9 +102,12 @@ impl Parts {
     ) -> Result<(Shared, Claim), StartError> {
         let (sender, inbox) = unbounded();
         let mut beside = store.beside()?;
-        let waker = sender.clone();
-        let claims = beside.as_mut().unwrap_or(&mut store);
-        claims.wake_by(Arc::new(move || waker.send(Message::Ask).unwrap_or_default()));
+        // Without handlers no claimer waits for jobs.
+        if !self.handlers.is_empty() {
+            let waker = sender.clone();
+            let claims = beside.as_mut().unwrap_or(&mut store);
+            claims.wake_by(Arc::new(move || waker.send(Message::Ask).unwrap_or_default()));
+        }
         let store: SharedStore = Arc::new(FairMutex::new(store));
         let claims =
             beside.map_or_else(|| Arc::clone(&store), |store| Arc::new(FairMutex::new(store)));

@@ -3,11 +3,11 @@
 use super::Shared;
 use super::shard::shard_of;
 use crate::claim::Recipient;
-use crate::commit::Commit;
+use crate::commit::{Commit, commit_alone, commit_together};
 use crate::error::Error;
 use crate::observe::Snapshot;
-use crate::plan::Policy;
-use crate::store::{Change, Dead, Entry, Key, Outcome, Put, State, Timestamp, When};
+use crate::plan::{Policy, Scheduled};
+use crate::store::{Change, Dead, Entry, Key, Outcome, Put, State, StoreError, Timestamp, When};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -97,13 +97,70 @@ impl Timers {
         Err(failed.into_iter().next().map_or(Error::Stopped, |(_, error)| Error::from(error)))
     }
 
+    /// Schedules up to 512 jobs in one commit, and waits until it is durable. After a crash either
+    /// all of them exist or none. The jobs are made by [`Plan::put`](crate::Plan::put). One whose
+    /// key is taken stays out, or replaces the other job, as its plan says.
+    ///
+    /// Takes as long as one commit. Changes that were submitted before, and not waited for, may be
+    /// committed later.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use wheelhouse_durable::store::MemoryStore;
+    /// # use wheelhouse_durable::{Durable, Handlers, Scheduled};
+    /// # let timers = Durable::start(MemoryStore::new(), Handlers::new())?;
+    /// let (hour, day) = (Duration::from_secs(3_600), Duration::from_secs(86_400));
+    /// let remind = timers.after(hour).key("remind 17").put("remind/1", "17")?;
+    /// let close = timers.after(day).key("close 17").put("close/1", "17")?;
+    /// assert_eq!(timers.schedule_all([remind, close])?, [Scheduled::Created; 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`], also if the jobs are too many, or belong to several
+    /// [stores](Self::shard_of); [`Error::Reserved`]; [`Error::Stopped`].
+    pub fn schedule_all(
+        &self,
+        jobs: impl IntoIterator<Item = Put>,
+    ) -> Result<Vec<Scheduled>, Error> {
+        /// A store on Redis carries out more changes in several steps.
+        const MOST: usize = 512;
+        let refused = |why: String| Err(Error::from(StoreError::Refused(why)));
+        let changes: Vec<Change> = jobs.into_iter().map(Change::Put).collect();
+        if changes.len() > MOST {
+            return refused(format!("{} jobs in one commit: at most {MOST}", changes.len()));
+        }
+        let mut shard = None;
+        for change in &changes {
+            let Change::Put(Put { key, .. }) = change else { unreachable!("made above") };
+            if key.is_reserved() {
+                return Err(Error::Reserved(key.clone()));
+            }
+            let its = self.shard(key);
+            if !std::ptr::eq(*shard.get_or_insert(its), its) {
+                let why = "the jobs of one commit belong to several stores: choose keys with the \
+                           same `shard_of`";
+                return refused(why.into());
+            }
+        }
+        let Some(shard) = shard else { return Ok(Vec::new()) };
+        let scheduled = |outcome| match outcome {
+            Outcome::Duplicate => Scheduled::Kept,
+            Outcome::Replaced => Scheduled::Changed,
+            _ => Scheduled::Created,
+        };
+        Ok(commit_together(shard, &changes)?.into_iter().map(scheduled).collect())
+    }
+
     /// Cancels a job, and waits until the change is durable.
     ///
     /// # Errors
     ///
     /// [`Error::Key`]; [`Error::Store`]; [`Error::Stopped`].
     pub fn cancel(&self, key: impl AsRef<[u8]>) -> Result<Cancel, Error> {
-        self.submit_cancel(key)?.wait()
+        let key = Key::new(key)?;
+        self.commit(&key, Change::Cancel { key: key.clone() }, cancel_of)
     }
 
     /// Like [`cancel`](Self::cancel), but returns a [`Commit`] at once.
@@ -113,11 +170,7 @@ impl Timers {
     /// [`Error::Key`].
     pub fn submit_cancel(&self, key: impl AsRef<[u8]>) -> Result<Commit<Cancel>, Error> {
         let key = Key::new(key)?;
-        Ok(self.submit(&key, Change::Cancel { key: key.clone() }, |outcome, _| match outcome {
-            Outcome::Cancelled => Ok(Cancel::Cancelled),
-            Outcome::Running => Ok(Cancel::Running),
-            _ => Ok(Cancel::Absent),
-        }))
+        Ok(self.submit(&key, Change::Cancel { key: key.clone() }, cancel_of))
     }
 
     /// Moves a job to `delay` from now, and waits until the change is durable.
@@ -127,7 +180,8 @@ impl Timers {
     /// [`Error::Absent`]; [`Error::Running`] if the run has begun; [`Error::Key`];
     /// [`Error::Store`]; [`Error::Stopped`].
     pub fn refresh(&self, key: impl AsRef<[u8]>, delay: Duration) -> Result<(), Error> {
-        self.submit_move(key, When::After(delay))?.wait()
+        let (key, when) = (Key::new(key)?, When::After(delay));
+        self.commit(&key, Change::Move { key: key.clone(), when }, moved_of)
     }
 
     /// Moves a job to a time or by a delay, without waiting.
@@ -137,15 +191,7 @@ impl Timers {
     /// [`Error::Key`]. The [`Commit`] returns the other errors of [`refresh`](Self::refresh).
     pub fn submit_move(&self, key: impl AsRef<[u8]>, when: When) -> Result<Commit<()>, Error> {
         let key = Key::new(key)?;
-        Ok(self.submit(
-            &key,
-            Change::Move { key: key.clone(), when },
-            |outcome, key| match outcome {
-                Outcome::Done => Ok(()),
-                Outcome::Running => Err(Error::Running(key.clone())),
-                _ => Err(Error::Absent(key.clone())),
-            },
-        ))
+        Ok(self.submit(&key, Change::Move { key: key.clone(), when }, moved_of))
     }
 
     /// Turns a dead letter back into a job that is due `delay` from now, and waits until the change
@@ -158,12 +204,11 @@ impl Timers {
     pub fn revive(&self, dead: &Dead, delay: Duration) -> Result<(), Error> {
         let (generation, when) = (dead.job.generation, When::After(delay));
         let revive = Change::Revive { generation, when };
-        let commit = self.submit(&dead.job.key, revive, |outcome, key| match outcome {
+        self.commit(&dead.job.key, revive, |outcome, key| match outcome {
             Outcome::Done => Ok(()),
             Outcome::Duplicate => Err(Error::Duplicate(key.clone())),
             _ => Err(Error::Absent(key.clone())),
-        });
-        commit.wait()
+        })
     }
 
     /// Removes a dead letter, and waits until the change is durable. Returns `false` if it is
@@ -174,7 +219,7 @@ impl Timers {
     /// [`Error::Store`], [`Error::Stopped`].
     pub fn forget(&self, dead: &Dead) -> Result<bool, Error> {
         let forget = Change::Forget { generation: dead.job.generation };
-        self.submit(&dead.job.key, forget, |outcome, _| Ok(outcome == Outcome::Done)).wait()
+        self.commit(&dead.job.key, forget, |outcome, _| Ok(outcome == Outcome::Done))
     }
 
     /// The job that has the key, as it is stored.
@@ -268,6 +313,38 @@ impl Timers {
         let (commit, promise) = Commit::new(key.clone(), answer);
         self.shard(key).queue_of_changes.put_patiently(change, Recipient::Tell(promise));
         commit
+    }
+
+    /// Like [`submit`](Self::submit), and waits until the change is durable.
+    pub(crate) fn commit<T>(
+        &self,
+        key: &Key,
+        change: Change,
+        answer: fn(Outcome, &Key) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if key.is_reserved() {
+            return Err(Error::Absent(key.clone()));
+        }
+        match commit_alone(self.shard(key), &change) {
+            Some(outcome) => answer(outcome?, key),
+            None => self.submit(key, change, answer).wait(),
+        }
+    }
+}
+
+fn cancel_of(outcome: Outcome, _: &Key) -> Result<Cancel, Error> {
+    Ok(match outcome {
+        Outcome::Cancelled => Cancel::Cancelled,
+        Outcome::Running => Cancel::Running,
+        _ => Cancel::Absent,
+    })
+}
+
+fn moved_of(outcome: Outcome, key: &Key) -> Result<(), Error> {
+    match outcome {
+        Outcome::Done => Ok(()),
+        Outcome::Running => Err(Error::Running(key.clone())),
+        _ => Err(Error::Absent(key.clone())),
     }
 }
 

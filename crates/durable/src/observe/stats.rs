@@ -252,7 +252,8 @@ pub struct Snapshot {
     /// Jobs leased and not ended.
     pub in_flight: usize,
     /// For how long the oldest waiting job could have begun, among the kinds that have a handler.
-    /// The value is at most a minute old.
+    /// The value is at most a minute old. The PostgreSQL store may leave out jobs while a
+    /// transaction stays open: see its documentation.
     pub overdue: Duration,
     /// Figures of the storage, such as `wal_bytes` of a SQLite file and `dead_rows` of PostgreSQL.
     /// They are at most a minute old, and summed over several stores.

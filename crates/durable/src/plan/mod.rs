@@ -240,22 +240,41 @@ impl<A> Plan<'_, A> {
         kind: impl Into<Kind>,
         payload: impl Into<Vec<u8>>,
     ) -> Result<A, Error> {
-        self.submit_bytes(kind, payload).wait()
+        let (timers, answer) = (self.timers, self.answer);
+        match self.changed(kind, payload) {
+            Ok(Ok(put)) => timers.commit(&put.key.clone(), Change::Put(put), answer),
+            Ok(Err(key)) => answer(Outcome::Duplicate, &key),
+            Err((error, _)) => Err(error),
+        }
     }
 
     /// Like [`schedule_bytes`](Self::schedule_bytes), but returns a [`Commit`] to wait for or to
     /// await. Plans submitted together are committed together. Blocks only while 65,536 changes are
-    /// not committed yet.
+    /// not committed yet. With [`updating`](Self::updating), it reads the store first.
     pub fn submit_bytes(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Commit<A> {
-        let (timers, answer, updates) =
-            (self.timers, self.answer, self.if_taken == IfTaken::Update);
+        let (timers, answer) = (self.timers, self.answer);
+        match self.changed(kind, payload) {
+            Ok(Ok(put)) => timers.submit(&put.key.clone(), Change::Put(put), answer),
+            Ok(Err(key)) => Commit::told(key, Outcome::Duplicate, answer),
+            Err((error, key)) => Commit::refused(key, error),
+        }
+    }
+
+    /// Returns the job to put; its key if the job that has the key is the same already; or the
+    /// error of [`put`](Self::put), and the key.
+    fn changed(
+        self,
+        kind: impl Into<Kind>,
+        payload: impl Into<Vec<u8>>,
+    ) -> Result<Result<Put, Key>, (Error, Key)> {
+        let (timers, updates) = (self.timers, self.if_taken == IfTaken::Update);
         let key = self.key.clone().ok().flatten();
         let put = self.put(kind, payload);
         let put = if updates { put.and_then(|put| timers.update(put)) } else { put.map(Some) };
+        let key = || key.unwrap_or_else(made_key);
         match put {
-            Ok(Some(put)) => timers.submit(&put.key.clone(), Change::Put(put), answer),
-            Ok(None) => Commit::told(key.unwrap_or_else(made_key), Outcome::Duplicate, answer),
-            Err(error) => Commit::refused(key.unwrap_or_else(made_key), error),
+            Ok(put) => Ok(put.ok_or_else(key)),
+            Err(error) => Err((error, key())),
         }
     }
 
@@ -270,7 +289,8 @@ impl<A> Plan<'_, A> {
         kind: impl Into<Kind>,
         payload: &T,
     ) -> Result<A, Error> {
-        self.submit(kind, payload).wait()
+        let payload = serde_json::to_vec(payload).map_err(unwritable)?;
+        self.schedule_bytes(kind, payload)
     }
 
     /// Like [`schedule`](Self::schedule), but returns a [`Commit`]: see
@@ -285,11 +305,15 @@ impl<A> Plan<'_, A> {
             Ok(payload) => self.submit_bytes(kind, payload),
             Err(error) => {
                 let key = self.key.ok().flatten().unwrap_or_else(made_key);
-                let why = format!("the payload cannot be written as JSON: {error}");
-                Commit::refused(key, Error::Payload(why))
+                Commit::refused(key, unwritable(error))
             }
         }
     }
+}
+
+#[cfg(feature = "serde")]
+fn unwritable(error: serde_json::Error) -> Error {
+    Error::Payload(format!("the payload cannot be written as JSON: {error}"))
 }
 
 /// A unique key: 128 bits of the hasher that the standard library seeds at random.

@@ -6,7 +6,8 @@ use std::time::Duration;
 /// A time: a delay from the store's present, or a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// After this delay from the store's present, rounded up to a millisecond.
+    /// After this delay from the store's present, rounded up to a millisecond. Without a delay: at
+    /// the present, rounded down, so that the next claim finds the job.
     After(Duration),
     /// At this time. A past time is due at once.
     At(Timestamp),

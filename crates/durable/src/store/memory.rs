@@ -86,11 +86,11 @@ impl fmt::Debug for MemoryStore {
 
 impl Store for MemoryStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
-        let (now, now_up) = self.clock.now();
+        let now = self.clock.now();
         let mut inner = self.inner.lock();
-        let mut rows = Rows { inner: &mut inner, now };
+        let mut rows = Rows { inner: &mut inner, now: now.0 };
         let outcomes = changes.iter().map(|change| {
-            let Ok(outcome) = rules::apply(&mut rows, change, now_up);
+            let Ok(outcome) = rules::apply(&mut rows, change, now);
             outcome
         });
         let outcomes = outcomes.collect();
@@ -290,12 +290,12 @@ mod tests {
     use super::*;
 
     fn inner() -> Inner {
-        let (key, now_up) = (Key::new("a").unwrap(), Timestamp::from_millis(7));
+        let (key, now) = (Key::new("a").unwrap(), Timestamp::from_millis(7));
         let (kind, payload, policy) = ("work/1".into(), Vec::new(), String::new());
-        let put = Put { key, kind, payload, policy, when: When::At(now_up), replace: false };
+        let put = Put { key, kind, payload, policy, when: When::At(now), replace: false };
         let mut inner = Inner::default();
-        let mut rows = Rows { inner: &mut inner, now: now_up };
-        assert_eq!(rules::apply(&mut rows, &Change::Put(put), now_up), Ok(Outcome::Done));
+        let mut rows = Rows { inner: &mut inner, now };
+        assert_eq!(rules::apply(&mut rows, &Change::Put(put), (now, now)), Ok(Outcome::Done));
         inner
     }
 

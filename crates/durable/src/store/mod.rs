@@ -47,7 +47,8 @@
 //!
 //! The store's clock alone decides. A call reads it once. It is rounded up to a millisecond where a
 //! delay is added to it, and rounded down where it is compared with `visible_at`, so nothing is
-//! handed out early. A store reads the time through one function, which a test can replace.
+//! handed out early. A delay of zero is not added: the job is due at the present rounded down. A
+//! store reads the time through one function, which a test can replace.
 
 mod change;
 mod clock;

@@ -5,6 +5,7 @@
 //! which implements the rules independently.
 
 use super::{Again, Change, Entry, Key, Kind, Lease, Outcome, Put, State, Timestamp, When};
+use std::time::Duration;
 
 /// The part of a row that changes depend on and modify. The rest is the job itself: key, kind,
 /// payload and policy.
@@ -62,6 +63,9 @@ impl Row {
             && (after.is_sound() || !self.is_sound())
     }
 }
+
+/// The present, rounded down and up.
+type Present = (Timestamp, Timestamp);
 
 /// The rows of a store, within one transaction.
 pub trait Table {
@@ -122,16 +126,12 @@ pub trait Table {
     fn forget(&mut self, generation: u64) -> Result<bool, Self::Error>;
 }
 
-/// Carries out one change. `now` is the store's present, rounded up.
+/// Carries out one change. `now` is the store's present, rounded down and up.
 ///
 /// # Errors
 ///
 /// Those of the storage.
-pub fn apply<T: Table>(
-    table: &mut T,
-    change: &Change,
-    now: Timestamp,
-) -> Result<Outcome, T::Error> {
+pub fn apply<T: Table>(table: &mut T, change: &Change, now: Present) -> Result<Outcome, T::Error> {
     let key = match change {
         Change::Put(new) => return put(table, new, 0, now),
         Change::Revive { generation, when } => return revive(table, *generation, *when, now),
@@ -173,6 +173,14 @@ pub fn claim(row: &Row, lease: Lease) -> Option<Row> {
     (!matches!(row.state, State::Closed(_))).then_some(leased)
 }
 
+/// The time that `when` means. The present rounded down is not early where no delay is added.
+fn time(when: When, (now, now_up): Present) -> Timestamp {
+    match when {
+        When::After(Duration::ZERO) => now,
+        when => when.from(now_up),
+    }
+}
+
 /// The effect of a change on a row.
 enum Step<'a> {
     Keep,
@@ -185,7 +193,7 @@ fn put<T: Table>(
     table: &mut T,
     new: &Put,
     occurrence: u64,
-    now: Timestamp,
+    now: Present,
 ) -> Result<Outcome, T::Error> {
     let state = table.row(&new.key)?.map(|row| row.state);
     let outcome = match state {
@@ -196,7 +204,7 @@ fn put<T: Table>(
     // A lease that has not begun ends here: its `Begin` finds no lease with its token, and is
     // refused.
     let lease = state.and_then(|state| state.run());
-    let due = new.when.from(now);
+    let due = time(new.when, now);
     let row = Row {
         due,
         visible_at: lease.map_or(due, |lease| due.max(lease.until)),
@@ -213,7 +221,7 @@ fn revive<T: Table>(
     table: &mut T,
     generation: u64,
     when: When,
-    now: Timestamp,
+    now: Present,
 ) -> Result<Outcome, T::Error> {
     let Some((job, occurrence)) = table.dead(generation)? else { return Ok(Outcome::Absent) };
     let outcome = put(table, &Put { when, replace: false, ..job }, occurrence, now)?;
@@ -228,7 +236,7 @@ fn revive<T: Table>(
 const NO_LEASE: &str = "a pending row has no token";
 
 /// The outcome of a change to a row, and the step that carries it out.
-fn decide<'a>(change: &'a Change, row: &Row, now: Timestamp) -> (Outcome, Step<'a>) {
+fn decide<'a>(change: &'a Change, row: &Row, now: Present) -> (Outcome, Step<'a>) {
     let token = match change {
         Change::Begin { token, .. }
         | Change::Ack { token, .. }
@@ -243,17 +251,17 @@ fn decide<'a>(change: &'a Change, row: &Row, now: Timestamp) -> (Outcome, Step<'
         return (Outcome::Superseded, Step::Keep);
     }
     match change {
-        Change::Move { when, .. } => reschedule(row, when.from(now)),
+        Change::Move { when, .. } => reschedule(row, time(*when, now)),
         Change::Cancel { .. } => cancel(row),
         Change::Begin { .. } => begin(row),
         Change::Ack { again, .. } => ack(row, *again, now),
-        Change::Retry { when, .. } => retry(row, when.from(now), 0),
+        Change::Retry { when, .. } => retry(row, time(*when, now), 0),
         Change::Release { when, .. } => {
             let back = u32::from(matches!(row.state, State::Begun(_)));
-            retry(row, when.from(now), back)
+            retry(row, time(*when, now), back)
         }
         Change::Extend { token, visibility, .. } => {
-            let until = now.saturating_add(*visibility);
+            let until = now.1.saturating_add(*visibility);
             extend(row, Lease { token: *token, until })
         }
         Change::Bury { reason, .. } => match row.state {
@@ -302,10 +310,10 @@ fn end(row: &Row) -> Step<'static> {
     }
 }
 
-fn ack(row: &Row, again: Option<Again>, now: Timestamp) -> (Outcome, Step<'static>) {
+fn ack(row: &Row, again: Option<Again>, now: Present) -> (Outcome, Step<'static>) {
     let step = match (row.state, again) {
         (State::Leased(_) | State::Begun(_), Some(Again { when, occurrence })) => {
-            let due = when.from(now);
+            let due = time(when, now);
             let state = State::Pending;
             Step::Set(Row { due, visible_at: due, occurrence, attempt: 0, state, ..*row })
         }

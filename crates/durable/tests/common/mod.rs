@@ -4,6 +4,7 @@
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
     Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Store,
@@ -34,7 +35,7 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
         assert!(begin.elapsed() < secs(20), "waited for 20 s: {what}");
-        std::thread::yield_now();
+        thread::yield_now();
     }
 }
 
@@ -149,6 +150,7 @@ struct Plan {
     never_claimed: Option<&'static str>,
     refused_claims: usize,
     commits: Vec<usize>,
+    committers: Vec<ThreadId>,
     renewals: Vec<usize>,
     calls: usize,
     finds: usize,
@@ -189,6 +191,11 @@ impl Faults {
     /// The sizes of all commits.
     pub(crate) fn commits(&self) -> Vec<usize> {
         self.inner.lock().commits.clone()
+    }
+
+    /// The threads that made the commits.
+    pub(crate) fn committers(&self) -> Vec<ThreadId> {
+        self.inner.lock().committers.clone()
     }
 
     /// The numbers of lease renewals in all commits.
@@ -259,6 +266,7 @@ impl Store for FaultyStore {
         let (refused, never_acked) = {
             let mut plan = self.faults.inner.lock();
             plan.commits.push(changes.len());
+            plan.committers.push(thread::current().id());
             let renewals = changes.iter().filter(|change| matches!(change, Change::Extend { .. }));
             plan.renewals.push(renewals.count());
             (plan.refused.clone(), plan.never_acked)
@@ -341,5 +349,10 @@ impl Store for FaultyStore {
         self.faults.inner.lock().lists_of_kinds += 1;
         self.faults.reach()?;
         self.store.kinds(each)
+    }
+
+    fn gauges(&mut self, each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
+        each("dead_rows", 7);
+        self.store.gauges(each)
     }
 }

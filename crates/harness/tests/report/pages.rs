@@ -1,4 +1,5 @@
 use std::fs;
+use std::path::Path;
 
 use wheelhouse_harness::model::{ExternalStructure, Run};
 use wheelhouse_harness::{report, store};
@@ -188,4 +189,24 @@ fn the_peers_section_has_the_table_and_the_reasons_for_empty_cells() {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
     assert!(!text.contains(".svg"), "the picture belongs to the reference run");
+}
+
+/// The page of the claims is at most ten screens tall before details are opened.
+#[test]
+fn the_page_of_the_claims_is_short() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/claims");
+    let folder = folder.canonicalize().unwrap();
+    let html = fs::read_to_string(folder.join("index.html")).unwrap();
+    // The page links to its style and its plots.
+    let base = format!("<head><base href=\"file://{}/\">", folder.display());
+    let html = html.replacen("<head>", &base, 1);
+    for width in [1280, 390] {
+        let script = "say(document.documentElement.scrollHeight); say(innerHeight);";
+        let screen = Screen { width, is_dark: false };
+        let name = format!("claims-{width}");
+        let Some(lines) = browser::reported_lines(&name, &html, screen, script) else { return };
+        let pixels: Vec<u32> = lines.iter().map(|line| line.parse().unwrap()).collect();
+        println!("{width} pixels wide: {} tall, a screen has {}", pixels[0], pixels[1]);
+        assert!(pixels[0] <= 10 * pixels[1], "{width} pixels wide: {pixels:?}");
+    }
 }

@@ -13,9 +13,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
                 self.lists.iter(&self.slots[at]).map(|place| self.deadline_at(place)).collect();
             assert!(deadlines.is_sorted());
             assert!(
-                deadlines
-                    .iter()
-                    .all(|deadline| *deadline >= self.earliest && *deadline >= self.hand)
+                deadlines.iter().all(|deadline| *deadline >= self.next && *deadline >= self.hand)
             );
             assert!(deadlines.iter().all(|deadline| self.slot_of(*deadline) == at));
         }

@@ -15,7 +15,7 @@ use crate::nodes::OUTSIDE;
 use crate::wheel::{NONE, Wheel};
 use wheelhouse_core::meter::{Meter, Work};
 
-/// At least this many older timers move per tick on the lowest level that has any.
+/// At least this many older timers of an open slot move per tick.
 const PACE: u64 = 128;
 
 /// A slot is crowded if more than this many of its timers would have to move per tick.
@@ -283,12 +283,12 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         debug_assert!(self.is_open_slot_right(open.level));
     }
 
-    /// Moves some older timers of each open slot down. The lowest level, which has the least time,
-    /// moves at least [`PACE`] per tick. The others move only as many as they need, so that several
-    /// open slots do not add up to many moves.
+    /// Moves some older timers of each open slot down. The levels do not add up to many moves: with
+    /// 1,024 slots a level, a slot of level 2 opens at least 2^18 ticks after one of level 3, which
+    /// has moved 32 million timers by then. So at most two levels move timers at a time.
     #[inline(never)]
     fn move_older(&mut self) {
-        let (mut pending, mut least) = (self.large.pending, PACE);
+        let mut pending = self.large.pending;
         while pending != 0 {
             let level = pending.trailing_zeros();
             pending &= pending - 1;
@@ -297,8 +297,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             let Some(open) = open else { continue };
             let number = self.number_of(open);
             if self.occupied.contains(number) {
-                self.move_down(open, self.portion(open, least));
-                least = 0;
+                self.move_down(open, self.portion(open));
             }
             self.note_pending(open);
         }
@@ -313,17 +312,17 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     }
 
     /// The number of older timers of a slot that move in this call. For each tick since the last
-    /// call, or since the slot opened if that was later, it is the pace, and at least `least`. If
+    /// call, or since the slot opened if that was later, it is the pace, and at least [`PACE`]. If
     /// older timers are left in the reserve, the pace may be too low, because the program has
     /// cancelled exactly the timers that were remembered. Then any timer may be in this slot, so at
     /// least `ticks / left` of all timers of the wheel move.
-    fn portion(&self, open: Slot, least: u64) -> usize {
+    fn portion(&self, open: Slot) -> usize {
         let Level { opened, pace, .. } = self.large.levels[open.level as usize];
         let since = self.large.moved.max(opened.saturating_sub(1));
         let start = self.start_of_slot(open);
         debug_assert!(since < start && since <= self.now, "the slot is open now");
         let (ticks, left) = (self.now - since, start - since);
-        let mut most = ticks.saturating_mul(pace.max(least));
+        let mut most = ticks.saturating_mul(pace.max(PACE));
         if left <= (start - opened) / RESERVE {
             let all = u128::from(ticks) * self.nodes.len() as u128;
             most = most.max(all.div_ceil(u128::from(left)) as u64);

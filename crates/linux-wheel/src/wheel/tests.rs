@@ -123,7 +123,7 @@ fn nine_minutes_become_more_than_550_seconds() {
 }
 
 #[test]
-fn a_timer_is_hung_in_and_out_and_never_moved() -> Result<(), crate::WheelError> {
+fn a_timer_is_hung_in_and_out_and_never_moved() -> Result<(), crate::CapacityError> {
     for bits in [3, 10, 20, 40, 60] {
         let mut wheel = LinuxWheel::builder().meter(CountingMeter::default()).build()?;
         wheel.insert(1 << bits, ());

@@ -24,9 +24,9 @@ const LONGEST_NAME: usize = 30;
 /// The width of a letter, a little above the average of common fonts.
 const NAME_LETTER: f64 = 8.5;
 
-/// The content of a chart.
+/// The texts and axes of a picture.
 #[derive(Clone, Debug)]
-pub struct Chart {
+pub struct Labels {
     /// Shown in large letters.
     pub title: String,
     /// A description of the figures, shown below the title.
@@ -35,6 +35,19 @@ pub struct Chart {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
+}
+
+impl Labels {
+    pub(super) fn titles(&self) -> (&str, &str) {
+        (&self.title, &self.subtitle)
+    }
+}
+
+/// The content of a chart.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// Its texts and axes.
+    pub labels: Labels,
     /// The lines. The first is on top.
     pub series: Vec<Series>,
     /// A level for comparison, and its name.
@@ -61,7 +74,12 @@ pub struct Series {
 impl Chart {
     /// The finished picture. Cost: linear in the points.
     pub fn svg(&self) -> String {
-        let frame = Frame { x: &self.x, y: &self.y, from: (LEFT, TOP), to: (self.right(), BOTTOM) };
+        let frame = Frame {
+            x: &self.labels.x,
+            y: &self.labels.y,
+            from: (LEFT, TOP),
+            to: (self.right(), BOTTOM),
+        };
         let named = self.with_name_heights(&frame);
         let drawing = html! {
             (frame.axes())
@@ -75,7 +93,7 @@ impl Chart {
                 }
             }
         };
-        theme::picture((WIDTH, HEIGHT), (LEFT, 38), (&self.title, &self.subtitle), &drawing)
+        theme::picture((WIDTH, HEIGHT), (LEFT, 38), self.labels.titles(), &drawing)
     }
 
     /// Each series with the height of its name; `None` if no part of its line is visible. Names
@@ -94,8 +112,8 @@ impl Chart {
         let upright = format!("translate(18,{})rotate(-90)", (TOP + BOTTOM) / 2);
         html! {
             g color=(INK) stroke="none" fill="currentColor" text-anchor="middle" {
-                (text(&self.x.title, ((LEFT + frame.to.0) / 2, HEIGHT - 20)))
-                g transform=(upright) { (text(&self.y.title, (0, 0))) }
+                (text(&self.labels.x.title, ((LEFT + frame.to.0) / 2, HEIGHT - 20)))
+                g transform=(upright) { (text(&self.labels.y.title, (0, 0))) }
             }
         }
     }

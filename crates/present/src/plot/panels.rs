@@ -2,8 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::axis::Axis;
-use super::chart::Series;
+use super::chart::{Labels, Series};
 use super::frame::{Frame, Point, text};
 use super::theme::{self, INK};
 
@@ -25,14 +24,8 @@ const LEGEND_LINE_HEIGHT: i32 = 26;
 /// The content of the picture.
 #[derive(Clone, Debug)]
 pub struct Panels {
-    /// Shown in large letters.
-    pub title: String,
-    /// A description of the figures, shown below the title.
-    pub subtitle: String,
-    /// The horizontal axis of each panel.
-    pub x: Axis,
-    /// The vertical axis of each panel.
-    pub y: Axis,
+    /// The texts of the picture, and the axes of each panel.
+    pub labels: Labels,
     /// Name and series of each panel, from left to right, then from top to bottom. Whiskers are not
     /// drawn.
     pub panels: Vec<(String, Vec<Series>)>,
@@ -46,8 +39,7 @@ impl Panels {
             (self.titles())
             (self.legend())
         };
-        let titles = (self.title.as_str(), self.subtitle.as_str());
-        theme::picture(self.size(), (FIRST_CORNER.0, 32), titles, &drawing)
+        theme::picture(self.size(), (FIRST_CORNER.0, 32), self.labels.titles(), &drawing)
     }
 
     fn size(&self) -> Point {
@@ -61,7 +53,7 @@ impl Panels {
         let (column, row) = ((place % COLUMNS) as i32, (place / COLUMNS) as i32);
         let from = (FIRST_CORNER.0 + column * PANEL_STEP.0, FIRST_CORNER.1 + row * PANEL_STEP.1);
         let to = (from.0 + PANEL_SIZE.0, from.1 + PANEL_SIZE.1);
-        let frame = Frame { x: &self.x, y: &self.y, from, to };
+        let frame = Frame { x: &self.labels.x, y: &self.labels.y, from, to };
         html! {
             g color=(INK) stroke="none" fill="currentColor" font-weight="bold" {
                 (text(name, (from.0, from.1 - 16)))
@@ -82,8 +74,8 @@ impl Panels {
             format!("translate(16,{})rotate(-90)", (FIRST_CORNER.1 + height - BOTTOM_MARGIN) / 2);
         html! {
             g color=(INK) stroke="none" fill="currentColor" text-anchor="middle" {
-                (text(&self.x.title, (middle, height - 14)))
-                g transform=(upright) { (text(&self.y.title, (0, 0))) }
+                (text(&self.labels.x.title, (middle, height - 14)))
+                g transform=(upright) { (text(&self.labels.y.title, (0, 0))) }
             }
         }
     }
@@ -100,7 +92,12 @@ impl Panels {
         let sample = |place: usize, series: &Series| {
             let y = FIRST_CORNER.1 + 8 + place as i32 * LEGEND_LINE_HEIGHT;
             // Without figures, the frame draws the mark and no line.
-            let frame = Frame { x: &self.x, y: &self.y, from: FIRST_CORNER, to: FIRST_CORNER };
+            let frame = Frame {
+                x: &self.labels.x,
+                y: &self.labels.y,
+                from: FIRST_CORNER,
+                to: FIRST_CORNER,
+            };
             let bare = Series { line: Vec::new(), marks: Vec::new(), ..series.clone() };
             html! {
                 g color=(series.style.light) {

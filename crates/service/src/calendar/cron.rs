@@ -63,13 +63,12 @@
 //! A line with a `*` among these (`*/10 * * * *`) follows elapsed time: it runs whenever the clock
 //! shows a matching time.
 
-use super::cron_line::times_have_wildcard;
-use super::plain_line;
+use super::plain_line::{self, times_have_wildcard};
 use crate::Rule;
 use std::fmt;
 use std::time::SystemTime;
 
-pub use super::cron_line::CronError;
+pub use super::plain_line::CronError;
 
 pub use jiff;
 use jiff::civil::{Date, DateTime, Time};

@@ -3,16 +3,15 @@
 #[cfg(feature = "cron")]
 pub mod cron;
 #[cfg(feature = "cron")]
-mod cron_line;
-#[cfg(feature = "cron")]
 mod plain_line;
 
 use crate::future_work::{Async, AsyncEach};
-use crate::handle::{Handle, Run, RunFuture, RunResult, Work};
+use crate::handle::Handle;
 use crate::job::{Backoff, Group, Key, draw_jitter};
 use crate::job_handle::JobHandle;
-use crate::plan::{Periodic, fallible_methods};
-use crate::work::{CallEach, SendEach, TryEach, call_again};
+use crate::plan::{Periodic, common_methods, fallible_methods, repeated_methods};
+use crate::shared::{Run, RunFuture, RunResult, Work};
+use crate::work::{CallEach, SendEach, call_again};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
 use std::any::Any;
@@ -85,7 +84,8 @@ const RETRY: Duration = Duration::from_secs(60);
 /// set forward, or the machine was suspended, the run begins within a minute.
 ///
 /// The job ends when the rule has no further time, after [`times(n)`](Self::times) runs, or when a
-/// run calls [`Run::end`].
+/// run calls [`Run::end`]. A rule without a time in the future is refused:
+/// [`Reason::NoOccurrence`]. The last run of a rule that ends is not [retried](Self::retry).
 ///
 /// If the rule panics, that is reported as a panic of the job, and the rule is asked again after a
 /// minute. A run that an executor dropped is retried after a minute.
@@ -99,123 +99,9 @@ pub struct OnRule<'h> {
 }
 
 impl OnRule<'_> {
+    common_methods!(plan.);
     fallible_methods!();
-
-    /// Gives the job a name. See [`Periodic::named`].
-    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.plan = self.plan.named(name);
-        self
-    }
-
-    /// Gives the job a key. See [`Periodic::key`].
-    pub fn key(mut self, key: impl Into<Key>) -> Self {
-        self.plan = self.plan.key(key);
-        self
-    }
-
-    /// Gives the job a key, and cancels a job that has it. See [`Periodic::replacing`].
-    pub fn replacing(mut self, key: impl Into<Key>) -> Self {
-        self.plan = self.plan.replacing(key);
-        self
-    }
-
-    /// Ends the job after this number of runs.
-    pub fn times(mut self, runs: u64) -> Self {
-        self.plan = self.plan.times(runs);
-        self
-    }
-
-    /// Retries runs that fail, before the next time of the rule. The last run of a rule that ends
-    /// is not retried. See [`Periodic::retry`].
-    pub fn retry(mut self, backoff: Backoff) -> Self {
-        self.plan = self.plan.retry(backoff);
-        self
-    }
-
-    /// Delays each run by a random time up to this. See [`Periodic::jitter`].
-    pub fn jitter(mut self, jitter: Duration) -> Self {
-        self.plan = self.plan.jitter(jitter);
-        self
-    }
-
-    /// Limits the runs of a group of jobs that are in progress at once. See [`Group`].
-    pub fn group(mut self, group: &Group) -> Self {
-        self.plan = self.plan.group(group);
-        self
-    }
-
-    /// Limits each run of an async job. See [`Periodic::limit`].
-    pub fn limit(mut self, limit: Duration) -> Self {
-        self.plan = self.plan.limit(limit);
-        self
-    }
-
-    /// Schedules a closure. One run at a time.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], which contains the closure but not the rule: [`Reason::NoOccurrence`] if the
-    /// rule has no time in the future, or see [`Reason`].
-    pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
-    where
-        F: FnMut(&Run<'_>) + Send + 'static,
-    {
-        let scheduled = self.schedule(CallEach(function));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
-    }
-
-    /// Schedules an async job, see [`OneShot::run_async`](crate::OneShot::run_async). One run at a
-    /// time.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`run`](Self::run).
-    pub fn run_async<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
-    where
-        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
-        Fut: Future<Output = ()> + Send + 'static,
-    {
-        let limit = self.be_async();
-        let scheduled = self.schedule(Async::new(AsyncEach(function), limit));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
-    }
-
-    /// Sends a copy of a value at each time of the rule. If the channel is full, the copy is
-    /// dropped and that is [reported](crate::EventKind::ChannelFull). If the receiver is gone, the
-    /// job ends.
-    ///
-    /// The rule is your code. So unlike with [`Periodic::send`], the value is sent where closures
-    /// run, and waits for a free thread as they do.
-    ///
-    /// ```
-    /// use std::time::{Duration, SystemTime};
-    /// use wheelhouse_service::{Service, crossbeam_channel::unbounded};
-    ///
-    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
-    ///     let service = Service::start()?;
-    ///     let (sender, beats) = unbounded();
-    ///     let soon = |after: SystemTime| after.checked_add(Duration::from_millis(1));
-    ///     service.handle().on(soon).times(2).send(&sender, "beat")?;
-    ///     assert_eq!((beats.recv()?, beats.recv()?), ("beat", "beat"));
-    ///     Ok(())
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Those of [`run`](Self::run), with the value.
-    pub fn send<T: Clone + Send + 'static>(
-        self,
-        sender: &Sender<T>,
-        value: T,
-    ) -> Result<JobHandle, Rejected<T>> {
-        let scheduled = self.schedule(SendEach { sender: sender.clone(), value });
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
-    }
-
-    fn be_async(&mut self) -> Option<Duration> {
-        self.plan.be_async()
-    }
+    repeated_methods!(plan.);
 
     fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
         self.schedule(work)
@@ -223,13 +109,12 @@ impl OnRule<'_> {
 
     fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
         if self.first.is_none() {
-            return Err((Reason::NoOccurrence, work));
+            return self.plan.handle().schedule(Err(Reason::NoOccurrence), work);
         }
         let jitter = self.plan.jitter_of();
-        let plan = self.plan.by_rule();
         let inner = RunResult { work: Some(Box::new(work)), ..RunResult::default() };
         let scheduled =
-            plan.schedule(false, CallOnRule { rule: self.rule, last: None, jitter, inner });
+            self.plan.schedule(false, CallOnRule { rule: self.rule, last: None, jitter, inner });
         scheduled.map_err(|(reason, work)| {
             let work = work.inner.work.expect("it has not run");
             (reason, *work.into_any().downcast().expect("the work that was given"))
@@ -250,7 +135,7 @@ impl Handle {
         let first = rule.next(self.clock().wall());
         // The period is only used if an executor drops a run: the run is retried after it. A
         // shorter period would retry once for each period of a stall.
-        let plan = Periodic::new(self, self.ticks().length().max(RETRY), None).fixed_delay();
+        let plan = Periodic::new(self, self.ticks().length().max(RETRY), None).by_rule();
         let plan = if let Some(time) = first { plan.first_at(time) } else { plan };
         OnRule { plan, rule: Box::new(rule), first }
     }
@@ -266,14 +151,22 @@ struct CallOnRule {
 }
 
 impl CallOnRule {
-    /// Moves the next run to the next time of the rule, or ends the job if there is none.
+    /// Moves the next run to the next time of the rule, or ends the job if there is none. Returns
+    /// the work, unless the run only asks the rule.
     ///
     /// It is called before the closure. So a closure that panics has a next run, and a closure that
     /// ends or moves the job overrides the rule.
-    fn plan_next(&mut self, run: &Run<'_>) {
-        if run.is_last() || run.extra {
-            return;
+    fn begin(&mut self, run: &Run<'_>) -> Option<Box<dyn Work>> {
+        if !run.is_last() && !run.facts.extra {
+            self.plan_next(run);
         }
+        let work = self.inner.work.take_if(|_| !run.facts.asks_rule_only);
+        let is_here = work.is_some() || run.facts.asks_rule_only;
+        debug_assert!(is_here, "the run before put the work back");
+        work
+    }
+
+    fn plan_next(&mut self, run: &Run<'_>) {
         // A run that was moved to a moment has no time of the rule, and replaces none.
         self.last = run.time().or(self.last);
         let wall = run.wall();
@@ -290,10 +183,7 @@ impl Work for CallOnRule {
     fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
         let mut error = None;
         call_again(self, result, |it| {
-            it.plan_next(run);
-            let work = it.inner.work.take_if(|_| !run.asks_rule_only);
-            debug_assert!(work.is_some() || run.asks_rule_only, "the run before put the work back");
-            work.into_iter().for_each(|work| work.call(run, &mut it.inner));
+            it.begin(run).into_iter().for_each(|work| work.call(run, &mut it.inner));
             error = it.inner.error.take();
         });
         result.error = error;
@@ -302,10 +192,7 @@ impl Work for CallOnRule {
     fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
         let mut future = None;
         call_again(self, result, |it| {
-            it.plan_next(run);
-            let work = it.inner.work.take_if(|_| !run.asks_rule_only);
-            debug_assert!(work.is_some() || run.asks_rule_only, "the run before put the work back");
-            future = work.and_then(|work| work.call_async(run, &mut it.inner));
+            future = it.begin(run).and_then(|work| work.call_async(run, &mut it.inner));
         });
         future
     }

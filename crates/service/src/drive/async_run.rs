@@ -1,19 +1,19 @@
 //! A run that is a future, for any executor of futures.
 
 use super::due_run::{self, DueRun};
+use super::span::RunSpan;
+use crate::event::EventKind;
 use crate::future::Sleep;
 use crate::guard::{discard, guarded};
-use crate::handle::{Handle, RunFuture, RunResult, Work};
+use crate::handle::Handle;
 use crate::job::GroupPermit;
-use crate::observe::RunSpan;
+use crate::job_handle::JobHandle;
 use crate::shard::Begun;
+use crate::shared::{RunFuture, RunResult, Work};
 use crate::time::Moment;
-use crate::{EventKind, JobHandle};
 use std::fmt;
-use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 /// A run of an async job: a future to be polled until it is ready, by the executor of
 /// [`Builder::spawn_on`](crate::Builder::spawn_on), or else by the thread that leads.
@@ -70,7 +70,7 @@ fn begin(mut due: DueRun) -> Option<Box<InProgress>> {
     let work = begun.work.take().expect("a run begins with its work");
     let (mut result, mut run) = (RunResult::default(), None);
     let (outcome, span) = {
-        let its = due_run::run_of(timers.service_ref(begun.id.shard()), &begun, started);
+        let its = due_run::run_of(timers.service_ref(begun.facts.id.shard()), &begun, started);
         let span = RunSpan::of(&its);
         let entered = span.enter();
         let outcome = guarded(|| run = work.call_async(&its, &mut result));
@@ -97,7 +97,7 @@ fn begin(mut due: DueRun) -> Option<Box<InProgress>> {
 
 impl InProgress {
     fn job(&self) -> JobHandle {
-        self.timers.job_handle(self.begun.id, self.begun.info.clone())
+        self.timers.job_handle(self.begun.facts.id, self.begun.info.clone())
     }
 
     /// Polls the future. Returns the result if it has ended.
@@ -175,7 +175,9 @@ impl Drop for AsyncRun {
         if let State::InProgress(in_progress) = std::mem::replace(&mut self.state, State::Over) {
             let timers = in_progress.timers.clone();
             let _inside = timers.shards().enter();
-            timers.shards().with(in_progress.begun.id.shard(), |state| state.counts.abandoned += 1);
+            timers
+                .shards()
+                .with(in_progress.begun.facts.id.shard(), |state| state.counts.abandoned += 1);
             in_progress.end(Err(EventKind::Abandoned));
         }
     }
@@ -184,26 +186,5 @@ impl Drop for AsyncRun {
 impl fmt::Debug for AsyncRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("AsyncRun").field(&self.job()).finish()
-    }
-}
-
-/// Polls a future on this thread until it is ready.
-pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(Thread);
-
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-
-    let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut context = Context::from_waker(&waker);
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => thread::park(),
-        }
     }
 }

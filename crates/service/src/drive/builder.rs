@@ -1,12 +1,13 @@
 //! Configuration.
 
-use super::executor::{Executor, Runner};
-use super::lead::MOST_THREADS;
-use super::{AsyncRun, ReadyQueue, Scheduler, Service};
-use crate::handle::{Observer, Shared, Spawner};
+use super::async_run::AsyncRun;
+use super::executor::{Executor, Runner, Spawner};
+use super::scheduler::Scheduler;
+use super::service::Service;
+use crate::error::{BuildError, MOST_JOBS, MOST_THREADS};
 use crate::shard::{DynTimer, JobIndex, Shards};
+use crate::shared::{Event, Observer, Shared};
 use crate::time::{Clock, MonotonicClock, Ticks};
-use crate::{BuildError, Event};
 use std::fmt;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -14,9 +15,6 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 use wheelhouse_core::Timer;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
-
-/// The highest limit of jobs: half of what a backend can hold.
-const MOST_JOBS: usize = 1 << 31;
 
 /// The fewest and the most shards by default. A thread that is preempted while it holds the lock of
 /// its shard delays all other threads that schedule there, by a time slice of the operating system.
@@ -70,9 +68,6 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The highest limit that [`max_jobs`](Self::max_jobs) accepts.
-    pub const MOST_JOBS: usize = MOST_JOBS;
-
     pub(super) fn new() -> Self {
         Self {
             backend: None,
@@ -89,7 +84,8 @@ impl Builder {
     }
 
     /// Sets the backend for the timers, and uses a single shard. By default each shard has a
-    /// [`HierarchicalWheel`].
+    /// [`HierarchicalWheel`]. A recorder of `wheelhouse-record` is a backend too: it records the
+    /// timers of the service as a trace, to be replayed on other backends.
     pub fn backend(mut self, backend: impl Timer<JobIndex> + Send + 'static) -> Self {
         self.backend = Some(Box::new(backend));
         self
@@ -191,7 +187,7 @@ impl Builder {
     }
 
     /// Limits the jobs that are scheduled at a time: pending, due, and running. By default there is
-    /// no limit. [`Builder::MOST_JOBS`] is the highest limit. Zero is refused.
+    /// no limit. The highest limit is 2^31. Zero is refused.
     ///
     /// This bounds the memory too: a job that is over makes room at once. With a limit all threads
     /// write to one counter.
@@ -211,43 +207,6 @@ impl Builder {
     pub fn on_event(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.observer = Some(Box::new(observer));
         self
-    }
-}
-
-#[cfg(feature = "record")]
-impl Builder {
-    /// Records the timer operations of the service in a file, as a trace to be replayed on other
-    /// backends (feature `record`), and uses a single shard. An existing file is overwritten. Call
-    /// it after [`backend`](Self::backend), which would remove the recorder again, and after
-    /// [`tick`](Self::tick), whose length is part of the trace.
-    ///
-    /// The trace is complete when the scheduler is dropped, or at 100 million bytes. A full disk
-    /// ends the recording and nothing else. For another limit, or to learn how the recording ended,
-    /// give [`backend`](Self::backend) a recorder made with `wheelhouse_record::Builder`.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be created or written.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use wheelhouse_service::Scheduler;
-    ///
-    /// # let path = std::env::temp_dir().join(format!("wheelhouse-{}.trace", std::process::id()));
-    /// let scheduler = Scheduler::builder().record_to(&path)?.build()?;
-    /// scheduler.handle().after(Duration::from_secs(30)).run(|_| println!("expired"))?;
-    /// drop(scheduler); // the trace is complete
-    /// # std::fs::remove_file(&path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn record_to(
-        self,
-        path: impl AsRef<std::path::Path>,
-    ) -> Result<Self, wheelhouse_record::Error> {
-        let recording = wheelhouse_record::Recorder::builder().tick(self.tick);
-        let backend = self.backend.unwrap_or_else(|| Box::new(HierarchicalWheel::new()));
-        let backend = recording.note("the timers of a service").create(path, backend)?;
-        Ok(Self { backend: Some(Box::new(backend)), ..self })
     }
 }
 
@@ -272,7 +231,7 @@ impl Builder {
         if threads == 0 || threads > MOST_THREADS {
             return Err(BuildError::Workers(threads));
         }
-        let runner = self.executor.map_or(Runner::OnLeader, Runner::Custom);
+        let runner = Runner { executor: self.executor, spawner: self.spawner };
         let wheel = || -> Box<dyn DynTimer> { Box::new(HierarchicalWheel::new()) };
         let own_wheels = self.backend.is_none();
         let wheels = match self.backend {
@@ -280,9 +239,8 @@ impl Builder {
             None => (0..self.shards.unwrap_or(1).max(1)).map(|_| wheel()).collect(),
         };
         let shards = Shards::new(self.clock, ticks, wheels, own_wheels, self.limit);
-        let (slow_after, observer, spawner) = (self.slow_after, self.observer, self.spawner);
-        let ready = ReadyQueue::default();
-        let shared = Arc::new(Shared { shards, slow_after, observer, spawner, ready });
+        let (slow_after, observer) = (self.slow_after, self.observer);
+        let shared = Arc::new(Shared { shards, slow_after, observer });
         Ok(Scheduler::new(&shared, runner, threads))
     }
 

@@ -1,15 +1,15 @@
 //! A run for an executor, and the steps of carrying out a run on any thread.
 
-use crate::EventKind;
+use super::span::RunSpan;
+use crate::event::EventKind;
 use crate::guard::{discard, guarded};
-use crate::handle::{Handle, Run, RunResult, ServiceRef, Shared, Work};
-use crate::job::{Dispatch, Group, GroupPermit, Id, Info, Turn};
+use crate::handle::Handle;
+use crate::job::{Dispatch, GroupPermit, Id};
 use crate::job_handle::JobHandle;
-use crate::observe::RunSpan;
-use crate::shard::{Begun, Cleanup, EndedRun};
+use crate::shard::{Begun, Cleanup, EndedRun, HandedOut, ReadyItem, RunFacts};
+use crate::shared::{Run, RunResult, ServiceRef, Shared, Work};
 use crate::time::Moment;
 use std::fmt;
-use std::sync::Arc;
 
 /// A run whose time has come, for an [`Executor`](crate::Executor) to carry out on any thread.
 ///
@@ -19,48 +19,39 @@ use std::sync::Arc;
 #[must_use = "a run that is dropped is reported as abandoned"]
 pub struct DueRun {
     timers: Handle,
-    id: Id,
-    info: Option<Arc<Info>>,
-    /// The run begins unless this turn is over. `None` after it has begun, or was found to be over.
-    turn: Option<Turn>,
-    dispatch: Dispatch,
+    /// `None` after it has begun, or was found to be over, or was passed on.
+    run: Option<HandedOut>,
     /// Its place in a group. Released last.
     permit: Option<GroupPermit>,
 }
 
 impl DueRun {
-    pub(crate) fn new(
-        timers: Handle,
-        id: Id,
-        info: Option<Arc<Info>>,
-        turn: Turn,
-        dispatch: Dispatch,
-    ) -> Self {
-        Self { timers, id, info, turn: Some(turn), dispatch, permit: None }
+    pub(super) fn new(timers: Handle, run: HandedOut, permit: Option<GroupPermit>) -> Self {
+        Self { timers, run: Some(run), permit }
     }
 
     /// The job.
     pub fn job(&self) -> JobHandle {
-        self.timers.job_handle(self.id, self.info.clone())
+        let HandedOut { id, info, .. } = self.handed_out();
+        self.timers.job_handle(*id, info.clone())
     }
 
-    /// Returns `true` if its plan says that it may block.
-    pub(super) fn blocks(&self) -> bool {
-        self.dispatch.blocks
+    fn handed_out(&self) -> &HandedOut {
+        self.run.as_ref().expect("its owner has it until it begins or is passed on")
     }
 
-    /// The group in which it needs a place.
-    pub(super) fn group(&self) -> Option<Group> {
-        self.dispatch.group.clone()
+    pub(super) fn dispatch(&self) -> &Dispatch {
+        &self.handed_out().dispatch
     }
 
     pub(super) fn permit(&mut self) -> &mut Option<GroupPermit> {
         &mut self.permit
     }
 
-    /// Returns `true` if it is a future, `false` if it is a closure.
-    pub(super) fn is_async(&self) -> bool {
-        self.dispatch.is_async
+    /// Passes it on to the leading thread.
+    pub(super) fn into_ready(mut self) -> Option<ReadyItem> {
+        let permit = self.permit.take();
+        self.run.take().map(|run| ReadyItem::Run(run, permit))
     }
 
     /// Carries it out on this thread, and returns when the job does. A panic is caught and
@@ -68,7 +59,8 @@ impl DueRun {
     pub fn run(mut self) {
         let _inside = self.timers.shards().enter();
         if let Some(begun) = self.begin() {
-            carry_out(&self.timers, begun);
+            let (done, _) = call(&self.timers, begun, self.timers.now(), None);
+            end(&self.timers, done);
         }
     }
 
@@ -78,31 +70,31 @@ impl DueRun {
 
     /// Begins the run, unless its turn is over.
     pub(super) fn begin(&mut self) -> Option<Begun<dyn Work>> {
-        let turn = self.turn.take()?;
-        let shared = self.timers.shared();
-        let now = shared.shards.now();
-        let begun = shared.shards.with(self.id.shard(), |state| {
-            let begun = state.begin_turn(self.id, turn, now);
+        let HandedOut { id, turn, .. } = self.run.take()?;
+        let shards = self.timers.shards();
+        let now = shards.now();
+        let begun = shards.with(id.shard(), |state| {
+            let begun = state.begin_turn(id, turn, now);
             if begun.is_none() {
                 state.hand_in(false);
             }
             begun.ok_or(state.stage())
         });
-        begun.map_err(|stage| shared.shards.handed_in(stage)).ok()
+        begun.map_err(|stage| shards.handed_in(stage)).ok()
     }
 }
 
 impl Drop for DueRun {
     fn drop(&mut self) {
-        let Some(turn) = self.turn.take() else { return };
-        let (shared, shard) = (self.timers.shared(), self.id.shard());
+        let Some(HandedOut { id, turn, info, .. }) = self.run.take() else { return };
+        let shared = self.timers.shared();
         let _inside = shared.shards.enter();
         let now = shared.shards.now();
-        match shared.shards.with(shard, |state| state.abandon(self.id, turn, now)) {
-            None => shared.shards.hand_in(shard, false),
+        match shared.shards.with(id.shard(), |state| state.abandon(id, turn, now)) {
+            None => shared.shards.hand_in(id.shard(), false),
             Some(cleanup) => {
-                shared.report(self.job(), EventKind::Abandoned);
-                clean_up(shared, self.id, cleanup);
+                shared.report(self.timers.job_handle(id, info), EventKind::Abandoned);
+                clean_up(shared, id, cleanup);
             }
         }
     }
@@ -112,12 +104,6 @@ impl fmt::Debug for DueRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("DueRun").field(&self.job()).finish()
     }
-}
-
-/// Carries out a run, to its end.
-fn carry_out(timers: &Handle, begun: Begun<dyn Work>) {
-    let (done, _) = call(timers, begun, timers.shards().now(), None);
-    end(timers, done);
 }
 
 /// Ends a run that was handed out.
@@ -135,23 +121,7 @@ pub(super) fn run_of<'a>(
     begun: &'a Begun<dyn Work>,
     started: Moment,
 ) -> Run<'a> {
-    let Begun { id, ref info, deadline, time, number, missed, last, .. } = *begun;
-    let Begun { extra, asks_rule_only, tries, .. } = *begun;
-    let (info, attempt) = (info.as_ref(), tries.0);
-    Run {
-        service,
-        id,
-        info,
-        deadline,
-        time,
-        started,
-        number,
-        missed,
-        last,
-        extra,
-        asks_rule_only,
-        attempt,
-    }
+    Run { service, info: begun.info.as_ref(), started, facts: begun.facts }
 }
 
 /// Calls the job, and reports failures. Returns `true` if something was reported. `thread` is the
@@ -166,7 +136,7 @@ pub(super) fn call(
     free_key(timers.shared(), &begun);
     let mut result = RunResult::default();
     let outcome = {
-        let run = run_of(timers.service_ref(begun.id.shard()), &begun, started);
+        let run = run_of(timers.service_ref(begun.facts.id.shard()), &begun, started);
         let span = RunSpan::of(&run);
         let _entered = span.enter();
         guarded(|| work.call(&run, &mut result))
@@ -188,7 +158,8 @@ pub(super) fn call_plain(
     let shared = timers.shared();
     let mut result = RunResult::default();
     let outcome = {
-        let run = Run::plain(timers.service_ref(id.shard()), id, deadline, started);
+        let (service, facts) = (timers.service_ref(id.shard()), RunFacts::single(id, deadline));
+        let run = Run { service, info: None, started, facts };
         let span = RunSpan::of(&run);
         let _entered = span.enter();
         guarded(|| work(&run, &mut result))
@@ -211,7 +182,7 @@ pub(super) fn call_plain(
 pub(super) fn outcome_of(begun: &Begun<dyn Work>, result: &mut RunResult) -> Result<(), EventKind> {
     match result.error.take() {
         None => Ok(()),
-        Some(error) if begun.tries.1 => Err(EventKind::Failed(error)),
+        Some(error) if begun.is_retried => Err(EventKind::Failed(error)),
         Some(error) => Err(EventKind::GaveUp(error)),
     }
 }
@@ -220,7 +191,7 @@ pub(super) fn outcome_of(begun: &Begun<dyn Work>, result: &mut RunResult) -> Res
 #[inline]
 pub(super) fn free_key(shared: &Shared, begun: &Begun<dyn Work>) {
     if begun.frees_key {
-        shared.shards.free_key(begun.info.as_deref(), begun.id);
+        shared.shards.free_key(begun.info.as_deref(), begun.facts.id);
     }
 }
 
@@ -232,7 +203,8 @@ pub(super) fn finish(
     outcome: Result<(), EventKind>,
     result: RunResult,
 ) -> (EndedRun<dyn Work>, bool) {
-    let Begun { id, info, deadline, overlaps, asks_rule_only, watch, tries, .. } = begun;
+    let Begun { facts, info, overlaps, watch, is_retried, .. } = begun;
+    let RunFacts { id, deadline, attempt, asks_rule_only, .. } = facts;
     let shared = timers.shared();
     let mut reported_before =
         watch.is_some_and(|key| shared.shards.with(id.shard(), |state| state.runs.unwatch(key)));
@@ -249,7 +221,7 @@ pub(super) fn finish(
             }
             // These two events say whether a retry follows. The others need a `GaveUp` in addition.
             let says_so = matches!(kind, EventKind::Failed(_) | EventKind::GaveUp(_));
-            let gave_up = (tries.0 > 1 && !tries.1 && !says_so).then(|| kind.reason());
+            let gave_up = (attempt > 1 && !is_retried && !says_so).then(|| kind.reason());
             shared.shards.with(id.shard(), |state| state.counts.failed += u64::from(says_so));
             shared.report(job(), kind);
             gave_up.into_iter().for_each(|why| shared.report(job(), EventKind::GaveUp(why)));

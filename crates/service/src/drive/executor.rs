@@ -1,6 +1,12 @@
-//! Where closures run: on the leading thread, or on a custom executor.
+//! Where runs are carried out: on the leading thread, or on a custom executor.
 
+use super::async_run::AsyncRun;
 use super::due_run::DueRun;
+use crate::guard::guarded;
+use crate::handle::Handle;
+use crate::shard::ReadyItem;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 /// Executes runs, usually on its own threads. A closure `Fn(DueRun)` is an executor too.
 ///
@@ -36,15 +42,89 @@ impl<F: Fn(DueRun) + Send + Sync> Executor for F {
     }
 }
 
-/// Where closures run.
-pub(crate) enum Runner {
-    /// On the thread that drives.
-    OnLeader,
-    Custom(Box<dyn Executor>),
+/// Hands a run to an executor of futures.
+pub(super) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
+
+/// Where runs that are handed out go: to the leading thread, unless there is an executor.
+pub(super) struct Runner {
+    /// For closures.
+    pub(super) executor: Option<Box<dyn Executor>>,
+    /// For async jobs.
+    pub(super) spawner: Option<Spawner>,
 }
 
 impl Runner {
-    pub(crate) fn is_on_leader(&self) -> bool {
-        matches!(self, Self::OnLeader)
+    /// Returns `true` if closures run on the leading thread.
+    pub(super) fn is_on_leader(&self) -> bool {
+        self.executor.is_none()
+    }
+
+    /// Hands out a run that needs no place in a group, or has one.
+    pub(super) fn launch(&self, run: DueRun) {
+        let is_async = run.dispatch().is_async;
+        // If an executor panics, the run is dropped and reported, and the driver continues.
+        match (&self.executor, &self.spawner) {
+            (_, Some(spawn)) if is_async => {
+                guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
+            }
+            (_, None) if is_async => spawn(run),
+            (Some(executor), _) => guarded(|| executor.execute(run)).unwrap_or_default(),
+            (None, _) => {
+                let timers = run.timers().clone();
+                run.into_ready().into_iter().for_each(|run| push_ready(&timers, run));
+            }
+        }
+    }
+}
+
+/// Hands a run to the leading thread, and wakes it. If the queue is closed, the run is dropped.
+pub(crate) fn push_ready(timers: &Handle, run: ReadyItem) {
+    timers.shards().push_ready(run).unwrap_or_else(|run| drop_ready(timers, run));
+}
+
+/// Closes the queue, and drops the runs in it.
+pub(super) fn close_ready(timers: &Handle) {
+    timers.shards().ready.close().into_iter().for_each(|run| drop_ready(timers, run));
+}
+
+/// Drops a run without a lock, since it owns values of the user. This reports it.
+fn drop_ready(timers: &Handle, run: ReadyItem) {
+    match run {
+        ReadyItem::Run(run, permit) => drop(DueRun::new(timers.clone(), run, permit)),
+        ReadyItem::Due(run) => drop(DueRun::new(timers.clone(), run, None)),
+        ReadyItem::Poll(task) => drop(task),
+    }
+}
+
+/// Gives an async run to the leading thread, which polls it whenever it is woken.
+fn spawn(run: DueRun) {
+    let timers = run.timers().clone();
+    timers.shards().ready.add_task();
+    let task = Task { run: AsyncRun::new(run), _counted: Counted(timers.clone()) };
+    let schedule = move |runnable| push_ready(&timers, ReadyItem::Poll(runnable));
+    let (runnable, task) = async_task::spawn(task, schedule);
+    task.detach();
+    runnable.schedule();
+}
+
+/// An async run. Fields are dropped in order, so the run is dropped before it is counted as gone.
+struct Task {
+    run: AsyncRun,
+    _counted: Counted,
+}
+
+impl Future for Task {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        Pin::new(&mut self.run).poll(context)
+    }
+}
+
+struct Counted(Handle);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.shards().ready.remove_task();
     }
 }

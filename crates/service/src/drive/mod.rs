@@ -5,30 +5,33 @@ mod builder;
 mod due_run;
 mod executor;
 mod lead;
-mod ready;
 mod scheduler;
 mod service;
+mod span;
 mod stopping;
 
 pub use async_run::AsyncRun;
-pub(crate) use async_run::block_on;
 pub use builder::Builder;
 pub use due_run::DueRun;
 pub use executor::Executor;
-pub(crate) use lead::MOST_THREADS;
+pub(crate) use executor::push_ready;
 #[cfg(wheelhouse_loom)]
 pub(crate) use lead::{Member, Pool, Role};
-pub(crate) use ready::{ReadyItem, ReadyQueue};
 pub use scheduler::Scheduler;
 pub use service::{Service, Stop, Stopped};
 pub use stopping::Stopping;
 
+use crate::event::EventKind;
 use crate::guard::guarded;
-use crate::handle::{Handle, Run, RunResult, Work};
+use crate::handle::Handle;
 use crate::job::Id;
-use crate::shard::{Cleanup, DueJob, EndedRun, PlainRun, ShardState, StopStage, TakenJob, Watch};
+use crate::job_handle::Job;
+use crate::shard::{
+    Cleanup, DueJob, EndedRun, HandedOut, PlainRun, ReadyItem, ShardState, StopStage, TakenJob,
+    Watch,
+};
+use crate::shared::{Run, RunResult, Work};
 use crate::time::Moment;
-use crate::{EventKind, Job};
 use executor::Runner;
 #[cfg(not(wheelhouse_loom))]
 use lead::Member;
@@ -100,26 +103,27 @@ impl Driver {
         let mut runs = 0;
         while runs < RUNS
             && self.lead.leads()
-            && let Some(ready) = self.timers.shared().ready.pop(*most == 0)
+            && let Some(ready) = self.timers.shards().ready.pop(*most == 0)
         {
             runs += 1;
             let ready = match ready {
                 ReadyItem::Due(run) => {
                     *most -= 1;
                     self.may_watch.set(true);
-                    if run.is_async() || !self.runner.is_on_leader() {
+                    if run.dispatch.is_async || !self.runner.is_on_leader() {
                         self.hand_out(run);
                         continue;
                     }
-                    ReadyItem::Run(run)
+                    ReadyItem::Run(run, None)
                 }
                 other => other,
             };
             let started = shards.now();
-            let blocks = matches!(&ready, ReadyItem::Run(run) if run.blocks());
+            let blocks = matches!(&ready, ReadyItem::Run(run, _) if run.dispatch.blocks);
             self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
             match ready {
-                ReadyItem::Run(run) | ReadyItem::Due(run) => run.run(),
+                ReadyItem::Run(run, permit) => DueRun::new(self.timers.clone(), run, permit).run(),
+                ReadyItem::Due(_) => unreachable!("it is a `Run` by now, or was handed out"),
                 ReadyItem::Poll(task) => {
                     *most -= 1;
                     task.run();
@@ -215,7 +219,7 @@ impl Driver {
                 let _inside = self.timers.shards().enter();
                 let (started, is_instant) = (begin(), begun.is_instant());
                 if !is_instant {
-                    self.begin(begun.id, begun.deadline, started, begun.blocks);
+                    self.begin(begun.facts.id, begun.facts.deadline, started, begun.blocks);
                 }
                 let me = Some(self.lead.number());
                 let (done, reported) = due_run::call(&self.timers, begun, started, me);
@@ -229,9 +233,9 @@ impl Driver {
                 guarded(|| waker.wake()).unwrap_or_default();
                 None
             }
-            DueJob::HandedOut(id, turn, info, dispatch) => {
+            DueJob::HandedOut(run) => {
                 self.may_watch.set(true);
-                self.hand_out(DueRun::new(self.timers.clone(), id, info, turn, dispatch));
+                self.hand_out(run);
                 None
             }
         }
@@ -295,15 +299,17 @@ impl Driver {
     }
 
     /// Hands out a run, or queues it until its group has a place.
-    fn hand_out(&self, mut run: DueRun) {
-        let Some(group) = run.group() else { return launch(&self.runner, run) };
+    fn hand_out(&self, run: HandedOut) {
+        let group = run.dispatch.group.clone();
+        let mut run = DueRun::new(self.timers.clone(), run, None);
+        let Some(group) = group else { return self.runner.launch(run) };
         // Weak, so that the queue of the group does not keep the executor alive.
         let runner = Arc::downgrade(&self.runner);
         group.enter(Box::new(move |permit| {
             *run.permit() = Some(permit);
             // Without an executor the run is dropped, which reports it.
             if let Some(runner) = runner.upgrade() {
-                launch(&runner, run);
+                runner.launch(run);
             }
         }));
     }
@@ -313,7 +319,7 @@ impl Driver {
     pub(crate) fn next_wakeup(&self) -> Option<Moment> {
         let shards = self.timers.shards();
         let watch = self.watch_runs();
-        let next = || match self.timers.shared().ready.is_empty() {
+        let next = || match self.timers.shards().ready.is_empty() {
             true => shards.next_due().into_iter().chain(watch).min(),
             false => Some(self.now),
         };
@@ -348,20 +354,6 @@ impl Driver {
                 .set(check.and_then(|check| check.checked_add(shared.shards.ticks.length())));
         }
         self.slow_check.get()
-    }
-}
-
-/// Hands a run to the executor, the spawner or the ready queue.
-fn launch(runner: &Runner, run: DueRun) {
-    let timers = run.timers().clone();
-    match (runner, &timers.shared().spawner) {
-        // If it panics, the run is dropped and reported, and the driver continues.
-        (_, Some(spawn)) if run.is_async() => {
-            guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
-        }
-        (_, None) if run.is_async() => ReadyQueue::spawn(AsyncRun::new(run), timers),
-        (Runner::OnLeader, _) => ReadyQueue::push(&timers, ReadyItem::Run(run)),
-        (Runner::Custom(executor), _) => guarded(|| executor.execute(run)).unwrap_or_default(),
     }
 }
 

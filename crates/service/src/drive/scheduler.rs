@@ -1,13 +1,15 @@
 //! The service without threads: for programs with an event loop, and for tests.
 
-use super::executor::Runner;
+use super::builder::Builder;
+use super::executor::{Runner, close_ready};
 use super::lead::Member;
 use super::{Driver, give_back, in_order};
 use crate::guard::discard;
-use crate::handle::{Handle, Shared};
+use crate::handle::Handle;
+use crate::job_handle::Job;
 use crate::shard::StopStage;
+use crate::shared::Shared;
 use crate::time::{Clock, ManualClock, Moment, Waker};
-use crate::{Builder, Job};
 use std::fmt;
 use std::sync::Arc;
 
@@ -102,7 +104,7 @@ impl Scheduler {
             runs += more;
         }
         // Closures of groups. Also futures and jobs of `execute`, each at most once.
-        let mut most = driver.timers.shared().ready.len();
+        let mut most = driver.timers.shards().ready.len();
         loop {
             match driver.ready(&mut most) {
                 0 => break,
@@ -159,7 +161,7 @@ impl Scheduler {
     pub fn stop(self) -> Vec<Job> {
         let timers = &self.driver.timers;
         let mut jobs = give_back(timers, true, StopStage::Closed);
-        timers.shared().ready.close();
+        close_ready(timers);
         jobs.extend(give_back(timers, true, StopStage::Over));
         in_order(jobs)
     }
@@ -169,7 +171,7 @@ impl Drop for Scheduler {
     fn drop(&mut self) {
         if !self.left && !self.driver.timers.is_stopped() {
             give_back(&self.driver.timers, true, StopStage::Over).into_iter().for_each(discard);
-            self.driver.timers.shared().ready.close();
+            close_ready(&self.driver.timers);
         }
     }
 }

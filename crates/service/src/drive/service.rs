@@ -1,15 +1,18 @@
 //! The service: a pool of threads, of which one drives and another stands by.
 
+use super::builder::Builder;
+use super::executor::close_ready;
 use super::lead::{Member, Pool, Role};
 use super::scheduler::Scheduler;
 use super::{Driver, give_back};
+use crate::error::BuildError;
 use crate::guard::discard;
 use crate::handle::Handle;
+use crate::job_handle::Job;
 use crate::shard::StopStage;
 use crate::sync::Parker;
 use crate::sync::thread::{self, JoinHandle};
 use crate::time::{Moment, Waker};
-use crate::{BuildError, Builder, Job};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -205,7 +208,7 @@ fn thread_loop(mut driver: Driver, pool: &Pool, parker: &Parker, by_hand: bool) 
 
 /// Returns `true` if no thread of the service has anything more to do.
 fn is_done(timers: &Handle, pool: &Pool) -> bool {
-    pool.is_over() && timers.shared().ready.is_done()
+    pool.is_over() && timers.shards().ready.is_done()
 }
 
 /// Leads until the lead is lost or the service is over.
@@ -217,7 +220,7 @@ fn drive(driver: &mut Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
     let shards = timers.shards();
     while !is_done(&timers, pool) {
         driver.begin_poll(shards.now());
-        let runs = driver.ready(&mut timers.shared().ready.len());
+        let runs = driver.ready(&mut timers.shards().ready.len());
         let due = driver.portion();
         if !driver.lead.leads() {
             return driver.lead.come_back(shards.now().as_nanos());
@@ -231,7 +234,7 @@ fn drive(driver: &mut Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
             sleep(parker, next.map(|next| next.saturating_since(shards.now())), by_hand);
         }
     }
-    timers.shared().ready.close();
+    close_ready(&timers);
 }
 
 /// Sleeps for `time`, or until the waker is called, which may have happened already.

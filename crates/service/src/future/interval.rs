@@ -48,12 +48,7 @@ impl Interval {
         poll_fn(|context| self.poll_tick(context)).await
     }
 
-    /// The same as [`tick`](Self::tick), for code that polls.
-    ///
-    /// # Errors
-    ///
-    /// If the service is stopped or has no room for the job.
-    pub fn poll_tick(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Beat, Reason>>> {
+    fn poll_tick(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Beat, Reason>>> {
         let Some(deadline) = self.next else { return Poll::Ready(None) };
         if let Err(reason) = ready!(Pin::new(&mut self.sleep).poll(context)) {
             self.next = None;

@@ -38,9 +38,7 @@
 mod interval;
 mod queue;
 mod sleep;
-mod timeout;
 
 pub use interval::{Beat, Interval};
 pub use queue::{DelayQueue, Delayed};
-pub use sleep::Sleep;
-pub use timeout::TimeoutError;
+pub use sleep::{Sleep, TimeoutError};

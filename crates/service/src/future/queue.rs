@@ -1,8 +1,9 @@
 //! A queue of values, each with a delay.
 
 use crate::guard::discard;
-use crate::handle::{Handle, Run, RunResult, Work};
+use crate::handle::Handle;
 use crate::job_handle::JobHandle;
+use crate::shared::{Run, RunResult, Work};
 use crate::work::call_again;
 use crate::{ChangeError, Rejected};
 use futures_core::Stream;

@@ -1,13 +1,16 @@
-//! A future that is ready at a given time.
+//! A future that is ready at a given time, and a time limit for another future.
 
 use crate::Reason;
 use crate::guard::discard;
-use crate::handle::{Handle, ServiceRef, Shared};
+use crate::handle::Handle;
 use crate::job::{Ending, Id};
 use crate::shard::NewJob;
+use crate::shared::{ServiceRef, Shared};
 use crate::time::{Due, Moment};
+use std::error::Error;
 use std::fmt;
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -137,6 +140,33 @@ impl fmt::Debug for Sleep {
     }
 }
 
+/// Why a future was dropped before it was ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TimeoutError {
+    /// The limit was reached.
+    Elapsed,
+    /// The service has no room for the job, or was stopped.
+    Refused(Reason),
+}
+
+impl fmt::Display for TimeoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elapsed => f.write_str("the time is over"),
+            Self::Refused(reason) => write!(f, "no timeout can be set: {reason}"),
+        }
+    }
+}
+
+impl Error for TimeoutError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Elapsed => None,
+            Self::Refused(reason) => Some(reason),
+        }
+    }
+}
+
 impl Handle {
     /// A future that is ready `delay` from now.
     pub fn sleep(&self, delay: Duration) -> Sleep {
@@ -146,5 +176,36 @@ impl Handle {
     /// A future that is ready at a [`Moment`].
     pub fn sleep_until(&self, moment: Moment) -> Sleep {
         Sleep::new(self, Some(moment))
+    }
+
+    /// Awaits a future, but no longer than `limit` from now; then the future is dropped. If the
+    /// future is ready at once, nothing is scheduled. A limit that is out of range, such as
+    /// [`Duration::MAX`], never ends it.
+    ///
+    /// # Errors
+    ///
+    /// If the limit is reached, or the service is stopped or has no room for the job.
+    pub fn timeout<F: Future>(
+        &self,
+        limit: Duration,
+        future: F,
+    ) -> impl Future<Output = Result<F::Output, TimeoutError>> + use<F> {
+        // Outside of the async block: the limit counts from the call, not from the first poll.
+        let sleep = self.sleep(limit);
+        async move {
+            let (mut sleep, mut future) = (pin!(sleep), pin!(future));
+            poll_fn(|context| {
+                // The future first: if both are ready, it was in time.
+                if let Poll::Ready(output) = future.as_mut().poll(context) {
+                    return Poll::Ready(Ok(output));
+                }
+                match sleep.as_mut().poll(context) {
+                    Poll::Ready(Ok(())) => Poll::Ready(Err(TimeoutError::Elapsed)),
+                    Poll::Pending | Poll::Ready(Err(Reason::Overflow)) => Poll::Pending,
+                    Poll::Ready(Err(reason)) => Poll::Ready(Err(TimeoutError::Refused(reason))),
+                }
+            })
+            .await
+        }
     }
 }

@@ -50,8 +50,8 @@ pub(super) fn all_over(timers: &Handle, stopped: &Stopped) {
 
 #[test]
 fn each_job_runs_or_comes_back_when_stopping_waits() {
-    for workers in [1, 2] {
-        check(2, move || {
+    for (workers, interruptions) in [(1, 3), (2, 2)] {
+        check(interruptions, move || {
             let service = service(workers);
             let timers = service.handle();
             let (first, first_ran) = due_at_once(&timers);
@@ -63,21 +63,6 @@ fn each_job_runs_or_comes_back_when_stopping_waits() {
             all_over(&timers, &stopped);
         });
     }
-}
-
-#[test]
-fn each_job_runs_or_comes_back_on_the_driving_thread_too() {
-    check(3, || {
-        let service =
-            Service::builder().workers(1).shards(1).clock(ManualClock::new()).start().unwrap();
-        let timers = service.handle();
-        let (first, first_ran) = due_at_once(&timers);
-        let (second, second_ran) = due_at_once(&timers);
-        let stopped = service.stop(Stop::Wait);
-        ran_or_came_back(&stopped, &first, first_ran());
-        ran_or_came_back(&stopped, &second, second_ran());
-        all_over(&timers, &stopped);
-    });
 }
 
 #[test]

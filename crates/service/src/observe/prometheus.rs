@@ -100,8 +100,8 @@ impl Snapshot {
     /// ```
     pub fn prometheus(&self) -> String {
         let mut text = Exposition::default();
-        for (name, help, value) in self.counters() {
-            let name = format!("{name}_total");
+        for (name, help, value) in self.counts.metrics() {
+            let name = format!("wheelhouse_{name}_total");
             text.counter(&name, help);
             text.sample(&name, &[], value);
         }
@@ -118,29 +118,6 @@ impl Snapshot {
         summary(&mut text, "wheelhouse_lateness_seconds", late, &self.lateness);
         summary(&mut text, "wheelhouse_run_time_seconds", "How long runs took.", &self.run_time);
         text.0
-    }
-
-    fn counters(&self) -> [(&'static str, &'static str, u64); 17] {
-        let counts = &self.counts;
-        [
-            ("wheelhouse_jobs_scheduled", "Jobs scheduled.", counts.scheduled),
-            ("wheelhouse_jobs_finished", "Jobs whose last run has ended.", counts.finished),
-            ("wheelhouse_jobs_cancelled", "Jobs cancelled or replaced.", counts.cancelled),
-            ("wheelhouse_jobs_stopped", "Jobs ended by stopping the service.", counts.stopped),
-            ("wheelhouse_jobs_rejected", "Jobs refused.", counts.rejected),
-            ("wheelhouse_jobs_rescheduled", "Times a job was moved.", counts.rescheduled),
-            ("wheelhouse_runs", "Runs begun.", counts.runs),
-            ("wheelhouse_runs_panicked", "Runs that panicked.", counts.panicked),
-            ("wheelhouse_runs_failed", "Runs that returned an error.", counts.failed),
-            ("wheelhouse_runs_gave_up", "Failed runs that are not retried.", counts.gave_up),
-            ("wheelhouse_runs_slow", "Runs that took too long.", counts.slow),
-            ("wheelhouse_runs_delayed_others", "Runs that delayed others.", counts.delayed_others),
-            ("wheelhouse_runs_timed_out", "Runs ended by their time limit.", counts.timed_out),
-            ("wheelhouse_runs_missed", "Periods skipped.", counts.missed),
-            ("wheelhouse_runs_undelivered", "Values that could not be sent.", counts.undelivered),
-            ("wheelhouse_runs_abandoned", "Runs that an executor dropped.", counts.abandoned),
-            ("wheelhouse_polls", "Polls for due jobs.", counts.polls),
-        ]
     }
 }
 

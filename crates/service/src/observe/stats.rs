@@ -3,9 +3,10 @@
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
-/// Declares the counters once, for the struct and for their sum.
+/// Declares the counters once: for the struct, for their sum, and for metrics, with the name and
+/// the help text of each.
 macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident,)+) => {
+    ($($(#[$doc:meta])* $name:ident: $metric:literal, $help:literal;)+) => {
         /// Counters at a moment. The shards are read one after the other, so while the service
         /// works, the sums may differ by operations in progress.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,46 +20,51 @@ macro_rules! counters {
             pub(crate) fn add(&mut self, other: &Self) {
                 $(self.$name += other.$name;)+
             }
+
+            /// The name, help text and value of each.
+            pub(super) fn metrics(&self) -> impl IntoIterator<Item = (&'static str, &str, u64)> {
+                [$(($metric, $help, self.$name),)+]
+            }
         }
     };
 }
 
 counters! {
     /// Jobs scheduled. Each of them is pending, running, or in one of the next three.
-    scheduled,
+    scheduled: "jobs_scheduled", "Jobs scheduled.";
     /// Jobs whose last run has ended.
-    finished,
+    finished: "jobs_finished", "Jobs whose last run has ended.";
     /// Jobs that were cancelled, including jobs replaced by another with their key.
-    cancelled,
+    cancelled: "jobs_cancelled", "Jobs cancelled or replaced.";
     /// Jobs returned or ended because the service was stopped.
-    stopped,
+    stopped: "jobs_stopped", "Jobs ended by stopping the service.";
     /// Jobs refused.
-    rejected,
+    rejected: "jobs_rejected", "Jobs refused.";
     /// How often jobs were moved.
-    rescheduled,
+    rescheduled: "jobs_rescheduled", "Times a job was moved.";
     /// Runs that have begun.
-    runs,
+    runs: "runs", "Runs begun.";
     /// Runs that panicked.
-    panicked,
+    panicked: "runs_panicked", "Runs that panicked.";
     /// Runs that returned an error.
-    failed,
+    failed: "runs_failed", "Runs that returned an error.";
     /// Jobs whose last attempt failed: they were [given up](crate::EventKind::GaveUp).
-    gave_up,
+    gave_up: "runs_gave_up", "Failed runs that are not retried.";
     /// Runs that took longer than [`slow_after`](crate::Builder::slow_after).
-    slow,
+    slow: "runs_slow", "Runs that took too long.";
     /// Runs that took longer than the [patience](crate::Builder::workers) while every other thread
     /// was in a run too, so jobs that came due in that time were late.
-    delayed_others,
+    delayed_others: "runs_delayed_others", "Runs that delayed others.";
     /// Runs of async jobs that were ended at their limit.
-    timed_out,
+    timed_out: "runs_timed_out", "Runs ended by their time limit.";
     /// Periods skipped, see [`Missed`](crate::Missed).
-    missed,
+    missed: "runs_missed", "Periods skipped.";
     /// Values that could not be sent.
-    undelivered,
+    undelivered: "runs_undelivered", "Values that could not be sent.";
     /// Runs that an executor dropped.
-    abandoned,
+    abandoned: "runs_abandoned", "Runs that an executor dropped.";
     /// Polls for due jobs.
-    polls,
+    polls: "polls", "Polls for due jobs.";
 }
 
 /// An hour, in nanoseconds. A longer time counts as an hour, except in the sum and the maximum.

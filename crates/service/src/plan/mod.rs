@@ -32,8 +32,8 @@ impl Handle {
     }
 }
 
-/// The parts of both kinds of plan.
-struct Options<'h> {
+/// The parts of all kinds of plan.
+pub(crate) struct Options<'h> {
     handle: &'h Handle,
     /// `None` if it is out of range.
     first: Option<Due>,
@@ -43,13 +43,13 @@ struct Options<'h> {
 
 /// The options that few plans have.
 #[derive(Default)]
-struct RareOptions {
-    name: Option<Arc<str>>,
-    key: Option<Key>,
-    replace: bool,
-    slack: Option<Duration>,
+pub(crate) struct RareOptions {
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) key: Option<Key>,
+    pub(crate) replace: bool,
+    pub(crate) slack: Option<Duration>,
     /// The time limit of each async run.
-    limit: Option<Duration>,
+    pub(crate) limit: Option<Duration>,
     rare: Option<Box<RareState>>,
 }
 
@@ -67,11 +67,11 @@ impl<'h> Options<'h> {
         Self { handle, first, rare_options: None }
     }
 
-    fn rare_options(&mut self) -> &mut RareOptions {
+    pub(crate) fn rare_options(&mut self) -> &mut RareOptions {
         self.rare_options.get_or_insert_default()
     }
 
-    fn rare_state(&mut self) -> &mut RareState {
+    pub(crate) fn rare_state(&mut self) -> &mut RareState {
         self.rare_options().rare.get_or_insert_default()
     }
 
@@ -107,14 +107,15 @@ impl<'h> Options<'h> {
     }
 }
 
-/// The methods of both kinds of plan.
+/// The methods of all kinds of plan. The argument is the field with the plan and a dot, if the plan
+/// is in a field.
 macro_rules! common_methods {
-    () => {
+    ($($plan:tt)*) => {
         /// Gives the job a name, for messages and traces. The [handles](JobHandle) of a named job
         /// return how it ended; a one-shot job without name or key does not keep its outcome. Costs
         /// some 200 bytes and an allocation.
         pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-            self.options.rare_options().name = Some(name.into());
+            self.$($plan)*options.rare_options().name = Some(name.into());
             self
         }
 
@@ -127,7 +128,7 @@ macro_rules! common_methods {
         /// otherwise it may remove the data of the next job. The example `session_store` shows
         /// this.
         pub fn key(mut self, key: impl Into<Key>) -> Self {
-            let rare_options = self.options.rare_options();
+            let rare_options = self.$($plan)*options.rare_options();
             (rare_options.key, rare_options.replace) = (Some(key.into()), false);
             self
         }
@@ -136,7 +137,7 @@ macro_rules! common_methods {
         /// running, its run continues. For an instant both exist, and both count for
         /// [`max_jobs`](crate::Builder::max_jobs).
         pub fn replacing(mut self, key: impl Into<Key>) -> Self {
-            let rare_options = self.options.rare_options();
+            let rare_options = self.$($plan)*options.rare_options();
             (rare_options.key, rare_options.replace) = (Some(key.into()), true);
             self
         }
@@ -146,7 +147,7 @@ macro_rules! common_methods {
         /// is a tick, and for [periodic](crate::Periodic) jobs a thousandth of the period, a
         /// millisecond at most.
         pub fn slack(mut self, slack: Duration) -> Self {
-            self.options.rare_options().slack = Some(slack);
+            self.$($plan)*options.rare_options().slack = Some(slack);
             self
         }
 
@@ -160,19 +161,19 @@ macro_rules! common_methods {
         /// [`times`](crate::Periodic::times) counts. Runs that
         /// [overlap](crate::Periodic::run_overlapping) are not retried.
         pub fn retry(mut self, backoff: Backoff) -> Self {
-            self.options.rare_state().retry = Some(backoff);
+            self.$($plan)*options.rare_state().retry = Some(backoff);
             self
         }
 
         /// Declares that the runs are futures. Returns their time limit.
         pub(crate) fn be_async(&mut self) -> Option<Duration> {
-            self.options.rare_state().dispatch.is_async = true;
-            self.options.rare_options().limit
+            self.$($plan)*options.rare_state().dispatch.is_async = true;
+            self.$($plan)*options.rare_options().limit
         }
 
         /// Runs begin only when the group has a free place, see [`Group`].
         pub fn group(mut self, group: &Group) -> Self {
-            self.options.rare_state().dispatch.group = Some(group.clone());
+            self.$($plan)*options.rare_state().dispatch.group = Some(group.clone());
             self
         }
 
@@ -182,7 +183,7 @@ macro_rules! common_methods {
         /// costs the leader some 5 microseconds for each run. It has no effect if all threads are
         /// in runs, or if there is only one.
         pub fn blocking(mut self) -> Self {
-            self.options.rare_state().dispatch.blocks = true;
+            self.$($plan)*options.rare_state().dispatch.blocks = true;
             self
         }
 
@@ -193,7 +194,7 @@ macro_rules! common_methods {
         /// executor](crate::Builder::spawn_on) has no limit after that, if the stop did not wait
         /// for it.
         pub fn limit(mut self, limit: Duration) -> Self {
-            self.options.rare_options().limit = Some(limit);
+            self.$($plan)*options.rare_options().limit = Some(limit);
             self
         }
     };
@@ -214,7 +215,7 @@ macro_rules! fallible_methods {
             F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
             E: fmt::Display,
         {
-            let scheduled = self.schedule_again(TryEach(function));
+            let scheduled = self.schedule_again(CallEach(function));
             scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
         }
 
@@ -236,9 +237,93 @@ macro_rules! fallible_methods {
         }
     };
 }
-pub(crate) use fallible_methods;
 
-mod at_once;
+/// The methods of plans whose jobs have several runs. The argument is as above.
+macro_rules! repeated_methods {
+    ($($plan:tt)*) => {
+        /// Ends the job after this number of runs.
+        pub fn times(mut self, runs: u64) -> Self {
+            self.$($plan)*times = Some(runs);
+            self
+        }
+
+        /// Delays each run by a random time up to `jitter`, drawn for each run, so that many jobs
+        /// that started together do not all run at the same moment. The schedule does not drift,
+        /// and a run that is late because of jitter does not count as missing periods.
+        /// [`Run::deadline`] includes the jitter.
+        pub fn jitter(mut self, jitter: Duration) -> Self {
+            self.$($plan)*options.rare_state().jitter = jitter;
+            self
+        }
+
+        /// Schedules a closure. One run at a time.
+        ///
+        /// # Errors
+        ///
+        /// [`Rejected`], with the closure in it: see [`Reason`].
+        pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
+        where
+            F: FnMut(&Run<'_>) + Send + 'static,
+        {
+            let scheduled = self.schedule_again(CallEach(function));
+            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+        }
+
+        /// Schedules an async job, see [`OneShot::run_async`](crate::OneShot::run_async). One run
+        /// at a time: the next begins when the future of the one before is ready. Times that pass
+        /// during a run are missed, as with a closure.
+        ///
+        /// ```
+        /// use std::time::Duration;
+        /// use wheelhouse_service::Service;
+        ///
+        /// async fn check_health() {
+        ///     println!("healthy"); // or ask a server
+        /// }
+        ///
+        /// fn main() -> Result<(), Box<dyn std::error::Error>> {
+        ///     let service = Service::builder().workers(2).start()?;
+        ///     let timers = service.handle();
+        ///     let plan = timers.every(Duration::from_secs(10)).limit(Duration::from_secs(3));
+        ///     plan.named("health").run_async(|_| check_health())?;
+        ///     Ok(())
+        /// }
+        /// ```
+        ///
+        /// # Errors
+        ///
+        /// [`Rejected`], with the closure in it: see [`Reason`].
+        pub fn run_async<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+        where
+            F: FnMut(&Run<'_>) -> Fut + Send + 'static,
+            Fut: Future<Output = ()> + Send + 'static,
+        {
+            let limit = self.be_async();
+            let scheduled = self.schedule_again(Async::new(AsyncEach(function), limit));
+            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+        }
+
+        /// Sends a copy of a value at each time, from the thread that leads; at the times of a
+        /// rule from where closures run, since the rule is your code. Cloning the value should be
+        /// cheap, as for a value behind an [`Arc`]. If the channel is full, the copy is dropped,
+        /// which is [reported](crate::EventKind::ChannelFull). If the receiver is gone, the job
+        /// ends.
+        ///
+        /// # Errors
+        ///
+        /// [`Rejected`], with the value in it: see [`Reason`].
+        pub fn send<T: Clone + Send + 'static>(
+            self,
+            sender: &Sender<T>,
+            value: T,
+        ) -> Result<JobHandle, Rejected<T>> {
+            let scheduled = self.schedule_again(SendEach { sender: sender.clone(), value });
+            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
+        }
+    };
+}
+pub(crate) use {common_methods, fallible_methods, repeated_methods};
+
 mod one_shot;
 mod periodic;
 mod schedule;

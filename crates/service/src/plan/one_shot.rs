@@ -2,11 +2,12 @@
 
 use super::Options;
 use crate::future_work::{Async, AsyncEach, AsyncOnce};
-use crate::handle::{Handle, Run, Work};
+use crate::handle::Handle;
 use crate::job::{Backoff, Group, Key};
 use crate::job_handle::JobHandle;
+use crate::shared::{Run, Work};
 use crate::time::{Due, Moment};
-use crate::work::{CallOnce, SendOnce, TryEach};
+use crate::work::{CallEach, CallOnce, SendOnce};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
 use std::fmt;
@@ -79,7 +80,7 @@ impl<'h> OneShot<'h> {
         let work = SendOnce { sender: sender.clone(), value };
         let scheduled = match self.plain() {
             Ok((handle, deadline)) => {
-                handle.schedule_instant(handle.shards().own_shard(), deadline, work)
+                handle.schedule_value(handle.shards().own_shard(), deadline, work)
             }
             Err(plan) => plan.schedule(work),
         };

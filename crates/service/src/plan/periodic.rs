@@ -1,23 +1,19 @@
 //! The plan of a job that runs periodically.
 
 use super::Options;
-use crate::future_work::{Async, AsyncEach, Overlapping};
-use crate::handle::{Handle, Run, Work};
+use crate::future_work::{Async, AsyncEach};
+use crate::handle::Handle;
 use crate::job::{Backoff, Group, Key, Missed, Pace, Repeat};
 use crate::job_handle::JobHandle;
+use crate::shared::{Run, Work};
 use crate::time::{Due, Moment, Ticks, When, nanos};
-use crate::work::{CallEach, CallShared, SendEach, TryEach};
+use crate::work::{CallEach, CallShared, SendEach};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
 use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Unwraps a closure that was refused.
-fn unshared<F>(function: Arc<F>) -> F {
-    Arc::into_inner(function).expect("it has not run, so that there is no other copy")
-}
 
 /// The default slack. A job with a period of a second can be a millisecond late, and a run of
 /// 100,000 such jobs takes 0.55 us of processor time instead of 2.55.
@@ -38,9 +34,9 @@ fn slack_of(period: Duration) -> Duration {
 /// runs are as exact as those of a one-shot job, to the tick.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct Periodic<'h> {
-    options: Options<'h>,
+    pub(crate) options: Options<'h>,
     period: Duration,
-    times: Option<u64>,
+    pub(crate) times: Option<u64>,
     pace: Pace,
 }
 
@@ -53,6 +49,7 @@ impl<'h> Periodic<'h> {
 
     common_methods!();
     fallible_methods!();
+    repeated_methods!();
 
     /// Sets the first run to `delay` from now, instead of a period from now.
     pub fn first_after(mut self, delay: Duration) -> Self {
@@ -65,15 +62,6 @@ impl<'h> Periodic<'h> {
     /// there, by the clock of the service.
     pub fn first_at(mut self, when: impl Into<When>) -> Self {
         self.options.first = when.into().due(self.options.handle.clock());
-        self
-    }
-
-    /// Delays each run by a random time up to `jitter`, drawn for each run, so that many jobs that
-    /// started together do not all run at the same moment. The schedule does not drift, and a run
-    /// that is late because of jitter does not count as missing periods. [`Run::deadline`] includes
-    /// the jitter.
-    pub fn jitter(mut self, jitter: Duration) -> Self {
-        self.options.rare_state().jitter = jitter;
         self
     }
 
@@ -91,12 +79,6 @@ impl<'h> Periodic<'h> {
         rare.map_or(Duration::ZERO, |rare| rare.jitter)
     }
 
-    /// Ends the job after `runs` runs.
-    pub fn times(mut self, runs: u64) -> Self {
-        self.times = Some(runs);
-        self
-    }
-
     /// Counts the period from the end of one run to the start of the next; if runs overlap, from
     /// start to start.
     pub fn fixed_delay(mut self) -> Self {
@@ -108,19 +90,6 @@ impl<'h> Periodic<'h> {
     pub fn missed(mut self, policy: Missed) -> Self {
         self.pace = Pace::Rate(policy);
         self
-    }
-
-    /// Schedules a closure. One run at a time.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the closure in it: see [`Reason`].
-    pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
-    where
-        F: FnMut(&Run<'_>) + Send + 'static,
-    {
-        let scheduled = self.schedule(false, CallEach(function));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
     }
 
     /// Schedules a closure whose runs may overlap: each run begins when its time comes and a thread
@@ -139,73 +108,10 @@ impl<'h> Periodic<'h> {
         F: Fn(&Run<'_>) + Send + Sync + 'static,
     {
         let scheduled = self.schedule(true, CallShared(Arc::new(function)));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: unshared(work.0) })
-    }
-
-    /// Schedules an async job, see [`OneShot::run_async`](crate::OneShot::run_async). One run at a
-    /// time: the next begins when the future of the one before is ready. Periods that pass during a
-    /// run are [missed](Self::missed), as with a closure.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use wheelhouse_service::Service;
-    ///
-    /// async fn check_health() {
-    ///     println!("healthy"); // or ask a server
-    /// }
-    ///
-    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
-    ///     let service = Service::builder().workers(2).start()?;
-    ///     let timers = service.handle();
-    ///     let plan = timers.every(Duration::from_secs(10)).limit(Duration::from_secs(3));
-    ///     plan.named("health").run_async(|_| check_health())?;
-    ///     Ok(())
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the closure in it: see [`Reason`].
-    pub fn run_async<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
-    where
-        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
-        Fut: Future<Output = ()> + Send + 'static,
-    {
-        let limit = self.be_async();
-        let scheduled = self.schedule(false, Async::new(AsyncEach(function), limit));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
-    }
-
-    /// Schedules an async job whose runs may overlap, see
-    /// [`run_overlapping`](Self::run_overlapping).
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the closure in it: see [`Reason`].
-    pub fn run_async_overlapping<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
-    where
-        F: Fn(&Run<'_>) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = ()> + Send + 'static,
-    {
-        let limit = self.be_async();
-        let scheduled = self.schedule(true, Async::new(Overlapping(Arc::new(function)), limit));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: unshared(work.into_call().0) })
-    }
-
-    /// Sends a copy of a value at each deadline, from the thread that leads. Cloning it should be
-    /// cheap, as for a value behind an [`Arc`]. If the channel is full, the copy is dropped, which
-    /// is reported. If the receiver is gone, the job ends.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the value in it: see [`Reason`].
-    pub fn send<T: Clone + Send + 'static>(
-        self,
-        sender: &Sender<T>,
-        value: T,
-    ) -> Result<JobHandle, Rejected<T>> {
-        let scheduled = self.schedule(false, SendEach { sender: sender.clone(), value });
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
+        scheduled.map_err(|(reason, CallShared(function))| Rejected {
+            reason,
+            job: Arc::into_inner(function).expect("it has not run, so there is no other copy"),
+        })
     }
 
     pub(crate) fn schedule<W: Work>(

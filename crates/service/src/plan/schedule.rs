@@ -1,12 +1,17 @@
-//! Schedules a checked plan in a shard, or returns the work to the caller.
+//! Schedules a checked plan in a shard, or returns the work to the caller. And jobs that are due
+//! when they are scheduled, which skip the wheel.
 
+use crate::drive::push_ready;
+use crate::error::{Reason, Rejected};
+use crate::future_work::{Async, AsyncOnce};
 use crate::guard::discard;
-use crate::handle::{Handle, Work};
-use crate::instant::{self, InstantWork};
-use crate::job::{JobParts, JobState};
-use crate::shard::NewJob;
+use crate::handle::Handle;
+use crate::job::{Dispatch, JobParts, JobState};
+use crate::job_handle::JobHandle;
+use crate::shard::{HandedOut, NewJob, ReadyItem};
+use crate::shared::{Run, Work};
 use crate::time::{Due, Moment};
-use crate::{JobHandle, Reason};
+use crate::work::{self, CallOnce, SendOnce};
 use std::sync::Arc;
 
 /// A plan that has been checked.
@@ -77,16 +82,16 @@ impl Handle {
         })
     }
 
-    /// The same for instant work, without a box. If there is no slab for its type, it is scheduled
-    /// as a plain job.
+    /// The same for a value to be sent, without a box. If there is no slab for its type, it is
+    /// scheduled as a plain job.
     #[inline]
-    pub(crate) fn schedule_instant<W: InstantWork>(
+    pub(crate) fn schedule_value<T: Send + 'static>(
         &self,
         shard: u32,
         deadline: Moment,
-        work: W,
-    ) -> Result<JobHandle, (Reason, W)> {
-        let scheduled = self.shards().schedule_in_slab(shard, deadline, work, instant::put);
+        work: SendOnce<T>,
+    ) -> Result<JobHandle, (Reason, SendOnce<T>)> {
+        let scheduled = self.shards().schedule_in_slab(shard, deadline, work, work::put);
         match scheduled {
             Ok(id) => Ok(self.job_handle(id, None)),
             Err((Some(reason), work)) => Err(self.rejected(shard, reason, work)),
@@ -98,6 +103,69 @@ impl Handle {
     pub(super) fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
         self.shards().with(shard, |state| state.counts.rejected += 1);
         (reason, work)
+    }
+}
+
+impl Handle {
+    /// Runs a closure on a thread of the service, or on its [executor](crate::Executor), as soon as
+    /// one is free. The closure skips the wheel and does not wait for a tick, unlike a plan with a
+    /// delay of zero. For jobs that are already due when they reach the program, such as jobs read
+    /// from a store.
+    ///
+    /// It is a job like any other. A panic is caught and reported. A [stop](crate::Service::stop)
+    /// waits for it or returns it. It counts towards [`max_jobs`](crate::Builder::max_jobs). It
+    /// waits while all jobs are [paused](Self::pause). Jobs of one thread begin in the order of the
+    /// calls.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    ///
+    /// ```
+    /// use wheelhouse_service::{Service, Stop};
+    ///
+    /// let service = Service::start()?;
+    /// let (sender, done) = std::sync::mpsc::channel();
+    /// service.handle().execute(move |run| sender.send(run.number()).unwrap_or_default())?;
+    /// assert_eq!(done.recv()?, 1);
+    /// assert!(service.stop(Stop::Wait).jobs.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn execute<F>(&self, function: F) -> Result<(), Rejected<F>>
+    where
+        F: FnOnce(&Run<'_>) + Send + 'static,
+    {
+        Ok(self.hand_over(CallOnce(function), false)?)
+    }
+
+    /// Runs an async job as soon as a thread is free, as [`execute`](Self::execute) runs a closure.
+    /// The closure is called when the run begins, and the future that it returns is the run. The
+    /// executor of [`spawn_on`](crate::Builder::spawn_on) polls the future. Without that, the
+    /// threads of the service poll it: see [`run_async`](crate::OneShot::run_async).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`execute`](Self::execute).
+    pub fn execute_async<F, Fut>(&self, function: F) -> Result<(), Rejected<F>>
+    where
+        F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let handed_over = self.hand_over(Async::new(AsyncOnce(function), None), true);
+        handed_over.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+    }
+
+    fn hand_over<W: Work>(&self, work: W, is_async: bool) -> Result<(), (Reason, W)> {
+        let (shards, shard) = (self.shards(), self.shards().own_shard());
+        let dispatch = Dispatch { is_async, ..Dispatch::default() };
+        let (id, turn) = match shards.schedule_due(shard, Box::new(work), dispatch.clone()) {
+            Ok(scheduled) => scheduled,
+            Err((reason, work)) => return Err(self.rejected(shard, reason, unboxed(work))),
+        };
+        if let Some(turn) = turn {
+            push_ready(self, ReadyItem::Due(HandedOut { id, turn, info: None, dispatch }));
+        }
+        Ok(())
     }
 }
 

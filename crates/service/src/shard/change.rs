@@ -1,11 +1,9 @@
 //! Changes of jobs by callers: cancelling, moving, and taking them back.
 
 use super::dyn_timer::{DynTimer, JobIndex, cancel_timer};
-use super::state::{
-    Body, Other, ShardState, ShardWork, Slot, StopStage, TakenJob, TakenWork, TimerState,
-};
-use super::work_slab::SlabWork;
-use crate::ChangeError;
+use super::state::{Body, Other, ShardState, Slot, StopStage, TakenJob, TakenWork, TimerState};
+use super::work::{ShardWork, SlabWork};
+use crate::error::ChangeError;
 use crate::job::{Ending, Id};
 use crate::time::{Due, Moment};
 use std::sync::Arc;

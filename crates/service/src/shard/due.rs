@@ -1,9 +1,9 @@
 //! Jobs at their deadlines: a job is taken out, its run begins, its run ends.
 
 use super::dyn_timer::JobIndex;
-use super::handover::{Begun, Cleanup, DueJob, EndedRun, PlainRun};
-use super::state::{Body, Other, ShardState, ShardWork, TakenWork, TimerState};
-use super::work_slab::SlabWork;
+use super::handover::{Begun, Cleanup, DueJob, EndedRun, HandedOut, PlainRun, RunFacts};
+use super::state::{Body, Other, ShardState, TakenWork, TimerState};
+use super::work::{ShardWork, SlabWork};
 use crate::job::{After, Dispatch, Ending, Id, Info, RareState, Turn};
 use crate::observe::Distributions;
 use crate::time::{Clock, Moment};
@@ -178,13 +178,14 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let slot = &mut self.slots[index];
         slot.timer = TimerState::Off(Some(turn));
         self.runs.in_flight += 1;
-        let Some(job) = slot.job_state() else {
-            return Some(DueJob::HandedOut(id, turn, None, Dispatch::default()));
+        let (info, dispatch) = match slot.job_state().map(|job| &self.job_states[job]) {
+            Some(job) => {
+                let dispatch = job.rare.as_ref().map(|rare| rare.dispatch.clone());
+                (Some(Arc::clone(&job.info)), dispatch.unwrap_or_default())
+            }
+            None => (None, Dispatch::default()),
         };
-        let job = &self.job_states[job];
-        let dispatch = job.rare.as_ref().map(|rare| rare.dispatch.clone());
-        let info = Some(Arc::clone(&job.info));
-        Some(DueJob::HandedOut(id, turn, info, dispatch.unwrap_or_default()))
+        Some(DueJob::HandedOut(HandedOut { id, turn, info, dispatch }))
     }
 
     fn is_instant(&self, index: u32) -> bool {
@@ -248,8 +249,8 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let (number, missed, extra) =
             if asks_rule_only { (job.runs, 0, false) } else { job.count_run() };
         let time = job.time_of_run(extra);
-        let (last, tries) = (!job.another_follows(), job.tries());
-        let frees_key = last && !tries.1;
+        let (last, (attempt, is_retried)) = (!job.another_follows(), job.tries());
+        let frees_key = last && !is_retried;
         let blocks = job.rare.as_ref().is_some_and(|rare| rare.dispatch.blocks);
         let may_overlap = !last && job.may_overlap();
         // The `Info` is in other memory than the rest of the job, so a run that can do without does
@@ -270,20 +271,11 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
         self.runs.begun += 1;
         self.counts.missed += missed;
-        Begun {
-            info,
-            time,
-            number,
-            missed,
-            last,
-            extra,
-            asks_rule_only,
-            tries,
-            frees_key,
-            overlaps: tick.is_some(),
-            blocks,
-            ..Begun::plain(id, deadline, Some(work))
-        }
+        let facts =
+            RunFacts { id, deadline, time, number, missed, attempt, last, extra, asks_rule_only };
+        let overlaps = tick.is_some();
+        let work = Some(work);
+        Begun { facts, work, info, is_retried, frees_key, overlaps, blocks, watch: None }
     }
 
     /// Ends a run, and hands it in if nothing is left to do.

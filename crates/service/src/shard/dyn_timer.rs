@@ -10,7 +10,7 @@ pub struct JobIndex(pub(super) u32);
 /// A [`Timer`] of jobs, without the method that takes a closure, so that it can be a trait object.
 pub(crate) trait DynTimer: Send {
     fn now(&self) -> Tick;
-    /// For recorders and assertions.
+    /// For assertions.
     fn len(&self) -> usize;
     fn insert(&mut self, tick: Tick, job: JobIndex) -> TimerId;
     fn cancel(&mut self, timer: TimerId) -> Option<JobIndex>;
@@ -58,41 +58,5 @@ impl<B: Timer<JobIndex> + Send> DynTimer for B {
 
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<JobIndex>> {
         Timer::pop_expired(self, now)
-    }
-}
-
-/// For wrapping a backend in another, such as a recorder.
-#[cfg(feature = "record")]
-impl Timer<JobIndex> for Box<dyn DynTimer> {
-    fn now(&self) -> Tick {
-        DynTimer::now(&**self)
-    }
-
-    fn len(&self) -> usize {
-        DynTimer::len(&**self)
-    }
-
-    fn insert(&mut self, tick: Tick, job: JobIndex) -> TimerId {
-        DynTimer::insert(&mut **self, tick, job)
-    }
-
-    fn cancel(&mut self, timer: TimerId) -> Option<JobIndex> {
-        DynTimer::cancel(&mut **self, timer)
-    }
-
-    fn reschedule(&mut self, timer: TimerId, tick: Tick) -> bool {
-        DynTimer::reschedule(&mut **self, timer, tick)
-    }
-
-    fn deadline(&self, timer: TimerId) -> Option<Tick> {
-        DynTimer::deadline(&**self, timer)
-    }
-
-    fn next_wakeup(&self) -> Option<Tick> {
-        DynTimer::next_wakeup(&**self)
-    }
-
-    fn pop_expired(&mut self, now: Tick) -> Option<Expired<JobIndex>> {
-        DynTimer::pop_expired(&mut **self, now)
     }
 }

@@ -1,8 +1,7 @@
 //! The types that pass between shards and the driver: runs that come due, begin and end.
 
 use super::runs::WatchKey;
-use super::state::ShardWork;
-use super::work_slab::SlabWork;
+use super::work::{ShardWork, SlabWork};
 use crate::job::{Dispatch, Id, Info, Turn};
 use crate::time::Moment;
 use std::sync::Arc;
@@ -15,10 +14,17 @@ pub(crate) enum DueJob<W: ShardWork + ?Sized> {
     InSlab(Id, Moment, SlabWork<W>),
     /// A run that has begun on this thread.
     Begun(Begun<W>),
-    /// A run that is handed out to the pool or an executor.
-    HandedOut(Id, Turn, Option<Arc<Info>>, Dispatch),
+    HandedOut(HandedOut),
     /// The waker of a task whose time has come.
     Wake(Waker),
+}
+
+/// A run that is handed out to the pool or an executor. It begins unless its turn is over.
+pub(crate) struct HandedOut {
+    pub(crate) id: Id,
+    pub(crate) turn: Turn,
+    pub(crate) info: Option<Arc<Info>>,
+    pub(crate) dispatch: Dispatch,
 }
 
 /// A run of a plain job, which has begun on the leading thread. Most runs are of this kind. It is
@@ -29,13 +35,10 @@ pub(crate) struct PlainRun<W: ?Sized> {
     pub(crate) work: Box<W>,
 }
 
-/// A run that has begun.
-pub(crate) struct Begun<W: ?Sized> {
+/// The properties of a run, for its closure.
+#[derive(Clone, Copy)]
+pub(crate) struct RunFacts {
     pub(crate) id: Id,
-    /// `None` after it was called.
-    pub(crate) work: Option<Box<W>>,
-    /// `None` also on the leading thread, if the run does not need it: most runs do not.
-    pub(crate) info: Option<Arc<Info>>,
     pub(crate) deadline: Moment,
     /// The wall-clock time of the run, if the job waited for one.
     pub(crate) time: Option<SystemTime>,
@@ -43,14 +46,35 @@ pub(crate) struct Begun<W: ?Sized> {
     pub(crate) number: u64,
     /// Periods that were skipped before it.
     pub(crate) missed: u64,
+    /// The number of the attempt, counted from 1.
+    pub(crate) attempt: u32,
     /// No other run follows, unless the run itself schedules one.
     pub(crate) last: bool,
     /// The run is not part of the schedule, which continues unchanged.
     pub(crate) extra: bool,
     /// Only asks the rule for its next time, and calls no closure.
     pub(crate) asks_rule_only: bool,
-    /// The number of the attempt, counted from 1, and `true` if a retry follows a failure.
-    pub(crate) tries: (u32, bool),
+}
+
+impl RunFacts {
+    /// The only run of a job.
+    #[inline]
+    pub(crate) fn single(id: Id, deadline: Moment) -> Self {
+        let (number, missed, attempt) = (1, 0, 1);
+        let (last, extra, asks_rule_only) = (true, false, false);
+        Self { id, deadline, time: None, number, missed, attempt, last, extra, asks_rule_only }
+    }
+}
+
+/// A run that has begun.
+pub(crate) struct Begun<W: ?Sized> {
+    pub(crate) facts: RunFacts,
+    /// `None` after it was called.
+    pub(crate) work: Option<Box<W>>,
+    /// `None` also on the leading thread, if the run does not need it: most runs do not.
+    pub(crate) info: Option<Arc<Info>>,
+    /// A retry follows a failure.
+    pub(crate) is_retried: bool,
     /// The run releases the key of the job when it begins.
     pub(crate) frees_key: bool,
     /// The job waits for its next run already: the end of this run changes nothing about the job.
@@ -69,17 +93,10 @@ impl<W: ShardWork + ?Sized> Begun<W> {
     /// The run of a plain job.
     pub(crate) fn plain(id: Id, deadline: Moment, work: Option<Box<W>>) -> Self {
         Self {
-            id,
+            facts: RunFacts::single(id, deadline),
             work,
             info: None,
-            deadline,
-            time: None,
-            number: 1,
-            missed: 0,
-            last: true,
-            extra: false,
-            asks_rule_only: false,
-            tries: (1, false),
+            is_retried: false,
             frees_key: true,
             overlaps: false,
             blocks: false,

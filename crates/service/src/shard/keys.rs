@@ -1,13 +1,11 @@
 //! The index of jobs by key.
 
-use super::lock_order;
 use crate::job::{Id, Key};
-use crate::sync::{Mutex, MutexGuard};
+use crate::sync::{Mutex, MutexGuard, assert_holds_no_shard};
 use crossbeam_utils::CachePadded;
 use hashbrown::HashTable;
 use smol_str::SmolStr;
 use std::hash::{BuildHasher, RandomState};
-use std::num::NonZeroU64;
 
 /// The number of parts, each with a lock, so that threads do not wait for one another. A power of
 /// two.
@@ -66,20 +64,10 @@ impl Keys {
             entry.remove();
         }
     }
-
-    /// The keys with the numbers of their jobs, in any order.
-    pub(crate) fn numbered(&self) -> Vec<(NonZeroU64, Key)> {
-        let mut keys = Vec::new();
-        for part in &self.parts {
-            let numbered = |(key, id): &(SmolStr, Id)| (id.number, Key::from(key.clone()));
-            keys.extend(lock(part).iter().map(numbered));
-        }
-        keys
-    }
 }
 
 fn lock(part: &Mutex<Table>) -> MutexGuard<'_, Table> {
-    lock_order::assert_none();
+    assert_holds_no_shard();
     part.lock()
 }
 
@@ -105,16 +93,10 @@ impl Part<'_> {
     }
 }
 
-/// The keys in the order in which their jobs were scheduled. O(k log k), so it is called without
-/// the lock of a part.
-pub(crate) fn in_order(mut keys: Vec<(NonZeroU64, Key)>) -> Vec<Key> {
-    keys.sort_unstable_by_key(|(number, _)| *number);
-    keys.into_iter().map(|(_, key)| key).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::num::NonZeroU64;
 
     fn id(number: u64) -> Id {
         Id::new(NonZeroU64::new(number).unwrap(), 0, 0)
@@ -122,19 +104,6 @@ mod tests {
 
     fn insert(keys: &Keys, key: &str, number: u64) -> Option<Id> {
         keys.part(key).insert(key.into(), id(number))
-    }
-
-    #[test]
-    fn the_order_of_scheduling_survives_removals() {
-        let keys = Keys::default();
-        for (number, key) in (1..).zip(["d", "a", "c", "b", "e"]) {
-            assert_eq!(insert(&keys, key, number), None);
-        }
-        keys.remove("d", id(1));
-        keys.remove("c", id(3));
-        insert(&keys, "c", 6);
-        let listed = in_order(keys.numbered());
-        assert_eq!(listed.iter().map(|key| &**key).collect::<Vec<_>>(), ["a", "b", "e", "c"]);
     }
 
     #[test]

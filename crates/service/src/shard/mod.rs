@@ -12,36 +12,34 @@ mod arena;
 mod change;
 mod due;
 mod dyn_timer;
-mod fence;
 mod handover;
-mod in_progress;
 mod keys;
-mod list;
-mod lock_order;
 mod pause;
+mod query;
+mod ready;
 mod runs;
 mod shrink;
 mod signal;
 mod state;
 mod stop;
-mod work_slab;
+mod work;
 
 pub(crate) use arena::Arena;
 pub(crate) use dyn_timer::DynTimer;
 pub use dyn_timer::JobIndex;
-pub(crate) use handover::{Begun, Cleanup, DueJob, EndedRun, PlainRun};
+pub(crate) use handover::{Begun, Cleanup, DueJob, EndedRun, HandedOut, PlainRun, RunFacts};
+pub(crate) use ready::{ReadyItem, ReadyQueue};
 pub(crate) use runs::Watch;
-pub(crate) use state::{NewJob, ShardState, ShardWork, StopStage, TakenJob, TakenWork};
-pub(crate) use work_slab::{SlabWork, Slabs, WorkSlab};
+pub(crate) use state::{NewJob, ShardState, StopStage, TakenJob, TakenWork};
+pub(crate) use work::{ShardWork, SlabWork, Slabs, WorkSlab};
 
+use crate::error::{ChangeError, Reason};
 use crate::job::{Dispatch, Id, Info, Key, Turn};
 use crate::observe::{Distributions, Snapshot};
-use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex};
+use crate::sync::{AtomicBool, AtomicU64, Condvar, HoldsShard, Mutex};
 use crate::time::{Clock, Due, Moment, Ticks};
-use crate::{ChangeError, Reason};
 use crossbeam_utils::CachePadded;
-use keys::{Keys, in_order};
-use lock_order::HoldsShard;
+use keys::Keys;
 use signal::Signal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,6 +57,7 @@ pub(crate) struct Shards<W: ShardWork + ?Sized> {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ticks: Ticks,
     pub(crate) signal: CachePadded<Signal>,
+    pub(crate) ready: CachePadded<ReadyQueue>,
     keys: Keys,
     shards: Box<[CachePadded<Shard<W>>]>,
     /// The limit of jobs, and their number.
@@ -101,6 +100,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             clock,
             ticks,
             signal: CachePadded::new(Signal::new()),
+            ready: CachePadded::default(),
             keys: Keys::default(),
             shards: (0..).zip(wheels).map(shard).collect(),
             room,
@@ -300,6 +300,13 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         })
     }
 
+    /// Adds a run for the leading thread, and wakes it. Returns the run if the queue is closed.
+    pub(crate) fn push_ready(&self, run: ReadyItem) -> Result<(), ReadyItem> {
+        self.ready.push(run)?;
+        self.signal.wake_sleeper();
+        Ok(())
+    }
+
     /// From here on no job comes due, except for futures.
     pub(crate) fn pause_all(&self) {
         self.with_all(ShardState::pause_all);
@@ -314,10 +321,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
 
     pub(crate) fn job_of_key(&self, key: &str) -> Option<Id> {
         self.keys.get(key)
-    }
-
-    pub(crate) fn keys_in_order(&self) -> Vec<Key> {
-        in_order(self.keys.numbered())
     }
 
     /// Releases the key of a job.

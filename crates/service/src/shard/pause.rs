@@ -1,16 +1,20 @@
-//! Pausing: single jobs, or all of them. And runs that are requested for now, whatever the
-//! schedule.
+//! Jobs that are kept from coming due: while they or all jobs are paused, or until the next poll.
+//! And runs that are requested for now, whatever the schedule.
 //!
 //! A paused job has no timer. While all jobs are paused, a job whose time comes is deferred, and
 //! gets its timer back when they are resumed. So pausing a million jobs costs nothing, and resuming
 //! them costs as much as the jobs that came due in the meantime.
+//!
+//! The fence of a poll defers jobs that are scheduled during a poll of a scheduler until its end,
+//! so that a job that schedules itself again at once does not keep the poll from returning.
 
 use super::dyn_timer::cancel_timer;
-use super::state::{Body, Other, ShardState, ShardWork, TimerState};
-use super::work_slab::WorkSlab;
-use crate::ChangeError;
+use super::state::{Body, Other, ShardState, TimerState};
+use super::work::{ShardWork, WorkSlab};
+use crate::error::ChangeError;
 use crate::job::{Id, JobState};
 use crate::time::Moment;
+use wheelhouse_core::Tick;
 
 /// The most jobs that are resumed under one lock.
 const PORTION: usize = 64;
@@ -149,5 +153,24 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
         self.start_timer(id.index(), tick);
         Ok(())
+    }
+
+    /// From here to [`open_fence`](Self::open_fence), jobs that are scheduled are kept for the next
+    /// poll.
+    pub(crate) fn close_fence(&mut self, upto: Tick) {
+        debug_assert!(self.fence.is_none(), "one poll at a time");
+        debug_assert!(self.fenced.is_empty(), "the poll before has left jobs behind its fence");
+        self.fence = Some((self.last_number(), upto));
+    }
+
+    /// The timers of these jobs are started. `now` is the moment of the poll.
+    pub(crate) fn open_fence(&mut self, now: Moment) {
+        debug_assert!(self.fence.is_some(), "no poll is in progress");
+        self.fence = None;
+        for id in std::mem::take(&mut self.fenced) {
+            if self.is_off(id) {
+                self.restart_timer(id.index(), now);
+            }
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::Shards;
 use super::dyn_timer::DynTimer;
-use super::state::{ShardState, ShardWork, TimerState};
-use super::work_slab::WorkSlab;
+use super::state::{ShardState, TimerState};
+use super::work::{ShardWork, WorkSlab};
 use wheelhouse_core::{Expired, Tick};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 

@@ -4,32 +4,16 @@
 use super::arena::Arena;
 use super::dyn_timer::{DynTimer, JobIndex};
 use super::runs::Runs;
-use super::work_slab::{SlabWork, Slabs, WorkSlab};
-use crate::job::{Dispatch, Id, Info, JobState, Status, Turn};
+use super::work::{ShardWork, SlabWork, Slabs};
+use crate::error::{ChangeError, Reason};
+use crate::job::{Dispatch, Id, Info, JobState, Turn};
 use crate::observe::{Counts, Distributions};
 use crate::time::{Due, Moment, Ticks};
-use crate::{ChangeError, Reason};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::task::Waker;
 use wheelhouse_core::{Tick, TimerId};
-
-/// The properties of work that a shard needs.
-pub(crate) trait ShardWork: Send {
-    /// The slabs in which instant work is stored without a box.
-    type Slab: WorkSlab<Self> + ?Sized;
-
-    /// A second copy, for a run that overlaps with another. `None` if the runs of this work cannot
-    /// overlap.
-    fn fork(&self) -> Option<Box<Self>>;
-
-    /// Returns `true` if it takes only an instant, so that it needs no executor.
-    fn is_instant(&self) -> bool;
-
-    /// Returns `true` if a future waits for it.
-    fn is_awaited(&self) -> bool;
-}
 
 /// A job to be scheduled that is not plain.
 pub(crate) enum NewJob<W: ?Sized> {
@@ -402,51 +386,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// The job, if it is not over.
     pub(super) fn slot(&mut self, id: Id) -> Option<&mut Slot<W>> {
         self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number)
-    }
-
-    /// The state of a job. `None` if it is over.
-    pub(crate) fn status(&mut self, id: Id) -> Option<Status> {
-        let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
-        Some(match () {
-            () if self.is_running(slot) => Status::Running,
-            () if self.is_paused(slot) => Status::Paused,
-            () => Status::Pending,
-        })
-    }
-
-    pub(super) fn is_paused(&self, slot: &Slot<W>) -> bool {
-        slot.job_state().is_some_and(|job| self.job_states[job].is_paused())
-    }
-
-    #[inline]
-    pub(super) fn is_running(&self, slot: &Slot<W>) -> bool {
-        match (&slot.timer, &slot.body) {
-            (TimerState::Wheel(_), _) => false,
-            (_, Body::Plain(_) | Body::Other(Other::Wake(..) | Other::InSlab(..))) => false,
-            (_, Body::Other(Other::Gone)) => true,
-            (_, Body::Other(Other::Full { job, .. })) => self.job_states[*job].is_running(),
-        }
-    }
-
-    /// The next deadline of a pending job, and the wall-clock time that it waits for.
-    pub(crate) fn due(&self, id: Id) -> Option<Due> {
-        let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
-        let pending = !self.is_running(slot) && !self.is_paused(slot);
-        let wall = slot.job_state().and_then(|job| self.job_states[job].wall());
-        let wall = wall.cloned().map(Box::new);
-        pending.then_some(Due { deadline: slot.deadline, wall })
-    }
-
-    /// The part of a job that its handles share. `None` for a plain job.
-    pub(crate) fn info(&mut self, id: Id) -> Option<Arc<Info>> {
-        let job = self.slot(id)?.job_state()?;
-        Some(Arc::clone(&self.job_states[job].info))
-    }
-
-    /// How many runs of a job that is not plain have begun. `None` if it is over.
-    pub(crate) fn runs_of(&mut self, id: Id) -> Option<u64> {
-        let job = self.slot(id)?.job_state()?;
-        Some(self.job_states[job].runs)
     }
 
     /// Sets another waker, and returns the old one. `None` if the job is over. Drop the old waker

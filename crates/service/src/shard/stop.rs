@@ -1,14 +1,113 @@
-//! The steps of a stop in all shards, and its waiting.
+//! Runs in progress: slow ones, those of this thread, notifications of their ends, and the steps of
+//! a stop, which waits for them.
 
-use super::state::{ShardState, ShardWork, StopStage};
+use super::runs::Watch;
+use super::state::{ShardState, StopStage};
+use super::work::ShardWork;
 use super::{Shards, TakenJob};
-use crate::job::Ending;
+use crate::job::{Ending, Id, Info};
+use crate::sync::thread_local;
+use crate::time::Moment;
+use std::cell::RefCell;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+thread_local! {
+    /// The services (by the address of their `Shards`) in whose runs this thread is, innermost
+    /// last. If a job or observer stops the service that runs it, the stop must not wait for that
+    /// run.
+    static ON_THIS_THREAD: RefCell<Vec<usize>> = RefCell::default();
+}
+
+impl<W: ShardWork + ?Sized> Shards<W> {
+    pub(crate) fn watch(&self) -> Watch {
+        let mut watch = Watch::default();
+        self.with_all(|state| state.runs.add_to(&mut watch));
+        watch
+    }
+
+    /// Runs to be reported as slow.
+    pub(crate) fn take_slow(
+        &self,
+        now: Moment,
+        limit: Duration,
+    ) -> Vec<(Id, Option<Arc<Info>>, Duration)> {
+        let mut slow = Vec::new();
+        self.with_all(|state| {
+            let reported = state.runs.take_slow(now, limit);
+            state.counts.slow += reported.len() as u64;
+            slow.extend(reported);
+        });
+        slow
+    }
+
+    /// This thread handles a run that was handed out, and may call the user's code: the job, an
+    /// observer, or the destructor of what the job owns. It has finished when the returned guard is
+    /// dropped.
+    pub(crate) fn enter(&self) -> impl Drop + use<W> {
+        ON_THIS_THREAD.with(|services| services.borrow_mut().push(self.address()));
+        Entered
+    }
+
+    /// A run that was handed out is over. Notifies a thread that stops the service, which may wait
+    /// for that.
+    pub(crate) fn hand_in(&self, shard: u32, begun: bool) {
+        let stage = self.with(shard, |state| {
+            state.hand_in(begun);
+            state.stage()
+        });
+        self.handed_in(stage);
+    }
+
+    /// The notification alone, if the run was handed in under a lock already.
+    pub(crate) fn handed_in(&self, stage: StopStage) {
+        if stage != StopStage::Open {
+            // Taking the lock orders this with a waiting thread: it has either checked its
+            // condition before, and sleeps, or checks it afterwards. So no notification is lost.
+            drop(self.gate.0.lock());
+            self.gate.1.notify_all();
+        }
+    }
+
+    /// The number of runs of this service that this thread is in.
+    pub(crate) fn runs_on_this_thread(&self) -> usize {
+        let is_own = |service: &&usize| **service == self.address();
+        ON_THIS_THREAD.with(|services| services.borrow().iter().filter(is_own).count())
+    }
+
+    /// The number of runs that were handed out, and of those that have begun.
+    pub(crate) fn runs(&self) -> (usize, usize) {
+        let (mut in_flight, mut begun) = (0, 0);
+        self.with_all(|state| {
+            in_flight += state.runs.in_flight;
+            begun += state.runs.begun;
+        });
+        (in_flight, begun)
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+}
+
+/// See [`Shards::enter`].
+struct Entered;
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        ON_THIS_THREAD.with(|services| services.borrow_mut().pop());
+    }
+}
+
 /// How often a drain checks whether it is over. The end of a run notifies it. The cancel of the
 /// last job does not, so that a cancel need not check for drains.
-const DRAIN_CHECK_INTERVAL: Duration = Duration::from_millis(20);
+const DRAIN_CHECK_INTERVAL: Duration = if cfg!(wheelhouse_loom) {
+    // In a model no time passes. A test that is paused for 20 ms must not run in another order.
+    Duration::from_secs(3600)
+} else {
+    Duration::from_millis(20)
+};
 
 impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Refuses new jobs, and takes out jobs without a last run.

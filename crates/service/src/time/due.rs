@@ -5,12 +5,65 @@
 //! minute, and once more when the deadline has come.
 
 use super::{Clock, Moment};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The shortest and longest time between two checks of a job that waits for a wall-clock time. With
 /// a single value, a million jobs that were scheduled together would be checked together each
 /// minute, and delay what is due.
 const CHECK_INTERVAL: (Duration, Duration) = (Duration::from_secs(45), Duration::from_secs(60));
+
+/// When a job is to run: a [`Moment`] of the service's clock, an [`Instant`], or a [`SystemTime`].
+/// All three convert by [`Into`], as in `timers.at(Instant::now())`.
+///
+/// An `Instant` is converted by its distance from the present, so it works with any clock of the
+/// service.
+///
+/// A `SystemTime` is a date and a time of day, by the wall clock. The job runs when that clock
+/// shows the time, never earlier. If the clock is set forward, the job follows within a minute; if
+/// it is set back, the job waits longer. The same holds if the machine is suspended and the
+/// service's clock stands still for that duration, as [`MonotonicClock`](crate::MonotonicClock)
+/// does on Linux. The driver checks each such job once a minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// By the clock of the service.
+    Moment(Moment),
+    /// By the monotonic clock of the machine.
+    Instant(Instant),
+    /// By the wall clock.
+    Time(SystemTime),
+}
+
+impl When {
+    /// The deadline, which is now if the time is past. `None` if it is out of range.
+    pub(crate) fn due(self, clock: &dyn Clock) -> Option<Due> {
+        match self {
+            Self::Moment(moment) => Some(Due::at(moment)),
+            Self::Instant(instant) => {
+                let left = instant.saturating_duration_since(Instant::now());
+                clock.now().checked_add(left).map(Due::at)
+            }
+            Self::Time(time) => Due::at_time(clock, time),
+        }
+    }
+}
+
+impl From<Moment> for When {
+    fn from(moment: Moment) -> Self {
+        Self::Moment(moment)
+    }
+}
+
+impl From<Instant> for When {
+    fn from(instant: Instant) -> Self {
+        Self::Instant(instant)
+    }
+}
+
+impl From<SystemTime> for When {
+    fn from(time: SystemTime) -> Self {
+        Self::Time(time)
+    }
+}
 
 /// When a job is due.
 #[derive(Clone, Debug)]

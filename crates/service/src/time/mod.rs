@@ -3,12 +3,11 @@
 mod clock;
 mod due;
 mod ticks;
-mod when;
 
 pub use clock::{Clock, ManualClock, MonotonicClock, Waker};
+pub use due::When;
 pub(crate) use due::{Due, Wall};
 pub(crate) use ticks::Ticks;
-pub use when::When;
 
 use std::time::Duration;
 

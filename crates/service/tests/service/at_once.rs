@@ -1,12 +1,9 @@
 //! Jobs of `execute`: due when they are scheduled, without a timer.
 
-use crate::common::{Log, Rig, arrives, at, ms, wait_until};
-use crossbeam_channel::{bounded, unbounded};
-use std::future::{poll_fn, ready};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::task::{Poll, Waker};
-use wheelhouse_service::{AsyncRun, EventKind, Reason, Service, Stop};
+use crate::common::{BlockedJob, Log, Rig, arrives, at, ms, wait_until};
+use crossbeam_channel::unbounded;
+use std::future::ready;
+use wheelhouse_service::{EventKind, Reason, Service, Stop};
 
 /// Jobs run at the moment of the call and in order, whatever the tick.
 #[test]
@@ -75,23 +72,15 @@ fn a_stop_returns_what_has_not_begun() {
 #[test]
 fn a_stop_waits_for_what_was_handed_over() {
     let service = Service::builder().workers(1).start().unwrap();
-    let (go, wait) = bounded::<()>(0);
-    let (sender, ran) = unbounded();
-    let its = sender.clone();
-    let first = move |_: &wheelhouse_service::Run<'_>| {
-        its.send("begun").unwrap();
-        wait.recv().unwrap();
-    };
-    service.handle().execute(first).unwrap();
-    assert_eq!(arrives(&ran), "begun");
-    service.handle().execute(move |_| sender.send("second").unwrap()).unwrap();
-    let timers = service.handle();
-    std::thread::scope(|scope| {
-        let stop = scope.spawn(|| service.stop(Stop::Wait));
-        wait_until(|| timers.is_stopped());
-        go.send(()).unwrap();
-        assert!(stop.join().unwrap().jobs.is_empty());
-    });
+    let (timers, (sender, ran)) = (service.handle(), unbounded());
+    let (held, first) = BlockedJob::job();
+    timers.execute(first).unwrap();
+    arrives(&held.begun);
+    timers.execute(move |_| sender.send("second").unwrap()).unwrap();
+    let stop = std::thread::spawn(|| service.stop(Stop::Wait));
+    wait_until(|| timers.is_stopped());
+    held.release();
+    assert!(stop.join().unwrap().jobs.is_empty());
     assert_eq!(arrives(&ran), "second");
 }
 
@@ -105,50 +94,12 @@ fn it_runs_where_other_jobs_do() {
     held.one().run();
     assert_eq!(rig.timers.len(), 0);
 
-    let (runs, events) = (Log::<AsyncRun>::default(), Log::default());
-    let (keep, log) = (runs.clone(), events.clone());
-    let mut rig = Rig::with(|builder| {
-        let builder = builder.on_event(move |event| log.push(event.kind.clone()));
-        builder.spawn_on(move |run| keep.push(run))
-    });
+    let (mut rig, runs, events) = Rig::with_kept_futures();
     rig.timers.execute_async(|_| ready(())).unwrap();
     rig.timers.execute(|_| panic!("no")).unwrap();
     rig.scheduler.poll(at(0));
-    assert_eq!(events.take(), [EventKind::Panicked("no".to_owned())]);
+    assert_eq!(events.kinds(), [EventKind::Panicked("no".to_owned())]);
     assert_eq!((runs.len(), rig.timers.len()), (1, 1));
     drop(runs.take());
-    assert_eq!((events.take(), rig.timers.len()), (vec![EventKind::Abandoned], 0));
-}
-
-/// Futures that wait occupy no thread: other jobs still run.
-#[test]
-fn a_thousand_futures_wait_on_two_threads() {
-    let service = Service::builder().workers(2).start().unwrap();
-    let (timers, wakers) = (service.handle(), Arc::new(Mutex::new(Some(Vec::<Waker>::new()))));
-    let done = Arc::new(AtomicUsize::new(0));
-    for _ in 0..1_000 {
-        let (wakers, done) = (Arc::clone(&wakers), Arc::clone(&done));
-        let all_wait = poll_fn(move |context| match &mut *wakers.lock().unwrap() {
-            Some(wakers) => {
-                wakers.push(context.waker().clone());
-                Poll::Pending
-            }
-            None => Poll::Ready(()),
-        });
-        timers
-            .execute_async(|_| async move {
-                all_wait.await;
-                done.fetch_add(1, Ordering::SeqCst);
-            })
-            .unwrap();
-    }
-    wait_until(|| wakers.lock().unwrap().as_ref().is_some_and(|wakers| wakers.len() == 1_000));
-    assert_eq!(timers.snapshot().running, 1_000);
-    let (sender, ran) = bounded(1);
-    timers.execute(move |_| sender.send(()).unwrap()).unwrap();
-    arrives(&ran);
-    let waiting = wakers.lock().unwrap().take();
-    waiting.into_iter().flatten().for_each(Waker::wake);
-    assert!(service.stop(Stop::Wait).jobs.is_empty());
-    assert_eq!(done.load(Ordering::SeqCst), 1_000);
+    assert_eq!((events.kinds(), rig.timers.len()), (vec![EventKind::Abandoned], 0));
 }

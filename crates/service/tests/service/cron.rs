@@ -12,62 +12,6 @@ fn instant(text: &str) -> SystemTime {
     text.parse::<Timestamp>().unwrap().into()
 }
 
-/// The first times of a line from Thursday, 2026-01-01, 00:30 on, in UTC.
-fn times<const N: usize>(line: &str) -> [String; N] {
-    let mut cron = Cron::new(line, TimeZone::UTC).unwrap_or_else(|error| panic!("{error}"));
-    let mut last = instant("2026-01-01T00:30:00Z");
-    [(); N].map(|()| {
-        last = cron.next(last).unwrap();
-        Timestamp::try_from(last).unwrap().strftime("%a %F %T").to_string()
-    })
-}
-
-#[test]
-fn the_names_of_periods_stand_for_all_fields() {
-    assert_eq!(times("@hourly"), ["Thu 2026-01-01 01:00:00", "Thu 2026-01-01 02:00:00"]);
-    assert_eq!(times("@daily"), ["Fri 2026-01-02 00:00:00", "Sat 2026-01-03 00:00:00"]);
-    assert_eq!(times("@weekly"), ["Sun 2026-01-04 00:00:00", "Sun 2026-01-11 00:00:00"]);
-    assert_eq!(times("@monthly"), ["Sun 2026-02-01 00:00:00", "Sun 2026-03-01 00:00:00"]);
-    assert_eq!(times("@yearly"), ["Fri 2027-01-01 00:00:00", "Sat 2028-01-01 00:00:00"]);
-    assert_eq!(times::<3>("@annually"), times("@yearly"));
-    assert!(Cron::new("@fortnightly", TimeZone::UTC).is_err());
-}
-
-#[test]
-fn days_can_be_named_by_their_place_in_the_month() {
-    assert_eq!(times("0 9 L * ?"), ["Sat 2026-01-31 09:00:00", "Sat 2026-02-28 09:00:00"]);
-    // The 15th of February and of March are Sundays. The 1st and the 15th of August are Saturdays.
-    assert_eq!(
-        times("0 9 15W 2,3,8 *"),
-        ["Mon 2026-02-16", "Mon 2026-03-16", "Fri 2026-08-14"].map(at_nine)
-    );
-    assert_eq!(times("0 9 1W 8 *"), ["Mon 2026-08-03 09:00:00"], "in the same month");
-    assert_eq!(times("0 9 ? * FRI#2"), ["Fri 2026-01-09", "Fri 2026-02-13"].map(at_nine));
-    assert_eq!(times("0 9 * * FRI#L"), ["Fri 2026-01-30", "Fri 2026-02-27"].map(at_nine));
-}
-
-fn at_nine(day: &str) -> String {
-    format!("{day} 09:00:00")
-}
-
-#[test]
-fn of_two_days_either_will_do_and_with_a_plus_only_both() {
-    assert_eq!(
-        times("0 9 13 * FRI"),
-        ["Fri 2026-01-02", "Fri 2026-01-09", "Tue 2026-01-13"].map(at_nine)
-    );
-    assert_eq!(
-        times("0 9 13 * +FRI"),
-        ["Fri 2026-02-13", "Fri 2026-03-13", "Fri 2026-11-13"].map(at_nine)
-    );
-}
-
-#[test]
-fn a_year_stands_behind_only_if_seconds_stand_in_front() {
-    assert_eq!(times("30 0 9 * * MON"), ["Mon 2026-01-05 09:00:30"]);
-    assert_eq!(times("30 0 9 * * MON 2027"), ["Mon 2027-01-04 09:00:30"]);
-}
-
 #[test]
 fn what_is_shown_of_a_line_is_the_line_and_the_zone() {
     let berlin = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
@@ -171,26 +115,10 @@ fn cpu_time() -> Duration {
     nanos.unwrap_or_else(|| SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default())
 }
 
-#[test]
-fn an_empty_element_of_a_list_is_refused_and_named() {
-    for line in [", * * * *", "1,,2 * * * *", "* 1, * * *", "* * * * ,MON", "* * ,, * *"] {
-        let message = Cron::new(line, TimeZone::UTC).unwrap_err().to_string();
-        assert!(message.contains("a list has an empty element"), "{message}");
-    }
-}
-
-#[test]
-fn who_takes_l_for_a_weekday_is_told_what_it_is() {
-    for line in ["0 0 * * L", "0 0 * * MON,l", "0 0 0 * * L", "0 0 0 * * L 2027"] {
-        let message = Cron::new(line, TimeZone::UTC).unwrap_err().to_string();
-        assert!(message.contains("'FRI#L'") && !message.contains("1969"), "{message}");
-    }
-    assert!(Cron::new("0 0 L * *", TimeZone::UTC).is_ok());
-}
-
 /// An independent calculation: minute by minute, by the time that the clock shows.
 mod against_another_calculation {
     use super::*;
+    use crate::common::Random;
     use std::collections::BTreeSet;
 
     /// Zones whose clocks change at other hours, by half an hour, at midnight, by five hours, or
@@ -206,19 +134,9 @@ mod against_another_calculation {
         "IST-5:30",
     ];
 
-    struct Random(u64);
-
     impl Random {
-        fn below(&mut self, n: u64) -> u64 {
-            self.0 = self
-                .0
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 33) % n
-        }
-
         /// A field, and the values that it matches.
-        fn field(&mut self, least: u64, most: u64) -> (String, BTreeSet<u64>) {
+        fn cron_field(&mut self, least: u64, most: u64) -> (String, BTreeSet<u64>) {
             let count = most - least + 1;
             let (from, step) = (least + self.below(count), 1 + self.below(count / 2));
             let to = from + self.below(most - from + 1);
@@ -301,7 +219,7 @@ mod against_another_calculation {
         for number in 0..1_000 {
             let zone = TimeZone::posix(ZONES[number % ZONES.len()]).unwrap();
             let ((minute, minutes_of), (hour, hours_of)) =
-                (random.field(0, 59), random.field(0, 23));
+                (random.cron_field(0, 59), random.cron_field(0, 23));
             let line = format!("{minute} {hour} * * *");
             let elapsed = line.split(' ').take(2).any(|field| field.contains('*'));
             let start = starts[random.below(starts.len() as u64) as usize];

@@ -1,6 +1,7 @@
 //! Cron lines as people write them: their meaning, or the message that refuses them. And random
 //! lines against a day-by-day calculation.
 
+use crate::common::Random;
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 use wheelhouse_service::Rule;
@@ -22,7 +23,7 @@ fn first_times(cron: &mut Cron, count: usize) -> String {
 }
 
 /// Lines, and their first times.
-const TAKEN: [(&str, &str); 43] = [
+const TAKEN: [(&str, &str); 54] = [
     // A field that begins with `*` does not restrict the days: both must match.
     ("0 0 */1 * MON", "Mon 01-05 00:00, Mon 01-12 00:00, Mon 01-19 00:00"),
     ("0 0 */2 * MON", "Mon 01-05 00:00, Mon 01-19 00:00, Mon 02-09 00:00"),
@@ -36,6 +37,10 @@ const TAKEN: [(&str, &str); 43] = [
     ("0 0 5,* * MON", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
     ("0 0 *,5 * MON", "Mon 01-05 00:00, Mon 01-12 00:00, Mon 01-19 00:00"),
     ("0 0 L * ?", "Sat 01-31 00:00, Sat 02-28 00:00, Tue 03-31 00:00"),
+    // A day or a weekday. With a plus, both must match.
+    ("0 9 13 * FRI", "Fri 01-02 09:00, Fri 01-09 09:00, Tue 01-13 09:00"),
+    ("0 9 13 * +FRI", "Fri 02-13 09:00, Fri 03-13 09:00, Fri 11-13 09:00"),
+    ("30 0 9 13 * +FRI", "Fri 02-13 09:00:30, Fri 03-13 09:00:30, Fri 11-13 09:00:30"),
     // Ranges that wrap around.
     ("0 22-2 * * *", "Thu 01-01 01:00, Thu 01-01 02:00, Thu 01-01 22:00"),
     ("0 22-4/3 * * *", "Thu 01-01 01:00, Thu 01-01 04:00, Thu 01-01 22:00"),
@@ -50,6 +55,11 @@ const TAKEN: [(&str, &str); 43] = [
     ("0 9 1 NOV-FEB *", "Thu 01-01 09:00, Sun 02-01 09:00, Sun 11-01 09:00"),
     ("0 9 30-2 * *", "Thu 01-01 09:00, Fri 01-02 09:00, Fri 01-30 09:00"),
     // Names.
+    ("@hourly", "Thu 01-01 01:00, Thu 01-01 02:00, Thu 01-01 03:00"),
+    ("@daily", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
+    ("@monthly", "Sun 02-01 00:00, Sun 03-01 00:00, Wed 04-01 00:00"),
+    ("@yearly", "Fri 01-01 00:00, Sat 01-01 00:00, Mon 01-01 00:00"),
+    ("@annually", "Fri 01-01 00:00, Sat 01-01 00:00, Mon 01-01 00:00"),
     ("@midnight", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
     ("@MidNight", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
     ("0 9 * * Monday", "Mon 01-05 09:00, Mon 01-12 09:00, Mon 01-19 09:00"),
@@ -69,6 +79,9 @@ const TAKEN: [(&str, &str); 43] = [
     ("5,*/30 9-18/4 * * *", "Thu 01-01 09:00, Thu 01-01 09:05, Thu 01-01 09:30"),
     ("*/20 30 9 * * *", "Thu 01-01 09:30, Thu 01-01 09:30:20, Thu 01-01 09:30:40"),
     ("0 0 9 1 1 * 2027,2030-2031", "Fri 01-01 09:00, Tue 01-01 09:00, Wed 01-01 09:00"),
+    ("0 9 15W 2,3,8 *", "Mon 02-16 09:00, Mon 03-16 09:00, Fri 08-14 09:00"),
+    ("0 9 1W 8 *", "Mon 08-03 09:00, Mon 08-02 09:00, Tue 08-01 09:00"),
+    ("0 9 * * FRI#L", "Fri 01-30 09:00, Fri 02-27 09:00, Fri 03-27 09:00"),
     ("0 9 LW * *", "Fri 01-30 09:00, Fri 02-27 09:00, Tue 03-31 09:00"),
     ("007 9 * * *", "Thu 01-01 09:07, Fri 01-02 09:07, Sat 01-03 09:07"),
 ];
@@ -93,7 +106,7 @@ const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 
                       seven with seconds in front and a year at the end";
 
 /// Lines, and the reason for which each is refused. FIELDS stands for the text above.
-const REFUSED: [(&str, &str); 46] = [
+const REFUSED: [(&str, &str); 50] = [
     ("", "it is empty; expected FIELDS"),
     ("  # nothing", "it is empty; expected FIELDS"),
     ("* * * *", "it has 4, not between 5 and 7 fields: FIELDS"),
@@ -193,11 +206,19 @@ const REFUSED: [(&str, &str); 46] = [
     ),
     // Lists.
     ("1,,2 * * * *", "a list has an empty element, in the minute '1,,2'"),
+    (", * * * *", "a list has an empty element, in the minute ','"),
+    ("* 1, * * *", "a list has an empty element, in the hour '1,'"),
+    ("* * * * ,MON", "a list has an empty element, in the day of the week ',MON'"),
     ("0 9 +1 * MON", "a '+' may only precede a day of the week, in the day of the month '+1'"),
     ("0 9 * * +", "a list has an empty element, in the day of the week '+'"),
     (
         "0 9 L,LW * *",
         "'L' and 'LW' cannot be in one list: write two lines, in the day of the month 'L,LW'",
+    ),
+    (
+        "0 0 0 * * MON,l 2027",
+        "'L' alone is not a day of the week: write 'FRI#L' for the last Friday of a month, and \
+         'L' as day of the month for its last day, in the day of the week 'MON,l'",
     ),
     (
         "0 9 * * L",
@@ -269,25 +290,21 @@ fn a_line_of_an_older_version_keeps_its_meaning() {
     }
 }
 
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, n: u16) -> u16 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % u64::from(n)) as u16
+    fn less_than(&mut self, n: u16) -> u16 {
+        self.below(n.into()) as u16
     }
 
     /// One element of a list, and the values that it matches. `all` are the values of the field, in
     /// order.
     fn element(&mut self, all: &[u16], name: impl Fn(u16) -> String) -> (String, Vec<u16>) {
         let count = all.len() as u16;
-        let (from, length) = (self.below(count), 1 + self.below(count));
-        let step = 1 + self.below(count);
+        let (from, length) = (self.less_than(count), 1 + self.less_than(count));
+        let step = 1 + self.less_than(count);
         // Wraps around, if the range is long enough.
         let cycle = || all.iter().cycle().skip(from.into()).take(length.into()).copied();
         let range = format!("{}-{}", name(all[usize::from(from)]), name(cycle().last().unwrap()));
-        match self.below(5) {
+        match self.less_than(5) {
             0 => ("*".to_owned(), all.to_vec()),
             1 => (format!("*/{step}"), all.iter().step_by(step.into()).copied().collect()),
             2 => (range, cycle().collect()),
@@ -297,7 +314,7 @@ impl Random {
     }
 
     fn field(&mut self, all: &[u16], name: impl Fn(u16) -> String) -> (String, BTreeSet<u16>) {
-        let elements: Vec<_> = (0..=self.below(2)).map(|_| self.element(all, &name)).collect();
+        let elements: Vec<_> = (0..=self.less_than(2)).map(|_| self.element(all, &name)).collect();
         let texts: Vec<_> = elements.iter().map(|(text, _)| text.clone()).collect();
         (texts.join(","), elements.into_iter().flat_map(|(_, values)| values).collect())
     }

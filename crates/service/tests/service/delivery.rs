@@ -1,11 +1,9 @@
 //! Delivery through channels.
 
-use crate::common::{Bomb, Log, Rig, at, ms};
+use crate::common::{Bomb, HOUR, Rig, at, ms};
 use crossbeam_channel::{bounded, unbounded};
-use std::time::{Duration, SystemTime};
-use wheelhouse_service::{EventKind, Job, ManualClock, Reason, Scheduler, Status};
-
-const HOUR: Duration = Duration::from_secs(3600);
+use std::time::SystemTime;
+use wheelhouse_service::{EventKind, Job, Reason, Status};
 
 #[test]
 fn values_arrive_at_their_times() {
@@ -32,8 +30,7 @@ fn a_receiver_that_is_slow_holds_up_nobody() {
     let (sender, receiver) = bounded(1);
     let periodic = rig.timers.every(ms(10)).named("beat").send(&sender, ()).unwrap();
     rig.play(30);
-    let told: Vec<_> = events.take().iter().map(|event| event.kind.clone()).collect();
-    assert_eq!(told, [EventKind::ChannelFull, EventKind::ChannelFull]);
+    assert_eq!(events.kinds(), [EventKind::ChannelFull, EventKind::ChannelFull]);
     receiver.recv().unwrap();
     rig.play(40);
     assert_eq!(
@@ -65,20 +62,9 @@ fn each_tenth(after: SystemTime) -> Option<SystemTime> {
     Some(SystemTime::UNIX_EPOCH + ms((tenths as u64 + 1) * 10))
 }
 
-/// A scheduler with a wall clock that begins at zero, and its events.
-fn with_wall() -> (Rig, Log<EventKind>) {
-    let (clock, events) = (ManualClock::with_wall(SystemTime::UNIX_EPOCH), Log::default());
-    let log = events.clone();
-    let builder = Scheduler::builder().tick(ms(1)).clock(clock.clone());
-    let builder = builder.on_event(move |event| log.push(event.kind.clone()));
-    let scheduler = builder.build().unwrap();
-    let timers = scheduler.handle();
-    (Rig { clock, scheduler, timers }, events)
-}
-
 #[test]
 fn values_arrive_at_the_times_of_a_rule() {
-    let (mut rig, _) = with_wall();
+    let mut rig = Rig::new();
     let (sender, receiver) = unbounded();
     let plan = rig.timers.on(each_tenth).times(3).named("beat");
     let job = plan.send(&sender, "often".to_owned()).unwrap();
@@ -93,20 +79,20 @@ fn values_arrive_at_the_times_of_a_rule() {
 
 #[test]
 fn a_rule_that_sends_waits_for_no_receiver_and_ends_without_one() {
-    let (mut rig, events) = with_wall();
+    let (mut rig, events) = Rig::with_events();
     let (sender, receiver) = bounded(1);
     let job = rig.timers.on(each_tenth).send(&sender, ()).unwrap();
     rig.play(25);
-    assert_eq!((events.take(), job.status()), (vec![EventKind::ChannelFull], Status::Pending));
+    assert_eq!((events.kinds(), job.status()), (vec![EventKind::ChannelFull], Status::Pending));
     drop(receiver);
     rig.play(100);
-    assert_eq!(events.take(), [EventKind::ChannelClosed]);
+    assert_eq!(events.kinds(), [EventKind::ChannelClosed]);
     assert_eq!((job.status(), job.runs(), rig.timers.len()), (Status::Finished, 3, 0));
 }
 
 #[test]
 fn a_value_for_a_rule_without_times_comes_back() {
-    let (rig, _) = with_wall();
+    let rig = Rig::new();
     let (sender, _receiver) = unbounded();
     let rejected = rig.timers.on(|_| None).send(&sender, "a value").unwrap_err();
     assert_eq!((rejected.reason, rejected.job), (Reason::NoOccurrence, "a value"));

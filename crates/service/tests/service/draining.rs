@@ -1,14 +1,10 @@
 //! Draining, and stops that block no thread.
 
-use crate::common::{Log, arrives, at, ms, returns, wait_until};
+use crate::common::{BlockedJob, HOUR, Log, arrives, at, ms, poll, returns, wait_until};
 use crossbeam_channel::{bounded, unbounded};
 use std::pin::pin;
 use std::sync::Mutex;
-use std::task::{Context, Waker};
-use std::time::Duration;
-use wheelhouse_service::{Handle, ManualClock, Reason, Run, Service, Status, Stop, Stopped};
-
-const HOUR: Duration = Duration::from_secs(3600);
+use wheelhouse_service::{ManualClock, Reason, Run, Service, Status, Stop};
 
 fn all_kinds() -> [Service; 2] {
     [Service::builder().workers(1), Service::builder().workers(2)]
@@ -81,42 +77,16 @@ fn a_drain_ends_when_the_last_job_is_cancelled() {
     }
 }
 
-/// Stops a service from one of its jobs, and returns the result.
-fn stopped_by_a_job(how: Stop) -> Stopped {
-    let service = Service::builder().workers(1).start().unwrap();
-    let (timers, (sender, answer)) = (service.handle(), bounded(1));
-    let service = Mutex::new(Some(service));
-    timers.after(HOUR).run(|_| ()).unwrap();
-    timers.every(HOUR).run(|_| ()).unwrap();
-    let job = timers.after(ms(0)).run(move |_| {
-        let service = service.lock().unwrap().take();
-        sender.send(service.map(|service| service.stop(how))).unwrap();
-    });
-    drop(job.unwrap());
-    arrives(&answer).unwrap()
-}
-
-#[test]
-fn a_job_may_drain_the_service_that_runs_it() {
-    assert_eq!(stopped_by_a_job(Stop::Drain(ms(10))).jobs.len(), 2);
-}
-
 #[test]
 fn an_async_stop_blocks_nobody_and_waits_for_runs() {
     let service = Service::builder().workers(1).start().unwrap();
     let timers = service.handle();
-    let ((begins, begun), (release, released)) = (bounded(1), bounded::<()>(1));
-    let job = timers.after(ms(0)).run(move |_| {
-        begins.send(()).unwrap();
-        released.recv().unwrap_or_default();
-    });
-    drop(job.unwrap());
+    let held = BlockedJob::start(&timers);
     timers.after(HOUR).run(|_| ()).unwrap();
-    arrives(&begun);
     let mut stop = pin!(service.stop_async(Stop::Wait));
     assert!(timers.is_stopped(), "from the call on");
-    assert!(stop.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-    release.send(()).unwrap();
+    assert!(poll(&mut stop).is_pending());
+    held.release();
     let stopped = await_here(stop);
     assert_eq!((stopped.jobs.len(), stopped.running), (1, 0));
 }
@@ -127,7 +97,7 @@ fn an_async_stop_that_is_dropped_goes_on() {
     let timers = service.handle();
     let job = timers.after(HOUR).named("job").run(|_| ()).unwrap();
     drop(service.stop_async(Stop::Wait));
-    crate::common::wait_until(|| job.status() == Status::Stopped && timers.is_empty());
+    wait_until(|| job.status() == Status::Stopped && timers.is_empty());
 }
 
 #[test]
@@ -144,17 +114,6 @@ fn an_async_job_may_await_the_stop_of_its_service() {
         drop(job.unwrap());
         assert_eq!(arrives(&answer), 1, "{how:?}");
     }
-}
-
-#[test]
-fn stopping_twice_is_for_nobody() {
-    fn only_once(service: Service) -> Handle {
-        let timers = service.handle();
-        drop(service.stop(Stop::Drain(Duration::ZERO)));
-        timers
-    }
-    let timers = only_once(Service::start().unwrap());
-    assert_eq!(timers.after(HOUR).run(|_| ()).unwrap_err().reason, Reason::Stopped);
 }
 
 /// The job has many runs to make up for, and the driver is about to begin the next one when the

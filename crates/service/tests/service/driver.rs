@@ -1,6 +1,6 @@
 //! Brief work of the leader, and work between runs.
 
-use crate::common::{Log, arrives, ms};
+use crate::common::{BlockedJob, Log, arrives, ms};
 use crossbeam_channel::{bounded, unbounded};
 use std::thread;
 use std::time::Duration;
@@ -8,17 +8,11 @@ use wheelhouse_service::future::DelayQueue;
 use wheelhouse_service::{Handle, ManualClock, Missed, Moment, Run, Service, Stop};
 
 /// A service with two threads, of which one is occupied until the third value is dropped.
-fn occupied() -> (Service, Handle, impl Sized) {
+fn occupied() -> (Service, Handle, BlockedJob) {
     let service = Service::builder().workers(2).start().unwrap();
     let timers = service.handle();
-    let ((begins, begun), (release, released)) = (bounded(1), bounded::<()>(1));
-    let job = move |_: &Run<'_>| {
-        begins.send(()).unwrap();
-        released.recv().unwrap_or_default();
-    };
-    timers.after(ms(0)).run(job).unwrap();
-    arrives(&begun);
-    (service, timers, release)
+    let held = BlockedJob::start(&timers);
+    (service, timers, held)
 }
 
 #[test]

@@ -101,15 +101,6 @@ fn a_burst_is_taken_in_at_once() {
     assert_eq!(rig.timers.snapshot().lateness.max, ms(0));
 }
 
-/// A job that was scheduled after the last poll is found by the check before the sleep.
-#[test]
-fn nothing_is_slept_over() {
-    let (mut rig, woken) = with_waker();
-    rig.scheduler.poll(at(0));
-    rig.timers.after(ms(5)).run(|_| ()).unwrap();
-    assert_eq!((rig.scheduler.next_wakeup(), woken.take().len()), (Some(at(5)), 0));
-}
-
 #[test]
 fn a_poll_with_a_moment_that_is_past_changes_nothing() {
     let (mut rig, log) = (Rig::new(), Log::default());
@@ -118,25 +109,4 @@ fn a_poll_with_a_moment_that_is_past_changes_nothing() {
     rig.timers.after(ms(5)).run(log.times()).unwrap();
     assert_eq!((rig.scheduler.poll(at(3)), log.take()), (0, vec![10]));
     assert_eq!((rig.scheduler.poll(at(15)), rig.scheduler.next_wakeup()), (1, None));
-}
-
-/// A custom event loop. It waits on a channel, which stands for `epoll` or `mio`.
-#[test]
-fn an_event_loop_drives_a_scheduler_beside_its_own_work() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let (wake, events) = crossbeam_channel::unbounded::<&str>();
-    let waker = wake.clone();
-    rig.scheduler.set_waker(Arc::new(move || waker.send("timers").unwrap_or_default()));
-    rig.timers.after(ms(50)).run(log.named("far")).unwrap();
-
-    rig.scheduler.poll(rig.clock.now());
-    let wakeup = rig.scheduler.next_wakeup().unwrap();
-    // Another thread schedules something earlier while the loop sleeps.
-    let timers = rig.timers.clone();
-    let earlier = log.named("near");
-    std::thread::spawn(move || drop(timers.after(ms(20)).run(earlier).unwrap())).join().unwrap();
-    assert_eq!((wakeup, events.recv()), (at(50), Ok("timers")));
-    rig.play(100);
-    assert_eq!(log.take(), [(20, "near"), (50, "far")]);
-    drop(wake);
 }

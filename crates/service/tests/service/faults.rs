@@ -2,12 +2,10 @@
 //! another job. (Bug B6: a panicking job ends the process. Java's Timer dies with its first failing
 //! task, and ScheduledThreadPoolExecutor silently drops a periodic one.)
 
-use crate::common::{Bomb, Log, Rig, at, ms};
-use crossbeam_channel::bounded;
+use crate::common::{BlockedJob, Bomb, Log, Rig, arrives, at, ms};
 use std::panic::panic_any;
 use wheelhouse_service::{Event, EventKind, Status};
 
-/// A value that panics when it is dropped.
 #[test]
 fn a_panic_is_caught_counted_and_reported_and_the_schedule_goes_on() {
     let (mut rig, events) = Rig::with_events();
@@ -126,23 +124,19 @@ fn a_run_that_does_not_end_is_named_while_it_goes_on() {
     let observe = move |event: &Event| log.push(event.kind.clone());
     let (mut rig, held) =
         Rig::with_held_runs_and(|builder| builder.slow_after(ms(100)).on_event(observe));
-    let ((begins, begun), (release, released)) = (bounded(1), bounded(1));
-    let job = move |_: &wheelhouse_service::Run<'_>| {
-        begins.send(()).unwrap();
-        released.recv().unwrap();
-    };
+    let (blocked, job) = BlockedJob::job();
     rig.timers.after(ms(10)).named("stuck").run(job).unwrap();
     rig.play(10);
     assert_eq!(rig.scheduler.next_wakeup(), Some(at(111)), "a run is in flight");
     let run = held.one();
     let worker = std::thread::spawn(move || run.run());
-    begun.recv().unwrap();
+    arrives(&blocked.begun);
     rig.play(110);
     assert_eq!(events.take(), [], "it has taken 100 ms, not longer");
     rig.play(1000);
     assert_eq!(events.take(), [EventKind::StillRunning(ms(101))]);
     assert_eq!(rig.scheduler.next_wakeup(), None, "once is enough");
-    release.send(()).unwrap();
+    blocked.release();
     worker.join().unwrap();
     assert_eq!(
         (events.take(), rig.timers.snapshot().counts.slow),

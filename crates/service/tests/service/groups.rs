@@ -1,13 +1,11 @@
 //! Groups of jobs of which at most N runs are in progress at once.
 
-use crate::common::{Log, Rig, at, ms};
+use crate::common::{BlockedJob, Log, PATIENCE, Rig, arrives, at, ms, poll, wait_until};
 use std::future::pending;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Waker};
 use std::thread;
-use wheelhouse_service::{AsyncRun, DueRun, EventKind, Group, Run, Service, Status, Stop};
+use wheelhouse_service::{DueRun, EventKind, Group, Run, Service, Status, Stop};
 
 /// A job that counts its concurrent runs: the current number, and the maximum.
 fn counted(now: &Arc<AtomicUsize>, most: &Arc<AtomicUsize>) -> impl Fn(&Run<'_>) + Send + use<> {
@@ -30,7 +28,7 @@ fn no_more_runs_go_on_at_once_and_all_have_their_turn() {
             timers.after(ms(1)).group(&group).run(job()).unwrap();
         }
         let periodic = timers.every(ms(1)).times(10).group(&group).run(job()).unwrap();
-        let stopped = service.stop(Stop::Drain(crate::common::PATIENCE));
+        let stopped = service.stop(Stop::Drain(PATIENCE));
         assert_eq!((stopped.jobs.len(), timers.snapshot().counts.runs), (0, 30));
         assert!(most.load(Ordering::SeqCst) <= 2);
         assert_eq!((group.running(), group.waiting(), periodic.status()), (0, 0, Status::Finished));
@@ -83,9 +81,7 @@ fn a_place_is_free_again_however_a_run_ends() {
 
 #[test]
 fn an_async_run_has_its_place_until_its_future_is_ready_or_dropped() {
-    let runs = Log::default();
-    let keep = runs.clone();
-    let mut rig = Rig::with(|builder| builder.spawn_on(move |run: AsyncRun| keep.push(run)));
+    let (mut rig, runs, _) = Rig::with_kept_futures();
     let group = Group::new(1);
     for n in 1..=3 {
         drop(rig.timers.after(ms(n)).group(&group).run_async(|_| pending()).unwrap());
@@ -94,9 +90,8 @@ fn an_async_run_has_its_place_until_its_future_is_ready_or_dropped() {
     drop(rig.timers.after(ms(times)).group(&group).run(log.times()).unwrap());
     rig.play(10);
     for waiting in [3, 2, 1] {
-        let mut run = runs.take().pop().unwrap();
-        let polled = Pin::new(&mut run).poll(&mut Context::from_waker(Waker::noop()));
-        assert!(polled.is_pending());
+        let mut run = runs.one();
+        assert!(poll(&mut run).is_pending());
         assert_eq!((group.running(), group.waiting(), log.len()), (1, waiting, 0));
     }
     rig.scheduler.poll(at(10));
@@ -109,40 +104,33 @@ fn a_stop_gives_back_what_waits_for_a_place_or_has_it_run() {
     for (how, given_back) in [(Stop::Now, 2), (Stop::Wait, 0)] {
         let service = Service::builder().workers(2).start().unwrap();
         let (timers, group) = (service.handle(), Group::new(1));
-        let ((begins, begun), (release, released)) =
-            (crossbeam_channel::bounded(1), crossbeam_channel::bounded::<()>(1));
-        let job = move |_: &Run<'_>| {
-            begins.send(()).unwrap();
-            released.recv().unwrap_or_default();
-        };
+        let (held, job) = BlockedJob::job();
         timers.after(ms(0)).group(&group).run(job).unwrap();
-        crate::common::arrives(&begun);
+        arrives(&held.begun);
         let jobs = [(); 2].map(|()| timers.after(ms(0)).group(&group).named("job").run(|_| ()));
-        crate::common::wait_until(|| group.waiting() == 2);
+        wait_until(|| group.waiting() == 2);
         let stop = thread::spawn(move || service.stop(how).jobs.len());
-        crate::common::wait_until(|| timers.is_stopped());
+        wait_until(|| timers.is_stopped());
         let left = if how == Stop::Now {
             // It does not wait for the run that would free a place.
             let left = stop.join().unwrap();
-            release.send(()).unwrap();
+            held.release();
             left
         } else {
-            release.send(()).unwrap();
+            held.release();
             stop.join().unwrap()
         };
         assert_eq!(left, given_back);
         let ends = jobs.map(|job| job.unwrap().status());
         let end = if given_back == 0 { Status::Finished } else { Status::Stopped };
         assert_eq!(ends, [end; 2]);
-        crate::common::wait_until(|| (group.running(), timers.snapshot().in_flight) == (0, 0));
+        wait_until(|| (group.running(), timers.snapshot().in_flight) == (0, 0));
     }
 }
 
 #[test]
 fn many_that_wait_take_no_stack() {
-    let kept = Log::default();
-    let keep = kept.clone();
-    let mut rig = Rig::with(|builder| builder.spawn_on(move |run: AsyncRun| keep.push(run)));
+    let (mut rig, kept, _) = Rig::with_kept_futures();
     let group = Group::new(1);
     drop(rig.timers.after(ms(0)).group(&group).run_async(|_| pending()).unwrap());
     (0..100_000).for_each(|_| drop(rig.timers.after(ms(1)).group(&group).run(|_| ()).unwrap()));

@@ -1,12 +1,18 @@
-//! Jobs under keys: unique, replaced on request, found, and listed in the order of scheduling.
+//! Jobs under keys: unique, replaced on request, and found; and the list of all jobs.
 
-use crate::common::{Log, Rig, at, ms};
+use crate::common::{Log, Rig, at, ms, poll};
+use std::collections::BTreeSet;
+use std::pin::pin;
 use std::sync::Barrier;
 use std::thread;
-use wheelhouse_service::{ChangeError, Reason, Status};
+use wheelhouse_service::future::DelayQueue;
+use wheelhouse_service::{ChangeError, JobHandle, Reason, Scheduler, Status};
 
+/// The keys in use, in the order in which their jobs were scheduled.
 fn keys(rig: &Rig) -> Vec<String> {
-    rig.timers.keys().iter().map(|key| key.to_string()).collect()
+    let mut jobs: Vec<_> = rig.timers.jobs().collect();
+    jobs.sort_by_key(JobHandle::number);
+    jobs.iter().filter_map(|job| job.key().map(|key| key.to_string())).collect()
 }
 
 #[test]
@@ -69,19 +75,7 @@ fn an_empty_key_is_refused() {
         rig.timers.every(ms(10)).replacing("").run(|_| ()).unwrap_err().reason,
         Reason::EmptyKey
     );
-    assert!(rig.timers.is_empty() && rig.timers.keys().is_empty());
-}
-
-/// A `main` that returns an error prints it by `Debug`.
-#[test]
-fn an_error_names_its_remedy_however_it_is_printed() {
-    let rig = Rig::new();
-    rig.timers.after(ms(10)).key("a").run(|_| ()).unwrap();
-    let twice = rig.timers.after(ms(10)).key("a").run(|_| ()).unwrap_err();
-    assert_eq!(format!("{twice:?}"), twice.to_string());
-    assert!(twice.to_string().contains("schedule by `replacing`"), "{twice}");
-    let missing = rig.timers.cancel("b").unwrap_err();
-    assert!(format!("{missing:?}").contains("no job has this key"), "{missing:?}");
+    assert!(rig.timers.is_empty() && keys(&rig).is_empty());
 }
 
 #[test]
@@ -124,25 +118,6 @@ fn a_key_finds_its_job_until_the_last_run_begins() {
 }
 
 #[test]
-fn keys_are_listed_in_the_order_of_scheduling_whatever_goes() {
-    let mut rig = Rig::new();
-    for n in 0..100 {
-        rig.timers.after(ms(1000 - n)).key(format!("{n}")).run(|_| ()).unwrap();
-    }
-    for n in (0..100).filter(|n| n % 3 != 0) {
-        drop(rig.timers.cancel(&n.to_string()).unwrap());
-    }
-    rig.timers.after(ms(2000)).key("50").run(|_| ()).unwrap();
-    rig.timers.after(ms(2000)).replacing("3").run(|_| ()).unwrap();
-    let expected: Vec<_> =
-        (0..100).filter(|n| n % 3 == 0 && *n != 3).chain([50, 3]).map(|n| n.to_string()).collect();
-    assert_eq!(keys(&rig), expected);
-    assert_eq!(rig.timers.snapshot().keys, expected.len());
-    rig.play(1500);
-    assert_eq!(keys(&rig), ["50", "3"]);
-}
-
-#[test]
 fn while_a_periodic_job_runs_its_key_is_in_use_unless_it_was_cancelled() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let (timers, answers) = (rig.timers.clone(), log.clone());
@@ -160,4 +135,76 @@ fn while_a_periodic_job_runs_its_key_is_in_use_unless_it_was_cancelled() {
     rig.play(100);
     assert_eq!(log.take(), [false, false, true]);
     assert_eq!(keys(&rig), ["periodic"], "the key of the successor");
+}
+
+#[test]
+fn each_job_is_listed_with_what_is_known_of_it() {
+    let mut rig = Rig::new();
+    let failing = rig.timers.every(ms(100)).named("report");
+    drop(failing.try_run(|_| Err::<(), _>("no paper")).unwrap());
+    rig.timers.after(ms(500)).key("session").run(|_| ()).unwrap();
+    let plain = rig.timers.after(ms(700)).run(|_| ()).unwrap();
+    rig.timers.after(ms(50)).run(|_| ()).unwrap();
+    rig.timers.every(ms(50)).run(|_| ()).unwrap().pause().unwrap();
+    rig.play(250);
+    let mut listed: Vec<_> = rig.timers.jobs().collect();
+    listed.sort_by_key(|job| job.number());
+    let [report, session, last, paused] = &listed[..] else { panic!("{listed:?}") };
+    assert_eq!(
+        (report.name(), report.runs(), report.deadline()),
+        (Some("report"), 2, Some(at(300)))
+    );
+    assert_eq!(report.last_error().as_deref(), Some("no paper"));
+    assert_eq!((session.key().map(|key| &**key), session.runs()), (Some("session"), 0));
+    assert_eq!((last.number(), last.deadline()), (plain.number(), Some(at(700))));
+    assert_eq!((paused.status(), paused.deadline()), (Status::Paused, None));
+}
+
+#[test]
+fn what_futures_wait_for_is_not_listed() {
+    let rig = Rig::new();
+    let queue = DelayQueue::new(&rig.timers);
+    queue.insert(ms(10), "value").unwrap();
+    let mut sleep = pin!(rig.timers.sleep(ms(10)));
+    assert!(poll(&mut sleep).is_pending());
+    assert_eq!((rig.timers.len(), rig.timers.jobs().count()), (2, 0));
+}
+
+#[test]
+fn a_job_that_runs_is_listed() {
+    let (mut rig, held) = Rig::with_held_runs();
+    let timers = rig.timers.clone();
+    let job = rig.timers.after(ms(1)).run(move |run| {
+        assert_eq!(timers.jobs().map(|job| job.number()).collect::<Vec<_>>(), [run.job().number()]);
+    });
+    drop(job.unwrap());
+    rig.play(1);
+    held.one().run();
+    assert_eq!((rig.timers.snapshot().counts.panicked, rig.timers.jobs().count()), (0, 0));
+}
+
+#[test]
+fn of_many_in_all_shards_each_is_listed_once_whatever_comes_and_goes() {
+    let scheduler = Scheduler::builder().shards(4).build().unwrap();
+    let timers = scheduler.handle();
+    let schedule = |n| {
+        let timers = timers.clone();
+        let all = move || {
+            (0..n).map(|n| timers.after(ms(1000 + n)).run(|_| ()).unwrap()).collect::<Vec<_>>()
+        };
+        std::thread::spawn(all).join().unwrap()
+    };
+    let stay: Vec<_> = (0..8).flat_map(|_| schedule(700)).collect();
+    let go = schedule(1000);
+    let mut listed = Vec::new();
+    for (n, job) in timers.jobs().enumerate() {
+        listed.push(job.number());
+        if let Some(job) = go.get(n) {
+            drop(job.cancel());
+            timers.after(ms(1)).run(|_| ()).unwrap();
+        }
+    }
+    let seen: BTreeSet<_> = listed.iter().copied().collect();
+    assert_eq!(seen.len(), listed.len(), "none twice");
+    assert!(stay.iter().all(|job| seen.contains(&job.number())));
 }

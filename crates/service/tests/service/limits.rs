@@ -2,23 +2,9 @@
 
 use crate::common::{Log, Rig, at, ms};
 use std::time::Duration;
-use wheelhouse_service::{BuildError, ChangeError, DueRun, Reason, Scheduler, Service, Status};
-
-#[test]
-fn what_cannot_be_is_refused() {
-    let rig = Rig::new();
-    let every = |period| rig.timers.every(period).first_after(ms(1));
-    assert_eq!(every(ms(0)).run(|_| ()).unwrap_err().reason, Reason::ZeroPeriod);
-    assert_eq!(
-        every(Duration::from_micros(999)).run(|_| ()).unwrap_err().reason,
-        Reason::PeriodBelowTick(ms(1))
-    );
-    assert_eq!(every(ms(1)).times(0).run(|_| ()).unwrap_err().reason, Reason::ZeroTimes);
-    assert_eq!(every(ms(0)).run_overlapping(|_| ()).unwrap_err().reason, Reason::ZeroPeriod);
-    assert_eq!(rig.timers.snapshot().counts.rejected, 4);
-    assert!(rig.timers.is_empty());
-    assert!(every(ms(1)).times(1).run(|_| ()).is_ok());
-}
+use wheelhouse_service::{
+    BuildError, ChangeError, DueRun, Reason, Rejected, Scheduler, Service, Status,
+};
 
 /// A rig that accepts no more jobs.
 fn full() -> Rig {
@@ -27,66 +13,101 @@ fn full() -> Rig {
     rig
 }
 
-/// The remedy in a message, which is the part after the colon.
-fn remedy(error: impl std::fmt::Display) -> String {
-    let message = error.to_string();
-    message.split_once(": ").unwrap_or_else(|| panic!("no remedy: {message}")).1.to_owned()
+/// The reason of a refusal, and its message. A `main` that returns the error prints it by `Debug`.
+fn refused<T, F>(scheduled: Result<T, Rejected<F>>) -> (Reason, String) {
+    let Err(rejected) = scheduled else { panic!("it is accepted") };
+    assert_eq!(format!("{rejected:?}"), rejected.to_string());
+    (rejected.reason, rejected.to_string())
 }
 
 #[test]
-fn who_is_refused_is_told_what_to_do_instead() {
+fn what_cannot_be_is_refused() {
     let rig = Rig::new();
     let every = |period| rig.timers.every(period);
-    assert_eq!(remedy(every(ms(0)).run(|_| ()).unwrap_err()), "use `after` for a single run");
-    assert_eq!(
-        remedy(every(ms(1)).times(0).run(|_| ()).unwrap_err()),
-        "omit `times` to repeat forever"
-    );
     let after = |time| rig.timers.after(time);
-    assert_eq!(
-        remedy(after(ms(1)).key("").run(|_| ()).unwrap_err()),
-        "leave `key` out for a job without one"
-    );
-    let far = "at most 584 years from the clock's origin";
-    assert_eq!(remedy(after(Duration::MAX).run(|_| ()).unwrap_err()), far);
     let job = after(ms(1)).key("key").run(|_| ()).unwrap();
-    assert_eq!(remedy(job.refresh(Duration::MAX).unwrap_err()), far);
-    assert!(
-        remedy(after(ms(1)).key("key").run(|_| ()).unwrap_err())
-            .starts_with("refresh or cancel that one")
-    );
-    let past = rig.timers.on(|_| None).run(|_| ()).unwrap_err();
-    assert_eq!(remedy(past), "its years have passed, or it returns past times");
-    assert!(
-        remedy(full().timers.after(ms(1)).run(|_| ()).unwrap_err()).starts_with("raise `max_jobs`")
-    );
+    let full = full();
+    let dropped = Service::start().unwrap().handle();
+    let (far, below) = ("at most 584 years", Duration::from_micros(999));
+    let keep = "keep the `Service` alive while jobs must run";
+    for ((reason, message), expected, remedy) in [
+        (refused(every(ms(0)).run(|_| ())), Reason::ZeroPeriod, "use `after` for a single run"),
+        (refused(every(ms(0)).run_overlapping(|_| ())), Reason::ZeroPeriod, "use `after`"),
+        (refused(every(below).run(|_| ())), Reason::PeriodBelowTick(ms(1)), "a shorter tick"),
+        (refused(every(ms(1)).times(0).run(|_| ())), Reason::ZeroTimes, "omit `times` to repeat"),
+        (refused(after(ms(1)).key("").run(|_| ())), Reason::EmptyKey, "leave `key` out"),
+        (refused(after(Duration::MAX).run(|_| ())), Reason::Overflow, far),
+        (
+            refused(after(ms(1)).key("key").run(|_| ())),
+            Reason::DuplicateKey,
+            "refresh or cancel that one, or schedule by `replacing`",
+        ),
+        (refused(rig.timers.on(|_| None).run(|_| ())), Reason::NoOccurrence, "returns past times"),
+        (
+            refused(full.timers.after(ms(1)).run(|_| ())),
+            Reason::LimitReached(1),
+            "raise `max_jobs`",
+        ),
+        // As in `Service::start()?.handle()`, which drops the service at once.
+        (refused(dropped.after(ms(1)).run(|_| ())), Reason::Stopped, keep),
+    ] {
+        assert_eq!(reason, expected, "{message}");
+        let (_, its) = message.split_once(": ").unwrap_or_else(|| panic!("no remedy: {message}"));
+        assert!(its.contains(remedy), "{message}");
+    }
+    for (error, remedy) in [
+        (job.refresh(Duration::MAX).unwrap_err(), far),
+        (rig.timers.cancel("b").unwrap_err(), "no job has this key"),
+        (dropped.refresh("key", ms(1)).unwrap_err(), keep),
+    ] {
+        assert_eq!(format!("{error:?}"), error.to_string());
+        assert!(error.to_string().contains(remedy), "{error}");
+    }
+    assert_eq!((rig.timers.snapshot().counts.rejected, rig.timers.len()), (8, 1));
+    assert!(every(ms(1)).times(1).run(|_| ()).is_ok());
 }
 
-/// As in `Service::start()?.handle()`, which drops the service at once.
 #[test]
-fn who_has_dropped_the_service_is_told_to_keep_it() {
-    let timers = Service::start().unwrap().handle();
-    let stopped = "the service has been stopped or dropped: keep the `Service` alive while jobs \
-                   must run";
-    assert_eq!(timers.after(ms(1)).run(|_| ()).unwrap_err().to_string(), stopped);
-    assert_eq!(timers.refresh("key", ms(1)).unwrap_err().to_string(), stopped);
+fn a_scheduler_that_cannot_be_is_not_built() {
+    let scheduler = Scheduler::builder;
+    for (builder, error, message) in [
+        (scheduler().tick(ms(0)), "Tick(0ns)", "must be above zero and below 584 years"),
+        (scheduler().tick(Duration::MAX), "Tick", "below 584 years"),
+        (scheduler().workers(0), "Workers(0)", "a number from 1 to 65534"),
+        (scheduler().slow_after(ms(0)), "SlowAfterZero", "each run would be reported"),
+        (scheduler().max_jobs(0), "NoJobs", "leave `max_jobs` out for no limit"),
+        (scheduler().max_jobs(usize::MAX), "Limit", "at most 2147483648"),
+        // Of workers and an executor, the one that was set last counts.
+        (scheduler().executor(drop::<DueRun>).workers(0), "Workers(0)", "a service of 0 threads"),
+    ] {
+        let refused = builder.build().unwrap_err();
+        let kind = match refused {
+            BuildError::Tick(tick) if tick.is_zero() => "Tick(0ns)",
+            BuildError::Tick(_) => "Tick",
+            BuildError::Workers(0) => "Workers(0)",
+            BuildError::SlowAfterZero => "SlowAfterZero",
+            BuildError::NoJobs => "NoJobs",
+            BuildError::Limit(_) => "Limit",
+            _ => "another",
+        };
+        assert_eq!(kind, error);
+        assert!(refused.to_string().contains(message), "{refused}");
+    }
+    let mut rig = Rig::with(|builder| builder.workers(0).executor(drop::<DueRun>));
+    rig.timers.after(ms(1)).run(|_| ()).unwrap();
+    rig.play(1);
+    assert_eq!(rig.timers.snapshot().counts.abandoned, 1, "the executor was set last");
 }
 
-/// The documentation of `Rejected` warns of this.
+/// The documentation of `Rejected` warns of this, and shows the other way.
 #[test]
-fn the_reason_is_found_again_only_if_it_was_passed_on_alone() {
-    type Boxed = Box<dyn std::error::Error + Send + Sync>;
+fn the_reason_is_lost_with_the_job_in_a_box() {
     let rig = full();
-    let plain = || -> Result<(), Boxed> {
+    let boxed = || -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         rig.timers.after(ms(1)).run(|_| ())?;
         Ok(())
     };
-    let alone = || -> Result<(), Boxed> {
-        rig.timers.after(ms(1)).run(|_| ()).map_err(Reason::from)?;
-        Ok(())
-    };
-    assert_eq!(plain().unwrap_err().downcast_ref::<Reason>(), None);
-    assert_eq!(alone().unwrap_err().downcast_ref(), Some(&Reason::LimitReached(1)));
+    assert_eq!(boxed().unwrap_err().downcast_ref::<Reason>(), None);
 }
 
 #[test]
@@ -110,23 +131,6 @@ fn what_is_refused_comes_back_as_it_was() {
     let shared = rig.timers.every(ms(1)).run_overlapping(|_| ()).unwrap_err();
     assert_eq!(rig.timers.every(ms(1)).run_overlapping(shared.job).unwrap_err().reason, full);
     assert!(receiver.is_empty());
-}
-
-/// The closure and its captured values cannot be shared between threads, so the error with the job
-/// in it cannot either.
-#[test]
-fn a_refusal_is_passed_on_without_the_job_where_that_cannot_go() {
-    let witness = std::sync::Arc::new(());
-    let held = std::cell::Cell::new(Some(witness.clone()));
-    let rig = full();
-    let schedule = || -> Result<(), Reason> {
-        rig.timers.after(ms(1)).run(move |_| held.set(None))?;
-        Ok(())
-    };
-    let pass_on = || -> Result<(), Box<dyn std::error::Error + Send + Sync>> { Ok(schedule()?) };
-    let error = pass_on().unwrap_err();
-    assert_eq!(error.downcast_ref(), Some(&Reason::LimitReached(1)));
-    assert_eq!(std::sync::Arc::strong_count(&witness), 1, "the job was dropped");
 }
 
 #[test]
@@ -154,44 +158,6 @@ fn no_more_jobs_than_allowed_and_each_that_is_over_makes_room() {
     }
     after(&rig.timers, 1).unwrap();
     assert_eq!(rig.timers.len(), 2);
-}
-
-#[test]
-fn a_scheduler_that_cannot_be_is_not_built() {
-    let error = |builder: wheelhouse_service::Builder| builder.build().unwrap_err();
-    let tick = |tick| error(Scheduler::builder().tick(tick));
-    assert!(matches!(tick(Duration::ZERO), BuildError::Tick(Duration::ZERO)));
-    assert!(matches!(tick(Duration::MAX), BuildError::Tick(Duration::MAX)));
-    assert!(matches!(error(Scheduler::builder().workers(0)), BuildError::Workers(0)));
-    assert!(matches!(
-        error(Scheduler::builder().slow_after(Duration::ZERO)),
-        BuildError::SlowAfterZero
-    ));
-    assert_eq!(
-        remedy(error(Scheduler::builder().slow_after(ms(0)))).split(',').next(),
-        Some("each run would be reported")
-    );
-    assert!(matches!(error(Scheduler::builder().max_jobs(0)), BuildError::NoJobs));
-    assert!(remedy(BuildError::NoJobs).ends_with("leave `max_jobs` out for no limit"));
-    assert!(matches!(
-        error(Scheduler::builder().max_jobs(usize::MAX)),
-        BuildError::Limit(usize::MAX)
-    ));
-    assert_eq!(
-        tick(Duration::ZERO).to_string(),
-        "a tick of 0ns: it must be above zero and below 584 years"
-    );
-}
-
-#[test]
-fn of_workers_and_an_executor_the_one_called_last_holds() {
-    let drops = |run: DueRun| drop(run);
-    let refused = Scheduler::builder().executor(drops).workers(0).build().unwrap_err();
-    assert!(matches!(refused, BuildError::Workers(0)), "workers were called last");
-    let mut rig = Rig::with(|builder| builder.workers(0).executor(drops));
-    rig.timers.after(ms(1)).run(|_| ()).unwrap();
-    rig.play(1);
-    assert_eq!(rig.timers.snapshot().counts.abandoned, 1, "the executor was");
 }
 
 #[test]
@@ -231,7 +197,7 @@ fn after_the_stop_everything_answers_and_nothing_blocks() {
     assert!(timers.is_stopped());
     assert_eq!((job.status(), job.cancel().unwrap_err()), (Status::Stopped, ChangeError::Stopped));
     assert_eq!(job.refresh(ms(1)), Err(ChangeError::Stopped));
-    assert!(timers.keys().is_empty());
+    assert_eq!(timers.snapshot().keys, 0);
     for key in ["key", "never heard of"] {
         assert_eq!(timers.cancel(key).unwrap_err(), ChangeError::Stopped, "{key}");
         assert_eq!(timers.refresh(key, ms(1)), Err(ChangeError::Stopped), "{key}");
@@ -261,19 +227,4 @@ fn runs_that_were_handed_out_are_given_back_too() {
     );
     runs.into_iter().for_each(|run| run.run());
     assert_eq!((log.take(), periodic.status()), (vec![10], Status::Stopped));
-}
-
-#[test]
-fn what_a_stopped_service_held_is_dropped() {
-    let witness = std::sync::Arc::new(());
-    let rig = Rig::new();
-    for key in ["a", "b", "c"] {
-        let (witness, timers) = (witness.clone(), rig.timers.clone());
-        // Jobs with a handle form a reference cycle, which the stop must break.
-        rig.timers.after(ms(1)).key(key).run(move |_| drop((witness, timers))).unwrap();
-    }
-    let timers = rig.timers.clone();
-    drop(rig);
-    assert_eq!(std::sync::Arc::strong_count(&witness), 1);
-    assert!(timers.is_stopped());
 }

@@ -3,19 +3,18 @@
 //! Measured by an allocator that counts for one thread, on a scheduler that this thread drives. The
 //! closures of the jobs are empty; the size of a closure is added to the byte.
 
-use crate::common::{Log, Rig, at, ms};
+use crate::common::{HOUR, Log, Rig, at, ms, wait_until};
 use allocation_counter::{AllocationInfo, measure};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 use wheelhouse_service::{Clock, Handle, JobHandle, Moment, MonotonicClock, Service, Stop};
 
 /// Numbers of jobs around the points at which arrays double: the arrays of service and backend are
 /// full with the first number and have just doubled with the second, and the third is one more than
 /// the table of keys has room for.
 const NUMBERS: [usize; 4] = [1 << 16, (1 << 16) + 1, (7 << 14) + 1, 1 << 17];
-const HOUR: Duration = Duration::from_secs(3600);
 
 /// Schedules `jobs` jobs of a kind. Returns the bytes and allocations per job, without those of the
 /// service itself.
@@ -119,25 +118,14 @@ fn what_is_kept_when_jobs_are_over_is_used_again() {
 }
 
 #[test]
-fn what_is_done_to_one_job_while_the_driver_is_held_up_takes_no_memory() {
-    let mut rig = Rig::new();
-    let job = rig.timers.after(10 * HOUR).run(|_| ()).unwrap();
-    rig.scheduler.poll(at(0));
-    let seen = measure(|| {
-        for _ in 0..100_000 {
-            job.refresh(5 * HOUR).unwrap();
-            job.refresh(10 * HOUR).unwrap();
-        }
-    });
-    assert!(seen.bytes_max < 4_000, "{seen:?}: one message, whatever was done");
-    rig.scheduler.poll(at(0));
-    assert_eq!(job.remaining(), Some(10 * HOUR));
-}
-
-#[test]
 fn what_comes_and_goes_while_the_driver_is_held_up_takes_no_memory() {
     let rig = Rig::new();
-    let come_and_go = || drop(rig.timers.after(HOUR).run(|_| ()).unwrap().cancel().unwrap());
+    let moved = rig.timers.after(10 * HOUR).run(|_| ()).unwrap();
+    let come_and_go = || {
+        drop(rig.timers.after(HOUR).run(|_| ()).unwrap().cancel().unwrap());
+        moved.refresh(5 * HOUR).unwrap();
+        moved.refresh(10 * HOUR).unwrap();
+    };
     come_and_go();
     let seen = measure(|| (0..100_000).for_each(|_| come_and_go()));
     assert!(seen.bytes_max < 1_000, "{seen:?}");
@@ -151,11 +139,6 @@ fn a_one_shot_job_takes_as_much_as_documented() {
         let held = [n, n];
         timers.after(HOUR + ms(n as u64)).run(move |_| assert!(held[0] == held[1])).unwrap()
     });
-    let many = of_each(1 << 17, |timers, n| {
-        let held = [n, n];
-        timers.after(HOUR + ms(n as u64)).run(move |_| assert!(held[0] == held[1])).unwrap()
-    });
-    assert!(many.0 <= 121.0, "{many:?}");
 }
 
 static CHANNEL: LazyLock<(Sender<u64>, Receiver<u64>)> = LazyLock::new(|| bounded(1000));
@@ -261,11 +244,7 @@ fn what_a_service_holds_is_gone_with_it() {
         assert!(timers.after(HOUR).key("late").run(|_| ()).is_err());
         drop((timers, jobs));
         // Threads that were not joined drop it a moment later.
-        let begin = Instant::now();
-        while Arc::strong_count(&token) > 1 && begin.elapsed() < Duration::from_secs(60) {
-            std::thread::sleep(ms(1));
-        }
-        assert_eq!(Arc::strong_count(&token), 1, "{workers} threads");
+        wait_until(|| Arc::strong_count(&token) == 1);
     }
     let token = Arc::new(());
     let scheduler = builder(&token).build().unwrap();

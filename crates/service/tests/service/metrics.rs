@@ -1,7 +1,13 @@
-//! Snapshots and metrics.
+//! Snapshots and metrics, and recordings of the timer operations of a service.
 
 use crate::common::{Rig, ms};
+use std::fs::{self, File};
 use std::time::Duration;
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
+use wheelhouse_record::Recorder;
+use wheelhouse_service::Moment;
+use wheelhouse_workload::trace::Reader;
+use wheelhouse_workload::{Op, Player};
 
 #[test]
 fn a_snapshot_accounts_for_every_job() {
@@ -72,4 +78,35 @@ fn what_a_text_for_prometheus_may_not_contain_is_escaped() {
         "# HELP depth One\\nline, with a \\\\.\n# TYPE depth gauge\n\
          depth{path=\"C:\\\\x\",said=\"\\\"a\\nb\\\"\"} 0.5\n"
     );
+}
+
+#[test]
+fn a_service_is_recorded_and_replayed() {
+    let folder = std::env::temp_dir().join(format!("wheelhouse-service-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("service.trace");
+    let recorder =
+        Recorder::builder().tick(ms(10)).create(&path, HierarchicalWheel::new()).unwrap();
+    let Rig { clock, mut scheduler, timers } =
+        Rig::with(|builder| builder.tick(ms(10)).backend(recorder));
+    timers.after(ms(50)).run(|_| ()).unwrap();
+    let cancelled = timers.after(ms(70)).run(|_| ()).unwrap();
+    timers.every(ms(100)).times(3).run(|_| ()).unwrap();
+    scheduler.poll(Moment::from_nanos(0));
+    assert!(cancelled.cancel().is_ok());
+    let runs = scheduler.play(&clock, Moment::from_nanos(1_000_000_000));
+    assert_eq!(runs, 4);
+    drop(scheduler);
+
+    let reader = Reader::new(File::open(&path).unwrap()).unwrap();
+    let header = reader.header().clone();
+    let ops = reader.collect::<Result<Vec<Op>, _>>().unwrap();
+    fs::remove_dir_all(&folder).unwrap();
+    assert_eq!((header.name.as_str(), header.tick_ns), ("service", 10_000_000));
+    let mut player = Player::new(HierarchicalWheel::new(), header.labels as usize);
+    player.play(&ops);
+    assert_eq!(player.fired(), 4, "{ops:?}");
+    assert_eq!(ops.iter().filter(|op| matches!(op, Op::Cancel { .. })).count(), 1, "{ops:?}");
+    let first = ops.iter().find(|op| matches!(op, Op::Insert { .. }));
+    assert!(matches!(first, Some(Op::Insert { deadline: 5, .. })), "in ticks of 10 ms: {ops:?}");
 }

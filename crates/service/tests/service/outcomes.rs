@@ -2,8 +2,8 @@
 //! executor of these tests keeps each run until the test begins it, so every order of events is
 //! possible without a second thread.
 
-use crate::common::{Log, Rig, at, ms};
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crate::common::{BlockedJob, Log, Rig, arrives, at, ms};
+use std::sync::Arc;
 use std::thread;
 use wheelhouse_service::{ChangeError, EventKind, Missed, Run, Status};
 
@@ -143,22 +143,19 @@ fn of_a_periodic_job_that_runs_the_next_run_is_moved_or_left_out() {
             _ => unreachable!("it was cancelled"),
         })
         .unwrap();
+    let log = answers.clone();
+    let last =
+        rig.timers.every(ms(1000)).times(1).run(move |run| log.push(run.job().refresh(ms(5))));
+    last.unwrap();
     rig.play(12);
     assert_eq!(handle.remaining(), Some(ms(1)));
     rig.play(100);
     assert_eq!(answers.take(), [Ok(()), Err(ChangeError::Running)]);
     assert_eq!((handle.status(), handle.runs()), (Status::Cancelled, 2));
+    rig.play(2000);
+    assert_eq!(answers.take(), [Err(ChangeError::Running)], "the last run");
     let counts = rig.timers.snapshot().counts;
-    assert_eq!((counts.cancelled, counts.finished, counts.rescheduled), (1, 0, 1));
-}
-
-#[test]
-fn the_last_of_several_runs_is_told_from_the_others() {
-    let (mut rig, answers) = (Rig::new(), Log::default());
-    let log = answers.clone();
-    rig.timers.every(ms(10)).times(2).run(move |run| log.push(run.job().refresh(ms(5)))).unwrap();
-    rig.play(100);
-    assert_eq!(answers.take(), [Ok(()), Err(ChangeError::Running)]);
+    assert_eq!((counts.cancelled, counts.finished, counts.rescheduled), (1, 1, 1));
 }
 
 #[test]
@@ -213,16 +210,12 @@ fn a_session_that_is_refreshed_all_the_time_never_ends() {
 #[test]
 fn runs_overlap_only_where_that_was_asked_for() {
     let (mut rig, held) = Rig::with_held_runs();
-    let ((begins, begun), (release, released)) = (unbounded(), unbounded::<()>());
-    let waits = |begins: Sender<()>, released: Receiver<()>| {
-        move |_: &Run<'_>| {
-            begins.send(()).unwrap();
-            released.recv().unwrap_or_default();
-        }
-    };
-    let alone = rig.timers.every(ms(10)).run(waits(begins.clone(), released.clone())).unwrap();
-    let beside =
-        rig.timers.every(ms(10)).times(3).run_overlapping(waits(begins, released)).unwrap();
+    let (blocked, waits) = BlockedJob::job();
+    let waits = Arc::new(waits);
+    let waits_too = Arc::clone(&waits);
+    let alone = rig.timers.every(ms(10)).run(move |run| waits(run)).unwrap();
+    let beside = rig.timers.every(ms(10)).times(3).run_overlapping(move |run| waits_too(run));
+    let beside = beside.unwrap();
     let mut threads = Vec::new();
     for (now, runs) in [(10, 2), (20, 1), (30, 1)] {
         rig.play(now);
@@ -230,11 +223,11 @@ fn runs_overlap_only_where_that_was_asked_for() {
         assert_eq!(due.len(), runs, "at {now}");
         for run in due {
             threads.push(thread::spawn(move || run.run()));
-            begun.recv().unwrap();
+            arrives(&blocked.begun);
         }
     }
     assert_eq!((alone.runs(), beside.runs(), rig.timers.snapshot().running), (1, 3, 4));
-    drop(release);
+    drop(blocked);
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     assert_eq!((alone.status(), beside.status()), (Status::Pending, Status::Finished));
     rig.play(30);

@@ -1,10 +1,9 @@
 //! Pausing one job, pausing all jobs, and extra runs.
 
-use crate::common::{Log, Rig, at, ms};
+use crate::common::{KeptRuns, Log, Rig, at, each_second, ms, poll};
 use crossbeam_channel::unbounded;
-use std::future::Future;
 use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 use std::time::{Duration, SystemTime};
 use wheelhouse_service::future::DelayQueue;
 use wheelhouse_service::{Backoff, ChangeError, JobHandle, Missed, Run, Status};
@@ -23,13 +22,7 @@ fn periods_that_pass_meanwhile_are_neither_made_up_for_nor_missed() {
         WAYS.into_iter().flat_map(|way| [Missed::Burst, Missed::Skip].map(|missed| (way, missed)))
     {
         let (mut rig, log) = (Rig::new(), Log::default());
-        let times = log.clone();
-        let plan = rig.timers.every(ms(100)).missed(missed).times(4);
-        let job = plan.run(move |run| {
-            assert_eq!(run.missed(), 0);
-            times.push((run.started().as_nanos() / 1_000_000, run.number()));
-        });
-        let job = job.unwrap();
+        let job = rig.timers.every(ms(100)).missed(missed).times(4).run(log.numbered()).unwrap();
         rig.play(150);
         pause(&rig, &job);
         rig.play(550);
@@ -147,17 +140,9 @@ fn a_run_that_waits_for_a_worker_loses_its_turn_and_one_that_goes_on_is_the_last
 
 #[test]
 fn times_of_a_rule_that_pass_meanwhile_are_left_out() {
-    let seconds = |after: SystemTime| {
-        let whole = after.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
-        Some(SystemTime::UNIX_EPOCH + Duration::from_secs(whole + 1))
-    };
     for (pause, resume) in WAYS {
         let (mut rig, log) = (Rig::new(), Log::default());
-        let times = log.clone();
-        let job = rig.timers.on(seconds).times(3).run(move |run| {
-            times.push((run.started().as_nanos() / 1_000_000, run.number()));
-        });
-        let job = job.unwrap();
+        let job = rig.timers.on(each_second).times(3).run(log.numbered()).unwrap();
         rig.play(1500);
         pause(&rig, &job);
         rig.play(4500);
@@ -178,14 +163,13 @@ fn while_all_are_held_futures_go_on_and_jobs_can_be_scheduled() {
     let mut queue = DelayQueue::new(&rig.timers);
     queue.insert(ms(10), "value").unwrap();
     let mut sleep = pin!(rig.timers.sleep(ms(10)));
-    let mut context = Context::from_waker(Waker::noop());
-    assert!(sleep.as_mut().poll(&mut context).is_pending());
+    assert!(poll(&mut sleep).is_pending());
     rig.timers.after(ms(10)).send(&sender, 1).unwrap();
     let cancelled = rig.timers.after(ms(10)).send(&sender, 2).unwrap();
     let moved = rig.timers.after(ms(10)).send(&sender, 3).unwrap();
     rig.play(20);
-    assert_eq!(sleep.as_mut().poll(&mut context), Poll::Ready(Ok(())));
-    assert_eq!(pin!(queue.next()).poll(&mut context), Poll::Ready(Some("value")));
+    assert_eq!(poll(&mut sleep), Poll::Ready(Ok(())));
+    assert_eq!(poll(&mut pin!(queue.next())), Poll::Ready(Some("value")));
     assert_eq!((sent.len(), moved.remaining()), (0, Some(ms(0))));
     drop(cancelled.cancel().unwrap());
     moved.refresh(ms(5)).unwrap();
@@ -211,11 +195,7 @@ fn many_that_came_due_meanwhile_are_let_go_in_portions() {
 #[test]
 fn a_run_now_leaves_the_schedule_as_it_is() {
     let (mut rig, log) = (Rig::new(), Log::default());
-    let times = log.clone();
-    let job = rig.timers.every(ms(100)).times(3).run(move |run| {
-        times.push((run.started().as_nanos() / 1_000_000, run.number()));
-    });
-    let job = job.unwrap();
+    let job = rig.timers.every(ms(100)).times(3).run(log.numbered()).unwrap();
     rig.play(130);
     job.run_now().unwrap();
     job.run_now().unwrap();
@@ -288,14 +268,19 @@ fn a_run_that_lost_its_turn_does_not_begin_in_place_of_one_that_is_held() {
     assert_eq!(job.runs(), 1);
 }
 
-/// Also if another thread begins the runs, whatever happens before it does.
-#[test]
-fn of_a_job_that_is_paused_a_run_now_begins_on_a_worker() {
-    let (mut rig, held) = Rig::with_held_runs();
-    let log = Log::default();
+/// A job that is paused except for one run. Runs are kept.
+fn paused_with_a_run_now() -> (Rig, KeptRuns, Log<u64>, JobHandle) {
+    let ((rig, held), log) = (Rig::with_held_runs(), Log::default());
     let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
     job.pause().unwrap();
     job.run_now().unwrap();
+    (rig, held, log, job)
+}
+
+/// Also if another thread begins the runs, whatever happens before it does.
+#[test]
+fn of_a_job_that_is_paused_a_run_now_begins_on_a_worker() {
+    let (mut rig, held, log, job) = paused_with_a_run_now();
     assert_eq!(job.status(), Status::Pending, "it waits for a worker");
     rig.play(10);
     held.one().run();
@@ -316,11 +301,7 @@ fn of_a_job_that_is_paused_a_run_now_begins_on_a_worker() {
 
 #[test]
 fn a_run_now_that_its_executor_drops_leaves_the_job_paused() {
-    let (mut rig, held) = Rig::with_held_runs();
-    let log = Log::default();
-    let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
-    job.pause().unwrap();
-    job.run_now().unwrap();
+    let (mut rig, held, log, job) = paused_with_a_run_now();
     rig.play(10);
     drop(held.one());
     assert_eq!(job.status(), Status::Paused);
@@ -350,11 +331,7 @@ fn a_run_of_a_rule_that_is_moved_after_a_pause_is_not_left_out() {
 
 #[test]
 fn a_pause_that_ends_before_a_run_now_begins_leaves_one_timer() {
-    let (mut rig, held) = Rig::with_held_runs();
-    let log = Log::default();
-    let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
-    job.pause().unwrap();
-    job.run_now().unwrap();
+    let (mut rig, held, log, job) = paused_with_a_run_now();
     job.resume().unwrap();
     for until in [50, 150, 250] {
         rig.play(until);

@@ -1,11 +1,9 @@
 //! Runs that fail, and are retried.
 
-use crate::common::{Log, Rig, at, ms};
+use crate::common::{Log, Rig, at, each_second, ms, poll};
 use std::future::ready;
-use std::pin::Pin;
-use std::task::{Context, Waker};
-use std::time::{Duration, SystemTime};
-use wheelhouse_service::{AsyncRun, Backoff, ChangeError, EventKind, Reason, Run, Status};
+use std::time::Duration;
+use wheelhouse_service::{Backoff, ChangeError, EventKind, Reason, Run, Status};
 
 /// A job that fails in the runs with these numbers. It logs when each run began, in milliseconds,
 /// and the number of the attempt.
@@ -33,9 +31,8 @@ fn a_single_job_is_tried_until_it_succeeds_and_keeps_its_key() {
     rig.play(1000);
     assert_eq!(log.take(), [(10, 1), (20, 2), (40, 3)]);
     assert_eq!((job.status(), job.runs(), rig.timers.len()), (Status::Finished, 3, 0));
-    assert_eq!(rig.timers.keys().len(), 0);
-    let kinds: Vec<_> = events.take().into_iter().map(|event| event.kind).collect();
-    assert_eq!(kinds, [1, 2].map(|n| EventKind::Failed(format!("number {n}"))));
+    assert_eq!(rig.timers.snapshot().keys, 0);
+    assert_eq!(events.kinds(), [1, 2].map(|n| EventKind::Failed(format!("number {n}"))));
     assert_eq!(rig.timers.snapshot().counts.failed, 2);
 }
 
@@ -47,8 +44,7 @@ fn it_is_given_up_after_so_many_tries() {
     rig.play(1000);
     assert_eq!(log.take(), [(10, 1), (20, 2), (35, 3)]);
     assert_eq!((job.status(), job.last_error()), (Status::Finished, Some("number 3".to_owned())));
-    let last = events.take().pop().unwrap();
-    assert_eq!(last.kind, EventKind::GaveUp("number 3".to_owned()));
+    assert_eq!(events.kinds().pop(), Some(EventKind::GaveUp("number 3".to_owned())));
 }
 
 /// Giving up is reported however the last attempt failed.
@@ -63,9 +59,8 @@ fn that_it_is_given_up_is_told_after_a_panic_too() {
     job.unwrap();
     rig.play(1000);
     let panicked = |n| EventKind::Panicked(format!("number {n}"));
-    let kinds: Vec<_> = events.take().into_iter().map(|event| event.kind).collect();
     let gave_up = EventKind::GaveUp("number 2".to_owned());
-    assert_eq!(kinds, [panicked(1), panicked(2), gave_up, panicked(3)]);
+    assert_eq!(events.kinds(), [panicked(1), panicked(2), gave_up, panicked(3)]);
     let counts = rig.timers.snapshot().counts;
     assert_eq!((counts.panicked, counts.failed, counts.gave_up), (3, 0, 1));
 }
@@ -75,11 +70,11 @@ fn that_it_is_given_up_is_told_after_a_panic_too() {
 fn another_try_is_for_the_time_of_the_first() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let times = log.clone();
-    let second = |after: SystemTime| Some(after + Duration::from_secs(1));
-    let job = rig.timers.on(second).retry(Backoff::new(ms(10)).attempts(3)).try_run(move |run| {
-        times.push((run.number(), run.time()));
-        if run.number() <= 2 { Err("no") } else { Ok(()) }
-    });
+    let job =
+        rig.timers.on(each_second).retry(Backoff::new(ms(10)).attempts(3)).try_run(move |run| {
+            times.push((run.number(), run.time()));
+            if run.number() <= 2 { Err("no") } else { Ok(()) }
+        });
     let job = job.unwrap();
     let first = job.next_time();
     assert!(first.is_some());
@@ -170,7 +165,7 @@ fn a_cancellation_during_a_try_is_the_end() {
     let job = job.unwrap();
     rig.play(1000);
     assert_eq!((log.len(), job.status()), (1, Status::Cancelled));
-    assert!(rig.timers.is_empty() && rig.timers.keys().is_empty());
+    assert!(rig.timers.is_empty() && rig.timers.snapshot().keys == 0);
 }
 
 #[test]
@@ -196,9 +191,8 @@ fn a_stop_gives_back_what_waits_for_another_try() {
 #[test]
 fn a_rule_keeps_its_times() {
     let (mut rig, log) = (Rig::new(), Log::default());
-    let seconds = |after: SystemTime| Some(after + Duration::from_secs(1));
     let times = log.clone();
-    let plan = rig.timers.on(seconds).retry(Backoff::new(ms(100)).attempts(2));
+    let plan = rig.timers.on(each_second).retry(Backoff::new(ms(100)).attempts(2));
     let job = plan.try_run(move |run| {
         times.push((run.started().as_nanos() / 1_000_000, run.time().is_some()));
         if run.number() < 3 { Err("no") } else { Ok(()) }
@@ -210,9 +204,7 @@ fn a_rule_keeps_its_times() {
 
 #[test]
 fn a_future_that_fails_or_takes_too_long_is_tried_again() {
-    let runs = Log::default();
-    let keep = runs.clone();
-    let mut rig = Rig::with(|builder| builder.spawn_on(move |run: AsyncRun| keep.push(run)));
+    let (mut rig, runs, _) = Rig::with_kept_futures();
     let plan = rig.timers.after(ms(10)).limit(ms(5)).retry(Backoff::new(ms(10)));
     let job = plan.try_run_async(|run| {
         let number = run.number();
@@ -225,19 +217,41 @@ fn a_future_that_fails_or_takes_too_long_is_tried_again() {
         }
     });
     let job = job.unwrap();
-    let mut context = Context::from_waker(Waker::noop());
-    let mut poll = |run: &mut AsyncRun| Pin::new(run).poll(&mut context).is_ready();
     rig.play(10);
-    assert!(poll(&mut runs.take()[0]));
+    assert!(poll(&mut runs.one()).is_ready());
     rig.play(20);
-    let mut second = runs.take();
-    assert!(!poll(&mut second[0]));
+    let mut second = runs.one();
+    assert!(poll(&mut second).is_pending());
     rig.play(25);
-    assert!(poll(&mut second[0]));
+    assert!(poll(&mut second).is_ready());
     assert_eq!(job.last_error().as_deref(), Some("ended at its limit of 5ms"));
     rig.play(44);
     assert!(runs.take().is_empty(), "the second delay is twice as long");
     rig.play(45);
-    assert!(poll(&mut runs.take()[0]));
+    assert!(poll(&mut runs.one()).is_ready());
     assert_eq!((job.status(), job.runs()), (Status::Finished, 3));
+}
+
+#[test]
+fn a_run_that_fails_and_ends_its_job_is_not_retried() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let fails_and_ends = || {
+        let log = log.clone();
+        move |run: &Run<'_>| {
+            log.push(run.number());
+            run.end();
+            Err::<(), _>("it failed")
+        }
+    };
+    let backoff = Backoff::new(ms(10));
+    let jobs = [
+        rig.timers.after(ms(10)).retry(backoff).try_run(fails_and_ends()).unwrap(),
+        rig.timers.every(ms(10)).retry(backoff).try_run(fails_and_ends()).unwrap(),
+    ];
+    rig.play(1000);
+    assert_eq!((log.take(), rig.timers.len()), (vec![1, 1], 0));
+    for job in jobs {
+        let (status, error) = (job.status(), job.last_error());
+        assert_eq!((status, error.as_deref()), (Status::Finished, Some("it failed")));
+    }
 }

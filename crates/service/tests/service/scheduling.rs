@@ -1,7 +1,7 @@
 //! When jobs run: once, periodically, after stalls, on every backend. On a manual clock, so no test
 //! waits.
 
-use crate::common::{Log, Rig, at, ms};
+use crate::common::{HOUR, Log, Rig, at, each_second, ms};
 use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
@@ -32,23 +32,38 @@ fn a_job_runs_once_at_its_time() {
 }
 
 #[test]
-fn a_moment_a_time_of_day_and_a_delay_are_the_same_thing() {
-    let noon = SystemTime::UNIX_EPOCH + Duration::from_secs(12 * 3600);
-    let clock = ManualClock::with_wall(noon);
-    let mut scheduler = Scheduler::builder().clock(clock.clone()).build().unwrap();
-    let (timers, log) = (scheduler.handle(), Log::default());
-    clock.set(at(10));
+fn a_point_in_time_is_a_delay_a_moment_an_instant_or_a_time_of_the_wall_clock() {
+    let noon = SystemTime::UNIX_EPOCH + 12 * HOUR;
+    let (mut rig, log) = (Rig::starting(noon), Log::default());
+    let timers = &rig.timers;
+    rig.clock.set(at(10));
+    let by_instant = timers.at(Instant::now() + HOUR).run(log.named("instant")).unwrap();
+    let due = by_instant.remaining().unwrap();
+    assert!((HOUR - ms(1_000)..=HOUR).contains(&due), "{due:?}");
     timers.after(ms(20)).run(log.named("after")).unwrap();
     timers.at(at(30)).run(log.named("at")).unwrap();
-    timers.at(noon + ms(30)).run(log.named("at time")).unwrap();
-    scheduler.play(&clock, at(100));
+    let by_time = timers.at(noon + ms(30)).run(log.named("at time")).unwrap();
+    assert_eq!((by_time.next_time(), by_time.deadline()), (Some(noon + ms(30)), Some(at(30))));
+    let moved = timers.at(at(15)).run(log.named("moved")).unwrap();
+    assert_eq!(moved.next_time(), Some(noon + ms(15)));
+    moved.reschedule(noon + ms(40)).unwrap();
+    let first = timers.every(ms(50)).first_at(noon + ms(45)).times(2);
+    first.run(log.named("periodic")).unwrap();
+    rig.play(30);
     assert_eq!(log.take(), [(30, "after"), (30, "at"), (30, "at time")]);
-    // A past time is due at once.
-    timers.at(at(50)).run(log.named("at")).unwrap();
-    timers.at(noon).run(log.named("at time")).unwrap();
-    timers.after(ms(0)).run(log.named("after")).unwrap();
-    assert_eq!(scheduler.poll(clock.now()), 3);
-    assert_eq!(log.take(), [(100, "at"), (100, "at time"), (100, "after")]);
+    // The clock is set back by half a second, and jobs that wait for it wait longer.
+    rig.clock.set_wall(noon - ms(470));
+    // A past point is due at once.
+    rig.timers.at(at(20)).run(log.named("at")).unwrap();
+    rig.timers.at(noon - ms(480)).run(log.named("at time")).unwrap();
+    rig.timers.at(Instant::now() - ms(1)).run(log.named("instant")).unwrap();
+    rig.timers.after(ms(0)).run(log.named("after")).unwrap();
+    assert_eq!(rig.stall(30), 4);
+    let mut now = log.take();
+    now.sort_unstable();
+    assert_eq!(now, ["after", "at", "at time", "instant"].map(|name| (30, name)));
+    rig.play(1_000);
+    assert_eq!(log.take(), [(540, "moved"), (545, "periodic"), (595, "periodic")]);
 }
 
 #[test]
@@ -125,9 +140,11 @@ fn with_a_slack_runs_come_together_and_none_is_early() {
     moved.refresh(ms(15)).unwrap();
     let each = rig.timers.every(ms(4)).missed(Missed::Burst);
     each.times(3).slack(ms(10)).run(log.times()).unwrap();
+    let by_rule = rig.timers.on(|after| Some(after + ms(7))).times(2).slack(ms(10));
+    by_rule.run(log.times()).unwrap();
     rig.play(50);
     // The deadlines are not rounded: the periods of 4 ms end at 12.
-    assert_eq!(log.take(), [10, 10, 10, 10, 10, 11, 12, 20, 20, 21]);
+    assert_eq!(log.take(), [10, 10, 10, 10, 10, 10, 11, 12, 20, 20, 20, 21]);
 }
 
 /// Bug B1: of four tasks in one slot only the first runs at its time.
@@ -423,12 +440,8 @@ fn with_jitter_each_run_is_late_by_up_to_as_much_and_nothing_drifts() {
 #[test]
 fn with_jitter_a_rule_keeps_its_times_and_its_runs_are_late_by_up_to_as_much() {
     let (mut rig, log) = (Rig::new(), Log::default());
-    let seconds = |after: SystemTime| {
-        let whole = after.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
-        Some(SystemTime::UNIX_EPOCH + Duration::from_secs(whole + 1))
-    };
     let times = log.clone();
-    let job = rig.timers.on(seconds).jitter(ms(500)).times(100).run(move |run| {
+    let job = rig.timers.on(each_second).jitter(ms(500)).times(100).run(move |run| {
         let time = run.time().unwrap().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         times.push((time, run.started().since_origin() - time));
     });
@@ -439,30 +452,4 @@ fn with_jitter_a_rule_keeps_its_times_and_its_runs_are_late_by_up_to_as_much() {
     assert!(runs.iter().all(|(_, late)| *late <= ms(501)), "up to a tick more: {runs:?}");
     assert!([ms(150), ms(350)].iter().all(|at| runs.iter().any(|(_, late)| late > at)));
     assert_eq!(job.status(), Status::Finished);
-}
-
-#[test]
-fn a_point_in_time_may_be_an_instant_or_a_time_of_the_wall_clock() {
-    let clock = ManualClock::with_wall(SystemTime::UNIX_EPOCH + Duration::from_secs(50));
-    let mut scheduler = Scheduler::builder().tick(ms(1)).clock(clock.clone()).build().unwrap();
-    let (timers, log) = (scheduler.handle(), Log::default());
-    let wall = clock.wall();
-    let later = Instant::now() + Duration::from_secs(10);
-    let by_instant = timers.at(later).run(log.named("instant")).unwrap();
-    let due = by_instant.deadline().unwrap().since_origin();
-    assert!((Duration::from_secs(9)..=Duration::from_secs(10)).contains(&due), "{due:?}");
-    let by_time = timers.at(wall + ms(20)).run(log.named("time")).unwrap();
-    assert_eq!((by_time.next_time(), by_time.deadline()), (Some(wall + ms(20)), Some(at(20))));
-    let moved = timers.at(at(5)).run(log.named("moved")).unwrap();
-    assert_eq!(moved.next_time(), Some(wall + ms(5)));
-    moved.reschedule(wall + ms(30)).unwrap();
-    let first = timers.every(ms(50)).first_at(wall + ms(40)).times(2);
-    first.run(log.named("periodic")).unwrap();
-    timers.at(Instant::now() - ms(1)).run(log.named("past")).unwrap();
-    // The clock is set back by half a second, and jobs that wait for it wait longer.
-    clock.set_wall(wall - ms(500));
-    scheduler.play(&clock, at(1_000));
-    let expected =
-        [(0, "past"), (520, "time"), (530, "moved"), (540, "periodic"), (590, "periodic")];
-    assert_eq!(log.take(), expected);
 }

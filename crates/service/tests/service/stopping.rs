@@ -1,16 +1,15 @@
 //! Stopping from unusual places: observers and destructors that stop the service, and destructors
 //! that panic.
 
-use crate::common::{Bomb, Log, PATIENCE, Rig, ms, returns};
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use crate::common::{BlockedJob, Bomb, HOUR, Log, PATIENCE, Rig, arrives, ms, returns, wait_until};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use wheelhouse_service::{
     Builder, DueRun, Event, EventKind, Handle, Run, Service, Status, Stop, Stopped,
 };
 
-const HOUR: Duration = Duration::from_secs(3600);
 const WAYS: [Stop; 3] = [Stop::Now, Stop::Wait, Stop::WaitFor(PATIENCE)];
 
 /// Stops a service from any place, once.
@@ -64,9 +63,7 @@ fn an_observer_stops(
         let stopped =
             stopped.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{how:?} does not return"));
         assert_eq!(stopped.jobs.len(), 1, "{how:?}");
-        while timers.snapshot().in_flight > 0 {
-            thread::sleep(ms(1));
-        }
+        wait_until(|| timers.snapshot().in_flight == 0);
         assert!(timers.is_stopped() && timers.is_empty(), "{how:?}");
     }
 }
@@ -83,45 +80,31 @@ fn threads() -> Builder {
     Service::builder().executor(|run: DueRun| drop(thread::spawn(|| run.run())))
 }
 
+/// A job that ends when the service is stopped.
+fn until_stopped(timers: &Handle) -> impl Fn(&Run<'_>) + Send + use<> {
+    let timers = timers.clone();
+    move |_| wait_until(|| timers.is_stopped())
+}
+
 #[test]
-fn an_observer_may_stop_the_service_when_a_job_panics() {
+fn an_observer_may_stop_the_service_when_a_job_panics_or_was_slow_or_is() {
     for builder in [alone, pool, threads] {
         let panicked = |kind: &EventKind| matches!(kind, EventKind::Panicked(_));
         an_observer_stops(builder, panicked, |timers| {
             drop(timers.after(ms(0)).run(|_| panic!("stop it")).unwrap())
         });
+        let (watchful, was_slow) =
+            (|| builder().slow_after(ms(1)), |kind: &EventKind| matches!(kind, EventKind::Slow(_)));
+        an_observer_stops(watchful, was_slow, |timers| {
+            drop(timers.after(ms(0)).run(|_| thread::sleep(ms(5))).unwrap())
+        });
     }
-}
-
-#[test]
-fn an_observer_may_stop_the_service_when_a_run_was_slow() {
-    for builder in [alone, pool, threads] {
-        let slow = |kind: &EventKind| matches!(kind, EventKind::Slow(_));
-        let job = |_: &Run<'_>| thread::sleep(ms(5));
-        an_observer_stops(
-            || builder().slow_after(ms(1)),
-            slow,
-            |timers| drop(timers.after(ms(0)).run(job).unwrap()),
-        );
-    }
-}
-
-#[test]
-fn an_observer_may_stop_the_service_while_a_run_is_slow() {
     for builder in [pool, threads] {
-        let slow = |kind: &EventKind| matches!(kind, EventKind::StillRunning(_));
+        let is_slow = |kind: &EventKind| matches!(kind, EventKind::StillRunning(_));
         an_observer_stops(
             || builder().slow_after(ms(1)),
-            slow,
-            |timers| {
-                let until = timers.clone();
-                let job = move |_: &Run<'_>| {
-                    while !until.is_stopped() {
-                        thread::sleep(ms(1));
-                    }
-                };
-                drop(timers.after(ms(0)).run(job).unwrap());
-            },
+            is_slow,
+            |timers| drop(timers.after(ms(0)).run(until_stopped(timers)).unwrap()),
         );
     }
 }
@@ -130,15 +113,10 @@ fn an_observer_may_stop_the_service_while_a_run_is_slow() {
 fn an_observer_may_stop_the_service_when_a_value_cannot_be_delivered() {
     for builder in [alone, pool, threads] {
         let (sender, receiver) = bounded(0);
-        let full = |kind: &EventKind| *kind == EventKind::ChannelFull;
-        an_observer_stops(builder, full, |timers| {
-            drop(timers.after(ms(0)).send(&sender, ()).unwrap())
-        });
+        let send = |timers: &Handle| drop(timers.after(ms(0)).send(&sender, ()).unwrap());
+        an_observer_stops(builder, |kind| *kind == EventKind::ChannelFull, send);
         drop(receiver);
-        let closed = |kind: &EventKind| *kind == EventKind::ChannelClosed;
-        an_observer_stops(builder, closed, |timers| {
-            drop(timers.after(ms(0)).send(&sender, ()).unwrap())
-        });
+        an_observer_stops(builder, |kind| *kind == EventKind::ChannelClosed, send);
     }
 }
 
@@ -217,13 +195,7 @@ fn an_observer_that_takes_its_time_holds_up_nobody_who_stops_the_service_at_once
     };
     let service = pool().slow_after(ms(1)).on_event(observe).start().unwrap();
     let timers = service.handle();
-    let until = timers.clone();
-    let job = move |_: &Run<'_>| {
-        while !until.is_stopped() {
-            thread::sleep(ms(1));
-        }
-    };
-    timers.after(ms(0)).run(job).unwrap();
+    timers.after(ms(0)).run(until_stopped(&timers)).unwrap();
     begun.recv_timeout(PATIENCE).unwrap();
     assert_eq!(returns(move || service.stop(Stop::Now)).jobs.len(), 0);
     drop(release);
@@ -307,43 +279,39 @@ fn a_job_takes_the_place_of_one_that_panics_when_it_is_dropped() {
     assert_eq!((log.take(), rig.timers.is_empty()), (vec![10], true));
 }
 
+/// If the stop waits for its run, it is returned like a job that does not run. Otherwise that run
+/// is its last.
 #[test]
-fn a_periodic_job_that_runs_while_a_stop_waits_is_given_back_like_one_that_does_not() {
-    for builder in [alone, pool, threads] {
-        let service = builder().start().unwrap();
-        let timers = service.handle();
-        let ((begins, begun), (release, released)) = (bounded(1), bounded::<()>(1));
-        let job = move |_: &Run<'_>| {
-            begins.send(()).unwrap();
-            released.recv().unwrap_or_default();
-        };
-        let running = timers.every(HOUR).first_after(ms(0)).named("running").run(job).unwrap();
-        begun.recv_timeout(PATIENCE).unwrap();
-        let stopping = thread::spawn(move || service.stop(Stop::Wait));
-        while !timers.is_stopped() {
-            thread::sleep(ms(1));
+fn a_periodic_job_that_runs_during_a_stop_has_no_further_run() {
+    for (how, returned) in [(Stop::Wait, 1), (Stop::Now, 0)] {
+        for builder in [alone, pool, threads] {
+            let service = builder().start().unwrap();
+            let timers = service.handle();
+            let (held, job) = BlockedJob::job();
+            let running = timers.every(ms(1)).named("running").run(job).unwrap();
+            arrives(&held.begun);
+            let stopping = thread::spawn(move || service.stop(how));
+            wait_until(|| timers.is_stopped());
+            wait_until(|| how == Stop::Wait || stopping.is_finished());
+            drop(held);
+            let stopped = returns(move || stopping.join().unwrap());
+            wait_until(|| timers.snapshot().in_flight == 0);
+            let jobs: Vec<_> =
+                stopped.jobs.iter().map(|job| (job.handle().name(), job.runs())).collect();
+            assert_eq!(jobs, vec![(Some("running"), 1); returned], "{how:?}");
+            assert_eq!((running.status(), running.runs(), timers.len()), (Status::Stopped, 1, 0));
         }
-        drop(release);
-        let stopped = returns(move || stopping.join().unwrap());
-        let jobs: Vec<_> =
-            stopped.jobs.iter().map(|job| (job.handle().name(), job.runs())).collect();
-        assert_eq!(jobs, [(Some("running"), 1)]);
-        assert_eq!((running.status(), running.runs(), timers.len()), (Status::Stopped, 1, 0));
     }
 }
 
-/// Ends a job whose runs overlap, by a stop, or if `how` is `None` by a cancel. `expected` is the
-/// number of runs that begin after all.
-fn ends_overlapping(how: Option<Stop>, expected: u64) {
+/// Ends a job whose runs overlap, by a stop, or if `how` is `None` by a cancel. No further run
+/// begins.
+fn ends_overlapping(how: Option<Stop>) {
     let service = Service::builder().workers(1).start().unwrap();
     let timers = service.handle();
-    let ((begins, begun), (release, released)) = (unbounded(), bounded::<()>(1));
-    let body = move |_: &Run<'_>| {
-        begins.send(()).unwrap();
-        released.recv().unwrap_or_default();
-    };
+    let (held, body) = BlockedJob::job();
     let job = timers.every(ms(1)).run_overlapping(body).unwrap();
-    begun.recv_timeout(PATIENCE).unwrap();
+    arrives(&held.begun);
     thread::sleep(ms(20));
     assert_eq!((timers.snapshot().in_flight, job.runs()), (1, 1), "the next waits for the thread");
     let (until, ends) = (timers.clone(), job.clone());
@@ -352,23 +320,17 @@ fn ends_overlapping(how: Option<Stop>, expected: u64) {
         Some(how) => (service.stop(how).jobs.len(), None),
     });
     // A stop without a limit waits for the run in progress. Everything else is over before that.
-    while !(ending.is_finished() || how == Some(Stop::Wait) && until.is_stopped()) {
-        thread::sleep(ms(1));
-    }
-    drop(release);
+    wait_until(|| ending.is_finished() || how == Some(Stop::Wait) && until.is_stopped());
+    drop(held);
     let (given_back, _service) = returns(move || ending.join().unwrap());
-    while timers.snapshot().in_flight > 0 {
-        thread::sleep(ms(1));
-    }
-    assert_eq!((given_back, job.runs(), timers.len()), (1, expected, 0), "{how:?}");
+    wait_until(|| timers.snapshot().in_flight == 0);
+    assert_eq!((given_back, job.runs(), timers.len()), (1, 1, 0), "{how:?}");
 }
 
 #[test]
 fn of_a_job_whose_runs_overlap_none_begins_after_it_was_cancelled_or_given_back() {
-    ends_overlapping(None, 1);
-    ends_overlapping(Some(Stop::Now), 1);
-    ends_overlapping(Some(Stop::WaitFor(ms(20))), 1);
-    ends_overlapping(Some(Stop::Wait), 1);
+    ends_overlapping(None);
+    [Stop::Now, Stop::WaitFor(ms(20)), Stop::Wait].map(Some).into_iter().for_each(ends_overlapping);
 }
 
 /// Fault: a stop that a job called waited for ever for a run that waited for the thread of that
@@ -379,31 +341,21 @@ fn a_job_that_stops_the_service_does_not_wait_for_what_waits_for_its_thread() {
         for how in WAYS {
             let (stopper, stopped) = Stopper::new(how);
             let timers = stopper.start(Service::builder().workers(workers));
-            let ((begins, begun), (release, released)) = (unbounded(), bounded::<()>(1));
-            let inside = stopper.clone();
-            let first = move |_: &Run<'_>| {
-                begins.send(()).unwrap();
-                released.recv().unwrap_or_default();
+            let (inside, (held, waits)) = (stopper.clone(), BlockedJob::job());
+            let first = move |run: &Run<'_>| {
+                waits(run);
                 inside.stop();
             };
             timers.after(ms(0)).run(first).unwrap();
-            begun.recv_timeout(PATIENCE).unwrap();
+            arrives(&held.begun);
             // The other threads are occupied too until the stop, so that the next run waits for the
             // thread of this job.
-            let until = timers.clone();
             for _ in 1..workers {
-                let (until, (begins, begun)) = (until.clone(), bounded(1));
-                let busy = move |_: &Run<'_>| {
-                    begins.send(()).unwrap();
-                    while !until.is_stopped() {
-                        thread::sleep(ms(1));
-                    }
-                };
-                timers.after(ms(0)).run(busy).unwrap();
-                begun.recv_timeout(PATIENCE).unwrap();
+                timers.after(ms(0)).run(until_stopped(&timers)).unwrap();
             }
+            wait_until(|| timers.snapshot().running == workers);
             let waits = timers.after(ms(0)).named("job").run(|_| ()).unwrap();
-            drop(release);
+            drop(held);
             let stopped = stopped
                 .recv_timeout(PATIENCE)
                 .unwrap_or_else(|_| panic!("{how:?} does not return"));

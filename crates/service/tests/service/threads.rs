@@ -1,8 +1,8 @@
 //! The service with its threads, on the real clock or a manual one. A test that waits for a
 //! condition gives up only after a time limit that no machine reaches.
 
-use crate::common::{Log, PATIENCE, arrives, ms, returns, wait_until};
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use crate::common::{BlockedJob, HOUR, Log, PATIENCE, arrives, ms, returns, wait_until};
+use crossbeam_channel::{bounded, unbounded};
 use std::env;
 use std::process::Command;
 use std::sync::Arc;
@@ -10,11 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_service::{
-    BuildError, Builder, ChangeError, DueRun, Event, EventKind, Group, Handle, ManualClock, Reason,
-    Run, Scheduler, Service, Status, Stop, Stopped,
+    BuildError, Builder, ChangeError, DueRun, Event, EventKind, Group, ManualClock, Reason, Run,
+    Scheduler, Service, Status, Stop, Stopped,
 };
-
-const HOUR: Duration = Duration::from_secs(3600);
 
 /// Services of one thread, of two, and with an executor.
 fn all_kinds() -> [(&'static str, Builder); 3] {
@@ -24,30 +22,6 @@ fn all_kinds() -> [(&'static str, Builder); 3] {
         ("two threads", Service::builder().workers(2)),
         ("executor", Service::builder().executor(spawn)),
     ]
-}
-
-/// A job that reports when it has begun, and ends on request.
-struct BlockedJob {
-    begun: Receiver<()>,
-    release: Sender<()>,
-}
-
-impl BlockedJob {
-    fn job() -> (Self, impl FnMut(&Run<'_>) + Send + 'static) {
-        let ((begins, begun), (release, released)) = (unbounded(), unbounded());
-        let job = move |_: &Run<'_>| {
-            begins.send(()).unwrap();
-            released.recv().unwrap_or_default();
-        };
-        (Self { begun, release }, job)
-    }
-
-    fn start(timers: &Handle) -> Self {
-        let (held, job) = Self::job();
-        timers.after(ms(0)).named("held").run(job).unwrap();
-        arrives(&held.begun);
-        held
-    }
 }
 
 #[test]
@@ -123,21 +97,6 @@ fn a_service_with_nothing_to_do_does_nothing() {
 }
 
 #[test]
-fn a_slow_job_delays_no_other_while_a_thread_is_free() {
-    let service = Service::builder().workers(2).start().unwrap();
-    let timers = service.handle();
-    let held = BlockedJob::start(&timers);
-    let (sender, ran) = unbounded();
-    timers.every(ms(1)).times(20).run(move |_| sender.send(()).unwrap()).unwrap();
-    for _ in 0..20 {
-        arrives(&ran);
-    }
-    wait_until(|| timers.snapshot().running == 1);
-    held.release.send(()).unwrap();
-    assert_eq!(service.stop(Stop::Wait).jobs.len(), 0);
-}
-
-#[test]
 fn stopping_waits_for_runs_that_have_begun() {
     for (kind, builder) in
         [("one thread", Service::builder().workers(1)), ("two", Service::builder().workers(2))]
@@ -150,7 +109,7 @@ fn stopping_waits_for_runs_that_have_begun() {
         wait_until(|| timers.is_stopped());
         let rejected = timers.after(ms(0)).run(|_| ()).unwrap_err();
         assert_eq!((rejected.reason, stopping.is_finished()), (Reason::Stopped, false), "{kind}");
-        held.release.send(()).unwrap();
+        held.release();
         let Stopped { jobs, running, .. } = returns(move || stopping.join().unwrap());
         let names: Vec<_> = jobs.iter().map(|job| job.handle().name()).collect();
         assert_eq!((names, running), (vec![Some("far")], 0), "{kind}");
@@ -169,19 +128,20 @@ fn what_is_due_and_has_not_begun_is_given_back() {
         let timers = service.handle();
         let held = BlockedJob::start(&timers);
         let waiting = timers.after(ms(0)).named("waiting").run(|_| ()).unwrap();
-        let (release, releasing) = (held.release.clone(), timers.clone());
+        let releasing = timers.clone();
         let helper = thread::spawn(move || {
             wait_until(|| releasing.is_stopped());
             if running == 0 {
-                release.send(()).unwrap();
+                held.release();
             }
+            held
         });
         let stopped = returns(move || service.stop(how));
-        helper.join().unwrap();
         assert_eq!((stopped.jobs.len(), stopped.running), (1, running), "{how:?}");
-        drop(held);
+        drop(helper.join().unwrap());
         wait_until(|| timers.snapshot().in_flight == 0);
         assert_eq!((waiting.status(), waiting.runs()), (Status::Stopped, 0), "{how:?}");
+        assert_eq!(timers.snapshot().counts.runs, 1, "{how:?}");
     }
 }
 
@@ -197,7 +157,7 @@ fn a_run_that_waits_for_its_group_and_is_moved_while_the_service_stops_is_given_
     let stopping = thread::spawn(move || service.stop(Stop::Wait));
     wait_until(|| timers.is_stopped());
     let moved = waiting.refresh(HOUR);
-    held.release.send(()).unwrap();
+    held.release();
     let stopped = returns(move || stopping.join().unwrap());
     assert_eq!((moved, stopped.jobs.len(), waiting.runs()), (Ok(()), 1, 0));
     assert_eq!((waiting.status(), timers.len()), (Status::Stopped, 0));
@@ -215,7 +175,7 @@ fn as_many_slow_jobs_go_on_as_there_are_threads_and_then_it_is_counted() {
     thread::sleep(ms(5));
     assert!(late.is_pending() && ran.is_empty(), "no thread is free");
     assert_eq!(timers.snapshot().counts.delayed_others, 0, "it is counted when such a run ends");
-    stuck.iter().for_each(|held| held.release.send(()).unwrap());
+    stuck.iter().for_each(BlockedJob::release);
     arrives(&ran);
     assert!(service.stop(Stop::Wait).jobs.is_empty());
     let counts = timers.snapshot().counts;
@@ -234,7 +194,7 @@ fn a_job_that_blocks_is_told_of_while_it_runs() {
     service.handle().after(ms(0)).blocking().run(job).unwrap();
     arrives(&held.begun);
     assert!(matches!(arrives(&told), EventKind::StillRunning(_)));
-    held.release.send(()).unwrap();
+    held.release();
     assert!(service.stop(Stop::Wait).jobs.is_empty());
     assert!(matches!(arrives(&told), EventKind::Slow(_)));
     assert_eq!(told.len(), 0, "each once");
@@ -245,44 +205,15 @@ fn a_job_that_blocks_gives_the_lead_away_first() {
     let service = Service::builder().workers(2).start().unwrap();
     let timers = service.handle();
     for _ in 0..100 {
-        let (held, mut job) = BlockedJob::job();
-        timers.after(ms(0)).blocking().run(move |run| job(run)).unwrap();
+        let (held, job) = BlockedJob::job();
+        timers.after(ms(0)).blocking().run(job).unwrap();
         arrives(&held.begun);
         let (sender, ran) = unbounded();
         timers.after(ms(0)).run(move |_| sender.send(()).unwrap()).unwrap();
         arrives(&ran);
-        held.release.send(()).unwrap();
+        held.release();
     }
     assert!(service.stop(Stop::Wait).jobs.is_empty());
-}
-
-#[test]
-fn stopping_at_once_does_not_wait_for_a_job_on_the_only_thread() {
-    let service = Service::builder().workers(1).start().unwrap();
-    let timers = service.handle();
-    let held = BlockedJob::start(&timers);
-    let overdue = timers.after(ms(0)).named("job").run(|_| ()).unwrap();
-    let stopped = returns(move || service.stop(Stop::Now));
-    assert_eq!((stopped.jobs.len(), stopped.running, overdue.status()), (1, 1, Status::Stopped));
-    held.release.send(()).unwrap();
-    wait_until(|| timers.snapshot().running == 0);
-    assert_eq!(timers.snapshot().counts.runs, 1);
-}
-
-#[test]
-fn a_periodic_job_that_runs_at_the_stop_has_no_further_run() {
-    let service = Service::builder().workers(1).start().unwrap();
-    let timers = service.handle();
-    let (held, job) = BlockedJob::job();
-    let job = timers.every(ms(1)).run(job).unwrap();
-    arrives(&held.begun);
-    let stopped = service.stop(Stop::Now);
-    drop(held);
-    wait_until(|| timers.snapshot().in_flight == 0);
-    assert_eq!(
-        (job.status(), job.runs(), stopped.jobs.len(), timers.len()),
-        (Status::Stopped, 1, 0, 0)
-    );
 }
 
 #[test]
@@ -292,7 +223,7 @@ fn dropping_waits_for_the_threads() {
     {
         let service = builder.start().unwrap();
         let (done, witness) = (Arc::new(AtomicBool::new(false)), Arc::new(()));
-        let (held, mut job) = BlockedJob::job();
+        let (held, job) = BlockedJob::job();
         let (end, held_by_job) = (done.clone(), witness.clone());
         let body = move |run: &Run<'_>| {
             job(run);
@@ -319,13 +250,14 @@ fn dropping_waits_for_the_threads() {
 
 #[test]
 fn a_job_may_stop_or_drop_the_service_that_runs_it() {
-    for stop in [Some(Stop::Wait), Some(Stop::Now), None] {
+    for stop in [Some(Stop::Wait), Some(Stop::Now), Some(Stop::Drain(ms(10))), None] {
         for (kind, builder) in all_kinds() {
             let service = builder.start().unwrap();
             let timers = service.handle();
             let (give, take) = bounded::<Service>(1);
             let (sender, ended) = bounded(1);
             timers.after(HOUR).run(|_| ()).unwrap();
+            timers.every(HOUR).run(|_| ()).unwrap();
             let job = move |_: &Run<'_>| {
                 let service = take.recv().unwrap();
                 let jobs = stop.map(|how| service.stop(how).jobs.len());
@@ -333,7 +265,7 @@ fn a_job_may_stop_or_drop_the_service_that_runs_it() {
             };
             timers.after(ms(0)).run(job).unwrap();
             give.send(service).unwrap();
-            assert_eq!(arrives(&ended), stop.map(|_| 1), "{kind}, {stop:?}");
+            assert_eq!(arrives(&ended), stop.map(|_| 2), "{kind}, {stop:?}");
             wait_until(|| timers.is_empty() && timers.snapshot().in_flight == 0);
         }
     }
@@ -362,17 +294,6 @@ fn a_job_that_panics_ends_no_thread() {
         service.stop(Stop::Wait).jobs.clear();
         assert_eq!(events.take(), ["job 'fails' panicked: not yet"; 4], "{kind}");
     }
-}
-
-#[test]
-fn handles_outlive_the_service() {
-    let service = Service::start().unwrap();
-    let timers = service.handle();
-    let job = timers.after(HOUR).key("key").run(|_| ()).unwrap();
-    drop(service);
-    assert_eq!(job.cancel().unwrap_err(), ChangeError::Stopped);
-    assert_eq!(timers.after(HOUR).run(|_| ()).unwrap_err().reason, Reason::Stopped);
-    assert_eq!(timers.cancel("key").unwrap_err(), ChangeError::Stopped);
 }
 
 /// Tells a test that it runs alone, in a process under special conditions.
@@ -406,47 +327,20 @@ fn a_scheduler_whose_thread_cannot_be_started_drops_its_jobs_and_says_so() {
     assert!(timers.is_stopped() && timers.is_empty());
 }
 
-#[test]
-fn many_services_start_and_stop_while_others_schedule() {
-    for round in 0..50 {
-        let service = Service::builder().workers(1 + round % 2).start().unwrap();
-        let timers = service.handle();
-        let (sender, ran) = unbounded();
-        let producers: Vec<_> = (0..2)
-            .map(|_| {
-                let (timers, sender) = (timers.clone(), sender.clone());
-                thread::spawn(move || {
-                    let mut scheduled = 0_usize;
-                    while timers.after(Duration::from_micros(500)).send(&sender, ()).is_ok() {
-                        scheduled += 1;
-                        // A producer that never pauses fills the memory of a machine on which the
-                        // driver waits for a processor.
-                        if scheduled.is_multiple_of(64) {
-                            thread::sleep(Duration::from_micros(20));
-                        }
-                    }
-                    scheduled
-                })
-            })
-            .collect();
-        wait_until(|| timers.snapshot().counts.runs > 10 * round as u64);
-        let stopped = returns(move || service.stop(Stop::Wait));
-        let scheduled: usize = producers.into_iter().map(|producer| producer.join().unwrap()).sum();
-        assert_eq!(scheduled, ran.len() + stopped.jobs.len(), "each has run or was returned");
-    }
-}
-
-/// With the defaults.
+/// With the defaults, and with a single thread besides that of the slow job.
 #[test]
 fn a_slow_job_delays_no_other_by_default() {
-    let service = Service::start().unwrap();
-    let timers = service.handle();
-    let held = BlockedJob::start(&timers);
-    let (sender, ran) = unbounded();
-    timers.after(ms(1)).run(move |_| sender.send(()).unwrap()).unwrap();
-    arrives(&ran);
-    held.release.send(()).unwrap();
-    assert!(service.stop(Stop::Wait).jobs.is_empty());
+    for builder in [Service::builder(), Service::builder().workers(2)] {
+        let service = builder.start().unwrap();
+        let timers = service.handle();
+        let held = BlockedJob::start(&timers);
+        let (sender, ran) = unbounded();
+        timers.every(ms(1)).times(20).run(move |_| sender.send(()).unwrap()).unwrap();
+        (0..20).for_each(|_| arrives(&ran));
+        wait_until(|| timers.snapshot().running == 1);
+        held.release();
+        assert!(service.stop(Stop::Wait).jobs.is_empty());
+    }
 }
 
 /// Only the threads of the service have it, and only if the tick is shorter than the default of the

@@ -1,16 +1,13 @@
 //! The feature `tracing`: each run is a span, and each failure a warning that names the job.
 
-use crate::common::{Log, Rig, ms};
+use crate::common::{Log, Rig, ms, poll};
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Waker};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
-use wheelhouse_service::{AsyncRun, Run};
+use wheelhouse_service::Run;
 
 /// `tracing` has one cache for all threads with the events that have a listener. It is rebuilt when
 /// a subscriber is set or dropped, so these tests must not overlap.
@@ -110,9 +107,7 @@ fn what_a_run_logs_is_in_its_span_also_if_it_is_a_future() {
     let _alone = alone();
     let log = Log::default();
     let spans = Spans { log: log.clone(), current: Mutex::default(), made: AtomicU64::new(0) };
-    let runs = Log::default();
-    let keep = runs.clone();
-    let mut rig = Rig::with(|builder| builder.spawn_on(move |run: AsyncRun| keep.push(run)));
+    let (mut rig, runs, _) = Rig::with_kept_futures();
     let hello = |_: &Run<'_>| tracing::info!(target: "user", "hello");
     rig.timers.after(ms(1)).named("greeter").run(hello).unwrap();
     let plan = rig.timers.after(ms(2)).named("later");
@@ -120,8 +115,7 @@ fn what_a_run_logs_is_in_its_span_also_if_it_is_a_future() {
     drop(later.unwrap());
     tracing::subscriber::with_default(spans, || {
         rig.play(10);
-        let run = &mut runs.take()[0];
-        assert!(Pin::new(run).poll(&mut Context::from_waker(Waker::noop())).is_ready());
+        assert!(poll(&mut runs.one()).is_ready());
         tracing::info!(target: "user", "outside");
     });
     let expected = [

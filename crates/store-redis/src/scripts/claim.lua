@@ -7,53 +7,36 @@
 local until_time, max = later(tonumber(ARGV[3])), tonumber(ARGV[4])
 local max_bytes, unbounded = tonumber(ARGV[5]), tonumber(ARGV[6])
 
--- Candidates of all kinds. Those of one kind are in order; those of several kinds are sorted.
-local found = {}
-if max > 0 then
+-- The candidates in order, and the order of the kind of each.
+local members, kind_of = {}, {}
+local function due(kind, ...)
+    return redis.call('ZRANGEBYSCORE', kind, '-inf', text(now), 'LIMIT', 0, max, ...)
+end
+if max > 0 and #ARGV == 7 then
+    local kind = order_of[ARGV[7]]
+    members = due(kind)
+    for i = 1, #members do kind_of[i] = kind end
+elseif max > 0 then
+    local found = {}
     for i = 7, #ARGV do
         local kind = order_of[ARGV[i]]
-        local members =
-            redis.call('ZRANGEBYSCORE', kind, '-inf', text(now), 'WITHSCORES', 'LIMIT', 0, max)
-        for j = 1, #members, 2 do
+        local its = due(kind, 'WITHSCORES')
+        for j = 1, #its, 2 do
             -- The generation as a number, because Lua compares strings by the locale.
-            local generation = struct.unpack('>I8', members[j])
-            found[#found + 1] = {tonumber(members[j + 1]), generation, members[j], kind}
+            local generation = struct.unpack('>I8', its[j])
+            found[#found + 1] = {tonumber(its[j + 1]), generation, its[j], kind}
         end
     end
-    if #ARGV > 7 then
-        table.sort(found, function(a, b)
-            if a[1] ~= b[1] then return a[1] < b[1] end
-            return a[2] < b[2]
-        end)
-    end
+    table.sort(found, function(a, b)
+        if a[1] ~= b[1] then return a[1] < b[1] end
+        return a[2] < b[2]
+    end)
+    for i = 1, math.min(#found, max) do members[i], kind_of[i] = found[i][3], found[i][4] end
 end
 
--- Each `redis.call` has an overhead as large as its work, so rows are read and written up to a
--- thousand at a time, which is few enough for `unpack`.
-local PART = 1000
-local function read(hash, fields)
-    local values = {}
-    for i = 1, #fields, PART do
-        local part = redis.call('HMGET', hash, unpack(fields, i, math.min(i + PART - 1, #fields)))
-        for j = 1, #part do values[#values + 1] = part[j] end
-    end
-    return values
-end
-local function write(command, name, pairs_of_it)
-    for i = 1, #pairs_of_it, PART do
-        redis.call(command, name, unpack(pairs_of_it, i, math.min(i + PART - 1, #pairs_of_it)))
-    end
-end
-
-local function add(list, one, other)
-    local length = #list
-    list[length + 1] = one
-    list[length + 2] = other
-end
-
-if #found > 0 then needs_no_room() end
+if #members > 0 then needs_no_room() end
 local keys = {}
-for i = 1, math.min(#found, max) do keys[i] = string.sub(found[i][3], 9) end
+for i = 1, #members do keys[i] = string.sub(members[i], 9) end
 local packed = read(states, keys)
 
 -- Bodies are read some at a time: a claim may end long before the last key, and each body may be
@@ -76,10 +59,12 @@ end
 
 local answer, removed, leased, orders = {'', '', 0}, 0, {}, {}
 local jobs, bytes = 0, 0
+local score = text(until_time)
 for i, key in ipairs(keys) do
-    local in_order, kind = found[i][3], found[i][4]
-    local row = unpack_row(packed[i])
-    if row.state == CLOSED then
+    local in_order, kind = members[i], kind_of[i]
+    -- Only the first fields change: state, token, end of the lease.
+    local state, token = string.byte(packed[i]), string.sub(packed[i], 2, 9)
+    if state == CLOSED then
         redis.call('HDEL', states, key)
         redis.call('HDEL', bodies, key)
         redis.call('ZREM', kind, in_order)
@@ -87,18 +72,17 @@ for i, key in ipairs(keys) do
     else
         jobs, bytes = jobs + 1, bytes + payload_bytes(body(i))
         if bytes > max_bytes and jobs > unbounded then break end
-        local lost = row.state ~= REPLACED and row.token ~= NO_TOKEN
-        row.state, row.token, row.ends = PENDING, struct.pack('>I8', draw()), until_time
-        local state = pack_row(row)
-        add(leased, key, state)
+        local lost = state ~= REPLACED and token ~= NO_TOKEN
+        local row = struct.pack('>BI8I8', PENDING, draw(), until_time) .. string.sub(packed[i], 18)
+        add(leased, key, row)
         orders[kind] = orders[kind] or {}
-        add(orders[kind], text(until_time), in_order)
-        add(answer, key, state)
+        add(orders[kind], score, in_order)
+        add(answer, key, row)
         add(answer, body(i), lost and 1 or 0)
     end
 end
-write('HSET', states, leased)
-for kind, its in pairs(orders) do write('ZADD', kind, its) end
+call_with('HSET', states, leased)
+for kind, its in pairs(orders) do call_with('ZADD', kind, its) end
 keep_drawn()
 
 local first

@@ -4,49 +4,45 @@
 local DONE, REPLACES, CANCELLED, RUNNING = 'D', 'R', 'C', 'U'
 local ABSENT, SUPERSEDED, DUPLICATE, ENDED = 'A', 'S', 'E', 'L'
 
-if not knows_all_kinds() then return redis.error_reply(UNKNOWN_KINDS) end
-
-local function find(key)
-    local packed = redis.call('HGET', states, key)
-    return packed and unpack_row(packed)
+-- The rows of all changes are read at once, changed one by one in these tables, and written at
+-- once.
+-- key -> `row`, nil if there is none; `old`, the row that the server has, and when it is visible;
+-- `body`, if it is new.
+local entries, changed = {}, {}
+local function add_entry(key, packed)
+    local row = packed and unpack_row(packed) or nil
+    local entry = {
+        row = row, old = row, was_visible_at = row and visible_at(row),
+        -- Named here so that the table has room for them.
+        body = nil, is_changed = nil,
+    }
+    entries[key] = entry
+    return entry
 end
 
--- When the first row of a kind was visible before this script, or -1 if there was none. Waiting
--- programs know this time or an earlier one.
-local firsts, earlier = {}, false
-local function first_of(kind)
-    if not firsts[kind] then
-        local first = redis.call('ZRANGE', order_of[kind], 0, 0, 'WITHSCORES')
-        firsts[kind] = first[2] and tonumber(first[2]) or -1
-        if firsts[kind] < 0 then redis.call('SADD', kinds, kind) end
-    end
-    return firsts[kind]
+local function find(key)
+    local entry = entries[key] or add_entry(key, redis.call('HGET', states, key))
+    return entry.row
 end
 
 local function write(key, row)
-    local at = visible_at(row)
-    local first = first_of(row.kind)
-    if first < 0 or at < first then earlier = true end
-    redis.call('HSET', states, key, pack_row(row))
-    redis.call('ZADD', order_of[row.kind], text(at), member(row, key))
+    local entry = entries[key]
+    entry.row = row
+    if not entry.is_changed then changed[#changed + 1] = key end
+    entry.is_changed = true
 end
 
-local function remove(key, row)
-    redis.call('HDEL', states, key)
-    redis.call('HDEL', bodies, key)
-    redis.call('ZREM', order_of[row.kind], member(row, key))
-end
+local function remove(key) write(key, nil) end
 
 local function schedule(key, kind, due, replace, occurrence, body)
     local row = find(key)
     local answer = DONE
-    if row then
-        if row.state ~= CLOSED then
-            if not replace then return DUPLICATE end
-            answer = REPLACES
-        end
-        redis.call('ZREM', order_of[row.kind], member(row, key))
+    if row and row.state ~= CLOSED then
+        if not replace then return DUPLICATE end
+        answer = REPLACES
     end
+    -- This needs room: a full server must refuse it.
+    has_written = true
     local new = {
         state = PENDING, token = NO_TOKEN, ends = due, due = due, generation = draw(),
         occurrence = occurrence, attempt = 0, kind = kind,
@@ -54,8 +50,8 @@ local function schedule(key, kind, due, replace, occurrence, body)
     if row and row.state ~= PENDING then
         new.state, new.token, new.ends = REPLACED, row.token, row.ends
     end
-    redis.call('HSET', bodies, key, body)
     write(key, new)
+    entries[key].body = body
     return answer
 end
 
@@ -69,7 +65,7 @@ end
 
 local function cancel(key, row)
     if row.state == PENDING then
-        remove(key, row)
+        remove(key)
         return CANCELLED
     end
     row.state = CLOSED
@@ -100,7 +96,7 @@ local function finish(key, row)
         row.state, row.token, row.ends = PENDING, NO_TOKEN, row.due
         write(key, row)
     else
-        remove(key, row)
+        remove(key)
     end
 end
 
@@ -141,8 +137,8 @@ local function bury(key, row, reason)
         finish(key, row)
         return ENDED
     end
-    local body = redis.call('HGET', bodies, key)
-    remove(key, row)
+    local body = entries[key].body or redis.call('HGET', bodies, key)
+    remove(key)
     row.state, row.token, row.ends = PENDING, NO_TOKEN, row.due
     local state, generation = pack_row(row), text(row.generation)
     local letter = struct.pack(DEAD, #state, #key, #reason, now) .. state .. key .. reason .. body
@@ -170,59 +166,124 @@ local function revive(generation, due)
     return answer
 end
 
--- Reads the arguments one by one.
-local at = 2
-local function next_argument()
-    at = at + 1
-    return ARGV[at]
-end
--- A time: `+` and a delay, `@` and a date, or an empty string.
-local function next_time()
-    local time = next_argument()
-    local number = tonumber(string.sub(time, 2))
-    if string.sub(time, 1, 1) == '+' then return later(number) end
-    return number
+-- The number of arguments of each change after its letter.
+local ARGUMENTS = {P = 5, M = 2, C = 1, s = 2, a = 4, r = 4, e = 3, b = 3, V = 2, F = 1}
+
+-- A time: `+` and a delay, `@` and a date, or an empty string. The last one is kept, as for `text`.
+local last_argument, last_time
+local function time(argument)
+    if argument ~= last_argument then
+        local number = tonumber(string.sub(argument, 2))
+        last_argument = argument
+        last_time = string.sub(argument, 1, 1) == '+' and later(number) or number
+    end
+    return last_time
 end
 
--- Changes of an existing row. Each entry reads the arguments and returns a function that carries
--- out the change. Changes with a lowercase letter are by token, which is their first argument.
+-- Changes of an existing row, and the index of their first argument. Those with a lowercase letter
+-- are by token, which is their first argument.
 local changes = {
-    M = function() local due = next_time()
-        return function(key, row) return move(key, row, due) end end,
-    C = function() return cancel end,
-    s = function() return start end,
-    a = function() local due, occurrence = next_time(), next_argument()
-        return function(key, row) return ack(key, row, due, occurrence) end end,
-    r = function() local due, back = next_time(), tonumber(next_argument())
-        return function(key, row) return retry(key, row, due, back) end end,
-    e = function() local visibility = tonumber(next_argument())
-        return function(key, row) return extend(key, row, visibility) end end,
-    b = function() local reason = next_argument()
-        return function(key, row) return bury(key, row, reason) end end,
+    M = function(key, row, i) return move(key, row, time(ARGV[i])) end,
+    C = cancel,
+    s = start,
+    a = function(key, row, i) return ack(key, row, time(ARGV[i + 1]), ARGV[i + 2]) end,
+    r = function(key, row, i)
+        return retry(key, row, time(ARGV[i + 1]), tonumber(ARGV[i + 2]))
+    end,
+    e = function(key, row, i) return extend(key, row, tonumber(ARGV[i + 1])) end,
+    b = function(key, row, i) return bury(key, row, ARGV[i + 1]) end,
 }
+local by_token = {s = true, a = true, r = true, e = true, b = true}
 
-local function change(letter, key)
+local function change(letter, key, i)
     if letter == 'P' then
-        local kind, due, replace = next_argument(), next_time(), next_argument()
-        return schedule(key, kind, due, replace == '1', NO_TOKEN, next_argument())
+        local kind, due, replace = ARGV[i], time(ARGV[i + 1]), ARGV[i + 2] == '1'
+        return schedule(key, kind, due, replace, NO_TOKEN, ARGV[i + 3])
     elseif letter == 'V' then
-        return revive(key, next_time())
+        return revive(key, time(ARGV[i]))
     elseif letter == 'F' then
         return forget(key)
     end
-    local token = string.find(letter, '%l') and next_argument()
-    local carry_out = changes[letter]()
     local row = find(key)
     if not row then return ABSENT end
-    if token and not has_lease(row, token) then return SUPERSEDED end
+    if by_token[letter] and not has_lease(row, ARGV[i]) then return SUPERSEDED end
     needs_no_room()
-    return carry_out(key, row)
+    return changes[letter](key, row, i)
 end
 
-local answers = {}
-while at < #ARGV do
-    answers[#answers + 1] = change(next_argument(), next_argument())
+-- Returns true if KEYS has the order of each row. The key of a dead letter is not known yet.
+local function read_rows()
+    local keys, i, revives = {}, 3, false
+    while i < #ARGV do
+        local letter = ARGV[i]
+        revives = revives or letter == 'V'
+        if letter ~= 'V' and letter ~= 'F' then keys[#keys + 1] = ARGV[i + 1] end
+        i = i + 1 + ARGUMENTS[letter]
+    end
+    local packed = read(states, keys)
+    for j, key in ipairs(keys) do
+        local row = add_entry(key, packed[j]).row
+        if row and not order_of[row.kind] then return false end
+    end
+    return not revives or knows_all_kinds()
 end
+
+-- When the first row of a kind was visible before this script, or -1 if there was none. Waiting
+-- programs know this time or an earlier one.
+local firsts, earlier = {}, false
+local function first_of(kind)
+    if not firsts[kind] then
+        local first = redis.call('ZRANGE', order_of[kind], 0, 0, 'WITHSCORES')
+        firsts[kind] = first[2] and tonumber(first[2]) or -1
+        if firsts[kind] < 0 then redis.call('SADD', kinds, kind) end
+    end
+    return firsts[kind]
+end
+
+local function list_of(lists, name)
+    local list = lists[name] or {}
+    lists[name] = list
+    return list
+end
+
+local function write_rows()
+    local set, set_bodies, gone, put_in, removed_from = {}, {}, {}, {}, {}
+    for _, key in ipairs(changed) do
+        local entry = entries[key]
+        local row, old = entry.row, entry.old
+        if old and row ~= old then
+            local list = list_of(removed_from, order_of[old.kind])
+            list[#list + 1] = member(old, key)
+            if not row then gone[#gone + 1] = key end
+        end
+        if row then
+            add(set, key, pack_row(row))
+            if entry.body then add(set_bodies, key, entry.body) end
+            local at = visible_at(row)
+            if row ~= old or at ~= entry.was_visible_at then
+                local first = first_of(row.kind)
+                if first < 0 or at < first then earlier = true end
+                add(list_of(put_in, order_of[row.kind]), text(at), member(row, key))
+            end
+        end
+    end
+    -- First those that need room, so that a full server refuses all.
+    call_with('HSET', bodies, set_bodies)
+    call_with('HSET', states, set)
+    for name, list in pairs(put_in) do call_with('ZADD', name, list) end
+    for name, list in pairs(removed_from) do call_with('ZREM', name, list) end
+    call_with('HDEL', states, gone)
+    call_with('HDEL', bodies, gone)
+end
+
+if not read_rows() then return redis.error_reply(UNKNOWN_KINDS) end
+local answers, i = {}, 3
+while i < #ARGV do
+    local letter = ARGV[i]
+    answers[#answers + 1] = change(letter, ARGV[i + 1], i + 2)
+    i = i + 1 + ARGUMENTS[letter]
+end
+write_rows()
 keep_drawn()
 if earlier then redis.call('PUBLISH', order, '') end
 return table.concat(answers)

@@ -6,7 +6,8 @@
 -- ARGV: 1 epoch, 2 time in milliseconds to use instead of the server's clock, or an empty string
 local meta, states, bodies, dead, dead_order, kinds, order = unpack(KEYS)
 
-if redis.call('HGET', meta, 'epoch') ~= ARGV[1] then
+local epoch, last_drawn = unpack(redis.call('HMGET', meta, 'epoch', 'last'))
+if epoch ~= ARGV[1] then
     return redis.error_reply('EPOCH the data are not those of before')
 end
 
@@ -35,15 +36,22 @@ else
     now_up, micros = now, now * 1000
 end
 
--- A number as Redis reads it: Lua would write a large number with an exponent.
-local function text(number) return string.format('%.0f', number) end
+-- A number as Redis reads it: Lua would write a large number with an exponent. Most rows of a call
+-- have the same time, so the last text is kept.
+local last_number, last_text
+local function text(number)
+    if number ~= last_number then
+        last_number, last_text = number, string.format('%.0f', number)
+    end
+    return last_text
+end
 
 -- Draws a number that was never drawn before, even if the data were lost or restored from an old
 -- copy.
 local last
 local function draw()
     if not last then
-        last = math.max(tonumber(redis.call('HGET', meta, 'last') or '0'), micros)
+        last = math.max(tonumber(last_drawn or '0'), micros)
     end
     last = last + 1
     return last
@@ -53,7 +61,10 @@ local function keep_drawn()
 end
 
 local LAST_TIME = 9007199254740991
-local function later(delay) return math.min(now_up + delay, LAST_TIME) end
+-- The time after a delay. After no delay, the present rounded down is not early.
+local function later(delay)
+    return math.min((delay == 0 and now or now_up) + delay, LAST_TIME)
+end
 
 -- A full server refuses a script only at its first write, and only if that write needs memory. Jobs
 -- must be able to begin and end, or the server stays full. So their first write is one that needs
@@ -73,11 +84,11 @@ local HEAD = '>Bc8I8I8I8c8I4'
 local HEAD_BYTES = 45
 
 local function unpack_row(packed)
-    local row = {}
-    row.state, row.token, row.ends, row.due, row.generation, row.occurrence, row.attempt =
-        struct.unpack(HEAD, packed)
-    row.kind = string.sub(packed, HEAD_BYTES + 1)
-    return row
+    local state, token, ends, due, generation, occurrence, attempt = struct.unpack(HEAD, packed)
+    return {
+        state = state, token = token, ends = ends, due = due, generation = generation,
+        occurrence = occurrence, attempt = attempt, kind = string.sub(packed, HEAD_BYTES + 1),
+    }
 end
 local function pack_row(row)
     return struct.pack(HEAD, row.state, row.token, row.ends, row.due, row.generation,
@@ -86,6 +97,28 @@ end
 local function visible_at(row)
     if row.state == REPLACED then return math.max(row.due, row.ends) end
     return row.ends
+end
+
+-- Each `redis.call` has an overhead as large as its work, so rows are read and written up to a
+-- thousand at a time, which is few enough for `unpack`.
+local PART = 1000
+local function read(hash, fields)
+    local values = {}
+    for i = 1, #fields, PART do
+        local part = redis.call('HMGET', hash, unpack(fields, i, math.min(i + PART - 1, #fields)))
+        for j = 1, #part do values[#values + 1] = part[j] end
+    end
+    return values
+end
+local function call_with(command, name, arguments)
+    for i = 1, #arguments, PART do
+        redis.call(command, name, unpack(arguments, i, math.min(i + PART - 1, #arguments)))
+    end
+end
+local function add(list, one, other)
+    local length = #list
+    list[length + 1] = one
+    list[length + 2] = other
 end
 
 -- Redis sorts members with the same score as bytes, so they begin with the generation.

@@ -67,7 +67,18 @@ fn submit(timers: &Timers, request: Request, job: u64) -> Result<Answer> {
 
 impl Client for Timers {
     fn request(&self, request: Request, job: u64) -> Result<()> {
-        submit(self, request, job)?.wait()
+        let key = key(job);
+        match request {
+            Request::Schedule(delay) => {
+                self.after(delay).key(key).schedule_bytes(KIND, PAYLOAD)?;
+            }
+            Request::Refresh(delay) => self.refresh(key, delay)?,
+            Request::Cancel => {
+                let answer = self.cancel(key)?;
+                ensure!(answer == Cancel::Cancelled, "{answer:?} instead of cancelled");
+            }
+        }
+        Ok(())
     }
 
     fn request_all(&self, request: Request, jobs: &[u64]) -> Result<()> {

@@ -1,11 +1,14 @@
 //! The contenders, and where their data are stored.
 
+use crate::bare_postgres::BarePostgres;
 use crate::experiment::{DurableExperiment, Load};
 use crate::floor::{BareRedis, BareSqlite};
 use crate::storage::JobStorage;
+use crate::wake;
 use anyhow::Result;
-use wheelhouse_durable::store::{MemoryStore, Store, StoreError};
-use wheelhouse_frame::{Contender, Played};
+use std::any::Any;
+use wheelhouse_durable::store::{MemoryStore, Store};
+use wheelhouse_frame::{Contender, Experiment, Played};
 use wheelhouse_present::console::say;
 use wheelhouse_present::units::count;
 use wheelhouse_present::unknown;
@@ -25,22 +28,33 @@ pub(crate) enum Opened {
 /// Opens the data of a contender, the same each time.
 type Open = Box<dyn Fn() -> Result<Opened> + Send + Sync>;
 
-fn opened_store(store: Result<impl Store, StoreError>) -> Result<Opened> {
-    Ok(Opened::Store(Box::new(store?)))
-}
+/// How to open a contender, and where another process can open its data.
+type Opener = (Open, Option<String>);
 
 fn opened_database(storage: Result<impl JobStorage + 'static>) -> Result<Opened> {
     Ok(Opened::BareDatabase(Box::new(storage?)))
 }
 
 /// The names of the contenders, in the order of the tables.
-pub(crate) const NAMES: [&str; 6] =
-    ["memory", "sqlite", "bare-sqlite", "redis", "bare-redis", "postgres"];
+pub(crate) const NAMES: [&str; 7] =
+    ["memory", "sqlite", "bare-sqlite", "redis", "bare-redis", "postgres", "bare-postgres"];
 
 /// One row of the table.
 pub(crate) struct Entry {
     name: &'static str,
     open: Open,
+    /// Where another process can open the same data with [`open_store`].
+    location: Option<String>,
+}
+
+/// Opens the store at a location, in any process.
+pub(crate) fn open_store(name: &str, location: &str) -> Result<Box<dyn Store>> {
+    Ok(match name {
+        "sqlite" => Box::new(SqliteStore::open(location)?),
+        "redis" => Box::new(RedisStore::connect(location, "bench")?),
+        "postgres" => Box::new(PostgresStore::connect(location, "bench")?),
+        _ => anyhow::bail!("no other process can open the data of {name}"),
+    })
 }
 
 impl Contender<DurableExperiment> for Entry {
@@ -58,13 +72,26 @@ impl Contender<DurableExperiment> for Entry {
         }
     }
 
+    fn plays(&self) -> &[DurableExperiment] {
+        match DurableExperiment::ALL {
+            [others @ .., DurableExperiment::Waking] if self.location.is_none() => others,
+            all => all,
+        }
+    }
+
     fn prepare(&self, load: &Load) -> Result<()> {
         say(format!("{}: loading {} jobs", self.name, count(load.jobs)));
         load.fill(&mut *(self.open)()?.into_storage())
     }
 
     fn play(&self, experiment: DurableExperiment, load: &Load) -> Result<Played> {
-        load.play(experiment, &self.open).map(Ok)
+        if experiment != DurableExperiment::Waking {
+            return load.play(experiment, &self.open).map(Ok);
+        }
+        // A bare database wakes no program, and the store in memory has no other process.
+        let Some(location) = &self.location else { return Ok(Ok(Vec::new())) };
+        let store = open_store(self.name, location)?;
+        wake::play(load, (self.name, location), store).map(Ok)
     }
 }
 
@@ -80,48 +107,53 @@ pub(crate) fn contenders(
     for name in NAMES {
         if names.is_empty() || names.iter().any(|its| its == name) {
             let open = opener(name, appendfsync)?;
-            all.extend(open.map(|open| -> Box<dyn Contender<DurableExperiment>> {
-                Box::new(Entry { name, open })
+            all.extend(open.map(|(open, location)| -> Box<dyn Contender<DurableExperiment>> {
+                Box::new(Entry { name, open, location })
             }));
         }
     }
     Ok(all)
 }
 
-/// Returns how to open a contender; `None` if its server is not installed.
-fn opener(name: &str, appendfsync: &str) -> Result<Option<Open>> {
+/// Returns how to open a contender, and where another process can; `None` if its server is not
+/// installed.
+fn opener(name: &'static str, appendfsync: &str) -> Result<Option<Opener>> {
     let redis = || Server::redis(&["--appendfsync", appendfsync]);
-    let open: Option<Open> = match name {
+    let url = |server: &Server| format!("redis://{}/", server.address());
+    // Opens the store at the location, and keeps what the location needs.
+    fn at(name: &'static str, location: String, keeps: impl Any + Send + Sync) -> Opener {
+        let its = location.clone();
+        let open = move || {
+            let _ = &keeps;
+            open_store(name, &its).map(Opened::Store)
+        };
+        (Box::new(open), Some(location))
+    }
+    let open: Option<Opener> = match name {
         "memory" => {
             let store = MemoryStore::new();
-            Some(Box::new(move || opened_store(Ok(store.clone()))))
+            Some((Box::new(move || Ok(Opened::Store(Box::new(store.clone())))), None))
         }
         "sqlite" => {
             let folder = tempfile::tempdir()?;
-            Some(Box::new(move || opened_store(SqliteStore::open(folder.path().join("a.timers")))))
+            let path = folder.path().join("a.timers");
+            Some(at(name, path.to_string_lossy().into_owned(), folder))
         }
         "bare-sqlite" => {
             let folder = tempfile::tempdir()?;
-            Some(Box::new(move || opened_database(BareSqlite::open(&folder.path().join("a.db")))))
+            let open = move || opened_database(BareSqlite::open(&folder.path().join("a.db")));
+            Some((Box::new(open), None))
         }
-        "redis" => redis().map(|server| -> Open {
-            Box::new(move || {
-                opened_store(RedisStore::connect(
-                    &format!("redis://{}/", server.address()),
-                    "bench",
-                ))
-            })
+        "redis" => redis().map(|server| at(name, url(&server), server)),
+        "bare-redis" => redis().map(|server| -> Opener {
+            (Box::new(move || opened_database(BareRedis::open(&url(&server)))), None)
         }),
-        "bare-redis" => redis().map(|server| -> Open {
-            Box::new(move || {
-                opened_database(BareRedis::open(&format!("redis://{}/", server.address())))
-            })
+        "postgres" => Server::postgres().map(|server| {
+            at(name, format!("postgres://postgres@{}/postgres", server.address()), server)
         }),
-        _ => Server::postgres().map(|server| -> Open {
-            Box::new(move || {
-                let url = format!("postgres://postgres@{}/postgres", server.address());
-                opened_store(PostgresStore::connect(&url, "bench"))
-            })
+        _ => Server::postgres().map(|server| -> Opener {
+            let url = move || format!("postgres://postgres@{}/postgres", server.address());
+            (Box::new(move || opened_database(BarePostgres::open(&url()))), None)
         }),
     };
     Ok(open)

@@ -20,6 +20,8 @@ pub(crate) enum DurableExperiment {
     Batches,
     /// Opening a store that was closed.
     Opening,
+    /// Being woken by another process.
+    Waking,
 }
 
 /// The sizes of the experiments.
@@ -35,6 +37,8 @@ pub(crate) struct Load {
     pub(crate) appendfsync: String,
 }
 
+const BARE_POSTGRES: &str = "bare-postgres";
+
 impl Experiment for DurableExperiment {
     type Load = Load;
 
@@ -44,6 +48,7 @@ impl Experiment for DurableExperiment {
         Self::WithoutWaiting,
         Self::Batches,
         Self::Opening,
+        Self::Waking,
     ];
     const TITLE: &'static str = "Durable timers on their stores";
     const METHOD: Option<&'static str> = Some("benches/DURABLE.md");
@@ -54,10 +59,17 @@ impl Experiment for DurableExperiment {
         Target::new(Self::WithoutWaiting, "sqlite", "schedules/s", Bound::AtLeast(25_000.0)),
         Target::new(Self::WithoutWaiting, "sqlite", "fires/s", Bound::AtLeast(15_000.0)),
         Target::new(Self::Opening, "sqlite", "open", Bound::AtMost(1e9)),
-        Target::new(Self::Batches, "redis", "schedules/s", Bound::AtLeast(75_000.0)),
-        Target::new(Self::Batches, "redis", "fires/s", Bound::AtLeast(60_000.0)),
-        Target::new(Self::Batches, "postgres", "schedules/s", Bound::AtLeast(35_000.0)),
-        Target::new(Self::Batches, "postgres", "fires/s", Bound::AtLeast(30_000.0)),
+        Target::new(Self::Waking, "sqlite", "woken p50", Bound::AtMost(5e5)),
+        Target::new(Self::Waking, "sqlite", "woken p99", Bound::AtMost(5e6)),
+        Target::new(Self::Waking, "sqlite", "idle wake-ups", Bound::AtMost(0.0)),
+        Target::new(Self::Waking, "redis", "woken p50", Bound::AtMost(1e6)),
+        Target::new(Self::Waking, "postgres", "woken p50", Bound::AtMost(1e6)),
+        Target::new(Self::OneProducer, "redis", "schedules/s", Bound::Times(0.8, "bare-redis")),
+        Target::new(Self::Batches, "redis", "schedules/s", Bound::Times(0.7, "bare-redis")),
+        Target::new(Self::Batches, "redis", "fires/s", Bound::Times(0.7, "bare-redis")),
+        Target::new(Self::OneProducer, "postgres", "schedules/s", Bound::Times(0.8, BARE_POSTGRES)),
+        Target::new(Self::Batches, "postgres", "schedules/s", Bound::Times(0.7, BARE_POSTGRES)),
+        Target::new(Self::Batches, "postgres", "fires/s", Bound::Times(0.7, BARE_POSTGRES)),
     ];
 
     fn name(self) -> &'static str {
@@ -67,6 +79,7 @@ impl Experiment for DurableExperiment {
             Self::WithoutWaiting => "flow",
             Self::Batches => "batch",
             Self::Opening => "open",
+            Self::Waking => "wake",
         }
     }
 
@@ -79,6 +92,7 @@ impl Experiment for DurableExperiment {
             }
             Self::Batches => format!("the store as such, {} changes at a time", load.batch),
             Self::Opening => "from the start of a program until it knows what is due".to_owned(),
+            Self::Waking => "from a commit in one process to the run in another".to_owned(),
         };
         let Load { jobs, seconds, appendfsync, .. } = load;
         format!("{what}; {} jobs pending, {seconds} s, appendfsync {appendfsync}", count(*jobs))
@@ -91,6 +105,10 @@ impl Experiment for DurableExperiment {
                  acknowledgements are durable."]
             }
             Self::Batches => &["fires/s: claimed, begun, and acknowledged."],
+            Self::Waking => {
+                &["idle: in ten seconds without a job. Wake-ups are those of all threads of the \
+                 waiting program, which polls the store once an hour."]
+            }
             _ => &[],
         }
     }
@@ -101,6 +119,7 @@ impl Experiment for DurableExperiment {
             Self::ManyProducers | Self::Batches => 2.0,
             Self::WithoutWaiting => 8.0,
             Self::Opening => 0.1,
+            Self::Waking => 14.0,
         };
         Duration::from_secs_f64(figures * load.seconds)
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// Milliseconds since 1970 of the time after a delay.
-fn after(delay: Duration) -> i64 {
+pub(crate) fn after(delay: Duration) -> i64 {
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     i64::try_from((now + delay).as_millis()).unwrap_or(i64::MAX)
 }
@@ -88,6 +88,16 @@ impl JobStorage for BareSqlite {
     }
 }
 
+/// Leases due jobs. KEYS: the sorted set and the hash. ARGV: the present, the end of the lease, the
+/// most jobs.
+const CLAIM: &str = "
+    local keys = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])
+    if #keys == 0 then return {keys, keys} end
+    local leases = {}
+    for i, key in ipairs(keys) do leases[2 * i - 1], leases[2 * i] = ARGV[2], key end
+    redis.call('ZADD', KEYS[1], unpack(leases))
+    return {keys, redis.call('HMGET', KEYS[2], unpack(keys))}";
+
 /// One sorted set and one hash, pipelined.
 pub(crate) struct BareRedis(redis::Connection);
 
@@ -126,12 +136,14 @@ impl JobStorage for BareRedis {
     }
 
     fn fire(&mut self, max: usize) -> Result<usize> {
-        let mut find = redis::cmd("ZRANGEBYSCORE");
-        find.arg("bare:due").arg("-inf").arg(after(Duration::ZERO)).arg("LIMIT").arg(0).arg(max);
-        let keys: Vec<Vec<u8>> = find.query(&mut self.0)?;
+        let now = after(Duration::ZERO);
+        let (lease, script) = (after(Duration::from_secs(30)), redis::Script::new(CLAIM));
+        let mut call = script.key("bare:due");
+        call.key("bare:job").arg(now).arg(lease).arg(max);
+        let (keys, bodies): (Vec<Vec<u8>>, Vec<Vec<u8>>) = call.invoke(&mut self.0)?;
+        anyhow::ensure!(keys.len() == bodies.len(), "each key has a job");
         if !keys.is_empty() {
             let mut pipe = redis::pipe();
-            pipe.cmd("HMGET").arg("bare:job").arg(&keys).ignore();
             pipe.cmd("ZREM").arg("bare:due").arg(&keys).ignore();
             pipe.cmd("HDEL").arg("bare:job").arg(&keys).ignore();
             pipe.exec(&mut self.0)?;

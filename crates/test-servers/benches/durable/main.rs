@@ -4,19 +4,22 @@
 //! Each contender has n pending jobs. In interleaved rounds, jobs are scheduled, refreshed,
 //! cancelled and run through `Durable`, as in a program: by one producer that waits for each
 //! change, by 64 producers that each wait for their own, and by one that does not wait. Then the
-//! store itself is given batches, closed and opened again. Every answer is checked, and so is the
+//! store itself is given batches, closed and opened again. A second process commits jobs that this
+//! one is woken to run. Every answer is checked, and so is the
 //! number of jobs at the end of each round.
 //!
 //! The bare databases are the floor: the code of a program that knows its requests in advance, with
 //! no answers, no leases, no attempts, no kinds, and one table or one sorted set. They do not
 //! compete.
 
+mod bare_postgres;
 mod client;
 mod contender;
 mod experiment;
 mod floor;
 mod play;
 mod storage;
+mod wake;
 
 use anyhow::Result;
 use clap::Parser;
@@ -55,6 +58,9 @@ struct Bench {
     #[arg(long, value_name = "WHEN", default_value = "everysec")]
     #[arg(value_parser = ["everysec", "always", "no"])]
     appendfsync: String,
+    /// Commits jobs to a store, and does nothing else: the second process of `wake`.
+    #[arg(long, num_args = 3, hide = true)]
+    commit_jobs: Option<Vec<String>>,
     #[command(flatten)]
     called: CargoArguments,
 }
@@ -70,6 +76,10 @@ fn main() -> ExitCode {
 
 impl Bench {
     fn run(mut self) -> Result<ExitCode> {
+        if let Some([name, location, count]) = self.commit_jobs.as_deref() {
+            wake::commit_jobs(name, location, count.parse()?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         self.options.common = self.options.common.of_bench();
         let test = self.called.is_test();
         let (jobs, seconds, batch) = match (test, self.options.common.quick) {

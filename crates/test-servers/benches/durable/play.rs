@@ -63,6 +63,7 @@ impl Load {
             DurableExperiment::WithoutWaiting => self.without_waiting_then_run(open),
             DurableExperiment::Batches => self.batches(&mut *open()?.into_storage()),
             DurableExperiment::Opening => self.opening(open),
+            DurableExperiment::Waking => unreachable!("`wake::play` plays it"),
         }
     }
 

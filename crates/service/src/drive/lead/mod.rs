@@ -29,6 +29,7 @@ mod tests;
 
 pub(crate) use member::{Member, Role};
 
+use crate::error::MOST_THREADS;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Parker, Unparker, fence};
 use crossbeam_utils::CachePadded;
 use std::sync::Arc;
@@ -67,8 +68,8 @@ const NOBODY: u64 = u64::MAX;
 /// The bits of a word that contain the number of the thread.
 const THREAD_BITS: u32 = 16;
 
-/// The most threads of a service.
-pub(crate) const MOST_THREADS: usize = (1 << THREAD_BITS) - 2;
+// Zero is none of these numbers: see `Member::begin`.
+const _: () = assert!(MOST_THREADS < 1 << THREAD_BITS);
 
 /// The threads of a service.
 pub(crate) struct Pool {

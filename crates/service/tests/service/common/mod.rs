@@ -1,13 +1,17 @@
 //! Shared helpers: a scheduler on a manual clock, and a log of runs.
 #![allow(dead_code, unreachable_pub)] // Each test file uses some of it.
 
-use crossbeam_channel::{Receiver, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_service::{
-    Builder, Clock, DueRun, Event, Handle, ManualClock, Moment, Run, Scheduler,
+    AsyncRun, Builder, Clock, DueRun, Event, EventKind, Handle, ManualClock, Moment, Run, Scheduler,
 };
+
+pub const HOUR: Duration = Duration::from_secs(3600);
 
 pub fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -40,6 +44,47 @@ pub fn returns<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> 
     let (sender, receiver) = bounded(1);
     thread::spawn(move || sender.send(call()).unwrap_or_default());
     receiver.recv_timeout(PATIENCE).expect("it returns")
+}
+
+/// Polls a future once, with a waker that does nothing.
+pub fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+    Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// A rule: each second of the wall clock.
+pub fn each_second(after: SystemTime) -> Option<SystemTime> {
+    let whole = after.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
+    Some(SystemTime::UNIX_EPOCH + Duration::from_secs(whole + 1))
+}
+
+/// Controls a job that reports when each run has begun, and ends it on request or when this is
+/// dropped.
+pub struct BlockedJob {
+    pub begun: Receiver<()>,
+    release: Sender<()>,
+}
+
+impl BlockedJob {
+    pub fn job() -> (Self, impl Fn(&Run<'_>) + Send + Sync + use<>) {
+        let ((begins, begun), (release, released)) = (unbounded(), unbounded());
+        let job = move |_: &Run<'_>| {
+            begins.send(()).unwrap_or_default();
+            released.recv().unwrap_or_default();
+        };
+        (Self { begun, release }, job)
+    }
+
+    /// Schedules it, and returns when it has begun.
+    pub fn start(timers: &Handle) -> Self {
+        let (held, job) = Self::job();
+        timers.after(ms(0)).named("held").run(job).unwrap();
+        arrives(&held.begun);
+        held
+    }
+
+    pub fn release(&self) {
+        self.release.send(()).unwrap();
+    }
 }
 
 /// Panics when it is dropped.
@@ -100,6 +145,30 @@ impl Log<u64> {
     }
 }
 
+impl Log<(u64, u64)> {
+    /// A job that logs when it begins, and the number of the run.
+    pub fn numbered(&self) -> impl Fn(&Run<'_>) + Send + Sync + use<> {
+        let log = Self(Arc::clone(&self.0));
+        move |run| log.push((run.started().as_nanos() / 1_000_000, run.number()))
+    }
+}
+
+impl Log<Event> {
+    /// The kinds of the events since the last call.
+    pub fn kinds(&self) -> Vec<EventKind> {
+        self.take().into_iter().map(|event| event.kind).collect()
+    }
+}
+
+impl Log<AsyncRun> {
+    /// The only run.
+    pub fn one(&self) -> AsyncRun {
+        let mut runs = self.take();
+        assert_eq!(runs.len(), 1);
+        runs.remove(0)
+    }
+}
+
 impl Log<(u64, &'static str)> {
     /// A job that logs when it begins, and a name.
     pub fn named(&self, name: &'static str) -> impl Fn(&Run<'_>) + Send + Sync + use<> {
@@ -121,7 +190,16 @@ impl Rig {
     }
 
     pub fn with(configure: impl FnOnce(Builder) -> Builder) -> Self {
-        let clock = ManualClock::new();
+        Self::starting_with(SystemTime::UNIX_EPOCH, configure)
+    }
+
+    /// With a wall clock that starts at this time.
+    pub fn starting(wall: SystemTime) -> Self {
+        Self::starting_with(wall, |builder| builder)
+    }
+
+    fn starting_with(wall: SystemTime, configure: impl FnOnce(Builder) -> Builder) -> Self {
+        let clock = ManualClock::with_wall(wall);
         let builder = Scheduler::builder().tick(ms(1)).clock(clock.clone());
         let scheduler = configure(builder).build().unwrap();
         let timers = scheduler.handle();
@@ -143,17 +221,35 @@ impl Rig {
 
     /// With a log of events.
     pub fn with_events() -> (Self, Log<Event>) {
+        Self::with_events_and(|builder| builder.slow_after(ms(100)))
+    }
+
+    pub fn with_events_and(configure: impl FnOnce(Builder) -> Builder) -> (Self, Log<Event>) {
         let events = Log::default();
         let log = events.clone();
-        let rig = Self::with(|builder| {
-            builder.slow_after(ms(100)).on_event(move |event| log.push(event.clone()))
-        });
+        let rig =
+            Self::with(|builder| configure(builder.on_event(move |event| log.push(event.clone()))));
         (rig, events)
+    }
+
+    /// Async runs are kept, so that a test decides when they are polled.
+    pub fn with_kept_futures() -> (Self, Log<AsyncRun>, Log<Event>) {
+        let runs = Log::default();
+        let keep = runs.clone();
+        let (rig, events) =
+            Self::with_events_and(|builder| builder.spawn_on(move |run| keep.push(run)));
+        (rig, runs, events)
     }
 
     /// Plays the time up to `until` milliseconds after the origin. Returns the number of runs.
     pub fn play(&mut self, until: u64) -> usize {
         self.scheduler.play(&self.clock, at(until))
+    }
+
+    /// Plays the next part of the time. Returns the number of runs.
+    pub fn pass(&mut self, time: Duration) -> usize {
+        let until = self.clock.now().saturating_add(time);
+        self.scheduler.play(&self.clock, until)
     }
 
     /// Moves the clock without polling, and then polls once. Returns the number of runs.

@@ -1,11 +1,26 @@
-//! Work that is stored in a slab with others of its type, instead of a box.
+//! The work of jobs, as a shard sees it: in a box, or in a slab with others of its type.
 //!
-//! The shard stores only the index of such work. The slab, which knows its type, takes it out and
-//! carries it out, without the lock of the shard and without an allocation.
+//! For work in a slab, the shard stores only an index. The slab, which has the type, takes the work
+//! out and carries it out, without the lock of the shard and without an allocation.
 
-use super::state::ShardWork;
 use std::any::Any;
 use std::sync::Arc;
+
+/// The properties of work that a shard needs.
+pub(crate) trait ShardWork: Send {
+    /// The slabs in which instant work is stored without a box.
+    type Slab: WorkSlab<Self> + ?Sized;
+
+    /// A second copy, for a run that overlaps with another. `None` if the runs of this work cannot
+    /// overlap.
+    fn fork(&self) -> Option<Box<Self>>;
+
+    /// Returns `true` if it takes only an instant, so that it needs no executor.
+    fn is_instant(&self) -> bool;
+
+    /// Returns `true` if a future waits for it.
+    fn is_awaited(&self) -> bool;
+}
 
 /// A slab of work of one type.
 pub(crate) trait WorkSlab<W: ?Sized>: Any + Send + Sync {

@@ -1,0 +1,94 @@
+//! The arguments of `wheelhouse claims`, and of the hidden commands that serve it.
+
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use wheelhouse_claims::instructions::{Pair, Play};
+
+/// Arguments of `wheelhouse claims`.
+#[derive(Debug, Args)]
+pub(crate) struct ClaimsOptions {
+    /// Only these claims, each in full: reasons, data, plot.
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) id: Vec<String>,
+    /// The claims with most of these words or their synonyms, such as "heap insert".
+    #[arg(long, value_name = "WORDS", conflicts_with = "id")]
+    pub(crate) question: Option<String>,
+    /// Use a smaller range of n and measure no times: seconds instead of minutes. The outcomes
+    /// should be the same.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Seeds to use instead of 1 to 5, such as 6,7,8,9,10.
+    #[arg(long, value_delimiter = ',', value_name = "SEEDS")]
+    pub(crate) seeds: Vec<u64>,
+    /// Decide all claims on the smaller range, and record outcomes and figures in
+    /// crates/claims/outcomes.toml; with --instructions also the counts, in
+    /// crates/claims/instructions.json. Review first what has changed.
+    #[arg(long, conflicts_with_all = ["id", "question", "quick", "seeds", "out"])]
+    pub(crate) record: bool,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Form,
+    /// Also count instructions with valgrind's callgrind and compare them with the record, which
+    /// takes a few minutes more. With --quick only check whether they grow from 1,024 timers to
+    /// 2,048.
+    #[arg(long, conflicts_with = "question")]
+    pub(crate) instructions: bool,
+    /// Write the whole report into this folder: page, Markdown, plots, verdicts as JSON.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["id", "question"])]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Arguments of `wheelhouse printed-code`.
+#[derive(Debug, Args)]
+pub(crate) struct PrintedCode {
+    /// A file with a line for each answer: a key, a tab, the output.
+    pub(crate) lines: PathBuf,
+    /// The versions of Go and of the JDK.
+    #[arg(long)]
+    pub(crate) by: String,
+    /// The folder of the report.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}
+
+/// Output format of claims.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// For people, on a terminal.
+    #[default]
+    Table,
+    /// A list of objects, one for each claim.
+    Json,
+    /// The report as Markdown.
+    Markdown,
+    /// The report as a page that contains its plots.
+    Html,
+}
+
+/// Arguments of `wheelhouse play`.
+#[derive(Debug, Args)]
+pub(crate) struct PlayOptions {
+    #[arg(long)]
+    pub(crate) backend: String,
+    #[arg(long, value_parser = pair())]
+    pub(crate) pair: Pair,
+    #[arg(long)]
+    pub(crate) n: u64,
+    #[arg(long)]
+    pub(crate) seed: u64,
+}
+
+impl From<PlayOptions> for Play {
+    fn from(PlayOptions { backend, pair, n, seed }: PlayOptions) -> Self {
+        Self { backend, pair, n, seed }
+    }
+}
+
+/// Reads a pair of operations by its name.
+fn pair() -> impl TypedValueParser<Value = Pair> {
+    let names = PossibleValuesParser::new(Pair::ALL.map(Pair::name));
+    names.try_map(|name| {
+        Pair::ALL.into_iter().find(|pair| pair.name() == name).ok_or("no such pair")
+    })
+}

@@ -1,0 +1,156 @@
+//! The types that name each other: work is called with a [`Run`], a run refers to the state that
+//! all handles and threads share, and that has a callback for events, which name their job.
+
+use crate::event::EventKind;
+use crate::guard::guarded;
+use crate::job::Info;
+use crate::job_handle::JobHandle;
+use crate::shard::{RunFacts, ShardWork, Shards, WorkSlab};
+use crate::time::Moment;
+use crossbeam_utils::CachePadded;
+use std::any::Any;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The work of a job.
+pub(crate) trait Work: Send + 'static {
+    /// Runs the work. Work that runs again, or that must not be dropped before the job is over, is
+    /// put into `result`, even if it panics.
+    fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult);
+
+    /// Begins a run that is a future. Returns `None` if the work is not async. Work that runs again
+    /// is put into `result` at once.
+    fn call_async(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) -> Option<RunFuture> {
+        let _ = (run, result);
+        None
+    }
+
+    /// Converts it, to return it to a caller who knows its type.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+
+    /// A second copy, for a run that overlaps with one in progress. `None` if the runs of this work
+    /// cannot overlap.
+    fn fork(&self) -> Option<Box<dyn Work>> {
+        None
+    }
+
+    /// Returns `true` if it takes only an instant and calls no closure of the user. It then runs on
+    /// the leading thread even if closures run on an executor, so no slow job delays it, and such
+    /// work is done in the order of deadlines.
+    fn is_instant(&self) -> bool {
+        false
+    }
+
+    /// Returns `true` if a future waits for the work and is notified when the work is dropped. Such
+    /// a job is not returned to callers.
+    fn is_awaited(&self) -> bool {
+        false
+    }
+}
+
+/// The results of a run.
+#[derive(Default)]
+pub(crate) struct RunResult {
+    /// Work that runs again, or that is dropped when the job is over.
+    pub(crate) work: Option<Box<dyn Work>>,
+    /// Why it failed, if it did.
+    pub(crate) error: Option<String>,
+}
+
+/// A run that is a future.
+pub(crate) struct RunFuture {
+    /// Its error is why the run failed.
+    pub(crate) future: Pin<Box<dyn Future<Output = Result<(), String>> + Send>>,
+    /// The time limit of the run.
+    pub(crate) limit: Option<Duration>,
+}
+
+/// A slab of instant work, of any type.
+pub(crate) trait InstantSlab: WorkSlab<dyn Work> {
+    /// Takes out the work at an index, and carries it out.
+    fn carry_out(&self, index: u32, run: &Run<'_>);
+}
+
+impl ShardWork for dyn Work {
+    type Slab = dyn InstantSlab;
+
+    fn fork(&self) -> Option<Box<Self>> {
+        Work::fork(self)
+    }
+
+    fn is_instant(&self) -> bool {
+        Work::is_instant(self)
+    }
+
+    fn is_awaited(&self) -> bool {
+        Work::is_awaited(self)
+    }
+}
+
+/// A failure in or around a run. It is counted, passed to the callback of
+/// [`Builder::on_event`](crate::Builder::on_event), and with the feature `tracing` emitted as a
+/// warning.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Event {
+    /// The job.
+    pub job: JobHandle,
+    /// The kind of failure.
+    pub kind: EventKind,
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kind.write(f, &self.job)
+    }
+}
+
+/// The callback for failures.
+pub(crate) type Observer = Box<dyn Fn(&Event) + Send + Sync>;
+
+/// The state that handles and threads share.
+pub(crate) struct Shared {
+    pub(crate) shards: Shards<dyn Work>,
+    pub(crate) slow_after: Duration,
+    pub(crate) observer: Option<Observer>,
+}
+
+/// A reference to the service, with one reference count for each shard: jobs add and drop
+/// references with each call, and threads that write to one count would wait for one another.
+pub(crate) type ServiceRef = Arc<CachePadded<Arc<Shared>>>;
+
+impl Shared {
+    /// Counts an event, and reports it to the observer.
+    pub(crate) fn report(&self, job: JobHandle, kind: EventKind) {
+        let shard = job.id().shard();
+        self.shards.with(shard, |state| match kind {
+            EventKind::Panicked(_) => state.counts.panicked += 1,
+            EventKind::ChannelFull | EventKind::ChannelClosed => state.counts.undelivered += 1,
+            EventKind::TimedOut(_) => state.counts.timed_out += 1,
+            EventKind::GaveUp(_) => state.counts.gave_up += 1,
+            // Counted where they are found.
+            EventKind::Failed(_)
+            | EventKind::Abandoned
+            | EventKind::StillRunning(_)
+            | EventKind::Slow(_) => {}
+        });
+        let event = Event { job, kind };
+        #[cfg(feature = "tracing")]
+        tracing::warn!(job = %event.job, "{event}");
+        if let Some(observer) = &self.observer {
+            // A panic of the callback must not end this thread, and cannot be reported.
+            guarded(|| observer(&event)).unwrap_or_default();
+        }
+    }
+}
+
+/// The run that a job is in: the argument of its closure.
+pub struct Run<'a> {
+    pub(crate) service: &'a ServiceRef,
+    /// `None` also if the job has an `Info` that this run did not need.
+    pub(crate) info: Option<&'a Arc<Info>>,
+    pub(crate) started: Moment,
+    pub(crate) facts: RunFacts,
+}

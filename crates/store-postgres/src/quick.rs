@@ -1,0 +1,219 @@
+//! Commits of one statement, for batches whose changes are all of one sort.
+//!
+//! A commit usually takes a transaction of several statements: the rules need the rows in memory.
+//! If all rows are in the state in which such changes usually find them, the outcome is known in
+//! advance. So one statement checks the states and writes all rows, or it finds another state and
+//! writes none. Then the commit is repeated as a transaction.
+
+use crate::commit::key;
+use crate::row::{self, millis};
+use crate::statements::{Parameter, Statements};
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Row};
+use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp, When};
+
+/// Changes of one sort, of different keys.
+pub(crate) struct Quick<'c> {
+    sort: Sort,
+    /// Puts in the order of the batch, in which generations are drawn. All others by key: in this
+    /// order all transactions lock rows.
+    changes: Vec<&'c Change>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Put,
+    Move,
+    Begin,
+    /// Without a next occurrence.
+    Ack,
+    Cancel,
+}
+
+impl Sort {
+    /// `None` for a change that is rare in large batches.
+    fn of(change: &Change) -> Option<Self> {
+        match change {
+            Change::Put(_) => Some(Self::Put),
+            Change::Move { .. } => Some(Self::Move),
+            Change::Begin { .. } => Some(Self::Begin),
+            Change::Ack { again: None, .. } => Some(Self::Ack),
+            Change::Cancel { .. } => Some(Self::Cancel),
+            _ => None,
+        }
+    }
+
+    /// The outcome of each change if the statement has written all rows.
+    fn outcome(self) -> Outcome {
+        if self == Self::Cancel { Outcome::Cancelled } else { Outcome::Done }
+    }
+
+    fn sql(self, count: usize) -> &'static str {
+        match self {
+            Self::Put if count == 1 => include_str!("sql/quick/put_one.sql"),
+            Self::Put => include_str!("sql/quick/put.sql"),
+            Self::Move => include_str!("sql/quick/move.sql"),
+            Self::Begin => include_str!("sql/quick/begin.sql"),
+            Self::Ack | Self::Cancel => include_str!("sql/quick/remove.sql"),
+        }
+    }
+}
+
+impl<'c> Quick<'c> {
+    /// `None` if the changes are of several sorts or of one that is rare, or name a key twice.
+    pub(crate) fn of(changes: &'c [Change]) -> Option<Self> {
+        let sort = Sort::of(changes.first()?)?;
+        if changes.iter().any(|change| Sort::of(change) != Some(sort)) {
+            return None;
+        }
+        let mut sorted: Vec<&Change> = changes.iter().collect();
+        sorted.sort_unstable_by_key(|change| key(change));
+        if sorted.windows(2).any(|two| key(two[0]) == key(two[1])) {
+            return None;
+        }
+        let changes = if sort == Sort::Put { changes.iter().collect() } else { sorted };
+        Some(Self { sort, changes })
+    }
+
+    /// The statement, which depends on the existing index.
+    pub(crate) fn sql(&self) -> &'static str {
+        self.sort.sql(self.changes.len())
+    }
+
+    /// Sends the statement. Returns the outcome of each change, and when the first written row is
+    /// visible; `None` if nothing was written, because a row is in another state.
+    pub(crate) async fn carry_out(
+        &self,
+        on: &Statements<'_, Client>,
+        sql: &str,
+        queue: &str,
+        clock: Option<i64>,
+    ) -> Result<Option<(Outcome, Option<Timestamp>)>, StoreError> {
+        if let [Change::Put(put)] = self.changes[..] {
+            return self.written(&put_one(put, on, sql, (queue, clock)).await?);
+        }
+        let keys = self.changes.iter().filter_map(|change| key(change));
+        let keys: Vec<&[u8]> = keys.map(Key::as_bytes).collect();
+        let tokens: Vec<Option<i64>> = self.changes.iter().map(|change| token(change)).collect();
+        let (at, delay) = self.times();
+        let (kinds, policies, payloads) = self.jobs();
+        let queue: Parameter<'_> = (&queue, Type::TEXT);
+        let keys: Parameter<'_> = (&keys, Type::BYTEA_ARRAY);
+        let parameters = match self.sort {
+            Sort::Begin | Sort::Ack | Sort::Cancel => {
+                vec![queue, keys, (&tokens, Type::INT8_ARRAY)]
+            }
+            Sort::Put | Sort::Move => {
+                let clock: Parameter<'_> = (&clock, Type::INT8);
+                let times = [(&at as _, Type::INT8_ARRAY), (&delay as _, Type::INT8_ARRAY)];
+                let jobs: [Parameter<'_>; 3] = [
+                    (&kinds, Type::TEXT_ARRAY),
+                    (&policies, Type::TEXT_ARRAY),
+                    (&payloads, Type::BYTEA_ARRAY),
+                ];
+                let mut all = vec![queue, clock, keys];
+                all.extend(times);
+                all.extend(jobs.into_iter().filter(|_| self.sort == Sort::Put));
+                all
+            }
+        };
+        self.written(&on.query(sql, &parameters).await?)
+    }
+
+    fn written(&self, rows: &[Row]) -> Result<Option<(Outcome, Option<Timestamp>)>, StoreError> {
+        let Some(row) = rows.first() else { return Ok(None) };
+        let count = row::number(row, 0)?;
+        if count == 0 {
+            return Ok(None);
+        }
+        debug_assert_eq!(count, self.changes.len() as u64, "all rows are written, or none");
+        let has_times = matches!(self.sort, Sort::Put | Sort::Move);
+        let first = has_times.then(|| row::time(row, 1)).transpose()?;
+        Ok(Some((self.sort.outcome(), first)))
+    }
+
+    /// For each change the due time, or otherwise the delay. Without changes of times, none.
+    fn times(&self) -> (Vec<Option<i64>>, Vec<Option<i64>>) {
+        let times = self.changes.iter().filter_map(|change| match change {
+            Change::Put(Put { when, .. }) | Change::Move { when, .. } => Some(time(*when)),
+            _ => None,
+        });
+        times.unzip()
+    }
+
+    /// Kinds, policies and payloads of puts.
+    fn jobs(&self) -> (Vec<&str>, Vec<&str>, Vec<&[u8]>) {
+        let puts = || {
+            self.changes.iter().filter_map(|change| match change {
+                Change::Put(put) => Some(put),
+                _ => None,
+            })
+        };
+        let kinds = puts().map(|put| &*put.kind).collect();
+        let policies = puts().map(|put| put.policy.as_str()).collect();
+        (kinds, policies, puts().map(|put| put.payload.as_slice()).collect())
+    }
+}
+
+/// Sends the statement for a single job.
+async fn put_one(
+    put: &Put,
+    on: &Statements<'_, Client>,
+    sql: &str,
+    (queue, clock): (&str, Option<i64>),
+) -> Result<Vec<Row>, StoreError> {
+    let (at, delay) = time(put.when);
+    let parameters: [Parameter<'_>; 8] = [
+        (&queue, Type::TEXT),
+        (&clock, Type::INT8),
+        (&put.key.as_bytes(), Type::BYTEA),
+        (&at, Type::INT8),
+        (&delay, Type::INT8),
+        (&&*put.kind, Type::TEXT),
+        (&put.policy, Type::TEXT),
+        (&put.payload, Type::BYTEA),
+    ];
+    on.query(sql, &parameters).await
+}
+
+/// The due time, or otherwise the delay.
+fn time(when: When) -> (Option<i64>, Option<i64>) {
+    match when {
+        When::At(time) => (Some(millis(time)), None),
+        When::After(delay) => (None, Some(millis(Timestamp::default().saturating_add(delay)))),
+    }
+}
+
+fn token(change: &Change) -> Option<i64> {
+    match change {
+        Change::Begin { token, .. } | Change::Ack { token, .. } => Some(token.0.cast_signed()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Quick, Sort};
+    use std::time::Duration;
+    use wheelhouse_durable::store::{Again, Change, Key, Token, When};
+
+    fn key(name: &str) -> Key {
+        Key::new(name).unwrap()
+    }
+
+    #[test]
+    fn only_changes_of_one_sort_and_of_different_keys_are_quick() {
+        let cancel = |name| Change::Cancel { key: key(name) };
+        let when = When::After(Duration::ZERO);
+        let again = Some(Again { when, occurrence: 1 });
+        let ack = |name, again| Change::Ack { key: key(name), token: Token(7), again };
+        let two = [cancel("b"), cancel("a")];
+        let quick = Quick::of(&two).expect("two cancellations");
+        assert!(quick.sort == Sort::Cancel && *quick.changes[0] == cancel("a"), "by key");
+        assert!(Quick::of(&[ack("a", None), ack("b", None)]).is_some());
+        assert!(Quick::of(&[]).is_none());
+        assert!(Quick::of(&[cancel("a"), cancel("a")]).is_none(), "the second finds no row");
+        assert!(Quick::of(&[cancel("a"), ack("b", None)]).is_none());
+        assert!(Quick::of(&[ack("a", None), ack("b", again)]).is_none());
+    }
+}
