@@ -58,9 +58,9 @@ fn each_fault_is_found() {
         (Fault::ClockOfTheClient, 0, "the contract of the store's clock"),
         (Fault::OrderOfKeys, 0, "guarantee 5"),
         // Jobs are lost, and also acks and begins of runs.
-        (Fault::HalfABatch, 0, "guarantee 3"),
+        (Fault::HalfABatch, 0, "guarantee 7"),
     ] {
-        let failure = match sim(fault, payload).run(0..10) {
+        let failure = match sim(fault, payload).run(0..100) {
             Err(failure) => failure,
             Ok(passed) => panic!("{fault:?} is not found: {passed:?}"),
         };

@@ -44,8 +44,8 @@ pub(crate) use waiting::Waiting;
 pub(crate) use work::Recipient;
 
 use crate::Timers;
-use crate::commit::{carry_out, pause};
-use crate::drive::{Shared, SharedStore};
+use crate::commit::{SharedStore, carry_out, pause};
+use crate::drive::Shared;
 use crate::handlers::Lane;
 use crate::observe::count;
 use crate::store::{Change, ClaimLimit, Kinds, Leased, Next, Store, StoreError, Timestamp};
@@ -370,7 +370,7 @@ impl Claimer {
         let shared = self.timers.shared();
         let committed = match changes.is_empty() {
             true => Ok(Vec::new()),
-            false => carry_out(shared, &mut **store, &changes),
+            false => carry_out(&shared.reporter, &mut **store, &changes),
         };
         // Released before observers are called: they may use the store.
         drop(store);

@@ -22,20 +22,16 @@ pub(crate) use paused::Paused;
 pub use timers::{Cancel, Timers};
 
 use crate::claim::{Flight, Recipient, Waiting};
-use crate::commit::Queue;
+use crate::commit::{Queue, SharedStore};
 use crate::handlers::Handler;
 use crate::observe::Reporter;
-use crate::store::{Kind, Kinds, Store};
-use parking_lot::{FairMutex, Mutex, RwLock};
+use crate::store::{Kind, Kinds};
+use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use wheelhouse_service::{Backoff, Clock};
-
-/// A connection, used by one thread at a time, in the order of arrival. The order is fair so that a
-/// committer with a full queue does not starve the claimer.
-pub(crate) type SharedStore = Arc<FairMutex<Box<dyn Store>>>;
 
 /// Checked settings.
 #[derive(Clone, Copy)]

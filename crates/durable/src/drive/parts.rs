@@ -2,9 +2,9 @@
 
 use super::away::Asked;
 use super::shard::Place;
-use super::{Paused, Settings, Shared, SharedStore, Timers};
+use super::{Paused, Settings, Shared, Timers};
 use crate::claim::{Bound, Claimer, Flight, Message, Paces, Waiting};
-use crate::commit::{Committer, Queue};
+use crate::commit::{Committer, Queue, SharedStore};
 use crate::error::StartError;
 use crate::handlers::{Handler, Lane};
 use crate::observe::{Counters, Observer, Reporter};
