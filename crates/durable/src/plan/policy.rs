@@ -27,7 +27,8 @@ pub enum Late {
     Skip(Duration),
 }
 
-/// The result of scheduling by [`keeping`](crate::Plan::keeping) or [`updating`](crate::Plan::updating).
+/// The result of scheduling by [`keeping`](crate::Plan::keeping), by
+/// [`updating`](crate::Plan::updating) or by [`schedule_all`](crate::Timers::schedule_all).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheduled {
     /// No job had the key: this one was scheduled.
