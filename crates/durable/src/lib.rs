@@ -61,6 +61,7 @@
 //! | `serde` | payloads of any type that serde knows, as JSON | on |
 //! | `cron` | jobs on cron lines with time zones | on |
 //! | `tracing` | a `tracing` span for each run, and events | off |
+//! | `sim` | [`sim`], a simulator for tests of handlers | off |
 //!
 //! # Costs
 //!
@@ -83,6 +84,10 @@ mod error;
 mod handlers;
 mod observe;
 mod plan;
+#[cfg(feature = "sim")]
+pub mod sim;
+#[cfg(feature = "sim")]
+mod simulated;
 pub mod store;
 
 pub use commit::Commit;

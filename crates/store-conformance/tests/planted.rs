@@ -1,152 +1,13 @@
 //! Stores with a planted fault each: the suite finds all of them.
 
+mod faulty;
+
+use faulty::{Fault, Faulty};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
-use wheelhouse_durable::store::{
-    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Put,
-    Store, StoreClock, StoreError, Timestamp, Waker, When,
-};
+use wheelhouse_durable::store::{MemoryStore, Store, StoreClock};
 use wheelhouse_service::{Clock, ManualClock};
 use wheelhouse_store_conformance::{Bed, checks};
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Fault {
-    None,
-    /// A batch is carried out with the next call, and is lost if there is none.
-    AcknowledgedBeforeTheCommit,
-    /// An ack with any token ends the run.
-    AckComparesNoTokens,
-    /// A leased job is handed out again at once.
-    ClaimMovesNoVisibility,
-    /// Delays are added to the clock of the caller, which is ahead.
-    ClockOfTheClient,
-    /// Claims are bounded by a number of jobs only.
-    ClaimIgnoresBytes,
-    /// Claims hand jobs out in the order of keys.
-    OrderOfKeys,
-    /// The second half of a large batch is not carried out.
-    HalfABatch,
-}
-
-/// A store in memory with a fault.
-struct Faulty {
-    store: MemoryStore,
-    fault: Fault,
-    clock: ManualClock,
-    /// Changes that were acknowledged and not carried out.
-    pending: Vec<Change>,
-}
-
-impl Faulty {
-    fn flush(&mut self) -> Result<(), StoreError> {
-        let pending = std::mem::take(&mut self.pending);
-        self.store.commit(&pending).map(drop)
-    }
-
-    fn newest_token(&mut self, change: &mut Change) -> Result<(), StoreError> {
-        if let Change::Ack { key, token, .. } = change {
-            let row = self.store.find(key)?;
-            row.and_then(|row| row.state.lease()).iter().for_each(|lease| *token = lease.token);
-        }
-        Ok(())
-    }
-
-    fn by_own_clock(&self, change: &mut Change) {
-        if let Change::Put(Put { when, .. }) = change {
-            let ahead = self.clock.wall() + Duration::from_millis(2);
-            *when = When::At(when.from(Timestamp::at_or_after(ahead)));
-        }
-    }
-}
-
-impl Store for Faulty {
-    fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
-        self.flush()?;
-        let mut changes = changes.to_vec();
-        match self.fault {
-            Fault::AcknowledgedBeforeTheCommit if changes.len() == 1 => {
-                self.pending = changes;
-                return Ok(vec![Outcome::Done]);
-            }
-            Fault::AckComparesNoTokens => {
-                changes.iter_mut().try_for_each(|change| self.newest_token(change))?;
-            }
-            Fault::ClockOfTheClient => {
-                changes.iter_mut().for_each(|change| self.by_own_clock(change));
-            }
-            Fault::HalfABatch if changes.len() > 9 => {
-                let half = changes.len() / 2;
-                self.store.commit(&changes[..half])?;
-                return Ok(vec![Outcome::Done; changes.len()]);
-            }
-            _ => {}
-        }
-        self.store.commit(&changes)
-    }
-
-    fn claim(
-        &mut self,
-        kinds: &Kinds,
-        limit: ClaimLimit,
-        visibility: Duration,
-        into: &mut Vec<Leased>,
-    ) -> Result<Next, StoreError> {
-        self.flush()?;
-        let before = into.len();
-        let limit = match self.fault {
-            Fault::ClaimIgnoresBytes => ClaimLimit::jobs(limit.jobs),
-            _ => limit,
-        };
-        let next = self.store.claim(kinds, limit, visibility, into)?;
-        let new = &mut into[before..];
-        match self.fault {
-            Fault::ClaimMovesNoVisibility => {
-                let (visibility, mut back) = (Duration::ZERO, Vec::new());
-                for Leased { job, token, .. } in new {
-                    back.push(Change::Extend { key: job.key.clone(), token: *token, visibility });
-                }
-                self.store.commit(&back)?;
-            }
-            Fault::OrderOfKeys => new.sort_by(|one, other| one.job.key.cmp(&other.job.key)),
-            _ => {}
-        }
-        Ok(next)
-    }
-
-    fn wake_by(&mut self, waker: Waker) {
-        self.store.wake_by(waker);
-    }
-
-    fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
-        self.flush()?;
-        self.store.find(key)
-    }
-
-    fn scan(
-        &mut self,
-        after: Option<&Key>,
-        max: usize,
-        each: &mut dyn FnMut(&Entry),
-    ) -> Result<(), StoreError> {
-        self.flush()?;
-        self.store.scan(after, max, each)
-    }
-
-    fn dead(
-        &mut self,
-        after: Option<u64>,
-        max: usize,
-        each: &mut dyn FnMut(&Dead),
-    ) -> Result<(), StoreError> {
-        self.flush()?;
-        self.store.dead(after, max, each)
-    }
-
-    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
-        self.flush()?;
-        self.store.kinds(each)
-    }
-}
 
 struct FaultyBed {
     store: MemoryStore,
@@ -156,8 +17,8 @@ struct FaultyBed {
 
 impl Bed for FaultyBed {
     fn connect(&mut self) -> Box<dyn Store> {
-        let (store, clock) = (self.store.clone(), self.clock.clone());
-        Box::new(Faulty { store, clock, fault: self.fault, pending: Vec::new() })
+        let clock = StoreClock::new(self.clock.clone());
+        Box::new(Faulty::new(self.store.clone(), self.fault, clock))
     }
 
     fn advance(&mut self, by: Duration) {

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! `scripts/queue-benchmark` starts a server, runs phases of the benchmark against this program and
-//! prints a table. The protocol is that of `CONTRIBUTING_ADAPTERS.md` in the benchmark: settings are
-//! environment variables, figures go to standard output, and SIGTERM ends the program.
+//! prints a table. The protocol is that of `CONTRIBUTING_ADAPTERS.md` in the benchmark: settings
+//! are environment variables, figures go to standard output, and SIGTERM ends the program.
 //!
 //! [bench]: https://github.com/hardbyte/postgresql-job-queue-benchmarking
 

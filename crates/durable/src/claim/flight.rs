@@ -7,7 +7,7 @@ use crate::handlers::{Held, Lane};
 use crate::store::{ClaimLimit, Key, Token};
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use wheelhouse_service::Moment;
@@ -17,8 +17,9 @@ const MOST_BYTES: usize = 16 << 20;
 
 /// See the [module](self).
 pub(crate) struct Flight {
-    /// Jobs that were claimed and whose ends are not committed. Their leases are renewed.
-    held: Mutex<HashMap<Token, Arc<Held>>>,
+    /// Jobs that were claimed and whose ends are not committed. Their leases are renewed, the
+    /// oldest first.
+    held: Mutex<BTreeMap<Token, Arc<Held>>>,
     /// By [`Lane`].
     bounds: [Bound; 2],
     paces: Arc<Paces>,
@@ -93,9 +94,9 @@ impl Flight {
         Flown { flight: Arc::clone(self), held: Arc::clone(held), bytes }
     }
 
-    /// Wakes the claimer so that it looks for pauses.
-    pub(crate) fn look(&self) {
-        self.claimer.send(Message::Watch).unwrap_or_default();
+    /// Sends a message to the claimer.
+    pub(crate) fn tell(&self, message: Message) {
+        self.claimer.send(message).unwrap_or_default();
     }
 
     /// The number of jobs in flight.

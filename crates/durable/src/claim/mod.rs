@@ -44,8 +44,8 @@ pub(crate) use waiting::Waiting;
 pub(crate) use work::Recipient;
 
 use crate::Timers;
-use crate::commit::{carry_out, pause};
-use crate::drive::{Shared, SharedStore};
+use crate::commit::{SharedStore, carry_out, pause};
+use crate::drive::Shared;
 use crate::handlers::Lane;
 use crate::observe::count;
 use crate::store::{Change, ClaimLimit, Kinds, Leased, Next, Store, StoreError, Timestamp};
@@ -57,7 +57,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use waiting::Ready;
-use wheelhouse_service::{Handle, Missed, Moment, Scheduler, Waker};
+use wheelhouse_service::{Handle, Moment, Scheduler, Waker};
 use work::{Claimed, Task};
 
 /// How often the claimer looks for kinds without a handler.
@@ -154,9 +154,11 @@ impl Claimer {
             (settings.poll, Message::Watch),
             (LOOK_FOR_KINDS, Message::LookForKinds),
         ] {
-            let plan = wheel.every(each).missed(Missed::Burst);
-            drop(plan.send(&sender, message).expect(NOT_STOPPED));
+            // The first time at once.
+            sender.send(message).unwrap_or_default();
+            drop(wheel.every(each).send(&sender, message).expect(NOT_STOPPED));
         }
+        sender.send(Message::Ask).unwrap_or_default();
         let asking = timers.named("ask").into();
         let rate = timers.shared().settings.catch_up_rate.map(Rate::new);
         let lane = |lane| LaneClaims::new(timers.shared(), lane);
@@ -183,38 +185,64 @@ impl Claimer {
 
     /// Runs the thread until it receives [`Message::Over`].
     pub(crate) fn run(mut self) {
-        self.look_for_kinds();
-        self.look_for_pauses();
-        self.ask();
         loop {
-            // A message that arrived several times is handled once.
             let told = self.receive();
-            if told.contains(&Message::Over) {
+            if !self.step(&told) {
                 return;
             }
-            if told.contains(&Message::Stop) {
-                let stopped = self.stopped.take();
-                stopped.into_iter().for_each(|told| told.send(()).unwrap_or_default());
-            }
-            if told.contains(&Message::Watch) {
-                self.watch();
-            }
-            if told.contains(&Message::Renew) {
-                self.renew();
-            }
-            if self.stopped.is_none() {
-                continue;
-            }
-            if told.contains(&Message::LookForKinds) {
-                self.look_for_kinds();
-                self.forget_dead();
-            }
-            if told.contains(&Message::Watch) && self.look_for_pauses() {
-                self.ask();
-            }
-            if told.contains(&Message::Ask) {
-                self.ask();
-            }
+        }
+    }
+
+    /// Handles messages; one that arrived several times is handled once. Returns `false` at
+    /// [`Message::Over`].
+    fn step(&mut self, told: &[Message]) -> bool {
+        if told.contains(&Message::Over) {
+            return false;
+        }
+        if told.contains(&Message::Stop) {
+            let stopped = self.stopped.take();
+            stopped.into_iter().for_each(|told| told.send(()).unwrap_or_default());
+        }
+        if told.contains(&Message::Watch) {
+            self.watch();
+        }
+        if told.contains(&Message::Renew) {
+            self.renew();
+        }
+        if self.stopped.is_none() {
+            return true;
+        }
+        if told.contains(&Message::LookForKinds) {
+            self.look_for_kinds();
+            self.forget_dead();
+        }
+        let is_new = told.contains(&Message::Watch) && self.look_for_pauses();
+        if is_new || told.contains(&Message::Ask) {
+            self.ask();
+        }
+        true
+    }
+
+    /// Handles the messages that have arrived or are due, without waiting.
+    #[cfg(feature = "sim")]
+    pub(crate) fn turn(&mut self) {
+        self.scheduler.poll(self.wheel.now());
+        let told: Vec<_> = self.inbox.try_iter().collect();
+        self.step(&told);
+    }
+
+    /// Returns `true` if no job is in flight, and no message has arrived.
+    #[cfg(feature = "sim")]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.inbox.is_empty() && self.timers.shared().flight.count() == 0
+    }
+
+    /// Returns when [`turn`](Self::turn) has something to do.
+    #[cfg(feature = "sim")]
+    pub(crate) fn next_turn(&self) -> Moment {
+        match self.inbox.is_empty() {
+            true => self.scheduler.next_wakeup().unwrap_or(Moment::MAX),
+            false => self.wheel.now(),
         }
     }
 
@@ -342,7 +370,7 @@ impl Claimer {
         let shared = self.timers.shared();
         let committed = match changes.is_empty() {
             true => Ok(Vec::new()),
-            false => carry_out(shared, &mut **store, &changes),
+            false => carry_out(&shared.reporter, &mut **store, &changes),
         };
         // Released before observers are called: they may use the store.
         drop(store);

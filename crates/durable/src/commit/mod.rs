@@ -19,24 +19,28 @@
 //! committer gives it up, since the store would refuse each batch that contains it. If the begin of
 //! a run fails, the job is released, and the committer keeps its release in the same way.
 
+mod direct;
 mod queue;
 mod ticket;
 
+pub(crate) use direct::{SharedStore, carry_out, commit_alone, commit_together};
 pub(crate) use queue::{MOST_IN_BATCH, Queue, Rank, Receives};
 pub use ticket::Commit;
 pub(crate) use ticket::Promise;
 
+use crate::Timers;
 use crate::claim::Recipient;
 use crate::drive::Shared;
 use crate::error::Error;
 use crate::observe::count;
-use crate::store::{Change, Outcome, Store, StoreError};
+use crate::store::{Change, Outcome, StoreError};
+use direct::{count_change, try_commit};
 
 /// Changes, and the receivers of their outcomes.
 type Batch = queue::Batch<Recipient>;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often the ends of runs are retried when the program stops.
 const LAST_TRIES: u32 = 3;
@@ -46,28 +50,61 @@ pub(crate) fn pause(failures: u32) -> Duration {
     Duration::from_millis(25 << failures.min(6))
 }
 
-/// Runs the thread until the queue is closed and empty.
-pub(crate) fn run(shared: &Shared) {
-    // Also if this thread panics, no caller waits for it any more.
-    let _closed = queue::CloseOnDrop(&shared.queue_of_changes);
-    let (mut kept, mut failures, mut last_tries) = (Batch::default(), 0, 0);
-    loop {
-        let patience = (!kept.is_empty()).then(|| pause(failures));
-        let Some(batch) = shared.queue_of_changes.take(&mut kept, patience) else { return };
-        kept = commit(shared, batch);
-        failures = if kept.is_empty() { 0 } else { failures + 1 };
-        if failures > 0 && shared.queue_of_changes.is_closed() {
-            last_tries += 1;
-            if last_tries > LAST_TRIES {
-                return;
-            }
-        }
+/// The state of the committer's thread. When it is dropped, the queue is closed: also if the thread
+/// panics, no caller waits for it any more.
+pub(crate) struct Committer {
+    timers: Timers,
+    /// The changes to retry.
+    kept: Batch,
+    /// The number of times in a row that a commit has failed.
+    failures: u32,
+    /// The number of failed commits since the queue was closed.
+    last_tries: u32,
+}
+
+impl Committer {
+    pub(crate) fn new(timers: Timers) -> Self {
+        Self { timers, kept: Batch::default(), failures: 0, last_tries: 0 }
+    }
+
+    /// Runs the thread until the queue is closed and empty.
+    pub(crate) fn run(mut self) {
+        while self.step(self.pause()) {}
+    }
+
+    /// Returns the longest time until the next step. `None` if no changes are kept.
+    pub(crate) fn pause(&self) -> Option<Duration> {
+        (!self.kept.is_empty()).then(|| pause(self.failures))
+    }
+
+    /// Returns `true` if a change waits for the next step.
+    #[cfg(feature = "sim")]
+    pub(crate) fn has_changes(&self) -> bool {
+        self.timers.shared().queue_of_changes.has_changes()
+    }
+
+    /// Waits for changes, but for at most `patience` if it is given, and commits them together with
+    /// those that are kept. Returns `false` when the thread is to end.
+    pub(crate) fn step(&mut self, patience: Option<Duration>) -> bool {
+        let queue = &self.timers.shared().queue_of_changes;
+        let Some(batch) = queue.take(&mut self.kept, patience) else { return false };
+        self.kept = commit(self.timers.shared(), batch);
+        self.failures = if self.kept.is_empty() { 0 } else { self.failures + 1 };
+        let queue = &self.timers.shared().queue_of_changes;
+        self.last_tries += u32::from(self.failures > 0 && queue.is_closed());
+        self.last_tries <= LAST_TRIES
+    }
+}
+
+impl Drop for Committer {
+    fn drop(&mut self) {
+        self.timers.shared().queue_of_changes.end();
     }
 }
 
 /// Commits a batch, and passes on the outcomes. Returns the changes to retry.
 fn commit(shared: &Shared, batch: Batch) -> Batch {
-    match try_commit(shared, &batch.changes) {
+    match try_commit(&shared.store, &shared.reporter, &batch.changes) {
         Ok(outcomes) => {
             for ((change, then), outcome) in batch.into_pairs().zip(outcomes) {
                 tell(shared, &change, then, outcome);
@@ -84,56 +121,6 @@ fn commit(shared: &Shared, batch: Batch) -> Batch {
         }
         Err(error) => fail(shared, batch, &Arc::new(error)),
     }
-}
-
-/// Commits the change of a caller on its own thread. `None` if the committer has to do it.
-pub(crate) fn commit_alone(shared: &Shared, change: &Change) -> Option<Result<Outcome, Error>> {
-    let _turn = shared.queue_of_changes.lead()?;
-    Some(match try_commit(shared, std::slice::from_ref(change)) {
-        Ok(outcomes) => {
-            count_change(shared, change, outcomes[0]);
-            Ok(outcomes[0])
-        }
-        Err(error) => Err(Error::Store(Arc::new(error))),
-    })
-}
-
-/// Commits changes of a caller on its own thread, all or none, without waiting for others.
-pub(crate) fn commit_together(shared: &Shared, changes: &[Change]) -> Result<Vec<Outcome>, Error> {
-    if shared.queue_of_changes.is_closed() {
-        return Err(Error::Stopped);
-    }
-    let outcomes = try_commit(shared, changes).map_err(|error| Error::Store(Arc::new(error)))?;
-    let each = changes.iter().zip(&outcomes);
-    each.for_each(|(change, outcome)| count_change(shared, change, *outcome));
-    Ok(outcomes)
-}
-
-fn try_commit(shared: &Shared, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
-    let committed = carry_out(shared, &mut **shared.store.lock(), changes);
-    committed.inspect_err(|error| shared.reporter.report_failure(error))
-}
-
-/// Commits changes, and counts the commit.
-pub(crate) fn carry_out(
-    shared: &Shared,
-    store: &mut dyn Store,
-    changes: &[Change],
-) -> Result<Vec<Outcome>, StoreError> {
-    let counters = &shared.reporter.counters;
-    let begin = Instant::now();
-    let committed = store.commit(changes);
-    counters.commit_time.record_micros(begin.elapsed());
-    counters.batch.record(u64::try_from(changes.len()).unwrap_or(u64::MAX));
-    count(&counters.others.counts.commits);
-    let committed = committed.and_then(|outcomes| match outcomes.len() == changes.len() {
-        true => Ok(outcomes),
-        false => Err(StoreError::Damaged("it returns no outcome for a change".to_owned())),
-    });
-    if committed.is_err() {
-        count(&counters.others.counts.store_errors);
-    }
-    committed
 }
 
 fn fail(shared: &Shared, batch: Batch, error: &Arc<StoreError>) -> Batch {
@@ -159,21 +146,8 @@ fn fail(shared: &Shared, batch: Batch, error: &Arc<StoreError>) -> Batch {
     kept
 }
 
-/// Counts the effect of a change that was committed.
-fn count_change(shared: &Shared, change: &Change, outcome: Outcome) {
-    let (counters, counts) = (&shared.reporter.counters, &shared.reporter.counters.others.counts);
-    match (change, outcome) {
-        (Change::Put(put), Outcome::Done | Outcome::Replaced) => {
-            count(&counters.of(&put.kind).counts.scheduled);
-        }
-        (Change::Cancel { .. }, Outcome::Cancelled | Outcome::Running) => count(&counts.cancelled),
-        (Change::Move { .. }, Outcome::Done) => count(&counts.refreshed),
-        _ => {}
-    }
-}
-
 fn tell(shared: &Shared, change: &Change, then: Recipient, outcome: Outcome) {
-    count_change(shared, change, outcome);
+    count_change(&shared.reporter, change, outcome);
     let counts = &shared.reporter.counters.others.counts;
     match then {
         Recipient::Tell(promise) => promise.keep(Ok(outcome)),

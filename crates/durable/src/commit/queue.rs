@@ -154,12 +154,22 @@ impl<R: Receives> Queue<R> {
 
     /// Like [`put`](Self::put), for callers: blocks while the queue is full.
     pub(crate) fn put_patiently(&self, change: Change, recipient: R) {
+        let is_full =
+            |inner: &Inner<R>| inner.waiting.changes.len() >= MOST_WAITING && !inner.closed;
+        #[cfg(feature = "sim")]
+        crate::simulated::wait(&|| !is_full(&self.inner.lock()), None);
         let mut inner = self.inner.lock();
-        while inner.waiting.changes.len() >= MOST_WAITING && !inner.closed {
+        while is_full(&inner) {
             self.room.wait(&mut inner);
         }
         drop(inner);
         self.put(change, recipient);
+    }
+
+    /// Returns `true` if a step of the committer would commit a change.
+    #[cfg(feature = "sim")]
+    pub(crate) fn has_changes(&self) -> bool {
+        !self.inner.lock().is_empty()
     }
 
     /// Refuses further changes of callers. Changes in the queue are still committed.
@@ -167,6 +177,18 @@ impl<R: Receives> Queue<R> {
         self.inner.lock().closed = true;
         self.work.notify_all();
         self.room.notify_all();
+    }
+
+    /// Refuses all further changes, and drops those in the queue.
+    pub(super) fn end(&self) {
+        self.close();
+        let mut inner = self.inner.lock();
+        inner.over = true;
+        let take = std::mem::take;
+        let left = (take(&mut inner.first), take(&mut inner.waiting), take(&mut inner.last));
+        // Dropped without the lock: tasks put their ends into the queue.
+        drop(inner);
+        drop(left);
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -218,20 +240,5 @@ impl<R> Drop for Turn<'_, R> {
         if !is_idle {
             self.0.work.notify_one();
         }
-    }
-}
-
-/// Closes a queue when it is dropped, and drops the changes in it.
-pub(super) struct CloseOnDrop<'q, R: Receives>(pub(super) &'q Queue<R>);
-
-impl<R: Receives> Drop for CloseOnDrop<'_, R> {
-    fn drop(&mut self) {
-        self.0.close();
-        let mut inner = self.0.inner.lock();
-        inner.over = true;
-        let take = std::mem::take;
-        let left = (take(&mut inner.first), take(&mut inner.waiting), take(&mut inner.last));
-        drop(inner);
-        drop(left);
     }
 }

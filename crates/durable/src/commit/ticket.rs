@@ -21,6 +21,30 @@ struct Slot {
     told: Condvar,
 }
 
+impl Slot {
+    /// Waits for the outcome, but for at most `longest` if it is given. Returns `false` if there is
+    /// none yet.
+    fn wait(&self, longest: Option<Duration>) -> bool {
+        let is_told = |state: &State| matches!(state, State::Told(_));
+        #[cfg(feature = "sim")]
+        if let Some(told) = crate::simulated::wait(&|| is_told(&self.state.lock()), longest) {
+            return told;
+        }
+        let deadline = longest.and_then(|longest| Instant::now().checked_add(longest));
+        let mut state = self.state.lock();
+        while !is_told(&state) {
+            match deadline {
+                None => self.told.wait(&mut state),
+                Some(deadline) if self.told.wait_until(&mut state, deadline).timed_out() => {
+                    return is_told(&state);
+                }
+                Some(_) => {}
+            }
+        }
+        true
+    }
+}
+
 /// The committer's end. It is kept once. If it is dropped before, the caller gets
 /// [`Error::Stopped`].
 pub(crate) struct Promise {
@@ -94,12 +118,11 @@ impl<T> Commit<T> {
     /// Those of the call that made it; [`Error::Store`] if the commit failed; [`Error::Stopped`].
     pub fn wait(self) -> Result<T, Error> {
         let slot = self.slot.as_ref().map_err(Clone::clone)?;
-        let mut state = slot.state.lock();
-        loop {
-            if let State::Told(outcome) = &*state {
-                return self.answered(outcome.clone());
-            }
-            slot.told.wait(&mut state);
+        slot.wait(None);
+        match &*slot.state.lock() {
+            State::Told(outcome) => self.answered(outcome.clone()),
+            // The simulated program was killed.
+            State::Waiting(_) => Err(Error::Stopped),
         }
     }
 
@@ -109,27 +132,13 @@ impl<T> Commit<T> {
     ///
     /// `self` if the time is over, so that the caller can wait again.
     pub fn wait_for(self, longest: Duration) -> Result<Result<T, Error>, Self> {
-        let deadline = Instant::now().checked_add(longest);
-        if let Ok(slot) = &self.slot {
-            let mut state = slot.state.lock();
-            while matches!(&*state, State::Waiting(_)) {
-                let late = match deadline {
-                    Some(deadline) => slot.told.wait_until(&mut state, deadline).timed_out(),
-                    None => {
-                        slot.told.wait(&mut state);
-                        false
-                    }
-                };
-                if late && matches!(&*state, State::Waiting(_)) {
-                    drop(state);
-                    return Err(self);
-                }
-            }
-        }
-        Ok(self.wait())
+        let is_told = self.slot.as_ref().map_or(true, |slot| slot.wait(Some(longest)));
+        if is_told { Ok(self.wait()) } else { Err(self) }
     }
 
     fn answered(&self, outcome: Result<Outcome, Error>) -> Result<T, Error> {
+        #[cfg(feature = "sim")]
+        crate::simulated::told(&self.key, &outcome);
         outcome.and_then(|outcome| (self.answer)(outcome, &self.key))
     }
 }

@@ -1,6 +1,7 @@
 //! Configuration.
 
-use super::durable::{Parts, Spawner, assemble};
+use super::durable::assemble;
+use super::parts::{Parts, Spawner};
 use super::{Durable, Settings};
 use crate::commit::MOST_IN_BATCH;
 use crate::error::StartError;
@@ -296,6 +297,17 @@ impl Builder {
         self,
         stores: impl IntoIterator<Item = impl Store>,
     ) -> Result<Durable, StartError> {
+        let (parts, spawner) = self.checked()?;
+        let boxed = |store| -> Box<dyn Store> { Box::new(store) };
+        let stores: Vec<_> = stores.into_iter().map(boxed).collect();
+        if stores.is_empty() {
+            return Err(StartError::Setting("no stores: jobs are kept in one at least"));
+        }
+        assemble(stores, parts, spawner)
+    }
+
+    /// Checks the handlers and the settings.
+    pub(crate) fn checked(self) -> Result<(Parts, Option<Spawner>), StartError> {
         let Self { handlers, queue, clock, workers, async_runs, spawner, .. } = self;
         let Self { max_in_flight, settings, observer, .. } = self;
         let max_in_flight = max_in_flight.unwrap_or(workers.saturating_mul(64));
@@ -317,11 +329,8 @@ impl Builder {
         let long = settings.visibility > LONGEST;
         refuse(long, "a `visibility_timeout` above a year: leases are renewed, so use less")?;
         let handlers = handlers.checked()?;
-        let boxed = |store| -> Box<dyn Store> { Box::new(store) };
-        let stores: Vec<_> = stores.into_iter().map(boxed).collect();
-        refuse(stores.is_empty(), "no stores: jobs are kept in one at least")?;
         let bounds = [(max_in_flight, workers), (async_runs, async_runs)];
-        assemble(stores, Parts { handlers, queue, clock, bounds, settings, observer }, spawner)
+        Ok((Parts { handlers, queue, clock, bounds, settings, observer }, spawner))
     }
 }
 

@@ -1,24 +1,18 @@
 //! The owner of the threads.
 
-use super::away::{Asked, ask_all};
-use super::shard::Place;
-use super::{Inside, Paused, Settings, Shared, SharedStore, Timers};
-use crate::claim::{Bound, Claimer, Flight, Message, Paces, Waiting};
+use super::away::ask_all;
+use super::parts::{Parts, Shard, Spawner};
+use super::{Inside, Timers};
+use crate::claim::Message;
 use crate::error::StartError;
-use crate::handlers::{Handler, Lane};
-use crate::observe::{Counters, Observer, Reporter};
-use crate::store::{Kind, Kinds, Store};
-use crate::{commit, commit::Queue};
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
-use parking_lot::{FairMutex, Mutex, RwLock};
-use std::collections::BTreeMap;
+use crate::store::Store;
+use crossbeam_channel::{Receiver, Sender};
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use wheelhouse_service::{AsyncRun, Clock, Scheduler, Service, Stop, Stopping};
+use wheelhouse_service::{Builder as ServiceBuilder, Service, Stop, Stopping};
 
 /// Running timers: the owner of the threads. It dereferences to [`Timers`], whose methods schedule
 /// jobs. Give other threads a clone of [`timers`](Self::timers).
@@ -68,116 +62,25 @@ struct Claims {
     thread: JoinHandle<()>,
 }
 
-/// The checked settings of a builder.
-pub(super) struct Parts {
-    pub(super) handlers: BTreeMap<Kind, Handler>,
-    pub(super) queue: String,
-    pub(super) clock: Arc<dyn Clock>,
-    /// The most jobs leased at a time, and the most that run at a time, by lane.
-    pub(super) bounds: [(usize, usize); 2],
-    pub(super) settings: Settings,
-    pub(super) observer: Option<Observer>,
-}
-
-/// Hands async runs to an executor.
-pub(super) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
-
 /// Checks each store, then starts all threads.
 pub(super) fn assemble(
     stores: Vec<Box<dyn Store>>,
     parts: Parts,
     spawner: Option<Spawner>,
 ) -> Result<Durable, StartError> {
-    let of = stores.len();
-    let place = |shard| Place { shard, of };
     let stores = ask_all(stores)?;
-    let at_once = parts.bounds.map(|(_, at_once)| at_once);
-    let start = || {
-        let service = Service::builder().clock(Arc::clone(&parts.clock));
-        let service = service.workers(at_once[Lane::Threads as usize]);
+    let start = |service: ServiceBuilder| {
         let service = spawner.into_iter().fold(service, |service, spawn| service.spawn_on(spawn));
         service.start().map_err(StartError::Service)
     };
-    let workers = (!parts.handlers.is_empty()).then(start).transpose()?;
-    let kinds = Kinds::new(parts.handlers.keys().cloned());
-    let counters = Arc::new(Counters::new(&kinds));
-    let handle = workers.as_ref().map(Service::handle);
-    let paces = Arc::new(Paces::new(&kinds));
-    let waiting = Arc::new(Waiting::new(handle, at_once, Arc::clone(&paces)));
-    let (mut shards, mut claims) = (Vec::new(), Vec::new());
-    for (shard, Asked { store, lost }) in (0..).zip(stores) {
-        let (shard, claim) = parts.shard(store, place(shard), &counters, (&waiting, &paces))?;
-        lost.iter().for_each(|lost| shard.reporter.report_failure(lost));
-        shards.push(shard);
-        claims.push(claim);
-    }
-    let all = Timers::of_shards(shards);
-    let mut durable =
-        Durable { timers: all[0].clone(), workers, shards: Vec::new(), is_inside: false };
-    for (timers, claim) in all.into_iter().zip(claims) {
-        durable.start_shard(timers, claim)?;
+    let workers = parts.pool().map(start).transpose()?;
+    let shards = parts.shards(stores, workers.as_ref().map(Service::handle))?;
+    let timers = shards[0].timers.clone();
+    let mut durable = Durable { timers, workers, shards: Vec::new(), is_inside: false };
+    for shard in shards {
+        durable.start_shard(shard)?;
     }
     Ok(durable)
-}
-
-/// The parts with which a claimer starts.
-struct Claim {
-    store: SharedStore,
-    sender: Sender<Message>,
-    inbox: Receiver<Message>,
-}
-
-impl Parts {
-    /// Returns the state that the threads of a shard share, and the parts of its claimer.
-    fn shard(
-        &self,
-        mut store: Box<dyn Store>,
-        place: Place,
-        counters: &Arc<Counters>,
-        (waiting, paces): (&Arc<Waiting>, &Arc<Paces>),
-    ) -> Result<(Shared, Claim), StartError> {
-        let (sender, inbox) = unbounded();
-        let mut beside = store.beside()?;
-        // Without handlers no claimer waits for jobs.
-        if !self.handlers.is_empty() {
-            let waker = sender.clone();
-            let claims = beside.as_mut().unwrap_or(&mut store);
-            claims.wake_by(Arc::new(move || waker.send(Message::Ask).unwrap_or_default()));
-        }
-        let store: SharedStore = Arc::new(FairMutex::new(store));
-        let claims =
-            beside.map_or_else(|| Arc::clone(&store), |store| Arc::new(FairMutex::new(store)));
-        let part = |whole: u32| u32::try_from(place.part(whole as usize)).unwrap_or(whole);
-        let bound = |(most, at_once)| Bound::new(place.part(most), place.part(at_once));
-        let shared = Shared {
-            queue: self.queue.clone(),
-            clock: Arc::clone(&self.clock),
-            store,
-            queue_of_changes: Queue::default(),
-            handlers: self.handlers.clone(),
-            kinds: Kinds::new(self.handlers.keys().cloned()),
-            settings: Settings {
-                catch_up_rate: self.settings.catch_up_rate.map(part),
-                ..self.settings
-            },
-            flight: Arc::new(Flight::new(
-                self.bounds.map(bound),
-                Arc::clone(paces),
-                sender.clone(),
-            )),
-            waiting: Arc::clone(waiting),
-            reporter: Reporter {
-                counters: Arc::clone(counters),
-                observer: self.observer.clone(),
-                store_name: (place.of > 1).then(|| place.text()),
-            },
-            paused: RwLock::new(Paused::default()),
-            gauges: Mutex::default(),
-            overdue: Mutex::default(),
-            stopping: AtomicBool::new(false),
-        };
-        Ok((shared, Claim { store: claims, sender, inbox }))
-    }
 }
 
 impl Durable {
@@ -253,24 +156,16 @@ impl Durable {
         Stopping::begin(move || answer(inside.unwrap_or_else(|| self.end(longest))))
     }
 
-    fn start_shard(&mut self, timers: Timers, claim: Claim) -> Result<(), StartError> {
-        let its = timers.clone();
-        let committer = thread::Builder::new().name(timers.named("wheelhouse-committer"));
-        let committer = committer.spawn(move || commit::run(its.shared()));
-        let committer = Some(committer.map_err(StartError::Thread)?);
+    fn start_shard(&mut self, shard: Shard) -> Result<(), StartError> {
+        let Shard { timers, committer, claimer, sender, stopped } = shard;
+        let thread = thread::Builder::new().name(timers.named("wheelhouse-committer"));
+        let thread = thread.spawn(move || committer.run()).map_err(StartError::Thread)?;
+        let name = timers.named("wheelhouse-claimer");
         // From here on `end` ends this thread with all others.
-        self.shards.push(Threads { timers: timers.clone(), committer, claimer: None });
-        if self.workers.is_none() {
-            return Ok(());
-        }
-        let Claim { store, sender, inbox } = claim;
-        let wheel = Scheduler::builder().clock(Arc::clone(&timers.shared().clock)).build();
-        let wheel = wheel.map_err(StartError::Service)?;
-        let (tell, stopped) = bounded(1);
-        let channels = (sender.clone(), inbox, tell);
-        let thread = thread::Builder::new().name(timers.named("wheelhouse-claimer"));
-        let claimer = Claimer::new(timers, store, wheel, channels);
-        let thread = thread.spawn(move || claimer.run()).map_err(StartError::Thread)?;
+        self.shards.push(Threads { timers, committer: Some(thread), claimer: None });
+        let Some(claimer) = claimer else { return Ok(()) };
+        let thread = thread::Builder::new().name(name).spawn(move || claimer.run());
+        let thread = thread.map_err(StartError::Thread)?;
         if let Some(threads) = self.shards.last_mut() {
             threads.claimer = Some(Claims { sender, stopped, thread });
         }

@@ -5,6 +5,7 @@ mod builder;
 mod durable;
 mod inside;
 mod jobs;
+mod parts;
 mod paused;
 mod pausing;
 mod planning;
@@ -15,24 +16,22 @@ pub use builder::Builder;
 pub use durable::Durable;
 pub(crate) use inside::Inside;
 pub use jobs::{JobState, Jobs};
+#[cfg(feature = "sim")]
+pub(crate) use parts::Parts;
 pub(crate) use paused::Paused;
 pub use timers::{Cancel, Timers};
 
 use crate::claim::{Flight, Recipient, Waiting};
-use crate::commit::Queue;
+use crate::commit::{Queue, SharedStore};
 use crate::handlers::Handler;
 use crate::observe::Reporter;
-use crate::store::{Kind, Kinds, Store};
-use parking_lot::{FairMutex, Mutex, RwLock};
+use crate::store::{Kind, Kinds};
+use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use wheelhouse_service::{Backoff, Clock};
-
-/// A connection, used by one thread at a time, in the order of arrival. The order is fair so that a
-/// committer with a full queue does not starve the claimer.
-pub(crate) type SharedStore = Arc<FairMutex<Box<dyn Store>>>;
 
 /// Checked settings.
 #[derive(Clone, Copy)]

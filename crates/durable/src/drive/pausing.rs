@@ -1,7 +1,7 @@
 //! The calls that pause and resume kinds.
 
 use super::{Shared, Timers};
-use crate::claim::Recipient;
+use crate::claim::{Message, Recipient};
 use crate::commit::Commit;
 use crate::error::Error;
 use crate::store::{Change, Key, Outcome};
@@ -79,7 +79,7 @@ impl Timers {
             is_new |= commit.wait()?;
         }
         // The claimers of this program read it at once, those of other programs at their next poll.
-        self.shards().iter().for_each(|shard| shard.flight.look());
+        self.shards().iter().for_each(|shard| shard.flight.tell(Message::Watch));
         Ok(is_new)
     }
 }

@@ -145,12 +145,11 @@ impl Timers {
             }
         }
         let Some(shard) = shard else { return Ok(Vec::new()) };
-        let scheduled = |outcome| match outcome {
-            Outcome::Duplicate => Scheduled::Kept,
-            Outcome::Replaced => Scheduled::Changed,
-            _ => Scheduled::Created,
-        };
-        Ok(commit_together(shard, &changes)?.into_iter().map(scheduled).collect())
+        if shard.queue_of_changes.is_closed() {
+            return Err(Error::Stopped);
+        }
+        let outcomes = commit_together(&shard.store, &shard.reporter, &changes)?;
+        Ok(outcomes.into_iter().map(Scheduled::of).collect())
     }
 
     /// Cancels a job, and waits until the change is durable.
@@ -325,7 +324,8 @@ impl Timers {
         if key.is_reserved() {
             return Err(Error::Absent(key.clone()));
         }
-        match commit_alone(self.shard(key), &change) {
+        let Shared { queue_of_changes, store, reporter, .. } = self.shard(key);
+        match commit_alone(queue_of_changes, store, reporter, &change) {
             Some(outcome) => answer(outcome?, key),
             None => self.submit(key, change, answer).wait(),
         }

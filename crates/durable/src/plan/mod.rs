@@ -3,7 +3,7 @@
 mod policy;
 
 use policy::check_context;
-pub use policy::{Late, Missed};
+pub use policy::{Late, Missed, Scheduled};
 pub(crate) use policy::{Policy, Repeat};
 
 use crate::commit::Commit;
@@ -25,17 +25,6 @@ pub struct Plan<'t, A = Key> {
     if_taken: IfTaken,
     policy: Policy,
     answer: fn(Outcome, &Key) -> Result<A, Error>,
-}
-
-/// The result of scheduling by [`keeping`](Plan::keeping) or [`updating`](Plan::updating).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scheduled {
-    /// No job had the key: this one was scheduled.
-    Created,
-    /// A job had the key and stays as it is.
-    Kept,
-    /// A job had the key and was changed.
-    Changed,
 }
 
 /// The effect of a plan if a job has its key already.
@@ -74,11 +63,7 @@ impl<'t> Plan<'t> {
 
     fn standing(self, key: impl AsRef<[u8]>, if_taken: IfTaken) -> Plan<'t, Scheduled> {
         let Self { timers, when, policy, .. } = self;
-        let answer = |outcome, _: &Key| match outcome {
-            Outcome::Duplicate => Ok(Scheduled::Kept),
-            Outcome::Replaced => Ok(Scheduled::Changed),
-            _ => Ok(Scheduled::Created),
-        };
+        let answer = |outcome, _: &Key| Ok(Scheduled::of(outcome));
         Plan { timers, when, key: Key::new(key).map(Some), if_taken, policy, answer }
     }
 
@@ -323,5 +308,9 @@ fn made_key() -> Key {
 }
 
 fn random() -> u64 {
+    #[cfg(feature = "sim")]
+    if let Some(random) = crate::simulated::random() {
+        return random;
+    }
     RandomState::new().hash_one(Instant::now())
 }

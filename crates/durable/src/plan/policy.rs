@@ -7,7 +7,7 @@
 //! `zone=Europe/Berlin;cron=0 9 * * MON-FRI`. An unknown name was written by a newer version: this
 //! version does not run the job.
 
-use crate::store::Timestamp;
+use crate::store::{Outcome, Timestamp};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -25,6 +25,29 @@ pub enum Late {
     /// Runs if it is not later than this. Otherwise the run is skipped, and the job ends; a
     /// periodic job continues with its next occurrence.
     Skip(Duration),
+}
+
+/// The result of scheduling by [`keeping`](crate::Plan::keeping), by
+/// [`updating`](crate::Plan::updating) or by [`schedule_all`](crate::Timers::schedule_all).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scheduled {
+    /// No job had the key: this one was scheduled.
+    Created,
+    /// A job had the key and stays as it is.
+    Kept,
+    /// A job had the key and was changed.
+    Changed,
+}
+
+impl Scheduled {
+    /// The result of a change that puts a job, by its outcome.
+    pub(crate) fn of(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Duplicate => Self::Kept,
+            Outcome::Replaced => Self::Changed,
+            _ => Self::Created,
+        }
+    }
 }
 
 /// The policy for missed occurrences of a periodic job.

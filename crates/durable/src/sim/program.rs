@@ -1,0 +1,365 @@
+//! A simulated program: the parts of its timers, which threads would run, and its clock.
+
+use super::promise::Run;
+use super::store::SimStore;
+use super::world::World;
+use crate::claim::{Claimer, Message};
+use crate::commit::Committer;
+use crate::drive::Parts;
+use crate::handlers::Handler;
+use crate::{Builder, DurableRun, Failure, Next, StartError, Timers};
+use parking_lot::Mutex;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+use wheelhouse_service::{Clock, Handle, Moment, Scheduler};
+
+/// The time of the world, and how far the store's clock is ahead of it.
+#[derive(Default)]
+pub(super) struct Time {
+    pub(super) nanos: AtomicU64,
+    pub(super) ahead_nanos: AtomicU64,
+}
+
+/// The wall clock at the begin of a simulation: 2026-01-01.
+const BEGIN: Duration = Duration::from_secs(1_767_225_600);
+
+impl Time {
+    /// When the store's clock shows this time, in nanoseconds of the world.
+    pub(super) fn of_store(&self, millis: u64) -> u64 {
+        let nanos = Duration::from_millis(millis).saturating_sub(BEGIN).as_nanos();
+        let ahead = self.ahead_nanos.load(Ordering::Relaxed).cast_signed();
+        let nanos = i128::try_from(nanos).unwrap_or(i128::MAX) - i128::from(ahead);
+        u64::try_from(nanos.max(0)).unwrap_or(u64::MAX)
+    }
+}
+
+/// The clock of the store: the wall clock, which jumps.
+#[derive(Clone)]
+pub(super) struct WallClock(pub(super) Arc<Time>);
+
+impl Clock for WallClock {
+    fn now(&self) -> Moment {
+        Moment::from_nanos(self.0.nanos.load(Ordering::Relaxed))
+    }
+
+    fn wall(&self) -> SystemTime {
+        // A jump back is stored as the two's complement.
+        let nanos = self.now().as_nanos().wrapping_add(self.0.ahead_nanos.load(Ordering::Relaxed));
+        let nanos = nanos.cast_signed();
+        let moved = Duration::from_nanos(nanos.unsigned_abs());
+        let begin = SystemTime::UNIX_EPOCH + BEGIN;
+        if nanos < 0 { begin - moved } else { begin + moved }
+    }
+}
+
+/// The clock of a program. It stands still while its machine is suspended.
+#[derive(Clone)]
+struct ProgramClock {
+    time: Arc<Time>,
+    /// How long the machine was suspended, with the whole of a suspension that lasts.
+    asleep: Arc<AtomicU64>,
+    /// When the last suspension ends.
+    wakes: Arc<AtomicU64>,
+}
+
+impl Clock for ProgramClock {
+    fn now(&self) -> Moment {
+        let nanos = self.time.nanos.load(Ordering::Relaxed).max(self.wakes.load(Ordering::Relaxed));
+        Moment::from_nanos(nanos - self.asleep.load(Ordering::Relaxed))
+    }
+
+    fn wall(&self) -> SystemTime {
+        WallClock(Arc::clone(&self.time)).wall()
+    }
+}
+
+/// The longest time between polls, in nanoseconds: as often as a claimer looks for kinds without a
+/// handler.
+const REST: u64 = 60_000_000_000;
+
+/// A part of a program. In a real program each has a thread or several.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part {
+    Claimer,
+    Committer,
+    Workers,
+}
+
+impl Part {
+    pub(super) const ALL: [Self; 3] = [Self::Claimer, Self::Committer, Self::Workers];
+}
+
+/// The payload of the panic that ends a program which was killed.
+pub(super) struct Killed;
+
+/// From a start to a kill.
+pub(super) struct Program {
+    /// 0 for the client.
+    pub(super) number: usize,
+    pub(super) lease: Duration,
+    pub(super) max_attempts: u32,
+    clock: ProgramClock,
+    is_dead: AtomicBool,
+    /// When it continues, if it stalls.
+    stalls_until: AtomicU64,
+    /// The number of calls in which it stalls. They may last longer, since calls of other programs
+    /// that began later end first, and they may hold the lock of a connection.
+    pub(super) stalled: AtomicU32,
+    /// Until when it cannot reach the store.
+    pub(super) cut_until: AtomicU64,
+    /// How long it is to be down when its stop is complete. Zero if it is not being stopped.
+    stops_for: AtomicU64,
+    /// When the committer repeats what has failed.
+    again: AtomicU64,
+    /// When the claimer looks at the store although no job is due.
+    rests_until: AtomicU64,
+    /// `None` while the part runs, since it waits for something in a call, and after a kill.
+    claimer: Mutex<Option<Claimer>>,
+    committer: Mutex<Option<Committer>>,
+    workers: Mutex<Option<Scheduler>>,
+    timers: Mutex<Option<(Timers, Option<Handle>)>>,
+}
+
+impl Program {
+    /// Starts a program of a user's builder. The caller has made it the program in progress.
+    pub(super) fn start(
+        world: &World,
+        (number, builder): (usize, Builder),
+        enter: impl FnOnce(&Arc<Self>),
+    ) -> Result<Arc<Self>, StartError> {
+        let (mut parts, _) = builder.checked()?;
+        let time = Arc::clone(world.time());
+        let clock = ProgramClock { time, asleep: Arc::default(), wakes: Arc::default() };
+        let program = Arc::new(Self {
+            number,
+            lease: parts.settings.visibility,
+            max_attempts: parts.settings.max_attempts,
+            clock: clock.clone(),
+            is_dead: AtomicBool::new(false),
+            stalls_until: AtomicU64::new(0),
+            stalled: AtomicU32::new(0),
+            cut_until: AtomicU64::new(0),
+            stops_for: AtomicU64::new(0),
+            again: AtomicU64::new(u64::MAX),
+            rests_until: AtomicU64::new(0),
+            claimer: Mutex::default(),
+            committer: Mutex::default(),
+            workers: Mutex::default(),
+            timers: Mutex::default(),
+        });
+        enter(&program);
+        parts.clock = Arc::new(clock);
+        program.watch(world, &mut parts);
+        let store = SimStore::new(world, &program);
+        let (shard, workers) = parts.simulated(Box::new(store))?;
+        let handle = workers.as_ref().map(Scheduler::handle);
+        *program.timers.lock() = Some((shard.timers, handle));
+        *program.claimer.lock() = shard.claimer;
+        *program.committer.lock() = Some(shard.committer);
+        *program.workers.lock() = workers;
+        Ok(program)
+    }
+
+    /// Lets the world see the calls of handlers, and the events.
+    fn watch(self: &Arc<Self>, world: &World, parts: &mut Parts) {
+        for (kind, handler) in &mut parts.handlers {
+            world.know(kind);
+            *handler = watched(world, self, handler);
+        }
+        let (world, number, theirs) = (world.clone(), self.number, parts.observer.take());
+        parts.observer = Some(Arc::new(move |event| {
+            world.note(number, format_args!("reports: {event}"));
+            theirs.iter().for_each(|observer| observer(event));
+        }));
+    }
+
+    pub(super) fn is_dead(&self) -> bool {
+        self.is_dead.load(Ordering::Relaxed)
+    }
+
+    /// Returns when a part has something to do, in nanoseconds of the world. `first` is when a job
+    /// is due. Until then an idle claimer polls the store only each [`REST`]: a poll finds nothing,
+    /// and polls would take nearly all of the time of a simulation.
+    pub(super) fn due(&self, part: Part, first: u64) -> u64 {
+        let world = |moment: Moment| match moment {
+            Moment::MAX => u64::MAX,
+            moment => moment.as_nanos() + self.clock.asleep.load(Ordering::Relaxed),
+        };
+        let at = match part {
+            Part::Claimer => self.claimer.lock().as_ref().map(|claimer| {
+                let rest = first.min(self.rests_until.load(Ordering::Relaxed));
+                let at = world(claimer.next_turn());
+                if claimer.is_idle() { at.max(rest) } else { at }
+            }),
+            Part::Committer => self.committer.lock().as_ref().map(|committer| {
+                if committer.has_changes() { 0 } else { self.again.load(Ordering::Relaxed) }
+            }),
+            Part::Workers => {
+                let workers = self.workers.lock();
+                workers.as_ref().and_then(Scheduler::next_wakeup).map(world)
+            }
+        };
+        let at = at.filter(|_| self.stalled.load(Ordering::Relaxed) == 0);
+        at.map_or(u64::MAX, |at| at.max(self.stalls_until.load(Ordering::Relaxed)))
+    }
+
+    /// Lets a part do what it has to do.
+    pub(super) fn run(&self, part: Part) {
+        let now = self.clock.time.nanos.load(Ordering::Relaxed);
+        match part {
+            Part::Claimer => {
+                self.rests_until.store(now + REST, Ordering::Relaxed);
+                self.with(&self.claimer, Claimer::turn);
+            }
+            Part::Committer => self.with(&self.committer, |committer| {
+                committer.step(Some(Duration::ZERO));
+                let pause =
+                    committer.pause().and_then(|pause| u64::try_from(pause.as_nanos()).ok());
+                self.again.store(pause.map_or(u64::MAX, |pause| now + pause), Ordering::Relaxed);
+            }),
+            Part::Workers => self.with(&self.workers, |workers| {
+                workers.poll(self.clock.now());
+            }),
+        }
+    }
+
+    /// The part is dropped if the program is killed meanwhile.
+    fn with<T>(&self, slot: &Mutex<Option<T>>, act: impl FnOnce(&mut T)) {
+        let Some(mut part) = slot.lock().take() else { unreachable!("it was due") };
+        act(&mut part);
+        if !self.is_dead() {
+            *slot.lock() = Some(part);
+        }
+    }
+
+    /// All parts stand still for this time, and the clock too if `is_suspended`.
+    pub(super) fn stall(&self, nanos: u64, is_suspended: bool) {
+        let until = self.clock.time.nanos.load(Ordering::Relaxed) + nanos;
+        self.stalls_until.fetch_max(until, Ordering::Relaxed);
+        if is_suspended {
+            // A suspension within a suspension adds what it lasts longer.
+            let before = self.clock.wakes.fetch_max(until, Ordering::Relaxed);
+            let more = until.saturating_sub(before.max(until - nanos));
+            self.clock.asleep.fetch_add(more, Ordering::Relaxed);
+        }
+    }
+
+    /// Begins what [`Durable::stop`](crate::Durable::stop) does.
+    pub(super) fn stop(&self, down: Duration) {
+        let Some((timers, _)) = self.timers() else { return };
+        let down = u64::try_from(down.as_nanos()).unwrap_or(u64::MAX);
+        self.stops_for.store(down.max(1), Ordering::Relaxed);
+        timers.shared().stopping.store(true, Ordering::SeqCst);
+        timers.shared().flight.tell(Message::Stop);
+        timers.shared().waiting.clear();
+    }
+
+    /// Returns how long it is to be down, if it has been stopped.
+    pub(super) fn is_stopped(&self) -> Option<Duration> {
+        let down = self.stops_for.load(Ordering::Relaxed);
+        let is_over =
+            down > 0
+                && self.claimer.lock().as_ref().is_some_and(Claimer::is_idle)
+                && self.committer.lock().as_ref().is_some_and(|committer| {
+                    !committer.has_changes() && committer.pause().is_none()
+                });
+        is_over.then(|| Duration::from_nanos(down))
+    }
+
+    /// When it continues, if it stalls, in nanoseconds of the world.
+    pub(super) fn stalls_until(&self) -> u64 {
+        self.stalls_until.load(Ordering::Relaxed)
+    }
+
+    /// Nothing that the program does from now on reaches the world.
+    pub(super) fn die(&self) {
+        self.is_dead.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the program as a kill does. Parts that run are dropped when their calls have unwound.
+    pub(super) fn kill(&self) {
+        self.die();
+        let Some((timers, _)) = self.timers.lock().take() else { return };
+        // Jobs that wait for a worker are dropped instead of begun.
+        timers.shared().stopping.store(true, Ordering::SeqCst);
+        let parts = (self.committer.lock().take(), self.claimer.lock().take());
+        let workers = self.workers.lock().take();
+        // Their destructors are code of the user.
+        let dropped = catch_unwind(AssertUnwindSafe(|| {
+            timers.shared().waiting.clear();
+            drop((parts, workers));
+        }));
+        dropped.unwrap_or_default();
+    }
+
+    /// The timers of a program that runs.
+    pub(super) fn timers(&self) -> Option<(Timers, Option<Handle>)> {
+        self.timers.lock().clone()
+    }
+}
+
+fn run_of(run: &DurableRun<'_>) -> Run {
+    let (kind, key, generation) = (run.kind().clone(), run.key().clone(), run.generation());
+    let (occurrence, attempt, token) = (run.occurrence(), run.attempt(), run.token());
+    Run { kind, key, generation, occurrence, attempt, token }
+}
+
+/// Lets the world see each call of a handler.
+fn watched(world: &World, program: &Arc<Program>, handler: &Handler) -> Handler {
+    let (world, program) = (world.clone(), Arc::clone(program));
+    match handler.clone() {
+        Handler::Sync(handler) => Handler::Sync(Arc::new(move |run, payload| {
+            let call = Call::begin(&world, &program, run);
+            let answer = call.within(|| handler(run, payload));
+            call.end(answer)
+        })),
+        Handler::Async(handler) => Handler::Async(Arc::new(move |run, payload| {
+            let call = Call::begin(&world, &program, &run);
+            let mut future = call.within(|| handler(run, payload));
+            Box::pin(async move {
+                let poll = poll_fn(|context| call.within(|| future.as_mut().poll(context)));
+                let answer = poll.await;
+                drop(future);
+                call.end(answer)
+            })
+        })),
+    }
+}
+
+/// A call of a handler. If it is dropped before its end, the handler has panicked, or its future
+/// was dropped.
+struct Call {
+    world: World,
+    program: Arc<Program>,
+    run: Option<Run>,
+}
+
+impl Call {
+    fn begin(world: &World, program: &Arc<Program>, run: &DurableRun<'_>) -> Self {
+        let is_lost = run.is_superseded();
+        let run = run_of(run);
+        world.call_begins(program, &run, is_lost);
+        Self { world: world.clone(), program: Arc::clone(program), run: Some(run) }
+    }
+
+    fn within<T>(&self, code: impl FnOnce() -> T) -> T {
+        World::stop_if_dead(&self.program);
+        self.world.within(self.run.as_ref(), code)
+    }
+
+    fn end(mut self, answer: Result<Next, Failure>) -> Result<Next, Failure> {
+        let run = self.run.take().unwrap_or_else(|| unreachable!("it ends once"));
+        self.world.call_ends(&self.program, &run, answer.is_ok());
+        answer
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        let run = self.run.take().filter(|_| !self.program.is_dead());
+        run.iter().for_each(|run| self.world.call_failed(&self.program, run));
+    }
+}

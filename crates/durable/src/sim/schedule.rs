@@ -1,0 +1,277 @@
+//! Chooses the part that runs next, and lets time pass.
+
+use super::fault::Place;
+use super::program::{Killed, Part, Program};
+use super::world::{Frame, Slot, State, World, nanos};
+use crate::store::{Entry, Key, Kind, Timestamp};
+use crate::{Durable, Handlers, StartError, Timers};
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A step of the simulation.
+enum Turn {
+    Start(usize),
+    Run(Arc<Program>, Part),
+    /// The program has been stopped, and is to be down for this time.
+    End(Arc<Program>, Duration),
+}
+
+/// The result of [`World::turn`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turned {
+    /// A part of a program has run.
+    Ran,
+    /// Nothing was ready, and time has passed.
+    Passed,
+    /// Nothing will ever happen.
+    Stuck,
+}
+
+impl World {
+    /// Waits in a call of a program, while other parts run. Returns `false` if the time is over.
+    /// Unwinds if the program is killed meanwhile.
+    pub(super) fn wait_in(
+        &self,
+        program: &Program,
+        is_done: &dyn Fn() -> bool,
+        longest: Option<Duration>,
+    ) -> bool {
+        let until = longest.map_or(u64::MAX, |longest| self.nanos().saturating_add(nanos(longest)));
+        loop {
+            Self::stop_if_dead(program);
+            // While the process stands still, so do its calls.
+            let stalls_until = program.stalls_until();
+            let stalls = stalls_until > self.nanos();
+            if !stalls && is_done() {
+                return true;
+            }
+            // A dead program is here only while it unwinds, in a destructor.
+            if !stalls && self.nanos() >= until || program.is_dead() {
+                return false;
+            }
+            let turned = self.turn(if stalls { stalls_until } else { until });
+            assert!(turned != Turned::Stuck, "a call waits for something that no program does");
+        }
+    }
+
+    /// Lets a part run that is ready, chosen by the seed. If none is, moves the time to when one
+    /// will be, but not beyond `until`.
+    fn turn(&self, until: u64) -> Turned {
+        let (now, first) = (self.nanos(), self.first_due());
+        let mut state = self.0.state.lock();
+        let (mut ready, mut next) = (Vec::new(), u64::MAX);
+        for (number, slot) in state.slots.iter().enumerate() {
+            let mut add = |at, turn: Turn| match at <= now {
+                true => ready.push(turn),
+                false => next = next.min(at),
+            };
+            match slot {
+                Slot::Down(at) => add(*at, Turn::Start(number)),
+                Slot::Starting => {}
+                Slot::Up(program) if program.is_stopped().is_some() => {
+                    let down = program.is_stopped().unwrap_or_default();
+                    add(0, Turn::End(Arc::clone(program), down));
+                }
+                Slot::Up(program) => Part::ALL.into_iter().for_each(|part| {
+                    add(program.due(part, first), Turn::Run(Arc::clone(program), part));
+                }),
+            }
+        }
+        if ready.is_empty() {
+            drop(state);
+            return self.pass_until(next.min(until));
+        }
+        let turn = ready.swap_remove(state.rng.usize(0..ready.len()));
+        drop(state);
+        match turn {
+            Turn::Start(number) => self.start(number),
+            Turn::End(program, down) => {
+                self.note(program.number, format_args!("has stopped"));
+                self.kill_for(&program, down);
+            }
+            Turn::Run(program, part) => {
+                self.inside(&program, || program.run(part));
+            }
+        }
+        Turned::Ran
+    }
+
+    /// Nothing is ready until this time. A fault may strike a program that rests.
+    fn pass_until(&self, until: u64) -> Turned {
+        if until == u64::MAX {
+            return Turned::Stuck;
+        }
+        let mut state = self.0.state.lock();
+        let State { slots, faults, .. } = &mut *state;
+        faults.set_day(self.elapsed().as_secs() / 86_400);
+        let struck = slots.iter().skip(1).find_map(|slot| {
+            let Slot::Up(program) = slot else { return None };
+            let strike = faults.strike(program.number, (Place::Rest, false), program.lease)?;
+            Some((Arc::clone(program), strike))
+        });
+        drop(state);
+        self.set(until);
+        if let Some((program, strike)) = &struck {
+            self.hit(program, strike, false);
+        }
+        Turned::Passed
+    }
+
+    /// Runs code of a program, until it ends or the program is killed.
+    fn inside<T>(&self, program: &Arc<Program>, code: impl FnOnce() -> T) -> Option<T> {
+        let depth = self.push(program);
+        self.caught(depth, code)
+    }
+
+    fn push(&self, program: &Arc<Program>) -> usize {
+        let mut state = self.0.state.lock();
+        state.frames.push(Frame { program: Arc::clone(program), run: None });
+        state.frames.len() - 1
+    }
+
+    /// Calls code, after which `depth` calls are in progress. `None` if its program was killed.
+    fn caught<T>(&self, depth: usize, code: impl FnOnce() -> T) -> Option<T> {
+        let result = catch_unwind(AssertUnwindSafe(code));
+        self.0.state.lock().frames.truncate(depth);
+        match result {
+            Ok(value) => Some(value),
+            Err(payload) if payload.is::<Killed>() => None,
+            Err(payload) => resume_unwind(payload),
+        }
+    }
+
+    fn start(&self, number: usize) {
+        let depth = {
+            let mut state = self.0.state.lock();
+            state.slots[number] = Slot::Starting;
+            state.frames.len()
+        };
+        let builder = match number.checked_sub(1) {
+            None => Durable::builder(Handlers::new()),
+            Some(setup) => (self.0.setups[setup])(self),
+        };
+        let started = self.caught(depth, || {
+            Program::start(self, (number, builder), |program| {
+                self.push(program);
+            })
+        });
+        let slot = match started {
+            // Killed: `kill` has set the slot.
+            None => return,
+            Some(Ok(program)) => Slot::Up(program),
+            // As a supervisor does.
+            Some(Err(StartError::Store(_))) => Slot::Down(self.nanos() + 1_000_000_000),
+            Some(Err(error)) => panic!("program {number} cannot start: {error}"),
+        };
+        self.note(number, format_args!("has started"));
+        self.0.state.lock().slots[number] = slot;
+    }
+
+    /// A program has a handler for this kind.
+    pub(super) fn know(&self, kind: &Kind) {
+        self.0.state.lock().kinds.insert(kind.clone());
+    }
+
+    /// Starts the client, and returns its timers.
+    pub(super) fn start_client(&self) -> Timers {
+        self.start(0);
+        let client = self.0.state.lock().up().next().map(Arc::clone);
+        let client = client.unwrap_or_else(|| unreachable!("no fault strikes the client"));
+        self.push(&client);
+        client.timers().map_or_else(|| unreachable!("it is not killed"), |(timers, _)| timers)
+    }
+
+    /// Lets all jobs run that are due before `until`, without faults at the end. Then checks that
+    /// none is lost.
+    pub(super) fn settle(&self, until: Duration) {
+        let until = nanos(until);
+        let client = self.current();
+        let is_over = |turned| match turned {
+            Turned::Ran => false,
+            Turned::Passed => !self.has_jobs(),
+            Turned::Stuck => true,
+        };
+        while self.nanos() < until {
+            Self::stop_if_dead(&client);
+            if is_over(self.turn(until)) {
+                break;
+            }
+        }
+        self.0.state.lock().faults.end();
+        let (end, _) = self.0.store_clock.now();
+        let (mut last, mut before) = (self.nanos(), usize::MAX);
+        loop {
+            Self::stop_if_dead(&client);
+            let overdue = self.overdue(end);
+            if overdue.len() < before {
+                (last, before) = (self.nanos(), overdue.len());
+            }
+            if overdue.is_empty() || self.nanos() > last + self.patience() {
+                let rows = self.rows().into_iter().map(|row| row.key).collect();
+                self.promises(|promises| promises.finish(&rows, &overdue));
+                return Self::stop_if_dead(&client);
+            }
+            let until = self.nanos() + 1_000_000_000;
+            while self.nanos() < until && self.turn(until) != Turned::Stuck {
+                Self::stop_if_dead(&client);
+            }
+        }
+    }
+
+    /// How long no job may be handed out although some are due. A program may be down or stall, and
+    /// a job may be leased, for up to four leases each.
+    fn patience(&self) -> u64 {
+        let state = self.0.state.lock();
+        let lease = state.up().map(|program| program.lease).max();
+        nanos(lease.unwrap_or_default()) * 16 + 120_000_000_000
+    }
+
+    /// The jobs in the store.
+    fn rows(&self) -> Vec<Entry> {
+        let mut rows = Vec::new();
+        self.look(|store| store.scan(None, usize::MAX, &mut |row| rows.push(row.clone())));
+        rows.retain(|row| !row.key.is_reserved());
+        rows
+    }
+
+    fn has_jobs(&self) -> bool {
+        let mut has_jobs = false;
+        // A row that is not reserved is among the first few, since each pauses another kind.
+        self.look(|store| store.scan(None, 64, &mut |row| has_jobs |= !row.key.is_reserved()));
+        has_jobs
+    }
+
+    /// When a job of a kind that has a handler is due, in nanoseconds of the world.
+    fn first_due(&self) -> u64 {
+        let mut first = u64::MAX;
+        self.look(|store| {
+            store.kinds(&mut |_, visible_at| first = first.min(visible_at.as_millis()))
+        });
+        self.0.time.of_store(first)
+    }
+
+    /// The jobs that were visible at `end`, and that a program should have run since.
+    fn overdue(&self, end: Timestamp) -> Vec<Key> {
+        let mut paused = BTreeSet::new();
+        let mut see = |row: &Entry| paused.extend(row.paused().map(str::to_owned));
+        self.look(|store| store.scan(None, usize::MAX, &mut see));
+        let mut rows = self.rows();
+        let state = self.0.state.lock();
+        rows.retain(|row| row.visible_at <= end && state.kinds.contains(&row.kind));
+        rows.retain(|row| !paused.contains(&*row.kind) && !paused.contains(""));
+        rows.into_iter().map(|row| row.key).collect()
+    }
+
+    /// Drops all programs, which hold references to this world.
+    pub(super) fn end(&self) {
+        let mut state = self.0.state.lock();
+        let up: Vec<_> = state.up().cloned().collect();
+        state.slots.clear();
+        state.frames.clear();
+        drop(state);
+        up.iter().for_each(|program| program.kill());
+        drop(self.0.store.lock().take());
+    }
+}

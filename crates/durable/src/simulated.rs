@@ -1,0 +1,52 @@
+//! The calls that a simulation on the same thread takes over. Without the feature `sim`, no code
+//! asks for it.
+
+use crate::error::Error;
+use crate::store::{Key, Outcome};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// A simulation.
+pub(crate) trait Simulation {
+    /// Waits until `is_done` returns `true`, but for at most `longest` if it is given. Returns
+    /// `false` if the time is over.
+    fn wait(&self, is_done: &dyn Fn() -> bool, longest: Option<Duration>) -> bool;
+
+    /// A caller receives the outcome of a change to the job of a key.
+    fn told(&self, key: &Key, outcome: Outcome);
+
+    /// Draws a number that follows from the seed.
+    fn random(&self) -> u64;
+}
+
+thread_local! {
+    /// The simulation that this thread plays.
+    static CURRENT: RefCell<Option<Rc<dyn Simulation>>> = const { RefCell::new(None) };
+}
+
+/// Sets the simulation that this thread plays, and returns the one before.
+pub(crate) fn set(simulation: Option<Rc<dyn Simulation>>) -> Option<Rc<dyn Simulation>> {
+    CURRENT.replace(simulation)
+}
+
+fn current() -> Option<Rc<dyn Simulation>> {
+    CURRENT.with_borrow(Clone::clone)
+}
+
+/// [`Simulation::wait`]. `None` if this thread plays no simulation.
+pub(crate) fn wait(is_done: &dyn Fn() -> bool, longest: Option<Duration>) -> Option<bool> {
+    current().map(|simulation| simulation.wait(is_done, longest))
+}
+
+/// [`Simulation::told`], if this thread plays a simulation.
+pub(crate) fn told(key: &Key, outcome: &Result<Outcome, Error>) {
+    if let (Some(simulation), Ok(outcome)) = (current(), outcome) {
+        simulation.told(key, *outcome);
+    }
+}
+
+/// [`Simulation::random`]. `None` if this thread plays no simulation.
+pub(crate) fn random() -> Option<u64> {
+    current().map(|simulation| simulation.random())
+}

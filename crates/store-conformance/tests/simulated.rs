@@ -1,0 +1,70 @@
+//! Stores with a planted fault each: the simulator finds all of them.
+
+mod faulty;
+
+use faulty::{Fault, Faulty};
+use std::time::Duration;
+use wheelhouse_durable::sim::{Sim, World};
+use wheelhouse_durable::store::{MemoryStore, When};
+use wheelhouse_durable::{Builder, Durable, Handlers, Next};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn program(world: &World) -> Builder {
+    let world = world.clone();
+    let handlers = Handlers::new().on_bytes("work/1", move |run, _| {
+        world.pass(SECOND);
+        world.effect_with_key("work", run.idempotency_key(), run.idempotency_key());
+        Ok(Next::Done)
+    });
+    let handlers = handlers.on_async_bytes("large/1", |_, _| async { Ok(Next::Done) });
+    Durable::builder(handlers).workers(2)
+}
+
+/// Jobs in a batch and alone, of which some are moved and cancelled. With `payload`, many large
+/// jobs are due at once.
+fn sim(fault: Fault, payload: usize) -> Sim {
+    let store = move |world: &World| {
+        let (clock, store) = (world.store_clock(), MemoryStore::with_clock(world.store_clock()));
+        move || Faulty::new(store.clone(), fault, clock.clone())
+    };
+    let client = move |world: &World, timers: &wheelhouse_durable::Timers| {
+        let plan = |n: u64| timers.after(SECOND * (12 - n as u32)).key(format!("job-{n}"));
+        let commits: Vec<_> = (0..12).map(|n| plan(n).submit_bytes("work/1", "")).collect();
+        commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+        for n in 0..24 {
+            let large = timers.after(SECOND).key(format!("large-{n}"));
+            large.schedule_bytes("large/1", vec![0; payload]).unwrap();
+        }
+        world.pass(5 * SECOND);
+        timers.cancel("job-3").unwrap();
+        drop(timers.submit_move("job-2", When::After(SECOND)).unwrap().wait());
+        timers.after(SECOND).replacing("job-1").schedule_bytes("work/1", "").unwrap();
+        timers.after(SECOND).key("last").schedule_bytes("work/1", "").unwrap();
+    };
+    Sim::new(program).store(store).client(client)
+}
+
+#[test]
+fn each_fault_is_found() {
+    sim(Fault::None, 0).run(0..50).unwrap();
+    // The guarantee or contract that breaks first.
+    for (fault, payload, promise) in [
+        // Jobs that are stored later than acknowledged are also due later.
+        (Fault::AcknowledgedBeforeTheCommit, 0, "the contract of the store's clock"),
+        (Fault::AckComparesNoTokens, 0, "guarantee 3"),
+        (Fault::ClaimMovesNoVisibility, 0, "the contract of leases"),
+        (Fault::ClaimIgnoresBytes, 1 << 20, "guarantee 9"),
+        (Fault::ClockOfTheClient, 0, "the contract of the store's clock"),
+        (Fault::OrderOfKeys, 0, "guarantee 5"),
+        // Jobs are lost, and also acks and begins of runs.
+        (Fault::HalfABatch, 0, "guarantee 7"),
+    ] {
+        let failure = match sim(fault, payload).run(0..100) {
+            Err(failure) => failure,
+            Ok(passed) => panic!("{fault:?} is not found: {passed:?}"),
+        };
+        eprintln!("{fault:?}: seed {}: {}", failure.seed, failure.broken);
+        assert!(failure.broken.starts_with(promise), "{fault:?}: {failure}");
+    }
+}
