@@ -136,6 +136,8 @@
 //! 3. **In order.** Runs are handed out in the order of their deadlines' ticks. On one thread they
 //!    run in that order. Sent values arrive in that order on any number of threads. Jobs of one
 //!    tick that were scheduled by one thread run in the order of scheduling.
+//!    [`Missed::Burst`] is an exception: if the runs of a job take a period or longer, or overlap,
+//!    a run that makes up for a missed period begins after all jobs that are due by then.
 //! 4. **Exactly as often as it should.** A scheduled job runs, is cancelled, or is returned:
 //!    exactly one of these, and the caller learns which. The [handles](JobHandle) of a job with
 //!    several runs, a name or a key keep its outcome.

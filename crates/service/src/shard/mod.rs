@@ -12,6 +12,7 @@ mod arena;
 mod change;
 mod due;
 mod dyn_timer;
+mod end;
 mod handover;
 mod keys;
 mod pause;
