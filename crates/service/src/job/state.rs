@@ -23,13 +23,6 @@ pub(crate) struct Dispatch {
     pub(crate) blocks: bool,
 }
 
-impl Dispatch {
-    /// Returns `true` if the run does not begin on the leading thread at once.
-    pub(crate) fn leaves_the_leader(&self) -> bool {
-        self.is_async || self.group.is_some()
-    }
-}
-
 /// The kind of run that a job waits for.
 #[derive(Default)]
 enum Awaited {

@@ -139,8 +139,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             self.restart_timer(index, now);
             return None;
         }
-        let leaves = job.and_then(|job| job.rare.as_deref());
-        let leaves = leaves.is_some_and(|rare| rare.dispatch.leaves_the_leader());
         if self.is_paused_with_all(index) {
             self.slots[index].timer = TimerState::Off(None);
             self.deferred.push(id);
@@ -150,7 +148,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             return Some(self.wake(index, now));
         }
         self.runs.in_flight += 1;
-        if on_leader && !leaves || self.is_instant(index) {
+        if on_leader && !self.leaves_the_leader(index) || self.is_instant(index) {
             return Some(DueJob::Begun(self.begin(index, now, true)));
         }
         Some(DueJob::HandedOut(self.hand_out(id)))
@@ -166,6 +164,13 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         };
         let dispatch = job.rare.as_ref().map(|rare| rare.dispatch.clone()).unwrap_or_default();
         HandedOut { id, turn, info: Some(Arc::clone(&job.info)), dispatch }
+    }
+
+    /// Returns `true` if the runs of a job do not begin on the leading thread at once.
+    fn leaves_the_leader(&self, index: u32) -> bool {
+        let job = self.slots[index].job_state().map(|job| &self.job_states[job]);
+        let dispatch = job.and_then(|job| job.rare.as_deref()).map(|rare| &rare.dispatch);
+        dispatch.is_some_and(|dispatch| dispatch.is_async || dispatch.group.is_some())
     }
 
     fn is_instant(&self, index: u32) -> bool {

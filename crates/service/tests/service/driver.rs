@@ -94,8 +94,8 @@ fn what_is_scheduled_while_a_stall_is_made_up_for_is_taken_in_meanwhile() {
     assert!((10..1_000).contains(&seen), "after {seen} runs");
 }
 
-/// The number of runs of a job each 10 ms, on the same thread as a job whose 300 runs take 2 ms each
-/// and whose period is 50 us.
+/// The number of runs of a job each 10 ms, on the same thread as a job with a period of 50 us whose
+/// 300 runs take 2 ms each.
 fn runs_beside_overload(missed: Missed, overlapping: bool) -> u64 {
     let clock = ManualClock::new();
     let service = Service::builder().workers(1).clock(clock.clone()).start().unwrap();
