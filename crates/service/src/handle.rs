@@ -186,9 +186,11 @@ impl Handle {
         Jobs { timers: self.clone(), shard: 0, next: 0, found: Vec::new().into_iter() }
     }
 
-    /// Releases memory that belonged to jobs which are gone. The service does so by itself when a
-    /// shard that had 65,536 jobs or more has 1,024 or fewer left. While the timers of a shard are
-    /// moved, threads that schedule there wait. O(n) for n slots, used or free. A custom
+    /// Releases memory that belonged to jobs which are gone. A shard that had 65,536 jobs or more
+    /// and has 1,024 or fewer left does so by itself: when one of its jobs has run, when the
+    /// earliest deadline there has come, also that of a cancelled job, and in
+    /// [`next_wakeup`](crate::Scheduler::next_wakeup). While the timers of a shard are moved,
+    /// threads that schedule there wait. O(n) for n slots, used or free. A custom
     /// [backend](crate::Builder::backend) keeps its memory.
     pub fn compact(&self) {
         self.shards().compact();

@@ -4,12 +4,13 @@ use super::span::RunSpan;
 use crate::event::EventKind;
 use crate::guard::{discard, guarded};
 use crate::handle::Handle;
-use crate::job::{Dispatch, GroupPermit, Id};
+use crate::job::{Dispatch, GroupPermit, Id, Info};
 use crate::job_handle::JobHandle;
 use crate::shard::{Begun, Cleanup, EndedRun, HandedOut, ReadyItem, RunFacts};
 use crate::shared::{Run, RunResult, ServiceRef, Shared, Work};
 use crate::time::Moment;
 use std::fmt;
+use std::sync::Arc;
 
 /// A run whose time has come, for an [`Executor`](crate::Executor) to carry out on any thread.
 ///
@@ -205,50 +206,51 @@ pub(super) fn finish(
 ) -> (EndedRun<dyn Work>, bool) {
     let Begun { facts, info, overlaps, watch, is_retried, .. } = begun;
     let RunFacts { id, deadline, attempt, asks_rule_only, .. } = facts;
-    let shared = timers.shared();
+    let shards = timers.shards();
     let mut reported_before =
-        watch.is_some_and(|key| shared.shards.with(id.shard(), |state| state.runs.unwatch(key)));
-    let ended = shared.shards.now();
+        watch.is_some_and(|key| shards.with(id.shard(), |state| state.runs.unwatch(key)));
+    let ended = shards.now();
     let took = ended.saturating_since(started);
-    let reported = outcome.is_err() || took > shared.slow_after;
-    let failed = outcome.is_err();
-    if reported {
-        let info = info.or_else(|| shared.shards.with(id.shard(), |state| state.info(id)));
-        let job = || timers.job_handle(id, info.clone());
+    let (failed, is_slow) = (outcome.is_err(), took > timers.shared().slow_after);
+    if failed || is_slow {
+        let info = info.or_else(|| shards.with(id.shard(), |state| state.info(id)));
         if let Err(kind) = outcome {
-            if let Some(info) = &info {
-                info.fail(kind.reason());
-            }
-            // These two events say whether a retry follows. The others need a `GaveUp` in addition.
-            let says_so = matches!(kind, EventKind::Failed(_) | EventKind::GaveUp(_));
-            let gave_up = (attempt > 1 && !is_retried && !says_so).then(|| kind.reason());
-            shared.shards.with(id.shard(), |state| state.counts.failed += u64::from(says_so));
-            shared.report(job(), kind);
-            gave_up.into_iter().for_each(|why| shared.report(job(), EventKind::GaveUp(why)));
+            report_failure(timers, id, info.as_ref(), kind, attempt > 1 && !is_retried);
         }
-        if took > shared.slow_after {
+        if is_slow {
             let unwatch =
-                |thread| shared.shards.with(id.shard(), |state| state.runs.unwatch_thread(thread));
+                |thread| shards.with(id.shard(), |state| state.runs.unwatch_thread(thread));
             reported_before |= thread.is_some_and(unwatch);
             if !reported_before {
-                shared.shards.with(id.shard(), |state| state.counts.slow += 1);
+                shards.with(id.shard(), |state| state.counts.slow += 1);
             }
-            shared.report(job(), EventKind::Slow(took));
+            timers.shared().report(timers.job_handle(id, info), EventKind::Slow(took));
         }
     }
-    (
-        EndedRun {
-            id,
-            work: result.work,
-            deadline,
-            started,
-            ended,
-            overlaps,
-            failed,
-            asks_rule_only,
-        },
-        reported,
-    )
+    let work = result.work;
+    let done = EndedRun { id, work, deadline, started, ended, overlaps, failed, asks_rule_only };
+    (done, failed || is_slow)
+}
+
+/// Reports a run that failed. `gave_up` is set if it was a retry, and no other follows.
+fn report_failure(
+    timers: &Handle,
+    id: Id,
+    info: Option<&Arc<Info>>,
+    kind: EventKind,
+    gave_up: bool,
+) {
+    let shared = timers.shared();
+    let job = || timers.job_handle(id, info.cloned());
+    if let Some(info) = info {
+        info.fail(kind.reason());
+    }
+    // These two events say whether a retry follows. The others need a `GaveUp` in addition.
+    let says_so = matches!(kind, EventKind::Failed(_) | EventKind::GaveUp(_));
+    let gave_up = (gave_up && !says_so).then(|| kind.reason());
+    shared.shards.with(id.shard(), |state| state.counts.failed += u64::from(says_so));
+    shared.report(job(), kind);
+    gave_up.into_iter().for_each(|why| shared.report(job(), EventKind::GaveUp(why)));
 }
 
 /// Finishes a run without the lock: releases the key, drops the work, and hands the run in.

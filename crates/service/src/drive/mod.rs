@@ -141,6 +141,7 @@ impl Driver {
     fn portion(&self) -> Option<usize> {
         let shards = self.timers.shards();
         let (shard, upto) = shards.first_due(shards.ticks.reached(self.now))?;
+        let (clock, on_leader) = (&*shards.clock, self.runner.is_on_leader());
         let (mut runs, mut now, mut reported) = (0, self.now, false);
         // The run of this thread that has ended.
         let mut ended = None::<LeaderRun>;
@@ -154,34 +155,25 @@ impl Driver {
                     cleanup = self.end(state, ended, now);
                 }
                 let more = cleanup.is_none() && runs < RUNS && self.lead.leads();
-                let pop_due = || {
-                    state.pop_due(upto, now, &*shards.clock, self.runner.is_on_leader(), &mut due)
-                };
+                let pop_due = || state.pop_due(upto, now, clock, on_leader, &mut due);
                 let plain = more.then(pop_due).flatten();
                 spacious = plain.is_none() && due.is_none() && state.is_spacious();
                 (plain, state.stage())
             });
-            match (id, cleanup) {
-                (Some(id), Some(cleanup)) => {
-                    let _inside = shards.enter();
-                    due_run::clean_up(self.timers.shared(), id, cleanup);
-                    continue;
-                }
-                (Some(_), None) => shards.handed_in(stage),
-                _ => {}
+            if let Some(id) = id
+                && self.hand_in(id, cleanup, stage)
+            {
+                continue;
             }
             // The end of the last run is also the begin of this one, if nothing was waited for in
             // between: reading the clock takes half as long as all the rest.
             let at_once = id.is_some() && !waited && !reported;
             let begin = || if at_once { now } else { shards.now() };
-            if let Some(PlainRun { id, deadline, work }) = plain {
+            if let Some(plain) = plain {
                 runs += 1;
                 let started = begin();
-                let call = |run: &Run<'_>, result: &mut RunResult| work.call(run, result);
-                self.begin(id, deadline, started, false);
-                (now, reported) = self.call_plain(id, deadline, started, call);
-                self.lead.ended(now.saturating_since(started));
-                ended = Some(LeaderRun::Plain(id, deadline, started));
+                ended = Some(LeaderRun::Plain(plain.id, plain.deadline, started));
+                (now, reported) = self.run_plain(plain, started);
                 continue;
             }
             let Some(due) = due else {
@@ -196,6 +188,17 @@ impl Driver {
             }
         }
         Some(runs)
+    }
+
+    /// Carries out a plain job. Returns when it ended, and `true` if something was reported.
+    #[inline]
+    fn run_plain(&self, plain: PlainRun<dyn Work>, started: Moment) -> (Moment, bool) {
+        let PlainRun { id, deadline, work } = plain;
+        self.begin(id, deadline, started, false);
+        let call = |run: &Run<'_>, result: &mut RunResult| work.call(run, result);
+        let (now, reported) = self.call_plain(id, deadline, started, call);
+        self.lead.ended(now.saturating_since(started));
+        (now, reported)
     }
 
     /// Carries out a job that came due and is not plain. `begin` returns the current time, when the
@@ -280,6 +283,20 @@ impl Driver {
             }
             LeaderRun::Other(done) => state.end(done),
         }
+    }
+
+    /// Hands in a run that has ended under the lock. Returns `true` if it was cleaned up, which may
+    /// take long.
+    #[inline]
+    fn hand_in(&self, id: Id, cleanup: Option<Cleanup<dyn Work>>, stage: StopStage) -> bool {
+        let shards = self.timers.shards();
+        let Some(cleanup) = cleanup else {
+            shards.handed_in(stage);
+            return false;
+        };
+        let _inside = shards.enter();
+        due_run::clean_up(self.timers.shared(), id, cleanup);
+        true
     }
 
     /// The lead has passed to this thread. If the former leader is still in its run, that is

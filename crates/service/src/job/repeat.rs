@@ -2,6 +2,7 @@
 
 use crate::time::{Moment, Ticks};
 use std::num::NonZeroU64;
+use std::time::Duration;
 
 /// The policy for periods that pass without a run: because the machine stalled, the process was
 /// stopped, all threads were busy, or a run took longer than the period. It applies to jobs at a
@@ -22,7 +23,9 @@ pub enum Missed {
     /// how many periods were skipped before a run.
     #[default]
     Once,
-    /// Each period has its run: missed runs follow one another without a pause. No drift.
+    /// Each period has its run: missed runs follow one another without a pause. No drift. If a run
+    /// takes a period or longer, the next begins after all other jobs that are due by then, so a
+    /// job that can never catch up does not starve others.
     Burst,
     /// As `Once`, but periods that pass during a run are skipped too: no run is late because the
     /// one before took too long.
@@ -64,6 +67,17 @@ impl Repeat {
     /// Returns `true` if the run with this number, counted from 1, is the last.
     pub(crate) fn is_last(&self, number: u64) -> bool {
         self.times.is_some_and(|times| number >= times.get())
+    }
+
+    /// Returns `true` if each missed period has its run, so that the next run may be due before the
+    /// last one ended.
+    pub(crate) fn makes_up(&self) -> bool {
+        self.pace == Pace::Rate(Missed::Burst)
+    }
+
+    /// Returns `true` if such a job is further behind its schedule after a run that took this long.
+    pub(crate) fn falls_behind(&self, took: Duration) -> bool {
+        self.makes_up() && took.as_nanos() >= self.period.get().into()
     }
 
     /// The next deadline after a run, and how many periods are skipped before it. `None` if that is
@@ -123,7 +137,6 @@ impl Repeat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     fn every_10(pace: Pace) -> Repeat {
         let period = NonZeroU64::new(10).unwrap();

@@ -161,31 +161,48 @@ fn values_come_in_order_whoever_leads() {
     });
 }
 
+/// Schedules a future that is due at once. Returns a function that makes it ready and wakes it.
+fn future(timers: &Handle) -> impl FnOnce() + Send + use<> {
+    let shared = Arc::new(Mutex::new((false, None::<Waker>)));
+    let its = Arc::clone(&shared);
+    let future = move |_: &Run<'_>| {
+        poll_fn(move |context| {
+            let mut shared = its.lock().unwrap();
+            shared.1 = Some(context.waker().clone());
+            if shared.0 { Poll::Ready(()) } else { Poll::Pending }
+        })
+    };
+    timers.after(Duration::ZERO).run_async(future).unwrap();
+    move || {
+        let mut shared = shared.lock().unwrap();
+        shared.0 = true;
+        let waker = shared.1.take();
+        drop(shared);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
 /// Another thread wakes a future while the leader goes to sleep.
 #[test]
 fn a_future_that_is_woken_is_polled() {
     check(2, || {
         let service = service(1);
         let timers = service.handle();
-        let shared = Arc::new(Mutex::new((false, None::<Waker>)));
-        let its = Arc::clone(&shared);
-        let future = move |_: &Run<'_>| {
-            poll_fn(move |context| {
-                let mut shared = its.lock().unwrap();
-                shared.1 = Some(context.waker().clone());
-                if shared.0 { Poll::Ready(()) } else { Poll::Pending }
-            })
-        };
-        timers.after(Duration::ZERO).run_async(future).unwrap();
-        let waker = thread::spawn(move || {
-            let mut shared = shared.lock().unwrap();
-            shared.0 = true;
-            let waker = shared.1.take();
-            drop(shared);
-            waker.into_iter().for_each(Waker::wake);
-        });
+        let waker = thread::spawn(future(&timers));
         drain(service, &timers);
         waker.join().unwrap();
+    });
+}
+
+/// A future may outlive the stop. The thread that polls it last wakes the others, which wait for
+/// its end.
+#[test]
+fn all_threads_end_when_the_last_future_ends() {
+    check(2, || {
+        let service = service(2);
+        let wake = future(&service.handle());
+        drop(service.stop(Stop::Now));
+        wake();
     });
 }
 

@@ -8,6 +8,7 @@ use crate::job::{Ending, Id};
 use crate::time::{Due, Moment};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use wheelhouse_core::Tick;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
 impl<W: ShardWork + ?Sized> ShardState<W> {
@@ -124,38 +125,13 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         {
             cancel_timer(&mut *self.wheel, timer, id.index());
         }
-        let tick = job.as_ref().map_or(ticks, |job| job.ticks).not_before(check_by);
-        match (slot.timer, &slot.body) {
-            (TimerState::Wheel(_), _) if !stage.runs() => return Err(ChangeError::Stopped),
-            // Its time came during the stop, see `pop_due`.
-            (TimerState::Off(None), Body::Other(Other::Full { .. }))
-                if !stage.runs() && job.as_ref().is_some_and(|job| !job.is_running()) =>
-            {
-                return Err(ChangeError::Stopped);
-            }
-            (TimerState::Wheel(timer), _) => {
-                // With a wall-clock time it must be checked early, even if it is postponed.
-                if (due.deadline < slot.deadline || due.wall.is_some())
-                    && self.wheel.deadline(timer).is_some_and(|set| tick < set)
-                {
-                    self.wheel.reschedule(timer, tick);
-                    self.next = self.next.min(tick);
-                }
-            }
-            (_, Body::Other(Other::Gone)) => return Err(ChangeError::Running),
-            _ => match &job {
-                Some(job) if job.is_running() && !job.another_follows() => {
-                    return Err(ChangeError::Running);
-                }
-                Some(job) if job.is_running() || job.is_paused() => {}
-                _ => {
-                    slot.timer = TimerState::Wheel(self.wheel.insert(tick, JobIndex(id.index())));
-                    self.next = self.next.min(tick);
-                }
-            },
-        }
+        let tick = job.map_or(ticks, |job| job.ticks).not_before(check_by);
+        // With a wall-clock time it must be checked early, even if it is postponed.
+        let may_be_earlier = due.deadline < slot.deadline || due.wall.is_some();
+        self.move_timer(id.index(), tick, may_be_earlier)?;
+        let slot = &mut self.slots[id.index()];
         slot.deadline = due.deadline;
-        if let Some(job) = job {
+        if let Some(job) = slot.job_state().map(|job| &mut self.job_states[job]) {
             job.wait_for(due.wall);
             job.moved();
         }
@@ -163,6 +139,45 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             self.fires_by(id.index(), check_by),
             "the timer fires after the job must be checked"
         );
+        Ok(())
+    }
+
+    /// Moves the timer of a job to an earlier tick, or starts it if the job waits without one. A
+    /// timer that is set to an earlier tick stays: when it fires, the job is found not to be due.
+    fn move_timer(
+        &mut self,
+        index: u32,
+        tick: Tick,
+        may_be_earlier: bool,
+    ) -> Result<(), ChangeError> {
+        let runs = self.stage.runs();
+        let slot = &mut self.slots[index];
+        let job = slot.job_state().map(|job| &self.job_states[job]);
+        let is_running = job.is_some_and(|job| job.is_running());
+        match (slot.timer, &slot.body) {
+            (TimerState::Wheel(_), _) if !runs => return Err(ChangeError::Stopped),
+            // Its time came during the stop, see `pop_due`.
+            (TimerState::Off(None), Body::Other(Other::Full { .. })) if !runs && !is_running => {
+                return Err(ChangeError::Stopped);
+            }
+            (TimerState::Wheel(timer), _) => {
+                if may_be_earlier && self.wheel.deadline(timer).is_some_and(|set| tick < set) {
+                    self.wheel.reschedule(timer, tick);
+                    self.next = self.next.min(tick);
+                }
+            }
+            (_, Body::Other(Other::Gone)) => return Err(ChangeError::Running),
+            _ if is_running => {
+                if !job.is_some_and(|job| job.another_follows()) {
+                    return Err(ChangeError::Running);
+                }
+            }
+            _ if job.is_some_and(|job| job.is_paused()) => {}
+            _ => {
+                slot.timer = TimerState::Wheel(self.wheel.insert(tick, JobIndex(index)));
+                self.next = self.next.min(tick);
+            }
+        }
         Ok(())
     }
 

@@ -1,11 +1,10 @@
-//! Jobs at their deadlines: a job is taken out, its run begins, its run ends.
+//! Jobs at their deadlines: a job is taken out, and its run begins. `end` has the rest.
 
 use super::dyn_timer::JobIndex;
-use super::handover::{Begun, Cleanup, DueJob, EndedRun, HandedOut, PlainRun, RunFacts};
+use super::handover::{Begun, DueJob, HandedOut, PlainRun, RunFacts};
 use super::state::{Body, Other, ShardState, TakenWork, TimerState};
 use super::work::{ShardWork, SlabWork};
-use crate::job::{After, Dispatch, Ending, Id, Info, RareState, Turn};
-use crate::observe::Distributions;
+use crate::job::{Dispatch, Ending, Id, JobState, Turn};
 use crate::time::{Clock, Moment};
 use std::sync::Arc;
 use wheelhouse_core::{Expired, Tick};
@@ -106,22 +105,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Some((Id::new(slot.number, index, shard), slot.deadline, body))
     }
 
-    /// Ends the run of a plain job and so the job, and hands it in.
-    #[inline]
-    pub(crate) fn end_plain(&mut self, id: Id, deadline: Moment, started: Moment, ended: Moment) {
-        self.measure(deadline, started, ended);
-        let slot = self.slot(id);
-        debug_assert!(
-            slot.as_ref().is_some_and(|slot| slot.is_gone()),
-            "the run has taken its work, and its timer has fired"
-        );
-        if slot.is_some() {
-            self.slots.remove(id.index());
-            self.count_end(Ending::Finished);
-        }
-        self.hand_in(true);
-    }
-
     /// Handles the timer of a job, which was set to the tick `fired`. Returns `None` if there is
     /// nothing to run: the job is not due and its timer was started again, or it was deferred.
     fn fire(
@@ -141,19 +124,14 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             return None;
         }
         let job = slot.job_state().map(|job| &self.job_states[job]);
-        let ticks = job.map_or(self.ticks, |job| job.ticks);
         debug_assert!(
-            fired <= ticks.not_before(slot.deadline),
+            job.and_then(|job| job.repeat).is_some_and(|repeat| repeat.makes_up())
+                || fired <= job.map_or(self.ticks, |job| job.ticks).not_before(slot.deadline),
             "the timer of tick {fired} fired after {:?}",
             slot.deadline
         );
-        let mut handed_out = false;
-        if let Some(job) = job {
-            let goes = |rare: &RareState| rare.dispatch.is_async || rare.dispatch.group.is_some();
-            handed_out = job.rare.as_deref().is_some_and(goes);
-            if let Some(wall) = job.wall() {
-                slot.deadline = wall.estimated(clock);
-            }
+        if let Some(wall) = job.and_then(JobState::wall) {
+            slot.deadline = wall.estimated(clock);
         }
         // The job was moved to a later deadline. The timer is started again even if that has passed
         // too: jobs that are due between the two deadlines run first.
@@ -161,31 +139,38 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             self.restart_timer(index, now);
             return None;
         }
-        let wakes = matches!(slot.body, Body::Other(Other::Wake(..)));
         if self.is_paused_with_all(index) {
             self.slots[index].timer = TimerState::Off(None);
             self.deferred.push(id);
             return None;
         }
-        if wakes {
+        if matches!(self.slots[index].body, Body::Other(Other::Wake(..))) {
             return Some(self.wake(index, now));
         }
-        if on_leader && !handed_out || self.is_instant(index) {
-            self.runs.in_flight += 1;
+        self.runs.in_flight += 1;
+        if on_leader && !self.leaves_the_leader(index) || self.is_instant(index) {
             return Some(DueJob::Begun(self.begin(index, now, true)));
         }
+        Some(DueJob::HandedOut(self.hand_out(id)))
+    }
+
+    /// Hands out the run of a job whose timer has fired.
+    fn hand_out(&mut self, id: Id) -> HandedOut {
         let turn = self.next_turn();
-        let slot = &mut self.slots[index];
+        let slot = &mut self.slots[id.index()];
         slot.timer = TimerState::Off(Some(turn));
-        self.runs.in_flight += 1;
-        let (info, dispatch) = match slot.job_state().map(|job| &self.job_states[job]) {
-            Some(job) => {
-                let dispatch = job.rare.as_ref().map(|rare| rare.dispatch.clone());
-                (Some(Arc::clone(&job.info)), dispatch.unwrap_or_default())
-            }
-            None => (None, Dispatch::default()),
+        let Some(job) = slot.job_state().map(|job| &self.job_states[job]) else {
+            return HandedOut { id, turn, info: None, dispatch: Dispatch::default() };
         };
-        Some(DueJob::HandedOut(HandedOut { id, turn, info, dispatch }))
+        let dispatch = job.rare.as_ref().map(|rare| rare.dispatch.clone()).unwrap_or_default();
+        HandedOut { id, turn, info: Some(Arc::clone(&job.info)), dispatch }
+    }
+
+    /// Returns `true` if the runs of a job do not begin on the leading thread at once.
+    fn leaves_the_leader(&self, index: u32) -> bool {
+        let job = self.slots[index].job_state().map(|job| &self.job_states[job]);
+        let dispatch = job.and_then(|job| job.rare.as_deref()).map(|rare| &rare.dispatch);
+        dispatch.is_some_and(|dispatch| dispatch.is_async || dispatch.group.is_some())
     }
 
     fn is_instant(&self, index: u32) -> bool {
@@ -220,7 +205,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Some(begun)
     }
 
-    fn is_turn(&mut self, id: Id, turn: Turn) -> bool {
+    pub(super) fn is_turn(&mut self, id: Id, turn: Turn) -> bool {
         self.status(id) == Some(crate::job::Status::Pending)
             && self
                 .slot(id)
@@ -234,176 +219,59 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let slot = &mut self.slots[index];
         let (id, deadline) = (Id::new(slot.number, index, shard), slot.deadline);
         slot.timer = TimerState::Off(None);
+        self.runs.begun += 1;
         self.counts.runs += 1;
-        let Some(job) = slot.job_state() else {
+        let Some(key) = slot.job_state() else {
             let Body::Plain(work) = std::mem::replace(&mut slot.body, Body::Other(Other::Gone))
             else {
                 unreachable!("a plain job has a box of work until its run begins");
             };
-            self.runs.begun += 1;
             return Begun::plain(id, deadline, Some(work));
         };
-        let job = &mut self.job_states[job];
-        let asks_rule_only = job.take_passed();
-        self.counts.runs -= u64::from(asks_rule_only);
-        let (number, missed, extra) =
-            if asks_rule_only { (job.runs, 0, false) } else { job.count_run() };
-        let time = job.time_of_run(extra);
-        let (last, (attempt, is_retried)) = (!job.another_follows(), job.tries());
-        let frees_key = last && !is_retried;
+        let job = &mut self.job_states[key];
+        let (facts, is_retried) = facts_of_run(job, id, deadline);
+        self.counts.runs -= u64::from(facts.asks_rule_only);
+        self.counts.missed += facts.missed;
+        let frees_key = facts.last && !is_retried;
         let blocks = job.rare.as_ref().is_some_and(|rare| rare.dispatch.blocks);
-        let may_overlap = !last && job.may_overlap();
+        let may_overlap = !facts.last && job.may_overlap();
         // The `Info` is in other memory than the rest of the job, so a run that can do without does
         // not touch it.
         let info = (!on_leader || frees_key || may_overlap).then(|| Arc::clone(&job.info));
-        let fork = job.work().filter(|_| may_overlap).and_then(ShardWork::fork);
-        let next = fork.as_ref().and_then(|_| job.wait_for_next(deadline, now, now));
-        let paused = job.is_paused();
-        let (work, tick) = match (fork, next) {
-            (Some(fork), Some(next)) => {
-                slot.deadline = next;
-                (fork, Some(job.ticks.not_before(next)))
-            }
-            _ => (job.begin(), None),
-        };
-        if let Some(tick) = tick.filter(|_| !paused) {
-            self.start_timer(index, tick);
-        }
-        self.runs.begun += 1;
-        self.counts.missed += missed;
-        let facts =
-            RunFacts { id, deadline, time, number, missed, attempt, last, extra, asks_rule_only };
-        let overlaps = tick.is_some();
-        let work = Some(work);
+        let fork = if may_overlap { self.fork(index, now) } else { None };
+        let overlaps = fork.is_some();
+        let work = Some(fork.unwrap_or_else(|| self.job_states[key].begin()));
         Begun { facts, work, info, is_retried, frees_key, overlaps, blocks, watch: None }
     }
 
-    /// Ends a run, and hands it in if nothing is left to do.
-    pub(crate) fn end(&mut self, done: EndedRun<W>) -> Option<Cleanup<W>> {
-        let EndedRun { id, work, deadline, started, ended, overlaps, failed, asks_rule_only } =
-            done;
-        if !asks_rule_only {
-            self.measure(deadline, started, ended);
+    /// Lets a job wait for its next run while this one begins. Returns a copy of its work; `None`
+    /// if it has none, or if the next run is out of range.
+    fn fork(&mut self, index: u32, now: Moment) -> Option<Box<W>> {
+        let slot = &mut self.slots[index];
+        let job = &mut self.job_states[slot.job_state()?];
+        let fork = job.work().and_then(ShardWork::fork)?;
+        let next = job.wait_for_next(slot.deadline, now, now)?;
+        slot.deadline = next;
+        let (mut tick, paused) = (job.ticks.not_before(next), job.is_paused());
+        if job.repeat.is_some_and(|repeat| repeat.makes_up()) {
+            // How long this run takes is not known yet: see `wait_again`.
+            tick = tick.max(self.ticks.reached(now));
         }
-        let (work, info) = if overlaps {
-            (work, None)
-        } else {
-            self.end_of_job(id, work, (deadline, started, ended), failed)
-        };
-        if work.is_none() && info.is_none() {
-            self.hand_in(true);
-            return None;
+        if !paused {
+            self.start_timer(index, tick);
         }
-        Some(Cleanup { work, info })
+        Some(fork)
     }
+}
 
-    /// Lets the job wait for its next run, or ends it. Then its work, and the info with its key,
-    /// are returned.
-    fn end_of_job(
-        &mut self,
-        id: Id,
-        work: Option<Box<W>>,
-        (deadline, started, ended): (Moment, Moment, Moment),
-        failed: bool,
-    ) -> (Option<Box<W>>, Option<Arc<Info>>) {
-        let stage = self.stage;
-        let Some(slot) = self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number)
-        else {
-            debug_assert!(false, "the job of a run in progress was removed");
-            return (work, None);
-        };
-        debug_assert!(
-            matches!(slot.timer, TimerState::Off(None)),
-            "a job that is running has no timer"
-        );
-        let Some(job) = slot.job_state() else {
-            debug_assert!(slot.is_gone(), "the run has taken its work");
-            self.take(id.index(), Ending::Finished);
-            return (work, None);
-        };
-        let job = &mut self.job_states[job];
-        debug_assert!(job.is_running(), "a run ends once");
-        let follows = job.another_follows();
-        let again = job.try_again(failed, ended).filter(|_| work.is_some());
-        let after = job.after();
-        let ending = match after {
-            After::End(ending) => Err(ending),
-            _ if !follows && again.is_none() => Err(Ending::Finished),
-            _ if stage.is_over() => Err(Ending::Stopped),
-            _ => {
-                let next = match follows {
-                    true if after == After::Moved => Some(slot.deadline),
-                    true => job.wait_for_next(deadline, started, ended),
-                    false => None,
-                };
-                let next = again.map(|again| job.first_of(again, next)).or(next);
-                next.ok_or(Ending::Finished)
-            }
-        };
-        debug_assert!(work.is_some() || ending.is_err(), "work that runs again was not put back");
-        match (ending, work) {
-            (Ok(next), Some(work)) => {
-                let moved = after == After::Moved || again.is_some();
-                job.wait(work);
-                slot.deadline = next;
-                let check_by = job.wall().map_or(next, |wall| wall.check_by(next, ended));
-                let tick = job.ticks.not_before(check_by);
-                // A job that moves itself to the present, or is retried at once, is for the next
-                // poll.
-                if job.is_paused() {
-                    // No timer until it is resumed.
-                } else if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
-                    self.fenced.push(id);
-                } else {
-                    self.start_timer(id.index(), tick);
-                }
-                (None, None)
-            }
-            (ending, work) => {
-                let taken = self.take(id.index(), ending.err().unwrap_or(Ending::Finished));
-                (work, taken.info)
-            }
-        }
-    }
-
-    /// Handles a run that was dropped before it began. A periodic job continues, any other is over.
-    /// `None` if the turn was over already.
-    pub(crate) fn abandon(&mut self, id: Id, turn: Turn, now: Moment) -> Option<Cleanup<W>> {
-        if !self.is_turn(id, turn) {
-            return None;
-        }
-        self.runs.begun += 1;
-        self.counts.abandoned += 1;
-        let slot = &mut self.slots[id.index()];
-        // The turn is over. A paused job has no timer until it is resumed.
-        slot.timer = TimerState::Off(None);
-        let deadline = slot.deadline;
-        let job = slot.job_state().map(|job| &mut self.job_states[job]);
-        let Some(job) = job.filter(|job| job.repeat.is_some()) else {
-            let taken = self.take(id.index(), Ending::Cancelled);
-            let Some(TakenWork::Work(work)) = taken.work else {
-                unreachable!("a run that was handed out and has not begun has a box of work");
-            };
-            return Some(Cleanup { work: Some(work), info: taken.info });
-        };
-        job.end_exception();
-        let work = job.begin();
-        let (work, info) = self.end_of_job(id, Some(work), (deadline, now, now), false);
-        Some(Cleanup { work, info })
-    }
-
-    /// Counts a run that was handed out as over, however it ended.
-    pub(crate) fn hand_in(&mut self, begun: bool) {
-        self.runs.in_flight -= 1;
-        self.runs.begun -= usize::from(begun);
-        debug_assert!(self.runs.begun <= self.runs.in_flight, "{:?}", self.runs);
-    }
-
-    #[inline]
-    fn measure(&mut self, deadline: Moment, started: Moment, ended: Moment) {
-        let between = |a: Moment, b: Moment| b.as_nanos().saturating_sub(a.as_nanos());
-        let distributions =
-            self.distributions.get_or_insert_with(|| Box::new(Distributions::new()));
-        distributions.record(between(deadline, started), between(started, ended));
-    }
+/// The properties of a run that begins, and `true` if it is retried should it fail.
+fn facts_of_run<W: ?Sized>(job: &mut JobState<W>, id: Id, deadline: Moment) -> (RunFacts, bool) {
+    let asks_rule_only = job.take_passed();
+    let (number, missed, extra) =
+        if asks_rule_only { (job.runs, 0, false) } else { job.count_run() };
+    let time = job.time_of_run(extra);
+    let (last, (attempt, is_retried)) = (!job.another_follows(), job.tries());
+    let facts =
+        RunFacts { id, deadline, time, number, missed, attempt, last, extra, asks_rule_only };
+    (facts, is_retried)
 }

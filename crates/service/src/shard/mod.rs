@@ -12,6 +12,7 @@ mod arena;
 mod change;
 mod due;
 mod dyn_timer;
+mod end;
 mod handover;
 mod keys;
 mod pause;
@@ -363,9 +364,18 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         (first.0 <= by && first.0 != Tick::MAX).then_some((first.1, second.min(by)))
     }
 
-    /// Updates the next tick of each shard.
+    /// Updates the next tick of each shard, and releases memory where few jobs are left: a driver
+    /// that finds nothing due does not look into the shards.
     pub(crate) fn find_next(&self) {
-        self.with_all(ShardState::find_next);
+        for shard in 0..self.count() as u32 {
+            let spacious = self.with(shard, |state| {
+                state.find_next();
+                state.is_spacious()
+            });
+            if spacious {
+                self.shrink(shard);
+            }
+        }
     }
 
     /// When something is due first, if anything is: see [`find_next`](Self::find_next).

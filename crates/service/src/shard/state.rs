@@ -370,10 +370,14 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(super) fn fires_by(&self, index: u32, moment: Moment) -> bool {
         let slot = &self.slots[index];
         let TimerState::Wheel(timer) = slot.timer else { return true };
-        let ticks = slot.job_state().map_or(self.ticks, |job| self.job_states[job].ticks);
+        let job = slot.job_state().map(|job| &self.job_states[job]);
+        let ticks = job.map_or(self.ticks, |job| job.ticks);
+        // A run that makes up for a missed period may be deferred: see `wait_again`.
+        let may_be_later = job.and_then(|job| job.repeat).is_some_and(|repeat| repeat.makes_up());
         self.wheel.deadline(timer).is_some_and(|tick| {
             // The wake-up of a wheel that is late by design may be after the deadline of a timer.
-            (self.next <= tick || !self.own_wheel) && tick <= ticks.not_before(moment)
+            (self.next <= tick || !self.own_wheel)
+                && (may_be_later || tick <= ticks.not_before(moment))
         })
     }
 

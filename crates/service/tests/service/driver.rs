@@ -5,7 +5,7 @@ use crossbeam_channel::{bounded, unbounded};
 use std::thread;
 use std::time::Duration;
 use wheelhouse_service::future::DelayQueue;
-use wheelhouse_service::{Handle, ManualClock, Missed, Moment, Run, Service, Stop};
+use wheelhouse_service::{Clock, Handle, ManualClock, Missed, Moment, Run, Service, Stop};
 
 /// A service with two threads, of which one is occupied until the third value is dropped.
 fn occupied() -> (Service, Handle, BlockedJob) {
@@ -92,4 +92,36 @@ fn what_is_scheduled_while_a_stall_is_made_up_for_is_taken_in_meanwhile() {
     clock.advance(Duration::from_secs(100));
     let seen = arrives(&seen);
     assert!((10..1_000).contains(&seen), "after {seen} runs");
+}
+
+/// The number of runs of a job each 10 ms, on the same thread as a job with a period of 50 us whose
+/// 300 runs take 2 ms each.
+fn runs_beside_overload(missed: Missed, overlapping: bool) -> u64 {
+    let clock = ManualClock::new();
+    let service = Service::builder().workers(1).clock(clock.clone()).start().unwrap();
+    let (timers, (sender, over)) = (service.handle(), bounded(1));
+    let other = timers.every(ms(10)).run(|_| ()).unwrap();
+    let time = clock.clone();
+    let slow = move |run: &Run<'_>| {
+        time.advance(ms(2));
+        if run.is_last() {
+            sender.send(time.now()).unwrap();
+        }
+    };
+    let plan = timers.every(Duration::from_micros(50)).missed(missed).times(300);
+    if overlapping { plan.run_overlapping(slow) } else { plan.run(slow) }.unwrap();
+    clock.advance(Duration::from_micros(50));
+    assert_eq!(arrives(&over), Moment::from_nanos(600_050_000));
+    drop(service.stop(Stop::Wait));
+    other.runs()
+}
+
+#[test]
+fn a_periodic_job_in_overload_starves_no_other_job() {
+    for missed in [Missed::Once, Missed::Burst, Missed::Skip, Missed::Delay] {
+        for overlapping in [false, true] {
+            let runs = runs_beside_overload(missed, overlapping);
+            assert!((58..=60).contains(&runs), "{missed:?}, {overlapping}: {runs} runs in 600 ms");
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
-use wheelhouse_service::{Clock, Handle, JobHandle, Moment, MonotonicClock, Service, Stop};
+use wheelhouse_service::{Clock, Handle, JobHandle, Moment, MonotonicClock, Run, Service, Stop};
 
 /// Numbers of jobs around the points at which arrays double: the arrays of service and backend are
 /// full with the first number and have just doubled with the second, and the third is one more than
@@ -291,6 +291,79 @@ fn after_a_storm_compact_gives_memory_back() {
 }
 
 #[test]
+fn after_a_storm_memory_is_given_back_before_the_scheduler_sleeps() {
+    after_a_storm(|rig| _ = rig.scheduler.next_wakeup());
+}
+
+#[test]
 fn after_a_storm_memory_is_given_back_when_the_scheduler_looks() {
     after_a_storm(|rig| _ = rig.play(811));
+}
+
+/// The bytes of this process that are in memory, of those that it may change.
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
+}
+
+/// The bytes in memory and the bytes allocated, since `before`, which the action has added.
+fn growth(action: impl FnOnce()) -> (isize, i64) {
+    let before = resident();
+    let counted = measure(action).bytes_current;
+    (resident() as isize - before as isize, counted)
+}
+
+#[test]
+#[ignore = "prints figures for DECISIONS.md; run it alone, on Linux"]
+fn prints_the_resident_bytes_of_a_job() {
+    const JOBS: usize = 1_000_000;
+    let rig = Rig::new();
+    let print = |closure: &str, (resident, counted): (isize, i64)| {
+        let [resident, counted] = [resident as f64, counted as f64].map(|it| it / JOBS as f64);
+        println!("{closure}: {counted:.1} bytes counted, {resident:.1} resident");
+    };
+    let far = |n| rig.timers.after(HOUR + ms(n as u64));
+    print("no closure", growth(|| (0..JOBS).for_each(|n| drop(far(n).run(|_| ()).unwrap()))));
+    let rig = Rig::new();
+    let far = |n| rig.timers.after(HOUR + ms(n as u64));
+    let schedule = |n| {
+        let held = [n, n];
+        drop(far(n).run(move |_| assert!(held[0] == held[1])).unwrap());
+    };
+    print("16 bytes", growth(|| (0..JOBS).for_each(schedule)));
+}
+
+/// Schedules and cancels five million jobs, and prints what is left before and after `end`.
+fn print_a_storm(end: impl FnOnce(&mut Rig)) {
+    const JOBS: usize = 5_000_000;
+    let mut rig = Rig::new();
+    let before = resident();
+    let (mut during, mut left) = (0, 0);
+    let counted = measure(|| {
+        let held = |n: usize| move |_: &Run<'_>| assert!(n < JOBS);
+        let mut jobs = Vec::with_capacity(JOBS);
+        jobs.extend((0..JOBS).map(|n| rig.timers.after(HOUR).run(held(n)).unwrap()));
+        during = resident() - before;
+        jobs.into_iter().for_each(|job| drop(job.cancel().unwrap()));
+        left = resident() - before;
+    });
+    let after = growth(|| end(&mut rig));
+    let kept = (resident() as isize - before as isize, counted.bytes_current + after.1);
+    let mb = |bytes: i64| bytes as f64 / 1e6;
+    println!("resident with all jobs and their handles: {:.1} MB", mb(during as i64));
+    println!("cancelled: {:.1} MB, counted {:.1} MB", mb(left as i64), mb(counted.bytes_current));
+    println!("after the end: {:.1} MB, counted {:.1} MB", mb(kept.0 as i64), mb(kept.1));
+}
+
+#[test]
+#[ignore = "prints figures for DECISIONS.md; run it alone, on Linux"]
+fn prints_what_a_storm_leaves_until_compact() {
+    print_a_storm(|rig| rig.timers.compact());
+}
+
+#[test]
+#[ignore = "prints figures for DECISIONS.md; run it alone, on Linux"]
+fn prints_what_a_storm_leaves_when_the_scheduler_is_idle() {
+    print_a_storm(|rig| _ = rig.scheduler.next_wakeup());
 }

@@ -101,8 +101,9 @@ impl Member {
         }
         let mean = pool.mean();
         let is_slow = mean > SLOW || (mean > SLOW_WHEN_BEHIND && lateness > PATIENCE);
-        if (blocks || is_slow) && pool.give_away(word) {
-            self.leads.set(false);
+        if blocks || is_slow {
+            // This thread finds that it has lost the lead when the run ends.
+            pool.give_away(word);
         } else if pool.next_check.load(Ordering::SeqCst) > at + PATIENCE_MICROS {
             pool.wake_standby();
         }

@@ -193,16 +193,14 @@ impl Pool {
         self.standby.store(standby, Ordering::SeqCst);
     }
 
-    /// Gives the lead from the thread that is in this run to the standby. Returns `false` if there
-    /// is no standby: then that thread keeps the lead.
-    fn give_away(&self, run: u64) -> bool {
+    /// Gives the lead from the thread that is in this run to the standby. If there is none, that
+    /// thread keeps the lead. A thread that becomes the standby after this finds the run.
+    fn give_away(&self, run: u64) {
         let mut roles = self.roles.lock();
-        let stands_by = roles.standby.is_some();
         // The standby may have taken the lead already.
-        if stands_by && self.end_run(run) {
+        if roles.standby.is_some() && self.end_run(run) {
             self.promote(&mut roles);
         }
-        stands_by
     }
 
     /// Takes the lead for the standby from the leader, if that is still in this run. All of that is

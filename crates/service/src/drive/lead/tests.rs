@@ -60,3 +60,16 @@ fn a_run_that_holds_up_others_is_counted_if_no_thread_stands_by() {
     members[0].come_back(1_100_000);
     assert_eq!(delayed_others(), Some(1), "it is not late yet");
 }
+
+/// A thread that was the standby until now may still be about to store the time of its check. The
+/// next standby, which may sleep already, would not be woken in time.
+#[test]
+fn only_the_standby_stores_when_it_checks_next() {
+    let members = members(3);
+    members[0].begin(0, Duration::ZERO, true);
+    assert_eq!(roles(&members), [Role::Idle, Role::Lead, Role::StandBy]);
+    let pool = members[0].others().unwrap();
+    assert!(pool.set_next_check(NEVER, 2));
+    assert!(!pool.set_next_check(5, 1));
+    assert_eq!(pool.next_check.load(Ordering::Relaxed), NEVER);
+}
