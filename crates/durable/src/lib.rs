@@ -38,7 +38,8 @@
 //!   for it. That change counts the attempt. Until then the job can be cancelled, moved and
 //!   replaced.
 //! * The **committer** is one thread. Changes that arrive while it commits form the next batch, so
-//!   one sync serves many callers. Wait for a [`Commit`] in a thread, or await it.
+//!   one sync serves many callers. Wait for a [`Commit`] in a thread, or await it. A caller that
+//!   waits commits on its own thread if the committer has nothing to do.
 //! * The **claimer** is one thread. It leases due jobs, no more than may be in flight, and learns
 //!   the time of the next claim. That time and the renewals of leases are in the wheel of the
 //!   claimer's [`Scheduler`](wheelhouse_service::Scheduler); the jobs are not.
@@ -67,7 +68,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | schedule, cancel, refresh | an entry in a batch, and a commit that all waiting callers share |
+//! | schedule, cancel, refresh | a commit, alone or shared by all callers that wait, and an entry in its batch |
 //! | a run | its share of a claim and of two commits (begin and end), with an allocation for each |
 //! | nothing due | each second one claim (closures and futures: one each), and one lookup for each kind (is it paused?) |
 //! | memory | jobs in flight and changes not yet committed; not the pending jobs |

@@ -48,6 +48,7 @@ type Effect = (Retry, String);
 /// Makes a call whose first attempt fails, and whose second one succeeds.
 fn effect(
     session: &mut Session,
+    scope: Scope,
     fail: impl AsyncFn(&Client) -> Result<(), tokio_postgres::Error>,
 ) -> Effect {
     let (attempts, text) = (RefCell::new(Vec::new()), Cell::default());
@@ -63,7 +64,7 @@ fn effect(
         text.set(error.to_string());
         Err(error)
     };
-    let answer = session.run(Scope::Transaction, call);
+    let answer = session.run(scope, call);
     let attempts = attempts.into_inner();
     let how = match (&attempts[..], &answer) {
         ([_], Err(_)) => Retry::Never,
@@ -75,8 +76,12 @@ fn effect(
 }
 
 fn effect_of_code(session: &mut Session, code: &str) -> Effect {
+    effect_within(session, Scope::Transaction, code)
+}
+
+fn effect_within(session: &mut Session, scope: Scope, code: &str) -> Effect {
     let raise = format!("DO $$ BEGIN RAISE EXCEPTION 'raised' USING ERRCODE = '{code}'; END $$");
-    effect(session, async |client| client.batch_execute(&raise).await)
+    effect(session, scope, async |client| client.batch_execute(&raise).await)
 }
 
 #[test]
@@ -103,6 +108,23 @@ fn a_server_that_is_away_is_left_for_a_new_connection() {
     }
 }
 
+/// A statement that is its own commit may have been carried out when its connection ends. One that
+/// the server has refused was not.
+#[test]
+fn a_commit_of_one_statement_is_repeated_if_it_was_refused() {
+    let Some(mut session) = session() else { return };
+    for code in AWAY {
+        let (how, text) = effect_within(&mut session, Scope::Write, code);
+        let may_have_been_carried_out = code.starts_with("08") || code.starts_with("57P");
+        let right = if may_have_been_carried_out { Retry::Never } else { Retry::NewConnection };
+        assert_eq!(how, right, "{code}: {text}");
+    }
+    for code in CONFLICTS {
+        let (how, text) = effect_within(&mut session, Scope::Write, code);
+        assert_eq!(how, Retry::SameConnection, "{code}: {text}");
+    }
+}
+
 #[test]
 fn errors_that_last_are_told_at_once() {
     let Some(mut session) = session() else { return };
@@ -117,7 +139,7 @@ fn errors_that_last_are_told_at_once() {
 #[test]
 fn a_statement_of_changed_tables_is_repeated_on_a_new_connection() {
     let Some(mut session) = session() else { return };
-    let (how, text) = effect(&mut session, async |client| {
+    let (how, text) = effect(&mut session, Scope::Transaction, async |client| {
         client.batch_execute("CREATE TABLE public.orders (id text)").await?;
         let all = client.prepare("SELECT * FROM public.orders").await?;
         client.batch_execute("ALTER TABLE public.orders ADD COLUMN price integer").await?;

@@ -104,6 +104,14 @@ pub(crate) fn is_timeout(error: &StoreError) -> bool {
     error.is::<Timeout>() || code == Some(&SqlState::QUERY_CANCELED)
 }
 
+/// Returns `true` if the server has refused a statement, which has had no effect then. The other
+/// errors of a server that is away can follow the commit of the statement.
+pub(crate) fn was_refused(error: &StoreError) -> bool {
+    let StoreError::Unavailable(error) = error else { return false };
+    let code = error.downcast_ref().and_then(tokio_postgres::Error::code);
+    code.is_some_and(|code| !["08", "57P"].iter().any(|class| code.code().starts_with(class)))
+}
+
 /// How to repeat a transaction that has changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Retry {

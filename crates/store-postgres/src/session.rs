@@ -1,6 +1,6 @@
 //! A connection that reconnects after an error, and transactions that are repeated on it.
 
-use crate::error::{Retry, Timeout, retry, store_error};
+use crate::error::{Retry, Timeout, retry, store_error, was_refused};
 use crate::greeting::is_direct;
 use crate::index::Index;
 use crate::listen::{Listener, listen};
@@ -67,7 +67,9 @@ impl Open {
         }
         call.await.map_err(|error| match error {
             // The server may have carried it out before the connection broke.
-            StoreError::Unavailable(_) if scope == Scope::Write => Failed::Unknown(error),
+            StoreError::Unavailable(_) if scope == Scope::Write && !was_refused(&error) => {
+                Failed::Unknown(error)
+            }
             _ => Failed::Undone(error),
         })
     }

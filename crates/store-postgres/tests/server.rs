@@ -143,36 +143,44 @@ fn many_may_write_the_same_keys() {
     assert!(rows(&mut store) <= 10);
 }
 
-/// A transaction of the user moves a job while the store cancels it by one statement. The statement
-/// waits, finds that the row has changed, and is undone. Then the commit is repeated by the rules.
+/// Another transaction moves a job, or begins its run, while the store cancels it by one statement.
+/// The statement waits, finds that the row has changed, and is undone. Then the commit is repeated
+/// by the rules.
 #[test]
 fn a_row_that_changes_during_a_commit_of_one_statement_is_no_error() {
     let Some(url) = shared() else { return };
-    let queue = queue();
-    let mut store = PostgresStore::connect(&url, &queue).unwrap();
-    store.commit(&[put("a", 1_000_000), put("b", 1_000_000)]).unwrap();
-    std::thread::scope(|scope| {
-        run(async {
-            let (mut shop, watch) = (connect(&url).await, connect(&url).await);
-            let transaction = shop.transaction().await.unwrap();
-            let own = transaction.query_one("SELECT pg_backend_pid()", &[]).await.unwrap();
-            let own: i32 = own.get(0);
-            let later = Change::Move { key: key("b"), when: When::After(Duration::from_secs(9)) };
-            assert_eq!(commit_in(&transaction, &queue, &[later]).await.unwrap(), [Outcome::Done]);
-            let cancels = ["a", "b"].map(|name| Change::Cancel { key: key(name) });
-            let store = &mut store;
-            let cancelled = scope.spawn(move || store.commit(&cancels));
-            let blocked = "SELECT count(*) FROM pg_stat_activity
-                WHERE $1 = ANY (pg_blocking_pids(pid))";
-            while watch.query_one(blocked, &[&own]).await.unwrap().get::<_, i64>(0) == 0 {
-                tokio::task::yield_now().await;
-            }
-            transaction.commit().await.unwrap();
-            let outcomes = cancelled.join().unwrap().expect("a commit succeeds");
-            assert_eq!(outcomes, [Outcome::Cancelled; 2]);
+    for (change, outcome) in [
+        ("due = due + 9000, visible_at = visible_at + 9000", Outcome::Cancelled),
+        ("state = 1, attempt = 1, token = 7, until = visible_at + 9000", Outcome::Running),
+    ] {
+        let queue = queue();
+        let mut store = PostgresStore::connect(&url, &queue).unwrap();
+        store.commit(&[put("a", 1_000_000), put("b", 1_000_000)]).unwrap();
+        std::thread::scope(|scope| {
+            run(async {
+                let (mut shop, watch) = (connect(&url).await, connect(&url).await);
+                let transaction = shop.transaction().await.unwrap();
+                let own = transaction.query_one("SELECT pg_backend_pid()", &[]).await.unwrap();
+                let own: i32 = own.get(0);
+                let sql = format!(
+                    "UPDATE wheelhouse.job SET {change} WHERE queue = '{queue}' AND key = 'b'"
+                );
+                assert_eq!(transaction.execute(&sql, &[]).await.unwrap(), 1);
+                let cancels = ["a", "b"].map(|name| Change::Cancel { key: key(name) });
+                let store = &mut store;
+                let cancelled = scope.spawn(move || store.commit(&cancels));
+                let blocked = "SELECT count(*) FROM pg_stat_activity
+                    WHERE $1 = ANY (pg_blocking_pids(pid))";
+                while watch.query_one(blocked, &[&own]).await.unwrap().get::<_, i64>(0) == 0 {
+                    tokio::task::yield_now().await;
+                }
+                transaction.commit().await.unwrap();
+                let outcomes = cancelled.join().unwrap().expect("a commit succeeds");
+                assert_eq!(outcomes, [Outcome::Cancelled, outcome]);
+            });
         });
-    });
-    assert_eq!(rows(&mut store), 0);
+        assert_eq!(rows(&mut store), usize::from(outcome == Outcome::Running));
+    }
 }
 
 /// Another program claims the job that the transaction saw as the first, and does not see the job

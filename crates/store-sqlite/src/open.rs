@@ -9,6 +9,7 @@ use crate::reserve::{Reserve, is_full};
 use crate::schema::{self, Owner};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use std::cell::Cell;
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -28,8 +29,15 @@ const RETRY: Duration = Duration::from_millis(1);
 /// the lock again within a millisecond, so the longer another has waited, the less likely it is to
 /// find the lock free. With equal and short pauses, all processes get their share.
 fn wait_for_writer(tries: i32) -> bool {
+    thread_local! {
+        /// When the call of this thread that waits has begun to wait.
+        static BEGUN: Cell<Option<Instant>> = const { Cell::new(None) };
+    }
+    if tries == 0 {
+        BEGUN.set(Some(Instant::now()));
+    }
     thread::sleep(RETRY);
-    RETRY * (tries.unsigned_abs() + 1) < BUSY
+    BEGUN.get().is_some_and(|begun| begun.elapsed() < BUSY)
 }
 
 /// The bounds of the journal's length, in pages of 4 KiB, at which a commit copies it into the

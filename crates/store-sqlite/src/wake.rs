@@ -27,7 +27,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 use std::fs::File;
-use std::io::{self, PipeReader, PipeWriter};
+use std::io::{self, PipeReader, PipeWriter, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -62,7 +62,15 @@ pub(crate) fn announce(journal: &Path) {
 }
 
 /// A thread that calls a waker at each signal of another store. It ends after this value.
-pub(crate) struct Watcher(#[expect(dead_code, reason = "its end is the signal")] PipeWriter);
+pub(crate) struct Watcher(PipeWriter);
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        // The end of the pipe is not enough: a child that was forked may keep a copy of it. If the
+        // write fails, the thread has ended.
+        _ = (&self.0).write(&[0]);
+    }
+}
 
 struct Watch {
     inotify: OwnedFd,

@@ -214,11 +214,14 @@ impl Claimer {
         }
         if told.contains(&Message::LookForKinds) {
             self.look_for_kinds();
-            self.forget_dead();
         }
         let is_new = told.contains(&Message::Watch) && self.look_for_pauses();
         if is_new || told.contains(&Message::Ask) {
             self.ask();
+        }
+        // After the claim, since it may read many dead letters.
+        if told.contains(&Message::LookForKinds) {
+            self.forget_dead();
         }
         true
     }
@@ -372,18 +375,22 @@ impl Claimer {
             true => Ok(Vec::new()),
             false => carry_out(&shared.reporter, &mut **store, &changes),
         };
+        // Taken before a committer can begin later jobs by this connection.
+        let order = shared.waiting.keep_order();
         // Released before observers are called: they may use the store.
         drop(store);
-        ready.submit();
         match committed {
             Ok(outcomes) => {
                 tasks.into_iter().zip(outcomes).for_each(|(task, outcome)| task.tell(outcome));
+                drop(order);
             }
             Err(error) => {
+                drop(order);
                 shared.reporter.report_failure(&error);
                 tasks.into_iter().zip(changes).for_each(|(task, change)| task.submit(change));
             }
         }
+        ready.submit();
     }
 }
 

@@ -21,7 +21,7 @@ use super::pace::Paces;
 use super::work::{Step, Task};
 use crate::handlers::Lane;
 use crate::store::Change;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
@@ -33,6 +33,8 @@ pub(super) const AHEAD: u64 = 1_000_000;
 /// See the [module](self). All shards share one, since they share the workers.
 pub(crate) struct Waiting {
     inner: Mutex<Inner>,
+    /// Held by a thread that hands begun runs to the workers.
+    order: Mutex<()>,
     /// Notified when each run that has begun has ended.
     idle: Condvar,
     /// The workers. `None` in a program without handlers.
@@ -68,7 +70,15 @@ impl Inner {
 
 impl Waiting {
     pub(crate) fn new(service: Option<Handle>, at_once: [usize; 2], paces: Arc<Paces>) -> Self {
-        Self { inner: Mutex::default(), idle: Condvar::new(), service, at_once, paces }
+        let (inner, order, idle) = (Mutex::default(), Mutex::default(), Condvar::new());
+        Self { inner, order, idle, service, at_once, paces }
+    }
+
+    /// Keeps other threads from handing begun runs to the workers until the guard is dropped. Both
+    /// a claimer and a committer begin runs. Without this, the first run of a claimer could end,
+    /// and a committer begin the next job that waits, before the claimer hands over its second run.
+    pub(crate) fn keep_order(&self) -> MutexGuard<'_, ()> {
+        self.order.lock()
     }
 
     /// The workers.

@@ -19,11 +19,21 @@ pub(crate) fn commit_alone<R: Receives>(
     reporter: &Reporter,
     change: &Change,
 ) -> Option<Result<Outcome, Error>> {
-    let _turn = queue.lead()?;
-    let outcomes = try_commit(store, reporter, std::slice::from_ref(change));
+    let turn = queue.lead()?;
+    let outcomes = carry_out(reporter, &mut **store.lock(), std::slice::from_ref(change));
+    // A callback for events may wait for the committer.
+    drop(turn);
     let outcome = outcomes.map(|outcomes| outcomes[0]);
-    outcome.iter().for_each(|outcome| count_change(reporter, change, *outcome));
-    Some(outcome.map_err(|error| Error::Store(Arc::new(error))))
+    Some(match outcome {
+        Ok(outcome) => {
+            count_change(reporter, change, outcome);
+            Ok(outcome)
+        }
+        Err(error) => {
+            reporter.report_failure(&error);
+            Err(Error::Store(Arc::new(error)))
+        }
+    })
 }
 
 /// Commits changes of a caller on its own thread, all or none, without waiting for others.

@@ -153,7 +153,10 @@ fn tell(shared: &Shared, change: &Change, then: Recipient, outcome: Outcome) {
         Recipient::Tell(promise) => promise.keep(Ok(outcome)),
         Recipient::Ended(ended) => ended.tell(&shared.reporter, outcome),
         Recipient::Renewed(renewed) => renewed.tell(&shared.reporter, outcome),
-        Recipient::Begun(task) => task.tell(outcome),
+        Recipient::Begun(task) => {
+            let _order = shared.waiting.keep_order();
+            task.tell(outcome);
+        }
         Recipient::Forgotten if outcome == Outcome::Done => count(&counts.forgotten),
         Recipient::Forgotten => {}
     }

@@ -102,6 +102,9 @@ pub(crate) struct Queue<R> {
     work: Condvar,
     /// Notified when a batch was taken out, or the queue was closed.
     room: Condvar,
+    /// The process that the connection belongs to. A child that was forked shares it, and must not
+    /// write to it.
+    process: u32,
 }
 
 impl<R> Default for Queue<R> {
@@ -109,7 +112,8 @@ impl<R> Default for Queue<R> {
         let (first, waiting, last) = (Batch::default(), Batch::default(), Batch::default());
         let (closed, over, busy, led, crowded) = (false, false, false, false, false);
         let inner = Inner { first, waiting, last, closed, over, busy, led, crowded };
-        Self { inner: Mutex::new(inner), work: Condvar::new(), room: Condvar::new() }
+        let (inner, process) = (Mutex::new(inner), std::process::id());
+        Self { inner, work: Condvar::new(), room: Condvar::new(), process }
     }
 }
 
@@ -142,14 +146,22 @@ impl<R: Receives> Queue<R> {
     /// hand-overs between threads, which take longer than a commit on a fast disk. `None` if a
     /// commit is under way, or changes wait for the committer. Then the change joins the next
     /// batch. Also `None` if several changes shared the last batch: a commit of this one alone
-    /// would delay those that come next.
+    /// would delay those that come next. `None` in a child that was forked, too.
     pub(crate) fn lead(&self) -> Option<Turn<'_, R>> {
+        if self.is_forked() {
+            return None;
+        }
         let mut inner = self.inner.lock();
         let is_free = !inner.busy && !inner.led && !inner.crowded && !inner.closed;
         let leads = is_free && inner.is_empty();
         inner.led |= leads;
         // Not `then_some`: a turn that is not handed out would be dropped, and end that of another.
         leads.then(|| Turn(self))
+    }
+
+    /// Returns `true` in a child process, which has none of the threads.
+    pub(crate) fn is_forked(&self) -> bool {
+        std::process::id() != self.process
     }
 
     /// Like [`put`](Self::put), for callers: blocks while the queue is full.

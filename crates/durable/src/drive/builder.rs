@@ -246,8 +246,9 @@ impl Builder {
         self
     }
 
-    /// Sets a callback for failures that no call can return. The threads that commit, claim and run
-    /// call it, so it should return soon, and must not wait for a commit.
+    /// Sets a callback for failures that no call can return, and for failed commits. The threads
+    /// that commit, claim, run and schedule call it, so it should return soon. It must not wait for
+    /// a commit, nor for a lock that is held while a job is scheduled.
     pub fn on_event(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
         self

@@ -145,7 +145,7 @@ impl Timers {
             }
         }
         let Some(shard) = shard else { return Ok(Vec::new()) };
-        if shard.queue_of_changes.is_closed() {
+        if shard.queue_of_changes.is_closed() || shard.queue_of_changes.is_forked() {
             return Err(Error::Stopped);
         }
         let outcomes = commit_together(&shard.store, &shard.reporter, &changes)?;

@@ -64,9 +64,9 @@ impl<W: ?Sized> Slot<W> {
 /// The timer of a job.
 #[derive(Clone, Copy)]
 pub(super) enum TimerState {
-    /// The timer in the wheel. It never fires after the tick of the job's deadline. It fires
-    /// earlier if the job was moved to a later deadline, or if the wall clock must be checked. Then
-    /// it is started again.
+    /// The timer in the wheel. It never fires after the tick of the job's deadline, or of the
+    /// present if the job cannot catch up with its schedule. It fires earlier if the job was moved
+    /// to a later deadline, or if the wall clock must be checked. Then it is started again.
     Wheel(TimerId),
     /// No timer. If there is a turn, the run is due, and begins with that turn.
     Off(Option<Turn>),

@@ -5,7 +5,8 @@ WITH clock AS MATERIALIZED (
     SELECT coalesce($2::bigint * 1000,
         floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros
 ), held AS MATERIALIZED (
-    SELECT found.ctid, coalesce(at, least((micros + 999) / 1000 + delay, 9007199254740991)) AS due
+    SELECT found.ctid, coalesce(at, CASE WHEN delay = 0 THEN micros / 1000
+        ELSE least((micros + 999) / 1000 + delay, 9007199254740991) END) AS due
     FROM clock, unnest($3::bytea[], $4::bigint[], $5::bigint[]) AS its (key, at, delay), LATERAL (
         SELECT ctid FROM wheelhouse.job
         WHERE queue = $1 AND job.key = its.key AND state = 0 LIMIT 1
@@ -13,7 +14,8 @@ WITH clock AS MATERIALIZED (
 ), written AS (
     UPDATE wheelhouse.job SET due = held.due, visible_at = held.due, token = NULL, until = NULL
     FROM held
-    WHERE job.ctid = held.ctid AND (SELECT count(*) FROM held) = cardinality($3::bytea[])
+    WHERE job.ctid = held.ctid AND job.state = 0
+        AND (SELECT count(*) FROM held) = cardinality($3::bytea[])
     RETURNING kind, visible_at
 ), told AS MATERIALIZED (
     SELECT pg_notify('wheelhouse', $1)
@@ -23,6 +25,7 @@ WITH clock AS MATERIALIZED (
         WHERE queue || '' = $1 AND job.kind = its.kind AND visible_at > micros / 1000
             AND visible_at < its.at
         LIMIT 1) IS NULL
+        OR clock_timestamp() - statement_timestamp() > interval '5 milliseconds'
     LIMIT 1
 )
 SELECT count(*) / CASE WHEN count(*) IN (0, cardinality($3::bytea[])) THEN 1 ELSE 0 END,

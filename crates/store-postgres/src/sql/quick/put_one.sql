@@ -10,11 +10,14 @@ INSERT INTO wheelhouse.job (queue, key, due, visible_at, occurrence, attempt, st
     payload, generation)
 SELECT $1, $3, due, due, 0, 0, 0, $6, $7, $8, nextval('wheelhouse.number')
 FROM (
-    SELECT coalesce($4, least((micros + 999) / 1000 + $5, 9007199254740991)) AS due FROM clock
+    SELECT coalesce($4, CASE WHEN $5 = 0 THEN micros / 1000
+        ELSE least((micros + 999) / 1000 + $5, 9007199254740991) END) AS due
+    FROM clock
 ) AS its
 ON CONFLICT (queue, key) DO NOTHING
 RETURNING 1::bigint, visible_at, CASE WHEN (
     SELECT other.visible_at FROM wheelhouse.job AS other, clock
     WHERE other.queue || '' = $1 AND other.kind = $6 AND other.visible_at > micros / 1000
         AND other.visible_at < job.visible_at
-    LIMIT 1) IS NULL THEN pg_notify('wheelhouse', $1) END IS NULL
+    LIMIT 1) IS NULL OR clock_timestamp() - statement_timestamp() > interval '5 milliseconds'
+    THEN pg_notify('wheelhouse', $1) END IS NULL
