@@ -1,5 +1,6 @@
 //! The plan of each statement, under missing, stale and wrong statistics.
 
+use crate::quick::{MOVE, PUT};
 use crate::settings::Builder;
 use crate::transaction::begin;
 use crate::{PostgresStore, statements::Parameter};
@@ -216,8 +217,8 @@ async fn check_quick(client: &Client, statistics: &str) {
     let one_put = vec![q, clock, key.clone(), number.clone(), number, text.clone(), text, key];
     let statements: [Statement<'_>; 5] = [
         (include_str!("sql/quick/put_one.sql"), one_put, ("job_turn", "Conflict Arbiter")),
-        (include_str!("sql/quick/put.sql"), puts, ("job_pkey|job_turn", "(key = ANY (")),
-        (include_str!("sql/quick/move.sql"), moves, both),
+        (PUT, puts, ("job_pkey|job_turn", "(key = ANY (")),
+        (MOVE, moves, both),
         (include_str!("sql/quick/begin.sql"), by_token.clone(), one),
         (include_str!("sql/quick/remove.sql"), by_token, one),
     ];

@@ -12,6 +12,14 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp, When};
 
+/// Inserts several jobs.
+pub(crate) const PUT: &str =
+    concat!(include_str!("sql/quick/put.sql"), include_str!("sql/quick/told.sql"));
+
+/// Moves jobs.
+pub(crate) const MOVE: &str =
+    concat!(include_str!("sql/quick/move.sql"), include_str!("sql/quick/told.sql"));
+
 /// Changes of one sort, of different keys.
 pub(crate) struct Quick<'c> {
     sort: Sort,
@@ -51,8 +59,8 @@ impl Sort {
     fn sql(self, count: usize) -> &'static str {
         match self {
             Self::Put if count == 1 => include_str!("sql/quick/put_one.sql"),
-            Self::Put => include_str!("sql/quick/put.sql"),
-            Self::Move => include_str!("sql/quick/move.sql"),
+            Self::Put => PUT,
+            Self::Move => MOVE,
             Self::Begin => include_str!("sql/quick/begin.sql"),
             Self::Ack | Self::Cancel => include_str!("sql/quick/remove.sql"),
         }

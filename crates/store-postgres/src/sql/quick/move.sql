@@ -1,6 +1,6 @@
 -- $1 queue, $2 a clock or null, $3 sorted keys, then the due time or the delay of each. Moves all
--- jobs and notifies, as set.sql and notify.sql do, if none of them has begun. Otherwise moves none.
--- See begin.sql. Returns the number of moved rows, and when the first of them is visible.
+-- jobs, as set.sql does, if none of them has begun. Otherwise moves none. See begin.sql. told.sql
+-- follows.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($2::bigint * 1000,
         floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros
@@ -17,17 +17,4 @@ WITH clock AS MATERIALIZED (
     WHERE job.ctid = held.ctid AND job.state = 0
         AND (SELECT count(*) FROM held) = cardinality($3::bytea[])
     RETURNING kind, visible_at
-), told AS MATERIALIZED (
-    SELECT pg_notify('wheelhouse', $1)
-    FROM (SELECT kind, min(visible_at) AS at FROM written GROUP BY kind) AS its, clock
-    WHERE (
-        SELECT visible_at FROM wheelhouse.job
-        WHERE queue || '' = $1 AND job.kind = its.kind AND visible_at > micros / 1000
-            AND visible_at < its.at
-        LIMIT 1) IS NULL
-        OR clock_timestamp() - statement_timestamp() > interval '5 milliseconds'
-    LIMIT 1
 )
-SELECT count(*) / CASE WHEN count(*) IN (0, cardinality($3::bytea[])) THEN 1 ELSE 0 END,
-    min(visible_at), (SELECT count(*) FROM told)
-FROM written
