@@ -1,13 +1,11 @@
 //! The checker of histories finds violations of each rule, and faulty stores.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+mod faulty;
+
+use faulty::{Fault, Faulty};
 use std::thread;
 use std::time::Duration;
-use wheelhouse_durable::store::{
-    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Store,
-    StoreError, Timestamp, Waker,
-};
+use wheelhouse_durable::store::{MemoryStore, StoreClock};
 use wheelhouse_store_conformance::history::{Begin, Checked, Event, Log, check, drain, play, read};
 
 fn call(what: &str, token: u64, at: u64) -> Event {
@@ -131,118 +129,10 @@ fn each_rule_is_checked() {
     refused(&[scheduled(&falling)], "do not grow");
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Fault {
-    None,
-    AckComparesNoTokens,
-    ClaimMovesNoVisibility,
-    LosesJobs,
-    LosesRetries,
-    LosesOccurrences,
-    ClaimBegins,
-    Early,
-}
-
-/// A store in memory with a fault.
-#[derive(Clone)]
-struct Faulty {
-    store: MemoryStore,
-    fault: Fault,
-    lost: Arc<AtomicBool>,
-}
-
-impl Store for Faulty {
-    fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
-        let mut changes = changes.to_vec();
-        for change in &mut changes {
-            if let (Fault::AckComparesNoTokens, Change::Ack { key, token, .. }) =
-                (self.fault, &mut *change)
-            {
-                let row = self.store.find(key)?;
-                row.and_then(|row| row.state.lease()).iter().for_each(|its| *token = its.token);
-            }
-            match (self.fault, &mut *change) {
-                (Fault::LosesRetries, Change::Retry { key, token, .. }) => {
-                    *change = Change::Ack { key: key.clone(), token: *token, again: None };
-                }
-                (Fault::LosesOccurrences, Change::Ack { again, .. }) => *again = None,
-                _ => {}
-            }
-        }
-        if self.fault == Fault::LosesJobs
-            && changes.len() > 1
-            && !self.lost.swap(true, Ordering::SeqCst)
-        {
-            return Ok(vec![Outcome::Done; changes.len()]);
-        }
-        self.store.commit(&changes)
-    }
-
-    fn claim(
-        &mut self,
-        kinds: &Kinds,
-        limit: ClaimLimit,
-        visibility: Duration,
-        into: &mut Vec<Leased>,
-    ) -> Result<Next, StoreError> {
-        let mut next = self.store.claim(kinds, limit, visibility, into)?;
-        if self.fault == Fault::ClaimMovesNoVisibility {
-            let visibility = Duration::ZERO;
-            let back = into.iter().map(|Leased { job, token, .. }| Change::Extend {
-                key: job.key.clone(),
-                token: *token,
-                visibility,
-            });
-            self.store.commit(&back.collect::<Vec<_>>())?;
-        }
-        if self.fault == Fault::ClaimBegins {
-            let begin = |leased: &Leased| Change::Begin {
-                key: leased.job.key.clone(),
-                token: leased.token,
-            };
-            self.store.commit(&into.iter().map(begin).collect::<Vec<_>>())?;
-        }
-        if self.fault == Fault::Early {
-            next.now = Timestamp::from_millis(next.now.as_millis() - 1_000);
-        }
-        Ok(next)
-    }
-
-    fn wake_by(&mut self, waker: Waker) {
-        self.store.wake_by(waker);
-    }
-
-    fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
-        self.store.find(key)
-    }
-
-    fn scan(
-        &mut self,
-        after: Option<&Key>,
-        max: usize,
-        each: &mut dyn FnMut(&Entry),
-    ) -> Result<(), StoreError> {
-        self.store.scan(after, max, each)
-    }
-
-    fn dead(
-        &mut self,
-        after: Option<u64>,
-        max: usize,
-        each: &mut dyn FnMut(&Dead),
-    ) -> Result<(), StoreError> {
-        self.store.dead(after, max, each)
-    }
-
-    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
-        self.store.kinds(each)
-    }
-}
-
 /// Runs four threads as processes on one store, and checks their logs.
 fn played(fault: Fault) -> Result<Checked, String> {
     let folder = tempfile::tempdir().unwrap();
-    let store = Faulty { store: MemoryStore::new(), fault, lost: Arc::default() };
+    let store = Faulty::new(MemoryStore::new(), fault, StoreClock::default());
     let path = |name: &str| folder.path().join(name);
     let names: Vec<String> = (0..4).map(|n| format!("p{n}")).collect();
     thread::scope(|scope| {

@@ -1,5 +1,8 @@
 //! A store in memory with a planted fault.
+#![expect(dead_code, reason = "each test plants some of the faults")]
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wheelhouse_durable::store::{
     Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Put,
@@ -23,26 +26,41 @@ pub(crate) enum Fault {
     OrderOfKeys,
     /// The second half of a large batch is not carried out.
     HalfABatch,
+    /// The first batch of several changes is not carried out.
+    LosesJobs,
+    /// A run that is to be retried ends the job.
+    LosesRetries,
+    /// A periodic job ends with its first occurrence.
+    LosesOccurrences,
+    /// A claim begins the runs.
+    ClaimBegins,
+    /// Jobs are handed out as a second before the present.
+    Early,
 }
 
-/// A store in memory with a fault.
+/// A store in memory with a fault. Clones share the store.
+#[derive(Clone)]
 pub(crate) struct Faulty {
     store: MemoryStore,
     fault: Fault,
     clock: StoreClock,
     /// Changes that were acknowledged and not carried out.
     pending: Vec<Change>,
+    /// A batch was lost.
+    lost: Arc<AtomicBool>,
 }
 
 impl Faulty {
     /// `clock` is that of the store.
     pub(crate) fn new(store: MemoryStore, fault: Fault, clock: StoreClock) -> Self {
-        Self { store, fault, clock, pending: Vec::new() }
+        Self { store, fault, clock, pending: Vec::new(), lost: Arc::default() }
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
-        let pending = std::mem::take(&mut self.pending);
-        self.store.commit(&pending).map(drop)
+        match std::mem::take(&mut self.pending) {
+            none if none.is_empty() => Ok(()),
+            pending => self.store.commit(&pending).map(drop),
+        }
     }
 
     fn newest_token(&mut self, change: &mut Change) -> Result<(), StoreError> {
@@ -61,6 +79,18 @@ impl Faulty {
     }
 }
 
+fn ack_retry(change: &mut Change) {
+    if let Change::Retry { key, token, .. } = change {
+        *change = Change::Ack { key: key.clone(), token: *token, again: None };
+    }
+}
+
+fn end_with_this_occurrence(change: &mut Change) {
+    if let Change::Ack { again, .. } = change {
+        *again = None;
+    }
+}
+
 impl Store for Faulty {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         self.flush()?;
@@ -76,6 +106,11 @@ impl Store for Faulty {
             Fault::ClockOfTheClient => {
                 changes.iter_mut().for_each(|change| self.by_own_clock(change));
             }
+            Fault::LosesJobs if changes.len() > 1 && !self.lost.swap(true, Ordering::SeqCst) => {
+                return Ok(vec![Outcome::Done; changes.len()]);
+            }
+            Fault::LosesRetries => changes.iter_mut().for_each(ack_retry),
+            Fault::LosesOccurrences => changes.iter_mut().for_each(end_with_this_occurrence),
             Fault::HalfABatch if changes.len() > 9 => {
                 let half = changes.len() / 2;
                 self.store.commit(&changes[..half])?;
@@ -99,7 +134,7 @@ impl Store for Faulty {
             Fault::ClaimIgnoresBytes => ClaimLimit::jobs(limit.jobs),
             _ => limit,
         };
-        let next = self.store.claim(kinds, limit, visibility, into)?;
+        let mut next = self.store.claim(kinds, limit, visibility, into)?;
         let new = &mut into[before..];
         match self.fault {
             Fault::ClaimMovesNoVisibility => {
@@ -109,6 +144,14 @@ impl Store for Faulty {
                 }
                 self.store.commit(&back)?;
             }
+            Fault::ClaimBegins => {
+                let begin = |Leased { job, token, .. }: &Leased| Change::Begin {
+                    key: job.key.clone(),
+                    token: *token,
+                };
+                self.store.commit(&new.iter().map(begin).collect::<Vec<_>>())?;
+            }
+            Fault::Early => next.now = Timestamp::from_millis(next.now.as_millis() - 1_000),
             Fault::OrderOfKeys => new.sort_by(|one, other| one.job.key.cmp(&other.job.key)),
             _ => {}
         }
