@@ -137,10 +137,19 @@ impl<T> Commit<T> {
     }
 
     fn answered(&self, outcome: Result<Outcome, Error>) -> Result<T, Error> {
-        #[cfg(feature = "sim")]
-        crate::simulated::told(&self.key, &outcome);
-        outcome.and_then(|outcome| (self.answer)(outcome, &self.key))
+        answer(outcome, &self.key, self.answer)
     }
+}
+
+/// Returns the answer of a call to its caller, by the outcome of its change.
+pub(crate) fn answer<T>(
+    outcome: Result<Outcome, Error>,
+    key: &Key,
+    answer: fn(Outcome, &Key) -> Result<T, Error>,
+) -> Result<T, Error> {
+    #[cfg(feature = "sim")]
+    crate::simulated::told(key, &outcome);
+    outcome.and_then(|outcome| answer(outcome, key))
 }
 
 impl<T> Future for Commit<T> {
