@@ -91,7 +91,9 @@ fn a_search_that_timed_out_is_not_repeated_at_once() {
         Ok(leased.into_iter().map(|its| its.job.key).collect::<Vec<_>>())
     };
     let error: StoreError = claim().unwrap_err();
-    assert!(error.to_string().contains("no answer within 3s"), "{error}");
+    // The server has the same timeout. Its answer comes first if this program was not scheduled.
+    let timed_out = ["no answer within 3s", "due to statement timeout"];
+    assert!(timed_out.iter().any(|text| error.to_string().contains(text)), "{error}");
     runtime.block_on(client.batch_execute("ROLLBACK")).unwrap();
     let put = |name: &str, when| {
         let (kind, key) = ("work/1".into(), Key::new(name).unwrap());

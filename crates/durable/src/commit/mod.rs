@@ -26,7 +26,7 @@ mod ticket;
 pub(crate) use direct::{SharedStore, carry_out, commit_alone, commit_together};
 pub(crate) use queue::{MOST_IN_BATCH, Queue, Rank, Receives};
 pub use ticket::Commit;
-pub(crate) use ticket::{Promise, answer};
+pub(crate) use ticket::{Promise, answered};
 
 use crate::Timers;
 use crate::claim::Recipient;

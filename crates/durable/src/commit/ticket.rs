@@ -137,12 +137,12 @@ impl<T> Commit<T> {
     }
 
     fn answered(&self, outcome: Result<Outcome, Error>) -> Result<T, Error> {
-        answer(outcome, &self.key, self.answer)
+        answered(outcome, &self.key, self.answer)
     }
 }
 
 /// Returns the answer of a call to its caller, by the outcome of its change.
-pub(crate) fn answer<T>(
+pub(crate) fn answered<T>(
     outcome: Result<Outcome, Error>,
     key: &Key,
     answer: fn(Outcome, &Key) -> Result<T, Error>,

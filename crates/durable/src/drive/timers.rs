@@ -3,7 +3,7 @@
 use super::Shared;
 use super::shard::shard_of;
 use crate::claim::Recipient;
-use crate::commit::{self, Commit, commit_alone, commit_together};
+use crate::commit::{Commit, answered, commit_alone, commit_together};
 use crate::error::Error;
 use crate::observe::Snapshot;
 use crate::plan::{Policy, Scheduled};
@@ -326,7 +326,7 @@ impl Timers {
         }
         let Shared { queue_of_changes, store, reporter, .. } = self.shard(key);
         match commit_alone(queue_of_changes, store, reporter, &change) {
-            Some(outcome) => commit::answer(outcome, key, answer),
+            Some(outcome) => answered(outcome, key, answer),
             None => self.submit(key, change, answer).wait(),
         }
     }
