@@ -148,6 +148,23 @@ fn crates_bring_as_many_others_as_the_page_says() {
     assert_eq!(named, existing, "each published crate has a row");
 }
 
+/// `cargo bench -- OPTIONS` passes the options to each library and program without `bench = false`,
+/// and those know none of them.
+#[test]
+fn only_benches_receive_the_options_of_a_bench() {
+    for package in packages() {
+        let targets = package["targets"].as_array().expect("an array").iter();
+        let kind = |target: &&Value| matches!(target["kind"][0].as_str(), Some("lib" | "bin"));
+        let path = package["manifest_path"].as_str().expect("a path");
+        let manifest = std::fs::read_to_string(path).expect("a manifest");
+        let sections = manifest
+            .split("\n[")
+            .filter(|its| its.starts_with("lib]") || its.starts_with("[bin]]"));
+        let without = sections.filter(|its| its.contains("\nbench = false")).count();
+        assert!(without >= targets.filter(kind).count(), "{path}: a target lacks `bench = false`");
+    }
+}
+
 /// What crates.io and docs.rs show, and what cargo needs, of each crate.
 #[test]
 fn published_crates_are_described() {

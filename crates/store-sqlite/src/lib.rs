@@ -63,10 +63,11 @@
 //! ```
 //!
 //! * **A batch is a transaction with one sync** of the journal (`synchronous = FULL`). Once
-//!   `commit` has returned, it survives a crash of the process and of the machine. A batch of
-//!   [`Begin`](Change::Begin) alone is written without a sync (`NORMAL`): it survives a crash of
-//!   the process. If the machine loses power before the next synced transaction, those attempts are
-//!   not counted. That sync covers the whole journal, including all earlier writes.
+//!   `commit` has returned, it survives a crash of the process and of the machine. Leases and the
+//!   begins of runs are written without a sync (`NORMAL`): they survive a crash of the process. A
+//!   loss of power ends all programs that have leases, so these are free afterwards in any case.
+//!   Attempts that began after the last synced transaction are not counted then. Each sync covers
+//!   the whole journal, including all earlier writes.
 //! * **Memory** does not grow with the jobs: the page cache has at most 32 MiB.
 //! * **Leases of a dead process** are freed as soon as the file is opened again, before their end.
 //!   A process that has the file open holds a lock of the operating system on a small file next to

@@ -15,7 +15,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
-use wheelhouse_durable::store::{Change, Key, Put, Store, When};
+use wheelhouse_durable::store::{Change, ClaimLimit, Key, Kinds, Put, Store, When};
 use wheelhouse_store_sqlite::SqliteStore;
 
 /// The changes of batch `n` of a round: the same in the child and in the model.
@@ -60,6 +60,9 @@ fn apply(model: &mut Model, changes: Vec<Change>) {
 
 const ROUND: &str = "WHEELHOUSE_TEST_ROUND";
 
+/// The key and the kind of the job that is leased between the batches.
+const LEASED: &str = "leased";
+
 #[test]
 #[ignore = "a child"]
 fn commits_for_ever() {
@@ -69,8 +72,21 @@ fn commits_for_ever() {
     unsynced.push(".unsynced");
     std::fs::write(unsynced, [1; 100]).unwrap();
     let mut store = SqliteStore::open(file()).unwrap();
+    let put = Put {
+        key: common::key(LEASED),
+        kind: LEASED.into(),
+        payload: Vec::new(),
+        policy: String::new(),
+        when: When::After(Duration::ZERO),
+        replace: false,
+    };
+    store.commit(&[Change::Put(put)]).unwrap();
     println!("ready");
     for n in 0.. {
+        // A lease is not synced, and must not harm the batches around it. It has ended when the
+        // next one is asked for.
+        let lease = Duration::from_millis(1);
+        store.claim(&Kinds::new([LEASED]), ClaimLimit::jobs(1), lease, &mut Vec::new()).unwrap();
         store.commit(&batch(round, n)).unwrap();
         println!("committed {n}");
     }
@@ -99,7 +115,8 @@ fn kill(mut child: Child, lines: BufReader<ChildStdout>) -> u64 {
 fn check(path: &Path, mut model: Model, round: u64, acknowledged: u64) -> Model {
     let mut store = SqliteStore::open(path).unwrap();
     store.verify().unwrap();
-    let state: Model = rows(&mut store).into_iter().map(|row| (row.key, row.payload)).collect();
+    let mut state: Model = rows(&mut store).into_iter().map(|row| (row.key, row.payload)).collect();
+    assert!(state.remove(&common::key(LEASED)).is_some(), "round {round}: no leased job");
     (0..acknowledged).for_each(|n| apply(&mut model, batch(round, n)));
     let mut one_more = model.clone();
     apply(&mut one_more, batch(round, acknowledged));
