@@ -54,7 +54,7 @@
 //! |---|---|---|
 //! | [`insert`](Timer::insert) | O(1), and O(m) for later moves | O(n): see below |
 //! | [`cancel`](Timer::cancel) | O(1) | O(1) |
-//! | [`reschedule`](Timer::reschedule) | O(1), and O(m) for later moves | O(k / 16): see below |
+//! | [`reschedule`](Timer::reschedule) | O(1), and O(m) for later moves | O(k / 16), or O(n): see below |
 //! | [`postpone`](Timer::postpone) | O(1), and O(m) for later moves | O(1) |
 //! | [`advance`](Timer::advance), per timer that fires | O(1) | O(1) |
 //! | [`advance`](Timer::advance) by one tick, small wheel | O(1) | O(k): a slot cascades at once |
