@@ -1,12 +1,12 @@
-//! The claims of five articles about timer facilities, as data, and the experiments that decide
+//! The claims of five articles about timer structures, as data, and the experiments that decide
 //! which hold.
 //!
 //! A [`Claim`] is an entry of `claims.toml`: a phrase of an article, its translation, and the
 //! reason for the outcome. It is split into *statements*, each confirmed, refuted or undecided, and
 //! each marked as the article's, sharpened, ours or the literature's ([`Origin`]). An
-//! [`Experiment`] is a program that counts: it runs structures of this workspace, or a model of an
-//! article's printed code, on a virtual clock. Outcomes, figures and sentences are on
-//! [record](outcomes).
+//! [`Experiment`] counts the operations of a structure of this workspace, or of a model of an
+//! article's printed code, on a virtual clock. Outcomes, figures and sentences are
+//! [recorded](outcomes).
 //!
 //! ```text
 //!  claims.toml ──▶ Claim ──────────────────────────────────────╮
@@ -16,12 +16,12 @@
 //!          samples ─▶ Shape                class, slope per doubling with its interval, spikes
 //! ```
 //!
-//! Nothing that decides reads a clock; the times in the table of the [`front`] are context.
+//! No outcome depends on a measured time; the times in the table of the [`front`] are context.
 //! Operation counts decide how a cost grows ([`growth`]). [Instructions](instruction_record) decide
-//! which of two structures is ahead, because a step of one may cost more than a step of the other.
-//! The classifier is tested on planted costs ([`controls`]), the claims on planted faults
-//! ([`fault`]), and all our thresholds are in one table ([`thresholds`]). If a change makes a
-//! statement differ from the record, `cargo test` and `wheelhouse claims` fail.
+//! which of two structures is cheaper, because a step of one may cost more than a step of the
+//! other. The classifier is tested on costs of known growth ([`controls`]), the claims on planted
+//! faults ([`fault`]). All thresholds are in one table ([`thresholds`]). If a statement differs
+//! from the record, `cargo test` and `wheelhouse claims` fail.
 //!
 //! ```
 //! use wheelhouse_claims::{Outcome, Scale, Setup, judge, select};

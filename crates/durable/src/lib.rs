@@ -32,17 +32,16 @@
 //! ```
 //!
 //! * A [store] holds a row for each key, ordered by `visible_at`. A claim moves `visible_at` to the
-//!   end of a lease and returns a token; an ack compares the token. So if a program dies, its jobs
+//!   end of a lease and returns a token, which the ack must contain. If a program dies, its jobs
 //!   become visible again when their leases end.
 //! * The start of a run is a separate change, **begin**, which is committed when a worker is free
-//!   for it. That change counts the attempt. Until then the job can be cancelled, moved and
-//!   replaced.
+//!   for it. It counts the attempt. Until then the job can be cancelled, moved and replaced.
 //! * The **committer** is one thread. Changes that arrive while it commits form the next batch, so
 //!   one sync serves many callers. Wait for a [`Commit`] in a thread, or await it. A caller that
 //!   waits commits on its own thread if the committer has nothing to do.
-//! * The **claimer** is one thread. It leases due jobs, no more than may be in flight, and learns
-//!   the time of the next claim. That time and the renewals of leases are in the wheel of the
-//!   claimer's [`Scheduler`](wheelhouse_service::Scheduler); the jobs are not.
+//! * The **claimer** is one thread. It leases due jobs, no more than may be in flight. The time of
+//!   the next claim and the renewals of leases are timers of its
+//!   [`Scheduler`](wheelhouse_service::Scheduler); the jobs are not.
 //! * The **workers** are the threads of a [`Service`](wheelhouse_service::Service). They receive
 //!   each run by [`execute`](wheelhouse_service::Handle::execute), without a timer.
 //! * The workers poll the futures of [async handlers](Handlers::on_async), or [your
@@ -52,8 +51,8 @@
 //!   stores share the workers.
 //! * The **store's clock** decides which jobs are due. Programs send delays.
 //!
-//! After a `fork` no job runs in the child, and calls block forever, because it has none of the
-//! threads. Start the timers after the last `fork`.
+//! The child of a `fork` has none of the threads: no job runs in it, and calls block forever. Start
+//! the timers after the last `fork`.
 //!
 //! # Crate features
 //!
@@ -70,9 +69,9 @@
 //! |---|---|
 //! | schedule, cancel, refresh | a commit, alone or shared by all callers that wait, and an entry in its batch |
 //! | a run | its share of a claim and of two commits (begin and end), with an allocation for each |
-//! | nothing due | each second one claim (closures and futures: one each), and one lookup for each kind (is it paused?) |
+//! | nothing due | each second, one claim for closures, one for futures, and a lookup for each kind (is it paused?) |
 //! | memory | jobs in flight and changes not yet committed; not the pending jobs |
-//! | threads | workers; a committer and a claimer for each store, and one if the store waits for commits of other programs |
+//! | threads | workers; a committer and a claimer for each store, and one more if it waits for commits of other programs |
 //!
 //! The README of the crate lists guarantees, what is not guaranteed, and alternatives.
 

@@ -1,5 +1,4 @@
-//! A timer service that stores its timers in any wheelhouse [`Timer`](wheelhouse_core::Timer). Any
-//! thread schedules jobs, and a pool of threads runs them when they are due.
+//! A timer service. Any thread schedules jobs, and a pool of threads runs them when they are due.
 //!
 //! ```
 //! use std::time::Duration;
@@ -20,28 +19,14 @@
 //! }
 //! ```
 //!
-//! # Highlights
-//!
-//! * **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated.
-//!   The same holds for lists and ranges in a cron line. If the wall clock is set, or the machine
-//!   was suspended, jobs for a time of day follow within a minute. No other job moves.
-//! * **Exact answers.** If a cancel or refresh races with a run, exactly one wins, and the return
-//!   value says which: a session that is refreshed in time does not expire.
-//! * **Jobs are returned.** A cancel, a stop and a refusal return the job itself: its closure or
-//!   value, and its deadline.
-//! * **Below a millisecond.** Ticks of 50 microseconds by default, never early, no drift.
-//! * **Slow jobs.** While a thread is free, a slow job delays others by 200 microseconds plus
-//!   waking that thread. A panic is caught and reported. A job never overlaps itself unless you ask
-//!   for it.
-//!
 //! # Features
 //!
 //! * **When**: [after a delay](Handle::after); [at once](Handle::execute), without a timer;
 //!   [at](Handle::at) an instant, a moment or a wall-clock time; once, [N times](Periodic::times),
-//!   or indefinitely; at a fixed rate with a [policy for missed periods](Missed), or with a
-//!   [fixed delay](Periodic::fixed_delay); at the times of a [rule](Rule), such as a cron line with
-//!   a time zone (feature `cron`). With [jitter](Periodic::jitter), so that many jobs do not run at
-//!   the same moment.
+//!   or indefinitely; at a fixed rate with a [policy for missed periods](Missed), or with a [fixed
+//!   delay](Periodic::fixed_delay), never overlapping itself unless you ask for it; at the times of
+//!   a [rule](Rule), such as a cron line with a time zone (feature `cron`). With
+//!   [jitter](Periodic::jitter), so that many jobs do not run at the same moment.
 //! * **What**: a closure; an [async job](OneShot::run_async) with a [time limit](OneShot::limit); a
 //!   [value](OneShot::send) for a channel; or a [future] to await: `sleep`, `timeout`, `interval`
 //!   and a delay queue. Failed runs are [retried](OneShot::retry) with a [`Backoff`].
@@ -67,10 +52,9 @@
 //!                                                    └──▶ standby: takes the lead
 //! ```
 //!
-//! **Shards.** Jobs are stored in shards. A shard is a lock around a backend (any `Timer`) and the
+//! **Shards.** A shard is a lock around a backend (any [`Timer`](wheelhouse_core::Timer)) and the
 //! jobs whose timers are in it. Each thread schedules in one shard. A call has taken effect when it
-//! returns: it sends no message and leaves no work for another thread. It wakes the leader only if
-//! the job is the first of its shard and due before the next wake-up.
+//! returns. It wakes the leader only if the job is due before the leader's next wake-up.
 //!
 //! **The lead.** The threads of a [`Service`] form a pool, and one of them leads. The leader picks
 //! the shard with the earliest deadline and runs the due jobs there, up to the first deadline of
@@ -78,10 +62,9 @@
 //! no hand-over to another thread.
 //!
 //! Another thread stands by. If the leader has been in one job for longer than 200 microseconds,
-//! the *patience*, the standby takes the lead; the slow thread returns to the pool when its job
-//! ends. A plan that is marked `blocking()` says in advance that its job blocks: the lead then
-//! changes hands before the job begins. With a single thread, `workers(1)`, nothing takes over: a
-//! slow job delays all others until it ends.
+//! the *patience*, the standby takes the lead. The slow thread returns to the pool when its job
+//! ends. If a plan is marked `blocking()`, the lead changes hands before the job begins. With a
+//! single thread, `workers(1)`, a slow job delays all others until it ends.
 //!
 //! **Async jobs** are tasks of the pool, unless they are [spawned](Builder::spawn_on) on your
 //! runtime. The leader polls them, and a task that waits occupies no thread.
@@ -91,40 +74,39 @@
 //! scheduler has one. The *driver* is the thread that runs due jobs: the leader of a service, or
 //! the caller that polls a scheduler.
 //!
-//! **Races** are decided under the lock of the shard, so each race has one outcome: a refresh that
-//! races with the run either fails because the run [has begun](ChangeError::Running), or prevents
-//! it. A refresh to a later time only writes the deadline; the timer is moved when the old deadline
-//! comes.
+//! **Races** are decided under the lock of the shard, so each race has one outcome. A refresh that
+//! races with a run either prevents the run, or fails because the run [has
+//! begun](ChangeError::Running). A refresh to a later time only writes the deadline; the timer
+//! moves when the old deadline comes.
 //!
 //! # Costs
 //!
 //! | | |
 //! |---|---|
 //! | schedule | the allocation of the closure, the lock of a shard, an insertion into the backend; with a key one more hash lookup |
-//! | a value that is sent once | no allocation: values of one type are stored together. With a name, a key or other options one allocation, as for a closure |
+//! | a value that is sent once | no allocation: values of one type are stored together. With a name, a key or other options, one allocation |
 //! | cancel | the lock of the shard, a cancellation in the backend |
 //! | refresh to a later time | the lock of the shard |
 //! | a run | an expiry in the backend, one lock, two readings of the clock |
-//! | idle | nothing: no tick is visited, no thread wakes up. If the first job of a shard was cancelled, one wake-up |
+//! | idle | nothing: no thread wakes up. If the first job of a shard was cancelled, one wake-up |
 //! | a future that sleeps | no allocation: the job stores the waker |
-//! | memory of a pending one-shot job | 90 to 120 bytes with a closure of 16 bytes. It varies because the array of the wheel doubles when it is full |
+//! | memory of a pending one-shot job | 90 to 120 bytes with a closure of 16 bytes, depending on when the array of the wheel last doubled |
 //! | memory of a pending value of 8 bytes | 100 to 130 bytes |
 //! | memory of a periodic job | 205 to 275 bytes and the closure |
 //! | memory of a job that is async, retried, grouped, paused, with jitter or for a wall-clock time | 170 bytes more |
 //! | memory of a job with a key of 16 bytes | 325 to 390 bytes and the closure |
 //!
 //! The bytes are those of the service and its default backend together, on a 64-bit machine, with
-//! 65,536 jobs or more (`tests/service/memory.rs` checks them). The arrays for jobs and timers
+//! 65,536 jobs or more. With glibc, a closure takes 16 bytes more. The arrays for jobs and timers
 //! release memory when a shard that had 65,536 jobs or more has 1,024 or fewer left, see
-//! [`Handle::compact`]. With glibc, a closure takes 16 bytes more in memory than are counted here.
+//! [`Handle::compact`].
 //!
 //! **Resolution and slack.** A [tick](Builder::tick) is 50 microseconds by default. A finer tick
 //! wakes the leader more often when many jobs are due: at 100,000 runs a second a tick of 50 us
-//! takes twice the processor time of one of a millisecond. Jobs that need not be that exact can
-//! share wake-ups: set a [`slack`](OneShot::slack). A [periodic](Periodic) job has a slack by
-//! default, of a thousandth of its period and at most a millisecond: 100,000 of them with a period
-//! of a second take 0.55 us of processor time a run, and 2.55 us without the slack. Linux may wake
-//! up a thread up to 50 us late: its timer slack.
+//! takes more than twice the processor time of one of a millisecond. Jobs that need not be that
+//! exact can share wake-ups: set a [`slack`](OneShot::slack). A [periodic](Periodic) job has a
+//! slack by default, of a thousandth of its period and at most a millisecond. Linux may wake a
+//! thread up to 50 us late: its timer slack.
 //!
 //! # Guarantees
 //!
@@ -133,39 +115,42 @@
 //!    by default.
 //! 2. **No drift.** At a fixed rate, deadlines are whole periods after the first, however late a
 //!    run was.
-//! 3. **In order.** Runs are handed out in the order of their deadlines' ticks. On one thread they
-//!    run in that order. Sent values arrive in that order on any number of threads. Jobs of one
-//!    tick that were scheduled by one thread run in the order of scheduling.
-//!    [`Missed::Burst`] is an exception: if the runs of a job take a period or longer, or overlap,
+//! 3. **In order.** Jobs are dispatched in the order of the ticks of their deadlines. With one
+//!    thread they run in that order. Sent values arrive in that order with any number of threads.
+//!    Jobs that one thread scheduled for one tick are dispatched in the order of scheduling. One
+//!    exception: with [`Missed::Burst`], if the runs of a job take a period or longer, or overlap,
 //!    a run that makes up for a missed period begins after all jobs that are due by then.
-//! 4. **Exactly as often as it should.** A scheduled job runs, is cancelled, or is returned:
-//!    exactly one of these, and the caller learns which. The [handles](JobHandle) of a job with
-//!    several runs, a name or a key keep its outcome.
+//! 4. **Exactly one outcome.** A scheduled job runs, is cancelled, or is returned by a stop. If a
+//!    cancel or refresh races with a run, exactly one wins, and the return value says which. A
+//!    cancel, a stop and a refusal return the job itself: its closure or value, and its deadline.
 //! 5. **Isolation.** A panic is caught. A slow job delays other jobs, futures and sent values by
 //!    the patience of 200 microseconds plus waking a thread, while the pool has a free thread.
 //! 6. **Nothing blocks for ever.** A call waits only for a shard lock, held for one such call or
 //!    for at most 64 timers. The leader waits for no receiver. A stop that a job calls does not
 //!    wait for runs that have not begun.
+//! 7. **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated,
+//!    and so do the times in lists and ranges of a cron line. If the wall clock is set, or the
+//!    machine was suspended, jobs for a time of day follow within a minute. No other job is
+//!    affected.
 //!
 //! # Fork
 //!
-//! Threads do not survive a `fork`. The child has only the thread that called it, so a service of
-//! the parent has no threads there:
+//! The child of a `fork` has only the thread that called it, so a service of the parent has no
+//! threads there:
 //!
 //! * A job that the child schedules never runs.
 //! * A call of a handle waits for ever if a thread of the parent held the lock of the shard during
-//!   the `fork`. In a test with 14 children of a busy service, 3 such calls hung.
+//!   the `fork`.
 //! * `stop` and dropping the service panic or wait for ever, since they join threads that the child
 //!   does not have.
 //!
-//! So start the service after the last `fork`. A server that forks its workers starts a service in
-//! each worker. A program that turns itself into a daemon must do so before it starts the service.
-//! `std::process::Command` is not affected, since its child runs another program.
+//! So start the service after the last `fork`: in each worker of a server that forks, and after a
+//! program has become a daemon. `std::process::Command` is not affected, since its child runs
+//! another program.
 //!
 //! # Recipes
 //!
-//! The code is that of the example `recipes`; tests run it against peers that send nothing, and
-//! against peers that do not read. All of it follows one rule: **a deadline covers what is awaited
+//! The recipes are the example `recipes`. They follow one rule: **a deadline covers what is awaited
 //! under it, and nothing else.** `tokio::select!` polls no branch while the handler of another
 //! runs, so an `await` in a handler is outside of the deadline. Each `await` that depends on a peer
 //! belongs inside the raced future, inside [`timeout`](Handle::timeout), or in an async job with a
@@ -183,9 +168,8 @@
 //! **With tokio.** No call of a handle waits for a job, so tasks may call all of them. The futures
 //! of the [`future`] module run on tokio's executor as on any other.
 //! [`spawn_on`](Builder::spawn_on) spawns async jobs on tokio. [`stop`](Service::stop) and dropping
-//! a service wait for runs, which would block a thread of the runtime;
-//! [`stop_async`](Service::stop_async) does not. [`Stop::Wait`] has no limit: it waits as long as a
-//! run hangs.
+//! a service wait for runs, and block a thread of the runtime; [`stop_async`](Service::stop_async)
+//! does not. [`Stop::Wait`] has no time limit.
 //!
 //! ```
 #![doc = include_str!("../examples/recipes/with_tokio.rs")]
@@ -197,8 +181,8 @@
 #![doc = include_str!("../examples/recipes/metrics_over_http.rs")]
 //! ```
 //!
-//! **Ending a job from inside**: [`run.end()`](Run::end). No run follows this one, and no retry.
-//! Without this call the job has its next run, whether the closure returns, fails or panics.
+//! **Ending a job from inside**: after [`run.end()`](Run::end), no run follows this one, and no
+//! retry. Otherwise the job has its next run, whether the closure returns, fails or panics.
 //!
 //! ```
 //! use std::time::Duration;
@@ -227,10 +211,10 @@
 //!
 //! # Alternatives
 //!
-//! * A tokio program whose timers are sleeps and timeouts of tasks: `tokio::time`, unless it needs
-//!   more than a millisecond of resolution, jobs by key, schedules, or a graceful shutdown. The
-//!   README compares the two, Netty's wheel and Quartz.
-//! * Timeouts inside of one event loop that owns them: a backend alone, which is smaller. See
+//! * Sleeps and timeouts in tokio tasks: `tokio::time`, unless a millisecond is too coarse, timers
+//!   are your bottleneck, or you need jobs by key, schedules or a stop that drains. The README
+//!   compares the two, Netty's wheel and Quartz.
+//! * Timeouts in one event loop that owns them: a backend alone, such as
 //!   `wheelhouse-hierarchical-wheel`.
 //! * Jobs that must survive a crash: `wheelhouse-durable`.
 

@@ -15,22 +15,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! To try it: `apt-get install postgresql`. Tested with PostgreSQL 15.18. Newer versions have one
-//! more default that would matter, `transaction_timeout`: see [Server settings](#server-settings).
+//! To try it: `apt-get install postgresql`. Tested with PostgreSQL 15.18.
 //!
 //! # In async programs
 //!
 //! Every call works on any thread: in async code, in `spawn_blocking` and `block_in_place`, and
 //! under `Runtime::enter`. A call blocks its thread until the server has answered: a few round
-//! trips, but up to the [timeout](Builder::timeout) while the server is unreachable. In async code
-//! the other tasks of that thread wait too. To avoid that, make the call by
-//! `tokio::task::spawn_blocking`, and await a [`Commit`](wheelhouse_durable::Commit) instead of
-//! calling `schedule`.
+//! trips, but up to the [timeout](Builder::timeout) while the server is unreachable. To block no
+//! async task, make the call in `tokio::task::spawn_blocking`, and await a
+//! [`Commit`](wheelhouse_durable::Commit) instead of calling `schedule`.
 //!
-//! A call reads and writes its connection on its own thread, by a tokio runtime without threads. On
-//! a thread that runs async code, it starts another thread for that, which ends with the call. One
-//! more thread, `wheelhouse-postgres`, listens for all stores of a process. It starts with the
-//! first store and ends with the last.
+//! A call does its I/O on its own thread. On a thread that runs async code, it starts another
+//! thread for that, which ends with the call. One more thread, `wheelhouse-postgres`, listens for
+//! all stores of a process.
 //!
 //! # How it works
 //!
@@ -42,71 +39,68 @@
 //!  wheelhouse.meta    format
 //! ```
 //!
-//! * **A batch of one sort is one statement** and one round trip: only new jobs, moves,
-//!   cancellations, begins, or acks without a next occurrence. It writes all rows if each is in the
-//!   state in which such a change usually finds it. Otherwise it writes none.
+//! * **A batch of one sort of change is one statement** and one round trip: only new jobs, moves,
+//!   cancellations, begins, or acks without a next occurrence. If a row is in an unusual state, the
+//!   statement writes nothing, and the batch is repeated as a transaction.
 //! * **Any other batch is a transaction.** It reads and locks the rows of its keys, decides each
-//!   change in memory, and writes the result by one statement for removed rows, one for changed
-//!   rows and one for new rows. So a thousand changes take as many round trips as one: six at most.
-//! * **A claim** is a transaction of two statements. It skips rows that another machine is leasing
-//!   at the moment (`SKIP LOCKED`), so claims do not wait for each other.
-//! * **A direct connection is set up once**: it sets what statements rely on by `SET`, and prepares
-//!   each statement with one plan. Behind a pooler each transaction brings its settings by
-//!   `SET LOCAL`, and statements have no names, so no session is changed. In both cases the
-//!   defaults of the server do not matter.
-//! * **The server's clock** decides which jobs are due and which leases have ended
-//!   (`clock_timestamp()`, not the time of the beginning of the transaction). Clients send delays.
+//!   change in memory, and writes removed, changed and new rows by one statement each: at most six
+//!   round trips, whatever the number of changes.
+//! * **A claim** is a transaction of two statements. It skips rows that another claim has locked
+//!   (`SKIP LOCKED`), so claims do not wait for each other.
+//! * **A direct connection is set up once** by `SET`, and has prepared statements. Behind a pooler
+//!   each transaction uses `SET LOCAL`, and statements have no names, so no session is changed.
+//! * **The server's clock** (`clock_timestamp()`) decides which jobs are due and which leases have
+//!   ended. Clients send delays.
 //! * **Tokens and generations** are drawn from a sequence. Each connection moves it to at least the
 //!   server's microseconds, so they grow even if the database is restored from an old copy.
-//! * **Waiting programs are notified** (`NOTIFY`) when a job becomes the first of its kind that is
-//!   not due, and only then, because PostgreSQL commits transactions that notify one after the
-//!   other. In your own transaction, which may stay open for long, each new job is notified.
-//! * **With your own tables**: [`commit_in`] schedules in your transaction, [`ack_in`] ends a
-//!   job in the transaction of its effect.
+//! * **Waiting programs are notified** (`NOTIFY`) only when a job becomes the first of its kind
+//!   that is not due, because PostgreSQL commits transactions that notify one after the other. In
+//!   your own transaction, which may stay open for long, each new job notifies.
+//! * **With your own tables**: [`commit_in`] schedules in your transaction, [`ack_in`] ends a job
+//!   in the transaction of its effect.
 //!
 //! # Server settings
 //!
 //! `fsync` and `full_page_writes` must be on, which is the default and is checked. The store sets
-//! `synchronous_commit` on. Other defaults (isolation, timeouts, `search_path`, encoding, time
-//! zone) do not matter. PostgreSQL 17 has one more timeout, `transaction_timeout`. It is switched
-//! off if the server has it; this was not run on PostgreSQL 17 yet. Text of handlers and programs
-//! is UTF-8. A database with another encoding than `UTF8` or `SQL_ASCII` keeps the reason of a dead
-//! letter with escapes (`\u{6771}`), and refuses queues and kinds with characters that the encoding
-//! does not have.
+//! `synchronous_commit` on. Other defaults (isolation, timeouts, `search_path`, time zone) do not
+//! matter. The `transaction_timeout` of PostgreSQL 17 is switched off, which has not been tested on
+//! PostgreSQL 17 yet. A database with another encoding than `UTF8` or `SQL_ASCII` keeps the reason
+//! of a dead letter with escapes (`\u{6771}`), and refuses queues and kinds with characters that
+//! the encoding does not have.
 //!
-//! Statements have the same plan for any statistics: those by key can use only one index, those by
-//! time only another, and a row is changed by its physical place (`ctid`).
+//! Each statement can use only one index, so its plan does not depend on statistics.
 //!
 //! # Upgrades from the first version
 //!
 //! The first version has the index `job_order` instead of `job_turn`. The first program of this
-//! version that claims jobs builds `job_turn` in the background (`CREATE INDEX CONCURRENTLY`).
-//! During the build, programs of both versions read and write by the old index. The build waits for
-//! each older transaction in the database to end. If it fails or is interrupted, a program retries
-//! after a minute. The gauge `missing_indexes` is 1 until it is done. The build takes two more
-//! connections, which a pooler must be able to lend. It needs a server without `statement_timeout`
-//! and `transaction_timeout`, or a direct connection, which switches both off. Programs that claim
-//! nothing build nothing.
+//! version that claims jobs builds `job_turn` in the background (`CREATE INDEX CONCURRENTLY`),
+//! while programs of both versions use the old index. The build waits for each older transaction in
+//! the database to end. If it fails, a program retries after a minute. The gauge `missing_indexes`
+//! is 1 until it is done. The build takes two more connections. Through a pooler it needs a server
+//! without `statement_timeout` and `transaction_timeout`; on a direct connection the store switches
+//! both off.
 //!
-//! `job_order` stays, because older programs need it. Once the last of them has ended, drop it
-//! (`DROP INDEX CONCURRENTLY wheelhouse.job_order`): it slows writes down, and with wrong
-//! statistics the planner may use it for lookups by key, which then read a whole queue.
+//! Once the last older program has ended, drop `job_order` (`DROP INDEX CONCURRENTLY
+//! wheelhouse.job_order`): it slows writes down, and with wrong statistics the planner may use it
+//! for lookups by key, which then read a whole queue.
 //!
 //! # Old transactions
 //!
-//! The table is vacuumed after changes of 1 % of it. A transaction that stays open for long
-//! anywhere in the database blocks the vacuum: until it ends, each job that runs leaves two dead
-//! rows and their index entries. Claims must not walk over all of these, so:
+//! A transaction that stays open for long, anywhere in the database, blocks the vacuum: until it
+//! ends, each job that runs leaves two dead rows and their index entries. So that claims need not
+//! walk over all of these:
 //!
-//! * Once a claim from the beginning of the index searches for more than 10 ms, later claims begin
-//!   where the last one ended. Claims from the beginning then take at most a tenth of the time.
-//! * The last two sets of kinds that were claimed each have their own place, so closures and async
-//!   handlers can alternate. A claim of other kinds reads from the beginning.
-//! * After a commit by the same store that makes an earlier job visible, the next claim begins at
-//!   that job, unless such claims take more than a tenth of the time.
+//! * Once a claim from the beginning of the index takes more than 10 ms, later claims begin where
+//!   the last one ended, the *floor*. Claims from the beginning then take at most a tenth of the
+//!   time. If one exceeds the [timeout](Builder::timeout), the next one follows after ten times
+//!   that duration.
+//! * The last two sets of kinds that were claimed each have a floor, so closures and async handlers
+//!   can alternate. A claim of other kinds reads from the beginning.
+//! * If a commit by the same store makes an earlier job visible, the next claim begins at that job,
+//!   unless such claims take more than a tenth of the time.
 //!
-//! Other jobs that become visible before the place where a claim begins can then be late, by ten
-//! times the duration of a search from the beginning:
+//! Other jobs that become visible before the floor can be late, by ten times the duration of a
+//! claim from the beginning, and the gauge of overdue jobs does not count them:
 //!
 //! * jobs that another program or your own transaction makes visible in the past: a job scheduled
 //!   for a past time, the new job under a key after the ack of the replaced run, the next run of a
@@ -115,35 +109,22 @@
 //!   transaction that stays open;
 //! * a due job that another transaction has locked when a claim skips it.
 //!
-//! The list of kinds, which finds overdue jobs, begins there too for the kinds that this store
-//! claims: the gauge of overdue jobs does not count those before that place. It still walks over
-//! dead entries of kinds that only other programs claim.
-//!
-//! If a claim from the beginning exceeds the [timeout](Builder::timeout), the next one follows
-//! after ten times that duration. Until then claims begin where the last one ended, or at the
-//! present in a program that has just started.
-//!
-//! These effects remain: the table and its indexes grow until that transaction ends. A lookup by
-//! key walks over the dead rows of a key that is reused often. The table keeps the space afterwards
-//! (`VACUUM FULL` returns it). `visible_at` is in an index, so updates are never in place (HOT),
-//! and a fill factor would not help. There are no partitions by due time either, which could be
-//! truncated. A claim, a retry and a refresh change the time, so each would move its row to another
-//! partition, and no index could keep a key unique in all of them.
+//! The table and its indexes still grow until that transaction ends, and keep the space afterwards
+//! (`VACUUM FULL` returns it). A lookup by key walks over the dead rows of a key that is reused
+//! often.
 //!
 //! # Poolers
 //!
 //! A pooler (pgbouncer, and those of Supabase, Neon and Heroku) works in session mode and in
-//! transaction mode. Statement mode fails, because it has no transactions. `LISTEN` needs its own
-//! session, so it is used only if the server process that greets a connection also answers it.
-//! Behind a pooler there are no notifications: the store is polled once a second (`Builder::poll`).
-//! So a job that another program schedules to be due at once can be up to a second late. If that
-//! matters, use the direct address of the server.
+//! transaction mode. Statement mode fails, because it has no transactions. Behind a pooler there
+//! are no notifications, so the store is polled once a second (`Builder::poll`), and a job that
+//! another program schedules to be due at once can be up to a second late. If that matters, use the
+//! direct address of the server.
 //!
 //! # Encrypted connections
 //!
 //! Use `sslmode=require` in the URL and the feature `tls` of this crate. The server's certificate
 //! is checked against the machine's roots, or against those of `Builder::root_certificates`.
-//! Without `sslmode=require` nothing is encrypted.
 //!
 //! # Crate features
 //!
@@ -155,15 +136,13 @@
 //!
 //! If a call cannot connect, it retries with growing pauses until its [timeout](Builder::timeout),
 //! and then fails ([`Unavailable`](StoreError::Unavailable)). The host name is resolved again for
-//! each connection. A call that fails before its commit was sent has changed nothing, and is
-//! repeated in the same way: if the connection breaks, if the server shuts down or has become a
-//! read-only standby, and if other transactions lock the same rows. A call whose connection breaks
-//! after its commit was sent fails at once: it may have been carried out or not. A batch of one
-//! statement is its own commit.
+//! each connection. A call is also retried if the connection breaks before its commit was sent, if
+//! the server shuts down or has become a read-only standby, and if other transactions lock the same
+//! rows. A call whose connection breaks after its commit was sent fails at once: it may have been
+//! carried out or not. A batch of one statement is its own commit.
 //!
 //! A server that has become a standby still answers reads. So after a failover that leaves
-//! connections open, `find`, `jobs` and `dead` can return old rows until the next change or claim
-//! of the same connection, which replaces it.
+//! connections open, `find`, `jobs` and `dead` can return old rows until the next change or claim.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

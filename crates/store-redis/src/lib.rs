@@ -20,25 +20,24 @@
 //!  wh:{orders}:meta            hash         format, epoch, last number drawn
 //! ```
 //!
-//! * **One script call for a batch** of at most 512 changes, so a call blocks the server for some
-//!   milliseconds at most. A call is carried out completely or not at all, also if the server is
+//! * **One script call for a batch** of at most 512 changes, which blocks the server for a few
+//!   milliseconds at most. A call is carried out completely or not at all, even if the server is
 //!   killed: it is one entry of the append-only file. A batch of more than 512 changes can be
-//!   carried out in part if it fails midway.
+//!   carried out in part.
 //! * **The server's clock** decides which jobs are due and which leases have ended. Clients send
 //!   delays.
 //! * **All data of a queue are in one slot** of a cluster, because the queue is the hash tag of
 //!   their names. To spread jobs over several slots or servers, start on [several
 //!   stores](wheelhouse_durable::Builder::start_shards).
-//! * **Scripts name every key** that they touch, including the order of each kind. A commit names
-//!   the orders of all kinds of the queue. So a user can be limited to `~wh:{orders}:*` and the
-//!   channel `&wh:{orders}:order:`.
+//! * **Scripts declare every key** that they touch. So a user can be limited to `~wh:{orders}:*`
+//!   and the channel `&wh:{orders}:order:`.
 //! * **Tokens and generations** begin with the server's microseconds, so they grow even if the data
 //!   are lost or restored from an old copy.
-//! * **The epoch** of the data is a random number that was drawn when the queue was created. Each
-//!   call names it. If the data were replaced, the next commit or claim of each connection fails
-//!   once, and its message names the cause. Reads and all later calls use the new data.
+//! * **The epoch** of the data is a random number, drawn when the queue is created, which each call
+//!   contains. If the data were replaced, the next commit or claim of each connection fails once,
+//!   and its message names the cause. Reads and all later calls use the new data.
 //! * **A full server** (`maxmemory`) refuses new jobs. Stored jobs still begin and end.
-//! * **Waiting programs are woken** by a message when a job is visible earlier than before.
+//! * **Waiting programs are woken** by a message when a job is due before all others of its kind.
 //!
 //! # Server settings
 //!
@@ -48,17 +47,16 @@
 //! | `maxmemory-policy noeviction`, if there is a `maxmemory` | checked | otherwise the server evicts jobs when memory is short |
 //! | `appendfsync` | your choice | `everysec`: a power cut may lose the last two seconds. So may a crash of the server's process while the disk is busy, because Redis then delays its writes. `always`: neither loses anything; about a third of the speed in batches, a tenth for single changes |
 //!
-//! The settings are checked at each new connection and once a minute. If a server that was accepted
-//! has changed them, calls fail ([`Io`](StoreError::Io)) until it is set as before.
+//! The settings are checked at each new connection and once a minute. If a setting was changed,
+//! calls fail ([`Io`](StoreError::Io)) until it is restored.
 //!
 //! # Replicas, Sentinel, clusters
 //!
-//! A failover moves the queue to another server, and may leave connections to the old one open. An
-//! answer which says that a server does not have the queue now (`READONLY`, `LOADING`,
-//! `MASTERDOWN`, `CLUSTERDOWN`, `TRYAGAIN`, `MOVED`, `ASK`, `NOREPLICAS`, `UNBLOCKED`) closes the
-//! connection. Such a call was not carried out. So the store looks for the server that has the
-//! queue, with growing pauses, and repeats the call there, for at most its
-//! [timeout](Builder::timeout).
+//! A failover moves the queue to another server, and may leave connections to the old one open. If
+//! a server answers that it does not have the queue now (`READONLY`, `LOADING`, `MASTERDOWN`,
+//! `CLUSTERDOWN`, `TRYAGAIN`, `MOVED`, `ASK`, `NOREPLICAS`, `UNBLOCKED`), the call was not carried
+//! out. The store closes the connection, looks for the server that has the queue, and repeats the
+//! call there, with growing pauses and for at most its [timeout](Builder::timeout).
 //!
 //! | you have | give the store |
 //! |---|---|
@@ -67,8 +65,8 @@
 //! | Sentinels | their addresses, and the name of the primary: [`sentinels`](Builder::sentinels) |
 //! | a cluster | any node, or several by `also`. The store follows `MOVED` to the node that has the queue. While its slot is being moved, calls wait |
 //!
-//! A failover may lose changes that the old primary had acknowledged and not yet replicated. Redis
-//! documents this, and a client cannot prevent it. (`min-replicas-to-write` makes it less likely.)
+//! A failover may lose changes that the old primary had acknowledged and not yet replicated.
+//! `min-replicas-to-write` makes this less likely; no client can prevent it.
 //!
 //! # Encrypted connections
 //!
@@ -89,8 +87,7 @@
 //! it waits for the answer fails at once: it may have been carried out or not.
 //!
 //! A server that has become a replica still answers reads. So after a failover that leaves
-//! connections open, `find`, `jobs` and `dead` can return old jobs until the next change or claim
-//! of the same connection, which replaces it.
+//! connections open, `find`, `jobs` and `dead` can return old jobs until the next change or claim.
 //!
 //! # Costs
 //!

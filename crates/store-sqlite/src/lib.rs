@@ -65,34 +65,32 @@
 //! * **A batch is a transaction with one sync** of the journal (`synchronous = FULL`). Once
 //!   `commit` has returned, it survives a crash of the process and of the machine. Leases and the
 //!   begins of runs are written without a sync (`NORMAL`): they survive a crash of the process. A
-//!   loss of power ends all programs that have leases, so these are free afterwards in any case.
-//!   Attempts that began after the last synced transaction are not counted then. Each sync covers
-//!   the whole journal, including all earlier writes.
+//!   loss of power ends all programs that have leases, so the jobs are free afterwards. Attempts
+//!   that began after the last sync are not counted then.
 //! * **Memory** does not grow with the jobs: the page cache has at most 32 MiB.
-//! * **Leases of a dead process** are freed as soon as the file is opened again, before their end.
-//!   A process that has the file open holds a lock of the operating system on a small file next to
-//!   it. The lock ends with the process. If that file is removed, the leases last until their end.
-//! * **Two processes on one file** work like two machines: leases and tokens decide, and SQLite
-//!   lets one process write at a time. A process that waits tries again each millisecond, so that
-//!   all get their share: of 40,000 due jobs, each of four processes ran 8,300 to 11,800. A call
-//!   that waits for more than ten seconds fails with [`Unavailable`](StoreError::Unavailable).
+//! * **Leases of a dead process** are freed as soon as the file is opened again. A process that has
+//!   the file open locks a small file next to it, the *holder file*, and the lock ends with the
+//!   process. If the holder file is removed, the leases last until their end.
+//! * **Several processes on one file** share the jobs by leases, and SQLite lets one of them write
+//!   at a time. A process that waits for that retries each millisecond, so that all get a similar
+//!   share. A call that waits for more than ten seconds fails with
+//!   [`Unavailable`](StoreError::Unavailable).
 //! * **Waiting programs are woken** on Linux, within a millisecond, if another process on the
-//!   machine commits a job that is due before the first one of its kind. Later jobs wake no
-//!   program. The commit reads a byte of its holder file, and waiting programs watch these files by
-//!   inotify: one thread for each store with handlers, which sleeps until there is such a commit.
-//!   Commits that follow each other quickly share a wake-up; there are at most 4,000 a second. A
-//!   process that is killed wakes the others too, so its last commit is not overlooked. A program
-//!   that opens the file causes some claims within the next second or two, because it may be about
-//!   to use [`commit_in`].
+//!   machine commits a job that is due before all others of its kind. The committing process reads
+//!   a byte of its holder file, and waiting programs watch these files by inotify, with one thread
+//!   for each store with handlers. Commits in quick succession share a wake-up; there are at most
+//!   4,000 a second. A process that is killed wakes the others too. After a program opens the file,
+//!   the others claim for a second or two, because the program may use [`commit_in`].
 //! * **Otherwise they poll**, once a second by default
 //!   ([`Builder::poll`](wheelhouse_durable::Builder::poll)): on other systems; if the processes run
 //!   on different machines or may not read each other's files; or if the user's limit of inotify
-//!   instances (`fs.inotify.max_user_instances`, often 128) is used up. The figure `polls_only` in
-//!   [`Snapshot::store`](wheelhouse_durable::Snapshot) is then 1, if the store itself has noticed.
+//!   instances (`fs.inotify.max_user_instances`, often 128) is used up. If the store has noticed
+//!   this, the figure `polls_only` in [`Snapshot::store`](wheelhouse_durable::Snapshot) is 1.
 //! * **The clock** is the machine's wall clock. The file keeps the latest time that a commit has
 //!   seen. If the wall clock is set back, the store's time stops until the clock has caught up.
-//! * **Your tables** may be in the same file, under other names. [`ack_in`] puts a handler's effect
-//!   on them and its acknowledgement in one transaction, and [`commit_in`] a job and your own rows.
+//! * **Your tables** may be in the same file, under other names. One transaction can contain a
+//!   handler's effect and its acknowledgement ([`ack_in`]), or a new job and your own rows
+//!   ([`commit_in`]).
 //! * **To inspect a file**: `wheelhouse durable inspect orders.timers`, or
 //!   [`open_to_read`](SqliteStore::open_to_read).
 //!
@@ -100,18 +98,19 @@
 //!
 //! | | |
 //! |---|---|
-//! | a change | a search and a write in each of two B-trees; one sync for a batch, none if it only begins runs |
+//! | a change | a search and a write in each of two B-trees |
+//! | a batch | one sync, none if it only begins runs |
 //! | a batch that schedules jobs | one more search for each kind, and a read of one byte if it wakes programs |
-//! | a claim | the same for each leased job, and one sync; no write if no job is leased |
-//! | opening | a few pages, however many jobs there are; files up to 16 MB are checked completely; the first time, up to 4 MiB are written for the reserve |
+//! | a claim | the same for each leased job, without a sync; no write if no job is leased |
+//! | opening | a few pages, whatever the number of jobs; files up to 16 MB are checked completely; the first time, up to 4 MiB are written for the reserve |
 //! | disk | about 200 bytes a job with a payload of 64 bytes, and the reserve |
 //! | any call | three `stat` calls, to check that the files are still there |
 //!
-//! A commit that makes the journal too long copies it into the file. The bound is half a megabyte
-//! if callers wait for one change or a few, and up to 16 MB in large commits and in commits that
-//! only claim jobs or end runs. So copying delays a caller by some milliseconds, not by some tens.
-//! The journal grows beyond that only while another program reads the file in one long transaction.
-//! Its file is then truncated to at most 64 MiB.
+//! A commit copies the journal into the file when the journal exceeds a bound: half a megabyte if
+//! callers wait for a few changes, up to 16 MB in large commits and in commits that only claim jobs
+//! or end runs. So copying delays a caller by a few milliseconds. The journal grows beyond the
+//! bound only while another program reads the file in one long transaction. Its file is then
+//! truncated to at most 64 MiB.
 //!
 //! # Files that are refused
 //!
@@ -128,38 +127,36 @@
 //! [`SqliteStore::backup`] and `wheelhouse durable backup` copy a store while programs use it.
 //! [`SqliteStore::restore`] and `wheelhouse durable restore` replace a store by a copy while no
 //! program has it open, and keep the old file. After a restore, jobs acknowledged since the backup
-//! are missing, and jobs that ended since then run again, with the same idempotency key. Back up
-//! accordingly often.
+//! are missing, and jobs that ended since then run again, with the same idempotency key.
 //!
 //! **Other tools** must copy the file and its `-wal` at one moment (by a snapshot of the file
 //! system), or while no program runs. `cp` of an open file is no backup.
 //!
 //! **If the file or its journal is deleted, renamed or replaced** while a program has it open, each
-//! later call fails ([`Refused`](StoreError::Refused)), also a commit in progress. So nothing is
-//! acknowledged that other programs would not find. (`commit_in` and `ack_in` notice a deletion
-//! only, and only before your commit.) All that was acknowledged before is in the file
-//! that was open. The store removes the journal, so that it cannot damage a file that was moved to
-//! its place. A file that is overwritten in place (`cp copy orders.timers`) keeps its identity, and
-//! the store does not notice: use `restore`.
+//! later call fails ([`Refused`](StoreError::Refused)), also a commit in progress. `commit_in` and
+//! `ack_in` notice only a deletion, and only before your commit. All that was acknowledged before
+//! is in the file that was open. The store removes the journal, so that it cannot damage a file of
+//! the same name. The store does not notice if the file is overwritten in place (`cp copy
+//! orders.timers`): use `restore`.
 //!
 //! **After a crash** the journal belongs to the file that was open. If another file has that name
-//! now, opening it is refused with both remedies, and neither file is changed. Files are identified
-//! by inode and creation time. Without creation times, a file system may give a copy the inode of a
-//! removed file, and the store does not notice: use `restore`.
+//! now, opening it is refused with the remedy, and neither file is changed. Files are identified by
+//! inode and creation time. On a file system without creation times, a copy may have the inode of
+//! the removed file, and the store does not notice: use `restore`.
 //!
 //! # A full disk
 //!
 //! A commit that does not fit is an error ([`Io`](StoreError::Io)). Nothing acknowledged is lost,
 //! and the store continues when there is space. Stored jobs run even if another program has filled
-//! the disk to the last byte. To begin and end them needs space for the journal: for that,
-//! `orders.timers-reserve` keeps a sixteenth of the disk, at least 256 KiB and at most 4 MiB. New
-//! jobs are refused until there is space for the reserve again. A program that starts when the
-//! reserve is used up needs free space to open the file.
+//! the disk to the last byte: `orders.timers-reserve` reserves a sixteenth of the disk, at least
+//! 256 KiB and at most 4 MiB, for the journal of their runs. New jobs are refused until there is
+//! space for the reserve again. A program that starts when the reserve is used up needs free space
+//! to open the file.
 //!
 //! # Limitations
 //!
-//! SQLite has no checksums of its pages, so damage within a payload is not found. Do not put the
-//! file on a network file system.
+//! SQLite pages have no checksums, so damage within a payload is not found. Do not put the file on
+//! a network file system.
 
 mod backup;
 mod claim;
