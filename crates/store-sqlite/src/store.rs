@@ -163,8 +163,8 @@ fn full(error: StoreError, mixed: bool) -> StoreError {
     if mixed && is_full(&error) { StoreError::Refused(error.to_string()) } else { error }
 }
 
-/// Returns `true` if a loss of power may undo the change. It ends all programs that have a lease, so
-/// no program misses a lease, its extension or the begin of a run.
+/// Returns `true` if a loss of power may undo the change. It ends all programs that have a lease,
+/// so none of them misses a lease, its extension or the begin of a run.
 fn may_be_undone(change: &Change) -> bool {
     matches!(change, Change::Begin { .. } | Change::Extend { .. })
 }

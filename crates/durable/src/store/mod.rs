@@ -95,8 +95,8 @@ pub trait Store: Send + 'static {
     ///
     /// The changes are durable when it returns: they survive a crash of the process and a loss of
     /// power. A batch of [`Begin`](Change::Begin) and [`Extend`](Change::Extend) alone need only
-    /// survive a crash of the process. A store that skips the sync of such a batch must sync it with
-    /// the next one.
+    /// survive a crash of the process. A store that skips the sync of such a batch must sync it
+    /// with the next one.
     ///
     /// # Errors
     ///

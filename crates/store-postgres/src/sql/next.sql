@@ -1,11 +1,8 @@
 -- $1 queue, $2 kinds, $3 a clock or null, $4 the visible_at where the search begins. Returns the
 -- present, and when the first job of the kinds is visible.
--- The commit of a claim does not wait for the disk. If a crash of the server undoes the leases, it
--- has not committed the begins of their runs either, and refuses them afterwards.
 SELECT coalesce($3::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint),
     (SELECT min(first.visible_at) FROM unnest($2::text[]) AS its (kind), LATERAL (
         SELECT visible_at FROM wheelhouse.job
         WHERE queue || '' = $1 AND job.kind = its.kind AND visible_at >= $4
         ORDER BY visible_at LIMIT 1
-    ) AS first),
-    pg_catalog.set_config('synchronous_commit', 'off', true)
+    ) AS first)
