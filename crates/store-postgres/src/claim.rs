@@ -40,9 +40,8 @@ impl ClaimSql {
 }
 
 impl Claim<'_> {
-    /// Leases jobs, and finds when the next one is visible. On a session of its own each statement
-    /// is a transaction, which saves two round trips. If a statement fails there after others have
-    /// leased jobs, these are returned, and the next claim is due at once.
+    /// Leases jobs, and finds when the next one is visible. Must run in a transaction, so that the
+    /// leases are undone if the second statement fails.
     pub(crate) async fn run(
         &self,
         on: &Statements<'_, Client>,
@@ -52,7 +51,6 @@ impl Claim<'_> {
         let Self { kinds, limit, visibility, floor } = *self;
         let (queue, clock) = (settings.queue.as_str(), settings.now());
         let (mut all, mut stats) = (Vec::new(), None);
-        let is_committed = |leased: &[Leased]| on.prepared.is_some() && !leased.is_empty();
         while all.len() < limit.jobs {
             let want = number(limit.jobs - all.len());
             let bytes = all.iter().map(|leased: &Leased| leased.job.payload.len()).sum();
@@ -69,10 +67,7 @@ impl Claim<'_> {
                 (&left, Type::INT8),
                 (&unbounded, Type::INT8),
             ];
-            let rows = match on.query(&sql.claim, &parameters).await {
-                Err(_) if is_committed(&all) => return Ok(at_once(all, stats)),
-                rows => rows?,
-            };
+            let rows = on.query(&sql.claim, &parameters).await?;
             let (found, is_cut) = leased(&rows, &mut all)?;
             let its = stats_of(&rows, floor, found == want || is_cut)?;
             // The duration of the first search is the time to reach the first job.
@@ -93,18 +88,9 @@ impl Claim<'_> {
             (&clock, Type::INT8),
             (&from, Type::INT8),
         ];
-        match on.query(&sql.next, &parameters).await {
-            Err(_) if is_committed(&all) => Ok(at_once(all, stats)),
-            rows => Ok((all, stats, next_of(&rows?)?)),
-        }
+        let rows = on.query(&sql.next, &parameters).await?;
+        Ok((all, stats, next_of(&rows)?))
     }
-}
-
-/// The answer of a claim that has failed after it leased jobs.
-fn at_once(leased: Vec<Leased>, stats: Option<ClaimStats>) -> Claimed {
-    let stats = stats.expect("a search has leased the jobs");
-    let now = Timestamp::from_millis(stats.now.cast_unsigned());
-    (leased, Some(stats), Next { now, visible_at: Some(now) })
 }
 
 /// Appends the jobs that `claim.sql` has leased. Returns the number of rows that it has leased or
@@ -149,45 +135,4 @@ fn next_of(rows: &[Row]) -> Result<Next, StoreError> {
 /// A number as a parameter, for example of a `LIMIT`.
 pub(crate) fn number(max: usize) -> i64 {
     i64::try_from(max).unwrap_or(i64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::PostgresStore;
-    use crate::session::{Scope, Session};
-    use wheelhouse_durable::store::{Change, Key, Put, Store, When};
-    use wheelhouse_test_servers::Server;
-
-    /// A claim is committed before its second statement fails, and does not wait for the disk.
-    #[test]
-    fn leases_are_not_forgotten_if_the_next_statement_fails() {
-        let Some(server) = Server::postgres() else { return };
-        let url = format!("postgres://postgres@{}/postgres", server.address());
-        let builder = || PostgresStore::builder(&url, "orders").unwrap();
-        let (kind, payload, policy) = ("work/1".into(), Vec::new(), String::new());
-        let (key, when) = (Key::new("a").unwrap(), When::After(Duration::ZERO));
-        let put = Put { key: key.clone(), kind, payload, policy, when, replace: false };
-        builder().connect().unwrap().commit(&[Change::Put(put)]).unwrap();
-        let mut session = Session::open(builder()).unwrap();
-        let limit = ClaimLimit::jobs(9);
-        let claim = Claim { kinds: &["work/1"], limit, visibility: 60_000, floor: 0 };
-        let ClaimSql { claim: sql, .. } = ClaimSql::of(&session.index);
-        let sql = ClaimSql {
-            claim: sql,
-            next: "SELECT $1::text, $2::text[], $3::int8, $4::int8 / 0".into(),
-        };
-        let mut claimed = || {
-            session.run(Scope::Repeatable, async |on, settings, _| {
-                let claimed = claim.run(&on, settings, &sql).await;
-                let set = on.query("SHOW synchronous_commit", &[]).await?;
-                assert_eq!(set[0].try_get::<_, &str>(0).map_err(store_error)?, "on", "afterwards");
-                claimed
-            })
-        };
-        let (leased, _, next) = claimed().unwrap();
-        assert_eq!(leased.iter().map(|its| &its.job.key).collect::<Vec<_>>(), [&key]);
-        assert_eq!(next.visible_at, Some(next.now), "the next claim is due at once");
-        assert!(claimed().is_err(), "nothing was leased, so the error is returned");
-    }
 }

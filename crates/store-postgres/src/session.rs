@@ -47,9 +47,8 @@ pub(crate) enum Scope {
     Transaction,
     /// One that writes. It is a transaction by itself, if the session has all settings.
     Write,
-    /// Those that read, and claims. Each is a transaction by itself, as above, and may be repeated
-    /// even if the server has carried it out.
-    Repeatable,
+    /// The same, but it only reads.
+    Read,
 }
 
 impl Open {

@@ -66,7 +66,7 @@ impl PostgresStore {
 
     /// Runs a query that is a transaction by itself.
     fn query(&mut self, sql: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>, StoreError> {
-        self.session.run(Scope::Repeatable, async |on, _, _| on.query(sql, parameters).await)
+        self.session.run(Scope::Read, async |on, _, _| on.query(sql, parameters).await)
     }
 
     /// The store's clock, in milliseconds.
@@ -78,7 +78,8 @@ impl PostgresStore {
 
     fn claim_by(&mut self, claim: &Claim<'_>) -> Result<Claimed, StoreError> {
         let sql = ClaimSql::of(&self.session.index);
-        let scope = Scope::Repeatable;
+        // A claim of 0 jobs is one statement.
+        let scope = if claim.limit.jobs == 0 { Scope::Read } else { Scope::Transaction };
         self.session.run(scope, async |on, settings, _| claim.run(&on, settings, &sql).await)
     }
 

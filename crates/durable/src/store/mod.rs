@@ -107,9 +107,8 @@ pub trait Store: Send + 'static {
     /// `(visible_at, generation)`, and appends them to `into`. It ends before the first job that
     /// would exceed `limit`: that job is not leased, and neither are later ones. Each lease has a
     /// new token and lasts for `visibility`, which is at least a millisecond. The leases survive a
-    /// crash of the process; a loss of power may undo them if it ends all programs of the store, or
-    /// if the `Begin` of an undone lease is refused. [`Change::Begin`] counts an attempt, not the
-    /// claim.
+    /// crash of the process. A loss of power may undo them if it ends all programs of the store.
+    /// [`Change::Begin`] counts an attempt, not the claim.
     ///
     /// Removes the [closed](State::Closed) rows that it meets whose lease has ended.
     ///

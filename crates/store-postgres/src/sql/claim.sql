@@ -7,12 +7,9 @@
 -- them: with a join by key, wrong statistics can lead to a plan that reads the whole queue for each
 -- row. A row that was changed since the statement began has moved, and is left to the next claim.
 -- `drawn` reads `walked`, so that the clock of `walked` is read before any row is changed.
--- Its commit does not wait for the disk. If a crash of the server undoes leases, it has not
--- committed the begins of their runs either, and refuses them afterwards.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($5::bigint * 1000,
-        floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros,
-        pg_catalog.set_config('synchronous_commit', 'off', true)
+        floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros
 ), found AS MATERIALIZED (
     SELECT visible.* FROM clock, unnest($2::text[]) AS its (kind), LATERAL (
         SELECT ctid, visible_at, generation, state, token, octet_length(payload) AS bytes
