@@ -20,20 +20,6 @@
 //! }
 //! ```
 //!
-//! # Highlights
-//!
-//! * **Clock changes.** A 02:30 job runs exactly once on nights when 02:30 is skipped or repeated.
-//!   The same holds for lists and ranges in a cron line. If the wall clock is set, or the machine
-//!   was suspended, jobs for a time of day follow within a minute. No other job moves.
-//! * **Exact answers.** If a cancel or refresh races with a run, exactly one wins, and the return
-//!   value says which: a session that is refreshed in time does not expire.
-//! * **Jobs are returned.** A cancel, a stop and a refusal return the job itself: its closure or
-//!   value, and its deadline.
-//! * **Below a millisecond.** Ticks of 50 microseconds by default, never early, no drift.
-//! * **Slow jobs.** While a thread is free, a slow job delays others by 200 microseconds plus
-//!   waking that thread. A panic is caught and reported. A job never overlaps itself unless you ask
-//!   for it.
-//!
 //! # Features
 //!
 //! * **When**: [after a delay](Handle::after); [at once](Handle::execute), without a timer;
@@ -50,8 +36,9 @@
 //!   the number of runs, next time, status and [last error](JobHandle::last_error); by handle or by
 //!   [unique key](OneShot::key); [list](Handle::jobs) all jobs. A run can [end](Run::end) its own
 //!   job.
-//! * **Where**: on a pool of [N threads](Builder::workers), on [your executor](Executor), async
-//!   jobs on [your runtime](Builder::spawn_on); at most k runs at once of a [group](Group).
+//! * **Where**: on a pool of [N threads](Builder::workers), on an
+//!   [executor](Builder::executor), async jobs on a [runtime](Builder::spawn_on); at most k runs at
+//!   once of a [group](Group).
 //! * **Stop**: [`stop`](Service::stop) waits for runs, [drains](Stop::Drain), or returns at once;
 //!   blocking or [async](Service::stop_async). It returns each job that did not run.
 //! * **Observability**: [counters, lateness and run time](Snapshot), also as text for Prometheus;
@@ -67,21 +54,16 @@
 //!                                                    └──▶ standby: takes the lead
 //! ```
 //!
-//! **Shards.** Jobs are stored in shards. A shard is a lock around a backend (any `Timer`) and the
-//! jobs whose timers are in it. Each thread schedules in one shard. A call has taken effect when it
-//! returns: it sends no message and leaves no work for another thread. It wakes the leader only if
-//! the job is the first of its shard and due before the next wake-up.
+//! **Shards.** A shard is a lock around a backend (any `Timer`) and the jobs whose timers are in
+//! it. Each thread schedules in one shard. A call has taken effect when it returns: it sends no
+//! message and leaves no work for another thread. It wakes the leader only if the job is the first
+//! of its shard and due before the next wake-up.
 //!
-//! **The lead.** The threads of a [`Service`] form a pool, and one of them leads. The leader picks
-//! the shard with the earliest deadline and runs the due jobs there, up to the first deadline of
-//! any other shard. So jobs run in the order of their deadlines over all shards. A brief job costs
-//! no hand-over to another thread.
-//!
-//! Another thread stands by. If the leader has been in one job for longer than 200 microseconds,
-//! the *patience*, the standby takes the lead; the slow thread returns to the pool when its job
-//! ends. A plan that is marked `blocking()` says in advance that its job blocks: the lead then
-//! changes hands before the job begins. With a single thread, `workers(1)`, nothing takes over: a
-//! slow job delays all others until it ends.
+//! **The lead.** The threads of a [`Service`] form a pool, and one of them leads: it runs the due
+//! jobs of the shard with the earliest deadline, up to the first deadline of any other shard. So
+//! jobs run in the order of their deadlines, and a brief job costs no hand-over. If the leader has
+//! been in one job for longer than 200 microseconds, the *patience*, another thread takes the lead;
+//! see [`workers`](Builder::workers).
 //!
 //! **Async jobs** are tasks of the pool, unless they are [spawned](Builder::spawn_on) on your
 //! runtime. The leader polls them, and a task that waits occupies no thread.
@@ -91,17 +73,14 @@
 //! scheduler has one. The *driver* is the thread that runs due jobs: the leader of a service, or
 //! the caller that polls a scheduler.
 //!
-//! **Races** are decided under the lock of the shard, so each race has one outcome: a refresh that
-//! races with the run either fails because the run [has begun](ChangeError::Running), or prevents
-//! it. A refresh to a later time only writes the deadline; the timer is moved when the old deadline
-//! comes.
+//! **Races** are decided under the lock of the shard, so each race has one outcome. A refresh to a
+//! later time only writes the deadline; the timer is moved when the old deadline comes.
 //!
 //! # Costs
 //!
 //! | | |
 //! |---|---|
-//! | schedule | the allocation of the closure, the lock of a shard, an insertion into the backend; with a key one more hash lookup |
-//! | a value that is sent once | no allocation: values of one type are stored together. With a name, a key or other options one allocation, as for a closure |
+//! | schedule | the allocation of the closure or value, the lock of a shard, an insertion into the backend; with a key one more hash lookup |
 //! | cancel | the lock of the shard, a cancellation in the backend |
 //! | refresh to a later time | the lock of the shard |
 //! | a run | an expiry in the backend, one lock, two readings of the clock |
@@ -158,13 +137,12 @@
 //! * `stop` and dropping the service panic or wait for ever, since they join threads that the child
 //!   does not have.
 //!
-//! So start the service after the last `fork`. A server that forks its workers starts a service in
-//! each worker. A program that turns itself into a daemon must do so before it starts the service.
+//! So start the service after the last `fork`, in each worker of a server that forks them. A
 //! `std::process::Command` is not affected, since its child runs another program.
 //!
 //! # Recipes
 //!
-//! The code is that of the example `recipes`; tests run it against peers that send nothing, and
+//! The code is in the folder `examples/recipes`; tests run it against peers that send nothing, and
 //! against peers that do not read. All of it follows one rule: **a deadline covers what is awaited
 //! under it, and nothing else.** `tokio::select!` polls no branch while the handler of another
 //! runs, so an `await` in a handler is outside of the deadline. Each `await` that depends on a peer
@@ -200,22 +178,6 @@
 //! **Ending a job from inside**: [`run.end()`](Run::end). No run follows this one, and no retry.
 //! Without this call the job has its next run, whether the closure returns, fails or panics.
 //!
-//! ```
-//! use std::time::Duration;
-//! use wheelhouse_service::{Handle, JobHandle, Reason};
-//!
-//! /// Checks every second whether a file exists, until it does.
-//! fn await_file(timers: &Handle, path: &'static str) -> Result<JobHandle, Reason> {
-//!     let job = timers.every(Duration::from_secs(1)).named(path).run(move |run| {
-//!         if std::fs::exists(path).unwrap_or(false) {
-//!             println!("{path} has come");
-//!             run.end();
-//!         }
-//!     })?;
-//!     Ok(job)
-//! }
-//! ```
-//!
 //! # Crate features
 //!
 //! None is on by default.
@@ -227,12 +189,10 @@
 //!
 //! # Alternatives
 //!
-//! * A tokio program whose timers are sleeps and timeouts of tasks: `tokio::time`, unless it needs
-//!   more than a millisecond of resolution, jobs by key, schedules, or a graceful shutdown. The
-//!   README compares the two, Netty's wheel and Quartz.
-//! * Timeouts inside of one event loop that owns them: a backend alone, which is smaller. See
-//!   `wheelhouse-hierarchical-wheel`.
-//! * Jobs that must survive a crash: `wheelhouse-durable`.
+//! `tokio::time` for sleeps and timeouts of tasks that need no more than a millisecond of
+//! resolution; the README compares the two, Netty's wheel and Quartz. A backend alone, such as
+//! `wheelhouse-hierarchical-wheel`, inside of one event loop. `wheelhouse-durable` for jobs that
+//! must survive a crash.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -260,7 +220,7 @@ mod work;
 #[cfg(feature = "cron")]
 pub use calendar::cron;
 pub use calendar::{OnRule, Rule};
-pub use drive::{AsyncRun, Builder, DueRun, Executor, Scheduler, Service, Stop, Stopped, Stopping};
+pub use drive::{AsyncRun, Builder, DueRun, Scheduler, Service, Stop, Stopped, Stopping};
 pub use error::{BuildError, ChangeError, Reason, Rejected};
 pub use event::EventKind;
 pub use handle::{Handle, Jobs};

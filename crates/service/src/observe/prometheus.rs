@@ -87,17 +87,6 @@ impl Snapshot {
     /// in the rates of `_sum` and `_count`. No sample has a label of the service: if a program has
     /// several, serve each at a separate address and let the scraper add a label per address
     /// (`relabel_configs` or `static_configs.labels` of Prometheus).
-    ///
-    /// ```
-    /// use wheelhouse_service::Scheduler;
-    ///
-    /// fn main() -> Result<(), wheelhouse_service::BuildError> {
-    ///     let text = Scheduler::builder().build()?.handle().snapshot().prometheus();
-    ///     assert!(text.contains("# TYPE wheelhouse_jobs_scheduled_total counter\n"));
-    ///     assert!(text.contains("\nwheelhouse_jobs_scheduled_total 0\n"));
-    ///     Ok(())
-    /// }
-    /// ```
     pub fn prometheus(&self) -> String {
         let mut text = Exposition::default();
         for (name, help, value) in self.counts.metrics() {

@@ -124,9 +124,8 @@ macro_rules! common_methods {
         ///
         /// The key is free *before* the closure of the last run is called, so that the closure can
         /// schedule another job under it. Other threads can do so too. If the closure removes data
-        /// that is stored elsewhere under the same key, compare [`JobHandle::number`] first:
-        /// otherwise it may remove the data of the next job. The example `session_store` shows
-        /// this.
+        /// under the same key elsewhere, compare [`JobHandle::number`] first, as the example
+        /// `session_store` does: the data may be that of the next job.
         pub fn key(mut self, key: impl Into<Key>) -> Self {
             let rare_options = self.$($plan)*options.rare_options();
             (rare_options.key, rare_options.replace) = (Some(key.into()), false);
@@ -272,23 +271,6 @@ macro_rules! repeated_methods {
         /// Schedules an async job, see [`OneShot::run_async`](crate::OneShot::run_async). One run
         /// at a time: the next begins when the future of the one before is ready. Times that pass
         /// during a run are missed, as with a closure.
-        ///
-        /// ```
-        /// use std::time::Duration;
-        /// use wheelhouse_service::Service;
-        ///
-        /// async fn check_health() {
-        ///     println!("healthy"); // or ask a server
-        /// }
-        ///
-        /// fn main() -> Result<(), Box<dyn std::error::Error>> {
-        ///     let service = Service::builder().workers(2).start()?;
-        ///     let timers = service.handle();
-        ///     let plan = timers.every(Duration::from_secs(10)).limit(Duration::from_secs(3));
-        ///     plan.named("health").run_async(|_| check_health())?;
-        ///     Ok(())
-        /// }
-        /// ```
         ///
         /// # Errors
         ///

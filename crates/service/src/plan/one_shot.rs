@@ -77,13 +77,7 @@ impl<'h> OneShot<'h> {
         sender: &Sender<T>,
         value: T,
     ) -> Result<JobHandle, Rejected<T>> {
-        let work = SendOnce { sender: sender.clone(), value };
-        let scheduled = match self.plain() {
-            Ok((handle, deadline)) => {
-                handle.schedule_value(handle.shards().own_shard(), deadline, work)
-            }
-            Err(plan) => plan.schedule(work),
-        };
+        let scheduled = self.schedule(SendOnce { sender: sender.clone(), value });
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
     }
 

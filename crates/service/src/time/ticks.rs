@@ -97,16 +97,6 @@ mod tests {
     }
 
     #[test]
-    fn a_tick_lasts_something_that_can_be_counted() {
-        assert!(Ticks::new(Duration::ZERO).is_none());
-        assert!(Ticks::new(Duration::MAX).is_none());
-        assert_eq!(
-            Ticks::new(Duration::from_millis(1)).unwrap().length(),
-            Duration::from_millis(1)
-        );
-    }
-
-    #[test]
     fn with_a_slack_deadlines_meet_at_its_multiples_and_none_is_early() {
         let ticks = Ticks::new(Duration::from_nanos(10)).unwrap();
         let slack = |nanos| ticks.with_slack(Duration::from_nanos(nanos));
