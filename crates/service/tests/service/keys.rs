@@ -79,21 +79,6 @@ fn an_empty_key_is_refused() {
 }
 
 #[test]
-fn a_job_replaces_another_on_request() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let first = rig.timers.after(ms(10)).replacing("session").run(log.named("first")).unwrap();
-    let second =
-        rig.timers.every(ms(15)).times(2).replacing("session").run(log.named("second")).unwrap();
-    assert_eq!(
-        (first.status(), second.status(), rig.timers.len()),
-        (Status::Cancelled, Status::Pending, 1)
-    );
-    assert_eq!(rig.timers.job("session").map(|job| job.number()), Some(second.number()));
-    rig.play(100);
-    assert_eq!(log.take(), [(15, "second"), (30, "second")]);
-}
-
-#[test]
 fn a_key_finds_its_job_until_the_last_run_begins() {
     let (mut rig, log) = (Rig::new(), Log::default());
     rig.timers.after(ms(10)).key("cancelled").run(log.named("cancelled")).unwrap();

@@ -145,14 +145,6 @@ impl Log<u64> {
     }
 }
 
-impl Log<(u64, u64)> {
-    /// A job that logs when it begins, and the number of the run.
-    pub fn numbered(&self) -> impl Fn(&Run<'_>) + Send + Sync + use<> {
-        let log = Self(Arc::clone(&self.0));
-        move |run| log.push((run.started().as_nanos() / 1_000_000, run.number()))
-    }
-}
-
 impl Log<Event> {
     /// The kinds of the events since the last call.
     pub fn kinds(&self) -> Vec<EventKind> {
@@ -208,15 +200,17 @@ impl Rig {
 
     /// With an executor that keeps the runs, so that a test decides when each begins.
     pub fn with_held_runs() -> (Self, KeptRuns) {
-        Self::with_held_runs_and(|builder| builder)
+        let (rig, held, _) = Self::with_held_runs_and_events();
+        (rig, held)
     }
 
-    pub fn with_held_runs_and(configure: impl FnOnce(Builder) -> Builder) -> (Self, KeptRuns) {
+    pub fn with_held_runs_and_events() -> (Self, KeptRuns, Log<Event>) {
         let held = KeptRuns::default();
         let keep = held.clone();
-        let rig =
-            Self::with(|builder| configure(builder.executor(move |run: DueRun| keep.0.push(run))));
-        (rig, held)
+        let executor = move |run: DueRun| keep.0.push(run);
+        let (rig, events) =
+            Self::with_events_and(|builder| builder.slow_after(ms(100)).executor(executor));
+        (rig, held, events)
     }
 
     /// With a log of events.
