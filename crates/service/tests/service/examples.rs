@@ -3,12 +3,6 @@
 #[path = "../../examples/event_loop.rs"]
 #[allow(dead_code)]
 mod event_loop;
-#[path = "../../examples/game_broadcast.rs"]
-#[allow(dead_code)]
-mod game_broadcast;
-#[path = "../../examples/graceful_shutdown.rs"]
-#[allow(dead_code)]
-mod graceful_shutdown;
 #[cfg(feature = "cron")]
 #[path = "../../examples/reports.rs"]
 #[allow(dead_code)]
@@ -17,7 +11,7 @@ mod reports;
 #[allow(dead_code)]
 mod session_store;
 
-use crate::common::{PATIENCE, ms, returns};
+use crate::common::{PATIENCE, returns};
 use session_store::SessionStore;
 use std::net::{SocketAddr, UdpSocket};
 use std::thread;
@@ -68,21 +62,6 @@ fn what_ends_a_session_leaves_its_successor_alone() {
 }
 
 #[test]
-fn nothing_is_lost_in_a_graceful_shutdown() {
-    let kept = ["in 1 h", "in 2 h", "in 3 h"].map(str::to_owned).to_vec();
-    let expected = graceful_shutdown::Outcome { sent: 1, kept, refused: true, hanging: 0 };
-    assert_eq!(graceful_shutdown::send_mails(true, PATIENCE).unwrap(), expected);
-}
-
-#[test]
-fn a_mail_server_that_never_answers_does_not_keep_the_program_from_its_end() {
-    let kept = ["in 1 h", "in 2 h", "in 3 h"].map(str::to_owned).to_vec();
-    let expected = graceful_shutdown::Outcome { sent: 0, kept, refused: true, hanging: 1 };
-    let sent = returns(|| graceful_shutdown::send_mails(false, ms(50)).unwrap());
-    assert_eq!(sent, expected);
-}
-
-#[test]
 fn an_event_loop_drives_a_scheduler() {
     let (heard, echoed, said_good_bye) = event_loop::conversation().unwrap();
     // If the machine pauses for 20 ms between the words, there is an additional good-bye.
@@ -121,15 +100,6 @@ fn receive(client: &UdpSocket) -> String {
     let mut bytes = [0; 16];
     let length = client.recv(&mut bytes).unwrap();
     String::from_utf8(bytes[..length].to_vec()).unwrap()
-}
-
-/// Requirement S2 (line 36): clients are notified of an event. The example measures how fast, on a
-/// machine without other load.
-#[test]
-fn each_player_hears_of_an_attack_once_unless_logged_out() {
-    let outcome = game_broadcast::broadcast(10_000, 50_000).unwrap();
-    assert_eq!((outcome.told, outcome.spared), (9_900, 100));
-    assert!(outcome.median <= outcome.last);
 }
 
 #[cfg(feature = "cron")]
