@@ -134,8 +134,8 @@ impl Handle {
     /// handle returns name, key, next time, runs and last error of its job. Futures of the
     /// [`future`](crate::future) module are not listed.
     ///
-    /// O(n) in total. Each step takes the lock of a shard at most once, and each question to a
-    /// handle takes it again.
+    /// O(n) in total. Each step takes the lock of a shard at most once, for a portion of its jobs,
+    /// and each question to a handle takes it again.
     pub fn jobs(&self) -> Jobs {
         Jobs { timers: self.clone(), shard: 0, next: 0, found: Vec::new().into_iter() }
     }
@@ -201,11 +201,8 @@ impl fmt::Debug for Handle {
     }
 }
 
-/// All jobs that are scheduled and not over: from [`Handle::jobs`].
-///
-/// Jobs are collected in portions, each under the lock of one shard, so that listing a million jobs
-/// blocks no other thread for long. A job that exists from the first step to the last is listed
-/// once. A job that is scheduled or ends during the iteration may be listed or not.
+/// All jobs that are scheduled and not over: from [`Handle::jobs`]. A job that exists from the
+/// first step to the last is listed once. A job that is scheduled or ends meanwhile may be listed.
 #[derive(Debug)]
 pub struct Jobs {
     timers: Handle,

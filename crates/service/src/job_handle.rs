@@ -187,11 +187,10 @@ impl JobHandle {
         self.change(|state| state.resume(self.id, now))
     }
 
-    /// Starts a run now, also if the job is [paused](Self::pause). The schedule of a periodic job
-    /// does not change, and [`times`](crate::Periodic::times) does not count the run. A one-shot
-    /// job runs now instead of later. While [all jobs are paused](crate::Handle::pause), the run
-    /// waits until they are resumed. Moving the job cancels this run. Pausing the job again
-    /// postpones it until the job is resumed.
+    /// Starts a run now, also if the job is [paused](Self::pause), but not while [all jobs
+    /// are](crate::Handle::pause). The schedule of a periodic job does not change, and
+    /// [`times`](crate::Periodic::times) does not count the run. A one-shot job runs now instead of
+    /// later. Moving the job cancels this run. Pausing it again postpones the run.
     ///
     /// # Errors
     ///

@@ -97,13 +97,11 @@
 //! release memory when a shard that had 65,536 jobs or more has 1,024 or fewer left, see
 //! [`Handle::compact`]. With glibc, a closure takes 16 bytes more in memory than are counted here.
 //!
-//! **Resolution and slack.** A [tick](Builder::tick) is 50 microseconds by default. A finer tick
-//! wakes the leader more often when many jobs are due: at 100,000 runs a second a tick of 50 us
-//! takes twice the processor time of one of a millisecond. Jobs that need not be that exact can
-//! share wake-ups: set a [`slack`](OneShot::slack). A [periodic](Periodic) job has a slack by
-//! default, of a thousandth of its period and at most a millisecond: 100,000 of them with a period
-//! of a second take 0.55 us of processor time a run, and 2.55 us without the slack. Linux may wake
-//! up a thread up to 50 us late: its timer slack.
+//! **Resolution and slack.** A [tick](Builder::tick) is 50 microseconds by default. At 100,000 runs
+//! a second that takes twice the processor time of a tick of a millisecond. Jobs that need not be
+//! that exact can share wake-ups: set a [`slack`](OneShot::slack). A [periodic](Periodic) job has
+//! one by default: 100,000 of them with a period of a second take 0.55 us of processor time a run,
+//! and 2.55 us without the slack. Linux may wake up a thread up to 50 us late: its timer slack.
 //!
 //! # Guarantees
 //!

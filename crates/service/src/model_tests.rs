@@ -9,7 +9,7 @@ mod stopping;
 
 use crate::sync::Parker;
 use crate::work::CallOnce;
-use crate::{ChangeError, DueRun, JobHandle, ManualClock, Moment, Reason, Run, Scheduler, Status};
+use crate::{ChangeError, DueRun, JobHandle, ManualClock, Moment, Run, Scheduler, Status};
 use loom::thread;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -125,30 +125,6 @@ fn no_wake_up_is_lost_to_who_moves_a_job() {
     });
 }
 
-#[test]
-fn a_job_that_is_scheduled_while_the_service_stops_is_refused_or_given_back() {
-    check(3, || {
-        let (scheduler, _held) = scheduler();
-        let timers = scheduler.handle();
-        let kept = timers.clone();
-        let producer = thread::spawn(move || {
-            match timers.after(Duration::from_secs(1)).named("job").run(|_| ()) {
-                Ok(job) => Some(job),
-                Err(rejected) => {
-                    assert_eq!(rejected.reason, Reason::Stopped);
-                    None
-                }
-            }
-        });
-        let mut jobs = scheduler.stop();
-        let scheduled = producer.join().unwrap();
-        assert_eq!(jobs.len(), usize::from(scheduled.is_some()), "exactly one of the two has it");
-        assert!(scheduled.is_none_or(|job| job.status() == Status::Stopped));
-        assert!(kept.is_empty());
-        jobs.clear();
-    });
-}
-
 /// A job whose run was handed out, and a function that returns how often it ran.
 fn due_job(
     scheduler: &mut Scheduler,
@@ -185,25 +161,4 @@ fn change_and_run(cancel: bool) {
         Err(other) => panic!("{other}"),
     };
     assert_eq!((ran(), handle.status(), scheduler.next_wakeup()), expected);
-}
-
-#[test]
-fn a_periodic_job_that_ends_a_run_while_the_service_stops_is_given_back_or_over() {
-    check(3, || {
-        let (mut scheduler, held) = scheduler();
-        let timers = scheduler.handle();
-        let handle =
-            timers.every(Duration::from_secs(1)).first_after(Duration::ZERO).run(|_| ()).unwrap();
-        scheduler.poll(Moment::ORIGIN);
-        let due = held.lock().unwrap().pop().unwrap();
-        let worker = thread::spawn(move || due.run());
-        let jobs = scheduler.stop();
-        worker.join().unwrap();
-        // The job was returned before the run or between two runs, or the run continued past the
-        // stop and was the last.
-        assert!(jobs.len() + handle.runs() as usize >= 1);
-        assert_eq!((handle.status(), timers.len()), (Status::Stopped, 0));
-        let counts = timers.snapshot().counts;
-        assert_eq!((counts.scheduled, counts.stopped), (1, 1));
-    });
 }

@@ -357,7 +357,7 @@ impl Times {
         let [hour, minute, second] =
             [time.hour(), time.minute(), time.second()].map(|part| u16::from(part.unsigned_abs()));
         let mut times = at_least(&self.hours, hour).flat_map(|its_hour| {
-            // After a larger part, the smaller ones begin anew.
+            // After a larger part, each following part may have any value.
             let least = if its_hour == hour { minute } else { 0 };
             at_least(&self.minutes, least).filter_map(move |its_minute| {
                 let least = if (its_hour, its_minute) == (hour, minute) { second } else { 0 };

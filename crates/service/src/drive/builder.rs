@@ -92,10 +92,9 @@ impl Builder {
         self
     }
 
-    /// Sets the number of shards. By default a service has one for each processor, from 4 to 64,
-    /// and a [`Scheduler`] has one. Each shard is a lock and a wheel. A thread schedules in one
-    /// shard, so threads contend only if there are more of them than shards. Zero counts as one.
-    /// Ignored if a [backend](Self::backend) is set.
+    /// Sets the number of shards: locks with a wheel each. By default a service has one for each
+    /// processor, from 4 to 64, and a [`Scheduler`] has one. A thread schedules in one shard. Zero
+    /// counts as one. Ignored if a [backend](Self::backend) is set.
     pub fn shards(mut self, shards: usize) -> Self {
         self.shards = Some(shards);
         self

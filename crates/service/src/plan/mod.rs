@@ -176,11 +176,10 @@ macro_rules! common_methods {
             self
         }
 
-        /// Declares that the runs may block, for instance because they wait for a disk or another
-        /// program. Another thread of the service then takes the lead before each run, so other
-        /// jobs do not even wait for the [patience](crate::Builder::workers). To wake that thread
-        /// costs the leader some 5 microseconds for each run. It has no effect if all threads are
-        /// in runs, or if there is only one.
+        /// Declares that the runs may block, for instance because they wait for a disk. Another
+        /// thread then takes the lead before each run, so other jobs do not even wait for the
+        /// [patience](crate::Builder::workers). To wake that thread costs the leader some 5
+        /// microseconds. It has no effect if all threads are in runs, or if there is only one.
         pub fn blocking(mut self) -> Self {
             self.$($plan)*options.rare_state().dispatch.blocks = true;
             self
@@ -188,10 +187,8 @@ macro_rules! common_methods {
 
         /// Ends each run of an [async job](Self::run_async) after `limit`: the future is dropped,
         /// which is [reported](crate::EventKind::TimedOut). Closures cannot be interrupted, and
-        /// ignore the limit. The limit also holds while the service stops, until the threads of the
-        /// service end, which is after the runs that they poll. A run on [another
-        /// executor](crate::Builder::spawn_on) has no limit after that, if the stop did not wait
-        /// for it.
+        /// ignore the limit. The limit holds until the threads of the service have ended, so only a
+        /// run on [another executor](crate::Builder::spawn_on) can outlive it.
         pub fn limit(mut self, limit: Duration) -> Self {
             self.$($plan)*options.rare_options().limit = Some(limit);
             self

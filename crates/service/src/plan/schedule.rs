@@ -121,10 +121,8 @@ impl Handle {
         Ok(self.hand_over(CallOnce(function), false)?)
     }
 
-    /// Runs an async job as soon as a thread is free, as [`execute`](Self::execute) runs a closure.
-    /// The closure is called when the run begins, and the future that it returns is the run. The
-    /// executor of [`spawn_on`](crate::Builder::spawn_on) polls the future. Without that, the
-    /// threads of the service poll it: see [`run_async`](crate::OneShot::run_async).
+    /// Runs an async job as soon as a thread is free, as [`execute`](Self::execute) runs a closure:
+    /// see [`run_async`](crate::OneShot::run_async).
     ///
     /// # Errors
     ///

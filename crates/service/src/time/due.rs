@@ -18,11 +18,10 @@ const CHECK_INTERVAL: (Duration, Duration) = (Duration::from_secs(45), Duration:
 /// An `Instant` is converted by its distance from the present, so it works with any clock of the
 /// service.
 ///
-/// A `SystemTime` is a date and a time of day, by the wall clock. The job runs when that clock
-/// shows the time, never earlier. If the clock is set forward, the job follows within a minute; if
-/// it is set back, the job waits longer. The same holds if the machine is suspended and the
-/// service's clock stands still for that duration, as [`MonotonicClock`](crate::MonotonicClock)
-/// does on Linux. The driver checks each such job once a minute.
+/// A `SystemTime` is a date and a time of day. The job runs when the wall clock shows the time,
+/// never earlier: the driver checks once a minute whether that clock was set, or the machine was
+/// suspended and the service's clock stood still, as [`MonotonicClock`](crate::MonotonicClock) does
+/// on Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// By the clock of the service.

@@ -85,34 +85,29 @@ fn a_panic_in_the_closure_or_the_future_harms_no_other_run() {
 
 #[test]
 fn a_run_that_reaches_its_limit_is_ended_and_the_next_begins() {
-    let (mut rig, runs, events) = Rig::with_kept_futures();
-    let (witness, held) = (Arc::new(()), Log::default());
-    let (inside, log) = (Arc::clone(&witness), held.clone());
-    let job = rig.timers.every(ms(10)).limit(ms(5)).times(2).run_async(move |run| {
-        let (held, first) = (Arc::clone(&inside), run.number() == 1);
-        log.push(());
+    let ((mut rig, runs, events), witness) = (Rig::with_kept_futures(), Arc::new(()));
+    let inside = Arc::clone(&witness);
+    let job = rig.timers.every(ms(10)).limit(ms(5)).times(2).run_async(move |_| {
+        let held = Arc::clone(&inside);
         async move {
-            if first {
-                pending::<()>().await;
-            }
+            pending::<()>().await;
             drop(held);
         }
     });
-    let job = job.unwrap();
-    rig.play(10);
-    let mut run = runs.one();
-    assert!(poll(&mut run).is_pending());
-    assert_eq!(Arc::strong_count(&witness), 3);
-    rig.play(14);
-    assert!(poll(&mut run).is_pending(), "a millisecond is left");
-    rig.play(15);
-    assert!(poll(&mut run).is_ready());
-    assert_eq!(Arc::strong_count(&witness), 2, "the future is dropped");
-    assert_eq!(events.kinds(), [EventKind::TimedOut(ms(5))]);
-    rig.play(20);
-    assert!(poll(&mut runs.one()).is_ready());
-    assert_eq!((job.status(), events.kinds(), held.len()), (Status::Finished, vec![], 2));
-    assert_eq!((rig.timers.snapshot().counts.timed_out, rig.timers.len()), (1, 0));
+    for begin in [10, 20] {
+        rig.play(begin);
+        let mut run = runs.one();
+        assert!(poll(&mut run).is_pending());
+        rig.play(begin + 4);
+        assert!(poll(&mut run).is_pending(), "a millisecond is left");
+        assert_eq!(Arc::strong_count(&witness), 3);
+        rig.play(begin + 5);
+        assert!(poll(&mut run).is_ready());
+        assert_eq!(events.kinds(), [EventKind::TimedOut(ms(5))]);
+        assert!(Arc::strong_count(&witness) <= 2, "the future is dropped");
+    }
+    assert_eq!(job.unwrap().status(), Status::Finished);
+    assert_eq!((rig.timers.snapshot().counts.timed_out, rig.timers.len()), (2, 0));
 }
 
 #[test]
@@ -192,26 +187,21 @@ fn a_future_that_is_ready_again_at_once_keeps_no_poll_from_returning() {
 fn a_future_is_polled_to_its_end_though_the_service_is_stopped_or_dropped() {
     for (workers, stops) in [(1, true), (3, true), (1, false), (3, false)] {
         let service = Service::builder().workers(workers).start().unwrap();
-        let timers = service.handle();
-        let ((begins, begun), (ends, ended)) = (bounded(1), bounded(1));
+        let (timers, (begins, begun)) = (service.handle(), unbounded());
         let (release, released) = tokio::sync::oneshot::channel::<()>();
         let job = timers.after(ms(0)).run_async(move |_| async move {
             begins.send(()).unwrap();
             released.await.unwrap();
-            ends.send(()).unwrap();
+            begins.send(()).unwrap();
         });
         drop(job.unwrap());
         arrives(&begun);
-        if stops {
-            assert_eq!(service.stop(Stop::Now).running, 1);
-            release.send(()).unwrap();
-        } else {
-            let dropping = std::thread::spawn(move || returns(move || drop(service)));
-            wait_until(|| timers.is_stopped());
-            release.send(()).unwrap();
-            dropping.join().unwrap();
-        }
-        arrives(&ended);
+        let end = move || if stops { drop(service.stop(Stop::Now)) } else { drop(service) };
+        let ending = std::thread::spawn(end);
+        wait_until(|| timers.is_stopped() && (!stops || ending.is_finished()));
+        release.send(()).unwrap();
+        arrives(&begun);
+        returns(move || ending.join().unwrap());
         wait_until(|| timers.snapshot().in_flight == 0);
     }
 }

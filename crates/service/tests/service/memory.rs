@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
-use wheelhouse_service::{Clock, Handle, JobHandle, Moment, MonotonicClock, Run, Service, Stop};
+use wheelhouse_service::{Handle, JobHandle, Run, Service, Stop};
 
 /// Numbers of jobs around the points at which arrays double: the arrays of service and backend are
 /// full with the first number and have just doubled with the second, and the third is one more than
@@ -146,15 +146,6 @@ fn what_comes_and_goes_while_the_driver_is_held_up_takes_no_memory() {
     assert!(seen.bytes_max < 1_000, "{seen:?}");
 }
 
-/// The machine's clock, with a counted reference that lives as long as the service.
-struct CountedClock(MonotonicClock, #[expect(dead_code, reason = "counted from outside")] Arc<()>);
-
-impl Clock for CountedClock {
-    fn now(&self) -> Moment {
-        self.0.now()
-    }
-}
-
 /// Jobs of all kinds, in all states. One of them has a handle of the service.
 fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
     let own = timers.clone();
@@ -181,7 +172,8 @@ fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
 #[test]
 fn what_a_service_holds_is_gone_with_it() {
     let builder = |token: &Arc<()>| {
-        Service::builder().clock(CountedClock(MonotonicClock::new(), Arc::clone(token)))
+        let held = Arc::clone(token);
+        Service::builder().on_event(move |_| drop(Arc::clone(&held)))
     };
     let ends: [fn(Service); 4] = [
         |service| drop(service),

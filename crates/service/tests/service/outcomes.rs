@@ -58,11 +58,12 @@ fn who_comes_too_late_is_told() {
         .run(move |run| {
             log.push(run.job().refresh(ms(10)));
             log.push(run.job().run_now());
+            log.push(run.job().pause());
             log.push(run.job().cancel().map(drop));
         })
         .unwrap();
     rig.play(100);
-    assert_eq!(answers.take(), [Err(ChangeError::Running); 3]);
+    assert_eq!(answers.take(), [Err(ChangeError::Running); 4]);
     assert_eq!((handle.status(), handle.runs()), (Status::Finished, 1));
 }
 

@@ -206,28 +206,25 @@ fn dropping_a_service_drops_each_job_and_ends_its_threads_even_if_one_panics_in_
     for builder in [alone, pool] {
         let witness = Arc::new(());
         let (held_by_observer, held_by_job) = (Arc::clone(&witness), Arc::clone(&witness));
-        let service =
-            builder().on_event(move |_| drop(Arc::clone(&held_by_observer))).start().unwrap();
-        let timers = service.handle();
-        timers.after(HOUR).run(holds(Bomb)).unwrap();
-        timers.after(HOUR).run(holds(Bomb)).unwrap();
-        timers.after(HOUR).run(holds(held_by_job)).unwrap();
-        drop(timers);
+        let builder = builder().on_event(move |_| drop(Arc::clone(&held_by_observer)));
+        let service = builder.start().unwrap();
+        schedule_bombs(&service.handle(), held_by_job);
         returns(move || drop(service));
         assert_eq!(Arc::strong_count(&witness), 1, "no thread has a reference to the shared state");
     }
-}
-
-#[test]
-fn dropping_a_scheduler_drops_each_job_even_if_one_panics_in_that() {
+    // A scheduler too.
     let (rig, witness) = (Rig::new(), Arc::new(()));
-    let held = Arc::clone(&witness);
-    rig.timers.after(ms(1)).run(holds(Bomb)).unwrap();
-    rig.timers.after(ms(2)).run(holds(Bomb)).unwrap();
-    rig.timers.after(ms(3)).run(holds(held)).unwrap();
     let timers = rig.timers.clone();
+    schedule_bombs(&timers, Arc::clone(&witness));
     drop(rig);
     assert_eq!((timers.len(), timers.is_stopped(), Arc::strong_count(&witness)), (0, true, 1));
+}
+
+/// Schedules two jobs that panic when they are dropped, and one that has this reference.
+fn schedule_bombs(timers: &Handle, held: Arc<()>) {
+    timers.after(HOUR).run(holds(Bomb)).unwrap();
+    timers.after(HOUR).run(holds(Bomb)).unwrap();
+    timers.after(HOUR).run(holds(held)).unwrap();
 }
 
 #[test]

@@ -40,7 +40,7 @@ struct Scheduled {
     runs: Arc<Runs>,
 }
 
-/// What the threads share.
+/// The state that the threads share.
 #[derive(Clone)]
 struct World {
     timers: Handle,
@@ -259,7 +259,7 @@ fn of_a_refresh_and_the_run_one_wins_and_the_caller_is_told_which() {
     assert!(told.is_empty(), "{told:?}");
 }
 
-/// What the polling thread and the others share. Poll n is at millisecond n.
+/// The state that the polling thread and the others share. Poll n is at millisecond n.
 #[derive(Default)]
 struct Meeting {
     /// The number of the poll that runs jobs, or ran them last.

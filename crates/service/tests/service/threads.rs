@@ -6,7 +6,6 @@ use crossbeam_channel::{bounded, unbounded};
 use std::env;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 use wheelhouse_service::{
@@ -78,33 +77,23 @@ fn a_job_that_blocks_is_told_of_while_it_runs() {
 
 #[test]
 fn dropping_waits_for_the_threads() {
-    for (kind, builder) in
-        [("one thread", Service::builder().workers(1)), ("two", Service::builder().workers(2))]
-    {
-        let service = builder.start().unwrap();
-        let (done, witness) = (Arc::new(AtomicBool::new(false)), Arc::new(()));
-        let (held, job) = BlockedJob::job();
-        let (end, held_by_job) = (done.clone(), witness.clone());
+    for workers in [1, 2] {
+        let service = Service::builder().workers(workers).start().unwrap();
+        let (timers, log) = (service.handle(), Log::default());
+        let ((held, job), ends) = (BlockedJob::job(), log.clone());
         let body = move |run: &Run<'_>| {
             job(run);
-            let _held = &held_by_job;
-            end.store(true, Ordering::SeqCst);
+            ends.push(());
         };
-        let timers = service.handle();
         timers.every(ms(1)).run(body).unwrap();
         arrives(&held.begun);
-        let helper = thread::spawn(move || {
-            wait_until(|| timers.is_stopped());
-            drop(held);
-        });
-        returns(move || drop(service));
-        assert!(done.load(Ordering::SeqCst), "{kind}: the run has ended");
-        assert_eq!(
-            Arc::strong_count(&witness),
-            1,
-            "{kind}: the job was dropped, so its thread no longer has it"
-        );
-        helper.join().unwrap();
+        let dropping = thread::spawn(move || drop(service));
+        wait_until(|| timers.is_stopped());
+        assert!(!dropping.is_finished(), "the run has not ended");
+        drop(held);
+        returns(move || dropping.join().unwrap());
+        assert_eq!(log.len(), 1, "{workers}");
+        assert!(log.is_alone(), "{workers}: the job was dropped, so its thread no longer has it");
     }
 }
 

@@ -56,7 +56,7 @@ impl Visit for Fields {
     }
 }
 
-/// What is recorded of three runs: a closure, a panic, and a future.
+/// Records three runs: a closure, a panic, and a future.
 fn recorded() -> Vec<String> {
     let (recorder, (mut rig, runs, _)) = (Recorder::default(), Rig::with_kept_futures());
     let log = recorder.log.clone();

@@ -131,6 +131,11 @@ impl<T> Log<T> {
         self.0.lock().unwrap().len()
     }
 
+    /// Returns `true` if no job has it.
+    pub fn is_alone(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
     /// Returns what was written since the last call.
     pub fn take(&self) -> Vec<T> {
         std::mem::take(&mut *self.0.lock().unwrap())
