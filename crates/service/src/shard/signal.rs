@@ -74,24 +74,6 @@ impl Signal {
 mod tests {
     use super::*;
     use std::sync::Arc;
-    use std::sync::atomic::AtomicUsize;
-
-    /// How often the driver is woken for these deadlines while it sleeps until 100.
-    fn wakeups(deadlines: &[u64]) -> usize {
-        let (signal, count) = (Signal::new(), Arc::new(AtomicUsize::new(0)));
-        let counter = Arc::clone(&count);
-        signal.set_waker(Arc::new(move || {
-            counter.fetch_add(1, Ordering::Relaxed);
-        }));
-        signal.sleep_until(Some(Moment::from_nanos(100)));
-        deadlines.iter().for_each(|deadline| signal.earlier(Moment::from_nanos(*deadline)));
-        count.load(Ordering::Relaxed)
-    }
-
-    #[test]
-    fn only_what_is_due_earlier_wakes_and_only_once() {
-        assert_eq!([&[100, 101][..], &[99], &[99, 98, 0]].map(wakeups), [0, 1, 1]);
-    }
 
     #[test]
     fn a_driver_that_is_awake_is_not_disturbed_and_one_without_a_waker_may_be_woken() {

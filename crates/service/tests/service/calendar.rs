@@ -37,18 +37,16 @@ fn what_was_slept_over_is_made_up_for_once() {
 fn the_job_has_the_last_word() {
     let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
     let mut times = wall_times(&log, &rig.clock);
-    rig.timers
-        .on(hourly)
-        .run(move |run| {
-            times(run);
-            match run.number() {
-                1 => run.job().refresh(Duration::from_secs(100)).unwrap(),
-                2 => panic!("it continues nevertheless"),
-                3 => run.end(),
-                _ => unreachable!("it has ended"),
-            }
-        })
-        .unwrap();
+    let acts = move |run: &Run<'_>| {
+        times(run);
+        match run.number() {
+            1 => run.job().refresh(Duration::from_secs(100)).unwrap(),
+            2 => panic!("it continues nevertheless"),
+            3 => run.end(),
+            _ => unreachable!("it has ended"),
+        }
+    };
+    rig.timers.on(hourly).run(acts).unwrap();
     rig.pass(Duration::from_secs(10 * HOUR));
     // An extra run does not replace a run of the rule.
     assert_eq!(log.take(), [3600, 3700, 2 * HOUR]);
@@ -67,10 +65,8 @@ fn a_rule_that_goes_nowhere_ends() {
 fn no_time_has_two_runs_when_the_wall_clock_is_set_back() {
     let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
     let moments = log.clone();
-    rig.timers
-        .on(hourly)
-        .run(move |run| moments.push(run.started().since_origin().as_secs()))
-        .unwrap();
+    let run = move |run: &Run<'_>| moments.push(run.started().since_origin().as_secs());
+    rig.timers.on(hourly).run(run).unwrap();
     rig.pass(Duration::from_secs(5000));
     rig.clock.set_wall(seconds(1400));
     rig.pass(Duration::from_secs(15_000));

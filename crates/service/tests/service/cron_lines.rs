@@ -194,18 +194,16 @@ fn a_line_that_is_refused_is_told_what_to_write() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let error = Cron::new("61 * * * *", TimeZone::UTC).unwrap_err();
-    let whole = "the cron line '61 * * * *' cannot be read: '61' is not between 0 and 59, in the \
-                 minute '61'";
-    assert_eq!(error.to_string(), whole);
-    let error = Cron::new("0 0 30 2 *", TimeZone::UTC).unwrap_err();
-    assert!(error.to_string().starts_with("the cron line '0 0 30 2 *' never matches"), "{error}");
-    let long = "0,".repeat(600) + "0 22-2 * * *";
-    let error = Cron::new(&long, TimeZone::UTC).unwrap_err();
-    assert!(error.to_string().ends_with("it is longer than 1000 bytes"), "{error}");
     let longer_in_full = format!("{} * * * *", vec!["59-58/1"; 20].join(","));
-    let error = Cron::new(&longer_in_full, TimeZone::UTC).unwrap_err();
-    assert!(error.to_string().ends_with("it is longer than 1000 bytes"), "{error}");
+    for (line, message) in [
+        ("61 * * * *", "the cron line '61 * * * *' cannot be read: '61' is not between 0 and 59"),
+        ("0 0 30 2 *", "the cron line '0 0 30 2 *' never matches"),
+        (&("0,".repeat(600) + "0 22-2 * * *"), "it is longer than 1000 bytes"),
+        (&longer_in_full, "it is longer than 1000 bytes"),
+    ] {
+        let error = Cron::new(line, TimeZone::UTC).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
 }
 
 /// Other versions read stored lines, and know only the plain form.

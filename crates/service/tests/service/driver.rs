@@ -1,8 +1,7 @@
 //! Brief work of the leader, and work between runs.
 
-use crate::common::{Log, arrives, ms};
+use crate::common::{Log, arrives, await_here, ms, returns};
 use crossbeam_channel::bounded;
-use std::thread;
 use std::time::Duration;
 use wheelhouse_service::future::DelayQueue;
 use wheelhouse_service::{Clock, ManualClock, Missed, Moment, Run, Service, Stop};
@@ -17,19 +16,16 @@ fn values_come_out_of_a_delay_queue_in_order_whatever_the_workers() {
         queue.insert(ms(delay), delay).unwrap();
     }
     clock.advance(Duration::from_secs(10));
-    let (sender, out) = bounded(1);
-    thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let all = async {
+    let all = returns(move || {
+        await_here(async {
             let mut all = Vec::new();
             while let Some(delay) = queue.next().await {
                 all.push(delay);
             }
             all
-        };
-        sender.send(runtime.block_on(all)).unwrap();
+        })
     });
-    assert!(arrives(&out).into_iter().eq(0..10_000));
+    assert!(all.into_iter().eq(0..10_000));
 }
 
 /// A job that makes up for a hundred thousand periods does not delay jobs that are due before them.

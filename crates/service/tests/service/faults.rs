@@ -4,22 +4,18 @@
 
 use crate::common::{BlockedJob, Bomb, Log, Rig, arrives, at, ms};
 use std::panic::panic_any;
-use wheelhouse_service::{EventKind, Run, Status};
+use wheelhouse_service::{DueRun, EventKind, Run, Status};
 
 #[test]
 fn a_panic_is_caught_counted_and_reported_and_the_schedule_goes_on() {
     let (mut rig, events) = Rig::with_events();
     let log = Log::default();
     let times = log.times();
-    let fails = rig
-        .timers
-        .every(ms(10))
-        .named("fails at 20")
-        .run(move |run| {
-            times(run);
-            assert!(run.number() != 2, "run {} fails", run.number());
-        })
-        .unwrap();
+    let fails_once = move |run: &Run<'_>| {
+        times(run);
+        assert!(run.number() != 2, "run {} fails", run.number());
+    };
+    let fails = rig.timers.every(ms(10)).named("fails at 20").run(fails_once).unwrap();
     let neighbour = rig.timers.every(ms(10)).run(|_| ()).unwrap();
     rig.play(40);
     assert_eq!((log.take(), neighbour.runs()), (vec![10, 20, 30, 40], 4));
@@ -78,15 +74,12 @@ fn a_callback_for_events_that_panics_harms_nobody() {
 
 #[test]
 fn an_executor_that_panics_harms_nobody() {
-    let mut rig = Rig::with(|builder| {
-        builder.executor(|run: wheelhouse_service::DueRun| panic!("no room for {run:?}"))
-    });
+    let panics = |run: DueRun| panic!("no room for {run:?}");
+    let mut rig = Rig::with(|builder| builder.executor(panics));
     let job = rig.timers.every(ms(10)).run(|_| ()).unwrap();
     rig.play(30);
-    assert_eq!(
-        (job.runs(), job.status(), rig.timers.snapshot().counts.abandoned),
-        (0, Status::Pending, 3)
-    );
+    assert_eq!((job.runs(), job.status()), (0, Status::Pending));
+    assert_eq!(rig.timers.snapshot().counts.abandoned, 3);
 }
 
 #[test]

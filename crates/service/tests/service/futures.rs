@@ -1,7 +1,7 @@
 //! Futures: polled by hand on a manual clock, which makes each step visible. `migration.rs` awaits
 //! them on tokio.
 
-use crate::common::{HOUR, Rig, at, ms, returns};
+use crate::common::{HOUR, Rig, at, await_here, ms, returns};
 use futures_core::Stream;
 use std::future::{pending, ready};
 use std::pin::{Pin, pin};
@@ -257,7 +257,7 @@ fn who_waits_hears_of_the_stop_before_it_returns() {
 fn a_future_that_is_ready_no_longer_counts_for_the_limit() {
     let service = Service::builder().max_jobs(1).tick(Duration::from_micros(100)).start().unwrap();
     let timers = service.handle();
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    await_here(async {
         for _ in 0..200 {
             timers.sleep(Duration::from_micros(50)).await.unwrap();
         }

@@ -21,29 +21,6 @@ fn a_job_that_is_cancelled_comes_back_and_can_be_run_by_hand() {
     assert_eq!(log.take(), [100]);
 }
 
-#[test]
-fn a_refresh_until_the_very_moment_it_begins_puts_it_off() {
-    let (mut rig, held) = Rig::with_held_runs();
-    let log = Log::default();
-    let handle = rig.timers.after(ms(5)).named("job").run(log.times()).unwrap();
-    rig.play(6);
-    let late = held.one();
-    handle.refresh(ms(10)).unwrap();
-    assert_eq!(handle.remaining(), Some(ms(10)));
-    rig.play(15);
-    late.run();
-    assert_eq!(
-        (log.take(), held.take().len()),
-        (vec![], 0),
-        "not before the new time, although a run had been handed out"
-    );
-    rig.play(16);
-    held.one().run();
-    assert_eq!((log.take(), handle.status()), (vec![16], Status::Finished));
-    assert_eq!(handle.refresh(ms(1)), Err(ChangeError::Finished));
-    assert_eq!(handle.cancel().unwrap_err(), ChangeError::Finished);
-}
-
 /// Bug B8: a refresh that loses the race against the expiry returns no error, and the session is
 /// deleted although it was refreshed.
 #[test]
@@ -51,17 +28,13 @@ fn who_comes_too_late_is_told() {
     let mut rig = Rig::new();
     let answers = Log::default();
     let log = answers.clone();
-    let handle = rig
-        .timers
-        .after(ms(5))
-        .named("job")
-        .run(move |run| {
-            log.push(run.job().refresh(ms(10)));
-            log.push(run.job().run_now());
-            log.push(run.job().pause());
-            log.push(run.job().cancel().map(drop));
-        })
-        .unwrap();
+    let too_late = move |run: &Run<'_>| {
+        log.push(run.job().refresh(ms(10)));
+        log.push(run.job().run_now());
+        log.push(run.job().pause());
+        log.push(run.job().cancel().map(drop));
+    };
+    let handle = rig.timers.after(ms(5)).named("job").run(too_late).unwrap();
     rig.play(100);
     assert_eq!(answers.take(), [Err(ChangeError::Running); 4]);
     assert_eq!((handle.status(), handle.runs()), (Status::Finished, 1));
@@ -71,36 +44,27 @@ fn who_comes_too_late_is_told() {
 /// refreshed, or is gone, ends the session that has the token now.
 #[test]
 fn a_session_is_kept_or_known_to_be_gone_and_its_successor_is_another() {
-    let (mut rig, held) = Rig::with_held_runs();
-    let log = Log::default();
+    let ((mut rig, held), log) = (Rig::with_held_runs(), Log::default());
     let session = rig.timers.after(ms(5)).key("token").run(log.named("first")).unwrap();
     rig.play(4);
     assert_eq!(rig.timers.refresh("token", ms(5)), Ok(()), "before its time");
     rig.play(9);
     let stale = held.one();
-    assert_eq!(
-        rig.timers.refresh("token", ms(5)),
-        Ok(()),
-        "its time has come, and its end has not begun"
-    );
-    stale.run();
+    assert_eq!(rig.timers.refresh("token", ms(5)), Ok(()), "its end is due, and has not begun");
+    assert_eq!(session.remaining(), Some(ms(5)));
     rig.play(13);
-    assert_eq!((log.take(), held.take().len()), (vec![], 0));
+    stale.run();
+    assert_eq!((log.take(), held.take().len()), (vec![], 0), "not before the new time");
     rig.play(14);
     held.one().run();
     assert_eq!(rig.timers.refresh("token", ms(5)), Err(ChangeError::UnknownKey), "it is gone");
     assert_eq!(session.refresh(ms(5)), Err(ChangeError::Finished));
 
     let next = rig.timers.after(ms(5)).key("token").run(log.named("second")).unwrap();
-    assert_eq!((session.refresh(ms(50)), session.cancel().map(drop)), {
-        let finished = ChangeError::Finished;
-        (Err(finished), Err(finished))
-    });
-    assert_eq!(
-        (next.remaining(), next.status()),
-        (Some(ms(5)), Status::Pending),
-        "the old handle does not reach the new session"
-    );
+    let changed = [session.refresh(ms(50)), session.cancel().map(drop)];
+    assert_eq!(changed, [Err(ChangeError::Finished); 2]);
+    // The old handle does not reach the new session.
+    assert_eq!((next.remaining(), next.status()), (Some(ms(5)), Status::Pending));
     rig.play(19);
     held.one().run();
     assert_eq!(log.take(), [(14, "first"), (19, "second")]);

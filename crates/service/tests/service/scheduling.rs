@@ -74,19 +74,14 @@ fn a_periodic_job_runs_as_often_as_it_should() {
 fn a_run_is_told_where_it_stands() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let seen = log.clone();
-    rig.timers
-        .every(ms(10))
-        .times(2)
-        .named("report")
-        .run(move |run| {
-            let job = run.job();
-            assert_eq!(
-                (job.name(), job.status(), job.runs(), job.remaining()),
-                (Some("report"), Status::Running, run.number(), None)
-            );
-            seen.push((run.number(), run.deadline(), run.started(), run.lateness(), run.is_last()));
-        })
-        .unwrap();
+    let report = move |run: &Run<'_>| {
+        let job = run.job();
+        assert_eq!((job.name(), job.to_string().as_str()), (Some("report"), "job 'report'"));
+        let its = (job.status(), job.runs(), job.remaining());
+        assert_eq!(its, (Status::Running, run.number(), None));
+        seen.push((run.number(), run.deadline(), run.started(), run.lateness(), run.is_last()));
+    };
+    rig.timers.every(ms(10)).times(2).named("report").run(report).unwrap();
     rig.play(10);
     rig.stall(25);
     assert_eq!(log.take(), [(1, at(10), at(10), ms(0), false), (2, at(20), at(25), ms(5), true)]);
@@ -167,7 +162,7 @@ fn missed_periods_are_made_up_for_left_out_or_shift_the_rest() {
         let (mut rig, log) = (Rig::new(), Log::default());
         let (missed, clock) = (Log::default(), rig.clock.clone());
         let (times, skipped) = (log.times(), missed.clone());
-        let body = move |run: &wheelhouse_service::Run<'_>| {
+        let body = move |run: &Run<'_>| {
             times(run);
             skipped.push(run.missed());
             if run.number() == 1 {
@@ -203,33 +198,22 @@ fn an_idle_hour_costs_nothing_and_delays_nothing() {
 #[test]
 fn jobs_schedule_cancel_and_refresh_from_inside() {
     let (mut rig, log) = (Rig::new(), Log::default());
-    let victim =
-        rig.timers.after(ms(10)).named("job").run(log.named("cancelled by another")).unwrap();
-    let other = rig.timers.after(ms(20)).run(log.named("moved by another")).unwrap();
+    let victim = rig.timers.after(ms(10)).named("job").run(log.named("cancelled")).unwrap();
+    let other = rig.timers.after(ms(20)).run(log.named("moved")).unwrap();
     let (timers, names) = (rig.timers.clone(), log.clone());
     // Due at the same tick as the job that it cancels, and before it.
-    rig.timers
-        .at(at(10))
-        .key("master")
-        .run(move |_| {
-            names.push((10, "master"));
-            timers.after(ms(0)).run(names.named("at once")).unwrap();
-            timers.after(ms(15)).key("master").run(names.named("again under its own key")).unwrap();
-            other.refresh(ms(30)).unwrap();
-        })
-        .unwrap();
+    let master = move |_: &Run<'_>| {
+        names.push((10, "master"));
+        timers.after(ms(0)).run(names.named("at once")).unwrap();
+        timers.after(ms(15)).key("master").run(names.named("under its key")).unwrap();
+        other.refresh(ms(30)).unwrap();
+    };
+    rig.timers.at(at(10)).key("master").run(master).unwrap();
     let early = victim.clone();
     rig.timers.at(at(9)).run(move |_| drop(early.cancel().unwrap())).unwrap();
     rig.play(100);
-    assert_eq!(
-        log.take(),
-        [
-            (10, "master"),
-            (10, "at once"),
-            (25, "again under its own key"),
-            (40, "moved by another")
-        ]
-    );
+    let expected = [(10, "master"), (10, "at once"), (25, "under its key"), (40, "moved")];
+    assert_eq!(log.take(), expected);
     assert_eq!(victim.status(), Status::Cancelled);
 }
 
@@ -255,19 +239,14 @@ fn time_has_an_end_and_nothing_overflows_there() {
     let beyond = Moment::from_nanos(last.as_nanos() + 1);
     rig.timers.at(last).run(log.named("last")).unwrap();
     rig.timers.every(ms(10)).first_at(last).run(log.named("first of many")).unwrap();
-    rig.timers
-        .every(Duration::from_nanos(u64::MAX / 2))
-        .first_after(ms(1))
-        .run(log.named("twice a time"))
-        .unwrap();
-    for rejected in [
-        rig.timers.at(beyond).run(|_| ()).unwrap_err().reason,
-        rig.timers.after(Duration::MAX).run(|_| ()).unwrap_err().reason,
-        rig.timers.every(Duration::MAX).run(|_| ()).unwrap_err().reason,
-        rig.timers.every(Duration::MAX).first_after(ms(1)).run(|_| ()).unwrap_err().reason,
-        rig.timers.every(ms(1)).first_after(Duration::MAX).run(|_| ()).unwrap_err().reason,
-    ] {
-        assert_eq!(rejected, Reason::Overflow);
+    let half_of_time = rig.timers.every(Duration::from_nanos(u64::MAX / 2));
+    half_of_time.first_after(ms(1)).run(log.named("twice a time")).unwrap();
+    for plan in [rig.timers.at(beyond), rig.timers.after(Duration::MAX)] {
+        assert_eq!(plan.run(|_| ()).unwrap_err().reason, Reason::Overflow);
+    }
+    let (every, max) = (|period| rig.timers.every(period), Duration::MAX);
+    for plan in [every(max), every(max).first_after(ms(1)), every(ms(1)).first_after(max)] {
+        assert_eq!(plan.run(|_| ()).unwrap_err().reason, Reason::Overflow);
     }
     assert_eq!(rig.scheduler.play(&rig.clock, Moment::MAX), 4);
     let names: Vec<_> = log.take().into_iter().map(|(_, name)| name).collect();

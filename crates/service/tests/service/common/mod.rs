@@ -51,6 +51,11 @@ pub fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
+/// Awaits a future on this thread, without timers of tokio.
+pub fn await_here<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
 /// A rule: each second of the wall clock.
 pub fn each_second(after: SystemTime) -> Option<SystemTime> {
     let whole = after.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
