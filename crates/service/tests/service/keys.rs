@@ -113,7 +113,7 @@ fn while_a_periodic_job_runs_its_key_is_in_use_unless_it_was_cancelled() {
     rig.timers.every(ms(10)).key("periodic").run(asks).unwrap();
     rig.play(100);
     assert_eq!(log.take(), [false, false, true]);
-    assert_eq!(keys(&rig), ["periodic"], "the key of the successor");
+    assert!(rig.timers.job("periodic").is_some(), "the successor keeps its key");
 }
 
 #[test]
