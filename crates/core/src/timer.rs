@@ -126,7 +126,10 @@ pub trait Timer<T> {
     #[doc(alias = "PER_TICK_BOOKKEEPING")]
     #[doc(alias = "EXPIRY_PROCESSING")]
     #[inline]
-    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
+    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize
+    where
+        Self: Sized, // so that there can be a `Box<dyn Timer<T>>`
+    {
         let mut fired = 0;
         while let Some(expired) = self.pop_expired(now) {
             fired += 1;

@@ -25,30 +25,9 @@ use std::{fmt, io};
 /// can be passed too, which many closures cannot. Then use `map_err(Reason::from)`, which drops the
 /// job and keeps the reason.
 ///
-/// **To downcast to the reason later**, convert the error by `.map_err(Reason::from)?`, as below.
-/// With `?` alone the box contains this type with the type of the closure, which cannot be named:
+/// **To downcast to the reason later**, convert the error by `.map_err(Reason::from)?` too. With
+/// `?` alone the box contains this type with the type of the closure, which cannot be named:
 /// `downcast_ref::<Reason>()` then returns `None`, and only the message is left.
-///
-/// ```
-/// use std::cell::Cell;
-/// use std::error::Error;
-/// use std::time::Duration;
-/// use wheelhouse_service::{Handle, JobHandle, Reason, Scheduler};
-///
-/// fn count_seconds(timers: &Handle) -> Result<JobHandle, Box<dyn Error + Send + Sync>> {
-///     let count = Cell::new(0); // not `Sync`, and need not be: one run at a time
-///     let plan = timers.every(Duration::from_secs(1));
-///     Ok(plan.run(move |_| count.set(count.get() + 1)).map_err(Reason::from)?)
-/// }
-///
-/// fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
-///     let scheduler = Scheduler::builder().max_jobs(1).build()?;
-///     count_seconds(&scheduler.handle())?;
-///     let error = count_seconds(&scheduler.handle()).unwrap_err();
-///     assert_eq!(error.downcast_ref(), Some(&Reason::LimitReached(1)));
-///     Ok(())
-/// }
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejected<J> {
     /// The reason.

@@ -10,12 +10,10 @@ pub enum EventKind {
     /// A run panicked, with this message. A periodic job continues.
     Panicked(String),
     /// A run is in progress, and has taken this long: longer than
-    /// [`Builder::slow_after`](crate::Builder::slow_after). Reported once for a run, a tick after
-    /// that time or at the next poll of the driver. Not reported for a run on the only thread of a
-    /// service.
+    /// [`slow_after`](crate::Builder::slow_after). Reported once for a run, a tick after that time
+    /// or at the next poll of the driver, and not for a run on the only thread of a service.
     StillRunning(Duration),
-    /// A run has ended, and took this long: longer than
-    /// [`Builder::slow_after`](crate::Builder::slow_after).
+    /// A run has ended, and took this long: longer than [`slow_after`](crate::Builder::slow_after).
     Slow(Duration),
     /// A run of an async job was ended at this [limit](crate::OneShot::limit). A periodic job
     /// continues.

@@ -17,22 +17,15 @@ use std::vec::IntoIter;
 ///
 /// ```
 /// use std::time::Duration;
+/// use wheelhouse_service::Service;
 /// use wheelhouse_service::crossbeam_channel::unbounded;
-/// use wheelhouse_service::{ManualClock, Moment, Scheduler};
 ///
 /// fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let clock = ManualClock::new();
-///     let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
-///     let timers = scheduler.handle();
-///
-///     let (sender, fired) = unbounded();
-///     timers.after(Duration::from_secs(1)).send(&sender, "once")?;
-///     timers.every(Duration::from_secs(2)).times(2).send(&sender, "twice")?;
-///     timers.after(Duration::from_secs(30)).key("session 1").run(|_| println!("expired"))?;
-///     timers.refresh("session 1", Duration::from_secs(60))?;
-///
-///     scheduler.play(&clock, Moment::from_nanos(10_000_000_000));
-///     assert_eq!(fired.try_iter().collect::<Vec<_>>(), ["once", "twice", "twice"]);
+///     let service = Service::start()?;
+///     let (timers, (sender, fired)) = (service.handle(), unbounded());
+///     timers.every(Duration::from_millis(2)).times(2).send(&sender, "twice")?;
+///     timers.after(Duration::from_millis(9)).send(&sender, "once")?;
+///     assert_eq!([fired.recv()?, fired.recv()?, fired.recv()?], ["twice", "twice", "once"]);
 ///     Ok(())
 /// }
 /// ```
@@ -92,8 +85,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] once the service has
-    /// been stopped; or those of [`JobHandle::refresh`].
+    /// Those of [`cancel`](Self::cancel) and [`JobHandle::refresh`].
     pub fn refresh(&self, key: &str, delay: Duration) -> Result<(), ChangeError> {
         self.move_to(key, self.now().checked_add(delay).map(Due::at))
     }
@@ -127,26 +119,6 @@ impl Handle {
     /// their group. Futures continue: sleeps, timeouts, intervals and delay queues. Jobs can still
     /// be scheduled. To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for each
     /// shard.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use wheelhouse_service::{ManualClock, Moment, Scheduler};
-    ///
-    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
-    ///     let clock = ManualClock::new();
-    ///     let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
-    ///     let timers = scheduler.handle();
-    ///     let job = timers.every(Duration::from_secs(10)).run(|run| assert_eq!(run.missed(), 0))?;
-    ///
-    ///     timers.pause();
-    ///     scheduler.play(&clock, Moment::from_nanos(35_000_000_000));
-    ///     assert_eq!(job.runs(), 0);
-    ///     timers.resume(); // the next run is at 40 s, and nothing was missed
-    ///     scheduler.play(&clock, Moment::from_nanos(40_000_000_000));
-    ///     assert_eq!(job.runs(), 1);
-    ///     Ok(())
-    /// }
-    /// ```
     pub fn pause(&self) {
         self.shards().pause_all();
     }
@@ -162,26 +134,8 @@ impl Handle {
     /// handle returns name, key, next time, runs and last error of its job. Futures of the
     /// [`future`](crate::future) module are not listed.
     ///
-    /// O(n) in total. Each step takes the lock of a shard at most once, and each question to a
-    /// handle takes it again.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use wheelhouse_service::Scheduler;
-    ///
-    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
-    ///     let scheduler = Scheduler::builder().build()?;
-    ///     let timers = scheduler.handle();
-    ///     timers.every(Duration::from_secs(60)).named("report").run(|_| ())?;
-    ///     timers.after(Duration::from_secs(5)).key("session 1").run(|_| ())?;
-    ///     for job in timers.jobs() {
-    ///         let (next, runs, error) = (job.remaining(), job.runs(), job.last_error());
-    ///         println!("{job}: {:?}, next in {next:?}, {runs} runs, {error:?}", job.status());
-    ///     }
-    ///     assert_eq!(timers.jobs().filter(|job| job.key().is_some()).count(), 1);
-    ///     Ok(())
-    /// }
-    /// ```
+    /// O(n) in total. Each step takes the lock of a shard at most once, for a portion of its jobs,
+    /// and each question to a handle takes it again.
     pub fn jobs(&self) -> Jobs {
         Jobs { timers: self.clone(), shard: 0, next: 0, found: Vec::new().into_iter() }
     }
@@ -247,11 +201,9 @@ impl fmt::Debug for Handle {
     }
 }
 
-/// All jobs that are scheduled and not over: from [`Handle::jobs`].
-///
-/// Jobs are collected in portions, each under the lock of one shard, so that listing a million jobs
-/// blocks no other thread for long. A job that exists from the first step to the last is listed
-/// once. A job that is scheduled or ends during the iteration may be listed or not.
+/// All jobs that are scheduled and not over: from [`Handle::jobs`]. A job that exists from the
+/// first step to the last is listed once. A job that is scheduled or ends meanwhile may be listed.
+#[derive(Debug)]
 pub struct Jobs {
     timers: Handle,
     shard: u32,
@@ -278,11 +230,5 @@ impl Iterator for Jobs {
             self.found = found.into_iter().map(handle).collect::<Vec<_>>().into_iter();
             self.shard += u32::from(next.is_none());
         }
-    }
-}
-
-impl fmt::Debug for Jobs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Jobs").field("shard", &self.shard).finish_non_exhaustive()
     }
 }

@@ -17,9 +17,9 @@ use std::time::{Duration, SystemTime};
 /// and never waits for a run.
 ///
 /// **When the job is over**, the handle of a job with a [name](crate::OneShot::named), a key or
-/// several runs still knows how it ended and how often it ran. Other one-shot jobs keep nothing:
-/// their handles return [`Status::Over`] and [`ChangeError::Over`], or
-/// [`Stopped`](ChangeError::Stopped) once the service is stopped.
+/// several runs still knows how it ended and how often it ran. Those of other jobs return
+/// [`Status::Over`] and [`ChangeError::Over`], or [`Stopped`](ChangeError::Stopped) once the
+/// service is stopped.
 #[derive(Clone)]
 pub struct JobHandle {
     service: ServiceRef,
@@ -107,9 +107,9 @@ impl JobHandle {
 
     /// Cancels the job, and returns it.
     ///
-    /// `Ok` means that no further run begins, even if its time had come and it waited for an
-    /// executor or its group. It also means that no run is in progress, unless the runs of the job
-    /// may overlap. If a cancel and a run race, exactly one wins, and the return value says which.
+    /// `Ok` means that no further run begins, even if it waited for an executor or its group, and
+    /// that no run is in progress, unless the runs of the job may overlap. If a cancel and a run
+    /// race, exactly one wins, and the return value says which.
     ///
     /// # Errors
     ///
@@ -142,11 +142,9 @@ impl JobHandle {
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Running`]: too late, the last run has begun.
-    /// [`Finished`](ChangeError::Finished), [`Cancelled`](ChangeError::Cancelled),
-    /// [`Over`](ChangeError::Over): the job was over. [`Stopped`](ChangeError::Stopped): the
-    /// service was stopped, and the stop returns the job. [`Overflow`](ChangeError::Overflow): the
-    /// time is out of range, and the job stays as it was.
+    /// Those of [`cancel`](Self::cancel); [`ChangeError::Running`] means that the last run has
+    /// begun. [`Overflow`](ChangeError::Overflow): the time is out of range, and the job stays as
+    /// it was.
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
         self.move_to(self.shards().now().checked_add(delay).map(Due::at))
     }
@@ -189,11 +187,10 @@ impl JobHandle {
         self.change(|state| state.resume(self.id, now))
     }
 
-    /// Starts a run now, also if the job is [paused](Self::pause). The schedule of a periodic job
-    /// does not change, and [`times`](crate::Periodic::times) does not count the run. A one-shot
-    /// job runs now instead of later. While [all jobs are paused](crate::Handle::pause), the run
-    /// waits until they are resumed. Moving the job cancels this run. Pausing the job again
-    /// postpones it until the job is resumed.
+    /// Starts a run now, also if the job is [paused](Self::pause), but not while [all jobs
+    /// are](crate::Handle::pause). The schedule of a periodic job does not change, and
+    /// [`times`](crate::Periodic::times) does not count the run. A one-shot job runs now instead of
+    /// later. Moving the job cancels this run. Pausing it again postpones the run.
     ///
     /// # Errors
     ///

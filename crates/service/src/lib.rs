@@ -35,8 +35,9 @@
 //!   the number of runs, next time, status and [last error](JobHandle::last_error); by handle or by
 //!   [unique key](OneShot::key); [list](Handle::jobs) all jobs. A run can [end](Run::end) its own
 //!   job.
-//! * **Where**: on a pool of [N threads](Builder::workers), on [your executor](Executor), async
-//!   jobs on [your runtime](Builder::spawn_on); at most k runs at once of a [group](Group).
+//! * **Where**: on a pool of [N threads](Builder::workers), on an
+//!   [executor](Builder::executor), async jobs on a [runtime](Builder::spawn_on); at most k runs at
+//!   once of a [group](Group).
 //! * **Stop**: [`stop`](Service::stop) waits for runs, [drains](Stop::Drain), or returns at once;
 //!   blocking or [async](Service::stop_async). It returns each job that did not run.
 //! * **Observability**: [counters, lateness and run time](Snapshot), also as text for Prometheus;
@@ -83,8 +84,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | schedule | the allocation of the closure, the lock of a shard, an insertion into the backend; with a key one more hash lookup |
-//! | a value that is sent once | no allocation: values of one type are stored together. With a name, a key or other options, one allocation |
+//! | schedule | the allocation of the closure or value, the lock of a shard, an insertion into the backend; with a key one more hash lookup |
 //! | cancel | the lock of the shard, a cancellation in the backend |
 //! | refresh to a later time | the lock of the shard |
 //! | a run | an expiry in the backend, one lock, two readings of the clock |
@@ -150,7 +150,7 @@
 //!
 //! # Recipes
 //!
-//! The recipes are the example `recipes`. They follow one rule: **a deadline covers what is awaited
+//! The code is in the folder `examples/recipes`. It follows one rule: **a deadline covers what is awaited
 //! under it, and nothing else.** `tokio::select!` polls no branch while the handler of another
 //! runs, so an `await` in a handler is outside of the deadline. Each `await` that depends on a peer
 //! belongs inside the raced future, inside [`timeout`](Handle::timeout), or in an async job with a
@@ -183,22 +183,6 @@
 //!
 //! **Ending a job from inside**: after [`run.end()`](Run::end), no run follows this one, and no
 //! retry. Otherwise the job has its next run, whether the closure returns, fails or panics.
-//!
-//! ```
-//! use std::time::Duration;
-//! use wheelhouse_service::{Handle, JobHandle, Reason};
-//!
-//! /// Checks every second whether a file exists, until it does.
-//! fn await_file(timers: &Handle, path: &'static str) -> Result<JobHandle, Reason> {
-//!     let job = timers.every(Duration::from_secs(1)).named(path).run(move |run| {
-//!         if std::fs::exists(path).unwrap_or(false) {
-//!             println!("{path} has come");
-//!             run.end();
-//!         }
-//!     })?;
-//!     Ok(job)
-//! }
-//! ```
 //!
 //! # Crate features
 //!
@@ -244,7 +228,7 @@ mod work;
 #[cfg(feature = "cron")]
 pub use calendar::cron;
 pub use calendar::{OnRule, Rule};
-pub use drive::{AsyncRun, Builder, DueRun, Executor, Scheduler, Service, Stop, Stopped, Stopping};
+pub use drive::{AsyncRun, Builder, DueRun, Scheduler, Service, Stop, Stopped, Stopping};
 pub use error::{BuildError, ChangeError, Reason, Rejected};
 pub use event::EventKind;
 pub use handle::{Handle, Jobs};

@@ -9,9 +9,7 @@ mod stopping;
 
 use crate::sync::Parker;
 use crate::work::CallOnce;
-use crate::{
-    ChangeError, Clock, DueRun, JobHandle, ManualClock, Moment, Reason, Run, Scheduler, Status,
-};
+use crate::{ChangeError, DueRun, JobHandle, ManualClock, Moment, Run, Scheduler, Status};
 use loom::thread;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -55,28 +53,41 @@ fn counted() -> (impl FnOnce(&Run<'_>) + Send + 'static, impl Fn() -> usize) {
     (job, move || count.load(Ordering::SeqCst))
 }
 
+/// Drives a scheduler on a clock that stands still, until `is_done`. If it sleeps past a job, no
+/// thread can wake it, and loom reports a deadlock.
+fn drive(
+    mut scheduler: Scheduler,
+    next_wakeup: fn(&Scheduler) -> Option<Moment>,
+    is_done: impl Fn() -> bool,
+) -> Scheduler {
+    let parker = Parker::new();
+    let waker = parker.unparker().clone();
+    scheduler.set_waker(Arc::new(move || waker.unpark()));
+    loop {
+        scheduler.poll(Moment::ORIGIN);
+        if is_done() {
+            return scheduler;
+        }
+        if next_wakeup(&scheduler).is_none_or(|wakeup| wakeup > Moment::ORIGIN) {
+            parker.park();
+        }
+    }
+}
+
+/// When a thread of a service would wake up by itself.
+fn of_a_service(scheduler: &Scheduler) -> Option<Moment> {
+    scheduler.driver().next_wakeup()
+}
+
 #[test]
 fn no_wake_up_is_lost() {
     check(3, || {
-        let clock = ManualClock::new();
-        let mut scheduler = Scheduler::builder().clock(clock.clone()).build().unwrap();
-        let (timers, parker) = (scheduler.handle(), Parker::new());
-        let waker = parker.unparker().clone();
-        scheduler.set_waker(Arc::new(move || waker.unpark()));
-        let (job, ran) = counted();
+        let scheduler = Scheduler::builder().clock(ManualClock::new()).build().unwrap();
+        let (timers, (job, ran)) = (scheduler.handle(), counted());
         let producer = thread::spawn(move || {
             timers.after(Duration::ZERO).run(job).unwrap();
         });
-        loop {
-            scheduler.poll(clock.now());
-            if ran() == 1 {
-                break;
-            }
-            // If it sleeps past the job, no thread can wake it, and loom reports a deadlock.
-            if asleep(&scheduler, &clock) {
-                parker.park();
-            }
-        }
+        let _scheduler = drive(scheduler, of_a_service, || ran() == 1);
         producer.join().unwrap();
     });
 }
@@ -86,91 +97,31 @@ fn no_wake_up_is_lost() {
 #[test]
 fn no_wake_up_is_lost_whichever_shard_it_is_for() {
     check(2, || {
-        let clock = ManualClock::new();
-        let builder = Scheduler::builder().clock(clock.clone()).shards(2);
-        let mut scheduler = builder.build().unwrap();
-        let (timers, parker) = (scheduler.handle(), Parker::new());
-        let waker = parker.unparker().clone();
-        scheduler.set_waker(Arc::new(move || waker.unpark()));
-        let (first, first_ran) = counted();
-        let (second, second_ran) = counted();
-        let producer = |shard, job| {
-            let timers = timers.clone();
-            thread::spawn(move || drop(timers.schedule_plain(shard, Moment::ORIGIN, job)))
-        };
-        let producers = [
-            producer(0, CallOnce(Box::new(first) as Boxed)),
-            producer(1, CallOnce(Box::new(second))),
-        ];
-        loop {
-            scheduler.poll(clock.now());
-            if first_ran() + second_ran() == 2 {
-                break;
-            }
-            if asleep(&scheduler, &clock) {
-                parker.park();
-            }
-        }
+        let builder = Scheduler::builder().clock(ManualClock::new()).shards(2);
+        let scheduler = builder.build().unwrap();
+        let (timers, runs) = (scheduler.handle(), Arc::new(AtomicUsize::new(0)));
+        let producers = [0, 1].map(|shard| {
+            let (timers, runs) = (timers.clone(), Arc::clone(&runs));
+            let job = move |_: &Run<'_>| _ = runs.fetch_add(1, Ordering::SeqCst);
+            thread::spawn(move || drop(timers.schedule_plain(shard, Moment::ORIGIN, CallOnce(job))))
+        });
+        let all_ran = || runs.load(Ordering::SeqCst) == 2;
+        let _scheduler = drive(scheduler, of_a_service, all_ran);
         producers.into_iter().for_each(|producer| producer.join().unwrap());
     });
 }
 
-/// Returns `true` if the thread of a service would sleep now, until the scheduler's clock is moved
-/// or the thread is woken.
-fn asleep(scheduler: &Scheduler, clock: &ManualClock) -> bool {
-    scheduler.driver().next_wakeup().is_none_or(|wakeup| wakeup > clock.now())
-}
-
-type Boxed = Box<dyn FnOnce(&Run<'_>) + Send>;
-
-/// A job that is moved to the present from another thread, while the driver goes to sleep until its
-/// former time.
+/// A job that is moved to the present from another thread, while an event loop goes to sleep until
+/// its former time.
 #[test]
 fn no_wake_up_is_lost_to_who_moves_a_job() {
     check(3, || {
-        let clock = ManualClock::new();
-        let mut scheduler = Scheduler::builder().clock(clock.clone()).build().unwrap();
-        let parker = Parker::new();
-        let waker = parker.unparker().clone();
-        scheduler.set_waker(Arc::new(move || waker.unpark()));
+        let scheduler = Scheduler::builder().clock(ManualClock::new()).build().unwrap();
         let (job, ran) = counted();
         let handle = scheduler.handle().after(Duration::from_secs(3600)).run(job).unwrap();
         let owner = thread::spawn(move || handle.reschedule(Moment::ORIGIN).unwrap());
-        loop {
-            scheduler.poll(clock.now());
-            if ran() == 1 {
-                break;
-            }
-            // An event loop calls this, which checks the shards once more.
-            if scheduler.next_wakeup().is_none_or(|wakeup| wakeup > clock.now()) {
-                parker.park();
-            }
-        }
+        let _scheduler = drive(scheduler, Scheduler::next_wakeup, || ran() == 1);
         owner.join().unwrap();
-    });
-}
-
-#[test]
-fn a_job_that_is_scheduled_while_the_service_stops_is_refused_or_given_back() {
-    check(3, || {
-        let (scheduler, _held) = scheduler();
-        let timers = scheduler.handle();
-        let kept = timers.clone();
-        let producer = thread::spawn(move || {
-            match timers.after(Duration::from_secs(1)).named("job").run(|_| ()) {
-                Ok(job) => Some(job),
-                Err(rejected) => {
-                    assert_eq!(rejected.reason, Reason::Stopped);
-                    None
-                }
-            }
-        });
-        let mut jobs = scheduler.stop();
-        let scheduled = producer.join().unwrap();
-        assert_eq!(jobs.len(), usize::from(scheduled.is_some()), "exactly one of the two has it");
-        assert!(scheduled.is_none_or(|job| job.status() == Status::Stopped));
-        assert!(kept.is_empty());
-        jobs.clear();
     });
 }
 
@@ -186,67 +137,28 @@ fn due_job(
 }
 
 #[test]
-fn of_a_cancellation_and_a_run_one_wins_and_both_know() {
-    check(3, || {
-        let (mut scheduler, held) = scheduler();
-        let (handle, ran, due) = due_job(&mut scheduler, &held);
-        let other = handle.clone();
-        let canceller = thread::spawn(move || other.cancel().map(drop));
-        due.run();
-        match canceller.join().unwrap() {
-            Ok(()) => assert_eq!((ran(), handle.status()), (0, Status::Cancelled)),
-            Err(ChangeError::Running | ChangeError::Finished) => {
-                assert_eq!((ran(), handle.status()), (1, Status::Finished))
-            }
-            Err(other) => panic!("{other}"),
-        }
-        scheduler.poll(Moment::ORIGIN);
-        assert!(scheduler.handle().is_empty() && scheduler.next_wakeup().is_none());
-    });
-}
-
-#[test]
 fn of_a_refresh_and_a_run_one_wins_and_both_know() {
-    check(3, || {
-        let (mut scheduler, held) = scheduler();
-        let (handle, ran, due) = due_job(&mut scheduler, &held);
-        let later = Moment::from_nanos(5_000_000);
-        let other = handle.clone();
-        let refresher = thread::spawn(move || other.reschedule(later));
-        due.run();
-        let moved = refresher.join().unwrap();
-        scheduler.poll(Moment::ORIGIN);
-        assert!(held.lock().unwrap().is_empty(), "nothing more is due");
-        match moved {
-            Ok(()) => assert_eq!(
-                (ran(), handle.status(), scheduler.next_wakeup()),
-                (0, Status::Pending, Some(later))
-            ),
-            Err(ChangeError::Running | ChangeError::Finished) => {
-                assert_eq!((ran(), scheduler.next_wakeup()), (1, None))
-            }
-            Err(other) => panic!("{other}"),
-        }
-    });
+    for cancel in [false, true] {
+        check(3, move || change_and_run(cancel));
+    }
 }
 
-#[test]
-fn a_periodic_job_that_ends_a_run_while_the_service_stops_is_given_back_or_over() {
-    check(3, || {
-        let (mut scheduler, held) = scheduler();
-        let timers = scheduler.handle();
-        let handle =
-            timers.every(Duration::from_secs(1)).first_after(Duration::ZERO).run(|_| ()).unwrap();
-        scheduler.poll(Moment::ORIGIN);
-        let due = held.lock().unwrap().pop().unwrap();
-        let worker = thread::spawn(move || due.run());
-        let jobs = scheduler.stop();
-        worker.join().unwrap();
-        // The job was returned before the run or between two runs, or the run continued past the
-        // stop and was the last.
-        assert!(jobs.len() + handle.runs() as usize >= 1);
-        assert_eq!((handle.status(), timers.len()), (Status::Stopped, 0));
-        let counts = timers.snapshot().counts;
-        assert_eq!((counts.scheduled, counts.stopped), (1, 1));
-    });
+/// A thread moves or cancels a job, and another carries out its run, which was handed out.
+fn change_and_run(cancel: bool) {
+    let (mut scheduler, held) = scheduler();
+    let (handle, ran, due) = due_job(&mut scheduler, &held);
+    let (other, later) = (handle.clone(), Moment::from_nanos(5_000_000));
+    let change = move || if cancel { other.cancel().map(drop) } else { other.reschedule(later) };
+    let changer = thread::spawn(change);
+    due.run();
+    let changed = changer.join().unwrap();
+    scheduler.poll(Moment::ORIGIN);
+    assert!(held.lock().unwrap().is_empty(), "nothing more is due");
+    let expected = match changed {
+        Ok(()) if cancel => (0, Status::Cancelled, None),
+        Ok(()) => (0, Status::Pending, Some(later)),
+        Err(ChangeError::Running | ChangeError::Finished) => (1, Status::Finished, None),
+        Err(other) => panic!("{other}"),
+    };
+    assert_eq!((ran(), handle.status(), scheduler.next_wakeup()), expected);
 }

@@ -31,9 +31,8 @@ impl Run<'_> {
     }
 
     /// The wall-clock time at which this run was due, for a [retry](Self::attempt) that of the
-    /// first attempt. `None` if it was due at a moment, or comes from
-    /// [`run_now`](JobHandle::run_now). So a report that runs late, for instance after the machine
-    /// was suspended, can tell which week it covers.
+    /// first attempt, so that a late report can tell which week it covers. `None` if it was due at
+    /// a moment, or comes from [`run_now`](JobHandle::run_now).
     pub fn time(&self) -> Option<SystemTime> {
         self.facts.time
     }

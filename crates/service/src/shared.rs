@@ -5,7 +5,7 @@ use crate::event::EventKind;
 use crate::guard::guarded;
 use crate::job::Info;
 use crate::job_handle::JobHandle;
-use crate::shard::{RunFacts, ShardWork, Shards, WorkSlab};
+use crate::shard::{RunFacts, ShardWork, Shards};
 use crate::time::Moment;
 use crossbeam_utils::CachePadded;
 use std::any::Any;
@@ -67,15 +67,7 @@ pub(crate) struct RunFuture {
     pub(crate) limit: Option<Duration>,
 }
 
-/// A slab of instant work, of any type.
-pub(crate) trait InstantSlab: WorkSlab<dyn Work> {
-    /// Takes out the work at an index, and carries it out.
-    fn carry_out(&self, index: u32, run: &Run<'_>);
-}
-
 impl ShardWork for dyn Work {
-    type Slab = dyn InstantSlab;
-
     fn fork(&self) -> Option<Box<Self>> {
         Work::fork(self)
     }

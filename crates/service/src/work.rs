@@ -1,13 +1,9 @@
 //! The work of jobs: closures that run once or repeatedly, and values to be sent.
-//!
-//! A value to be sent is *instant work*, which is stored by value: in a slab with others of its
-//! type, so scheduling it allocates nothing once the slab has grown.
 
 use crate::event::EventKind;
-use crate::shard::{Arena, SlabWork, Slabs, TakenWork, WorkSlab};
-use crate::shared::{InstantSlab, Run, RunResult, Work};
+use crate::shard::TakenWork;
+use crate::shared::{Run, RunResult, Work};
 use crossbeam_channel::{Sender, TrySendError};
-use parking_lot::Mutex;
 use std::any::Any;
 use std::fmt::Display;
 use std::sync::Arc;
@@ -105,16 +101,9 @@ pub(crate) struct SendOnce<T> {
     pub(crate) value: T,
 }
 
-impl<T> SendOnce<T> {
-    fn carry_out(self, run: &Run<'_>) {
-        send(&self.sender, self.value, run);
-    }
-}
-
-/// For a job that has more than a deadline.
 impl<T: Send + 'static> Work for SendOnce<T> {
     fn call(self: Box<Self>, run: &Run<'_>, _: &mut RunResult) {
-        self.carry_out(run);
+        send(&self.sender, self.value, run);
     }
 
     any!();
@@ -154,79 +143,12 @@ fn send<T>(sender: &Sender<T>, value: T, run: &Run<'_>) {
     }
 }
 
-/// The most slabs of a shard, which are searched one by one. Work of further types is stored in
-/// boxes.
-const MOST_SLABS: usize = 64;
-
-/// The values of one type. Its lock is held only to put a value in or to take one out: with the
-/// lock of the shard, which is then taken first, or without it.
-struct ValueSlab<T>(Mutex<Arena<SendOnce<T>>>);
-
-impl<T: Send + 'static> WorkSlab<dyn Work> for ValueSlab<T> {
-    fn take(&self, index: u32) -> Box<dyn Work> {
-        Box::new(self.remove(index))
-    }
-
-    fn clear(&self, index: u32) {
-        drop(self.remove(index));
-    }
-
-    fn shrink(&self) -> Box<dyn Any> {
-        Box::new(self.0.lock().shrink())
-    }
-}
-
-impl<T: Send + 'static> InstantSlab for ValueSlab<T> {
-    fn carry_out(&self, index: u32, run: &Run<'_>) {
-        self.remove(index).carry_out(run);
-    }
-}
-
-impl<T> ValueSlab<T> {
-    /// Takes out the work at an index. The lock is released before the work is dropped or carried
-    /// out, which runs code of the user.
-    fn remove(&self, index: u32) -> SendOnce<T> {
-        let work = self.0.lock().remove(index);
-        work.expect("the work of a job is taken out once, and is in its slab until then")
-    }
-}
-
-/// Puts a value into the slab of its type, which is created if it does not exist. Returns the value
-/// if there are too many slabs.
-pub(crate) fn put<T: Send + 'static>(
-    slabs: &mut Slabs<dyn Work>,
-    work: SendOnce<T>,
-) -> Result<(u16, u32), SendOnce<T>> {
-    let is_its = |slab: &Arc<dyn InstantSlab>| (&**slab as &dyn Any).is::<ValueSlab<T>>();
-    let known = slabs.iter().position(is_its);
-    if known.is_none() && slabs.len() == MOST_SLABS {
-        return Err(work);
-    }
-    let index = known.unwrap_or_else(|| {
-        slabs.push(Arc::new(ValueSlab::<T>(Mutex::default())));
-        slabs.len() - 1
-    });
-    let slab: &dyn Any = &*slabs[index];
-    let ValueSlab(arena) = slab.downcast_ref::<ValueSlab<T>>().expect("it was found by its type");
-    // It fits: the index is below `MOST_SLABS`.
-    Ok((index as u16, arena.lock().insert(work)))
-}
-
 impl TakenWork<dyn Work> {
     /// Runs the work, or wakes the task.
     pub(crate) fn call(self, run: &Run<'_>, result: &mut RunResult) {
         match self {
             Self::Work(work) => work.call(run, result),
-            Self::InSlab(work) => work.carry_out(run),
             Self::Wake(waker) => waker.wake(),
         }
-    }
-}
-
-impl SlabWork<dyn Work> {
-    /// Takes the work out of its slab, and runs it.
-    pub(crate) fn carry_out(self, run: &Run<'_>) {
-        let (slab, index) = self.leave();
-        slab.carry_out(index, run);
     }
 }

@@ -356,26 +356,20 @@ impl Times {
     fn first_from(&self, time: Time) -> Option<Time> {
         let [hour, minute, second] =
             [time.hour(), time.minute(), time.second()].map(|part| u16::from(part.unsigned_abs()));
-        let from = |parts: &[u16], part: u16| parts.iter().copied().find(|its| *its >= part);
-        let first = |parts: &[u16]| parts.first().copied();
-        // The smallest that is not before it: the same hour and minute, or the same hour, or a
-        // later one.
-        let same_hour = || from(&self.hours, hour).filter(|its| *its == hour);
-        let same_minute =
-            || same_hour().and_then(|_| from(&self.minutes, minute)).filter(|its| *its == minute);
-        let in_minute = same_minute()
-            .and_then(|_| from(&self.seconds, second))
-            .map(|second| (hour, minute, second));
-        let in_hour = || {
-            let minute = same_hour().and_then(|_| from(&self.minutes, minute + 1))?;
-            Some((hour, minute, first(&self.seconds)?))
-        };
-        let in_day = || {
-            let hour = from(&self.hours, hour + 1)?;
-            Some((hour, first(&self.minutes)?, first(&self.seconds)?))
-        };
-        let (hour, minute, second) = in_minute.or_else(in_hour).or_else(in_day)?;
+        let mut times = at_least(&self.hours, hour).flat_map(|its_hour| {
+            // After a larger part, each following part may have any value.
+            let least = if its_hour == hour { minute } else { 0 };
+            at_least(&self.minutes, least).filter_map(move |its_minute| {
+                let least = if (its_hour, its_minute) == (hour, minute) { second } else { 0 };
+                Some((its_hour, its_minute, at_least(&self.seconds, least).next()?))
+            })
+        });
+        let (hour, minute, second) = times.next()?;
         let part = |part: u16| i8::try_from(part).ok();
         Time::new(part(hour)?, part(minute)?, part(second)?, 0).ok()
     }
+}
+
+fn at_least(parts: &[u16], least: u16) -> impl Iterator<Item = u16> {
+    parts.iter().copied().filter(move |part| *part >= least)
 }

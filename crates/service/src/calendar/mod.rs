@@ -72,23 +72,18 @@ const RETRY: Duration = Duration::from_secs(60);
 ///
 /// The service asks the rule for the next time when a run begins. If one or more times pass during
 /// a run, or while the machine stalls, one late run makes up for the first of them and the others
-/// are skipped. They are not counted as missed; [`Run::time`] returns the time that a run is for.
+/// are skipped, not counted as missed; [`Run::time`] returns the time that a run is for. A run
+/// never begins before the wall clock shows its time, see [`Handle::at`].
 ///
 /// No time has two runs. If the wall clock is set back, the rule is asked only for times after that
-/// of the last run. If it is set back while a run is pending, that run stays the next one.
-///
-/// A run that the caller [moved](JobHandle::refresh), for instance to repeat a report, is an
-/// additional run. It replaces none that the rule names.
-///
-/// A run never begins before the wall clock shows its time, see [`Handle::at`]. If that clock is
-/// set forward, or the machine was suspended, the run begins within a minute.
+/// of the last run, and a run that is pending stays the next one. A run that the caller
+/// [moved](JobHandle::refresh) is an additional run: it replaces none that the rule names.
 ///
 /// The job ends when the rule has no further time, after [`times(n)`](Self::times) runs, or when a
 /// run calls [`Run::end`]. A rule without a time in the future is refused:
-/// [`Reason::NoOccurrence`]. The last run of a rule that ends is not [retried](Self::retry).
-///
-/// If the rule panics, that is reported as a panic of the job, and the rule is asked again after a
-/// minute. A run that an executor dropped is retried after a minute.
+/// [`Reason::NoOccurrence`]. The last run of a rule that ends is not [retried](Self::retry). If the
+/// rule panics, that is reported as a panic of the job, and the rule is asked again after a minute.
+/// A run that an executor dropped is retried after a minute.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct OnRule<'h> {
     plan: Periodic<'h>,

@@ -218,23 +218,10 @@ const FIELD: [Field; 7] = [
     },
 ];
 
-const MONTHS: [&str; 12] = [
-    "JANUARY",
-    "FEBRUARY",
-    "MARCH",
-    "APRIL",
-    "MAY",
-    "JUNE",
-    "JULY",
-    "AUGUST",
-    "SEPTEMBER",
-    "OCTOBER",
-    "NOVEMBER",
-    "DECEMBER",
-];
+const MONTHS: &str = "JANUARY FEBRUARY MARCH APRIL MAY JUNE JULY AUGUST SEPTEMBER OCTOBER \
+                      NOVEMBER DECEMBER";
 
-const WEEKDAYS: [&str; 7] =
-    ["SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY"];
+const WEEKDAYS: &str = "SUNDAY MONDAY TUESDAY WEDNESDAY THURSDAY FRIDAY SATURDAY";
 
 /// A value, and the text that `croner` reads as it.
 struct Value<'a> {
@@ -365,14 +352,14 @@ impl Field {
 
     fn value<'a>(&self, text: &'a str) -> Result<Value<'a>, String> {
         let (names, example) = match self.kind {
-            Kind::Month => (&MONTHS[..], ", JAN-DEC, or a name in full"),
-            Kind::Weekday => (&WEEKDAYS[..], ", SUN-SAT, or a name in full"),
-            _ => (&[][..], ""),
+            Kind::Month => (MONTHS, ", JAN-DEC, or a name in full"),
+            Kind::Weekday => (WEEKDAYS, ", SUN-SAT, or a name in full"),
+            _ => ("", ""),
         };
         let most = if self.kind == Kind::Weekday { 7 } else { self.most };
         let is =
-            |name: &&str| name.eq_ignore_ascii_case(text) || name[..3].eq_ignore_ascii_case(text);
-        if let Some(at) = names.iter().position(is) {
+            |name: &str| name.eq_ignore_ascii_case(text) || name[..3].eq_ignore_ascii_case(text);
+        if let Some(at) = names.split_ascii_whitespace().position(is) {
             return Ok(Value { number: self.least + at as u16, text: &text[..3] });
         }
         match text.parse() {

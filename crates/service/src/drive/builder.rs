@@ -1,6 +1,7 @@
 //! Configuration.
 
 use super::async_run::AsyncRun;
+use super::due_run::DueRun;
 use super::executor::{Executor, Runner, Spawner};
 use super::scheduler::Scheduler;
 use super::service::Service;
@@ -54,13 +55,13 @@ const FEWEST_THREADS: usize = 4;
 /// ```
 #[must_use = "nothing is built until `build` or `start` is called"]
 pub struct Builder {
-    backend: Option<Box<dyn DynTimer>>,
+    backend: Option<Box<DynTimer>>,
     shards: Option<usize>,
     tick: Duration,
     clock: Arc<dyn Clock>,
     /// `None`: the default of the service or scheduler.
     workers: Option<usize>,
-    executor: Option<Box<dyn Executor>>,
+    executor: Option<Executor>,
     spawner: Option<Spawner>,
     limit: Option<usize>,
     slow_after: Duration,
@@ -91,10 +92,9 @@ impl Builder {
         self
     }
 
-    /// Sets the number of shards. By default a service has one for each processor, from 4 to 64,
-    /// and a [`Scheduler`] has one. Each shard is a lock and a wheel. A thread schedules in one
-    /// shard, so threads contend only if there are more of them than shards. Zero counts as one.
-    /// Ignored if a [backend](Self::backend) is set.
+    /// Sets the number of shards: locks with a wheel each. By default a service has one for each
+    /// processor, from 4 to 64, and a [`Scheduler`] has one. A thread schedules in one shard. Zero
+    /// counts as one. Ignored if a [backend](Self::backend) is set.
     pub fn shards(mut self, shards: usize) -> Self {
         self.shards = Some(shards);
         self
@@ -123,14 +123,13 @@ impl Builder {
     /// four. At most that many closures run at once. Zero is refused. A [`Scheduler`] has no
     /// threads until it is [started](Scheduler::start).
     ///
-    /// One thread leads: it takes out the due jobs and runs them, so a brief job costs no
-    /// hand-over. Another stands by. When the leader has been in one run for 200 microseconds, the
-    /// *patience*, the other takes the lead, and the run continues on its own thread. So while a
-    /// thread is free, a slow job delays others by the patience plus waking that thread, some 50
-    /// microseconds. A job whose plan is [`blocking`](crate::OneShot::blocking) delays them by the
-    /// waking alone. If runs take more than 30 microseconds on average, the lead changes before
-    /// each of them. Briefer runs follow one another on one thread, so together they use one
-    /// processor at most.
+    /// One thread leads: it takes out the due jobs and runs them. Another stands by. When the
+    /// leader has been in one run for 200 microseconds, the *patience*, the other takes the lead,
+    /// and the run continues on its own thread. So while a thread is free, a slow job delays others
+    /// by the patience plus waking that thread, some 50 microseconds. A job whose plan is
+    /// [`blocking`](crate::OneShot::blocking) delays them by the waking alone. If runs take more
+    /// than 30 microseconds on average, the lead changes before each of them. Briefer runs follow
+    /// one another on one thread, so together they use one processor at most.
     ///
     /// When all threads are in slow runs, jobs that come due wait until one of the runs ends. The
     /// counter [`delayed_others`](crate::Counts::delayed_others) counts this. With one thread each
@@ -139,15 +138,34 @@ impl Builder {
     /// **Cost**: while jobs run, the standby wakes up every 200 microseconds. While none runs, it
     /// does not wake up.
     ///
-    /// This and [`executor`](Self::executor) exclude each other: the last call wins.
+    /// Of this and [`executor`](Self::executor) the last call wins.
     pub fn workers(mut self, workers: usize) -> Self {
         (self.workers, self.executor) = (Some(workers), None);
         self
     }
 
-    /// Runs closures on this executor. The service then has a single thread, which sends values,
-    /// wakes futures, and polls async jobs unless they are [spawned elsewhere](Self::spawn_on).
-    pub fn executor(mut self, executor: impl Executor + 'static) -> Self {
+    /// Runs closures on this executor, which receives each run and calls [`DueRun::run`] soon, on
+    /// any thread. The service then has a single thread, which sends values, wakes futures, and
+    /// polls async jobs unless they are [spawned elsewhere](Self::spawn_on). That thread calls
+    /// `executor`, which must return soon: until then nothing else comes due. An executor without
+    /// room may drop a run. That is reported, and does not affect other jobs.
+    ///
+    /// While it holds the run, it must not stop the service by [`Stop::Wait`](crate::Stop::Wait),
+    /// which waits for all runs that were handed out. After the run was executed, dropped or passed
+    /// on, it may. At any time it may use [`Stop::Now`](crate::Stop::Now), or
+    /// [`Stop::WaitFor`](crate::Stop::WaitFor), which ends at its limit: the stop then returns the
+    /// job of the run.
+    ///
+    /// ```
+    /// use wheelhouse_service::{DueRun, Service};
+    ///
+    /// // A thread for each run; a thread pool has the same shape.
+    /// let on_a_thread = |run: DueRun| drop(std::thread::spawn(|| run.run()));
+    /// let service = Service::builder().executor(on_a_thread).start()?;
+    /// # drop(service);
+    /// # Ok::<(), wheelhouse_service::BuildError>(())
+    /// ```
+    pub fn executor(mut self, executor: impl Fn(DueRun) + Send + Sync + 'static) -> Self {
         self.workers = None;
         self.executor = Some(Box::new(executor));
         self
@@ -159,28 +177,7 @@ impl Builder {
     /// thread, but futures that need the reactor or the timers of a runtime do not work there.
     ///
     /// [`Service::stop`] waits for these runs as for others. Dropping the service does not, since
-    /// they belong to the executor.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use wheelhouse_service::{Service, Stop};
-    ///
-    /// let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
-    /// let tokio = runtime.handle().clone();
-    /// let service = Service::builder().spawn_on(move |run| drop(tokio.spawn(run))).start()?;
-    ///
-    /// let (sender, done) = std::sync::mpsc::channel();
-    /// service.handle().after(Duration::from_millis(1)).run_async(move |run| {
-    ///     let job = run.job();
-    ///     async move {
-    ///         tokio::task::yield_now().await;
-    ///         sender.send(format!("{job} was awaited")).unwrap_or_default();
-    ///     }
-    /// })?;
-    /// assert_eq!(done.recv()?, "job number 1 was awaited");
-    /// assert!(service.stop(Stop::Wait).jobs.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// they belong to the executor. A [recipe](crate#recipes) shows it with tokio.
     pub fn spawn_on(mut self, spawn: impl Fn(AsyncRun) + Send + Sync + 'static) -> Self {
         self.spawner = Some(Box::new(spawn));
         self
@@ -189,8 +186,7 @@ impl Builder {
     /// Limits the jobs that are scheduled at a time: pending, due, and running. By default there is
     /// no limit. The highest limit is 2^31. Zero is refused.
     ///
-    /// This bounds the memory too: a job that is over makes room at once. With a limit all threads
-    /// write to one counter.
+    /// A job that is over makes room at once. With a limit all threads write to one counter.
     pub fn max_jobs(mut self, jobs: usize) -> Self {
         self.limit = Some(jobs);
         self
@@ -232,7 +228,7 @@ impl Builder {
             return Err(BuildError::Workers(threads));
         }
         let runner = Runner { executor: self.executor, spawner: self.spawner };
-        let wheel = || -> Box<dyn DynTimer> { Box::new(HierarchicalWheel::new()) };
+        let wheel = || -> Box<DynTimer> { Box::new(HierarchicalWheel::new()) };
         let own_wheels = self.backend.is_none();
         let wheels = match self.backend {
             Some(backend) => vec![backend],

@@ -12,7 +12,8 @@ use crate::time::Moment;
 use std::fmt;
 use std::sync::Arc;
 
-/// A run whose time has come, for an [`Executor`](crate::Executor) to carry out on any thread.
+/// A run whose time has come, for an [executor](crate::Builder::executor) to carry out on any
+/// thread.
 ///
 /// Until it begins, the job can still be cancelled or moved; then [`run`](Self::run) does nothing.
 /// Dropping it instead of running it is reported as [`EventKind::Abandoned`]; a periodic job
@@ -154,7 +155,7 @@ pub(super) fn call_plain(
     timers: &Handle,
     (id, deadline): (Id, Moment),
     (started, thread): (Moment, usize),
-    work: impl FnOnce(&Run<'_>, &mut RunResult),
+    work: Box<dyn Work>,
 ) -> (Moment, bool) {
     let shared = timers.shared();
     let mut result = RunResult::default();
@@ -163,7 +164,7 @@ pub(super) fn call_plain(
         let run = Run { service, info: None, started, facts };
         let span = RunSpan::of(&run);
         let _entered = span.enter();
-        guarded(|| work(&run, &mut result))
+        guarded(|| work.call(&run, &mut result))
     };
     let ended = shared.shards.now();
     let is_slow = ended.saturating_since(started) > shared.slow_after;

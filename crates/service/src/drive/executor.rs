@@ -8,39 +8,8 @@ use crate::shard::ReadyItem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Executes runs, usually on its own threads. A closure `Fn(DueRun)` is an executor too.
-///
-/// The driver calls [`execute`](Self::execute), which must return soon: until then nothing else
-/// comes due. An executor without room may drop a run. That is reported, and does not affect other
-/// jobs.
-///
-/// ```
-/// use std::time::Duration;
-/// use wheelhouse_service::{DueRun, Service};
-///
-/// // A thread for each run; a thread pool has the same shape.
-/// let on_a_thread = |run: DueRun| drop(std::thread::spawn(|| run.run()));
-/// let service = Service::builder().executor(on_a_thread).start()?;
-/// # drop(service);
-/// # Ok::<(), wheelhouse_service::BuildError>(())
-/// ```
-pub trait Executor: Send + Sync {
-    /// Takes a run, and calls [`DueRun::run`] soon, on any thread.
-    ///
-    /// While it holds the run, it must not stop the service by [`Stop::Wait`](crate::Stop::Wait):
-    /// that waits for all runs that were handed out, so it would wait for this one, which is
-    /// neither executed nor dropped in the meantime. After the run was executed, dropped or passed
-    /// on, it may. At any time it may use [`Stop::Now`](crate::Stop::Now), or
-    /// [`Stop::WaitFor`](crate::Stop::WaitFor), which ends at its limit: the stop then returns the
-    /// job of the run.
-    fn execute(&self, run: DueRun);
-}
-
-impl<F: Fn(DueRun) + Send + Sync> Executor for F {
-    fn execute(&self, run: DueRun) {
-        self(run);
-    }
-}
+/// Hands a run to an executor, see [`Builder::executor`](crate::Builder::executor).
+pub(super) type Executor = Box<dyn Fn(DueRun) + Send + Sync>;
 
 /// Hands a run to an executor of futures.
 pub(super) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
@@ -48,7 +17,7 @@ pub(super) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
 /// Where runs that are handed out go: to the leading thread, unless there is an executor.
 pub(super) struct Runner {
     /// For closures.
-    pub(super) executor: Option<Box<dyn Executor>>,
+    pub(super) executor: Option<Executor>,
     /// For async jobs.
     pub(super) spawner: Option<Spawner>,
 }
@@ -68,7 +37,7 @@ impl Runner {
                 guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
             }
             (_, None) if is_async => spawn(run),
-            (Some(executor), _) => guarded(|| executor.execute(run)).unwrap_or_default(),
+            (Some(executor), _) => guarded(|| executor(run)).unwrap_or_default(),
             (None, _) => {
                 let timers = run.timers().clone();
                 run.into_ready().into_iter().for_each(|run| push_ready(&timers, run));

@@ -13,7 +13,6 @@ mod stopping;
 pub use async_run::AsyncRun;
 pub use builder::Builder;
 pub use due_run::DueRun;
-pub use executor::Executor;
 pub(crate) use executor::push_ready;
 #[cfg(wheelhouse_loom)]
 pub(crate) use lead::{Member, Pool, Role};
@@ -30,7 +29,7 @@ use crate::shard::{
     Cleanup, DueJob, EndedRun, HandedOut, PlainRun, ReadyItem, ShardState, StopStage, TakenJob,
     Watch,
 };
-use crate::shared::{Run, RunResult, Work};
+use crate::shared::Work;
 use crate::time::Moment;
 use executor::Runner;
 #[cfg(not(wheelhouse_loom))]
@@ -195,9 +194,10 @@ impl Driver {
     fn run_plain(&self, plain: PlainRun<dyn Work>, started: Moment) -> (Moment, bool) {
         let PlainRun { id, deadline, work } = plain;
         self.begin(id, deadline, started, false);
-        let call = |run: &Run<'_>, result: &mut RunResult| work.call(run, result);
-        let (now, reported) = self.call_plain(id, deadline, started, call);
-        self.lead.ended(now.saturating_since(started));
+        let _inside = self.timers.shards().enter();
+        let started = (started, self.lead.number());
+        let (now, reported) = due_run::call_plain(&self.timers, (id, deadline), started, work);
+        self.lead.ended(now.saturating_since(started.0));
         (now, reported)
     }
 
@@ -211,15 +211,9 @@ impl Driver {
         begin: impl Fn() -> Moment,
     ) -> Option<(LeaderRun, Moment, bool)> {
         match due {
-            // Not a run in which the lead may be taken: values must arrive in order.
-            DueJob::InSlab(id, deadline, work) => {
-                let started = begin();
-                let call = |run: &Run<'_>, _: &mut RunResult| work.carry_out(run);
-                let (now, reported) = self.call_plain(id, deadline, started, call);
-                Some((LeaderRun::Plain(id, deadline, started), now, reported))
-            }
             DueJob::Begun(begun) => {
                 let _inside = self.timers.shards().enter();
+                // In an instant run the lead is not taken: values must arrive in order.
                 let (started, is_instant) = (begin(), begun.is_instant());
                 if !is_instant {
                     self.begin(begun.facts.id, begun.facts.deadline, started, begun.blocks);
@@ -249,20 +243,6 @@ impl Driver {
     fn begin(&self, id: Id, deadline: Moment, started: Moment, blocks: bool) {
         self.lead.names_run(id);
         self.lead.begin(started.as_nanos(), started.saturating_since(deadline), blocks);
-    }
-
-    /// Calls a plain job. Returns when it ended, and `true` if something was reported.
-    #[inline]
-    fn call_plain(
-        &self,
-        id: Id,
-        deadline: Moment,
-        started: Moment,
-        work: impl FnOnce(&Run<'_>, &mut RunResult),
-    ) -> (Moment, bool) {
-        let _inside = self.timers.shards().enter();
-        let started = (started, self.lead.number());
-        due_run::call_plain(&self.timers, (id, deadline), started, work)
     }
 
     /// Ends a run of this thread, under the lock.

@@ -130,11 +130,8 @@ impl Scheduler {
 
     /// Advances a manual clock to `until`: moves it from one wake-up to the next and polls at each,
     /// so that each job runs at its time. The clock must be the one that this scheduler was built
-    /// with. Returns the number of runs.
-    ///
-    /// Jobs that a run schedules for the current moment run at that moment too. If that does not
-    /// end, because a job schedules itself again without delay, the clock moves on by a tick after
-    /// a thousand rounds.
+    /// with. Returns the number of runs. If a job schedules itself again and again without delay,
+    /// the clock moves on by a tick after a thousand rounds.
     pub fn play(&mut self, clock: &ManualClock, until: Moment) -> usize {
         let mut runs = self.poll(clock.now());
         let mut rounds = 0;

@@ -17,14 +17,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A timer service that runs by itself, on a pool of threads. One of them, the leader, sleeps until
-/// something is due, and runs it. When the leader has been in one run for 200 microseconds, another
-/// thread takes the lead. So while a thread is free, a slow job delays others by no more than that
-/// and the waking of a thread.
-///
-/// The leader is woken for jobs that are due before its next wake-up. An idle service uses no
-/// processor time. After a stall of the machine, the service catches up without drift: deadlines
-/// follow from the plan, not from the time at which a thread looked.
+/// A timer service that runs by itself, on a pool of threads: see [`workers`](Builder::workers). An
+/// idle service uses no processor time. After a stall of the machine, the service catches up
+/// without drift: deadlines follow from the plan, not from the time at which a thread looked.
 ///
 /// ```
 /// use std::time::Duration;
@@ -90,8 +85,7 @@ impl Scheduler {
     /// # Errors
     ///
     /// If a thread cannot be started. The scheduler is then dropped together with the jobs that
-    /// were scheduled before, and handles return that it has been stopped. To avoid losing jobs
-    /// this way, schedule them after the start.
+    /// were scheduled before, and handles return that it has been stopped.
     pub fn start(self) -> Result<Service, BuildError> {
         let timers = self.handle();
         let parkers: Vec<Parker> = (0..self.threads).map(|_| Parker::new()).collect();

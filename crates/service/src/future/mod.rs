@@ -2,7 +2,6 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use wheelhouse_service::future::TimeoutError;
 //! use wheelhouse_service::{Missed, Service};
 //!
 //! // With tokio's features `macros` and `rt`; any other executor will do.
@@ -15,8 +14,6 @@
 //!
 //!     let answer = timers.timeout(Duration::from_secs(5), async { 42 }).await;
 //!     assert_eq!(answer, Ok(42));
-//!     let never = timers.timeout(Duration::from_millis(2), std::future::pending::<()>()).await;
-//!     assert_eq!(never, Err(TimeoutError::Elapsed));
 //!
 //!     let every = timers.every(Duration::from_millis(2)).missed(Missed::Skip);
 //!     let mut interval = every.times(3).interval()?;
@@ -29,11 +26,8 @@
 //!
 //! A future that waits is a job of the service: it counts for the limit of jobs and in the
 //! snapshot, and dropping the future cancels it. If the service is stopped, all these futures are
-//! ready with an error before the stop returns, and are not among the jobs that it returns. So
-//! nothing waits for ever.
-//!
-//! A deadline covers only the future that is raced against it: see the
-//! [recipes](crate#recipes).
+//! ready with an error before the stop returns, and are not among the jobs that it returns. A
+//! deadline covers only the future that is raced against it: see the [recipes](crate#recipes).
 
 mod interval;
 mod queue;

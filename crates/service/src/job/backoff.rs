@@ -8,31 +8,24 @@ use std::time::Duration;
 ///
 /// ```
 /// use std::time::Duration;
-/// use wheelhouse_service::crossbeam_channel::unbounded;
 /// use wheelhouse_service::{Backoff, ManualClock, Moment, Scheduler};
 ///
 /// fn main() -> Result<(), Box<dyn std::error::Error>> {
 ///     let clock = ManualClock::new();
 ///     let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
-///     let (sender, attempts) = unbounded();
-///
 ///     let backoff = Backoff::new(Duration::from_secs(1)).cap(Duration::from_secs(3)).attempts(5);
 ///     let timers = scheduler.handle();
 ///     let order = timers.after(Duration::ZERO).named("order 7").retry(backoff);
-///     let order = order.try_run(move |run| {
-///         sender.send(run.started().since_origin().as_secs()).ok();
-///         Err::<(), _>("no connection")
-///     })?;
-///     scheduler.play(&clock, Moment::from_nanos(3_600_000_000_000));
-///     assert_eq!(attempts.try_iter().collect::<Vec<_>>(), [0, 1, 3, 6, 9]);
-///     assert_eq!(order.last_error().as_deref(), Some("no connection"));
+///     let order = order.try_run(|_| Err::<(), _>("no connection"))?;
+///     // The attempts are at 0, 1, 3, 6 and 9 s.
+///     scheduler.play(&clock, Moment::from_nanos(8_999_000_000));
+///     assert_eq!((order.runs(), order.last_error().as_deref()), (4, Some("no connection")));
 ///     Ok(())
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Backoff {
     first: Duration,
-    factor: f64,
     cap: Duration,
     jitter: f64,
     attempts: u32,
@@ -42,13 +35,7 @@ impl Backoff {
     /// Retries after `first`, then after twice the delay each time, up to an hour, indefinitely.
     pub fn new(first: Duration) -> Self {
         let cap = Duration::from_secs(3600);
-        Self { first, factor: 2.0, cap, jitter: 0.0, attempts: u32::MAX }
-    }
-
-    /// Sets the factor by which the delay grows: two by default. A factor below one counts as one.
-    pub fn factor(mut self, factor: f64) -> Self {
-        self.factor = factor.max(1.0);
-        self
+        Self { first, cap, jitter: 0.0, attempts: u32::MAX }
     }
 
     /// Sets the longest delay: an hour by default.
@@ -77,27 +64,18 @@ impl Backoff {
 
     /// The delay before the next attempt after `failed` failures in a row, including the
     /// [jitter](Self::jitter), which each call draws again. Ignores [`attempts`](Self::attempts).
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use wheelhouse_service::Backoff;
-    ///
-    /// let backoff = Backoff::new(Duration::from_secs(1)).jitter(0.5);
-    /// let third = backoff.wait(3);
-    /// assert!(third > Duration::from_secs(2) && third <= Duration::from_secs(4));
-    /// ```
     pub fn wait(&self, failed: u32) -> Duration {
         self.delay(failed, fastrand::f64())
     }
 
     /// [`wait`](Self::wait) with a given `chance`, from 0 to below 1.
     fn delay(&self, failed: u32, chance: f64) -> Duration {
-        let longest = self.cap.as_secs_f64();
-        let doublings = failed.saturating_sub(1);
-        let grown = self.factor.powi(i32::try_from(doublings).unwrap_or(i32::MAX));
-        let delay = (self.first.as_secs_f64() * grown).min(longest) * (1.0 - self.jitter * chance);
-        // Zero times infinity is not a number.
-        Duration::try_from_secs_f64(delay).unwrap_or(self.first.min(self.cap))
+        // A finite number of doublings: zero times infinity is not a number.
+        let doublings = failed.saturating_sub(1).min(1_000) as i32;
+        let grown = self.first.as_secs_f64() * 2.0_f64.powi(doublings);
+        let delay = grown.min(self.cap.as_secs_f64()) * (1.0 - self.jitter * chance);
+        // `Duration::MAX` is rounded up.
+        Duration::try_from_secs_f64(delay).unwrap_or(self.cap)
     }
 }
 
@@ -105,30 +83,27 @@ impl Backoff {
 mod tests {
     use super::*;
 
-    fn delays(backoff: Backoff, chance: f64) -> Vec<u64> {
-        let delay = |failed| backoff.delay(failed, chance).as_millis() as u64;
-        (1..=5).map(delay).collect()
-    }
-
     #[test]
-    fn delays_grow_up_to_the_cap() {
+    fn delays_double_up_to_the_cap_and_attempts_count_the_first() {
         let backoff = Backoff::new(Duration::from_millis(100)).cap(Duration::from_millis(700));
+        let delays = |backoff: Backoff, chance| -> Vec<u128> {
+            (1..=5).map(|failed| backoff.delay(failed, chance).as_millis()).collect()
+        };
         assert_eq!(delays(backoff, 0.9), [100, 200, 400, 700, 700]);
-        assert_eq!(delays(backoff.factor(1.5), 0.0), [100, 150, 225, 337, 506]);
-        assert_eq!(delays(backoff.factor(0.1), 0.0), [100; 5], "it never shrinks");
         assert_eq!(delays(backoff.jitter(0.5), 0.5), [75, 150, 300, 525, 525]);
         assert_eq!(delays(backoff.jitter(7.0), 0.5), [50, 100, 200, 350, 350]);
+        let twice = backoff.attempts(2);
+        assert_eq!([1, 2].map(|failed| twice.allows(failed)), [true, false]);
+        assert!(!backoff.attempts(0).allows(1) && backoff.allows(1 << 20));
     }
 
     #[test]
     fn no_number_is_too_large() {
-        let backoff = Backoff::new(Duration::from_secs(1)).factor(f64::INFINITY);
+        let backoff = Backoff::new(Duration::from_secs(1));
         assert_eq!(backoff.delay(u32::MAX, 0.0), Duration::from_secs(3600));
-        let nothing = Backoff::new(Duration::ZERO).factor(f64::INFINITY).cap(Duration::MAX);
-        assert_eq!(nothing.delay(2, 0.0), Duration::ZERO);
-        let forever = Backoff::new(Duration::MAX).cap(Duration::MAX);
-        assert!(forever.delay(9, 0.0) >= Duration::from_secs(u64::MAX / 2));
-        let forever = forever.jitter(0.5);
+        let nothing = Backoff::new(Duration::ZERO);
+        assert_eq!(nothing.delay(u32::MAX, 0.0), Duration::ZERO);
+        let forever = Backoff::new(Duration::MAX).cap(Duration::MAX).jitter(0.5);
         for failed in [1, 2, u32::MAX] {
             assert!((0..1_000).all(|_| forever.wait(failed) >= Duration::MAX / 2), "{failed}");
         }
@@ -146,12 +121,5 @@ mod tests {
             let mean = waits.iter().sum::<Duration>() / 1_000;
             assert!(mean > full * 65 / 100 && mean < full * 85 / 100, "{failed}: {mean:?}");
         }
-    }
-
-    #[test]
-    fn tries_are_counted_with_the_first() {
-        let backoff = Backoff::new(Duration::ZERO).attempts(2);
-        assert_eq!([1, 2].map(|failed| backoff.allows(failed)), [true, false]);
-        assert!(!backoff.attempts(0).allows(1) && Backoff::new(Duration::ZERO).allows(1 << 20));
     }
 }

@@ -15,17 +15,15 @@ use std::sync::Arc;
 ///
 /// ```
 /// use std::time::Duration;
-/// use wheelhouse_service::{Group, Service, Stop};
+/// use wheelhouse_service::{Group, Service};
 ///
 /// fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     let service = Service::builder().workers(4).start()?;
-///     let database = Group::new(2);
+///     let (service, database) = (Service::start()?, Group::new(2));
 ///     for table in ["orders", "customers", "invoices"] {
 ///         let timers = service.handle();
 ///         let plan = timers.every(Duration::from_secs(60)).group(&database).named(table);
 ///         plan.run(|run| println!("{} is tidied up", run.job()))?;
 ///     }
-///     assert_eq!(service.stop(Stop::Wait).jobs.len(), 3);
 ///     Ok(())
 /// }
 /// ```

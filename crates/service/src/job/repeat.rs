@@ -149,67 +149,45 @@ mod tests {
 
     /// The next deadline and the number of missed periods after a run from `started` to `ended`
     /// that was due at 100.
-    fn next(pace: Pace, started: u64, ended: u64) -> Option<(u64, u64)> {
+    fn next(pace: Pace, tick: u64, started: u64, ended: u64) -> Option<(u64, u64)> {
         let [deadline, started, ended] = [100, started, ended].map(Moment::from_nanos);
-        every_10(pace)
-            .next(ticks(1), deadline, started, ended)
-            .map(|(next, missed)| (next.as_nanos(), missed))
-    }
-
-    #[test]
-    fn a_run_in_time_is_followed_by_the_next_period_whatever_the_policy() {
-        for missed in [Missed::Once, Missed::Burst, Missed::Skip, Missed::Delay] {
-            for (started, ended) in [(100, 100), (100, 109), (100, 110)] {
-                assert_eq!(
-                    next(Pace::Rate(missed), started, ended),
-                    Some((110, 0)),
-                    "{missed:?} {started} {ended}"
-                );
-            }
-        }
+        let next = every_10(pace).next(ticks(tick), deadline, started, ended);
+        next.map(|(next, missed)| (next.as_nanos(), missed))
     }
 
     #[test]
     fn a_missed_period_is_made_up_for_left_out_or_shifts_the_rest() {
-        assert_eq!(next(Pace::Rate(Missed::Once), 100, 125), Some((110, 0)));
-        assert_eq!(next(Pace::Rate(Missed::Once), 109, 125), Some((110, 0)));
-        assert_eq!(next(Pace::Rate(Missed::Once), 110, 125), Some((120, 1)));
-        assert_eq!(next(Pace::Rate(Missed::Once), 135, 137), Some((140, 3)));
-        assert_eq!(next(Pace::Rate(Missed::Burst), 100, 125), Some((110, 0)));
-        assert_eq!(next(Pace::Rate(Missed::Skip), 100, 125), Some((130, 2)));
-        assert_eq!(next(Pace::Rate(Missed::Skip), 111, 111), Some((120, 1)));
-        assert_eq!(
-            next(Pace::Rate(Missed::Skip), 100, 130),
-            Some((130, 2)),
-            "a period that is due now is not missed"
-        );
-        assert_eq!(next(Pace::Rate(Missed::Delay), 100, 125), Some((110, 0)));
-        assert_eq!(next(Pace::Rate(Missed::Delay), 125, 126), Some((135, 0)));
-    }
-
-    #[test]
-    fn a_run_that_is_late_by_a_tick_shifts_the_rest_though_no_period_was_missed() {
-        for (started, ended) in [(109, 110), (110, 110)] {
-            assert_eq!(next(Pace::Rate(Missed::Burst), started, ended), Some((110, 0)));
-            assert_eq!(next(Pace::Rate(Missed::Skip), started, ended), Some((110, 0)));
-            assert_eq!(next(Pace::Rate(Missed::Delay), started, ended), Some((started + 10, 0)));
+        let [once, burst, skip, delay] =
+            [Missed::Once, Missed::Burst, Missed::Skip, Missed::Delay].map(Pace::Rate);
+        for pace in [once, burst, skip, delay] {
+            for ended in [100, 109, 110] {
+                assert_eq!(next(pace, 1, 100, ended), Some((110, 0)), "{pace:?}, in time");
+            }
+        }
+        for (pace, started, ended, expected) in [
+            (once, 100, 125, (110, 0)),
+            (once, 109, 125, (110, 0)),
+            (once, 110, 125, (120, 1)),
+            (once, 135, 137, (140, 3)),
+            (burst, 100, 125, (110, 0)),
+            (burst, 110, 110, (110, 0)),
+            (skip, 100, 125, (130, 2)),
+            (skip, 109, 110, (110, 0)),
+            (skip, 111, 111, (120, 1)),
+            // A period that is due now is not missed.
+            (skip, 100, 130, (130, 2)),
+            (delay, 100, 125, (110, 0)),
+            (delay, 125, 126, (135, 0)),
+            // Late by a tick, though no period was missed.
+            (delay, 109, 110, (119, 0)),
+            (Pace::Delay, 100, 125, (135, 0)),
+        ] {
+            assert_eq!(next(pace, 1, started, ended), Some(expected), "{pace:?} {started} {ended}");
         }
         // With ticks of 8, the tick of the deadline 100 is at 104. So 111 is in time and causes no
         // drift, and 112 is late.
-        let plan = every_10(Pace::Rate(Missed::Delay));
-        let next = |started| {
-            plan.next(ticks(8), Moment::from_nanos(100), started, started)
-                .map(|(next, _)| next.as_nanos())
-        };
-        assert_eq!(
-            [104, 111, 112].map(|started| next(Moment::from_nanos(started))),
-            [Some(110), Some(110), Some(122)]
-        );
-    }
-
-    #[test]
-    fn a_fixed_delay_counts_from_the_end() {
-        assert_eq!(next(Pace::Delay, 100, 125), Some((135, 0)));
+        let next = [104, 111, 112].map(|started| next(delay, 8, started, started));
+        assert_eq!(next, [(110, 0), (110, 0), (122, 0)].map(Some));
     }
 
     #[test]
@@ -218,22 +196,11 @@ mod tests {
         for pace in [Pace::Rate(Missed::Burst), Pace::Rate(Missed::Skip), Pace::Delay] {
             assert_eq!(every_10(pace).next(ticks(1), far, far, far), None);
         }
-        let ended = Moment::from_nanos(u64::MAX - 1);
-        assert_eq!(
-            every_10(Pace::Rate(Missed::Skip)).next(ticks(1), Moment::from_nanos(9), far, ended),
-            None
-        );
+        assert_eq!(next(Pace::Rate(Missed::Skip), 1, u64::MAX - 5, u64::MAX - 1), None);
         // The last tick of this length is at 2^63: there is no later deadline than its instant.
         let (plan, long) = (every_10(Pace::Delay), ticks(1 << 63));
         let ended = |before: u64| Moment::from_nanos((1 << 63) - before);
         assert_eq!(plan.next(long, ended(20), ended(10), ended(10)), Some((ended(0), 0)));
         assert_eq!(plan.next(long, ended(20), ended(9), ended(9)), None);
-    }
-
-    #[test]
-    fn the_last_run_is_the_one_of_that_number() {
-        let plan = Repeat { times: NonZeroU64::new(2), ..every_10(Pace::Delay) };
-        assert_eq!([1, 2, 3].map(|number| plan.is_last(number)), [false, true, true]);
-        assert!(!every_10(Pace::Delay).is_last(u64::MAX));
     }
 }

@@ -2,7 +2,7 @@
 //! is over whenever the standby checks, so the lead is taken at each possible point. If a thread
 //! sleeps while something is due, loom reports a deadlock.
 
-use super::stopping::{all_over, due_at_once, service};
+use super::stopping::{all_over, service};
 use super::{check, counted};
 use crate::drive::{Member, Pool, Role};
 use crate::sync::{AtomicBool, Parker, unbounded};
@@ -124,25 +124,6 @@ fn a_job_that_is_scheduled_while_the_leader_is_stuck_runs() {
         producer.join().unwrap();
         drain(service, &timers);
     });
-}
-
-/// The lead may be taken from a run that ends at that moment, with a stop in between.
-#[test]
-fn stopping_and_taking_the_lead_meet() {
-    for how in [Stop::Wait, Stop::Now] {
-        check(2, move || {
-            let service = service(2);
-            let timers = service.handle();
-            let (first, first_ran) = due_at_once(&timers);
-            let (second, second_ran) = due_at_once(&timers);
-            let stopped = service.stop(how);
-            if how == Stop::Wait {
-                super::stopping::ran_or_came_back(&stopped, &first, first_ran());
-                super::stopping::ran_or_came_back(&stopped, &second, second_ran());
-                all_over(&timers, &stopped);
-            }
-        });
-    }
 }
 
 /// The lead is never taken while a value is sent.

@@ -48,6 +48,7 @@ pub(super) fn all_over(timers: &Handle, stopped: &Stopped) {
     assert_eq!((counts.stopped, counts.abandoned), (stopped.jobs.len() as u64, 0));
 }
 
+/// With two threads, the lead may also be taken from a run that ends while the service stops.
 #[test]
 fn each_job_runs_or_comes_back_when_stopping_waits() {
     for (workers, interruptions) in [(1, 3), (2, 2)] {
@@ -183,15 +184,17 @@ fn a_periodic_job_comes_back_or_is_over_when_stopping_does_not_wait_for_its_run(
 
 #[test]
 fn stopping_at_once_gives_back_what_has_not_begun_and_that_never_runs() {
-    check(2, || {
-        let service = service(1);
-        let timers = service.handle();
-        let (sender, runs) = unbounded();
-        let mut told = Told(0, sender);
-        timers.after(Duration::ZERO).run(move |_| told.run()).unwrap();
-        let given_back = service.stop(Stop::Now).jobs.len();
-        assert_eq!(runs.recv(), Ok(1 - given_back));
-    });
+    for workers in [1, 2] {
+        check(2, move || {
+            let service = service(workers);
+            let timers = service.handle();
+            let (sender, runs) = unbounded();
+            let mut told = Told(0, sender);
+            timers.after(Duration::ZERO).run(move |_| told.run()).unwrap();
+            let given_back = service.stop(Stop::Now).jobs.len();
+            assert_eq!(runs.recv(), Ok(1 - given_back));
+        });
+    }
 }
 
 #[test]

@@ -83,21 +83,9 @@ impl Snapshot {
     /// summaries of lateness and run time in seconds. Its content type is `text/plain;
     /// version=0.0.4`; a [recipe](crate#recipes) serves it over HTTP.
     ///
-    /// Quantiles are over all runs since the start, not over the last minutes: recent changes are
-    /// in the rates of `_sum` and `_count`. No sample has a label of the service: if a program has
-    /// several, serve each at a separate address and let the scraper add a label per address
-    /// (`relabel_configs` or `static_configs.labels` of Prometheus).
-    ///
-    /// ```
-    /// use wheelhouse_service::Scheduler;
-    ///
-    /// fn main() -> Result<(), wheelhouse_service::BuildError> {
-    ///     let text = Scheduler::builder().build()?.handle().snapshot().prometheus();
-    ///     assert!(text.contains("# TYPE wheelhouse_jobs_scheduled_total counter\n"));
-    ///     assert!(text.contains("\nwheelhouse_jobs_scheduled_total 0\n"));
-    ///     Ok(())
-    /// }
-    /// ```
+    /// Quantiles are over all runs since the start: recent changes are in the rates of `_sum` and
+    /// `_count`. No sample has a label of the service: serve several services at separate
+    /// addresses, and let the scraper add a label per address (`static_configs.labels`).
     pub fn prometheus(&self) -> String {
         let mut text = Exposition::default();
         for (name, help, value) in self.counts.metrics() {

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use std::time::Duration;
 
 /// Declares the counters once: for the struct, for their sum, and for metrics, with the name and
-/// the help text of each.
+/// the help text of each, which is also its documentation.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident: $metric:literal, $help:literal;)+) => {
         /// Counters at a moment. The shards are read one after the other, so while the service
@@ -12,7 +12,11 @@ macro_rules! counters {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counts {
-            $($(#[$doc])* pub $name: u64,)+
+            $(
+                #[doc = $help]
+                $(#[$doc])*
+                pub $name: u64,
+            )+
         }
 
         impl Counts {
@@ -30,40 +34,28 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Jobs scheduled. Each of them is pending, running, or in one of the next three.
+    /// Each of them is pending, running, or in one of the next three.
     scheduled: "jobs_scheduled", "Jobs scheduled.";
-    /// Jobs whose last run has ended.
     finished: "jobs_finished", "Jobs whose last run has ended.";
-    /// Jobs that were cancelled, including jobs replaced by another with their key.
     cancelled: "jobs_cancelled", "Jobs cancelled or replaced.";
-    /// Jobs returned or ended because the service was stopped.
-    stopped: "jobs_stopped", "Jobs ended by stopping the service.";
-    /// Jobs refused.
+    stopped: "jobs_stopped", "Jobs ended or returned by stopping the service.";
     rejected: "jobs_rejected", "Jobs refused.";
-    /// How often jobs were moved.
     rescheduled: "jobs_rescheduled", "Times a job was moved.";
-    /// Runs that have begun.
     runs: "runs", "Runs begun.";
-    /// Runs that panicked.
     panicked: "runs_panicked", "Runs that panicked.";
-    /// Runs that returned an error.
     failed: "runs_failed", "Runs that returned an error.";
-    /// Jobs whose last attempt failed: they were [given up](crate::EventKind::GaveUp).
+    /// The last attempt of a job failed: see [`GaveUp`](crate::EventKind::GaveUp).
     gave_up: "runs_gave_up", "Failed runs that are not retried.";
-    /// Runs that took longer than [`slow_after`](crate::Builder::slow_after).
+    /// Longer than [`slow_after`](crate::Builder::slow_after).
     slow: "runs_slow", "Runs that took too long.";
-    /// Runs that took longer than the [patience](crate::Builder::workers) while every other thread
-    /// was in a run too, so jobs that came due in that time were late.
+    /// They took longer than the [patience](crate::Builder::workers) while every other thread was
+    /// in a run too, so jobs that came due in that time were late.
     delayed_others: "runs_delayed_others", "Runs that delayed others.";
-    /// Runs of async jobs that were ended at their limit.
     timed_out: "runs_timed_out", "Runs ended by their time limit.";
-    /// Periods skipped, see [`Missed`](crate::Missed).
+    /// See [`Missed`](crate::Missed).
     missed: "runs_missed", "Periods skipped.";
-    /// Values that could not be sent.
     undelivered: "runs_undelivered", "Values that could not be sent.";
-    /// Runs that an executor dropped.
     abandoned: "runs_abandoned", "Runs that an executor dropped.";
-    /// Polls for due jobs.
     polls: "polls", "Polls for due jobs.";
 }
 
@@ -174,18 +166,6 @@ pub struct Summary {
     pub max: Duration,
 }
 
-impl Summary {
-    /// The mean; zero if there are none.
-    pub fn mean(&self) -> Duration {
-        match self.count {
-            0 => Duration::ZERO,
-            count => Duration::from_nanos(
-                u64::try_from(self.sum.as_nanos() / u128::from(count)).unwrap_or(u64::MAX),
-            ),
-        }
-    }
-}
-
 /// The state of the service at a moment. See [`prometheus`](Self::prometheus) for a text that
 /// monitoring can read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -216,14 +196,13 @@ mod tests {
     fn a_summary_is_exact_at_the_ends_and_close_between() {
         let mut distribution = Distribution::new();
         assert_eq!(distribution.summary(), Summary::default());
-        assert_eq!(distribution.summary().mean(), Duration::ZERO);
         (1..=1000).for_each(|n| distribution.record(n * 1_000));
-        let summary = distribution.summary();
-        assert_eq!((summary.count, summary.max), (1000, Duration::from_micros(1000)));
-        assert_eq!(summary.mean(), Duration::from_nanos(500_500));
-        for (quantile, exact) in
-            [(summary.p50, 500), (summary.p90, 900), (summary.p99, 990), (summary.p999, 999)]
-        {
+        let Summary { count, sum, p50, p90, p99, p999, max } = distribution.summary();
+        assert_eq!(
+            (count, sum, max),
+            (1000, Duration::from_micros(500_500), Duration::from_millis(1))
+        );
+        for (quantile, exact) in [(p50, 500), (p90, 900), (p99, 990), (p999, 999)] {
             let error = quantile.as_secs_f64() / Duration::from_micros(exact).as_secs_f64() - 1.0;
             assert!(error.abs() < 0.01, "{quantile:?} for {exact} us");
         }
@@ -231,15 +210,12 @@ mod tests {
 
     #[test]
     fn what_is_out_of_range_is_counted_nevertheless() {
-        let mut distribution = Distribution::new();
+        let (mut distribution, two_hours) = (Distribution::new(), Duration::from_secs(7_200));
         distribution.record(0);
         distribution.record(7_200_000_000_000);
-        let summary = distribution.summary();
-        assert_eq!(
-            (summary.count, summary.sum, summary.max),
-            (2, Duration::from_secs(7200), Duration::from_secs(7200))
-        );
-        assert!(summary.p99 >= Duration::from_secs(3500));
+        let Summary { count, sum, p99, max, .. } = distribution.summary();
+        assert_eq!((count, sum, max), (2, two_hours, two_hours));
+        assert!(p99 >= Duration::from_secs(3500));
         distribution.record(u64::MAX);
         assert_eq!(distribution.summary().sum, Duration::from_nanos(u64::MAX));
     }

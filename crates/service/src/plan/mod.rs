@@ -124,9 +124,8 @@ macro_rules! common_methods {
         ///
         /// The key is free *before* the closure of the last run is called, so that the closure can
         /// schedule another job under it. Other threads can do so too. If the closure removes data
-        /// that is stored elsewhere under the same key, compare [`JobHandle::number`] first:
-        /// otherwise it may remove the data of the next job. The example `session_store` shows
-        /// this.
+        /// under the same key elsewhere, compare [`JobHandle::number`] first, as the example
+        /// `session_store` does: the data may be that of the next job.
         pub fn key(mut self, key: impl Into<Key>) -> Self {
             let rare_options = self.$($plan)*options.rare_options();
             (rare_options.key, rare_options.replace) = (Some(key.into()), false);
@@ -177,11 +176,10 @@ macro_rules! common_methods {
             self
         }
 
-        /// Declares that the runs may block, for instance because they wait for a disk or another
-        /// program. Another thread of the service then takes the lead before each run, so other
-        /// jobs do not even wait for the [patience](crate::Builder::workers). To wake that thread
-        /// costs the leader some 5 microseconds for each run. It has no effect if all threads are
-        /// in runs, or if there is only one.
+        /// Declares that the runs may block, for instance because they wait for a disk. Another
+        /// thread then takes the lead before each run, so other jobs do not even wait for the
+        /// [patience](crate::Builder::workers). To wake that thread costs the leader some 5
+        /// microseconds. It has no effect if all threads are in runs, or if there is only one.
         pub fn blocking(mut self) -> Self {
             self.$($plan)*options.rare_state().dispatch.blocks = true;
             self
@@ -189,10 +187,8 @@ macro_rules! common_methods {
 
         /// Ends each run of an [async job](Self::run_async) after `limit`: the future is dropped,
         /// which is [reported](crate::EventKind::TimedOut). Closures cannot be interrupted, and
-        /// ignore the limit. The limit also holds while the service stops, until the threads of the
-        /// service end, which is after the runs that they poll. A run on [another
-        /// executor](crate::Builder::spawn_on) has no limit after that, if the stop did not wait
-        /// for it.
+        /// ignore the limit. The limit holds until the threads of the service have ended, so only a
+        /// run on [another executor](crate::Builder::spawn_on) can outlive it.
         pub fn limit(mut self, limit: Duration) -> Self {
             self.$($plan)*options.rare_options().limit = Some(limit);
             self
@@ -272,23 +268,6 @@ macro_rules! repeated_methods {
         /// Schedules an async job, see [`OneShot::run_async`](crate::OneShot::run_async). One run
         /// at a time: the next begins when the future of the one before is ready. Times that pass
         /// during a run are missed, as with a closure.
-        ///
-        /// ```
-        /// use std::time::Duration;
-        /// use wheelhouse_service::Service;
-        ///
-        /// async fn check_health() {
-        ///     println!("healthy"); // or ask a server
-        /// }
-        ///
-        /// fn main() -> Result<(), Box<dyn std::error::Error>> {
-        ///     let service = Service::builder().workers(2).start()?;
-        ///     let timers = service.handle();
-        ///     let plan = timers.every(Duration::from_secs(10)).limit(Duration::from_secs(3));
-        ///     plan.named("health").run_async(|_| check_health())?;
-        ///     Ok(())
-        /// }
-        /// ```
         ///
         /// # Errors
         ///

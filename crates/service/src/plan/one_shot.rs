@@ -46,12 +46,11 @@ impl<'h> OneShot<'h> {
 
     /// Schedules an async job: the closure is called when the run begins, and the future that it
     /// returns is the run. It is spawned where [`spawn_on`](crate::Builder::spawn_on) says. Without
-    /// `spawn_on` the threads of the service poll it. They belong to no runtime: a future that
-    /// needs one, such as tokio's `sleep`, panics there.
+    /// that the threads of the service poll it. They belong to no runtime: a future that needs one,
+    /// such as tokio's `sleep`, panics there.
     ///
     /// As with a closure, [`stop`](crate::Service::stop) waits for the run, panics are caught, and
-    /// a slow run is reported. The run ends when the future is ready. It may have a
-    /// [limit](Self::limit). Takes an allocation for the run and some 300 bytes for the job.
+    /// a slow run is reported. Takes an allocation for the run and some 300 bytes for the job.
     ///
     /// # Errors
     ///
@@ -77,13 +76,7 @@ impl<'h> OneShot<'h> {
         sender: &Sender<T>,
         value: T,
     ) -> Result<JobHandle, Rejected<T>> {
-        let work = SendOnce { sender: sender.clone(), value };
-        let scheduled = match self.plain() {
-            Ok((handle, deadline)) => {
-                handle.schedule_value(handle.shards().own_shard(), deadline, work)
-            }
-            Err(plan) => plan.schedule(work),
-        };
+        let scheduled = self.schedule(SendOnce { sender: sender.clone(), value });
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
     }
 

@@ -29,9 +29,8 @@ fn slack_of(period: Duration) -> Duration {
 /// machine stalls, one late run makes up for them ([`Missed::Once`]); see [`missed`](Self::missed)
 /// for other policies.
 ///
-/// The default [slack](Self::slack) is a thousandth of the period, and a millisecond at most: the
-/// leader wakes up once for periodic jobs that are due close together. With `slack(Duration::ZERO)`
-/// runs are as exact as those of a one-shot job, to the tick.
+/// The default [slack](Self::slack) is a thousandth of the period, and a millisecond at most. With
+/// `slack(Duration::ZERO)` runs are as exact as those of a one-shot job, to the tick.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct Periodic<'h> {
     pub(crate) options: Options<'h>,
@@ -97,8 +96,7 @@ impl<'h> Periodic<'h> {
     ///
     /// If no thread is free, one run waits, and later runs are not handed out before it begins:
     /// they are late or skipped, as the policy for [missed](Self::missed) periods says. So runs do
-    /// not pile up, and the waiting run can be cancelled and moved, and is returned by a stop, like
-    /// that of any other job.
+    /// not pile up, and a cancel, move or stop finds one run that waits, as for any other job.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use crate::job_handle::JobHandle;
 use crate::shard::{HandedOut, NewJob, ReadyItem};
 use crate::shared::{Run, Work};
 use crate::time::{Due, Moment};
-use crate::work::{self, CallOnce, SendOnce};
+use crate::work::CallOnce;
 use std::sync::Arc;
 
 /// A plan that has been checked.
@@ -82,35 +82,18 @@ impl Handle {
         })
     }
 
-    /// The same for a value to be sent, without a box. If there is no slab for its type, it is
-    /// scheduled as a plain job.
-    #[inline]
-    pub(crate) fn schedule_value<T: Send + 'static>(
-        &self,
-        shard: u32,
-        deadline: Moment,
-        work: SendOnce<T>,
-    ) -> Result<JobHandle, (Reason, SendOnce<T>)> {
-        let scheduled = self.shards().schedule_in_slab(shard, deadline, work, work::put);
-        match scheduled {
-            Ok(id) => Ok(self.job_handle(id, None)),
-            Err((Some(reason), work)) => Err(self.rejected(shard, reason, work)),
-            Err((None, work)) => self.schedule_plain(shard, deadline, work),
-        }
-    }
-
     #[cold]
-    pub(super) fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
+    fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
         self.shards().with(shard, |state| state.counts.rejected += 1);
         (reason, work)
     }
 }
 
 impl Handle {
-    /// Runs a closure on a thread of the service, or on its [executor](crate::Executor), as soon as
-    /// one is free. The closure skips the wheel and does not wait for a tick, unlike a plan with a
-    /// delay of zero. For jobs that are already due when they reach the program, such as jobs read
-    /// from a store.
+    /// Runs a closure on a thread of the service, or on its [executor](crate::Builder::executor),
+    /// as soon as one is free. The closure skips the wheel and does not wait for a tick, unlike a
+    /// plan with a delay of zero. For jobs that are already due when they reach the program, such
+    /// as jobs read from a store.
     ///
     /// It is a job like any other. A panic is caught and reported. A [stop](crate::Service::stop)
     /// waits for it or returns it. It counts towards [`max_jobs`](crate::Builder::max_jobs). It
@@ -138,10 +121,8 @@ impl Handle {
         Ok(self.hand_over(CallOnce(function), false)?)
     }
 
-    /// Runs an async job as soon as a thread is free, as [`execute`](Self::execute) runs a closure.
-    /// The closure is called when the run begins, and the future that it returns is the run. The
-    /// executor of [`spawn_on`](crate::Builder::spawn_on) polls the future. Without that, the
-    /// threads of the service poll it: see [`run_async`](crate::OneShot::run_async).
+    /// Runs an async job as soon as a thread is free, as [`execute`](Self::execute) runs a closure:
+    /// see [`run_async`](crate::OneShot::run_async).
     ///
     /// # Errors
     ///
@@ -170,6 +151,6 @@ impl Handle {
 }
 
 /// Converts work back to its type.
-pub(super) fn unboxed<W: Work>(work: Box<dyn Work>) -> W {
+fn unboxed<W: Work>(work: Box<dyn Work>) -> W {
     *work.into_any().downcast().expect("the work that was given")
 }

@@ -228,23 +228,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_used_again_and_values_stay_where_they_are() {
-        let mut arena = Arena::default();
-        for n in 0..3 * SEGMENT as u32 {
-            assert_eq!(arena.insert(n), n);
-        }
-        let first: *const u32 = arena.get(0).unwrap();
-        assert_eq!((arena.remove(5), arena.remove(5), arena.get(5)), (Some(5), None, None));
-        assert_eq!(arena.remove(2000), Some(2000));
-        assert_eq!((arena.insert(7), arena.insert_with(|at| at + 3)), (2000, 5));
-        assert_eq!(arena.len(), 3 * SEGMENT);
-        assert_eq!((arena.get(5).copied(), arena.get_mut(2000)), (Some(8), Some(&mut 7)));
-        assert_eq!((arena.insert(9), arena.get(1 << 20)), (3 * SEGMENT as u32, None));
-        assert!(std::ptr::eq(first, arena.get(0).unwrap()));
-        assert_eq!(arena.iter().filter(|(index, value)| index != *value).count(), 3);
-    }
-
-    #[test]
     fn segments_without_a_value_are_given_back_and_filled_again() {
         let mut arena = Arena::default();
         let count = MANY as u32 * SEGMENT as u32 + 100;

@@ -2,7 +2,7 @@
 
 use super::dyn_timer::{DynTimer, JobIndex, cancel_timer};
 use super::state::{Body, Other, ShardState, Slot, StopStage, TakenJob, TakenWork, TimerState};
-use super::work::{ShardWork, SlabWork};
+use super::work::ShardWork;
 use crate::error::ChangeError;
 use crate::job::{Ending, Id};
 use crate::time::{Due, Moment};
@@ -63,9 +63,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         self.count_end(ending);
         let (info, work) = match body {
             Body::Plain(work) => (None, Some(TakenWork::Work(work))),
-            Body::Other(Other::InSlab(slab, index)) => {
-                (None, Some(TakenWork::InSlab(SlabWork::new(&self.slabs, slab, index))))
-            }
             Body::Other(Other::Gone) => (None, None),
             Body::Other(Other::Wake(waker, _)) => {
                 let waker = self.wakers.remove(waker).expect("each such job has a waker");
@@ -189,7 +186,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         &mut self,
         due: bool,
         stage: StopStage,
-    ) -> (Vec<TakenJob<W>>, Option<Box<dyn DynTimer>>) {
+    ) -> (Vec<TakenJob<W>>, Option<Box<DynTimer>>) {
         debug_assert!(self.stage <= stage, "{stage:?} after {:?}", self.stage);
         self.stage = stage;
         let stays = |slot: &Slot<W>| {
@@ -202,11 +199,11 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let waiting = self.slots.iter().filter(|(_, slot)| waits(slot));
         let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
         let taken = waiting.into_iter().map(|index| self.take(index, Ending::Stopped)).collect();
-        let empty = || -> Box<dyn DynTimer> { Box::new(HierarchicalWheel::new()) };
+        let empty = || -> Box<DynTimer> { Box::new(HierarchicalWheel::new()) };
         let is_last = stage.is_over() && self.wakers.len() == 0;
         let wheel = is_last.then(|| std::mem::replace(&mut self.wheel, empty()));
         debug_assert!(
-            wheel.as_deref().is_none_or(|wheel| wheel.len() == 0),
+            wheel.as_deref().is_none_or(|wheel| wheel.is_empty()),
             "a job that is left has a timer"
         );
         self.find_next();

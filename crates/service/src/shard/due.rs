@@ -3,7 +3,7 @@
 use super::dyn_timer::JobIndex;
 use super::handover::{Begun, DueJob, HandedOut, PlainRun, RunFacts};
 use super::state::{Body, Other, ShardState, TakenWork, TimerState};
-use super::work::{ShardWork, SlabWork};
+use super::work::ShardWork;
 use crate::job::{Dispatch, Ending, Id, JobState, Turn};
 use crate::time::{Clock, Moment};
 use std::sync::Arc;
@@ -40,16 +40,11 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
                 self.slots[index].timer = TimerState::Off(None);
                 continue;
             }
-            match self.begin_plain(index, fired, on_leader) {
-                Some((id, deadline, Body::Plain(work))) => {
-                    return Some(PlainRun { id, deadline, work });
-                }
-                Some((id, deadline, Body::Other(Other::InSlab(slab, index)))) => {
-                    let work = SlabWork::new(&self.slabs, slab, index);
-                    *other = Some(DueJob::InSlab(id, deadline, work));
-                }
-                _ => *other = self.fire(index, fired, now, clock, on_leader),
+            let plain = self.begin_plain(index, fired, on_leader);
+            if plain.is_some() {
+                return plain;
             }
+            *other = self.fire(index, fired, now, clock, on_leader);
             if other.is_some() {
                 return None;
             }
@@ -71,12 +66,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// thread, and is neither paused with all jobs nor behind the fence. This is the shortest path
     /// of [`fire`](Self::fire) and `begin`.
     #[inline]
-    fn begin_plain(
-        &mut self,
-        index: u32,
-        fired: Tick,
-        on_leader: bool,
-    ) -> Option<(Id, Moment, Body<W>)> {
+    fn begin_plain(&mut self, index: u32, fired: Tick, on_leader: bool) -> Option<PlainRun<W>> {
         let shard = self.shard();
         let due_by = self.ticks.instant(fired);
         if self.is_paused_with_all(index) {
@@ -91,18 +81,20 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let is_plain = match slot.body {
             // In an instant run the lead is not taken, so it is handled separately.
             Body::Plain(ref work) => on_leader && !work.is_instant(),
-            Body::Other(Other::InSlab(..)) => true,
             Body::Other(_) => false,
         };
         if slot.deadline > due_by || is_for_the_next || !is_plain {
             return None;
         }
         slot.timer = TimerState::Off(None);
-        let body = std::mem::replace(&mut slot.body, Body::Other(Other::Gone));
+        let (id, deadline) = (Id::new(slot.number, index, shard), slot.deadline);
+        let Body::Plain(work) = std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) else {
+            unreachable!("it has just been found to be plain");
+        };
         self.counts.runs += 1;
         self.runs.in_flight += 1;
         self.runs.begun += 1;
-        Some((Id::new(slot.number, index, shard), slot.deadline, body))
+        Some(PlainRun { id, deadline, work })
     }
 
     /// Handles the timer of a job, which was set to the tick `fired`. Returns `None` if there is

@@ -1,7 +1,7 @@
 //! The types that pass between shards and the driver: runs that come due, begin and end.
 
 use super::runs::WatchKey;
-use super::work::{ShardWork, SlabWork};
+use super::work::ShardWork;
 use crate::job::{Dispatch, Id, Info, Turn};
 use crate::time::Moment;
 use std::sync::Arc;
@@ -9,9 +9,7 @@ use std::task::Waker;
 use std::time::SystemTime;
 
 /// A job that has come due, and is not plain.
-pub(crate) enum DueJob<W: ShardWork + ?Sized> {
-    /// A run of instant work in a slab, which has begun on this thread, and its deadline.
-    InSlab(Id, Moment, SlabWork<W>),
+pub(crate) enum DueJob<W: ?Sized> {
     /// A run that has begun on this thread.
     Begun(Begun<W>),
     HandedOut(HandedOut),

@@ -92,28 +92,3 @@ impl Part<'_> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::num::NonZeroU64;
-
-    fn id(number: u64) -> Id {
-        Id::new(NonZeroU64::new(number).unwrap(), 0, 0)
-    }
-
-    fn insert(keys: &Keys, key: &str, number: u64) -> Option<Id> {
-        keys.part(key).insert(key.into(), id(number))
-    }
-
-    #[test]
-    fn a_job_does_not_take_the_key_of_its_successor_away() {
-        let keys = Keys::default();
-        assert_eq!(insert(&keys, "a", 1), None);
-        assert_eq!(insert(&keys, "a", 2), Some(id(1)));
-        keys.remove("a", id(1));
-        assert_eq!(keys.get("a"), Some(id(2)));
-        keys.remove("a", id(2));
-        assert_eq!((keys.len(), keys.get("a")), (0, None));
-    }
-}

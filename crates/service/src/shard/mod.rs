@@ -25,14 +25,13 @@ mod state;
 mod stop;
 mod work;
 
-pub(crate) use arena::Arena;
 pub(crate) use dyn_timer::DynTimer;
 pub use dyn_timer::JobIndex;
 pub(crate) use handover::{Begun, Cleanup, DueJob, EndedRun, HandedOut, PlainRun, RunFacts};
 pub(crate) use ready::{ReadyItem, ReadyQueue};
 pub(crate) use runs::Watch;
 pub(crate) use state::{NewJob, ShardState, StopStage, TakenJob, TakenWork};
-pub(crate) use work::{ShardWork, SlabWork, Slabs, WorkSlab};
+pub(crate) use work::ShardWork;
 
 use crate::error::{ChangeError, Reason};
 use crate::job::{Dispatch, Id, Info, Key, Turn};
@@ -85,7 +84,7 @@ impl<W: ShardWork + ?Sized> Shards<W> {
     pub(crate) fn new(
         clock: Arc<dyn Clock>,
         ticks: Ticks,
-        wheels: Vec<Box<dyn DynTimer>>,
+        wheels: Vec<Box<DynTimer>>,
         own_wheels: bool,
         limit: Option<usize>,
     ) -> Self {
@@ -196,23 +195,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
                 None
             }
         }
-    }
-
-    /// The same for work that `put` stores in a slab. If there is no slab for it, the error has no
-    /// reason.
-    #[inline]
-    pub(crate) fn schedule_in_slab<T>(
-        &self,
-        shard: u32,
-        deadline: Moment,
-        work: T,
-        put: impl FnOnce(&mut Slabs<W>, T) -> Result<(u16, u32), T>,
-    ) -> Result<Id, (Option<Reason>, T)> {
-        if let Err(reason) = self.admit(false) {
-            return Err((Some(reason), work));
-        }
-        let scheduled = self.with(shard, |state| state.schedule_in_slab(deadline, work, put));
-        scheduled.inspect_err(|_| self.release_room())
     }
 
     /// Schedules a job in a shard, with or without a key. Returns it, and the former job with the

@@ -10,7 +10,7 @@
 
 use super::dyn_timer::cancel_timer;
 use super::state::{Body, Other, ShardState, TimerState};
-use super::work::{ShardWork, WorkSlab};
+use super::work::ShardWork;
 use crate::error::ChangeError;
 use crate::job::{Id, JobState};
 use crate::time::Moment;
@@ -28,10 +28,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let slot = slot.ok_or(missing)?;
         let job = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
             Body::Plain(work) => self.job_states.insert(JobState::plain(work, ticks)),
-            Body::Other(Other::InSlab(slab, index)) => {
-                let work = self.slabs[usize::from(slab)].take(index);
-                self.job_states.insert(JobState::plain(work, ticks))
-            }
             Body::Other(Other::Full { job, .. }) => job,
             other => {
                 slot.body = other;
@@ -101,7 +97,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         self.all_paused
             && match &self.slots[index].body {
                 Body::Plain(work) => !work.is_awaited(),
-                Body::Other(Other::Full { .. } | Other::InSlab(..)) => true,
+                Body::Other(Other::Full { .. }) => true,
                 Body::Other(Other::Wake(..) | Other::Gone) => false,
             }
     }

@@ -52,7 +52,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(super) fn is_running(&self, slot: &Slot<W>) -> bool {
         match (&slot.timer, &slot.body) {
             (TimerState::Wheel(_), _) => false,
-            (_, Body::Plain(_) | Body::Other(Other::Wake(..) | Other::InSlab(..))) => false,
+            (_, Body::Plain(_) | Body::Other(Other::Wake(..))) => false,
             (_, Body::Other(Other::Gone)) => true,
             (_, Body::Other(Other::Full { job, .. })) => self.job_states[*job].is_running(),
         }
@@ -68,7 +68,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             let id = Id::new(slot.number, index, self.shard());
             match &slot.body {
                 Body::Plain(work) if !work.is_awaited() => found.push((id, None)),
-                Body::Other(Other::Gone | Other::InSlab(..)) => found.push((id, None)),
+                Body::Other(Other::Gone) => found.push((id, None)),
                 Body::Other(Other::Full { job, .. }) => {
                     found.push((id, Some(Arc::clone(&self.job_states[*job].info))));
                 }

@@ -3,7 +3,7 @@
 use super::Shards;
 use super::dyn_timer::DynTimer;
 use super::state::{ShardState, TimerState};
-use super::work::{ShardWork, WorkSlab};
+use super::work::ShardWork;
 use wheelhouse_core::{Expired, Tick};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
@@ -18,13 +18,12 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// for n entries.
     pub(crate) fn shrink(&mut self) -> impl Sized + use<W> {
         let wheel = self.own_wheel.then(|| self.renew_wheel());
-        let slabs: Vec<_> = self.slabs.iter().map(|slab| slab.shrink()).collect();
-        (wheel, slabs, self.slots.shrink(), self.job_states.shrink(), self.wakers.shrink())
+        (wheel, self.slots.shrink(), self.job_states.shrink(), self.wakers.shrink())
     }
 
     /// Moves all timers into a new wheel, in order, and returns the old one.
-    fn renew_wheel(&mut self) -> Box<dyn DynTimer> {
-        let mut former: Box<dyn DynTimer> = Box::new(HierarchicalWheel::new());
+    fn renew_wheel(&mut self) -> Box<DynTimer> {
+        let mut former: Box<DynTimer> = Box::new(HierarchicalWheel::new());
         std::mem::swap(&mut former, &mut self.wheel);
         let fired = self.wheel.pop_expired(former.now());
         debug_assert!(fired.is_none(), "a new wheel is empty");

@@ -4,8 +4,8 @@
 use super::arena::Arena;
 use super::dyn_timer::{DynTimer, JobIndex};
 use super::runs::Runs;
-use super::work::{ShardWork, SlabWork, Slabs};
-use crate::error::{ChangeError, Reason};
+use super::work::ShardWork;
+use crate::error::ChangeError;
 use crate::job::{Dispatch, Id, Info, JobState, Turn};
 use crate::observe::{Counts, Distributions};
 use crate::time::{Due, Moment, Ticks};
@@ -85,21 +85,18 @@ pub(super) enum Other {
     Full { job: u32, with_rare: bool },
     /// A waker, and `true` if it limits a run.
     Wake(u32, bool),
-    /// Instant work: its slab, and its index there.
-    InSlab(u16, u32),
     /// A run has the work.
     Gone,
 }
 
 /// Work that was taken out of a job.
-pub(crate) enum TakenWork<W: ShardWork + ?Sized> {
+pub(crate) enum TakenWork<W: ?Sized> {
     Work(Box<W>),
-    InSlab(SlabWork<W>),
     Wake(Waker),
 }
 
 /// A job that was taken out and will not run.
-pub(crate) struct TakenJob<W: ShardWork + ?Sized> {
+pub(crate) struct TakenJob<W: ?Sized> {
     pub(crate) id: Id,
     pub(crate) deadline: Moment,
     pub(crate) info: Option<Arc<Info>>,
@@ -134,14 +131,13 @@ impl StopStage {
 }
 
 pub(crate) struct ShardState<W: ShardWork + ?Sized> {
-    pub(super) wheel: Box<dyn DynTimer>,
+    pub(super) wheel: Box<DynTimer>,
     /// The wheel is of the default kind, and may be replaced by another.
     pub(super) own_wheel: bool,
     pub(super) ticks: Ticks,
     pub(super) slots: Arena<Slot<W>>,
     pub(super) job_states: Arena<JobState<W>>,
     pub(super) wakers: Arena<Waker>,
-    pub(super) slabs: Slabs<W>,
     /// Nothing is due before this tick. It may be too early: the job that was due then may have
     /// been cancelled.
     pub(super) next: Tick,
@@ -169,7 +165,7 @@ pub(crate) struct ShardState<W: ShardWork + ?Sized> {
 
 impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(super) fn new(
-        (wheel, own_wheel): (Box<dyn DynTimer>, bool),
+        (wheel, own_wheel): (Box<DynTimer>, bool),
         ticks: Ticks,
         (shard, shards): (u32, u64),
         room: Option<Arc<AtomicUsize>>,
@@ -181,7 +177,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             slots: Arena::default(),
             job_states: Arena::default(),
             wakers: Arena::default(),
-            slabs: Slabs::<W>::new(),
             next: Tick::MAX,
             stage: StopStage::Open,
             shards,
@@ -229,22 +224,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             return Err(work);
         }
         Ok(self.put(deadline, self.ticks.not_before(deadline), Body::Plain(work)))
-    }
-
-    /// The same for work that `put` stores in a slab.
-    #[inline]
-    pub(crate) fn schedule_in_slab<T>(
-        &mut self,
-        deadline: Moment,
-        work: T,
-        put: impl FnOnce(&mut Slabs<W>, T) -> Result<(u16, u32), T>,
-    ) -> Result<Id, (Option<Reason>, T)> {
-        if self.stage != StopStage::Open {
-            return Err((Some(Reason::Stopped), work));
-        }
-        let (slab, index) = put(&mut self.slabs, work).map_err(|work| (None, work))?;
-        let body = Body::Other(Other::InSlab(slab, index));
-        Ok(self.put(deadline, self.ticks.not_before(deadline), body))
     }
 
     /// Schedules a job that is due at once. It has no timer. Returns the turn with which its run is

@@ -18,11 +18,10 @@ const CHECK_INTERVAL: (Duration, Duration) = (Duration::from_secs(45), Duration:
 /// An `Instant` is converted by its distance from the present, so it works with any clock of the
 /// service.
 ///
-/// A `SystemTime` is a date and a time of day, by the wall clock. The job runs when that clock
-/// shows the time, never earlier. If the clock is set forward, the job follows within a minute; if
-/// it is set back, the job waits longer. The same holds if the machine is suspended and the
-/// service's clock stands still for that duration, as [`MonotonicClock`](crate::MonotonicClock)
-/// does on Linux. The driver checks each such job once a minute.
+/// A `SystemTime` is a date and a time of day. The job runs when the wall clock shows the time,
+/// never earlier: the driver checks once a minute whether that clock was set, or the machine was
+/// suspended and the service's clock stood still, as [`MonotonicClock`](crate::MonotonicClock) does
+/// on Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// By the clock of the service.
@@ -144,7 +143,6 @@ fn check_interval(now: Moment) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::ManualClock;
 
     #[test]
     fn what_was_scheduled_together_is_not_looked_at_together() {
@@ -159,23 +157,5 @@ mod tests {
             );
         }
         assert!((CHECK_INTERVAL.0..=CHECK_INTERVAL.1).contains(&check_interval(Moment::MAX)));
-    }
-
-    #[test]
-    fn a_time_lies_where_the_wall_clock_says_and_is_looked_at_within_a_minute() {
-        let clock = ManualClock::new();
-        clock.advance(Duration::from_secs(1000));
-        let seconds = |n| Moment::ORIGIN.saturating_add(Duration::from_secs(n));
-        let due = Due::at_time(&clock, clock.wall() + Duration::from_secs(100)).unwrap();
-        assert_eq!((due.deadline, due.check_by(|| seconds(1090))), (seconds(1100), seconds(1100)));
-        assert!((seconds(1045)..=seconds(1060)).contains(&due.check_by(|| seconds(1000))));
-        for (wall, estimated) in [(900, 1200), (1000, 1100), (1100, 1000), (1300, 800), (9000, 0)] {
-            clock.set_wall(SystemTime::UNIX_EPOCH + Duration::from_secs(wall));
-            let estimate = due.wall.as_ref().unwrap().estimated(&clock);
-            assert_eq!(estimate, seconds(estimated), "{wall}");
-        }
-        let past = Due::at_time(&clock, SystemTime::UNIX_EPOCH).unwrap();
-        assert_eq!(past.deadline, seconds(1000));
-        assert!(Due::at_time(&clock, clock.wall() + Duration::from_nanos(u64::MAX)).is_none());
     }
 }

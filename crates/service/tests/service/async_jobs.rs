@@ -3,54 +3,41 @@
 use crate::common::{BlockedJob, HOUR, Log, Rig, arrives, at, each_second, ms, poll};
 use crate::common::{returns, wait_until};
 use crossbeam_channel::{bounded, unbounded};
-use std::future::{Future, pending, poll_fn, ready};
-use std::pin::Pin;
+use std::future::{pending, poll_fn, ready};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
+use std::task::Poll;
 use wheelhouse_service::{
-    AsyncRun, ChangeError, Event, EventKind, ManualClock, Missed, Reason, Run, Service, Status,
-    Stop,
+    Event, EventKind, ManualClock, Missed, Reason, Run, Service, Status, Stop,
 };
-
-/// A closure whose futures are ready when the switch is on.
-fn waits_for(switch: &Arc<AtomicBool>) -> impl Fn(&Run<'_>) -> Pin<Box<Switched>> + use<> {
-    let switch = Arc::clone(switch);
-    move |_| Box::pin(Switched(Arc::clone(&switch)))
-}
-
-struct Switched(Arc<AtomicBool>);
-
-impl Future for Switched {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        if self.0.load(Ordering::SeqCst) { Poll::Ready(()) } else { Poll::Pending }
-    }
-}
 
 #[test]
 fn a_run_lasts_from_the_first_poll_until_the_future_is_ready() {
-    let ((mut rig, runs, _), switch) = (Rig::with_kept_futures(), Arc::default());
-    let job = rig.timers.every(ms(10)).missed(Missed::Burst).run_async(waits_for(&switch)).unwrap();
+    let ((mut rig, runs, _), log) = (Rig::with_kept_futures(), Log::default());
+    let receivers = log.clone();
+    let job = rig.timers.every(ms(10)).missed(Missed::Burst).run_async(move |_| {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        receivers.push(sender);
+        async { receiver.await.unwrap() }
+    });
+    let job = job.unwrap();
     rig.play(10);
     let mut run = runs.one();
-    assert_eq!(
-        (job.status(), job.runs(), rig.timers.snapshot().in_flight),
-        (Status::Pending, 0, 1)
-    );
+    assert_eq!((job.status(), job.runs()), (Status::Pending, 0));
     assert!(poll(&mut run).is_pending());
     assert_eq!((job.status(), rig.timers.snapshot().running), (Status::Running, 1));
     rig.play(35);
     assert!(runs.take().is_empty(), "no run overlaps another");
-    switch.store(true, Ordering::SeqCst);
+    log.take().remove(0).send(()).unwrap();
     assert!(poll(&mut run).is_ready() && run.job().is_none());
     assert!(poll(&mut run).is_ready(), "and again");
     assert_eq!((job.status(), rig.timers.snapshot().in_flight), (Status::Pending, 0));
     // The periods that passed in the meantime are made up for, one after the other.
     for number in 2..=3 {
         rig.play(35);
-        assert!(poll(&mut runs.one()).is_ready());
+        let mut run = runs.one();
+        assert!(poll(&mut run).is_pending());
+        log.take().remove(0).send(()).unwrap();
+        assert!(poll(&mut run).is_ready());
         assert_eq!(job.runs(), number);
     }
     rig.play(39);
@@ -58,29 +45,21 @@ fn a_run_lasts_from_the_first_poll_until_the_future_is_ready() {
 }
 
 #[test]
-fn until_it_begins_it_can_be_cancelled_and_moved() {
-    let (mut rig, runs, events) = Rig::with_kept_futures();
-    let (calls, log) = (Log::default(), Log::default());
-    let counted = |log: &Log<()>| {
-        let log = log.clone();
-        move |_: &Run<'_>| {
-            log.push(());
-            ready(())
-        }
-    };
-    let cancelled = rig.timers.after(ms(1)).run_async(counted(&calls)).unwrap();
-    let moved = rig.timers.after(ms(1)).run_async(counted(&log)).unwrap();
+fn until_it_begins_it_can_be_cancelled_and_then_be_run_by_hand() {
+    let (mut rig, runs, _) = Rig::with_kept_futures();
+    let calls = Log::default();
+    let log = calls.clone();
+    let job = rig.timers.after(ms(1)).run_async(move |_| {
+        log.push(());
+        ready(())
+    });
+    let job = job.unwrap();
     rig.play(1);
-    let mut due = runs.take();
-    let job = cancelled.cancel().unwrap();
-    moved.refresh(ms(5)).unwrap();
-    assert!(due.iter_mut().all(|run| poll(run).is_ready()));
-    assert_eq!((calls.len(), log.len(), rig.timers.snapshot().in_flight), (0, 0, 0));
-    rig.play(6);
+    let cancelled = job.cancel().unwrap();
     assert!(poll(&mut runs.one()).is_ready());
-    assert_eq!((log.len(), moved.cancel().err()), (1, Some(ChangeError::Finished)));
-    job.run();
-    assert_eq!((calls.len(), events.kinds()), (1, vec![]), "a returned job can be run");
+    assert_eq!((calls.len(), rig.timers.snapshot().in_flight), (0, 0));
+    cancelled.run();
+    assert_eq!(calls.len(), 1);
 }
 
 #[test]
@@ -106,34 +85,29 @@ fn a_panic_in_the_closure_or_the_future_harms_no_other_run() {
 
 #[test]
 fn a_run_that_reaches_its_limit_is_ended_and_the_next_begins() {
-    let (mut rig, runs, events) = Rig::with_kept_futures();
-    let (witness, held) = (Arc::new(()), Log::default());
-    let (inside, log) = (Arc::clone(&witness), held.clone());
-    let job = rig.timers.every(ms(10)).limit(ms(5)).times(2).run_async(move |run| {
-        let (held, first) = (Arc::clone(&inside), run.number() == 1);
-        log.push(());
+    let ((mut rig, runs, events), witness) = (Rig::with_kept_futures(), Arc::new(()));
+    let inside = Arc::clone(&witness);
+    let job = rig.timers.every(ms(10)).limit(ms(5)).times(2).run_async(move |_| {
+        let held = Arc::clone(&inside);
         async move {
-            if first {
-                pending::<()>().await;
-            }
+            pending::<()>().await;
             drop(held);
         }
     });
-    let job = job.unwrap();
-    rig.play(10);
-    let mut run = runs.one();
-    assert!(poll(&mut run).is_pending());
-    assert_eq!(Arc::strong_count(&witness), 3);
-    rig.play(14);
-    assert!(poll(&mut run).is_pending(), "a millisecond is left");
-    rig.play(15);
-    assert!(poll(&mut run).is_ready());
-    assert_eq!(Arc::strong_count(&witness), 2, "the future is dropped");
-    assert_eq!(events.kinds(), [EventKind::TimedOut(ms(5))]);
-    rig.play(20);
-    assert!(poll(&mut runs.one()).is_ready());
-    assert_eq!((job.status(), events.kinds(), held.len()), (Status::Finished, vec![], 2));
-    assert_eq!((rig.timers.snapshot().counts.timed_out, rig.timers.len()), (1, 0));
+    for begin in [10, 20] {
+        rig.play(begin);
+        let mut run = runs.one();
+        assert!(poll(&mut run).is_pending());
+        rig.play(begin + 4);
+        assert!(poll(&mut run).is_pending(), "a millisecond is left");
+        assert_eq!(Arc::strong_count(&witness), 3);
+        rig.play(begin + 5);
+        assert!(poll(&mut run).is_ready());
+        assert_eq!(events.kinds(), [EventKind::TimedOut(ms(5))]);
+        assert!(Arc::strong_count(&witness) <= 2, "the future is dropped");
+    }
+    assert_eq!(job.unwrap().status(), Status::Finished);
+    assert_eq!((rig.timers.snapshot().counts.timed_out, rig.timers.len()), (2, 0));
 }
 
 #[test]
@@ -147,18 +121,14 @@ fn a_future_that_its_executor_drops_is_abandoned() {
         drop(run);
         assert_eq!(events.kinds(), [EventKind::Abandoned]);
     }
-    assert_eq!((job.is_pending(), rig.timers.snapshot().in_flight), (true, 0));
-    assert_eq!(rig.timers.snapshot().counts.abandoned, 2);
-}
-
-#[test]
-fn a_spawner_that_panics_abandons_the_run() {
+    let snapshot = rig.timers.snapshot();
+    assert_eq!((job.is_pending(), snapshot.in_flight, snapshot.counts.abandoned), (true, 0, 2));
+    // Also if spawning it panics.
     let (mut rig, events) =
         Rig::with_events_and(|builder| builder.spawn_on(|_| panic!("no runtime")));
     rig.timers.after(ms(1)).run_async(|_| ready(())).unwrap();
     rig.play(1);
-    assert_eq!(events.kinds(), [EventKind::Abandoned]);
-    assert!(rig.timers.is_empty());
+    assert_eq!((events.kinds(), rig.timers.len()), (vec![EventKind::Abandoned], 0));
 }
 
 /// Without `spawn_on`, the driver polls the futures too.
@@ -170,12 +140,7 @@ fn without_an_executor_the_scheduler_polls_it_whenever_it_can_go_on() {
         steps.push("begun");
         timers.sleep(ms(5)).await.unwrap();
         steps.push("slept");
-        let mut yielded = false;
-        poll_fn(|context| {
-            context.waker().wake_by_ref();
-            if std::mem::replace(&mut yielded, true) { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
+        tokio::task::yield_now().await;
         steps.push("yielded");
     });
     let job = job.unwrap();
@@ -217,26 +182,21 @@ fn a_future_that_is_ready_again_at_once_keeps_no_poll_from_returning() {
 fn a_future_is_polled_to_its_end_though_the_service_is_stopped_or_dropped() {
     for (workers, stops) in [(1, true), (3, true), (1, false), (3, false)] {
         let service = Service::builder().workers(workers).start().unwrap();
-        let timers = service.handle();
-        let ((begins, begun), (ends, ended)) = (bounded(1), bounded(1));
+        let (timers, (begins, begun)) = (service.handle(), unbounded());
         let (release, released) = tokio::sync::oneshot::channel::<()>();
         let job = timers.after(ms(0)).run_async(move |_| async move {
             begins.send(()).unwrap();
             released.await.unwrap();
-            ends.send(()).unwrap();
+            begins.send(()).unwrap();
         });
         drop(job.unwrap());
         arrives(&begun);
-        if stops {
-            assert_eq!(service.stop(Stop::Now).running, 1);
-            release.send(()).unwrap();
-        } else {
-            let dropping = std::thread::spawn(move || returns(move || drop(service)));
-            wait_until(|| timers.is_stopped());
-            release.send(()).unwrap();
-            dropping.join().unwrap();
-        }
-        arrives(&ended);
+        let end = move || if stops { drop(service.stop(Stop::Now)) } else { drop(service) };
+        let ending = std::thread::spawn(end);
+        wait_until(|| timers.is_stopped() && (!stops || ending.is_finished()));
+        release.send(()).unwrap();
+        arrives(&begun);
+        returns(move || ending.join().unwrap());
         wait_until(|| timers.snapshot().in_flight == 0);
     }
 }
@@ -306,32 +266,6 @@ fn on_workers_a_run_may_wait_for_the_service_and_stop_waits_for_it() {
 }
 
 #[test]
-fn an_async_job_may_stop_the_service() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let (sender, spawned) = unbounded::<AsyncRun>();
-    let spawn = move |run| sender.send(run).unwrap();
-    let service = Service::builder().spawn_on(spawn).start().unwrap();
-    let timers = service.handle();
-    let (answer, answered) = bounded(1);
-    let service = std::sync::Mutex::new(Some(service));
-    timers.after(HOUR).run(|_| ()).unwrap();
-    let stops = timers.after(ms(0)).run_async(move |_| {
-        let service = service.lock().unwrap().take();
-        async move {
-            poll_fn(|context| {
-                context.waker().wake_by_ref();
-                Poll::Ready(())
-            })
-            .await;
-            answer.send(service.map(|service| service.stop(Stop::Wait).jobs.len())).unwrap();
-        }
-    });
-    stops.unwrap();
-    returns(move || runtime.block_on(arrives(&spawned)));
-    assert_eq!(arrives(&answered), Some(1), "without this one, which it does not wait for");
-}
-
-#[test]
 fn a_limit_holds_also_where_no_more_jobs_are_allowed() {
     let runs = Log::default();
     let keep = runs.clone();
@@ -346,28 +280,6 @@ fn a_limit_holds_also_where_no_more_jobs_are_allowed() {
     assert_eq!((events.kinds(), rig.timers.len()), (vec![EventKind::TimedOut(ms(5))], 0));
     rig.timers.after(ms(1)).run(|_| ()).unwrap();
     assert!(rig.timers.after(ms(1)).run(|_| ()).is_err(), "one is allowed, as before");
-}
-
-/// A future cannot keep the `Run`, so it captures the handle of the job.
-#[test]
-fn a_run_that_cancels_its_job_ends_and_none_follows() {
-    let (mut rig, runs, _) = Rig::with_kept_futures();
-    let answers = Log::default();
-    let log = answers.clone();
-    let job = rig.timers.every(ms(10)).run_async(move |run| {
-        let (job, log) = (run.job(), log.clone());
-        async move {
-            log.push(job.cancel().unwrap_err());
-            log.push(job.cancel().unwrap_err());
-        }
-    });
-    let job = job.unwrap();
-    rig.play(15);
-    assert!(poll(&mut runs.one()).is_ready());
-    assert_eq!(answers.take(), [ChangeError::Running, ChangeError::Running]);
-    rig.play(1000);
-    assert!(runs.take().is_empty());
-    assert_eq!((job.runs(), job.status(), rig.timers.len()), (1, Status::Cancelled, 0));
 }
 
 /// Stops a service with an async job that hangs (`None` drops the service), while the clock

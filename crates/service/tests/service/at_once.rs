@@ -3,7 +3,7 @@
 use crate::common::{BlockedJob, Log, Rig, arrives, at, ms, wait_until};
 use crossbeam_channel::unbounded;
 use std::future::ready;
-use wheelhouse_service::{EventKind, Reason, Service, Stop};
+use wheelhouse_service::{EventKind, Reason, Run, Service, Stop};
 
 /// Jobs run at the moment of the call and in order, whatever the tick.
 #[test]
@@ -26,13 +26,12 @@ fn what_is_handed_over_waits_for_no_tick() {
 fn what_a_job_hands_over_is_for_the_next_poll() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let its = log.clone();
-    rig.timers
-        .execute(move |run| {
-            its.push("first");
-            let next = its.clone();
-            run.timers().execute(move |_| next.push("next")).unwrap();
-        })
-        .unwrap();
+    let first = move |run: &Run<'_>| {
+        its.push("first");
+        let next = its.clone();
+        run.timers().execute(move |_| next.push("next")).unwrap();
+    };
+    rig.timers.execute(first).unwrap();
     assert_eq!((rig.scheduler.poll(at(0)), log.take()), (1, vec!["first"]));
     assert_eq!((rig.scheduler.poll(at(0)), log.take()), (1, vec!["next"]));
 }

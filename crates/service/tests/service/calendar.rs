@@ -1,11 +1,9 @@
-//! Calendar jobs: rules, and with the feature `cron` cron lines with time zones. On a manual clock.
+//! Calendar jobs, and jobs for a time of the wall clock. On a manual clock.
 
 use crate::common::{Log, Rig, at, ms};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use wheelhouse_service::{
-    Clock, DueRun, ManualClock, Moment, Reason, Run, Scheduler, Service, Status,
-};
+use wheelhouse_service::{Clock, DueRun, ManualClock, Moment, Run, Scheduler, Status};
 
 const HOUR: u64 = 3600;
 
@@ -25,35 +23,6 @@ fn hourly(after: SystemTime) -> Option<SystemTime> {
     Some(seconds((hours + 1) * HOUR))
 }
 
-/// The times given.
-fn listed<const N: usize>(times: [u64; N]) -> impl FnMut(SystemTime) -> Option<SystemTime> + Send {
-    move |after| times.iter().map(|n| seconds(*n)).find(|time| *time > after)
-}
-
-#[test]
-fn a_rule_says_when() {
-    let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
-    let twice = rig.timers.on(hourly).times(2).run(wall_times(&log, &rig.clock)).unwrap();
-    let listed = rig.timers.on(listed([2000, 5000])).run(wall_times(&log, &rig.clock)).unwrap();
-    rig.pass(Duration::from_secs(10 * HOUR));
-    assert_eq!(log.take(), [2000, 3600, 5000, 7200]);
-    assert_eq!(
-        (twice.status(), listed.status(), rig.timers.len()),
-        (Status::Finished, Status::Finished, 0)
-    );
-}
-
-#[test]
-fn a_rule_without_times_is_refused() {
-    let rig = Rig::starting(seconds(1000));
-    let rejected = rig.timers.on(listed([500])).run(|_| ()).unwrap_err();
-    assert_eq!(rejected.reason, Reason::NoOccurrence);
-    let never = |after: SystemTime| after.checked_add(Duration::from_secs(u64::MAX / 4));
-    let far = rig.timers.on(never).run(rejected.job).unwrap_err();
-    assert!(matches!(far.reason, Reason::NoOccurrence | Reason::Overflow));
-    assert_eq!(rig.timers.on(hourly).key("").run(|_| ()).unwrap_err().reason, Reason::EmptyKey);
-}
-
 #[test]
 fn what_was_slept_over_is_made_up_for_once() {
     let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
@@ -68,18 +37,16 @@ fn what_was_slept_over_is_made_up_for_once() {
 fn the_job_has_the_last_word() {
     let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
     let mut times = wall_times(&log, &rig.clock);
-    rig.timers
-        .on(hourly)
-        .run(move |run| {
-            times(run);
-            match run.number() {
-                1 => run.job().refresh(Duration::from_secs(100)).unwrap(),
-                2 => panic!("it continues nevertheless"),
-                3 => run.end(),
-                _ => unreachable!("it has ended"),
-            }
-        })
-        .unwrap();
+    let acts = move |run: &Run<'_>| {
+        times(run);
+        match run.number() {
+            1 => run.job().refresh(Duration::from_secs(100)).unwrap(),
+            2 => panic!("it continues nevertheless"),
+            3 => run.end(),
+            _ => unreachable!("it has ended"),
+        }
+    };
+    rig.timers.on(hourly).run(acts).unwrap();
     rig.pass(Duration::from_secs(10 * HOUR));
     // An extra run does not replace a run of the rule.
     assert_eq!(log.take(), [3600, 3700, 2 * HOUR]);
@@ -98,10 +65,8 @@ fn a_rule_that_goes_nowhere_ends() {
 fn no_time_has_two_runs_when_the_wall_clock_is_set_back() {
     let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
     let moments = log.clone();
-    rig.timers
-        .on(hourly)
-        .run(move |run| moments.push(run.started().since_origin().as_secs()))
-        .unwrap();
+    let run = move |run: &Run<'_>| moments.push(run.started().since_origin().as_secs());
+    rig.timers.on(hourly).run(run).unwrap();
     rig.pass(Duration::from_secs(5000));
     rig.clock.set_wall(seconds(1400));
     rig.pass(Duration::from_secs(15_000));
@@ -128,18 +93,6 @@ fn a_wall_clock_that_is_set_forward_is_noticed_within_a_minute() {
     // move by a caller.
     let counts = rig.timers.snapshot().counts;
     assert_eq!((counts.runs, counts.rescheduled), (4, 0));
-}
-
-#[test]
-fn a_wall_clock_that_is_set_back_makes_a_job_wait() {
-    let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
-    let job = rig.timers.at(seconds(1030)).run(wall_times(&log, &rig.clock)).unwrap();
-    rig.pass(Duration::from_secs(20));
-    rig.clock.set_wall(seconds(500));
-    rig.pass(Duration::from_secs(529));
-    assert_eq!((log.take(), job.remaining()), (vec![], Some(Duration::from_secs(1))));
-    rig.pass(Duration::from_secs(1));
-    assert_eq!((log.take(), rig.timers.snapshot().lateness.max), (vec![1030], Duration::ZERO));
 }
 
 /// A wall clock that is slowed down or sped up, as time servers do: no run is early, and none is
@@ -234,29 +187,6 @@ fn a_run_knows_the_time_that_it_is_for() {
     assert!((1800..=1860).contains(&late[1].1), "{late:?}");
 }
 
-/// A query changes nothing.
-#[test]
-fn a_refresh_is_in_time_after_somebody_asked_when_the_job_is_due() {
-    let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
-    let job = rig.timers.at(seconds(HOUR)).run(wall_times(&log, &rig.clock)).unwrap();
-    rig.pass(Duration::from_secs(1));
-    rig.clock.set_wall(seconds(HOUR - 2));
-    assert_eq!(job.remaining(), Some(Duration::from_secs(2)));
-    job.refresh(Duration::from_secs(5)).unwrap();
-    rig.pass(Duration::from_secs(5));
-    assert_eq!(log.take(), [HOUR + 3]);
-}
-
-#[test]
-fn a_periodic_job_may_begin_at_a_time_of_the_wall_clock() {
-    let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
-    let hours = rig.timers.every(Duration::from_secs(HOUR)).first_at(seconds(200));
-    hours.run(wall_times(&log, &rig.clock)).unwrap();
-    rig.clock.set_wall(seconds(50));
-    rig.pass(Duration::from_secs(2 * HOUR));
-    assert_eq!(log.take(), [200, 200 + HOUR]);
-}
-
 /// After a minute, and only once, however many times of the rule have passed.
 #[test]
 fn a_run_of_a_rule_that_an_executor_drops_is_tried_again() {
@@ -274,20 +204,6 @@ fn a_run_of_a_rule_that_an_executor_drops_is_tried_again() {
     assert_eq!((drops.len(), job.runs()), (2, 0));
     rig.pass(Duration::from_secs(60));
     assert_eq!((job.runs(), job.remaining()), (1, Some(Duration::from_secs(HOUR - 120))));
-}
-
-#[test]
-fn a_time_of_the_wall_clock_comes_on_the_real_clock() {
-    let (service, (sender, ran)) =
-        (Service::builder().workers(1).start().unwrap(), crossbeam_channel::unbounded());
-    let (begin, each) = (SystemTime::now(), sender.clone());
-    let job = move |run: &Run<'_>| each.send((run.time().unwrap(), SystemTime::now())).unwrap();
-    service.handle().at(begin + ms(20)).run(job.clone()).unwrap();
-    service.handle().on(|after: SystemTime| after.checked_add(ms(10))).times(3).run(job).unwrap();
-    drop(sender);
-    let runs: Vec<_> =
-        (0..4).map(|_| ran.recv_timeout(Duration::from_secs(60)).expect("it comes")).collect();
-    assert!(runs.iter().all(|(time, began)| began >= time), "{runs:?}");
 }
 
 /// Otherwise a driver that sleeps for hours would check the wall clock only after hours.
@@ -317,105 +233,4 @@ fn a_poll_with_a_time_of_its_own_ends() {
         rig.scheduler.poll(at(second * 1000));
     }
     assert_eq!((job.runs(), rig.clock.now()), (1, Moment::ORIGIN));
-}
-
-#[cfg(feature = "cron")]
-mod cron {
-    use super::{HOUR, Log, Rig};
-    use std::time::{Duration, SystemTime};
-    use wheelhouse_service::cron::Cron;
-    use wheelhouse_service::cron::jiff::civil::DateTime;
-    use wheelhouse_service::cron::jiff::tz::TimeZone;
-    use wheelhouse_service::cron::jiff::{Timestamp, Zoned};
-    use wheelhouse_service::{Clock, Rule};
-
-    fn berlin() -> TimeZone {
-        TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap()
-    }
-
-    fn at(local: &str) -> SystemTime {
-        let local: DateTime = local.parse().unwrap();
-        local.to_zoned(berlin()).unwrap().timestamp().into()
-    }
-
-    /// The times of a line within `days` days, as local times with their offsets.
-    fn runs(line: &str, from: &str, days: u64) -> Vec<String> {
-        let (mut rig, log) = (Rig::starting(at(from)), Log::default());
-        let (seen, clock) = (log.clone(), rig.clock.clone());
-        let job = move |_: &wheelhouse_service::Run<'_>| {
-            let now: Zoned = Timestamp::try_from(clock.wall()).unwrap().to_zoned(berlin());
-            seen.push(now.strftime("%a %F %H:%M %z").to_string());
-        };
-        rig.timers.on(Cron::new(line, berlin()).unwrap()).run(job).unwrap();
-        rig.pass(Duration::from_secs(days * 24 * HOUR));
-        log.take()
-    }
-
-    /// Example E5 and E6 of the articles: it is Tuesday, 2018-09-11, 10:00. (Bug B13: "every
-    /// Tuesday" fires on a Wednesday.)
-    #[test]
-    fn weekly_and_monthly_reports_come_on_their_days() {
-        let now = "2018-09-11T10:00:00";
-        assert_eq!(
-            runs("0 9 * * MON", now, 14),
-            ["Mon 2018-09-17 09:00 +0200", "Mon 2018-09-24 09:00 +0200"]
-        );
-        assert_eq!(
-            runs("0 9 * * TUE", now, 14),
-            ["Tue 2018-09-18 09:00 +0200", "Tue 2018-09-25 09:00 +0200"]
-        );
-        assert_eq!(runs("0 9 * * WED", now, 7), ["Wed 2018-09-12 09:00 +0200"]);
-        let monthly = [
-            "Wed 2018-09-12 09:00 +0200",
-            "Fri 2018-10-12 09:00 +0200",
-            "Mon 2018-11-12 09:00 +0100",
-        ];
-        assert_eq!(runs("0 9 12 * *", now, 70), monthly);
-        assert_eq!(
-            runs("0 0 L * *", now, 60),
-            ["Sun 2018-09-30 00:00 +0200", "Wed 2018-10-31 00:00 +0100"]
-        );
-    }
-
-    /// Samoa skipped 30 December 2011. Here each March has a gap of five hours.
-    #[test]
-    fn a_gap_of_many_hours_ends_no_job() {
-        let zone = TimeZone::posix("AAA0BBB-5,M3.5.0,M10.5.0").unwrap();
-        let local = |time: SystemTime| {
-            Timestamp::try_from(time)
-                .unwrap()
-                .to_zoned(zone.clone())
-                .strftime("%F %H:%M")
-                .to_string()
-        };
-        let from = |line: &str, runs| {
-            let mut cron = Cron::new(line, zone.clone()).unwrap();
-            let first = "2026-03-28T12:00:00Z".parse::<Timestamp>().unwrap().into();
-            std::iter::successors(Some(first), |after| cron.next(*after))
-                .skip(1)
-                .take(runs)
-                .map(local)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            from("0 3 * * *", 3),
-            ["2026-03-29 07:00", "2026-03-30 03:00", "2026-03-31 03:00"]
-        );
-        assert_eq!(from("0 3 29 3 *", 2), ["2026-03-29 07:00", "2027-03-29 03:00"]);
-        assert_eq!(from("0 0 3 29 3 * 2026", 5), ["2026-03-29 07:00"], "and no other follows");
-        assert_eq!(
-            from("0 1 * * *", 2),
-            ["2026-03-29 01:00", "2026-03-30 01:00"],
-            "a time next to the gap"
-        );
-    }
-
-    #[test]
-    fn the_present_is_not_the_next_time() {
-        let mut cron = Cron::new("0 9 * * *", berlin()).unwrap();
-        let nine = at("2026-06-01T09:00:00");
-        assert_eq!(cron.next(nine), Some(at("2026-06-02T09:00:00")));
-        assert_eq!(cron.next(nine - Duration::from_millis(1)), Some(nine));
-        assert_eq!(cron.next(nine + Duration::from_millis(1)), Some(at("2026-06-02T09:00:00")));
-    }
 }

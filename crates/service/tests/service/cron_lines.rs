@@ -23,17 +23,12 @@ fn first_times(cron: &mut Cron, count: usize) -> String {
 }
 
 /// Lines, and their first times.
-const TAKEN: [(&str, &str); 54] = [
+const TAKEN: [(&str, &str); 38] = [
     // A field that begins with `*` does not restrict the days: both must match.
-    ("0 0 */1 * MON", "Mon 01-05 00:00, Mon 01-12 00:00, Mon 01-19 00:00"),
     ("0 0 */2 * MON", "Mon 01-05 00:00, Mon 01-19 00:00, Mon 02-09 00:00"),
     ("0 0 ?/2 * MON", "Mon 01-05 00:00, Mon 01-19 00:00, Mon 02-09 00:00"),
     ("0 0 13 * */5", "Fri 02-13 00:00, Fri 03-13 00:00, Sun 09-13 00:00"),
     ("0 0 */2 * +MON", "Mon 01-05 00:00, Mon 01-19 00:00, Mon 02-09 00:00"),
-    ("0 0 */20 * */5", "Sun 02-01 00:00, Sun 03-01 00:00, Fri 05-01 00:00"),
-    ("0 0 */10 * *", "Sun 01-11 00:00, Wed 01-21 00:00, Sat 01-31 00:00"),
-    ("0 0 * * */3", "Sat 01-03 00:00, Sun 01-04 00:00, Wed 01-07 00:00"),
-    ("0 0 1-31/2 * MON", "Sat 01-03 00:00, Mon 01-05 00:00, Wed 01-07 00:00"),
     ("0 0 5,* * MON", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
     ("0 0 *,5 * MON", "Mon 01-05 00:00, Mon 01-12 00:00, Mon 01-19 00:00"),
     ("0 0 L * ?", "Sat 01-31 00:00, Sat 02-28 00:00, Tue 03-31 00:00"),
@@ -44,27 +39,18 @@ const TAKEN: [(&str, &str); 54] = [
     // Ranges that wrap around.
     ("0 22-2 * * *", "Thu 01-01 01:00, Thu 01-01 02:00, Thu 01-01 22:00"),
     ("0 22-4/3 * * *", "Thu 01-01 01:00, Thu 01-01 04:00, Thu 01-01 22:00"),
-    ("58-1 3 * * *", "Thu 01-01 03:00, Thu 01-01 03:01, Thu 01-01 03:58"),
     ("0 9 * * FRI-MON", "Fri 01-02 09:00, Sat 01-03 09:00, Sun 01-04 09:00"),
-    ("0 9 * * 5-1", "Fri 01-02 09:00, Sat 01-03 09:00, Sun 01-04 09:00"),
     ("0 9 * * 7-2", "Sun 01-04 09:00, Mon 01-05 09:00, Tue 01-06 09:00"),
-    ("0 9 * * FRI-0", "Fri 01-02 09:00, Sat 01-03 09:00, Sun 01-04 09:00"),
     ("0 9 * * SAT-SUN", "Sat 01-03 09:00, Sun 01-04 09:00, Sat 01-10 09:00"),
     ("0 9 * * sun-SUN", "Sun 01-04 09:00, Sun 01-11 09:00, Sun 01-18 09:00"),
     ("0 9 * * SAT-MON#1", "Sat 01-03 09:00, Sun 01-04 09:00, Mon 01-05 09:00"),
-    ("0 9 1 NOV-FEB *", "Thu 01-01 09:00, Sun 02-01 09:00, Sun 11-01 09:00"),
-    ("0 9 30-2 * *", "Thu 01-01 09:00, Fri 01-02 09:00, Fri 01-30 09:00"),
     // Names.
     ("@hourly", "Thu 01-01 01:00, Thu 01-01 02:00, Thu 01-01 03:00"),
     ("@daily", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
     ("@monthly", "Sun 02-01 00:00, Sun 03-01 00:00, Wed 04-01 00:00"),
-    ("@yearly", "Fri 01-01 00:00, Sat 01-01 00:00, Mon 01-01 00:00"),
     ("@annually", "Fri 01-01 00:00, Sat 01-01 00:00, Mon 01-01 00:00"),
     ("@midnight", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
-    ("@MidNight", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
-    ("0 9 * * Monday", "Mon 01-05 09:00, Mon 01-12 09:00, Mon 01-19 09:00"),
     ("0 9 * * tuesday-THURSDAY", "Thu 01-01 09:00, Tue 01-06 09:00, Wed 01-07 09:00"),
-    ("0 9 1 january,May *", "Thu 01-01 09:00, Fri 05-01 09:00, Fri 01-01 09:00"),
     ("0 9 * * FridayL", "Fri 01-30 09:00, Fri 02-27 09:00, Fri 03-27 09:00"),
     ("0 9 * * Friday#2", "Fri 01-09 09:00, Fri 02-13 09:00, Fri 03-13 09:00"),
     ("0 9 * * 0,7", "Sun 01-04 09:00, Sun 01-11 09:00, Sun 01-18 09:00"),
@@ -75,8 +61,6 @@ const TAKEN: [(&str, &str); 54] = [
     // Steps up to the size of the field, lists of all kinds.
     ("*/60 * * * *", "Thu 01-01 01:00, Thu 01-01 02:00, Thu 01-01 03:00"),
     ("0 */24 * * *", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
-    ("0,30 9 * * MON,3-4", "Thu 01-01 09:00, Thu 01-01 09:30, Mon 01-05 09:00"),
-    ("5,*/30 9-18/4 * * *", "Thu 01-01 09:00, Thu 01-01 09:05, Thu 01-01 09:30"),
     ("*/20 30 9 * * *", "Thu 01-01 09:30, Thu 01-01 09:30:20, Thu 01-01 09:30:40"),
     ("0 0 9 1 1 * 2027,2030-2031", "Fri 01-01 09:00, Tue 01-01 09:00, Wed 01-01 09:00"),
     ("0 9 15W 2,3,8 *", "Mon 02-16 09:00, Mon 03-16 09:00, Fri 08-14 09:00"),
@@ -106,11 +90,10 @@ const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 
                       seven with seconds in front and a year at the end";
 
 /// Lines, and the reason for which each is refused. FIELDS stands for the text above.
-const REFUSED: [(&str, &str); 50] = [
+const REFUSED: [(&str, &str); 36] = [
     ("", "it is empty; expected FIELDS"),
     ("  # nothing", "it is empty; expected FIELDS"),
     ("* * * *", "it has 4, not between 5 and 7 fields: FIELDS"),
-    (" 0 0 9  * * MON 2027 x ", "it has 8, not between 5 and 7 fields: FIELDS"),
     ("0 9 * * MON 2027", "a line with a year begins with seconds: write '0 0 9 * * MON 2027'"),
     (
         "@every 5m",
@@ -132,11 +115,6 @@ const REFUSED: [(&str, &str); 50] = [
         "the time zone is not part of the line: leave 'TZ=Europe/Berlin' out, and give the zone \
          'Europe/Berlin' as the second argument",
     ),
-    (
-        "CRON_TZ=UTC @daily",
-        "the time zone is not part of the line: leave 'CRON_TZ=UTC' out, and give the zone 'UTC' \
-         as the second argument",
-    ),
     ("MAILTO=root", "'MAILTO=root' sets a variable of a crontab: leave it out; expected FIELDS"),
     (
         "0 9 * * FRI #2",
@@ -150,11 +128,6 @@ const REFUSED: [(&str, &str); 50] = [
          plan a period by `every(Duration)`, in the minute '*/90'",
     ),
     (
-        "0 */36 * * *",
-        "a step of 36 is larger than the field, which has 24 values: write the single value, or \
-         plan a period by `every(Duration)`, in the hour '*/36'",
-    ),
-    (
         "0 9 * * 1-5/99999",
         "a step of 99999 is larger than the field, which has 7 values: write the single value, or \
          plan a period by `every(Duration)`, in the day of the week '1-5/99999'",
@@ -162,14 +135,11 @@ const REFUSED: [(&str, &str); 50] = [
     ("*/0 * * * *", "a step of 0 never reaches another value, in the minute '*/0'"),
     ("*/x * * * *", "the step 'x' is not a number, in the minute '*/x'"),
     ("*/ * * * *", "the step '' is not a number, in the minute '*/'"),
-    ("*/2/3 * * * *", "the step '2/3' is not a number, in the minute '*/2/3'"),
     ("/5 * * * *", "the step of '/5' has no range: write '*/5', in the minute '/5'"),
     ("5/15 * * * *", "the step of '5/15' has no range: write '5-59/15', in the minute '5/15'"),
     // Values.
     ("61 * * * *", "'61' is not between 0 and 59, in the minute '61'"),
     ("61 * * * * *", "'61' is not between 0 and 59, in the second '61'"),
-    ("* 24 * * *", "'24' is not between 0 and 23, in the hour '24'"),
-    ("0 9 0 * *", "'0' is not between 1 and 31, in the day of the month '0'"),
     ("0 9 1-32 * *", "'32' is not between 1 and 31, in the day of the month '1-32'"),
     ("0 9 * 13 *", "'13' is not between 1 and 12, JAN-DEC, or a name in full, in the month '13'"),
     (
@@ -180,13 +150,7 @@ const REFUSED: [(&str, &str); 50] = [
         "0 9 * * TUES",
         "'TUES' is not between 0 and 7, SUN-SAT, or a name in full, in the day of the week 'TUES'",
     ),
-    (
-        "0 9 * 1MAR *",
-        "'1MAR' is not between 1 and 12, JAN-DEC, or a name in full, in the month '1MAR'",
-    ),
-    ("0 MON * * *", "'MON' is not between 0 and 23, in the hour 'MON'"),
     ("0 ? * * *", "'?' is not between 0 and 23, in the hour '?'"),
-    ("* * ! * *", "'!' is not between 1 and 31, in the day of the month '!'"),
     ("0 9 1- * *", "'' is not between 1 and 31, in the day of the month '1-'"),
     ("0 9 L-3 * *", "'L' is not between 1 and 31, in the day of the month 'L-3'"),
     ("0 9 1-15W * *", "'1-15' is not between 1 and 31, in the day of the month '1-15W'"),
@@ -199,26 +163,17 @@ const REFUSED: [(&str, &str); 50] = [
         "0 9 * * FRI#6",
         "'#6' is not between '#1' and '#5', nor '#L', in the day of the week 'FRI#6'",
     ),
-    ("0 0 9 * * MON 20x7", "'20x7' is not between 1 and 5000, in the year '20x7'"),
     (
         "0 0 9 * * MON 2030-2027",
         "the range '2030-2027' ends before it begins, in the year '2030-2027'",
     ),
     // Lists.
     ("1,,2 * * * *", "a list has an empty element, in the minute '1,,2'"),
-    (", * * * *", "a list has an empty element, in the minute ','"),
-    ("* 1, * * *", "a list has an empty element, in the hour '1,'"),
-    ("* * * * ,MON", "a list has an empty element, in the day of the week ',MON'"),
     ("0 9 +1 * MON", "a '+' may only precede a day of the week, in the day of the month '+1'"),
     ("0 9 * * +", "a list has an empty element, in the day of the week '+'"),
     (
         "0 9 L,LW * *",
         "'L' and 'LW' cannot be in one list: write two lines, in the day of the month 'L,LW'",
-    ),
-    (
-        "0 0 0 * * MON,l 2027",
-        "'L' alone is not a day of the week: write 'FRI#L' for the last Friday of a month, and \
-         'L' as day of the month for its last day, in the day of the week 'MON,l'",
     ),
     (
         "0 9 * * L",
@@ -239,18 +194,16 @@ fn a_line_that_is_refused_is_told_what_to_write() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let error = Cron::new("61 * * * *", TimeZone::UTC).unwrap_err();
-    let whole = "the cron line '61 * * * *' cannot be read: '61' is not between 0 and 59, in the \
-                 minute '61'";
-    assert_eq!(error.to_string(), whole);
-    let error = Cron::new("0 0 30 2 *", TimeZone::UTC).unwrap_err();
-    assert!(error.to_string().starts_with("the cron line '0 0 30 2 *' never matches"), "{error}");
-    let long = "0,".repeat(600) + "0 22-2 * * *";
-    let error = Cron::new(&long, TimeZone::UTC).unwrap_err();
-    assert!(error.to_string().ends_with("it is longer than 1000 bytes"), "{error}");
     let longer_in_full = format!("{} * * * *", vec!["59-58/1"; 20].join(","));
-    let error = Cron::new(&longer_in_full, TimeZone::UTC).unwrap_err();
-    assert!(error.to_string().ends_with("it is longer than 1000 bytes"), "{error}");
+    for (line, message) in [
+        ("61 * * * *", "the cron line '61 * * * *' cannot be read: '61' is not between 0 and 59"),
+        ("0 0 30 2 *", "the cron line '0 0 30 2 *' never matches"),
+        (&("0,".repeat(600) + "0 22-2 * * *"), "it is longer than 1000 bytes"),
+        (&longer_in_full, "it is longer than 1000 bytes"),
+    ] {
+        let error = Cron::new(line, TimeZone::UTC).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
 }
 
 /// Other versions read stored lines, and know only the plain form.
@@ -313,7 +266,12 @@ impl Random {
         }
     }
 
-    fn field(&mut self, all: &[u16], name: impl Fn(u16) -> String) -> (String, BTreeSet<u16>) {
+    /// A list, and the values that it matches.
+    pub(crate) fn cron_field(
+        &mut self,
+        all: &[u16],
+        name: impl Fn(u16) -> String,
+    ) -> (String, BTreeSet<u16>) {
         let elements: Vec<_> = (0..=self.less_than(2)).map(|_| self.element(all, &name)).collect();
         let texts: Vec<_> = elements.iter().map(|(text, _)| text.clone()).collect();
         (texts.join(","), elements.into_iter().flat_map(|(_, values)| values).collect())
@@ -339,9 +297,9 @@ fn a_thousand_lines_have_the_days_that_a_calculation_day_by_day_finds() {
                 false => value.to_string(),
             }
         };
-        let (day, its_days) = random.field(&days, |value| value.to_string());
-        let (month, its_months) = random.field(&months, name(&MONTHS, 1));
-        let (weekday, its_weekdays) = random.field(&weekdays, name(&WEEKDAYS, 0));
+        let (day, its_days) = random.cron_field(&days, |value| value.to_string());
+        let (month, its_months) = random.cron_field(&months, name(&MONTHS, 1));
+        let (weekday, its_weekdays) = random.cron_field(&weekdays, name(&WEEKDAYS, 0));
         let plus = if random.below(8) == 0 { "+" } else { "" };
         let line = format!("30 9 {day} {month} {plus}{weekday}");
         let both = day.starts_with('*') || weekday.starts_with('*') || !plus.is_empty();
@@ -355,16 +313,17 @@ fn a_thousand_lines_have_the_days_that_a_calculation_day_by_day_finds() {
         let (first, last) = (Date::constant(2027, 1, 1), Date::constant(2030, 12, 31));
         let expected: Vec<_> =
             first.series(1.day()).take_while(|date| *date <= last).filter(names).collect();
-        let Ok(mut cron) = Cron::new(&line, TimeZone::UTC) else {
+        let Ok(cron) = Cron::new(&line, TimeZone::UTC) else {
             assert!(expected.is_empty(), "{line} is refused");
             continue;
         };
-        let begin = first.to_zoned(TimeZone::UTC).unwrap().timestamp();
-        let times = std::iter::successors(Some(SystemTime::from(begin)), |after| cron.next(*after));
-        let dates = times
-            .skip(1)
-            .map(|time| TimeZone::UTC.to_datetime(Timestamp::try_from(time).unwrap()).date());
-        let found: Vec<_> = dates.take_while(|date| *date <= last).collect();
-        assert_eq!(found, expected, "{line}");
+        let begin = SystemTime::from(first.to_zoned(TimeZone::UTC).unwrap().timestamp());
+        let plain = Cron::from_plain(cron.plain(), TimeZone::UTC).unwrap();
+        for mut cron in [cron, plain] {
+            let times = std::iter::successors(Some(begin), |after| cron.next(*after)).skip(1);
+            let date = |time| TimeZone::UTC.to_datetime(Timestamp::try_from(time).unwrap()).date();
+            let found: Vec<_> = times.map(date).take_while(|date| *date <= last).collect();
+            assert_eq!(found, expected, "{line} as {}", cron.line());
+        }
     }
 }

@@ -3,7 +3,7 @@
 use crate::common::{Bomb, HOUR, Rig, at, ms};
 use crossbeam_channel::{bounded, unbounded};
 use std::time::SystemTime;
-use wheelhouse_service::{EventKind, Job, Reason, Status};
+use wheelhouse_service::{EventKind, Status};
 
 #[test]
 fn values_arrive_at_their_times() {
@@ -78,57 +78,6 @@ fn values_arrive_at_the_times_of_a_rule() {
 }
 
 #[test]
-fn a_rule_that_sends_waits_for_no_receiver_and_ends_without_one() {
-    let (mut rig, events) = Rig::with_events();
-    let (sender, receiver) = bounded(1);
-    let job = rig.timers.on(each_tenth).send(&sender, ()).unwrap();
-    rig.play(25);
-    assert_eq!((events.kinds(), job.status()), (vec![EventKind::ChannelFull], Status::Pending));
-    drop(receiver);
-    rig.play(100);
-    assert_eq!(events.kinds(), [EventKind::ChannelClosed]);
-    assert_eq!((job.status(), job.runs(), rig.timers.len()), (Status::Finished, 3, 0));
-}
-
-#[test]
-fn a_value_for_a_rule_without_times_comes_back() {
-    let rig = Rig::new();
-    let (sender, _receiver) = unbounded();
-    let rejected = rig.timers.on(|_| None).send(&sender, "a value").unwrap_err();
-    assert_eq!((rejected.reason, rejected.job), (Reason::NoOccurrence, "a value"));
-    let rejected = rig.timers.on(each_tenth).key("").send(&sender, "a value").unwrap_err();
-    assert_eq!((rejected.reason, rejected.job), (Reason::EmptyKey, "a value"));
-}
-
-/// Values are stored differently from closures.
-#[test]
-fn a_value_is_paused_moved_listed_run_now_and_given_back_like_any_job() {
-    let mut rig = Rig::new();
-    let (sender, receiver) = unbounded();
-    let [paused, moved, hurried, cancelled, stopped] =
-        ["paused", "moved", "hurried", "cancelled", "stopped"]
-            .map(|value| rig.timers.after(ms(10)).send(&sender, value).unwrap());
-    assert_eq!(rig.timers.jobs().count(), 5);
-    paused.pause().unwrap();
-    moved.refresh(ms(20)).unwrap();
-    hurried.run_now().unwrap();
-    cancelled.cancel().unwrap().run();
-    stopped.refresh(ms(90)).unwrap();
-    assert_eq!((paused.status(), moved.status()), (Status::Paused, Status::Pending));
-    rig.play(9);
-    assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["cancelled", "hurried"]);
-    rig.play(19);
-    assert!(receiver.is_empty());
-    paused.resume().unwrap();
-    rig.play(30);
-    assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["paused", "moved"]);
-    rig.scheduler.stop().into_iter().for_each(Job::run);
-    assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["stopped"]);
-    drop(sender);
-    assert!(receiver.recv().is_err(), "no sender is left");
-}
-
-#[test]
 fn a_value_that_panics_when_it_is_dropped_harms_nobody() {
     let mut rig = Rig::new();
     let (sender, receiver) = bounded(1);
@@ -142,27 +91,4 @@ fn a_value_that_panics_when_it_is_dropped_harms_nobody() {
     assert_eq!(rig.timers.snapshot().counts.panicked, 2);
     receiver.try_iter().for_each(std::mem::forget);
     drop(rig);
-}
-
-/// More types than there are slabs.
-#[test]
-fn values_of_many_types_arrive() {
-    struct Of<const N: usize>;
-    fn send<const N: usize>(rig: &Rig, all: &mut Vec<Box<dyn Fn() -> bool>>) {
-        let (sender, receiver) = unbounded::<Of<N>>();
-        rig.timers.after(ms(1)).send(&sender, Of).unwrap();
-        all.push(Box::new(move || receiver.try_recv().is_ok()));
-    }
-    macro_rules! send_each {
-        ($rig:ident, $all:ident, $($tens:literal)*) => {
-            $(send_each!(@ $rig, $all, $tens, 0 1 2 3 4 5 6 7 8 9);)*
-        };
-        (@ $rig:ident, $all:ident, $tens:literal, $($ones:literal)*) => {
-            $(send::<{ 10 * $tens + $ones }>(&$rig, &mut $all);)*
-        };
-    }
-    let (mut rig, mut all) = (Rig::new(), Vec::new());
-    send_each!(rig, all, 0 1 2 3 4 5 6);
-    rig.play(1);
-    assert_eq!(all.iter().filter(|arrived| arrived()).count(), 70);
 }

@@ -1,6 +1,7 @@
 //! Draining, and stops that block no thread.
 
-use crate::common::{BlockedJob, HOUR, Log, arrives, at, ms, poll, returns, wait_until};
+use crate::common::{BlockedJob, HOUR, Log, arrives, at, await_here};
+use crate::common::{ms, poll, returns, wait_until};
 use crossbeam_channel::{bounded, unbounded};
 use std::pin::pin;
 use std::sync::Mutex;
@@ -9,11 +10,6 @@ use wheelhouse_service::{ManualClock, Reason, Run, Service, Status, Stop};
 fn all_kinds() -> [Service; 2] {
     [Service::builder().workers(1), Service::builder().workers(2)]
         .map(|builder| builder.start().unwrap())
-}
-
-/// Awaits a future on this thread.
-fn await_here<F: Future>(future: F) -> F::Output {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
 #[test]

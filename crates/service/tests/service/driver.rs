@@ -1,51 +1,10 @@
 //! Brief work of the leader, and work between runs.
 
-use crate::common::{BlockedJob, Log, arrives, ms};
-use crossbeam_channel::{bounded, unbounded};
-use std::thread;
+use crate::common::{Log, arrives, await_here, ms, returns};
+use crossbeam_channel::bounded;
 use std::time::Duration;
 use wheelhouse_service::future::DelayQueue;
-use wheelhouse_service::{Clock, Handle, ManualClock, Missed, Moment, Run, Service, Stop};
-
-/// A service with two threads, of which one is occupied until the third value is dropped.
-fn occupied() -> (Service, Handle, BlockedJob) {
-    let service = Service::builder().workers(2).start().unwrap();
-    let timers = service.handle();
-    let held = BlockedJob::start(&timers);
-    (service, timers, held)
-}
-
-#[test]
-fn values_come_beside_a_slow_job() {
-    let (service, timers, occupied) = occupied();
-    let (sender, arrived) = unbounded();
-    timers.after(ms(1)).send(&sender, 0).unwrap();
-    timers.every(ms(2)).times(3).send(&sender, 1).unwrap();
-    assert_eq!([(); 4].map(|()| arrives(&arrived)), [0, 1, 1, 1]);
-    drop(occupied);
-    assert_eq!(service.stop(Stop::Wait).jobs.len(), 0);
-}
-
-#[test]
-fn futures_go_on_beside_a_slow_job() {
-    let (service, timers, occupied) = occupied();
-    let (sender, done) = bounded(1);
-    let program = async move {
-        timers.sleep(ms(1)).await.unwrap();
-        let mut interval = timers.every(ms(1)).times(2).interval().unwrap();
-        while let Some(beat) = interval.tick().await {
-            beat.unwrap();
-        }
-        let mut queue = DelayQueue::new(&timers);
-        queue.insert(ms(1), "value").unwrap();
-        sender.send(queue.next().await).unwrap();
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    thread::spawn(move || runtime.block_on(program));
-    assert_eq!(arrives(&done), Some("value"));
-    drop(occupied);
-    assert_eq!(service.stop(Stop::Wait).jobs.len(), 0);
-}
+use wheelhouse_service::{Clock, ManualClock, Missed, Moment, Run, Service, Stop};
 
 #[test]
 fn values_come_out_of_a_delay_queue_in_order_whatever_the_workers() {
@@ -57,19 +16,16 @@ fn values_come_out_of_a_delay_queue_in_order_whatever_the_workers() {
         queue.insert(ms(delay), delay).unwrap();
     }
     clock.advance(Duration::from_secs(10));
-    let (sender, out) = bounded(1);
-    thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let all = async {
+    let all = returns(move || {
+        await_here(async {
             let mut all = Vec::new();
             while let Some(delay) = queue.next().await {
                 all.push(delay);
             }
             all
-        };
-        sender.send(runtime.block_on(all)).unwrap();
+        })
     });
-    assert!(arrives(&out).into_iter().eq(0..10_000));
+    assert!(all.into_iter().eq(0..10_000));
 }
 
 /// A job that makes up for a hundred thousand periods does not delay jobs that are due before them.

@@ -76,19 +76,6 @@ fn a_loop_that_sleeps_is_woken_for_what_is_due_earlier_and_for_nothing_else() {
     assert_eq!(rig.scheduler.next_wakeup(), Some(at(50)));
 }
 
-/// Scheduling and cancelling are done by the calling thread. They send no message.
-#[test]
-fn jobs_that_come_and_go_wake_nobody() {
-    let (mut rig, woken) = with_waker();
-    rig.timers.after(ms(3_600_000)).run(|_| ()).unwrap();
-    rig.scheduler.poll(at(0));
-    rig.scheduler.next_wakeup();
-    for _ in 0..10_000 {
-        drop(rig.timers.after(ms(7_200_000)).run(|_| ()).unwrap().cancel().unwrap());
-    }
-    assert_eq!((woken.take().len(), rig.timers.len()), (0, 1));
-}
-
 /// Netty accepts 100,000 timeouts per tick, and each further part of a burst a tick or more later
 /// (example E15 of the articles).
 #[test]

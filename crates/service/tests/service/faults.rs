@@ -4,22 +4,18 @@
 
 use crate::common::{BlockedJob, Bomb, Log, Rig, arrives, at, ms};
 use std::panic::panic_any;
-use wheelhouse_service::{Event, EventKind, Status};
+use wheelhouse_service::{DueRun, EventKind, Run, Status};
 
 #[test]
 fn a_panic_is_caught_counted_and_reported_and_the_schedule_goes_on() {
     let (mut rig, events) = Rig::with_events();
     let log = Log::default();
     let times = log.times();
-    let fails = rig
-        .timers
-        .every(ms(10))
-        .named("fails at 20")
-        .run(move |run| {
-            times(run);
-            assert!(run.number() != 2, "run {} fails", run.number());
-        })
-        .unwrap();
+    let fails_once = move |run: &Run<'_>| {
+        times(run);
+        assert!(run.number() != 2, "run {} fails", run.number());
+    };
+    let fails = rig.timers.every(ms(10)).named("fails at 20").run(fails_once).unwrap();
     let neighbour = rig.timers.every(ms(10)).run(|_| ()).unwrap();
     rig.play(40);
     assert_eq!((log.take(), neighbour.runs()), (vec![10, 20, 30, 40], 4));
@@ -59,7 +55,7 @@ fn whatever_is_thrown_is_survived() {
 fn a_job_whose_parts_panic_when_dropped_harms_nobody() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let bomb = Bomb;
-    let holds = move |_: &wheelhouse_service::Run<'_>| {
+    let holds = move |_: &Run<'_>| {
         let _alive = &bomb;
     };
     rig.timers.every(ms(10)).times(1).run(holds).unwrap();
@@ -78,52 +74,34 @@ fn a_callback_for_events_that_panics_harms_nobody() {
 
 #[test]
 fn an_executor_that_panics_harms_nobody() {
-    let mut rig = Rig::with(|builder| {
-        builder.executor(|run: wheelhouse_service::DueRun| panic!("no room for {run:?}"))
-    });
+    let panics = |run: DueRun| panic!("no room for {run:?}");
+    let mut rig = Rig::with(|builder| builder.executor(panics));
     let job = rig.timers.every(ms(10)).run(|_| ()).unwrap();
     rig.play(30);
-    assert_eq!(
-        (job.runs(), job.status(), rig.timers.snapshot().counts.abandoned),
-        (0, Status::Pending, 3)
-    );
+    assert_eq!((job.runs(), job.status()), (0, Status::Pending));
+    assert_eq!(rig.timers.snapshot().counts.abandoned, 3);
 }
 
 #[test]
 fn a_slow_run_is_named_and_timed() {
     let (mut rig, events) = Rig::with_events();
     let clock = rig.clock.clone();
-    rig.timers
-        .every(ms(1000))
-        .named("report")
-        .run(move |run| clock.advance(if run.number() == 2 { ms(101) } else { ms(100) }))
-        .unwrap();
+    let takes = move |run: &Run<'_>| clock.advance(ms(if run.number() == 2 { 101 } else { 100 }));
+    rig.timers.every(ms(1000)).named("report").run(takes).unwrap();
     rig.play(3999);
     let events = events.take();
-    assert_eq!(
-        events.iter().map(|event| event.kind.clone()).collect::<Vec<_>>(),
-        [EventKind::Slow(ms(101))]
-    );
+    assert_eq!((events.len(), &events[0].kind), (1, &EventKind::Slow(ms(101))));
     let message = events[0].to_string();
     assert!(message.starts_with("job 'report' took 101ms"), "{message}");
-    assert!(
-        message.contains("`Builder::workers`") && message.ends_with("or raise `slow_after`"),
-        "{message}"
-    );
+    assert!(message.contains("`Builder::workers`"), "{message}");
     let snapshot = rig.timers.snapshot();
-    assert_eq!(
-        (snapshot.counts.slow, snapshot.run_time.max, snapshot.run_time.sum),
-        (1, ms(101), ms(301))
-    );
+    assert_eq!((snapshot.counts.slow, snapshot.run_time.max), (1, ms(101)));
+    assert_eq!(snapshot.run_time.sum, ms(301));
 }
 
 #[test]
 fn a_run_that_does_not_end_is_named_while_it_goes_on() {
-    let events = Log::default();
-    let log = events.clone();
-    let observe = move |event: &Event| log.push(event.kind.clone());
-    let (mut rig, held) =
-        Rig::with_held_runs_and(|builder| builder.slow_after(ms(100)).on_event(observe));
+    let (mut rig, held, events) = Rig::with_held_runs_and_events();
     let (blocked, job) = BlockedJob::job();
     rig.timers.after(ms(10)).named("stuck").run(job).unwrap();
     rig.play(10);
@@ -132,26 +110,14 @@ fn a_run_that_does_not_end_is_named_while_it_goes_on() {
     let worker = std::thread::spawn(move || run.run());
     arrives(&blocked.begun);
     rig.play(110);
-    assert_eq!(events.take(), [], "it has taken 100 ms, not longer");
+    assert_eq!(events.kinds(), [], "it has taken 100 ms, not longer");
     rig.play(1000);
-    assert_eq!(events.take(), [EventKind::StillRunning(ms(101))]);
+    assert_eq!(events.kinds(), [EventKind::StillRunning(ms(101))]);
     assert_eq!(rig.scheduler.next_wakeup(), None, "once is enough");
     blocked.release();
     worker.join().unwrap();
     assert_eq!(
-        (events.take(), rig.timers.snapshot().counts.slow),
+        (events.kinds(), rig.timers.snapshot().counts.slow),
         (vec![EventKind::Slow(ms(990))], 1)
     );
-}
-
-#[test]
-fn a_run_that_makes_another_late_shows_in_the_lateness_of_that() {
-    let mut rig = Rig::new();
-    let clock = rig.clock.clone();
-    rig.timers.at(at(10)).run(move |_| clock.advance(ms(300))).unwrap();
-    let late =
-        rig.timers.at(at(20)).named("job").run(|run| assert_eq!(run.lateness(), ms(290))).unwrap();
-    rig.play(1000);
-    let snapshot = rig.timers.snapshot();
-    assert_eq!((late.runs(), snapshot.counts.panicked, snapshot.lateness.max), (1, 0, ms(290)));
 }

@@ -1,17 +1,16 @@
-//! Futures: polled by hand on a manual clock, which makes each step visible; under tokio; and on a
-//! minimal executor.
+//! Futures: polled by hand on a manual clock, which makes each step visible. `migration.rs` awaits
+//! them on tokio.
 
-use crate::common::{HOUR, Rig, at, ms, returns};
+use crate::common::{HOUR, Rig, at, await_here, ms, returns};
 use futures_core::Stream;
 use std::future::{pending, ready};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 use std::time::Duration;
 use wheelhouse_service::future::{DelayQueue, Sleep, TimeoutError};
-use wheelhouse_service::{ChangeError, Missed, Reason, Run, Service, Stop};
+use wheelhouse_service::{ChangeError, Missed, Reason, Service, Stop};
 
 /// Counts how often a task was woken.
 #[derive(Default)]
@@ -42,39 +41,27 @@ impl Task {
     }
 }
 
-/// An executor.
-fn block_on<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let (waker, mut future) = (Waker::from(Arc::new(Unpark(thread::current()))), pin!(future));
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park_timeout(Duration::from_secs(60)),
-        }
-    }
-}
-
 #[test]
-fn a_sleep_is_ready_at_its_time_and_wakes_its_task_once() {
-    let (mut rig, task) = (Rig::new(), Task::default());
-    let mut sleep = pin!(rig.timers.sleep(Duration::from_micros(4_500)));
-    assert_eq!(
-        (sleep.deadline(), rig.timers.len()),
-        (Some(at(0).saturating_add(Duration::from_micros(4_500))), 0)
-    );
-    assert_eq!(task.poll(sleep.as_mut()), Poll::Pending);
-    assert_eq!(task.poll(sleep.as_mut()), Poll::Pending);
+fn a_sleep_is_ready_at_its_time_and_wakes_the_task_that_polled_last_once() {
+    let (mut rig, first, task) = (Rig::new(), Task::default(), Task::default());
+    let micros = Duration::from_micros(4_500);
+    let mut sleep = pin!(rig.timers.sleep(micros));
+    assert_eq!((sleep.deadline(), rig.timers.len()), (Some(at(0).saturating_add(micros)), 0));
+    assert!(first.poll(sleep.as_mut()).is_pending() && task.poll(sleep.as_mut()).is_pending());
     rig.play(4);
     assert_eq!((task.woken(), rig.timers.len()), (0, 1));
     rig.play(5);
-    assert_eq!((task.woken(), rig.timers.len()), (1, 0));
-    assert_eq!(task.poll(sleep.as_mut()), Poll::Ready(Ok(())));
-    assert_eq!(task.poll(sleep.as_mut()), Poll::Ready(Ok(())));
+    assert_eq!((first.woken(), task.woken(), rig.timers.len()), (0, 1, 0));
+    let ready = Poll::Ready(Ok(()));
+    assert_eq!([(); 2].map(|()| task.poll(sleep.as_mut())), [ready; 2]);
+    // It is reset, before it is ready and afterwards.
+    sleep.reset(ms(5));
+    assert!(task.poll(sleep.as_mut()).is_pending());
+    sleep.reset(ms(8));
+    rig.play(12);
+    assert_eq!((task.woken(), task.poll(sleep.as_mut())), (0, Poll::Pending));
+    rig.play(13);
+    assert_eq!((task.woken(), task.poll(sleep.as_mut())), (1, ready));
 }
 
 #[test]
@@ -85,31 +72,6 @@ fn a_sleep_that_is_dropped_is_cancelled_and_wakes_nobody() {
     drop(sleep);
     assert_eq!((rig.timers.len(), rig.timers.snapshot().counts.cancelled), (0, 1));
     assert_eq!((rig.play(10), task.woken()), (0, 0));
-}
-
-#[test]
-fn a_sleep_is_reset_before_and_after_it_is_ready() {
-    let (mut rig, task) = (Rig::new(), Task::default());
-    let mut sleep = pin!(rig.timers.sleep(ms(5)));
-    assert_eq!(task.poll(sleep.as_mut()), Poll::Pending);
-    sleep.reset(ms(8));
-    rig.play(7);
-    assert_eq!((task.woken(), task.poll(sleep.as_mut())), (0, Poll::Pending));
-    rig.play(8);
-    assert_eq!((task.woken(), task.poll(sleep.as_mut())), (1, Poll::Ready(Ok(()))));
-    sleep.reset(ms(2));
-    assert_eq!(task.poll(sleep.as_mut()), Poll::Pending);
-    rig.play(10);
-    assert_eq!((task.woken(), task.poll(sleep.as_mut())), (1, Poll::Ready(Ok(()))));
-}
-
-#[test]
-fn it_is_the_last_task_that_polled_which_is_woken() {
-    let (mut rig, first, second) = (Rig::new(), Task::default(), Task::default());
-    let mut sleep = pin!(rig.timers.sleep(ms(5)));
-    assert!(first.poll(sleep.as_mut()).is_pending() && second.poll(sleep.as_mut()).is_pending());
-    rig.play(5);
-    assert_eq!((first.woken(), second.woken()), (0, 1));
 }
 
 /// A waker owns a sleep, and another sleep stores that waker. Replacing the waker drops the first
@@ -176,6 +138,8 @@ fn a_timeout_gives_up_in_time_and_not_before() {
         Poll::Ready(Ok(Ok(()))),
         "a future that is ready in time is not dropped"
     );
+    // `Duration::MAX`, by which callers mean no limit.
+    assert!(task.poll(pin!(rig.timers.timeout(Duration::MAX, pending::<()>()))).is_pending());
 }
 
 #[test]
@@ -190,18 +154,10 @@ fn an_interval_beats_without_drift_and_ends() {
             beats.push((now, beat.number, beat.deadline, beat.missed));
         }
     }
-    assert_eq!(
-        beats,
-        [(10, 1, at(10), 0), (25, 2, at(20), 0), (52, 3, at(30), 0), (60, 4, at(60), 2)]
-    );
-    assert_eq!(task.next(&mut interval), Poll::Ready(None));
+    let expected = [(10, 1, at(10), 0), (25, 2, at(20), 0), (52, 3, at(30), 0), (60, 4, at(60), 2)];
+    assert_eq!((beats, task.next(&mut interval)), (expected.to_vec(), Poll::Ready(None)));
     assert!(rig.timers.is_empty());
-    assert_eq!(rig.timers.every(ms(0)).interval().unwrap_err(), Reason::ZeroPeriod);
-}
-
-#[test]
-fn an_interval_ends_with_the_service() {
-    let (rig, task) = (Rig::new(), Task::default());
+    // It ends with the service too.
     let mut interval = rig.timers.every(ms(10)).interval().unwrap();
     assert!(task.next(&mut interval).is_pending());
     drop(rig.scheduler);
@@ -238,7 +194,8 @@ fn values_come_out_of_a_delay_queue_at_their_times() {
     // Its time has come, and it was not taken yet.
     assert_eq!((again.job().deadline(), queue.len()), (None, 1));
     assert_eq!((again.remove(), again.refresh(ms(1))), over);
-    assert_eq!(task.next(&mut queue), Poll::Ready(Some("again")));
+    queue.insert(ms(500), "in time").unwrap();
+    assert_eq!((queue.into_values(), rig.timers.len()), (vec!["again", "in time"], 0));
 }
 
 #[test]
@@ -272,21 +229,6 @@ fn who_waits_for_a_queue_hears_when_nothing_is_left() {
     assert_eq!((rejected.reason, rejected.job), (Reason::Stopped, "back"));
 }
 
-#[test]
-fn all_values_come_out_of_a_queue_that_is_given_up() {
-    let mut rig = Rig::new();
-    let queue = DelayQueue::new(&rig.timers);
-    for (delay, value) in [(30, "c"), (1, "a"), (2, "b"), (20, "d")] {
-        queue.insert(ms(delay), value).unwrap();
-    }
-    let cancelled = queue.insert(ms(5), "e").unwrap();
-    drop(cancelled.job().cancel().unwrap());
-    rig.play(2);
-    assert_eq!((queue.len(), rig.timers.len()), (4, 2));
-    assert_eq!(queue.into_values(), ["a", "b", "c", "d"]);
-    assert!(rig.timers.is_empty());
-}
-
 /// Even while the jobs that the stop returned are not dropped.
 #[test]
 fn who_waits_hears_of_the_stop_before_it_returns() {
@@ -311,30 +253,12 @@ fn who_waits_hears_of_the_stop_before_it_returns() {
     }
 }
 
-/// Without a notification, a job that waits for a future would wait for ever, and so would the stop
-/// that waits for the job.
-#[test]
-fn a_job_that_waits_for_a_future_hears_of_the_stop_that_waits_for_it() {
-    let service = Service::builder().workers(1).start().unwrap();
-    let (timers, (begins, begun)) = (service.handle(), crossbeam_channel::bounded(1));
-    let (answers, answer) = crossbeam_channel::bounded(1);
-    let job = move |run: &Run<'_>| {
-        let sleep = run.timers().sleep(HOUR);
-        begins.send(()).unwrap();
-        answers.send(block_on(sleep)).unwrap();
-    };
-    timers.after(ms(0)).run(job).unwrap();
-    begun.recv().unwrap();
-    assert_eq!(service.stop(Stop::Wait).jobs.len(), 0);
-    assert_eq!(answer.recv().unwrap(), Err(Reason::Stopped));
-}
-
 /// The task that is woken may start the next wait at once.
 #[test]
 fn a_future_that_is_ready_no_longer_counts_for_the_limit() {
     let service = Service::builder().max_jobs(1).tick(Duration::from_micros(100)).start().unwrap();
     let timers = service.handle();
-    block_on(async {
+    await_here(async {
         for _ in 0..200 {
             timers.sleep(Duration::from_micros(50)).await.unwrap();
         }
@@ -348,59 +272,4 @@ fn a_future_that_is_ready_no_longer_counts_for_the_limit() {
             assert_eq!(queue.next().await, Some(value));
         }
     });
-}
-
-/// `Duration::MAX`, by which callers mean no limit.
-#[test]
-fn a_limit_too_far_away_to_be_named_is_none() {
-    let (rig, task) = (Rig::new(), Task::default());
-    let mut waits = Box::pin(rig.timers.timeout(Duration::MAX, pending::<()>()));
-    assert!(task.poll(waits.as_mut()).is_pending());
-    assert_eq!(task.poll(pin!(rig.timers.timeout(Duration::MAX, ready(7)))), Poll::Ready(Ok(7)));
-}
-
-/// The program that both executors run.
-async fn program(service: &Service) -> Vec<&'static str> {
-    let timers = service.handle();
-    let before = timers.now();
-    timers.sleep(ms(3)).await.unwrap();
-    assert!(timers.now() >= before.saturating_add(ms(3)));
-    assert_eq!(timers.timeout(ms(3), pending::<()>()).await, Err(TimeoutError::Elapsed));
-    let quick = async {
-        timers.sleep(ms(1)).await.unwrap();
-        "answer"
-    };
-    assert_eq!(timers.timeout(Duration::from_secs(60), quick).await, Ok("answer"));
-    let mut interval = timers.every(ms(1)).times(5).interval().unwrap();
-    let mut beats = 0;
-    while let Some(beat) = interval.tick().await {
-        beats += 1;
-        assert_eq!(beat.unwrap().number, beats);
-    }
-    assert_eq!(beats, 5);
-    let mut queue = DelayQueue::new(&timers);
-    let removed = queue.insert(Duration::from_secs(3600), "removed").unwrap();
-    queue.insert(ms(40), "second").unwrap();
-    queue.insert(ms(1), "first").unwrap();
-    removed.remove().unwrap();
-    let mut out = Vec::new();
-    while let Some(value) = queue.next().await {
-        out.push(value);
-    }
-    out
-}
-
-#[test]
-fn it_works_on_any_executor() {
-    let service = Service::start().unwrap();
-    assert_eq!(block_on(program(&service)), ["first", "second"]);
-    assert_eq!(service.stop(Stop::Wait).jobs.len(), 0);
-}
-
-#[test]
-fn it_works_on_tokio() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let service = Service::builder().workers(2).start().unwrap();
-    assert_eq!(runtime.block_on(program(&service)), ["first", "second"]);
-    assert_eq!(service.stop(Stop::Wait).jobs.len(), 0);
 }

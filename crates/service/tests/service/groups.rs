@@ -1,6 +1,6 @@
 //! Groups of jobs of which at most N runs are in progress at once.
 
-use crate::common::{BlockedJob, Log, PATIENCE, Rig, arrives, at, ms, poll, wait_until};
+use crate::common::{Log, PATIENCE, Rig, at, ms, poll};
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -61,11 +61,7 @@ fn who_waits_can_be_cancelled_and_moved_and_comes_in_order() {
 
 #[test]
 fn a_place_is_free_again_however_a_run_ends() {
-    let events = Log::default();
-    let log = events.clone();
-    let (mut rig, held) = Rig::with_held_runs_and(|builder| {
-        builder.on_event(move |event| log.push(event.kind.clone()))
-    });
+    let (mut rig, held, events) = Rig::with_held_runs_and_events();
     let group = Group::new(1);
     let panics = rig.timers.after(ms(1)).group(&group).run(|_| panic!("it breaks")).unwrap();
     let dropped = rig.timers.after(ms(2)).group(&group).run(|_| ()).unwrap();
@@ -76,7 +72,7 @@ fn a_place_is_free_again_however_a_run_ends() {
     held.one().run();
     assert_eq!((runs.status(), group.running()), (Status::Finished, 0));
     assert!(!panics.is_pending() && !dropped.is_pending());
-    assert!(matches!(&events.take()[..], [EventKind::Panicked(_), EventKind::Abandoned]));
+    assert!(matches!(&events.kinds()[..], [EventKind::Panicked(_), EventKind::Abandoned]));
 }
 
 #[test]
@@ -97,35 +93,6 @@ fn an_async_run_has_its_place_until_its_future_is_ready_or_dropped() {
     rig.scheduler.poll(at(10));
     assert_eq!((group.running(), group.waiting(), log.take()), (0, 0, vec![10]));
     assert_eq!((rig.timers.len(), rig.timers.snapshot().in_flight), (0, 0));
-}
-
-#[test]
-fn a_stop_gives_back_what_waits_for_a_place_or_has_it_run() {
-    for (how, given_back) in [(Stop::Now, 2), (Stop::Wait, 0)] {
-        let service = Service::builder().workers(2).start().unwrap();
-        let (timers, group) = (service.handle(), Group::new(1));
-        let (held, job) = BlockedJob::job();
-        timers.after(ms(0)).group(&group).run(job).unwrap();
-        arrives(&held.begun);
-        let jobs = [(); 2].map(|()| timers.after(ms(0)).group(&group).named("job").run(|_| ()));
-        wait_until(|| group.waiting() == 2);
-        let stop = thread::spawn(move || service.stop(how).jobs.len());
-        wait_until(|| timers.is_stopped());
-        let left = if how == Stop::Now {
-            // It does not wait for the run that would free a place.
-            let left = stop.join().unwrap();
-            held.release();
-            left
-        } else {
-            held.release();
-            stop.join().unwrap()
-        };
-        assert_eq!(left, given_back);
-        let ends = jobs.map(|job| job.unwrap().status());
-        let end = if given_back == 0 { Status::Finished } else { Status::Stopped };
-        assert_eq!(ends, [end; 2]);
-        wait_until(|| (group.running(), timers.snapshot().in_flight) == (0, 0));
-    }
 }
 
 #[test]

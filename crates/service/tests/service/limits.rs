@@ -2,9 +2,7 @@
 
 use crate::common::{Log, Rig, at, ms};
 use std::time::Duration;
-use wheelhouse_service::{
-    BuildError, ChangeError, DueRun, Reason, Rejected, Scheduler, Service, Status,
-};
+use wheelhouse_service::{ChangeError, DueRun, Reason, Rejected, Scheduler, Service, Status};
 
 /// A rig that accepts no more jobs.
 fn full() -> Rig {
@@ -70,44 +68,23 @@ fn what_cannot_be_is_refused() {
 #[test]
 fn a_scheduler_that_cannot_be_is_not_built() {
     let scheduler = Scheduler::builder;
-    for (builder, error, message) in [
-        (scheduler().tick(ms(0)), "Tick(0ns)", "must be above zero and below 584 years"),
-        (scheduler().tick(Duration::MAX), "Tick", "below 584 years"),
-        (scheduler().workers(0), "Workers(0)", "a number from 1 to 65534"),
-        (scheduler().slow_after(ms(0)), "SlowAfterZero", "each run would be reported"),
-        (scheduler().max_jobs(0), "NoJobs", "leave `max_jobs` out for no limit"),
-        (scheduler().max_jobs(usize::MAX), "Limit", "at most 2147483648"),
+    for (builder, message) in [
+        (scheduler().tick(ms(0)), "a tick of 0ns: it must be above zero and below 584 years"),
+        (scheduler().tick(Duration::MAX), "below 584 years"),
+        (scheduler().workers(0), "a number from 1 to 65534"),
+        (scheduler().slow_after(ms(0)), "each run would be reported"),
+        (scheduler().max_jobs(0), "leave `max_jobs` out for no limit"),
+        (scheduler().max_jobs(usize::MAX), "at most 2147483648"),
         // Of workers and an executor, the one that was set last counts.
-        (scheduler().executor(drop::<DueRun>).workers(0), "Workers(0)", "a service of 0 threads"),
+        (scheduler().executor(drop::<DueRun>).workers(0), "a service of 0 threads"),
     ] {
         let refused = builder.build().unwrap_err();
-        let kind = match refused {
-            BuildError::Tick(tick) if tick.is_zero() => "Tick(0ns)",
-            BuildError::Tick(_) => "Tick",
-            BuildError::Workers(0) => "Workers(0)",
-            BuildError::SlowAfterZero => "SlowAfterZero",
-            BuildError::NoJobs => "NoJobs",
-            BuildError::Limit(_) => "Limit",
-            _ => "another",
-        };
-        assert_eq!(kind, error);
         assert!(refused.to_string().contains(message), "{refused}");
     }
     let mut rig = Rig::with(|builder| builder.workers(0).executor(drop::<DueRun>));
     rig.timers.after(ms(1)).run(|_| ()).unwrap();
     rig.play(1);
     assert_eq!(rig.timers.snapshot().counts.abandoned, 1, "the executor was set last");
-}
-
-/// The documentation of `Rejected` warns of this, and shows the other way.
-#[test]
-fn the_reason_is_lost_with_the_job_in_a_box() {
-    let rig = full();
-    let boxed = || -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        rig.timers.after(ms(1)).run(|_| ())?;
-        Ok(())
-    };
-    assert_eq!(boxed().unwrap_err().downcast_ref::<Reason>(), None);
 }
 
 #[test]
@@ -118,16 +95,14 @@ fn what_is_refused_comes_back_as_it_was() {
     let text = "given back".to_owned();
     let job = move |_: &wheelhouse_service::Run<'_>| drop(text);
     let once = rig.timers.after(ms(1)).run(job).unwrap_err();
-    assert_eq!(once.reason, full);
     assert_eq!(rig.timers.after(ms(1)).run(once.job).unwrap_err().reason, full);
     let rejected = rig.timers.after(ms(1)).send(&sender, "once".to_owned()).unwrap_err();
     assert_eq!((rejected.reason, rejected.job.as_str()), (full, "once"));
     let rejected = rig.timers.every(ms(1)).send(&sender, "often".to_owned()).unwrap_err();
     assert_eq!((rejected.reason, rejected.job.as_str()), (full, "often"));
     let mut runs = Vec::new();
-    let mut rejected = rig.timers.every(ms(1)).run(move |run| runs.push(run.number())).unwrap_err();
-    rejected = rig.timers.every(ms(1)).run(rejected.job).unwrap_err();
-    assert_eq!(rejected.reason, full);
+    let rejected = rig.timers.every(ms(1)).run(move |run| runs.push(run.number())).unwrap_err();
+    assert_eq!(rig.timers.every(ms(1)).run(rejected.job).unwrap_err().reason, full);
     let shared = rig.timers.every(ms(1)).run_overlapping(|_| ()).unwrap_err();
     assert_eq!(rig.timers.every(ms(1)).run_overlapping(shared.job).unwrap_err().reason, full);
     assert!(receiver.is_empty());
@@ -151,10 +126,8 @@ fn no_more_jobs_than_allowed_and_each_that_is_over_makes_room() {
     rig.play(1000);
     rig.timers.after(ms(1)).key("key").run(|_| ()).unwrap();
     for _ in 0..3 {
-        assert_eq!(
-            rig.timers.after(ms(1)).key("key").run(|_| ()).unwrap_err().reason,
-            Reason::DuplicateKey
-        );
+        let refused = rig.timers.after(ms(1)).key("key").run(|_| ()).unwrap_err().reason;
+        assert_eq!(refused, Reason::DuplicateKey);
     }
     after(&rig.timers, 1).unwrap();
     assert_eq!(rig.timers.len(), 2);
@@ -207,24 +180,4 @@ fn after_the_stop_everything_answers_and_nothing_blocks() {
         assert_eq!(rejected.reason, Reason::Stopped);
     }
     assert_eq!((timers.len(), timers.snapshot().counts.rejected), (0, 1000));
-}
-
-#[test]
-fn runs_that_were_handed_out_are_given_back_too() {
-    let (mut rig, held) = Rig::with_held_runs();
-    let log = Log::default();
-    rig.timers.after(ms(10)).run(log.times()).unwrap();
-    let periodic = rig.timers.every(ms(10)).run(log.times()).unwrap();
-    rig.play(10);
-    let mut runs = held.take();
-    let Rig { scheduler, .. } = rig;
-    // One of the two has begun and ended, so it waits for the next period.
-    runs.remove(1).run();
-    let jobs = scheduler.stop();
-    assert_eq!(
-        jobs.iter().map(|job| (job.deadline(), job.runs())).collect::<Vec<_>>(),
-        [(at(10), 0), (at(20), 1)]
-    );
-    runs.into_iter().for_each(|run| run.run());
-    assert_eq!((log.take(), periodic.status()), (vec![10], Status::Stopped));
 }

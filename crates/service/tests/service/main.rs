@@ -31,7 +31,6 @@ mod scheduling;
 mod scripts;
 mod stopping;
 mod stress;
-mod stress_keys;
 mod threads;
 #[cfg(feature = "tracing")]
 mod tracing;

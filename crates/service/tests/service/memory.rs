@@ -9,36 +9,30 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
-use wheelhouse_service::{Clock, Handle, JobHandle, Moment, MonotonicClock, Run, Service, Stop};
+use wheelhouse_service::{Handle, JobHandle, Run, Service, Stop};
 
 /// Numbers of jobs around the points at which arrays double: the arrays of service and backend are
 /// full with the first number and have just doubled with the second, and the third is one more than
 /// the table of keys has room for.
 const NUMBERS: [usize; 4] = [1 << 16, (1 << 16) + 1, (7 << 14) + 1, 1 << 17];
 
+fn cancel_all(handles: &mut Vec<JobHandle>) {
+    handles.drain(..).for_each(|handle| drop(handle.cancel().unwrap()));
+}
+
 /// Schedules `jobs` jobs of a kind. Returns the bytes and allocations per job, without those of the
 /// service itself.
 fn of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, f64) {
     let mut pending = AllocationInfo::default();
     let all = measure(|| {
-        let mut rig = Rig::new();
-        let mut handles = Vec::with_capacity(jobs);
+        let (rig, mut handles) = (Rig::new(), Vec::with_capacity(jobs));
         pending = measure(|| {
-            for n in 0..jobs {
-                handles.push(schedule(&rig.timers, n));
-                // Polled at once, so that jobs are counted and not messages.
-                rig.scheduler.poll(at(0));
-            }
+            handles.extend((0..jobs).map(|n| schedule(&rig.timers, n)));
         });
         assert_eq!(rig.timers.len(), jobs);
         // A cancelled job is returned, and its memory is freed when it is dropped, also while the
         // service runs.
-        let cancelled = measure(|| {
-            for handle in handles.drain(..) {
-                drop(handle.cancel().unwrap());
-                rig.scheduler.poll(at(0));
-            }
-        });
+        let cancelled = measure(|| cancel_all(&mut handles));
         assert!(
             -cancelled.count_current > pending.count_current - 1_000,
             "{cancelled:?} after {pending:?}"
@@ -67,44 +61,54 @@ fn takes(
     }
 }
 
-/// The memory that is left per job when `jobs` jobs of a kind are over, and the difference after a
-/// second round.
+/// Schedules and cancels `jobs` jobs of a kind, twice. Returns the memory that is left for each job
+/// after the first round, and how much more the second took.
 fn kept_of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, i64) {
-    let mut rig = Rig::new();
-    let mut handles = Vec::with_capacity(jobs);
-    let mut round = |rig: &mut Rig| {
+    let (rig, mut handles) = (Rig::new(), Vec::with_capacity(jobs));
+    let [(first, left), (second, _)] = [(); 2].map(|()| {
         let mut filled = 0;
         let emptied = measure(|| {
-            filled = measure(|| {
-                for n in 0..jobs {
-                    handles.push(schedule(&rig.timers, n));
-                    rig.scheduler.poll(at(0));
-                }
-            })
-            .bytes_current;
-            for handle in handles.drain(..) {
-                drop(handle.cancel().unwrap());
-                rig.scheduler.poll(at(0));
-            }
+            let fill = || handles.extend((0..jobs).map(|n| schedule(&rig.timers, n)));
+            filled = measure(fill).bytes_current;
+            cancel_all(&mut handles);
         });
         (filled, emptied.bytes_current)
-    };
-    let (first, left) = round(&mut rig);
-    let (second, left_again) = round(&mut rig);
-    println!("{first} bytes, {left} left; {second} bytes, {left_again} left");
+    });
     (left as f64 / jobs as f64, second + left - first)
+}
+
+fn one_shot(timers: &Handle, n: usize) -> JobHandle {
+    timers.after(HOUR + ms(n as u64)).run(|_| ()).unwrap()
+}
+
+/// With a closure of 16 bytes.
+fn with_closure(timers: &Handle, n: usize) -> JobHandle {
+    let held = [n, n];
+    timers.after(HOUR + ms(n as u64)).run(move |_| assert!(held[0] == held[1])).unwrap()
+}
+
+fn periodic(timers: &Handle, n: usize) -> JobHandle {
+    timers.every(HOUR + ms(n as u64)).run(|_| ()).unwrap()
+}
+
+/// With a key of 16 bytes.
+fn keyed(timers: &Handle, n: usize) -> JobHandle {
+    timers.after(HOUR + ms(n as u64)).key(format!("session {n:08}")).run(|_| ()).unwrap()
+}
+
+static CHANNEL: LazyLock<(Sender<u64>, Receiver<u64>)> = LazyLock::new(|| bounded(1000));
+
+/// Schedules a value of eight bytes.
+fn send(timers: &Handle, n: usize) -> JobHandle {
+    timers.after(HOUR + ms(n as u64)).send(&CHANNEL.0, n as u64).unwrap()
 }
 
 #[test]
 fn what_is_kept_when_jobs_are_over_is_used_again() {
-    let one_shot =
-        |timers: &Handle, n: usize| timers.after(HOUR + ms(n as u64)).run(|_| ()).unwrap();
-    let keyed = |timers: &Handle, n: usize| {
-        timers.after(HOUR + ms(n as u64)).key(format!("session {n:08}")).run(|_| ()).unwrap()
-    };
-    for (schedule, bytes) in
-        [(one_shot as fn(&Handle, usize) -> JobHandle, 72.0..=115.0), (keyed, 220.0..=300.0)]
-    {
+    for (schedule, bytes) in [
+        (one_shot as fn(&Handle, usize) -> JobHandle, 72.0..=115.0),
+        (keyed as fn(&Handle, usize) -> JobHandle, 220.0..=300.0),
+    ] {
         for jobs in NUMBERS {
             let (left, more) = kept_of_each(jobs, schedule);
             assert!(bytes.contains(&left), "{left} bytes for each of {jobs}, {bytes:?} documented");
@@ -115,6 +119,17 @@ fn what_is_kept_when_jobs_are_over_is_used_again() {
             );
         }
     }
+}
+
+#[test]
+fn each_kind_of_job_takes_as_much_as_documented() {
+    // Created before the measurement.
+    LazyLock::force(&CHANNEL);
+    // 90 if the array of the wheel is nearly full, 120 if it has just doubled.
+    takes("one-shot", 85.0..=121.0, 1.0, with_closure);
+    takes("send", 90.0..=130.0, 1.0, send);
+    takes("periodic", 205.0..=275.0, 1.0, periodic);
+    takes("keyed", 325.0..=390.0, 2.0, keyed);
 }
 
 #[test]
@@ -131,74 +146,6 @@ fn what_comes_and_goes_while_the_driver_is_held_up_takes_no_memory() {
     assert!(seen.bytes_max < 1_000, "{seen:?}");
 }
 
-#[test]
-fn a_one_shot_job_takes_as_much_as_documented() {
-    // With a closure of 16 bytes: 90 if the array of the wheel is nearly full, 120 if it has just
-    // doubled.
-    takes("one-shot", 85.0..=121.0, 1.0, |timers, n| {
-        let held = [n, n];
-        timers.after(HOUR + ms(n as u64)).run(move |_| assert!(held[0] == held[1])).unwrap()
-    });
-}
-
-static CHANNEL: LazyLock<(Sender<u64>, Receiver<u64>)> = LazyLock::new(|| bounded(1000));
-
-/// Schedules a value of eight bytes.
-fn send(timers: &Handle, n: usize) -> JobHandle {
-    timers.after(HOUR + ms(n as u64)).send(&CHANNEL.0, n as u64).unwrap()
-}
-
-#[test]
-fn a_value_to_be_sent_takes_as_much_as_documented() {
-    // Created before the measurement.
-    LazyLock::force(&CHANNEL);
-    takes("send", 90.0..=130.0, 0.0, send);
-}
-
-#[test]
-fn a_value_to_be_sent_is_scheduled_sent_and_cancelled_without_an_allocation() {
-    let mut rig = Rig::new();
-    let (sender, receiver) = bounded(1000);
-    let mut handles = Vec::with_capacity(1000);
-    let mut round = |rig: &mut Rig| {
-        let begin = rig.timers.now().since_origin().as_millis() as u64;
-        let send = |n: u64| rig.timers.after(ms(1 + n % 50)).send(&sender, [n; 4]).unwrap();
-        handles.extend((0..1000).map(send));
-        for (n, handle) in handles.drain(..).enumerate().filter(|(n, _)| n % 2 == 0) {
-            assert_eq!(handle.cancel().unwrap().handle().number(), handle.number(), "{n}");
-        }
-        assert_eq!((rig.play(begin + 100), receiver.try_iter().count()), (500, 500));
-    };
-    // Arrays grow.
-    (0..10).for_each(|_| round(&mut rig));
-    let seen = measure(|| (0..10).for_each(|_| round(&mut rig)));
-    assert_eq!(seen.count_total, 0, "{seen:?}");
-}
-
-#[test]
-fn a_periodic_job_takes_as_much_as_documented() {
-    takes("periodic", 205.0..=275.0, 1.0, |timers, n| {
-        timers.every(HOUR + ms(n as u64)).run(|_| ()).unwrap()
-    });
-}
-
-#[test]
-fn a_keyed_job_takes_as_much_as_documented() {
-    // A key of 16 bytes.
-    takes("keyed", 325.0..=390.0, 2.0, |timers, n| {
-        timers.after(HOUR + ms(n as u64)).key(format!("session {n:08}")).run(|_| ()).unwrap()
-    });
-}
-
-/// The machine's clock, with a counted reference that lives as long as the service.
-struct CountedClock(MonotonicClock, #[expect(dead_code, reason = "counted from outside")] Arc<()>);
-
-impl Clock for CountedClock {
-    fn now(&self) -> Moment {
-        self.0.now()
-    }
-}
-
 /// Jobs of all kinds, in all states. One of them has a handle of the service.
 fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
     let own = timers.clone();
@@ -211,12 +158,7 @@ fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
         timers.after(ms(0)).run(|_| ()).unwrap(),
         timers.every(ms(1)).key("beat").run(|_| ()).unwrap(),
         timers.every(ms(1)).run_overlapping(|_| std::thread::sleep(ms(2))).unwrap(),
-        timers
-            .every(ms(1))
-            .times(2)
-            .key("twice")
-            .run(|run| run.job().refresh(ms(3)).unwrap_or_default())
-            .unwrap(),
+        timers.every(ms(1)).times(2).key("twice").run(|run| _ = run.job().refresh(ms(3))).unwrap(),
         timers.at(SystemTime::now() + HOUR).key("wall").run(|_| ()).unwrap(),
     ]
 }
@@ -225,7 +167,8 @@ fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
 #[test]
 fn what_a_service_holds_is_gone_with_it() {
     let builder = |token: &Arc<()>| {
-        Service::builder().clock(CountedClock(MonotonicClock::new(), Arc::clone(token)))
+        let held = Arc::clone(token);
+        Service::builder().on_event(move |_| drop(Arc::clone(&held)))
     };
     let ends: [fn(Service); 4] = [
         |service| drop(service),
@@ -286,17 +229,10 @@ fn after_a_storm(give_back: impl FnOnce(&mut Rig)) {
 }
 
 #[test]
-fn after_a_storm_compact_gives_memory_back() {
+fn after_a_storm_memory_is_given_back() {
     after_a_storm(|rig| rig.timers.compact());
-}
-
-#[test]
-fn after_a_storm_memory_is_given_back_before_the_scheduler_sleeps() {
+    // Also before the scheduler sleeps, and when it looks.
     after_a_storm(|rig| _ = rig.scheduler.next_wakeup());
-}
-
-#[test]
-fn after_a_storm_memory_is_given_back_when_the_scheduler_looks() {
     after_a_storm(|rig| _ = rig.play(811));
 }
 
@@ -318,20 +254,15 @@ fn growth(action: impl FnOnce()) -> (isize, i64) {
 #[ignore = "prints figures for DECISIONS.md; run it alone, on Linux"]
 fn prints_the_resident_bytes_of_a_job() {
     const JOBS: usize = 1_000_000;
-    let rig = Rig::new();
-    let print = |closure: &str, (resident, counted): (isize, i64)| {
+    for (closure, schedule) in [
+        ("no closure", one_shot as fn(&Handle, usize) -> JobHandle),
+        ("16 bytes", with_closure as fn(&Handle, usize) -> JobHandle),
+    ] {
+        let rig = Rig::new();
+        let (resident, counted) = growth(|| (0..JOBS).for_each(|n| drop(schedule(&rig.timers, n))));
         let [resident, counted] = [resident as f64, counted as f64].map(|it| it / JOBS as f64);
         println!("{closure}: {counted:.1} bytes counted, {resident:.1} resident");
-    };
-    let far = |n| rig.timers.after(HOUR + ms(n as u64));
-    print("no closure", growth(|| (0..JOBS).for_each(|n| drop(far(n).run(|_| ()).unwrap()))));
-    let rig = Rig::new();
-    let far = |n| rig.timers.after(HOUR + ms(n as u64));
-    let schedule = |n| {
-        let held = [n, n];
-        drop(far(n).run(move |_| assert!(held[0] == held[1])).unwrap());
-    };
-    print("16 bytes", growth(|| (0..JOBS).for_each(schedule)));
+    }
 }
 
 /// Schedules and cancels five million jobs, and prints what is left before and after `end`.
@@ -358,12 +289,9 @@ fn print_a_storm(end: impl FnOnce(&mut Rig)) {
 
 #[test]
 #[ignore = "prints figures for DECISIONS.md; run it alone, on Linux"]
-fn prints_what_a_storm_leaves_until_compact() {
+fn prints_what_a_storm_leaves() {
+    println!("until `compact`");
     print_a_storm(|rig| rig.timers.compact());
-}
-
-#[test]
-#[ignore = "prints figures for DECISIONS.md; run it alone, on Linux"]
-fn prints_what_a_storm_leaves_when_the_scheduler_is_idle() {
+    println!("when the scheduler is idle");
     print_a_storm(|rig| _ = rig.scheduler.next_wakeup());
 }

@@ -2,7 +2,6 @@
 
 use crate::common::{Rig, ms};
 use std::fs::{self, File};
-use std::time::Duration;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 use wheelhouse_record::Recorder;
 use wheelhouse_service::Moment;
@@ -30,7 +29,6 @@ fn a_snapshot_accounts_for_every_job() {
         (3, ms(5), ms(5))
     );
     assert_eq!((snapshot.run_time.count, snapshot.run_time.max), (3, ms(2)));
-    assert_eq!(snapshot.run_time.mean(), Duration::from_nanos(666_666));
 }
 
 #[test]
@@ -60,11 +58,8 @@ fn the_text_for_prometheus_has_every_metric_once_with_its_type() {
         text.lines().partition(|line| line.starts_with('#'));
     assert_eq!(comments.len(), 2 * (17 + 4 + 2), "help and type of each");
     assert_eq!(samples.len(), 17 + 4 + 2 * 7);
-    assert!(
-        samples.iter().all(|line| line
-            .split_once(' ')
-            .is_some_and(|(_, value)| value.parse::<f64>().is_ok()))
-    );
+    let value = |line: &&str| line.split_once(' ').and_then(|(_, value)| value.parse().ok());
+    let _: Vec<f64> = samples.iter().map(|line| value(line).unwrap()).collect();
     assert!(text.ends_with('\n'));
 }
 

@@ -1,7 +1,7 @@
 //! Checks the migration page: the tests that it names exist, and its statements about tokio hold
 //! for tokio's own intervals.
 
-use crate::common::{HOUR, Rig, ms, poll};
+use crate::common::{HOUR, Rig, await_here, ms, poll};
 use std::fs;
 use std::future::pending;
 use std::pin::pin;
@@ -11,27 +11,12 @@ use tokio::time::MissedTickBehavior;
 use wheelhouse_service::future::{DelayQueue, Interval, TimeoutError};
 use wheelhouse_service::{Handle, Missed, Reason, Service};
 
-fn page() -> String {
-    fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/MIGRATION.md")).unwrap()
-}
-
-#[test]
-fn the_page_has_as_many_systems_as_it_says() {
-    let page = page();
-    let calls = page.split_once("## Calls").unwrap().1;
-    let systems = calls.lines().filter(|line| line.starts_with("**")).count();
-    assert_eq!((systems, page.contains("The calls of twelve systems")), (12, true));
-}
-
 #[test]
 fn each_test_that_the_page_names_exists() {
     let root = env!("CARGO_MANIFEST_DIR");
-    let page = page();
-    let named: Vec<_> = page
-        .split('`')
-        .filter(|text| text.starts_with("tests/"))
-        .filter(|text| text.contains("::"))
-        .collect();
+    let page = fs::read_to_string(format!("{root}/MIGRATION.md")).unwrap();
+    let is_test = |text: &&str| text.starts_with("tests/") && text.contains("::");
+    let named: Vec<_> = page.split('`').filter(is_test).collect();
     assert!(named.len() >= 20, "{named:?}");
     for test in named {
         let (file, name) = test.split_once("::").unwrap();
@@ -65,16 +50,13 @@ async fn program_of_tokio(timers: &Handle) {
 
 #[test]
 fn the_calls_of_tokio_have_the_counterparts_that_the_page_names() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let service = Service::start().unwrap();
-    runtime.block_on(program_of_tokio(&service.handle()));
+    await_here(program_of_tokio(&service.handle()));
     let timers = service.handle();
     drop(service);
-    assert_eq!(runtime.block_on(timers.sleep(ms(1))), Err(Reason::Stopped));
-    assert_eq!(
-        runtime.block_on(timers.timeout(ms(1), pending::<()>())),
-        Err(TimeoutError::Refused(Reason::Stopped))
-    );
+    assert_eq!(await_here(timers.sleep(ms(1))), Err(Reason::Stopped));
+    let refused = await_here(timers.timeout(ms(1), pending::<()>()));
+    assert_eq!(refused, Err(TimeoutError::Refused(Reason::Stopped)));
 }
 
 /// Waits for the next beat, and returns when it was due, in milliseconds.

@@ -1,5 +1,6 @@
-//! Many threads schedule, cancel and refresh at once. Each job runs exactly as often as the return
-//! values said, and not before the deadline that was set last.
+//! Many threads schedule, cancel and refresh at once, under their own keys and under common ones,
+//! until the service is stopped. Each job runs exactly as often as the return values said, and not
+//! before the deadline that was set last.
 
 use crate::common::{Log, Random, Rig, at, ms, wait_until};
 use std::collections::HashSet;
@@ -7,168 +8,217 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
-use wheelhouse_service::{ChangeError, Handle, JobHandle, Moment, Run, Service, Status, Stop};
+use wheelhouse_service::{
+    ChangeError, Handle, JobHandle, Moment, Reason, Run, Service, Status, Stop,
+};
 
-const PRODUCERS: u64 = 4;
-const JOBS: u64 = 5_000;
+const THREADS: u64 = 4;
+const KEYS: u64 = 64;
 const POLLS: u64 = 200;
 
-/// A job, and what its owner was told about it.
-struct Owned {
+/// The runs of a job, and when the first of them began.
+#[derive(Default)]
+struct Runs {
+    count: AtomicU64,
+    began: AtomicU64,
+}
+
+impl Runs {
+    fn count(&self, run: &Run<'_>) {
+        if self.count.fetch_add(1, Ordering::SeqCst) == 0 {
+            self.began.store(run.started().as_nanos(), Ordering::SeqCst);
+        }
+    }
+}
+
+struct Scheduled {
     handle: JobHandle,
-    one_shot: bool,
-    /// A cancel has succeeded, so no run begins afterwards.
-    cancelled: bool,
+    /// How often it runs unless it is cancelled or stopped: once, or three times.
+    planned: u64,
     /// A one-shot job does not begin before this.
     not_before: Moment,
-    runs: Arc<AtomicU64>,
-    /// When the first run began.
-    began: Arc<AtomicU64>,
+    runs: Arc<Runs>,
 }
 
-fn schedule(timers: &Handle, producer: u64, n: u64, random: &mut Random) -> Owned {
-    let (runs, began) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let body = {
-        let (runs, began) = (Arc::clone(&runs), Arc::clone(&began));
-        move |run: &Run<'_>| {
-            if runs.fetch_add(1, Ordering::SeqCst) == 0 {
-                began.store(run.started().as_nanos(), Ordering::SeqCst);
-            }
-        }
-    };
-    let delay = Duration::from_micros(random.below(5_000));
-    let not_before = timers.now().saturating_add(delay);
-    let key = format!("{producer}/{n}");
-    let periodic = || timers.every(ms(1)).first_after(delay).times(3);
-    let (one_shot, handle) = match random.below(4) {
-        0 => (true, timers.after(delay).named("job").run(body).unwrap()),
-        1 => (true, timers.after(delay).key(key).run(body).unwrap()),
-        2 => (false, periodic().run(body).unwrap()),
-        _ => (false, periodic().key(key).run_overlapping(body).unwrap()),
-    };
-    Owned { handle, one_shot, cancelled: false, not_before, runs, began }
+/// The state that the threads share.
+#[derive(Clone)]
+struct World {
+    timers: Handle,
+    /// Jobs under common keys.
+    common: Log<Scheduled>,
+    /// The numbers of the jobs that a cancel returned.
+    came_back: Log<u64>,
+    /// How often a common key was in use.
+    in_use: Arc<AtomicU64>,
 }
 
-/// Cancels or moves a job that may be due at this very moment.
-fn disturb(timers: &Handle, job: &mut Owned, random: &mut Random) {
-    match random.below(4) {
-        0 => match job.handle.cancel() {
-            Ok(work) => {
-                assert!(!job.one_shot || work.runs() == 0);
-                job.cancelled = true;
+impl World {
+    fn schedule(&self, key: String, random: &mut Random) -> Result<Scheduled, Reason> {
+        let (timers, runs) = (&self.timers, Arc::new(Runs::default()));
+        let counts = Arc::clone(&runs);
+        let job = move |run: &Run<'_>| counts.count(run);
+        let delay = Duration::from_micros(random.below(5_000));
+        let not_before = timers.now().saturating_add(delay);
+        let periodic = || timers.every(ms(1)).first_after(delay).times(3);
+        let (planned, scheduled) = match random.below(4) {
+            0 => (1, timers.after(delay).named("job").run(job).map_err(Reason::from)),
+            1 => (1, timers.after(delay).key(key).run(job).map_err(Reason::from)),
+            2 => (3, periodic().run(job).map_err(Reason::from)),
+            _ => (3, periodic().key(key).run_overlapping(job).map_err(Reason::from)),
+        };
+        Ok(Scheduled { handle: scheduled?, planned, not_before, runs })
+    }
+
+    /// Cancels or moves a job that may be due at this very moment.
+    fn disturb(&self, job: &mut Scheduled, random: &mut Random) {
+        let (once, number) = (job.planned == 1, job.handle.number());
+        let told = match random.below(4) {
+            0 => job.handle.cancel().map(|work| {
+                assert!(!once || work.runs() == 0);
+                self.came_back.push(number);
+            }),
+            1 => {
+                let delay = Duration::from_micros(random.below(5_000));
+                let not_before = self.timers.now().saturating_add(delay);
+                job.handle.refresh(delay).map(|()| job.not_before = not_before)
             }
-            // The single run of a one-shot job continues, and counts.
-            Err(ChangeError::Running) => job.cancelled |= !job.one_shot,
-            Err(ChangeError::Finished) => {}
-            Err(ChangeError::Cancelled) => assert!(job.cancelled),
+            _ => Ok(()),
+        };
+        match told {
+            // Too late: the last run has begun.
+            Err(ChangeError::Running) => assert!(job.handle.runs() > 0),
+            Err(ChangeError::Stopped) => assert!(self.timers.is_stopped()),
+            Ok(()) | Err(ChangeError::Finished | ChangeError::Cancelled) => {}
             Err(other) => panic!("{other:?}"),
-        },
-        1 => {
-            let delay = Duration::from_micros(random.below(5_000));
-            let not_before = timers.now().saturating_add(delay);
-            match job.handle.refresh(delay) {
-                Ok(()) => job.not_before = not_before,
-                // Too late: the last run has begun.
-                Err(ChangeError::Running) => assert!(job.handle.runs() > 0),
-                Err(ChangeError::Finished) => assert!(!job.cancelled || job.handle.runs() == 3),
-                Err(ChangeError::Cancelled) => assert!(job.cancelled),
-                Err(other) => panic!("{other:?}"),
+        }
+    }
+
+    /// Schedules a one-shot job under a common key. Half of these jobs schedule another under the
+    /// same key when they run: the key is free then, but other threads compete for it.
+    fn schedule_common(&self, key: u64, random: &mut Random) {
+        let (runs, world) = (Arc::new(Runs::default()), self.clone());
+        let plan = self.timers.after(Duration::from_micros(random.below(2_000)));
+        let replaces = random.below(3) == 0;
+        let name = key.to_string();
+        let plan = if replaces { plan.replacing(name) } else { plan.key(name) };
+        let mut again = (random.below(2) == 0).then(|| Random(random.below(1 << 32)));
+        let counts = Arc::clone(&runs);
+        let scheduled = plan.run(move |run| {
+            counts.count(run);
+            again.iter_mut().for_each(|random| world.schedule_common(key, random));
+        });
+        match scheduled.map_err(Reason::from) {
+            Ok(handle) => {
+                let not_before = Moment::ORIGIN;
+                self.common.push(Scheduled { handle, planned: 1, not_before, runs });
             }
-        }
-        _ => {}
-    }
-}
-
-fn produce(timers: &Handle, producer: u64) -> Vec<Owned> {
-    let mut random = Random(producer + 1);
-    let mut jobs: Vec<Owned> = Vec::new();
-    for n in 0..JOBS {
-        // The jobs run in the meantime, also if producers occupy all processors.
-        wait_until(|| timers.len() <= 500);
-        jobs.push(schedule(timers, producer, n, &mut random));
-        for _ in 0..2 {
-            let any = random.below(n + 1) as usize;
-            let recent = jobs.len() - 1 - random.below(jobs.len().min(50) as u64) as usize;
-            disturb(timers, &mut jobs[any], &mut random);
-            disturb(timers, &mut jobs[recent], &mut random);
+            Err(Reason::DuplicateKey) => _ = self.in_use.fetch_add(1, Ordering::SeqCst),
+            Err(reason) => assert_eq!(reason, Reason::Stopped),
         }
     }
-    jobs
+
+    /// Cancels or refreshes the job that has a common key at this moment.
+    fn disturb_common(&self, random: &mut Random) {
+        let key = random.below(KEYS).to_string();
+        let told = if random.below(2) == 0 {
+            self.timers.cancel(&key).map(|job| {
+                assert_eq!((job.runs(), job.handle().key().map(|key| &**key)), (0, Some(&*key)));
+                self.came_back.push(job.handle().number());
+            })
+        } else {
+            self.timers.refresh(&key, Duration::from_micros(random.below(2_000)))
+        };
+        assert!(told != Err(ChangeError::Stopped) || self.timers.is_stopped());
+    }
+
+    /// Continues until the stop refuses a job.
+    fn produce(&self, thread: u64) -> Vec<Scheduled> {
+        let (mut random, mut jobs) = (Random(thread + 1), Vec::new());
+        loop {
+            // The jobs run in the meantime, also if these threads occupy all processors.
+            wait_until(|| self.timers.len() <= 500);
+            match self.schedule(format!("{thread}/{}", jobs.len()), &mut random) {
+                Ok(job) => jobs.push(job),
+                Err(reason) => {
+                    assert_eq!(reason, Reason::Stopped);
+                    return jobs;
+                }
+            }
+            for among in [jobs.len(), jobs.len(), 50, 50] {
+                let back = random.below(among.min(jobs.len()) as u64) as usize;
+                let index = jobs.len() - 1 - back;
+                self.disturb(&mut jobs[index], &mut random);
+            }
+            self.schedule_common(random.below(KEYS), &mut random);
+            self.disturb_common(&mut random);
+        }
+    }
 }
 
-fn check(job: &Owned, given_back: bool) {
-    let (runs, handle) = (job.runs.load(Ordering::SeqCst), &job.handle);
-    assert_eq!(runs, handle.runs(), "{handle:?}");
-    assert!(!(job.cancelled && given_back), "{handle:?}");
-    if job.one_shot {
-        assert_eq!(runs, u64::from(!job.cancelled && !given_back), "{handle:?}");
-    } else if handle.status() == Status::Finished {
-        assert_eq!(runs, 3, "{handle:?}");
-    } else {
-        // Cancelled, or ended by the stop between two runs.
-        assert!(runs <= 3 && (job.cancelled || handle.status() == Status::Stopped), "{handle:?}");
-    }
-    if job.one_shot && runs > 0 {
-        let began = Moment::from_nanos(job.began.load(Ordering::SeqCst));
-        assert!(
-            began >= job.not_before,
-            "{handle:?} began at {began:?}, not to be before {:?}",
-            job.not_before
-        );
-    }
+/// Compares the outcome of a job with what callers were told.
+fn check(job: &Scheduled, cancelled: &HashSet<u64>, given_back: &HashSet<u64>) {
+    let Scheduled { handle, planned, not_before, runs } = job;
+    let (count, once) = (runs.count.load(Ordering::SeqCst), *planned == 1);
+    let [cancelled, given_back] = [cancelled, given_back].map(|all| all.contains(&handle.number()));
+    let as_told = match handle.status() {
+        Status::Finished => count == *planned && !cancelled && !given_back,
+        // By a call or by its successor. A periodic job also during a run.
+        Status::Cancelled => count <= if once { 0 } else { 3 } && !given_back,
+        Status::Stopped => count <= 3 && !cancelled && (!once || count == 0 && given_back),
+        _ => false,
+    };
+    assert!(as_told && count == handle.runs(), "{handle:?}: {count}, {cancelled}, {given_back}");
+    let began = Moment::from_nanos(runs.began.load(Ordering::SeqCst));
+    assert!(!once || count == 0 || began >= *not_before, "{handle:?}: {began:?}, {not_before:?}");
 }
 
-fn each_runs_as_often_as_it_should(service: Service) {
-    let timers = service.handle();
-    let producers: Vec<_> = (0..PRODUCERS)
-        .map(|producer| {
-            let timers = timers.clone();
-            thread::spawn(move || produce(&timers, producer))
-        })
-        .collect();
-    let jobs: Vec<Owned> =
-        producers.into_iter().flat_map(|producer| producer.join().unwrap()).collect();
-    let stopped = service.stop(Stop::Wait);
-    let given_back: HashSet<u64> = stopped.jobs.iter().map(|job| job.handle().number()).collect();
+/// Many threads schedule and disturb jobs, and continue until the stop refuses them. Returns how
+/// often each of four things occurred.
+fn stop_in_the_middle(how: Stop, workers: usize) -> [u64; 4] {
+    let service = Service::builder().workers(workers).start().unwrap();
+    let (timers, in_use) = (service.handle(), Arc::default());
+    let world = World { timers, common: Log::default(), came_back: Log::default(), in_use };
+    let (mut jobs, given_back) = thread::scope(|scope| {
+        let world = &world;
+        let threads: Vec<_> =
+            (0..THREADS).map(|thread| scope.spawn(move || world.produce(thread))).collect();
+        wait_until(|| world.timers.snapshot().counts.scheduled > 6_000);
+        let stopped = service.stop(how).jobs;
+        let given_back = stopped.iter().map(|job| job.handle().number()).collect();
+        let jobs = threads.into_iter().flat_map(|thread| thread.join().unwrap());
+        (jobs.collect::<Vec<_>>(), given_back)
+    });
+    wait_until(|| world.timers.snapshot().in_flight == 0);
+    jobs.extend(world.common.take());
+    let came_back = world.came_back.take();
+    let cancelled: HashSet<u64> = came_back.iter().copied().collect();
+    assert_eq!(cancelled.len(), came_back.len(), "no job is returned twice");
+    jobs.iter().for_each(|job| check(job, &cancelled, &given_back));
 
-    for job in &jobs {
-        check(job, given_back.contains(&job.handle.number()));
-    }
-    let snapshot = timers.snapshot();
+    let snapshot = world.timers.snapshot();
     let counts = snapshot.counts;
-    assert_eq!(
-        (snapshot.jobs, snapshot.keys, snapshot.in_flight, counts.scheduled),
-        (0, 0, 0, PRODUCERS * JOBS)
-    );
+    assert_eq!((snapshot.jobs, snapshot.keys, counts.scheduled), (0, 0, jobs.len() as u64));
     assert_eq!(counts.scheduled, counts.finished + counts.cancelled + counts.stopped);
-    assert_eq!(counts.runs, jobs.iter().map(|job| job.runs.load(Ordering::SeqCst)).sum::<u64>());
-    assert!(
-        counts.cancelled > 1_000 && counts.finished > 1_000 && counts.rescheduled > 1_000,
-        "{counts:?}"
-    );
-}
-
-#[test]
-fn each_job_runs_as_often_as_it_should_on_the_driving_thread() {
-    each_runs_as_often_as_it_should(Service::builder().workers(1).start().unwrap());
+    assert_eq!(counts.runs, jobs.iter().map(|job| job.handle.runs()).sum::<u64>());
+    let in_use = world.in_use.load(Ordering::SeqCst);
+    [counts.finished, counts.cancelled, counts.rescheduled, in_use]
 }
 
 #[test]
 fn each_job_runs_as_often_as_it_should_on_workers() {
-    each_runs_as_often_as_it_should(Service::builder().workers(3).start().unwrap());
-}
-
-/// The outcomes of races between a refresh and a run.
-#[derive(Default)]
-struct Races {
-    won: usize,
-    lost_to_a_run_that_went_on: usize,
-    lost_to_one_that_had_ended: usize,
+    let mut all = [0; 4];
+    for workers in [1, 3] {
+        for how in [Stop::Now, Stop::Wait, Stop::WaitFor(ms(5))] {
+            let its = stop_in_the_middle(how, workers);
+            all.iter_mut().zip(its).for_each(|(all, its)| *all += its);
+        }
+    }
+    assert!(all.iter().all(|count| *count > 1_000), "not all occurred: {all:?}");
 }
 
 /// Refreshes a job at about the time at which it runs, and compares the outcome with the return
-/// value.
-fn race(timers: &Handle, random: &mut Random, races: &mut Races) {
+/// value, which is returned.
+fn race(timers: &Handle, random: &mut Random) -> Result<(), ChangeError> {
     let started = Log::default();
     let log = started.clone();
     let body = move |run: &Run<'_>| {
@@ -185,53 +235,36 @@ fn race(timers: &Handle, random: &mut Random, races: &mut Races) {
     wait_until(|| job.status() == Status::Finished);
     let began = started.take();
     assert_eq!((began.len(), job.runs()), (1, 1), "it runs once, whichever wins");
-    match told {
-        Ok(()) => {
-            races.won += 1;
-            assert!(
-                began[0] >= not_before,
-                "began at {:?}, not to be before {not_before:?}",
-                began[0]
-            );
-        }
-        Err(ChangeError::Running) => races.lost_to_a_run_that_went_on += 1,
-        Err(ChangeError::Finished) => races.lost_to_one_that_had_ended += 1,
-        Err(other) => panic!("{other:?}"),
-    }
+    assert!(told.is_err() || began[0] >= not_before, "at {:?}, not {not_before:?}", began[0]);
+    told
 }
 
 #[test]
 fn of_a_refresh_and_the_run_one_wins_and_the_caller_is_told_which() {
     let service = Service::builder().workers(3).start().unwrap();
-    let refreshers: Vec<_> = (0..PRODUCERS)
-        .map(|seed| {
-            let (timers, mut races, mut random) =
-                (service.handle(), Races::default(), Random(seed + 1));
-            thread::spawn(move || {
-                (0..300).for_each(|_| race(&timers, &mut random, &mut races));
-                races
-            })
-        })
-        .collect();
-    let races: Vec<_> = refreshers.into_iter().map(|refresher| refresher.join().unwrap()).collect();
-    let sum = |of: fn(&Races) -> usize| races.iter().map(of).sum::<usize>();
-    let counts = [
-        sum(|it| it.won),
-        sum(|it| it.lost_to_a_run_that_went_on),
-        sum(|it| it.lost_to_one_that_had_ended),
-    ];
-    assert!(counts.iter().all(|count| *count > 0), "not all three outcomes occurred: {counts:?}");
-    assert_eq!(counts.iter().sum::<usize>(), 300 * PRODUCERS as usize);
+    let timers = service.handle();
+    let mut told = thread::scope(|scope| {
+        let races = |seed| {
+            let (mut random, timers) = (Random(seed), &timers);
+            scope.spawn(move || (0..300).map(|_| race(timers, &mut random)).collect::<Vec<_>>())
+        };
+        let threads: Vec<_> = (1..=THREADS).map(races).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    for outcome in [Ok(()), Err(ChangeError::Running), Err(ChangeError::Finished)] {
+        let count = told.len();
+        told.retain(|its| *its != outcome);
+        assert!(told.len() < count, "{outcome:?} never occurred");
+    }
+    assert!(told.is_empty(), "{told:?}");
 }
 
-/// The state that the producers and the polling thread share. Poll n is at millisecond n.
+/// The state that the polling thread and the others share. Poll n is at millisecond n.
 #[derive(Default)]
 struct Meeting {
-    /// Polls that have begun.
-    polls: AtomicU64,
     /// The number of the poll that runs jobs, or ran them last.
     expiring: AtomicU64,
-    /// How often a producer has scheduled a job while a poll ran others.
+    /// How often a thread has scheduled a job while a poll ran others.
     arrived: AtomicU64,
 }
 
@@ -239,25 +272,18 @@ fn wait_for(number: &AtomicU64, at_least: u64) {
     wait_until(|| number.load(Ordering::SeqCst) >= at_least);
 }
 
-/// When a job was due, and when it ran.
-struct Added {
-    deadline: u64,
-    /// The number of polls that had begun when it had been scheduled: the next one must see it.
-    after: u64,
-    ran: Log<u64>,
-}
-
 /// Schedules jobs for the slot that is expiring and for its neighbours: the first of each fifty
-/// during a poll, the others at any time.
-fn add(timers: &Handle, meeting: &Meeting, seed: u64) -> Vec<Added> {
+/// during a poll, the others at any time. Returns when each is due, the poll in which it was
+/// scheduled at the latest, and when it ran.
+fn add(timers: &Handle, meeting: &Meeting, seed: u64) -> Vec<(u64, u64, Log<u64>)> {
     let (mut random, mut jobs) = (Random(seed), Vec::new());
+    let expiring = || meeting.expiring.load(Ordering::SeqCst);
     for poll in 1..=POLLS {
         wait_for(&meeting.expiring, poll);
         for n in 0..50 {
-            let (ran, deadline) =
-                (Log::default(), meeting.polls.load(Ordering::SeqCst) - 1 + random.below(4));
+            let (ran, deadline) = (Log::default(), expiring() - 1 + random.below(4));
             timers.at(at(deadline)).run(ran.times()).unwrap();
-            jobs.push(Added { deadline, after: meeting.polls.load(Ordering::SeqCst), ran });
+            jobs.push((deadline, expiring() + 1, ran));
             meeting.arrived.fetch_add(u64::from(n == 0), Ordering::SeqCst);
         }
     }
@@ -268,41 +294,35 @@ fn add(timers: &Handle, meeting: &Meeting, seed: u64) -> Vec<Added> {
 /// the wheel late.
 #[test]
 fn jobs_that_are_added_while_their_slot_expires_run_once_and_in_time() {
-    let mut rig = Rig::new();
+    let (mut rig, meeting) = (Rig::new(), Arc::new(Meeting::default()));
     let timers = rig.timers.clone();
-    let meeting = Arc::new(Meeting::default());
-    let producers = (1..=PRODUCERS).map(|seed| {
-        let (timers, meeting) = (rig.timers.clone(), Arc::clone(&meeting));
-        thread::spawn(move || add(&timers, &meeting, seed))
-    });
-    let producers: Vec<_> = producers.collect();
-    let mut poll = |number| {
-        meeting.polls.store(number, Ordering::SeqCst);
-        rig.stall(number)
-    };
-    for number in 1..=POLLS {
-        let met = Arc::clone(&meeting);
-        let in_the_middle = move |_: &Run<'_>| {
-            met.expiring.store(number, Ordering::SeqCst);
-            wait_for(&met.arrived, PRODUCERS * number);
+    let added = thread::scope(|scope| {
+        let add = |seed| {
+            let (timers, meeting) = (&timers, &meeting);
+            scope.spawn(move || add(timers, meeting, seed))
         };
-        timers.at(at(number)).run(in_the_middle).unwrap();
-        poll(number);
-    }
-    let added: Vec<_> =
-        producers.into_iter().flat_map(|producer| producer.join().unwrap()).collect();
+        let threads: Vec<_> = (1..=THREADS).map(add).collect();
+        for number in 1..=POLLS {
+            let met = Arc::clone(&meeting);
+            let in_the_middle = move |_: &Run<'_>| {
+                met.expiring.store(number, Ordering::SeqCst);
+                wait_for(&met.arrived, THREADS * number);
+            };
+            timers.at(at(number)).run(in_the_middle).unwrap();
+            rig.stall(number);
+        }
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
     // The last jobs are due two ticks after the last poll.
-    (1..=2).for_each(|n| _ = poll(POLLS + n));
-
-    assert_eq!(added.len() as u64, PRODUCERS * POLLS * 50);
-    for Added { deadline, after, ran } in added {
-        let ran = ran.take();
-        let in_time = deadline..=deadline.max(after + 1);
+    (1..=2).for_each(|n| _ = rig.stall(POLLS + n));
+    assert_eq!(added.len() as u64, THREADS * POLLS * 50);
+    for (deadline, scheduled, ran) in added {
+        let (ran, in_time) = (ran.take(), deadline..=deadline.max(scheduled + 1));
         assert!(
             ran.len() == 1 && in_time.contains(&ran[0]),
             "due at {deadline}, known to poll {}: {ran:?}",
-            after + 1
+            scheduled + 1
         );
     }
-    assert!(rig.timers.is_empty());
+    assert!(timers.is_empty());
 }

@@ -6,12 +6,11 @@ use crossbeam_channel::{bounded, unbounded};
 use std::env;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wheelhouse_service::{
-    BuildError, Builder, ChangeError, DueRun, Event, EventKind, Group, ManualClock, Reason, Run,
-    Scheduler, Service, Status, Stop, Stopped,
+    BuildError, Builder, ChangeError, DueRun, Event, EventKind, Reason, Run, Scheduler, Service,
+    Status, Stop,
 };
 
 /// Services of one thread, of two, and with an executor.
@@ -22,63 +21,6 @@ fn all_kinds() -> [(&'static str, Builder); 3] {
         ("two threads", Service::builder().workers(2)),
         ("executor", Service::builder().executor(spawn)),
     ]
-}
-
-#[test]
-fn jobs_run_by_themselves_and_never_early() {
-    for (kind, builder) in all_kinds() {
-        let service = builder.start().unwrap();
-        let timers = service.handle();
-        let (sender, ran) = unbounded();
-        for n in 0..100 {
-            let (sender, asked, delay) =
-                (sender.clone(), Instant::now(), Duration::from_micros(n * 317 % 20_000));
-            let job = move |run: &Run<'_>| {
-                sender.send((asked.elapsed() >= delay, run.started() >= run.deadline())).unwrap()
-            };
-            timers.after(delay).run(job).unwrap();
-        }
-        for _ in 0..100 {
-            assert_eq!(arrives(&ran), (true, true), "{kind}");
-        }
-        let stopped = service.stop(Stop::Wait);
-        assert_eq!(
-            (stopped.jobs.len(), stopped.running, timers.snapshot().counts.finished),
-            (0, 0, 100),
-            "{kind}"
-        );
-    }
-}
-
-#[test]
-fn a_thread_that_sleeps_wakes_up_for_what_is_due_earlier() {
-    let service = Service::start().unwrap();
-    let timers = service.handle();
-    let (sender, ran) = unbounded();
-    let far = timers.after(HOUR).send(&sender, "far").unwrap();
-    wait_until(|| timers.snapshot().counts.polls >= 1);
-    timers.after(ms(1)).send(&sender, "near").unwrap();
-    assert_eq!(arrives(&ran), "near");
-    far.refresh(ms(1)).unwrap();
-    assert_eq!(arrives(&ran), "far");
-}
-
-#[test]
-fn the_thread_follows_a_clock_that_is_set_by_hand() {
-    let clock = ManualClock::new();
-    let service = Service::builder().clock(clock.clone()).start().unwrap();
-    let timers = service.handle();
-    let (sender, ran) = unbounded();
-    timers.every(HOUR).times(3).send(&sender, ()).unwrap();
-    for n in 1..=3 {
-        clock.advance(HOUR - ms(1));
-        // Nothing is due yet. A run that begins too early would be found below.
-        assert_eq!(timers.snapshot().counts.runs, n - 1);
-        clock.advance(ms(1));
-        arrives(&ran);
-    }
-    wait_until(|| timers.is_empty());
-    assert_eq!((timers.snapshot().lateness.max, ran.len()), (ms(0), 0));
 }
 
 #[test]
@@ -94,73 +36,6 @@ fn a_service_with_nothing_to_do_does_nothing() {
     });
     thread::sleep(ms(200));
     assert_eq!(timers.snapshot().counts.polls, polls, "no tick, no wake-up");
-}
-
-#[test]
-fn stopping_waits_for_runs_that_have_begun() {
-    for (kind, builder) in
-        [("one thread", Service::builder().workers(1)), ("two", Service::builder().workers(2))]
-    {
-        let service = builder.start().unwrap();
-        let timers = service.handle();
-        let held = BlockedJob::start(&timers);
-        timers.every(HOUR).named("far").run(|_| ()).unwrap();
-        let stopping = thread::spawn(move || service.stop(Stop::Wait));
-        wait_until(|| timers.is_stopped());
-        let rejected = timers.after(ms(0)).run(|_| ()).unwrap_err();
-        assert_eq!((rejected.reason, stopping.is_finished()), (Reason::Stopped, false), "{kind}");
-        held.release();
-        let Stopped { jobs, running, .. } = returns(move || stopping.join().unwrap());
-        let names: Vec<_> = jobs.iter().map(|job| job.handle().name()).collect();
-        assert_eq!((names, running), (vec![Some("far")], 0), "{kind}");
-        assert_eq!(
-            (timers.snapshot().counts.finished, timers.snapshot().in_flight),
-            (1, 0),
-            "{kind}"
-        );
-    }
-}
-
-#[test]
-fn what_is_due_and_has_not_begun_is_given_back() {
-    for (how, running) in [(Stop::Wait, 0), (Stop::Now, 1), (Stop::WaitFor(ms(20)), 1)] {
-        let service = Service::builder().workers(1).start().unwrap();
-        let timers = service.handle();
-        let held = BlockedJob::start(&timers);
-        let waiting = timers.after(ms(0)).named("waiting").run(|_| ()).unwrap();
-        let releasing = timers.clone();
-        let helper = thread::spawn(move || {
-            wait_until(|| releasing.is_stopped());
-            if running == 0 {
-                held.release();
-            }
-            held
-        });
-        let stopped = returns(move || service.stop(how));
-        assert_eq!((stopped.jobs.len(), stopped.running), (1, running), "{how:?}");
-        drop(helper.join().unwrap());
-        wait_until(|| timers.snapshot().in_flight == 0);
-        assert_eq!((waiting.status(), waiting.runs()), (Status::Stopped, 0), "{how:?}");
-        assert_eq!(timers.snapshot().counts.runs, 1, "{how:?}");
-    }
-}
-
-#[test]
-fn a_run_that_waits_for_its_group_and_is_moved_while_the_service_stops_is_given_back() {
-    let service = Service::builder().workers(2).start().unwrap();
-    let (timers, group) = (service.handle(), Group::new(1));
-    let (held, job) = BlockedJob::job();
-    timers.after(ms(0)).group(&group).run(job).unwrap();
-    arrives(&held.begun);
-    let waiting = timers.after(ms(0)).group(&group).named("job").run(|_| ()).unwrap();
-    wait_until(|| timers.snapshot().in_flight == 2);
-    let stopping = thread::spawn(move || service.stop(Stop::Wait));
-    wait_until(|| timers.is_stopped());
-    let moved = waiting.refresh(HOUR);
-    held.release();
-    let stopped = returns(move || stopping.join().unwrap());
-    assert_eq!((moved, stopped.jobs.len(), waiting.runs()), (Ok(()), 1, 0));
-    assert_eq!((waiting.status(), timers.len()), (Status::Stopped, 0));
 }
 
 /// Each of them is stuck until the test ends, and the next thread has taken the lead.
@@ -201,50 +76,24 @@ fn a_job_that_blocks_is_told_of_while_it_runs() {
 }
 
 #[test]
-fn a_job_that_blocks_gives_the_lead_away_first() {
-    let service = Service::builder().workers(2).start().unwrap();
-    let timers = service.handle();
-    for _ in 0..100 {
-        let (held, job) = BlockedJob::job();
-        timers.after(ms(0)).blocking().run(job).unwrap();
-        arrives(&held.begun);
-        let (sender, ran) = unbounded();
-        timers.after(ms(0)).run(move |_| sender.send(()).unwrap()).unwrap();
-        arrives(&ran);
-        held.release();
-    }
-    assert!(service.stop(Stop::Wait).jobs.is_empty());
-}
-
-#[test]
 fn dropping_waits_for_the_threads() {
-    for (kind, builder) in
-        [("one thread", Service::builder().workers(1)), ("two", Service::builder().workers(2))]
-    {
-        let service = builder.start().unwrap();
-        let (done, witness) = (Arc::new(AtomicBool::new(false)), Arc::new(()));
-        let (held, job) = BlockedJob::job();
-        let (end, held_by_job) = (done.clone(), witness.clone());
+    for workers in [1, 2] {
+        let service = Service::builder().workers(workers).start().unwrap();
+        let (timers, log) = (service.handle(), Log::default());
+        let ((held, job), ends) = (BlockedJob::job(), log.clone());
         let body = move |run: &Run<'_>| {
             job(run);
-            let _held = &held_by_job;
-            end.store(true, Ordering::SeqCst);
+            ends.push(());
         };
-        let timers = service.handle();
         timers.every(ms(1)).run(body).unwrap();
         arrives(&held.begun);
-        let helper = thread::spawn(move || {
-            wait_until(|| timers.is_stopped());
-            drop(held);
-        });
-        returns(move || drop(service));
-        assert!(done.load(Ordering::SeqCst), "{kind}: the run has ended");
-        assert_eq!(
-            Arc::strong_count(&witness),
-            1,
-            "{kind}: the job was dropped, so its thread no longer has it"
-        );
-        helper.join().unwrap();
+        let dropping = thread::spawn(move || drop(service));
+        wait_until(|| timers.is_stopped());
+        assert!(!dropping.is_finished(), "the run has not ended");
+        drop(held);
+        returns(move || dropping.join().unwrap());
+        assert_eq!(log.len(), 1, "{workers}");
+        assert!(log.is_alone(), "{workers}: the job was dropped, so its thread no longer has it");
     }
 }
 
@@ -335,8 +184,15 @@ fn a_slow_job_delays_no_other_by_default() {
         let timers = service.handle();
         let held = BlockedJob::start(&timers);
         let (sender, ran) = unbounded();
+        timers.every(ms(1)).times(20).send(&sender, ()).unwrap();
+        let (awake, inner) = (sender.clone(), timers.clone());
+        let sleeps = move |_: &Run<'_>| async move {
+            inner.sleep(ms(1)).await.unwrap();
+            awake.send(()).unwrap();
+        };
+        drop(timers.after(ms(1)).run_async(sleeps).unwrap());
         timers.every(ms(1)).times(20).run(move |_| sender.send(()).unwrap()).unwrap();
-        (0..20).for_each(|_| arrives(&ran));
+        (0..41).for_each(|_| arrives(&ran));
         wait_until(|| timers.snapshot().running == 1);
         held.release();
         assert!(service.stop(Stop::Wait).jobs.is_empty());

@@ -51,6 +51,11 @@ pub fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
+/// Awaits a future on this thread, without timers of tokio.
+pub fn await_here<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
 /// A rule: each second of the wall clock.
 pub fn each_second(after: SystemTime) -> Option<SystemTime> {
     let whole = after.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
@@ -131,6 +136,11 @@ impl<T> Log<T> {
         self.0.lock().unwrap().len()
     }
 
+    /// Returns `true` if no job has it.
+    pub fn is_alone(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
     /// Returns what was written since the last call.
     pub fn take(&self) -> Vec<T> {
         std::mem::take(&mut *self.0.lock().unwrap())
@@ -142,14 +152,6 @@ impl Log<u64> {
     pub fn times(&self) -> impl Fn(&Run<'_>) + Send + Sync + use<> {
         let log = Self(Arc::clone(&self.0));
         move |run| log.push(run.started().as_nanos() / 1_000_000)
-    }
-}
-
-impl Log<(u64, u64)> {
-    /// A job that logs when it begins, and the number of the run.
-    pub fn numbered(&self) -> impl Fn(&Run<'_>) + Send + Sync + use<> {
-        let log = Self(Arc::clone(&self.0));
-        move |run| log.push((run.started().as_nanos() / 1_000_000, run.number()))
     }
 }
 
@@ -208,15 +210,17 @@ impl Rig {
 
     /// With an executor that keeps the runs, so that a test decides when each begins.
     pub fn with_held_runs() -> (Self, KeptRuns) {
-        Self::with_held_runs_and(|builder| builder)
+        let (rig, held, _) = Self::with_held_runs_and_events();
+        (rig, held)
     }
 
-    pub fn with_held_runs_and(configure: impl FnOnce(Builder) -> Builder) -> (Self, KeptRuns) {
+    pub fn with_held_runs_and_events() -> (Self, KeptRuns, Log<Event>) {
         let held = KeptRuns::default();
         let keep = held.clone();
-        let rig =
-            Self::with(|builder| configure(builder.executor(move |run: DueRun| keep.0.push(run))));
-        (rig, held)
+        let executor = move |run: DueRun| keep.0.push(run);
+        let (rig, events) =
+            Self::with_events_and(|builder| builder.slow_after(ms(100)).executor(executor));
+        (rig, held, events)
     }
 
     /// With a log of events.
