@@ -150,11 +150,11 @@
 //!
 //! # Recipes
 //!
-//! The code is in the folder `examples/recipes`. It follows one rule: **a deadline covers what is awaited
-//! under it, and nothing else.** `tokio::select!` polls no branch while the handler of another
-//! runs, so an `await` in a handler is outside of the deadline. Each `await` that depends on a peer
-//! belongs inside the raced future, inside [`timeout`](Handle::timeout), or in an async job with a
-//! [`limit`](OneShot::limit).
+//! The code is in the folder `examples/recipes`. It follows one rule: **a deadline covers what is
+//! awaited under it, and nothing else.** `tokio::select!` polls no branch while the handler of
+//! another runs, so an `await` in a handler is outside of the deadline. Each `await` that depends
+//! on a peer belongs inside the raced future, inside [`timeout`](Handle::timeout), or in an async
+//! job with a [`limit`](OneShot::limit).
 //!
 //! **Idle connections.** Each connection has one [`Sleep`](future::Sleep). Each read or write that
 //! completes postpones it, which only writes the deadline. If the task cannot watch a deadline
