@@ -8,6 +8,7 @@ use wheelhouse_harness::model::{FLOOR, Run, Throughput};
 use wheelhouse_harness::store;
 use wheelhouse_machine::provenance;
 use wheelhouse_present::stats::{median, paired_ratio, relative_deviation};
+use wheelhouse_present::table::distinct;
 use wheelhouse_present::{files, units};
 
 /// The workload in which each operation has a column, and the articles' names of the operations.
@@ -99,12 +100,8 @@ fn columns() -> impl Iterator<Item = ((&'static str, &'static str), &'static str
 }
 
 fn table(run: &Run, n: u64) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for row in run.throughput.iter().filter(|row| row.n == n && row.backend != FLOOR) {
-        if !names.contains(&row.backend.as_str()) {
-            names.push(&row.backend);
-        }
-    }
+    let rows = run.throughput.iter().filter(|row| row.n == n && row.backend != FLOOR);
+    let names = distinct(rows.map(|row| row.backend.as_str()));
     let headings: Vec<&str> = columns().map(|(_, heading)| heading).collect();
     let mut table = format!("| {} timers | {} |\n", units::count(n), headings.join(" | "));
     table += &format!("| :--- |{}\n", " ---: |".repeat(headings.len()));

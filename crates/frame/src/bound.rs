@@ -176,87 +176,49 @@ fn one_line(name: &str) -> String {
 mod tests {
     use super::*;
     use crate::figure::Figure;
-    use crate::run::{Plan, Row, play_all};
-    use crate::testing::{TestExperiment, contenders};
+    use crate::testing::{TestExperiment, run};
 
-    /// A run with these figures, in the order of the plays.
-    fn run(
+    /// The bounds of a run with these figures: the bound, the figure, and the verdict.
+    fn judged(
         experiment: TestExperiment,
         load: u32,
-        plays: &[(&'static str, &[Figure])],
-    ) -> Run<TestExperiment> {
-        let experiments = Vec::new();
-        let plan =
-            Plan { contenders: contenders(), experiments, on_all: true, load, rounds: 1, seed: 1 };
-        let mut run = play_all(&plan).unwrap();
-        let row = |(contender, figures): &(&'static str, &[Figure])| Row {
-            experiment,
-            contender,
-            round: 1,
-            played: Ok(figures.to_vec()),
-        };
-        run.rows = plays.iter().map(row).collect();
-        run
-    }
-
-    fn shown_rows(run: &Run<TestExperiment>) -> Vec<String> {
-        let Some(table) = table(run) else { return Vec::new() };
-        let line = |row: &Vec<Cell>| row[3..].iter().map(|it| it.shown.clone()).collect::<Vec<_>>();
-        table.rows.iter().map(|row| line(row).join("; ")).collect()
+        plays: &[(&'static str, Figure)],
+    ) -> Vec<String> {
+        let plays = plays.iter().map(|(contender, figure)| (*contender, Ok(vec![*figure])));
+        let run = run(experiment, load, plays);
+        let rows = table(&run).map_or(Vec::new(), |table| table.rows);
+        let is_missed = |row: &Vec<Cell>| row[5].shown == "MISSED";
+        assert_eq!(missed(&run).len(), rows.iter().filter(|row| is_missed(row)).count());
+        let shown = |row: Vec<Cell>| row[3..].iter().map(Cell::line).collect::<Vec<_>>().join("; ");
+        rows.into_iter().map(shown).collect()
     }
 
     #[test]
     fn a_bound_is_a_figure_or_relative_to_another_row() {
-        let figures = |rate, bytes| {
-            [Figure::rate("pairs/s", rate, 1e9), Figure::bytes("bytes/job", bytes, 1)]
-        };
-        let plays = [("ours", figures(3, 80)), ("other", figures(2, 97))];
-        let plays = plays.each_ref().map(|(name, figures)| (*name, figures.as_slice()));
-        let both = run(TestExperiment::PairsNear, 10, &plays);
-        assert_eq!(
-            shown_rows(&both),
-            ["at least 1.4 × other; 1.50 ×; reached", "at most 90.0; 80.0; reached"]
-        );
-        assert_eq!(missed(&both), Vec::<String>::new());
-        let alone = run(TestExperiment::PairsNear, 10, &plays[..1]);
-        assert_eq!(shown_rows(&alone).len(), 1, "a bound whose other row is missing is not judged");
-        let plays = [("ours", figures(5, 100)), ("other", figures(5, 97))];
-        let plays = plays.each_ref().map(|(name, figures)| (*name, figures.as_slice()));
-        assert_eq!(
-            missed(&run(TestExperiment::PairsNear, 10, &plays)),
-            [
-                "MISSED: pairs-near, pairs/s of ours: at least 1.4 × other; 1.00 ×",
-                "MISSED: pairs-near, bytes/job of ours: at most 90.0; 100"
-            ]
-        );
-    }
-
-    #[test]
-    fn a_tail_is_judged_by_its_difference_to_that_of_another_row() {
-        let of = |ours| {
-            let [ours, other] = [ours, 5e5].map(|nanos| [Figure::time("p99", nanos)]);
-            shown_rows(&run(TestExperiment::PairsFar, 10, &[("ours", &ours), ("other", &other)]))
-        };
-        let beyond = "at most 1.00 ms above other; ";
-        assert_eq!(of(1.5e6), [format!("{beyond}1.50 ms vs. 500 µs; reached")]);
-        assert_eq!(of(1.6e6), [format!("{beyond}1.60 ms vs. 500 µs; MISSED")]);
-    }
-
-    #[test]
-    fn a_cost_is_judged_by_its_ratio_to_that_of_another_row() {
-        let of = |ours| {
-            let figures = [ours, 1e3].map(|nanos| [Figure::time("CPU/job", nanos)]);
-            let plays = [("ours", figures[0].as_slice()), ("other", figures[1].as_slice())];
-            shown_rows(&run(TestExperiment::PairsFar, 10, &plays))
-        };
-        assert_eq!(of(1_200.0), ["at most 1.2 × other; 1.20 µs vs. 1.00 µs; reached"]);
-        assert_eq!(of(1_210.0), ["at most 1.2 × other; 1.21 µs vs. 1.00 µs; MISSED"]);
-    }
-
-    #[test]
-    fn no_bound_is_judged_at_a_smaller_load() {
-        let short = run(TestExperiment::Burst, 9, &[("ours", &[Figure::count("jobs", 1)])]);
-        assert_eq!(shown_rows(&short), ["at least 3.00; 1.00; needs --jobs 10"]);
-        assert_eq!(missed(&short), Vec::<String>::new());
+        use TestExperiment::{Burst, PairsFar, PairsNear};
+        let pairs = |rate| Figure::rate("pairs/s", rate, 1e9);
+        let both = |ours, other| [("ours", ours), ("other", other)];
+        for (rate, expected) in [(3, "1.50 ×; reached"), (2, "1.00 ×; MISSED")] {
+            let expected = format!("at least 1.4 × other; {expected}");
+            assert_eq!(judged(PairsNear, 10, &both(pairs(rate), pairs(2))), [expected]);
+        }
+        assert_eq!(judged(PairsNear, 10, &both(pairs(3), pairs(2))[..1]), [""; 0]);
+        for (bytes, expected) in [(80, "80.0; reached"), (100, "100; MISSED")] {
+            let expected = format!("at most 90.0; {expected}");
+            let figure = Figure::bytes("bytes/job", bytes, 1);
+            assert_eq!(judged(PairsNear, 10, &[("ours", figure)]), [expected]);
+        }
+        for (name, figures, bound) in [
+            ("p99", [1.5e6, 1.6e6, 5e5], "at most 1.00 ms above other"),
+            ("CPU/job", [1_200.0, 1_210.0, 1e3], "at most 1.2 × other"),
+        ] {
+            let [good, bad, other] = figures.map(|nanos| Figure::time(name, nanos));
+            for (ours, verdict) in [(good, "reached"), (bad, "MISSED")] {
+                let line = judged(PairsFar, 10, &both(ours, other)).concat();
+                assert!(line.starts_with(bound) && line.ends_with(verdict), "{line}");
+            }
+        }
+        let short = judged(Burst, 9, &[("ours", Figure::count("jobs", 1))]);
+        assert_eq!(short, ["at least 3.00; 1.00; needs --jobs 10"], "at a smaller load");
     }
 }

@@ -92,9 +92,7 @@ pub fn select_contenders<E: Experiment>(
     names: &[String],
 ) -> Result<Vec<Box<dyn Contender<E>>>> {
     let known: Vec<_> = all.iter().map(|it| it.name()).collect();
-    if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        bail!(unknown::error("backend", name, &known));
-    }
+    unknown::check("backend", names, &known)?;
     let is_named = |name: &str| names.is_empty() || names.iter().any(|named| named == name);
     Ok(all.into_iter().filter(|it| is_named(it.name())).collect())
 }

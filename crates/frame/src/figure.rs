@@ -30,7 +30,7 @@ impl Unit {
         }
     }
 
-    /// The end of the key in JSON and CSV.
+    /// The end of the key in JSON.
     fn suffix(self) -> &'static str {
         match self {
             Self::Time => "_ns",
@@ -89,7 +89,7 @@ impl Figure {
         Self::new(name, Unit::Bytes, bytes as f64 / each.max(1) as f64)
     }
 
-    /// The key in JSON and CSV.
+    /// The key in JSON.
     pub fn key(&self) -> String {
         self.name.replace([' ', '/', '.', '\n'], "_") + self.unit.suffix()
     }

@@ -1,6 +1,6 @@
 //! Folders of results. Each run gets a new one.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,30 +13,22 @@ use wheelhouse_machine::provenance::Provenance;
 ///
 /// If the folder cannot be made.
 pub fn create(parent: &Path, provenance: &Provenance) -> Result<PathBuf> {
-    fs::create_dir_all(parent).with_context(|| {
-        format!("cannot make the folder {}; name a writable one with --out", parent.display())
-    })?;
+    let cannot = |dir: &Path| {
+        format!("cannot make the folder {}; name a writable one with --out", dir.display())
+    };
+    fs::create_dir_all(parent).with_context(|| cannot(parent))?;
     let name = folder_name(provenance);
-    for attempt in 1..=9999 {
-        let suffix = if attempt == 1 { String::new() } else { format!("-{attempt}") };
-        let dir = parent.join(format!("{name}{suffix}"));
-        // `create_dir` fails if the folder exists, so two runs that start at once get two folders.
-        match fs::create_dir(&dir) {
-            Ok(()) => return Ok(dir),
-            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
-            Err(e) => {
-                let message = format!(
-                    "cannot make the folder {}; name a writable one with --out",
-                    dir.display()
-                );
-                return Err(anyhow::Error::new(e).context(message));
-            }
+    let mut dir = parent.join(&name);
+    let mut copies = 1_u64;
+    // `create_dir` fails if the folder exists, so two runs that start at once get two folders.
+    while let Err(error) = fs::create_dir(&dir) {
+        if error.kind() != ErrorKind::AlreadyExists {
+            return Err(error).with_context(|| cannot(&dir));
         }
+        copies += 1;
+        dir = parent.join(format!("{name}-{copies}"));
     }
-    bail!(
-        "{} holds 9999 folders {name}-..; remove some, or name another with --out",
-        parent.display()
-    )
+    Ok(dir)
 }
 
 fn folder_name(provenance: &Provenance) -> String {

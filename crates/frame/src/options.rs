@@ -131,7 +131,7 @@ impl ExperimentOptions {
         // If the disk is full, the figures are still printed.
         let saved = dir.map(|dir| report::write(&run, &dir)).transpose();
         print_problems(&run);
-        print(report::render(&run, self.common.format)?)?;
+        print(report::render(&run, self.common.format))?;
         if let Some(page) = saved? {
             say(format_args!("report: {}", page.display()));
         }
@@ -225,11 +225,5 @@ mod tests {
         let file = std::env::current_exe().unwrap();
         let error = options.play(&plan, &file, false).unwrap_err().to_string();
         assert!(error.contains("name a writable one with --out"), "{error}");
-    }
-
-    #[test]
-    fn the_help_text_lists_experiments_and_backends() {
-        let names = names_for_help::<TestExperiment>(&["ours", "other"]);
-        assert_eq!(names, "Experiments: pairs-near, pairs-far, burst\n\nBackends: ours, other");
     }
 }

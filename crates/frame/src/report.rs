@@ -4,7 +4,7 @@ use crate::bound;
 use crate::experiment::Experiment;
 use crate::figure::Sample;
 use crate::run::{Row, Run};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use wheelhouse_machine::provenance;
@@ -23,19 +23,14 @@ pub const SUMMARY: &str = "summary.md";
 pub const ROWS: &str = "rows.json";
 
 /// The run in one of the formats: all tables for people, all plays for programs.
-///
-/// # Errors
-///
-/// If it cannot be written in that format.
-pub fn render<E: Experiment>(run: &Run<E>, format: Format) -> Result<String> {
+pub fn render<E: Experiment>(run: &Run<E>, format: Format) -> String {
     match format {
         Format::Table => {
             let last = [E::at_a_glance(run), bound::table(run)];
             let tables = tables(run).into_iter().chain(last.into_iter().flatten());
-            Ok(tables.map(|table| table.terminal() + "\n").collect())
+            tables.map(|table| table.terminal() + "\n").collect()
         }
         Format::Json => rows(run),
-        Format::Csv => plays(run).render(Format::Csv),
     }
 }
 
@@ -46,7 +41,7 @@ pub fn render<E: Experiment>(run: &Run<E>, format: Format) -> Result<String> {
 ///
 /// If a file cannot be written.
 pub fn write<E: Experiment>(run: &Run<E>, dir: &Path) -> Result<PathBuf> {
-    write_whole(&dir.join(ROWS), rows(run)?.as_bytes())?;
+    write_whole(&dir.join(ROWS), rows(run).as_bytes())?;
     let page = dir.join(REPORT);
     write_whole(&page, markdown::render(&document(run)).as_bytes())?;
     if let Some(summary) = summary(run) {
@@ -64,7 +59,7 @@ fn summary<E: Experiment>(run: &Run<E>) -> Option<String> {
 }
 
 /// All plays with their figures and the provenance, as JSON.
-fn rows<E: Experiment>(run: &Run<E>) -> Result<String> {
+fn rows<E: Experiment>(run: &Run<E>) -> String {
     let row = |row: &Row<E>| {
         let mut object = json!({
             "experiment": row.experiment.name(),
@@ -78,34 +73,12 @@ fn rows<E: Experiment>(run: &Run<E>) -> Result<String> {
         }
         object
     };
-    let provenance =
-        serde_json::to_value(&run.provenance).context("cannot write the provenance as JSON")?;
     let all = json!({
-        "provenance": provenance,
+        "provenance": run.provenance,
         "interrupted": run.interrupted,
         "rows": run.rows.iter().map(row).collect::<Vec<_>>(),
     });
-    Ok(serde_json::to_string_pretty(&all).context("cannot write the rows as JSON")? + "\n")
-}
-
-/// All figures of all plays, one per line.
-fn plays<E: Experiment>(run: &Run<E>) -> Table {
-    let columns = ["experiment", "backend", "round", "figure", "value"].map(Column::left);
-    let mut table = Table::new("", columns.to_vec());
-    for row in &run.rows {
-        let of = |figure, value| {
-            let (experiment, contender) = (row.experiment.name(), row.contender);
-            let names = [experiment, contender].map(Cell::text);
-            names.into_iter().chain([Cell::count(row.round as u64), figure, value]).collect()
-        };
-        match &row.played {
-            Err(wrong) => table.rows.push(of(Cell::wrong(), Cell::text(wrong))),
-            Ok(figures) => table.rows.extend(figures.iter().map(|figure| {
-                of(Cell::text(figure.key()), Cell::figure(figure.value, figure.value.to_string()))
-            })),
-        }
-    }
-    table
+    format!("{all:#}\n")
 }
 
 /// The report.
@@ -180,39 +153,23 @@ fn table<E: Experiment>(run: &Run<E>, experiment: E) -> Table {
 mod tests {
     use super::*;
     use crate::figure::{Figure, Played};
-    use crate::run::{Plan, play_all};
-    use crate::testing::{TestExperiment, contenders};
+    use crate::testing::{TestExperiment, run};
 
-    fn run(plays: Vec<(&'static str, Played)>) -> Run<TestExperiment> {
-        let (experiments, load) = (Vec::new(), 10);
-        let plan =
-            Plan { contenders: contenders(), experiments, on_all: true, load, rounds: 1, seed: 1 };
-        let mut run = play_all(&plan).unwrap();
-        let row = |(at, (contender, played))| Row {
-            experiment: TestExperiment::PairsNear,
-            contender,
-            round: at / 2 + 1,
-            played,
-        };
-        run.rows.extend(plays.into_iter().enumerate().map(row));
-        run
+    fn figures(rate: f64, longest: f64) -> Played {
+        Ok(vec![Figure::rate("pairs/s", 1, 1e9 / rate), Figure::time("max", longest).worst()])
     }
 
     /// The tables, without line breaks.
     fn shown(run: &Run<TestExperiment>) -> String {
-        let text = render(run, Format::Table).unwrap();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-
-    fn figures(rate: f64, longest: f64) -> Played {
-        Ok(vec![Figure::rate("pairs/s", 1, 1e9 / rate), Figure::time("max", longest).worst()])
+        render(run, Format::Table).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn a_table_shows_medians_and_whether_bounds_are_reached() {
         let plays =
             [("ours", 3e6, 1e6), ("other", 1e6, 1e6), ("ours", 1e6, 2e8), ("other", 2e6, 1e6)];
-        let run = run(plays.map(|(name, rate, longest)| (name, figures(rate, longest))).to_vec());
+        let plays = plays.map(|(name, rate, longest)| (name, figures(rate, longest)));
+        let run = run(TestExperiment::PairsNear, 10, plays);
         let text = shown(&run);
         for part in ["2,000,000", "± 50 %", "200 ms", "max: the worst of all", "1.33 ×", "MISSED"]
         {
@@ -225,20 +182,15 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_answer_has_no_figures_in_any_format() {
+    fn a_wrong_answer_has_no_figures() {
         let wrong = Err("1 did not run".to_owned());
-        let run = run(vec![("ours", figures(3e6, 5e2)), ("other", wrong)]);
+        let plays = [("ours", figures(3e6, 5e2)), ("other", wrong)];
+        let run = run(TestExperiment::PairsNear, 10, plays);
         let text = shown(&run);
-        assert!(
-            text.contains("WRONG: other: 1 did not run") && text.contains("3,000,000"),
-            "{text}"
-        );
-        let json: Value = serde_json::from_str(&render(&run, Format::Json).unwrap()).unwrap();
+        assert!(text.contains("WRONG: other: 1 did not run"), "{text}");
+        assert!(text.contains("3,000,000"), "{text}");
+        let json: Value = serde_json::from_str(&render(&run, Format::Json)).unwrap();
         assert_eq!(json["rows"][1]["wrong"], "1 did not run");
         assert_eq!(json["rows"][0]["pairs_s_per_s"], 3e6);
-        let csv = render(&run, Format::Csv).unwrap();
-        let lines: Vec<&str> = csv.lines().collect();
-        assert_eq!(lines.len(), 4, "{csv}");
-        assert!(lines[1].starts_with("pairs-near,ours,1,pairs_s_per_s,"), "{csv}");
     }
 }

@@ -7,12 +7,10 @@
 use crate::experiment::{Contender, Experiment};
 use crate::figure::{Played, Sample};
 use anyhow::{Context, Result};
-use std::io::IsTerminal;
 use std::time::Duration;
 use wheelhouse_machine::allocator;
 use wheelhouse_machine::interrupt::{self, INTERRUPTED};
 use wheelhouse_machine::provenance::{self, Provenance};
-use wheelhouse_present::console::say;
 use wheelhouse_present::progress::Progress;
 
 /// The plan of a run.
@@ -99,14 +97,6 @@ impl<E: Experiment> Plan<E> {
         let plays = |it: &&dyn Contender<E>| self.on_all || it.plays().contains(&experiment);
         self.contenders.iter().map(|it| &**it).filter(plays).collect()
     }
-
-    /// A line for a log that names the experiment that begins now.
-    fn progress_line(&self, round: usize, experiment: E) -> String {
-        let contenders = self.contenders_of(experiment).len();
-        let about = experiment.expected(&self.load).as_secs_f64() * contenders as f64;
-        let (rounds, name) = (self.rounds, experiment.name());
-        format!("round {round} of {rounds}: {name} on {contenders}, about {about:.1} s")
-    }
 }
 
 /// Plays everything, or until Ctrl-C.
@@ -133,11 +123,6 @@ pub fn play_all<E: Experiment>(plan: &Plan<E>) -> Result<Run<E>> {
     let mut progress = Progress::new(round * plan.rounds as u32);
     for round in 1..=plan.rounds {
         for &experiment in &plan.experiments {
-            // Without a terminal there is no progress bar, and a program that prints nothing for
-            // minutes looks as if it hangs.
-            if !std::io::stderr().is_terminal() {
-                say(plan.progress_line(round, experiment));
-            }
             for contender in rotated(&plan.contenders_of(experiment), round - 1) {
                 if interrupt::requested() {
                     run.interrupted = true;
@@ -165,7 +150,7 @@ fn rotated<T>(all: &[T], by: usize) -> impl Iterator<Item = &T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{TestExperiment, contenders};
+    use crate::testing::{TestExperiment, plan};
 
     #[test]
     fn rotation_starts_with_each_item_in_turn() {
@@ -174,14 +159,9 @@ mod tests {
         assert_eq!(rotated::<u8>(&[], 5).count(), 0);
     }
 
-    fn plan(on_all: bool) -> Plan<TestExperiment> {
-        let experiments = TestExperiment::ALL.to_vec();
-        Plan { contenders: contenders(), experiments, on_all, load: 10, rounds: 3, seed: 1 }
-    }
-
     #[test]
     fn each_round_plays_each_experiment_on_its_default_contenders() {
-        let run = play_all(&plan(false)).unwrap();
+        let run = play_all(&plan(TestExperiment::ALL, 10, false)).unwrap();
         let plays_of = |experiment| {
             let rows = run.rows.iter().filter(|row| row.experiment == experiment);
             rows.map(|row| (row.round, row.contender)).collect::<Vec<_>>()
@@ -191,18 +171,12 @@ mod tests {
         assert_eq!(plays_of(TestExperiment::PairsNear), both);
         assert_eq!(plays_of(TestExperiment::Burst), [(1, "ours"), (2, "ours"), (3, "ours")]);
         assert_eq!(run.exit_code(), 0);
-        assert_eq!(play_all(&plan(true)).unwrap().rows.len(), 2 * 3 * 3);
-    }
-
-    #[test]
-    fn a_progress_line_names_the_experiment_and_the_expected_time() {
-        let line = plan(false).progress_line(2, TestExperiment::PairsNear);
-        assert_eq!(line, "round 2 of 3: pairs-near on 2, about 2.0 s");
+        assert_eq!(play_all(&plan(TestExperiment::ALL, 10, true)).unwrap().rows.len(), 2 * 3 * 3);
     }
 
     #[test]
     fn one_wrong_answer_removes_the_figures_and_fails_the_run() {
-        let mut run = play_all(&plan(false)).unwrap();
+        let mut run = play_all(&plan(TestExperiment::ALL, 10, false)).unwrap();
         assert!(matches!(run.samples_of(TestExperiment::Burst, "ours"), Some(Ok(_))));
         assert!(run.samples_of(TestExperiment::Burst, "other").is_none());
         run.rows[0].played = Err("1 did not run".to_owned());

@@ -1,6 +1,7 @@
 //! A bench that measures nothing.
 
 use crate::bound::{Bound, Target};
+use crate::run::{Plan, Row, Run, play_all};
 use crate::{Contender, Experiment, Figure, Played};
 use anyhow::Result;
 use std::time::Duration;
@@ -46,7 +47,7 @@ impl Experiment for TestExperiment {
     }
 }
 
-pub(crate) struct FakeContender(pub(crate) &'static str);
+struct FakeContender(&'static str);
 
 impl Contender<TestExperiment> for FakeContender {
     fn name(&self) -> &'static str {
@@ -72,4 +73,29 @@ impl Contender<TestExperiment> for FakeContender {
 
 pub(crate) fn contenders() -> Vec<Box<dyn Contender<TestExperiment>>> {
     vec![Box::new(FakeContender("ours")), Box::new(FakeContender("other"))]
+}
+
+/// A plan with both contenders.
+pub(crate) fn plan(
+    experiments: &[TestExperiment],
+    load: u32,
+    on_all: bool,
+) -> Plan<TestExperiment> {
+    let experiments = experiments.to_vec();
+    Plan { contenders: contenders(), experiments, on_all, load, rounds: 3, seed: 1 }
+}
+
+/// A run with these plays of an experiment, two in each round.
+pub(crate) fn run(
+    experiment: TestExperiment,
+    load: u32,
+    plays: impl IntoIterator<Item = (&'static str, Played)>,
+) -> Run<TestExperiment> {
+    let mut run = play_all(&plan(&[], load, true)).unwrap();
+    let plays = plays.into_iter().enumerate();
+    run.rows.extend(plays.map(|(at, (contender, played))| {
+        let round = at / 2 + 1;
+        Row { experiment, contender, round, played }
+    }));
+    run
 }

@@ -79,26 +79,6 @@ pub fn default_sources() -> Vec<StreamSource> {
     StreamSource::all().into_iter().filter(is_default).collect()
 }
 
-/// The sources that a filter chooses: the workload or trace with exactly this name; otherwise all
-/// whose names contain it; otherwise the usual ones that have a measure of this name, which is a
-/// column of the table.
-pub fn sources_named(filter: &str) -> Vec<StreamSource> {
-    let chosen = |is_it: &dyn Fn(&StreamSource) -> bool| {
-        StreamSource::all().into_iter().filter(is_it).collect::<Vec<_>>()
-    };
-    let [exact, part] =
-        [chosen(&|it| it.name() == filter), chosen(&|it| it.name().contains(filter))];
-    if !exact.is_empty() || !part.is_empty() {
-        return if exact.is_empty() { part } else { exact };
-    }
-    let measure = filter.replace(' ', "-");
-    let has_it = |source: &StreamSource| {
-        let measures = source.load(1, 1).map(|stream| stream.measures()).unwrap_or_default();
-        measures.iter().any(|(known, _)| known.name() == measure)
-    };
-    default_sources().into_iter().filter(has_it).collect()
-}
-
 /// A stream to make and measure.
 struct StreamTask<'a> {
     source: &'a StreamSource,
@@ -373,22 +353,4 @@ fn verify_all<'a>(
         }
     }
     verified
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_filter_is_a_workload_a_part_of_names_or_a_column() {
-        let names =
-            |filter| sources_named(filter).iter().map(StreamSource::name).collect::<Vec<_>>();
-        assert_eq!(names("uniform"), ["uniform"], "without `hold-uniform`");
-        assert_eq!(names("steady"), ["steady"]);
-        assert_eq!(names("trace:nginx"), ["trace:nginx"]);
-        assert_eq!(names("nginx"), ["trace:nginx"]);
-        assert_eq!(names("kafka"), ["kafka-low", "kafka-high"]);
-        assert_eq!([names("fire-ticks"), names("insert cold")], [["uniform"], ["uniform"]]);
-        assert_eq!(names("unifrom"), [""; 0]);
-    }
 }

@@ -124,16 +124,9 @@ impl Comparison {
                 stats::MIN_SAMPLES
             ));
         }
-        let ratios: Vec<f64> = self
-            .rows
-            .iter()
-            .filter(|r| r.backend != FLOOR && r.a > 0.0)
-            .map(|r| r.b / r.a)
-            .collect();
-        notes.extend(
-            stats::geometric_mean(&ratios)
-                .map(|mean| format!("Geometric mean of B / A: {mean:.3}.")),
-        );
+        let rows = self.rows.iter().filter(|row| row.backend != FLOOR && row.a > 0.0);
+        let mean = stats::geometric_mean(&rows.map(|row| row.b / row.a).collect::<Vec<_>>());
+        notes.extend(mean.map(|mean| format!("Geometric mean of B / A: {mean:.3}.")));
         notes
     }
 }
@@ -155,18 +148,12 @@ pub fn compare(a: &Run, b: &Run) -> Comparison {
 pub fn describe_rows(run: &Run) -> String {
     let named = |name: fn(&Throughput) -> String| {
         let names: BTreeSet<String> = run.throughput.iter().map(name).collect();
-        if names.is_empty() {
-            "nothing".to_owned()
-        } else {
-            names.into_iter().collect::<Vec<_>>().join(", ")
-        }
+        names.into_iter().collect::<Vec<_>>().join(", ")
     };
     let streams = named(|row| format!("{} at n = {}", row.workload, row.n));
-    format!(
-        "{} rows (structures: {}; workloads: {streams})",
-        run.throughput.len(),
-        named(|row| row.backend.clone())
-    )
+    let structures = named(|row| row.backend.clone());
+    let rows = run.throughput.len();
+    format!("{rows} rows (structures: {structures}; workloads: {streams})")
 }
 
 type Key<'a> = (&'a str, &'a str, u64, &'a str);
@@ -199,60 +186,40 @@ fn verdict(ratio: Option<Ratio>) -> Verdict {
     }
 }
 
+/// The facts in which two runs should not differ, and what to do if they do.
+const FACTS: [(&str, &str); 8] = [
+    ("processor", "absolute times do not compare between machines; compare ratios"),
+    ("number of processors", "the machines differ"),
+    ("memory", "the machines differ"),
+    ("host", "the machines differ"),
+    ("kernel", "part of a difference may come from the kernel"),
+    ("compiler", "part of a difference may come from the compiler"),
+    ("profile", "the builds differ"),
+    ("seed", "the workloads differ; repeat with the same --seed"),
+];
+
 fn provenance_warnings(a: &Provenance, b: &Provenance) -> Vec<String> {
-    let pairs = [
-        (
-            "processor",
-            a.cpu.clone(),
-            b.cpu.clone(),
-            "absolute times do not compare between machines; compare ratios",
-        ),
-        ("number of processors", a.cores.to_string(), b.cores.to_string(), "the machines differ"),
-        (
-            "memory",
-            units::bytes(a.memory_bytes),
-            units::bytes(b.memory_bytes),
-            "the machines differ",
-        ),
-        ("host", a.host.clone(), b.host.clone(), "the machines differ"),
-        (
-            "kernel",
-            a.kernel.clone(),
-            b.kernel.clone(),
-            "part of a difference may come from the kernel",
-        ),
-        (
-            "compiler",
-            a.rustc.clone(),
-            b.rustc.clone(),
-            "part of a difference may come from the compiler",
-        ),
-        ("profile", a.profile.clone(), b.profile.clone(), "the builds differ"),
-        (
-            "seed",
-            a.seed.to_string(),
-            b.seed.to_string(),
-            "the workloads differ; repeat with the same --seed",
-        ),
-    ];
-    let differing = pairs.into_iter().filter(|(_, a, b, _)| a != b);
-    let mut warnings: Vec<String> = differing
-        .map(|(what, a, b, remedy)| format!("the {what} differs (A: {a}, B: {b}): {remedy}"))
+    let facts = |p: &Provenance| {
+        let (cores, memory, seed) =
+            (p.cores.to_string(), units::bytes(p.memory_bytes), p.seed.to_string());
+        let texts = [&p.cpu, &cores, &memory, &p.host, &p.kernel, &p.rustc, &p.profile, &seed];
+        texts.map(Clone::clone)
+    };
+    let both = facts(a).into_iter().zip(facts(b)).zip(FACTS);
+    let mut warnings: Vec<String> = both
+        .filter(|((a, b), _)| a != b)
+        .map(|((a, b), (what, remedy))| format!("the {what} differs (A: {a}, B: {b}): {remedy}"))
         .collect();
     if a.pinned_to.is_some() != b.pinned_to.is_some() {
-        warnings.push(
-            "one run was pinned to a processor and the other was not: repeat both the same way"
-                .to_owned(),
-        );
+        let pinned = "one run was pinned to a processor and the other was not";
+        warnings.push(format!("{pinned}: repeat both the same way"));
     }
-    for (name, provenance) in [("A", a), ("B", b)] {
-        if provenance.dirty {
-            warnings.push(format!(
-                "{name} was built from a tree with uncommitted changes: its commit {} is not \
-                 exactly what was measured",
-                provenance.commit
-            ));
-        }
+    for (name, provenance) in [("A", a), ("B", b)].into_iter().filter(|(_, it)| it.dirty) {
+        let commit = &provenance.commit;
+        warnings.push(format!(
+            "{name} was built from a tree with uncommitted changes: its commit {commit} is not \
+             exactly what was measured"
+        ));
     }
     warnings
 }
@@ -263,21 +230,15 @@ fn row_warnings(a: &Run, b: &Run) -> Vec<String> {
         if run.interrupted {
             warnings.push(format!("{name} was interrupted: rows are missing"));
         }
-        if !run.failures.is_empty() {
-            warnings.push(format!(
-                "{name} has wrong answers ({}), which have no times",
-                run.failures.len()
-            ));
+        let wrong = run.failures.len();
+        if wrong > 0 {
+            warnings.push(format!("{name} has wrong answers ({wrong}), which have no times"));
         }
-        let missing = run
-            .throughput
-            .iter()
-            .filter(|row| !other.throughput.iter().any(|o| key(o) == key(row)))
-            .count();
+        let is_missing = |row: &&Throughput| other.throughput.iter().all(|it| key(it) != key(row));
+        let missing = run.throughput.iter().filter(is_missing).count();
         if missing > 0 {
-            warnings.push(format!(
-                "rows of {name} that {other_name} does not have are left out: {missing}"
-            ));
+            let rows = format!("rows of {name} that {other_name} does not have");
+            warnings.push(format!("{rows} are left out: {missing}"));
         }
     }
     warnings
@@ -301,11 +262,8 @@ fn cells(row: &ComparedRow) -> Vec<Cell> {
         value: serde_json::json!({ "low": r.low, "high": r.high }),
         mark: Mark::Plain,
     });
-    let ratio = if row.a > 0.0 {
-        Cell::figure(row.b / row.a, format!("{:.3}", row.b / row.a))
-    } else {
-        Cell::missing()
-    };
+    let ratio = Some(row.b / row.a).filter(|ratio| ratio.is_finite());
+    let ratio = ratio.map_or(Cell::missing(), |it| Cell::figure(it, format!("{it:.3}")));
     vec![
         Cell::text(&row.backend),
         Cell::text(&row.workload),

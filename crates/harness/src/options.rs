@@ -21,7 +21,6 @@ use wheelhouse_frame::options::{CargoArguments, CommonOptions};
 use wheelhouse_present::console::{print, say, width};
 use wheelhouse_present::files;
 use wheelhouse_present::table::{Format, wrap};
-use wheelhouse_present::unknown;
 use wheelhouse_workload::Mix;
 
 /// The environment variable that lets an unoptimised build measure.
@@ -33,10 +32,6 @@ const QUICK_LIMIT: Duration = Duration::from_secs(50);
 /// The structures and streams to compare, and where and how to write the results.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Options {
-    /// Only structures whose names contain this; if there are none, only the workload, trace or
-    /// table column of this name.
-    #[arg(value_name = "NAME", conflicts_with_all = ["backend", "workload", "mix", "trace"])]
-    pub name: Option<String>,
     /// Number of timers, as in 200000 or 1e6 [default: several sizes].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = parse_timers)]
     pub n: Vec<u32>,
@@ -224,25 +219,11 @@ fn selected(
         sources = bench::default_sources().into_iter().filter(is_small).collect();
     }
     let Roster { all, is_default, .. } = roster;
-    let takes_part = |it: &str| options.all || test || is_default(it);
-    let defaults = |all: Contenders| all.into_iter().filter(|it| takes_part(it.name())).collect();
-    let Some(name) = options.name.as_deref() else {
-        let named = !options.backend.is_empty();
-        let all =
-            if named { contender::select_from(all, &options.backend)? } else { defaults(all) };
-        return Ok((all, sources));
-    };
-    if all.iter().any(|it| it.name().contains(name)) {
-        return Ok((all.into_iter().filter(|it| it.name().contains(name)).collect(), sources));
+    if !options.backend.is_empty() {
+        return Ok((contender::select_from(all, &options.backend)?, sources));
     }
-    let sources = bench::sources_named(name);
-    if sources.is_empty() {
-        let mut known: Vec<String> = all.iter().map(|it| it.name().to_owned()).collect();
-        known.extend(StreamSource::all().iter().map(StreamSource::name));
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        bail!(unknown::error("structure, workload or column", name, &known));
-    }
-    Ok((defaults(all), sources))
+    let takes_part = |name| options.all || test || is_default(name);
+    Ok((all.into_iter().filter(|it| takes_part(it.name())).collect(), sources))
 }
 
 /// Prints the results. For people: tables, then the answer. For programs: one table, and in JSON
@@ -255,13 +236,10 @@ fn print_results(options: &Options, run: &Run) -> Result<()> {
         say("interrupted: some rows are missing; the rows shown are complete");
     }
     let several = options.n.len() > 1;
-    if options.common.format != Format::Table {
+    if options.common.format == Format::Json {
         let table = if several { summary::by_size(run) } else { summary::at_a_glance(run, None) };
-        if options.common.format == Format::Json {
-            let both = json!({ "answer": picks::answer(run), "rows": table.json() });
-            return print(serde_json::to_string_pretty(&both)?);
-        }
-        return print(table.render(options.common.format)?);
+        let both = json!({ "answer": picks::answer(run), "rows": table.json() });
+        return print(format_args!("{both:#}"));
     }
     let all = || summary::sizes(run).into_iter().map(Some).collect();
     let sizes = if several { all() } else { vec![None] };

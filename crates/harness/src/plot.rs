@@ -8,10 +8,12 @@ use std::collections::BTreeSet;
 
 use crate::model::{FLOOR, Latency, Memory, Run};
 use crate::summary;
+use wheelhouse_machine::provenance::{Provenance, short_commit};
 use wheelhouse_present::plot::axis::Axis;
 use wheelhouse_present::plot::chart::{Chart, Labels, Series};
 use wheelhouse_present::plot::palette::{self, Style};
 use wheelhouse_present::stats;
+use wheelhouse_present::table::distinct;
 use wheelhouse_present::units;
 
 /// The subject of a picture.
@@ -77,11 +79,22 @@ pub fn main_picture(run: &Run) -> Option<Plot> {
 
 /// Draws one picture; `None` if the run has nothing to show for it.
 pub fn draw(run: &Run, subject: &Subject) -> Option<String> {
-    match subject {
+    let mut chart = match subject {
         Subject::Time { workload, measure } => time(run, workload, measure),
         Subject::Latency { workload, n, operation } => latency(run, workload, *n, operation),
         Subject::Memory => memory(run),
-    }
+    }?;
+    let Provenance { host, commit, dirty, .. } = &run.provenance;
+    let dirty = if *dirty { "+" } else { "" };
+    chart.labels.title = title(subject);
+    chart.labels.subtitle += &format!(" · {host}, {}{dirty}", short_commit(commit));
+    Some(chart.svg())
+}
+
+/// A chart that needs a title.
+fn untitled(subtitle: &str, x: Axis, y: Axis, series: Vec<Series>) -> Chart {
+    let labels = Labels { title: String::new(), subtitle: subtitle.to_owned(), x, y };
+    Chart { labels, series, level: None, whisker_gap: 0 }
 }
 
 /// The title of a picture.
@@ -118,7 +131,6 @@ pub fn file_name(subject: &Subject) -> String {
 }
 
 fn subjects(run: &Run) -> Vec<Subject> {
-    let mut subjects: Vec<Subject> = Vec::new();
     let times = run.throughput.iter();
     let times =
         times.map(|r| Subject::Time { workload: r.workload.clone(), measure: r.measure.clone() });
@@ -126,12 +138,7 @@ fn subjects(run: &Run) -> Vec<Subject> {
         let (workload, operation) = (r.workload.clone(), r.operation.clone());
         Subject::Latency { workload, n: r.n, operation }
     });
-    for subject in times.chain(latencies).chain([Subject::Memory]) {
-        if !subjects.contains(&subject) {
-            subjects.push(subject);
-        }
-    }
-    subjects
+    distinct(times.chain(latencies).chain([Subject::Memory]))
 }
 
 /// `insert-warm` as `Insert warm`.
@@ -170,20 +177,18 @@ struct Points {
 }
 
 /// Nanoseconds per operation against n. A line needs two sizes; a single one is in the table only.
-fn time(run: &Run, workload: &str, measure: &str) -> Option<String> {
+fn time(run: &Run, workload: &str, measure: &str) -> Option<Chart> {
     let rows = || run.throughput.iter().filter(|r| r.workload == workload && r.measure == measure);
     let sizes: BTreeSet<u64> = rows().map(|r| r.n).collect();
     let series = series(run, |backend| {
         let mut points = Points::default();
         for row in rows().filter(|r| r.backend == backend) {
-            let median = stats::median(&row.ns_per_op).filter(|ns| *ns > 0.0);
-            if let (Some(median), Some((least, most))) = (median, stats::range(&row.ns_per_op)) {
-                points.line.push((row.n as f64, median));
-                points.whiskers.extend((row.ns_per_op.len() > 1 && least > 0.0).then_some((
-                    row.n as f64,
-                    least,
-                    most,
-                )));
+            let (n, samples) = (row.n as f64, &row.ns_per_op);
+            let median = stats::median(samples).filter(|ns| *ns > 0.0);
+            if let (Some(median), Some((least, most))) = (median, stats::range(samples)) {
+                points.line.push((n, median));
+                let has_whisker = samples.len() > 1 && least > 0.0;
+                points.whiskers.extend(has_whisker.then_some((n, least, most)));
             }
         }
         points.line.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -199,25 +204,14 @@ fn time(run: &Run, workload: &str, measure: &str) -> Option<String> {
     });
     let x = Axis::sizes("timers n (log scale)", &sizes.into_iter().collect::<Vec<_>>())?;
     let y = Axis::time("time per operation", values)?;
-    let title =
-        title(&Subject::Time { workload: workload.to_owned(), measure: measure.to_owned() });
-    let subtitle = format!(
-        "median; whiskers from the fastest to the slowest repetition; lower is better · {}",
-        origin(run)
-    );
-    Some(
-        Chart { labels: Labels { title, subtitle, x, y }, series, level: None, whisker_gap: 0 }
-            .svg(),
-    )
+    let subtitle = "median; whiskers from the fastest to the slowest repetition; lower is better";
+    Some(untitled(subtitle, x, y, series))
 }
 
 /// The distribution of single operations: the share of operations that took no longer than a time.
-fn latency(run: &Run, workload: &str, n: u64, operation: &str) -> Option<String> {
-    let rows = || {
-        run.latency
-            .iter()
-            .filter(|r| r.workload == workload && r.n == n && r.operation == operation)
-    };
+fn latency(run: &Run, workload: &str, n: u64, operation: &str) -> Option<Chart> {
+    let is_it = |r: &&Latency| r.workload == workload && r.n == n && r.operation == operation;
+    let rows = || run.latency.iter().filter(is_it);
     let series =
         series(run, |backend| rows().find(|r| r.backend == backend).map(curve).unwrap_or_default());
     let finest =
@@ -229,14 +223,9 @@ fn latency(run: &Run, workload: &str, n: u64, operation: &str) -> Option<String>
         "share of operations that took no longer, % (each further nine has the same width)",
         finest,
     );
-    let title = title(&Subject::Latency {
-        workload: workload.to_owned(),
-        n,
-        operation: operation.to_owned(),
-    });
-    let subtitle = format!("each includes the clock's overhead; lower is better · {}", origin(run));
     let level = (clock > 0.0 && y.spans(clock)).then(|| (clock, "reading the clock".to_owned()));
-    Some(Chart { labels: Labels { title, subtitle, x, y }, series, level, whisker_gap: 0 }.svg())
+    let subtitle = "each includes the clock's overhead; lower is better";
+    Some(Chart { level, ..untitled(subtitle, x, y, series) })
 }
 
 fn curve(row: &Latency) -> Points {
@@ -262,40 +251,22 @@ fn curve(row: &Latency) -> Points {
 
 /// Bytes per live timer against n, with whiskers from the smallest to the largest of live, peak and
 /// churned.
-fn memory(run: &Run) -> Option<String> {
+fn memory(run: &Run) -> Option<Chart> {
     let sizes: BTreeSet<u64> = run.memory.iter().map(|r| r.n).collect();
     let series = series(run, |backend| {
         let mut rows: Vec<&Memory> = run.memory.iter().filter(|r| r.backend == backend).collect();
         rows.sort_by_key(|r| r.n);
         let line: Vec<(f64, f64)> = rows.iter().map(|r| (r.n as f64, r.live)).collect();
-        let ends = |r: &&Memory| Some((r.n as f64, stats::range(&[r.live, r.peak, r.churned])?));
-        let whiskers =
-            rows.iter().filter_map(ends).map(|(n, (least, most))| (n, least, most)).collect();
-        Points { marks: line.clone(), line, whiskers }
+        let ends = |r: &&Memory| {
+            let (least, most) = stats::range(&[r.live, r.peak, r.churned])?;
+            Some((r.n as f64, least, most))
+        };
+        Points { marks: line.clone(), line, whiskers: rows.iter().filter_map(ends).collect() }
     });
     let x = Axis::sizes("live timers n (log scale)", &sizes.into_iter().collect::<Vec<_>>())?;
-    let y = Axis::amount(
-        "bytes per live timer",
-        series.iter().flat_map(|s| s.whiskers.iter().flat_map(|w| [w.1, w.2])),
-    )?;
-    let title = title(&Subject::Memory);
-    let subtitle = format!(
-        "after n insertions; whiskers include the peak while growing and the state after churn · \
-         {}",
-        origin(run)
-    );
-    Some(
-        Chart { labels: Labels { title, subtitle, x, y }, series, level: None, whisker_gap: 5 }
-            .svg(),
-    )
-}
-
-/// Machine and commit, short enough for a line below the title.
-fn origin(run: &Run) -> String {
-    let dirty = if run.provenance.dirty { "+" } else { "" };
-    format!(
-        "{}, {}{dirty}",
-        run.provenance.host,
-        wheelhouse_machine::provenance::short_commit(&run.provenance.commit)
-    )
+    let values = series.iter().flat_map(|s| s.whiskers.iter().flat_map(|w| [w.1, w.2]));
+    let y = Axis::amount("bytes per live timer", values)?;
+    let subtitle =
+        "after n insertions; whiskers include the peak while growing and the state after churn";
+    Some(Chart { whisker_gap: 5, ..untitled(subtitle, x, y, series) })
 }

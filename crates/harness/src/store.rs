@@ -12,16 +12,20 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use flate2::read::GzDecoder;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use wheelhouse_present::files::write_whole;
 
-use crate::model::{Run, SCHEMA};
+use crate::model::{Footprint, Memory, Run, SCHEMA, Throughput};
 
 /// The name of the file from which [`load`] reads a run.
 pub const RUN_FILE: &str = "run.json";
 
 /// The same, compressed for version control.
 pub const PACKED_RUN_FILE: &str = "run.json.gz";
+
+/// The remedy in messages about a run that cannot be read.
+const REMEDY: &str = "name the folder of a run, which `wheelhouse bench` writes";
 
 /// The file of a run in a folder, compressed or not.
 pub fn run_file(dir: &Path) -> Option<PathBuf> {
@@ -51,38 +55,41 @@ pub fn load(path: &Path) -> Result<Run> {
         true => run_file(path).unwrap_or_else(|| path.join(RUN_FILE)),
         false => path.to_owned(),
     };
+    let run: Run = load_versioned(&file, SCHEMA, "run", REMEDY)?;
+    check_figures(&run).with_context(|| format!("{} is damaged", file.display()))?;
+    Ok(run)
+}
+
+/// Reads a JSON file that has its version in the field `schema`. `what` is its content, and
+/// `remedy` says how to get one.
+///
+/// # Errors
+///
+/// If there is none, it is damaged, or of another version. The message has the remedy.
+pub(crate) fn load_versioned<T: DeserializeOwned>(
+    file: &Path,
+    version: u32,
+    what: &str,
+    remedy: &str,
+) -> Result<T> {
     let shown = file.display();
-    let text = match read(&file) {
+    let text = match read(file) {
         Ok(text) => text,
         Err(e) if e.kind() == ErrorKind::NotFound => {
-            bail!(
-                "there is no run at {shown}; name a folder that holds a {RUN_FILE}, which \
-                 `wheelhouse bench` writes"
-            )
+            bail!("there is no {what} at {shown}; {remedy}")
         }
-        Err(e) => bail!(
-            "cannot read {shown} ({e}); name the folder of a run, which `wheelhouse bench` writes"
-        ),
+        Err(e) => bail!("cannot read {shown} ({e}); {remedy}"),
     };
-    let damaged = || {
-        format!(
-            "{shown} is damaged or truncated; restore it from version control, or repeat the run"
-        )
-    };
-    let version: Version = serde_json::from_str(&text).with_context(damaged)?;
-    match version.schema {
-        Some(SCHEMA) => {
-            let run: Run = serde_json::from_str(&text).with_context(damaged)?;
-            check_figures(&run).with_context(damaged)?;
-            Ok(run)
-        }
+    let damaged =
+        || format!("{shown} is damaged or truncated; restore it from version control, or {remedy}");
+    let Version { schema } = serde_json::from_str(&text).with_context(damaged)?;
+    match schema {
+        Some(known) if known == version => serde_json::from_str(&text).with_context(damaged),
         Some(other) => bail!(
-            "{shown} has layout {other} and this program reads layout {SCHEMA}; \
-             use the version of wheelhouse that wrote it, or repeat the run"
+            "{shown} has layout {other} and this program reads layout {version}; use the version \
+             of wheelhouse that wrote it, or {remedy}"
         ),
-        None => bail!(
-            "{shown} is JSON but not a run of wheelhouse; name a folder that holds a {RUN_FILE}"
-        ),
+        None => bail!("{shown} is JSON but not a {what} of wheelhouse; {remedy}"),
     }
 }
 
@@ -116,30 +123,22 @@ struct Version {
 
 /// Checks that every figure is finite and not negative.
 fn check_figures(run: &Run) -> Result<()> {
-    let possible = |figure: &f64| figure.is_finite() && *figure >= 0.0;
+    let are_possible = |figures: &[f64]| figures.iter().all(|it| it.is_finite() && *it >= 0.0);
     for row in &run.throughput {
-        let at =
-            || format!("{} of {} on {} at n = {}", row.measure, row.backend, row.workload, row.n);
-        ensure!(!row.ns_per_op.is_empty(), "{} has no samples", at());
-        ensure!(
-            row.ns_per_op.iter().all(possible),
-            "{} holds a figure that no measurement gives",
-            at()
-        );
+        let Throughput { measure, backend, workload, n, ns_per_op, .. } = row;
+        let at = || format!("{measure} of {backend} on {workload} at n = {n}");
+        ensure!(!ns_per_op.is_empty(), "{} has no samples", at());
+        ensure!(are_possible(ns_per_op), "{} holds a figure that no measurement gives", at());
     }
-    for row in &run.footprints {
-        let at = || format!("the memory of {} on {}", row.backend, row.workload);
-        ensure!(possible(&row.peak), "{} is a figure that no measurement gives", at());
+    for Footprint { backend, workload, peak, .. } in &run.footprints {
+        let is_possible = are_possible(&[*peak]);
+        ensure!(is_possible, "the memory of {backend} on {workload} is no measurement");
     }
-    for row in &run.memory {
-        let are_possible = [row.live, row.peak, row.churned].iter().all(possible);
-        ensure!(
-            are_possible,
-            "memory of {} at n = {} holds a figure that no measurement gives",
-            row.backend,
-            row.n
-        );
+    for Memory { backend, n, live, peak, churned } in &run.memory {
+        let are_possible = are_possible(&[*live, *peak, *churned]);
+        ensure!(are_possible, "memory of {backend} at n = {n} is no measurement");
     }
-    ensure!(possible(&run.provenance.clock_overhead_ns), "the overhead of the clock is no time");
+    let overhead = run.provenance.clock_overhead_ns;
+    ensure!(are_possible(&[overhead]), "the overhead of the clock is no time");
     Ok(())
 }

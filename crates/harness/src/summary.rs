@@ -8,7 +8,7 @@ use serde_json::json;
 use self::columns::{ColumnKind, TableColumn, all_columns};
 use crate::model::{FLOOR, Run, Sampling};
 use wheelhouse_present::stats;
-use wheelhouse_present::table::{Cell, Column, Mark, Table};
+use wheelhouse_present::table::{Cell, Column, Mark, Table, distinct};
 use wheelhouse_present::units;
 
 /// The number of timers that the table shows by default, if the run has it.
@@ -81,12 +81,8 @@ pub fn by_size(run: &Run) -> Table {
         let all = all_columns(run, n).into_iter();
         all.filter(|column| !column.workload.starts_with(TRACE)).collect()
     };
-    let mut headings: Vec<String> = Vec::new();
-    for column in sizes.iter().flat_map(|n| at(*n)) {
-        if !headings.contains(&column.heading) {
-            headings.push(column.heading);
-        }
-    }
+    let headings: Vec<String> =
+        distinct(sizes.iter().flat_map(|n| at(*n)).map(|column| column.heading));
     let mut heads = vec![Column::right("n"), Column::left("structure")];
     heads.extend(headings.iter().map(Column::right));
     let title = "By the number of timers, ns per operation unless a unit is shown";
@@ -156,34 +152,22 @@ pub fn sizes(run: &Run) -> Vec<u64> {
 
 /// The names of the run's backends in the order of their first rows, the floor last.
 pub fn backends(run: &Run) -> Vec<String> {
-    let throughput = run.throughput.iter().map(|r| &r.backend);
+    let times = run.throughput.iter().map(|r| &r.backend);
     let others =
         run.latency.iter().map(|r| &r.backend).chain(run.memory.iter().map(|r| &r.backend));
-    let all = throughput.chain(others).chain(run.failures.iter().map(|r| &r.backend));
-    let mut names: Vec<String> = Vec::new();
-    for name in all {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    names.sort_by_key(|name| name == FLOOR);
-    names
+    let all = times.chain(others).chain(run.failures.iter().map(|r| &r.backend));
+    let mut names = distinct(all);
+    names.sort_by_key(|name| *name == FLOOR);
+    names.into_iter().cloned().collect()
 }
 
 /// The names of the run's workloads in the order of their first rows, traces last.
 pub fn workloads(run: &Run) -> Vec<String> {
-    let rows = run.throughput.iter().map(|r| &r.workload);
-    let mut names: Vec<String> = Vec::new();
-    for name in rows
-        .chain(run.latency.iter().map(|r| &r.workload))
-        .chain(run.failures.iter().map(|r| &r.workload))
-    {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
+    let times = run.throughput.iter().map(|r| &r.workload);
+    let others = run.latency.iter().map(|r| &r.workload);
+    let mut names = distinct(times.chain(others).chain(run.failures.iter().map(|r| &r.workload)));
     names.sort_by_key(|name| name.starts_with(TRACE));
-    names
+    names.into_iter().cloned().collect()
 }
 
 /// How the row or name of a structure is marked.

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | [`stats`] | median, spread, and the interval of a ratio |
 //! | [`units`] | figures as people read them |
-//! | [`table`] | a table, and its forms: terminal, Markdown, CSV, JSON |
+//! | [`table`] | a table, and its forms: terminal, Markdown, JSON |
 //! | [`plot`] | line charts as SVG: axes, colours, marks |
 //! | [`document`] | a page as a list of blocks |
 //! | [`html`], [`markdown`], [`plain`] | renderers of a page |

@@ -1,9 +1,8 @@
 //! Renders a document as text for a terminal.
 
 use super::document::{Block, Document, Entry, Line};
-
-/// The width of a line of text.
-const WIDTH: usize = 100;
+use crate::console::WIDTH;
+use crate::table::wrap_after;
 
 /// The document as text. Pictures are named, not drawn.
 pub fn render(document: &Document) -> String {
@@ -52,21 +51,7 @@ fn line(line: &Line) -> String {
 
 /// Text in lines of [`WIDTH`], with one prefix for the first line and one for the others.
 fn filled(text: &str, first: &str, others: &str) -> String {
-    let (mut out, mut line) = (String::new(), first.to_owned());
-    let mut bare = true;
-    for word in text.split_whitespace() {
-        if !bare && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            out += &format!("{line}\n");
-            line = others.to_owned();
-            bare = true;
-        }
-        if !bare {
-            line.push(' ');
-        }
-        line += word;
-        bare = false;
-    }
-    format!("{out}{line}\n")
+    wrap_after(text, WIDTH, first, others) + "\n"
 }
 
 #[cfg(test)]

@@ -17,39 +17,21 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::files;
 
-/// The result of a splice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpliceResult {
-    /// The page has the content already.
-    UpToDate,
-    /// The page had other content. [`splice`] has replaced it, [`check`] has left it.
-    Changed,
-}
-
-/// Replaces the text between the markers of `name` in a file. Does not write the file if that
-/// changes nothing.
+/// Replaces the text between the markers of `name` in a file; with `check`, only compares. Returns
+/// `true` if the file has the content already.
 ///
 /// # Errors
 ///
 /// If the file cannot be read or written, or its markers are missing, duplicated or in the wrong
 /// order.
-pub fn splice(file: &Path, name: &str, content: &str) -> Result<SpliceResult> {
-    let (old, new) = spliced(file, name, content)?;
-    if old == new {
-        return Ok(SpliceResult::UpToDate);
+pub fn splice(file: &Path, name: &str, content: &str, check: bool) -> Result<bool> {
+    let old = read(file)?;
+    let new = replace(&old, name, content)
+        .with_context(|| format!("cannot splice into {}", file.display()))?;
+    if old != new && !check {
+        files::write_whole(file, new.as_bytes())?;
     }
-    files::write_whole(file, new.as_bytes())?;
-    Ok(SpliceResult::Changed)
-}
-
-/// Returns what [`splice`] would, but does not write.
-///
-/// # Errors
-///
-/// As [`splice`].
-pub fn check(file: &Path, name: &str, content: &str) -> Result<SpliceResult> {
-    let (old, new) = spliced(file, name, content)?;
-    Ok(if old == new { SpliceResult::UpToDate } else { SpliceResult::Changed })
+    Ok(old == new)
 }
 
 /// The text with the part between the markers of `name` replaced.
@@ -75,13 +57,6 @@ pub fn has_markers(file: &Path, name: &str) -> Result<bool> {
 
 fn read(file: &Path) -> Result<String> {
     fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
-}
-
-fn spliced(file: &Path, name: &str, content: &str) -> Result<(String, String)> {
-    let old = read(file)?;
-    let new = replace(&old, name, content)
-        .with_context(|| format!("cannot splice into {}", file.display()))?;
-    Ok((old, new))
 }
 
 /// The range from the end of the first marker's line to the start of the second's.

@@ -1,10 +1,8 @@
-//! A table that is built once and shown in five formats: on a terminal, as Markdown, HTML, CSV and
-//! JSON.
+//! A table that is built once and shown in four formats: on a terminal, as Markdown, HTML and JSON.
 //!
 //! People and programs read different things: a cell has a short text ("1.23 µs") and a full value
-//! (1234.5). Terminal, Markdown and HTML show the text; CSV and JSON contain the value.
+//! (1234.5). Terminal, Markdown and HTML show the text; JSON contains the value.
 
-use anyhow::{Context, Result};
 use clap::ValueEnum;
 use serde_json::{Map, Value};
 
@@ -18,8 +16,6 @@ pub enum Format {
     Table,
     /// A list of objects, one per row.
     Json,
-    /// A header and one line per row, with full precision.
-    Csv,
 }
 
 /// The alignment of a column: names to the left, figures to the right.
@@ -37,7 +33,7 @@ pub struct Column {
     /// The name for people. A line break keeps the column narrow on a terminal; other formats show
     /// a space.
     pub name: String,
-    /// The name for programs: the key in JSON, the head in CSV.
+    /// The name for programs: the key in JSON.
     pub key: String,
     /// The alignment.
     pub align: Align,
@@ -97,7 +93,7 @@ pub struct Cell {
     /// The text for people. A line break separates figure and ratio; formats with one line show a
     /// space.
     pub shown: String,
-    /// The value for programs. CSV spreads an object over several columns.
+    /// The value for programs.
     pub value: Value,
     /// How it is marked.
     pub mark: Mark,
@@ -166,17 +162,10 @@ impl Table {
     }
 
     /// The text in a format, with a line break at its end.
-    ///
-    /// # Errors
-    ///
-    /// If a row cannot be written as CSV or JSON.
-    pub fn render(&self, format: Format) -> Result<String> {
+    pub fn render(&self, format: Format) -> String {
         match format {
-            Format::Table => Ok(self.terminal()),
-            Format::Json => Ok(serde_json::to_string_pretty(&self.json())
-                .context("cannot write the table as JSON")?
-                + "\n"),
-            Format::Csv => self.csv(),
+            Format::Table => self.terminal(),
+            Format::Json => format!("{:#}\n", self.json()),
         }
     }
 
@@ -252,31 +241,6 @@ impl Table {
         Value::Array(self.rows.iter().map(object).collect())
     }
 
-    /// A header and one record per row.
-    ///
-    /// # Errors
-    ///
-    /// If the writer fails, which in memory happens only if memory runs out.
-    pub fn csv(&self) -> Result<String> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let fields: Vec<_> = (0..self.columns.len()).map(|i| self.object_keys(i)).collect();
-        let heads = self
-            .columns
-            .iter()
-            .zip(&fields)
-            .flat_map(|(c, object_keys)| csv_heads(&c.key, object_keys));
-        writer.write_record(heads)?;
-        for row in &self.rows {
-            let record = self
-                .cells_by_column(row)
-                .zip(&fields)
-                .flat_map(|((_, cell), object_keys)| csv_fields(&cell.value, object_keys));
-            writer.write_record(record)?;
-        }
-        let bytes = writer.into_inner().context("cannot write the table as CSV")?;
-        String::from_utf8(bytes).context("the table is not UTF-8")
-    }
-
     /// Each column with its cell of a row, even if the row is short.
     pub fn cells_by_column<'a>(
         &'a self,
@@ -289,50 +253,21 @@ impl Table {
     fn markdown_notes(&self) -> String {
         self.notes.iter().map(|note| format!("- {}\n", markdown_escape(note))).collect()
     }
+}
 
-    /// The keys of the objects in a column, in the order of first appearance; none if its values
-    /// are simple.
-    fn object_keys(&self, column: usize) -> Vec<String> {
-        let mut keys: Vec<String> = Vec::new();
-        for cell in self.rows.iter().filter_map(|row| row.get(column)) {
-            for key in cell.value.as_object().into_iter().flat_map(Map::keys) {
-                if !keys.contains(key) {
-                    keys.push(key.clone());
-                }
-            }
+/// The items without repetitions, in the order of first appearance. O(n k) for k different items.
+pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for item in items {
+        if !found.contains(&item) {
+            found.push(item);
         }
-        keys
     }
+    found
 }
 
 /// Lines above the heads, below the heads, and below the table; no others.
 const ONE_LINE_ROWS: &str = "  ── ══      ──    ";
-
-fn csv_heads(key: &str, object_keys: &[String]) -> Vec<String> {
-    match object_keys {
-        [] => vec![key.to_owned()],
-        _ => object_keys.iter().map(|part| format!("{key}.{part}")).collect(),
-    }
-}
-
-/// The fields of one value. In a column of objects, a simple value is in the first field.
-fn csv_fields(value: &Value, object_keys: &[String]) -> Vec<String> {
-    let plain = |value: &Value| match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    match (object_keys, value.as_object()) {
-        ([], _) => vec![plain(value)],
-        (_, Some(object)) => {
-            object_keys.iter().map(|part| object.get(part).map(plain).unwrap_or_default()).collect()
-        }
-        (_, None) => {
-            let rest = object_keys.iter().skip(1).map(|_| String::new());
-            std::iter::once(plain(value)).chain(rest).collect()
-        }
-    }
-}
 
 fn with_star(cell: &Cell) -> String {
     match cell.mark {
@@ -354,16 +289,24 @@ fn markdown_cell(cell: &Cell) -> String {
 
 /// A text, broken between words into lines of at most `width` characters, unless a word is longer.
 pub fn wrap(text: &str, width: usize) -> String {
-    let mut lines: Vec<String> = Vec::new();
+    wrap_after(text, width, "", "")
+}
+
+/// [`wrap`], with a prefix for the first line and one for the others.
+pub(crate) fn wrap_after(text: &str, width: usize, first: &str, others: &str) -> String {
+    let mut out = String::new();
+    let (mut line, mut is_bare) = (first.to_owned(), true);
     for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                *line += &format!(" {word}")
-            }
-            _ => lines.push(word.to_owned()),
+        if !is_bare && line.chars().count() + 1 + word.chars().count() > width {
+            out += &format!("{line}\n");
+            line = others.to_owned();
+        } else if !is_bare {
+            line.push(' ');
         }
+        line += word;
+        is_bare = false;
     }
-    lines.join("\n")
+    out + &line
 }
 
 /// Escapes a text, so that Markdown shows it unchanged and on one line.
@@ -393,31 +336,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_escaped_in_every_format() {
-        let mut table =
-            Table::new("a | b <c>", vec![Column::left("x|y"), Column::right("two\nlines")]);
-        table.rows = vec![
-            vec![Cell::text("p|q \"r\", s\n<t>")],
-            vec![Cell::wrong(), Cell::count(1_234_567)],
-        ];
+    fn text_is_escaped_in_markdown_and_values_are_whole_in_json() {
+        let columns = vec![Column::left("x|y"), Column::right("two\nlines")];
+        let mut table = Table::new("a | b <c>", columns);
+        let text = "p|q \"r\", s\n<t>";
+        table.rows =
+            vec![vec![Cell::text(text)], vec![Cell::wrong(), Cell::figure(1_234.567, "1,235")]];
         table.notes = vec!["*n*".to_owned()];
-        let markdown = table.markdown();
-        assert!(
-            markdown.contains(
-                "| p\\|q \"r\", s &lt;t&gt; |  |\n| **WRONG** | 1,234,567 |\n\n- \\*n\\*\n"
-            ),
-            "{markdown}"
-        );
-        assert!(
-            markdown
-                .starts_with("**a \\| b &lt;c&gt;**\n\n| x\\|y | two lines |\n| :--- | ---: |\n"),
-            "{markdown}"
-        );
-        let text = table.csv().unwrap();
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        assert_eq!(reader.headers().unwrap(), &csv::StringRecord::from(vec!["x|y", "two-lines"]));
-        assert_eq!(&reader.records().next().unwrap().unwrap()[0], "p|q \"r\", s\n<t>");
-        assert_eq!(table.json()[0]["two-lines"], serde_json::Value::Null);
-        assert!(table.terminal().contains("1,234,567"));
+        let markdown = "**a \\| b &lt;c&gt;**\n\n| x\\|y | two lines |\n| :--- | ---: |\n\
+                        | p\\|q \"r\", s &lt;t&gt; |  |\n| **WRONG** | 1,235 |\n\n- \\*n\\*\n";
+        assert_eq!(table.markdown(), markdown);
+        let json = table.json();
+        assert_eq!((&json[0]["x|y"], &json[0]["two-lines"]), (&Value::from(text), &Value::Null));
+        assert_eq!(json[1]["two-lines"], 1_234.567);
+        assert!(table.terminal().contains("1,235"));
     }
 }

@@ -1,6 +1,6 @@
 //! The error about an unknown name: which name was probably meant, and which there are.
 
-use anyhow::{Error, anyhow};
+use anyhow::{Error, Result, anyhow};
 use std::fmt::Display;
 
 /// Names that are less similar than this are not suggested.
@@ -20,6 +20,18 @@ pub fn error(what: impl Display, name: &str, known: &[&str]) -> Error {
             anyhow!("no {what} is called '{name}'; did you mean '{suggestion}'? There are: {all}")
         }
         None => anyhow!("no {what} is called '{name}'; there are: {all}"),
+    }
+}
+
+/// Checks that names are among the known ones.
+///
+/// # Errors
+///
+/// [`error`], about the first that is not.
+pub fn check(what: impl Display, names: &[String], known: &[&str]) -> Result<()> {
+    match names.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(error(what, name, known)),
+        None => Ok(()),
     }
 }
 

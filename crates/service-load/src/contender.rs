@@ -17,36 +17,16 @@ pub struct Entry<F> {
 }
 
 impl<F: Facility + 'static> Entry<F> {
-    /// An entry that plays all experiments. It has a name, a description, and a function that
+    /// An entry with a name, a description, the experiments that it plays, and a function that
     /// starts it with a tick.
     pub fn boxed(
         name: &'static str,
         about: &'static str,
+        plays: impl Fn(Experiment) -> bool,
         start: fn(Duration) -> Result<F>,
     ) -> Box<dyn Contender<Experiment>> {
-        Self::of_some(name, about, Experiment::ALL, start)
-    }
-
-    /// The same without these experiments, which need an operation that it does not have.
-    pub fn of_all_but(
-        name: &'static str,
-        about: &'static str,
-        without: &[Experiment],
-        start: fn(Duration) -> Result<F>,
-    ) -> Box<dyn Contender<Experiment>> {
-        let all = Experiment::ALL.iter().copied();
-        let plays: Vec<_> = all.filter(|it| !without.contains(it)).collect();
-        Self::of_some(name, about, &plays, start)
-    }
-
-    /// The same with these experiments only, if they show everything that is special about it.
-    pub fn of_some(
-        name: &'static str,
-        about: &'static str,
-        plays: &[Experiment],
-        start: fn(Duration) -> Result<F>,
-    ) -> Box<dyn Contender<Experiment>> {
-        Box::new(Self { name, about, plays: plays.to_vec(), start })
+        let plays = Experiment::ALL.iter().copied().filter(|it| plays(*it)).collect();
+        Box::new(Self { name, about, plays, start })
     }
 }
 

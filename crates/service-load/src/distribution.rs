@@ -7,7 +7,7 @@ const LONGEST: u64 = 600_000_000_000;
 
 /// A distribution of durations in nanoseconds.
 #[derive(Clone, Debug)]
-pub struct Distribution {
+pub(crate) struct Distribution {
     histogram: Histogram<u64>,
     sum: f64,
     longest: u64,
@@ -16,12 +16,12 @@ pub struct Distribution {
 impl Distribution {
     /// For values recorded while the clock runs: two digits, in 40 KiB that stay in a processor's
     /// cache.
-    pub fn coarse() -> Self {
+    pub(crate) fn coarse() -> Self {
         Self::with_digits(2)
     }
 
     /// For values recorded afterwards: three digits.
-    pub fn fine() -> Self {
+    pub(crate) fn fine() -> Self {
         Self::with_digits(3)
     }
 
@@ -32,14 +32,14 @@ impl Distribution {
     }
 
     /// Records a duration.
-    pub fn record(&mut self, nanos: u64) {
+    pub(crate) fn record(&mut self, nanos: u64) {
         self.histogram.saturating_record(nanos.max(1));
         self.sum += nanos as f64;
         self.longest = self.longest.max(nanos);
     }
 
     /// Adds the values of another distribution.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         // Both have the same bounds, so no value is out of range.
         self.histogram.add(&other.histogram).expect("the same bounds");
         self.sum += other.sum;
@@ -47,23 +47,23 @@ impl Distribution {
     }
 
     /// The number of durations.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.histogram.len()
     }
 
     /// Returns `true` if there is no duration.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.histogram.is_empty()
     }
 
     /// The mean duration; 0 if there is none.
-    pub fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         if self.is_empty() { 0.0 } else { self.sum / self.len() as f64 }
     }
 
     /// The duration that this share of all does not exceed; 0 if there is none. It never exceeds
     /// the longest, although the last bucket may round up.
-    pub fn quantile(&self, share: f64) -> f64 {
+    pub(crate) fn quantile(&self, share: f64) -> f64 {
         if self.is_empty() {
             0.0
         } else {
@@ -72,12 +72,12 @@ impl Distribution {
     }
 
     /// The longest duration, exactly.
-    pub fn longest(&self) -> f64 {
+    pub(crate) fn longest(&self) -> f64 {
         self.longest as f64
     }
 
     /// The number of durations longer than this, to the precision of the histogram.
-    pub fn longer_than(&self, nanos: u64) -> u64 {
+    pub(crate) fn longer_than(&self, nanos: u64) -> u64 {
         if self.longest <= nanos { 0 } else { self.len() - self.histogram.count_between(0, nanos) }
     }
 }

@@ -7,7 +7,7 @@ use wheelhouse_machine::clock::WorkTime;
 
 /// The work of the jobs of a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobWork {
+pub(crate) enum JobWork {
     /// No work.
     Empty,
     /// One job in `each` blocks its thread for this time. The others do nothing.
@@ -23,7 +23,7 @@ pub enum JobWork {
 
 impl JobWork {
     /// Returns `true` if the job with this number blocks its thread.
-    pub fn sleeps(self, number: u32) -> bool {
+    pub(crate) fn sleeps(self, number: u32) -> bool {
         matches!(self, Self::SleepsOneIn { each, .. } if number % each == each / 2)
     }
 

@@ -31,7 +31,7 @@ impl Ledger {
     }
 
     /// A ledger for jobs that do some work after they have noted when they began.
-    pub fn with_work(origin: Instant, jobs: usize, work: JobWork) -> Arc<Self> {
+    pub(crate) fn with_work(origin: Instant, jobs: usize, work: JobWork) -> Arc<Self> {
         // Written one by one, so that a run never touches a page for the first time.
         let began = (0..jobs).map(|_| AtomicU64::new(0)).collect();
         Arc::new(Self { origin, began, runs: AtomicU64::new(0), repeated: AtomicU64::new(0), work })
@@ -75,7 +75,7 @@ impl Ledger {
     }
 
     /// The work of its jobs.
-    pub fn work(&self) -> JobWork {
+    pub(crate) fn work(&self) -> JobWork {
         self.work
     }
 

@@ -20,38 +20,20 @@
 //! | `idle` | how often does a thread wake up while nothing is due |
 //!
 //! How a figure is made: an [experiment](experiments) gives jobs to a facility, and each run is
-//! noted in a [`ledger`]. Then the play is [checked](check): each job must have run exactly as
+//! noted in a [`ledger`]. Then the play is checked: each job must have run exactly as
 //! often as it should, and none early. Only then are figures computed. The frame plays the
 //! facilities in turn, shows the medians, and compares them with the bounds for our service.
 //! [`options`] is the command line.
-//!
-//! ```
-//! use wheelhouse_frame::{run, select_contenders};
-//! use wheelhouse_service_load::experiments::Experiment;
-//! use wheelhouse_service_load::{facilities, load::Load};
-//!
-//! let plan = run::Plan {
-//!     contenders: select_contenders(facilities::all(), &["wheelhouse".to_owned()])?,
-//!     experiments: vec![Experiment::Audit],
-//!     on_all: true,
-//!     load: Load::tiny(),
-//!     rounds: 1,
-//!     seed: 1,
-//! };
-//! let run = run::play_all(&plan)?;
-//! assert_eq!(run.wrong().count(), 0);
-//! # Ok::<(), anyhow::Error>(())
-//! ```
 
-pub mod check;
+mod check;
 pub mod contender;
 mod cpu;
-pub mod distribution;
+mod distribution;
 pub mod experiments;
 pub mod facilities;
 pub mod facility;
 mod glance;
-pub mod job_work;
+mod job_work;
 pub mod ledger;
 pub mod load;
 pub mod options;

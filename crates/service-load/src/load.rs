@@ -1,6 +1,5 @@
 //! The sizes of the experiments.
 
-use anyhow::{Result, ensure};
 use std::num::NonZero;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -111,88 +110,13 @@ impl Load {
         }
     }
 
-    /// The number of jobs that fire in `fires`.
-    pub fn fires(&self) -> u64 {
-        self.fires_at(self.rate)
-    }
-
     /// The number of jobs that fire at this rate.
     pub fn fires_at(&self, rate: u32) -> u64 {
         (f64::from(rate) * self.fires_time.as_secs_f64()).round() as u64
-    }
-
-    /// Refuses sizes that cannot be played.
-    ///
-    /// # Errors
-    ///
-    /// The message says what to choose instead.
-    pub fn check(&self) -> Result<()> {
-        let jobs = [self.pending, self.sessions, self.burst];
-        ensure!((1..=64).contains(&self.producers), "--producers is from 1 to 64 threads");
-        ensure!(
-            (1..=10_000_000).contains(&self.rate),
-            "--rate is from 1 to 10000000 fires a second"
-        );
-        ensure!(jobs.iter().all(|n| (1..=MOST).contains(n)), "--jobs is from 1 to {MOST}");
-        ensure!(between(self.pairs_time, 1, 60_000), "--seconds is from 0.001 to 60");
-        ensure!(between(self.ttl, 10, 60_000), "--ttl is from 0.01 to 60 seconds");
-        let tick = self.tick;
-        ensure!(
-            tick >= Duration::from_micros(1) && tick <= Duration::from_secs(1),
-            "--tick is from 0.001 to 1000 ms"
-        );
-        let fires = self.fires();
-        ensure!(
-            (1..=u64::from(MOST)).contains(&fires),
-            "{fires} jobs would fire, not 1 to {MOST}; choose --rate and --seconds so that their \
-             product is in this range"
-        );
-        Ok(())
     }
 }
 
 /// The processors that this program may use.
 pub(crate) fn processors() -> usize {
     available_parallelism().map_or(1, NonZero::get)
-}
-
-/// With more jobs most machines run out of memory.
-const MOST: u32 = 20_000_000;
-
-fn between(time: Duration, least: u64, most: u64) -> bool {
-    time >= Duration::from_millis(least) && time <= Duration::from_millis(most)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_predefined_sizes_are_valid() {
-        for load in [Load::whole(), Load::quick(), Load::tiny()] {
-            load.check().unwrap();
-        }
-        assert_eq!(Load::whole().fires(), 200_000);
-    }
-
-    #[test]
-    fn invalid_sizes_are_refused_with_the_remedy() {
-        type Change = fn(&mut Load);
-        let refused: [(Change, &str); 8] = [
-            (|load| load.producers = 0, "--producers"),
-            (|load| load.rate = 0, "--rate"),
-            (|load| load.pending = 0, "--jobs"),
-            (|load| load.burst = MOST + 1, "--jobs"),
-            (|load| load.pairs_time = Duration::ZERO, "--seconds"),
-            (|load| load.ttl = Duration::from_secs(3600), "--ttl"),
-            (|load| load.tick = Duration::ZERO, "--tick"),
-            (|load| load.fires_time = Duration::from_secs(201), "--rate and --seconds"),
-        ];
-        for (change, option) in refused {
-            let mut load = Load::whole();
-            change(&mut load);
-            let message = load.check().unwrap_err().to_string();
-            assert!(message.contains(option), "{option}: {message}");
-        }
-    }
 }

@@ -18,7 +18,7 @@ const TOKIO: &str = "tokio-sleep";
 const QUEUE: &str = "tokio-delay-queue";
 
 /// The rows of other facilities.
-const OTHERS: &[&str] = &[TOKIO, "tokio-sleep-1", QUEUE, "async-io", "timer-crate", HEAP];
+const OTHERS: &[&str] = &[TOKIO, "tokio-sleep-1", QUEUE, "async-io", HEAP];
 const SLEEPER: &str = crate::facilities::Machine::SLEEPER;
 
 /// All bounds, in the order of the report. Times are in nanoseconds.

@@ -13,7 +13,7 @@ pub(crate) enum Durable {
     Inspect {
         #[command(flatten)]
         place: Place,
-        /// Output format: a table for people; everything as JSON; the counts by kind as CSV.
+        /// Output format.
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },

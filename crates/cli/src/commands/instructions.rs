@@ -10,10 +10,9 @@ use wheelhouse_harness::instructions::count::count_instructions;
 use wheelhouse_harness::instructions::plan::{CHECKED, Filter, Plan};
 use wheelhouse_harness::instructions::play::Play;
 use wheelhouse_harness::instructions::record::{PAGE, Record};
-use wheelhouse_harness::instructions::{InstructionCount, table};
+use wheelhouse_harness::instructions::table;
 use wheelhouse_machine::{callgrind, provenance};
 use wheelhouse_present::console::{print, say};
-use wheelhouse_present::table::{Format, Table};
 use wheelhouse_present::units;
 
 /// The message if valgrind is not installed.
@@ -38,7 +37,8 @@ pub(super) fn run(options: Instructions) -> Result<ExitCode> {
     let provenance = provenance::gather(seed);
     let rows = count_instructions(&plan)?;
     let counted = Record::new(provenance, valgrind, rows);
-    print(shown(&counted.rows, record.as_ref().map(|it| it.rows.as_slice()), output.format)?)?;
+    let recorded = record.as_ref().map(|it| it.rows.as_slice());
+    print(table::render(&counted.rows, recorded, output.format))?;
     if let Some(dir) = out {
         counted.save(&dir)?;
         say(format_args!("record: {}", dir.join(PAGE).display()));
@@ -65,18 +65,6 @@ fn warn(plan: &Plan) {
     }
 }
 
-fn shown(
-    rows: &[InstructionCount],
-    recorded: Option<&[InstructionCount]>,
-    format: Format,
-) -> Result<String> {
-    if format == Format::Table {
-        let tables: Vec<_> = table::tables(rows, recorded).iter().map(Table::terminal).collect();
-        return Ok(tables.join("\n"));
-    }
-    table::one_table(rows).render(format)
-}
-
 /// Compares the counts with the rows of the record that the filter covers, and prints the
 /// differences.
 fn judge(record: &Record, counted: &Record, filter: &Filter, path: &Path) -> ExitCode {
@@ -101,7 +89,7 @@ fn judge(record: &Record, counted: &Record, filter: &Filter, path: &Path) -> Exi
         say(format_args!("{rows} operations: none takes over {tolerated} % more than recorded"));
         return ExitCode::SUCCESS;
     }
-    let more = failures.iter().filter(|it| matches!(it, Finding::Regressed { .. })).count();
+    let more = failures.iter().filter(|it| matches!(it, Finding::Regressed(..))).count();
     say(format_args!(
         "error: {more} take over {tolerated} % more than recorded, {} are missing; \
          fix the change, or record it with {record_command} and say why in the commit",

@@ -17,20 +17,11 @@ pub const TOLERANCE: f64 = 0.05;
 /// A difference between the record and the count of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finding {
-    /// It takes more than the tolerance allows.
-    Regressed {
-        /// The row in the record.
-        recorded: InstructionCount,
-        /// The row that was counted now.
-        counted: InstructionCount,
-    },
-    /// It takes so much less that it should be recorded again.
-    Improved {
-        /// The row in the record.
-        recorded: InstructionCount,
-        /// The row that was counted now.
-        counted: InstructionCount,
-    },
+    /// It takes more than the tolerance allows: the recorded row and the counted one.
+    Regressed(InstructionCount, InstructionCount),
+    /// It takes so much less that it should be recorded again: the recorded row and the counted
+    /// one.
+    Improved(InstructionCount, InstructionCount),
     /// It is in the record but was not counted: a structure or a workload is gone.
     NotCounted(InstructionCount),
     /// It was counted but is not in the record: nothing limits it.
@@ -40,28 +31,28 @@ pub enum Finding {
 impl Finding {
     /// Returns `true` if the check fails because of it.
     pub fn is_failure(&self) -> bool {
-        !matches!(self, Self::Improved { .. })
+        !matches!(self, Self::Improved(..))
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Regressed(row, _)
+        | Self::Improved(row, _)
+        | Self::NotCounted(row)
+        | Self::NotRecorded(row)) = self;
+        let n = units::count(row.n);
+        write!(f, "{} of {} on {} at n = {n}: ", row.measure, row.backend, row.workload)?;
         match self {
-            Self::Regressed { recorded, counted } | Self::Improved { recorded, counted } => {
+            Self::Regressed(recorded, counted) | Self::Improved(recorded, counted) => {
                 let (before, now) = (recorded.per_operation(), counted.per_operation());
                 let change = percent(before, now);
-                let name = name(recorded);
-                write!(f, "{name}: {now:.1} instructions, recorded {before:.1} ({change})")
+                write!(f, "{now:.1} instructions, recorded {before:.1} ({change})")
             }
-            Self::NotCounted(row) => write!(f, "{}: recorded, but not counted now", name(row)),
-            Self::NotRecorded(row) => write!(f, "{}: counted, but not in the record", name(row)),
+            Self::NotCounted(_) => write!(f, "recorded, but not counted now"),
+            Self::NotRecorded(_) => write!(f, "counted, but not in the record"),
         }
     }
-}
-
-fn name(row: &InstructionCount) -> String {
-    let n = units::count(row.n);
-    format!("{} of {} on {} at n = {n}", row.measure, row.backend, row.workload)
 }
 
 /// The change from one figure to another, with its sign.
@@ -85,16 +76,13 @@ pub fn findings(recorded: &[InstructionCount], counted: &[InstructionCount]) -> 
 }
 
 fn finding(recorded: &InstructionCount, counted: &InstructionCount) -> Option<Finding> {
-    let (before, now) = (recorded.per_operation(), counted.per_operation());
-    let both = || (recorded.clone(), counted.clone());
-    if now > before * (1.0 + TOLERANCE) {
-        let (recorded, counted) = both();
-        return Some(Finding::Regressed { recorded, counted });
-    }
-    (now < before * (1.0 - TOLERANCE)).then(|| {
-        let (recorded, counted) = both();
-        Finding::Improved { recorded, counted }
-    })
+    let ratio = counted.per_operation() / recorded.per_operation();
+    let finding = match ratio {
+        _ if ratio > 1.0 + TOLERANCE => Finding::Regressed,
+        _ if ratio < 1.0 - TOLERANCE => Finding::Improved,
+        _ => return None,
+    };
+    Some(finding(recorded.clone(), counted.clone()))
 }
 
 /// Warnings about two counts whose builds differ.
@@ -131,44 +119,30 @@ mod tests {
     }
 
     #[test]
-    fn an_increase_fails_and_names_the_operation_and_both_figures() {
-        let found = findings(&[row("list-wheel", 1000)], &[row("list-wheel", 1051)]);
-        assert!(matches!(&found[..], [Finding::Regressed { .. }]) && found[0].is_failure());
-        let message = found[0].to_string();
-        let expected = "cancel of list-wheel on uniform at n = 10,000: \
-                        105.1 instructions, recorded 100.0 (+5.1 %)";
-        assert_eq!(message, expected);
-    }
-
-    #[test]
-    fn a_change_within_the_tolerance_passes() {
+    fn a_change_beyond_the_tolerance_is_found_and_an_increase_fails() {
+        let found = |count: InstructionCount| findings(&[row("list-wheel", 1000)], &[count]);
         for instructions in [950, 1000, 1050] {
-            let (before, now) = (row("list-wheel", 1000), row("list-wheel", instructions));
-            assert_eq!(findings(&[before], &[now]), []);
+            assert_eq!(found(row("list-wheel", instructions)), []);
         }
-    }
-
-    #[test]
-    fn an_improvement_is_reported_but_is_not_a_failure() {
-        let found = findings(&[row("list-wheel", 1000)], &[row("list-wheel", 949)]);
-        assert!(matches!(&found[..], [Finding::Improved { .. }]) && !found[0].is_failure());
+        let per_operation = InstructionCount { operations: 20, ..row("list-wheel", 2000) };
+        assert_eq!(found(per_operation), []);
+        let more = found(row("list-wheel", 1051));
+        assert!(more[0].is_failure());
+        let message = "cancel of list-wheel on uniform at n = 10,000: \
+                       105.1 instructions, recorded 100.0 (+5.1 %)";
+        assert_eq!(more.iter().map(Finding::to_string).collect::<Vec<_>>(), [message]);
+        let less = found(row("list-wheel", 949));
+        assert!(matches!(&less[..], [Finding::Improved(..)]) && !less[0].is_failure());
     }
 
     #[test]
     fn a_row_that_is_missing_on_either_side_fails() {
-        let (wheel, heap) = (row("list-wheel", 1000), row("binary-heap", 1000));
-        let found = findings(&[wheel.clone(), heap.clone()], std::slice::from_ref(&wheel));
-        assert_eq!(found, [Finding::NotCounted(heap.clone())]);
+        let (one, both) = ([row("list-wheel", 1000)], ["list-wheel", "binary-heap"]);
+        let both = both.map(|name| row(name, 1000));
+        assert_eq!(findings(&both, &one), [Finding::NotCounted(both[1].clone())]);
+        let found = findings(&one, &both);
+        assert_eq!(found, [Finding::NotRecorded(both[1].clone())]);
         assert!(found[0].is_failure());
-        let found = findings(std::slice::from_ref(&wheel), &[wheel.clone(), heap.clone()]);
-        assert_eq!(found, [Finding::NotRecorded(heap)]);
-        assert!(found[0].is_failure());
-    }
-
-    #[test]
-    fn rows_are_compared_per_operation() {
-        let more = InstructionCount { operations: 20, ..row("list-wheel", 2000) };
-        assert_eq!(findings(&[row("list-wheel", 1000)], &[more]), []);
     }
 
     #[test]

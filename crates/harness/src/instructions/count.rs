@@ -13,7 +13,7 @@ use crate::idle::PLAYER;
 use crate::stream::Stream;
 use anyhow::{Context, Result, anyhow, ensure};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wheelhouse_machine::callgrind;
 use wheelhouse_present::progress::Progress;
@@ -115,20 +115,17 @@ where
     R: Send,
     W: Fn(&T) -> Result<R> + Sync,
 {
-    let next = AtomicUsize::new(0);
     let part = Duration::from_secs(1);
     let progress = Mutex::new(Progress::new(part * items.len() as u32));
+    let (queue, failed) = (Mutex::new(items.iter().enumerate()), AtomicBool::new(false));
+    let next = || queue.lock().ok()?.next().filter(|_| !failed.load(Ordering::Relaxed));
     let worker = || {
         let mut done = Vec::new();
-        while let Some((at, item)) = next_item(items, &next) {
+        while let Some((at, item)) = next() {
             let result = work(item);
-            if result.is_err() {
-                next.store(items.len(), Ordering::Relaxed);
-            }
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
             done.push((at, result));
-            if let Ok(mut progress) = progress.lock() {
-                progress.finish_part(part);
-            }
+            progress.lock().into_iter().for_each(|mut progress| progress.finish_part(part));
         }
         done
     };
@@ -146,15 +143,10 @@ where
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// The next item that no thread has taken, with its index.
-fn next_item<'a, T>(items: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
-    let at = next.fetch_add(1, Ordering::Relaxed);
-    Some((at, items.get(at)?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicUsize;
 
     #[test]
     fn results_are_in_the_order_of_the_items() -> Result<()> {

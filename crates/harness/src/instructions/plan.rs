@@ -89,7 +89,7 @@ impl Plan {
     pub fn new(filter: &Filter, seed: u64) -> Result<Self> {
         let registered: Vec<_> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
         let known: Vec<_> = registered.iter().copied().chain([PLAYER]).collect();
-        check_names("backend", &filter.backend, &known)?;
+        unknown::check("backend here", &filter.backend, &known)?;
         let streams = streams(filter)?;
         if !filter.backend.is_empty() {
             let backends = filter.backend.clone();
@@ -106,7 +106,7 @@ impl Plan {
 fn streams(filter: &Filter) -> Result<Vec<(String, u32)>> {
     let names = workloads();
     let known: Vec<_> = names.iter().map(String::as_str).collect();
-    check_names("workload", &filter.workload, &known)?;
+    unknown::check("workload here", &filter.workload, &known)?;
     let mut sizes = if filter.n.is_empty() { SIZES.to_vec() } else { filter.n.clone() };
     sizes.sort_unstable();
     sizes.dedup();
@@ -151,11 +151,4 @@ fn dense(n: u32) -> Result<Workload> {
 /// The longest delay of [`DENSE`].
 pub(super) fn dense_span(n: u32) -> u64 {
     u64::from(n).next_power_of_two()
-}
-
-fn check_names(what: &str, named: &[String], known: &[&str]) -> Result<()> {
-    match named.iter().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(unknown::error(format_args!("{what} here"), name, known)),
-        None => Ok(()),
-    }
 }

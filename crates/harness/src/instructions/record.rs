@@ -10,10 +10,10 @@
 //! repository. Times are different: a new run never replaces an older one.
 
 use super::{InstructionCount, prose, table};
-use anyhow::{Context, Result, bail};
+use crate::store::load_versioned;
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
 use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::document::{Block, Document};
@@ -44,12 +44,6 @@ pub struct Record {
     pub rows: Vec<InstructionCount>,
 }
 
-/// The version alone, to find out whether the rest can be read.
-#[derive(Deserialize)]
-struct Version {
-    schema: Option<u32>,
-}
-
 impl Record {
     /// A record of rows that were just counted.
     pub fn new(provenance: Provenance, valgrind: String, rows: Vec<InstructionCount>) -> Self {
@@ -77,26 +71,7 @@ impl Record {
     /// If there is none, it is damaged, or it is of another version. The message says what to do.
     pub fn load(path: &Path) -> Result<Self> {
         let file = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
-        let shown = file.display();
-        let text = match fs::read_to_string(&file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                bail!("there is no record of instructions at {shown}; {REMEDY}")
-            }
-            Err(error) => bail!("cannot read {shown} ({error}); {REMEDY}"),
-        };
-        let damaged = || {
-            let again = "restore it from version control";
-            format!("{shown} is not a record of instructions, or damaged; {again}, or {REMEDY}")
-        };
-        let version: Version = serde_json::from_str(&text).with_context(damaged)?;
-        match version.schema {
-            Some(SCHEMA) => serde_json::from_str(&text).with_context(damaged),
-            Some(other) => {
-                bail!("{shown} has layout {other}, this program reads {SCHEMA}; {REMEDY}")
-            }
-            None => bail!(damaged()),
-        }
+        load_versioned(&file, SCHEMA, "record of instructions", REMEDY)
     }
 
     fn page(&self) -> String {
@@ -161,19 +136,15 @@ mod tests {
     #[test]
     fn an_invalid_record_is_refused_with_the_remedy() -> Result<()> {
         let file = scratch("no-record.json");
-        let refused = |text: &str| {
-            fs::write(&file, text)?;
-            let error = Record::load(&file).err().context("it was read")?;
-            Ok::<_, anyhow::Error>(format!("{error:#}"))
-        };
-        let missing = Record::load(&scratch("missing")).err().context("it was read")?;
-        let messages = [refused("not json")?, refused("{}")?, refused(r#"{"schema": 99}"#)?];
-        let cut = refused(r#"{"schema": 1, "rows": []}"#)?;
+        let message = |error: Option<anyhow::Error>| format!("{:#}", error.unwrap());
+        let missing = message(Record::load(&file).err());
+        fs::write(&file, r#"{"schema": 99}"#)?;
+        let other = message(Record::load(&file).err());
         fs::remove_file(&file)?;
-        for message in messages.iter().chain([&cut, &missing.to_string()]) {
-            assert!(message.contains("wheelhouse instructions --out"), "{message}");
+        for (text, part) in [(missing, "no record"), (other, "layout 99")] {
+            let has_remedy = text.contains("wheelhouse instructions --out");
+            assert!(text.contains(part) && has_remedy, "{text}");
         }
-        assert!(messages[2].contains("layout 99"), "{}", messages[2]);
         Ok(())
     }
 }

@@ -5,41 +5,37 @@ use super::check::percent;
 use super::plan::{DENSE, dense_span};
 use crate::idle::PLAYER;
 use crate::stream::TRACE;
-use wheelhouse_present::table::{Cell, Column, Mark, Table};
+use serde_json::json;
+use wheelhouse_present::table::{Cell, Column, Format, Mark, Table, distinct};
 use wheelhouse_present::units;
 use wheelhouse_workload::Measure;
 
-/// The tables of rows. A figure that differs from the record is shown with its change.
-pub fn tables(rows: &[InstructionCount], recorded: Option<&[InstructionCount]>) -> Vec<Table> {
-    let mut groups: Vec<(String, Vec<&InstructionCount>)> = Vec::new();
-    for row in rows {
-        let title = title(row);
-        match groups.iter_mut().find(|(known, _)| *known == title) {
-            Some((_, rows)) => rows.push(row),
-            None => groups.push((title, vec![row])),
+/// The rows in a format: tables for people, one object per row for programs. In a table, a figure
+/// that differs from the record has its change.
+pub fn render(
+    rows: &[InstructionCount],
+    recorded: Option<&[InstructionCount]>,
+    format: Format,
+) -> String {
+    match format {
+        Format::Table => {
+            let tables = tables(rows, recorded);
+            tables.iter().map(Table::terminal).collect::<Vec<_>>().join("\n")
         }
+        Format::Json => format!("{:#}\n", json!(rows)),
     }
-    // Streams are counted from the longest, and shown from the smallest.
-    groups.sort_by_key(|(_, rows)| order(rows[0]));
-    groups.iter_mut().for_each(|(_, rows)| rows.sort_by_key(|row| column(row)));
-    groups.into_iter().map(|(title, rows)| table(title, &rows, recorded)).collect()
 }
 
-/// One line per row, for programs.
-pub fn one_table(rows: &[InstructionCount]) -> Table {
-    let names = ["backend", "workload", "n", "measure", "operations", "instructions"];
-    let mut table = Table::new("Instructions", names.map(Column::left).into());
-    table.rows.extend(rows.iter().map(|row| {
-        vec![
-            Cell::text(&row.backend),
-            Cell::text(&row.workload),
-            Cell::count(row.n),
-            Cell::text(&row.measure),
-            Cell::count(row.operations),
-            Cell::count(row.instructions),
-        ]
-    }));
-    table
+/// The tables of rows.
+pub(super) fn tables(
+    rows: &[InstructionCount],
+    recorded: Option<&[InstructionCount]>,
+) -> Vec<Table> {
+    // Streams are counted from the longest, and shown from the smallest.
+    let mut sorted: Vec<&InstructionCount> = rows.iter().collect();
+    sorted.sort_by_key(|row| (order(row), column(row)));
+    let groups = sorted.chunk_by(|a, b| title(a) == title(b));
+    groups.map(|rows| table(title(rows[0]), rows, recorded)).collect()
 }
 
 /// The order of the tables: smallest n first, the dense span after the other, traces last.
@@ -109,16 +105,6 @@ fn cell(row: &InstructionCount, recorded: Option<&[InstructionCount]>) -> Cell {
 /// of it a few instructions longer.
 fn differs(before: f64, now: f64) -> bool {
     (now / before - 1.0).abs() >= 0.000_5
-}
-
-fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut seen = Vec::new();
-    for name in names {
-        if !seen.contains(&name) {
-            seen.push(name);
-        }
-    }
-    seen
 }
 
 #[cfg(test)]

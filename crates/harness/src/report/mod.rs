@@ -23,7 +23,7 @@ use wheelhouse_machine::provenance;
 use wheelhouse_present::files::{link_from, write_whole};
 use wheelhouse_present::html;
 use wheelhouse_present::markdown::{self, PLOTS};
-use wheelhouse_present::splice::{self, SpliceResult};
+use wheelhouse_present::splice;
 use wheelhouse_present::table::{Cell, Table, markdown_escape};
 
 /// The page: one file that includes its pictures, styles and script.
@@ -111,8 +111,7 @@ pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bo
                 section(run, &folder, tables, "")
             }
         };
-        let outcome = if check { splice::check } else { splice::splice }(file, name, &part);
-        up_to_date &= outcome? == SpliceResult::UpToDate;
+        up_to_date &= splice::splice(file, name, &part, check)?;
         found = true;
     }
     ensure!(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::model::{FLOOR, Run, Steps};
 use crate::summary::{self, CellContent};
-use wheelhouse_present::table::{Cell, Column, Mark, Table};
+use wheelhouse_present::table::{Cell, Column, Mark, Table, distinct};
 use wheelhouse_present::units;
 
 /// The name of each workload and its table: a row for each n and structure, a column for each
@@ -140,14 +140,4 @@ pub fn failures(run: &Run) -> Option<Table> {
         );
     }
     (!table.rows.is_empty()).then_some(table)
-}
-
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut found = Vec::new();
-    for value in values {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-    }
-    found
 }

@@ -1,6 +1,7 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::json;
 use wheelhouse_harness::{report, store};
 
 use crate::{scratch, synthetic};
@@ -54,29 +55,26 @@ fn a_failed_save_leaves_the_old_file_unchanged() {
 fn load_errors_state_the_remedy() {
     let dir = scratch("errors");
     let error = |path: &Path| format!("{:#}", store::load(path).unwrap_err());
-    assert!(
-        error(&dir.join("nowhere")).contains("there is no run"),
-        "{}",
-        error(&dir.join("nowhere"))
-    );
-    assert!(error(&dir).contains("name a folder that holds a run.json"));
+    let remedy = "name the folder of a run";
+    for path in [dir.clone(), dir.join("nowhere")] {
+        let message = error(&path);
+        assert!(message.contains("there is no run") && message.contains(remedy), "{message}");
+    }
     store::save(&dir, &synthetic::run()).unwrap();
     let file = dir.join("run.json");
     let text = fs::read_to_string(&file).unwrap();
-    fs::write(&file, &text[..text.len() / 2]).unwrap();
-    assert!(error(&dir).contains("damaged or truncated"), "{}", error(&dir));
-    fs::write(&file, text.replace("\"schema\": 1", "\"schema\": 99")).unwrap();
-    assert!(
-        error(&dir).contains("has layout 99 and this program reads layout 1"),
-        "{}",
-        error(&dir)
-    );
-    fs::write(&file, "{}").unwrap();
-    assert!(error(&dir).contains("not a run of wheelhouse"), "{}", error(&dir));
-    fs::write(&file, "{\"schema\": 1}").unwrap();
-    assert!(error(&dir).contains("damaged"), "{}", error(&dir));
-    fs::write(&file, [0xFF, 0xFE, 0x00]).unwrap();
-    assert!(error(&dir).contains("cannot read"), "{}", error(&dir));
+    let other = text.replace("\"schema\": 1", "\"schema\": 99");
+    for (bytes, part) in [
+        (&text.as_bytes()[..text.len() / 2], "damaged or truncated"),
+        (other.as_bytes(), "has layout 99 and this program reads layout 1"),
+        (b"{}", "not a run of wheelhouse"),
+        (b"{\"schema\": 1}", "damaged"),
+        (&[0xFF, 0xFE, 0x00], "cannot read"),
+    ] {
+        fs::write(&file, bytes).unwrap();
+        let message = error(&dir);
+        assert!(message.contains(part) && message.contains(remedy), "{part}: {message}");
+    }
 }
 
 #[test]
@@ -86,19 +84,12 @@ fn impossible_figures_count_as_damage() {
     let file = dir.join("run.json");
     let whole: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let reschedule = "reschedule of floor on uniform at n = 1000";
     let cases = [
-        (
-            "/throughput/3/ns_per_op/0",
-            serde_json::json!(-1.0),
-            "reschedule of floor on uniform at n = 1000",
-        ),
-        (
-            "/throughput/3/ns_per_op",
-            serde_json::json!([]),
-            "reschedule of floor on uniform at n = 1000",
-        ),
-        ("/memory/0/peak", serde_json::json!(-1.0), "memory of hierarchical-wheel at n = 1000"),
-        ("/provenance/clock_overhead_ns", serde_json::json!(-1.0), "the overhead of the clock"),
+        ("/throughput/3/ns_per_op/0", json!(-1.0), reschedule),
+        ("/throughput/3/ns_per_op", json!([]), reschedule),
+        ("/memory/0/peak", json!(-1.0), "memory of hierarchical-wheel at n = 1000"),
+        ("/provenance/clock_overhead_ns", json!(-1.0), "the overhead of the clock"),
     ];
     for (place, value, row) in cases {
         let mut damaged = whole.clone();

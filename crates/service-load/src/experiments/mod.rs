@@ -13,7 +13,6 @@ mod refresh;
 mod schedule;
 mod server;
 mod sessions;
-mod sizes;
 mod titles;
 
 pub(crate) use fires::{Stream, play_machine};
@@ -161,7 +160,10 @@ impl wheelhouse_frame::Experiment for Experiment {
     }
 
     fn options_for_bounds(self, load: &Load) -> Vec<String> {
-        sizes::lacks(self, load)
+        // All sizes are in the title, except the tick.
+        let whole = Load::whole();
+        let is_whole = self.title(load) == self.title(&whole) && load.tick == whole.tick;
+        if is_whole { Vec::new() } else { vec!["the default sizes".to_owned()] }
     }
 
     fn at_a_glance(run: &Run<Self>) -> Option<Table> {
@@ -170,11 +172,6 @@ impl wheelhouse_frame::Experiment for Experiment {
 }
 
 impl Experiment {
-    /// The command-line options that change this experiment.
-    pub(crate) fn options(self) -> &'static [&'static str] {
-        sizes::options(self)
-    }
-
     /// Plays it once.
     ///
     /// # Errors

@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// An executor on its own thread, which waits in async-io's reactor.
-#[derive(Debug)]
-pub struct AsyncIo {
+pub(crate) struct AsyncIo {
     executor: Arc<Executor<'static>>,
     /// Each existing task holds a reference.
     alive: Arc<()>,
@@ -23,8 +22,7 @@ pub struct AsyncIo {
 }
 
 /// A task that continues if this is dropped.
-#[derive(Debug)]
-pub struct Waiting(Option<Task<()>>);
+pub(crate) struct Waiting(Option<Task<()>>);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
@@ -34,11 +32,7 @@ impl Drop for Waiting {
 
 impl AsyncIo {
     /// Starts the thread.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be started.
-    pub fn start() -> Result<Self> {
+    pub(crate) fn start() -> Result<Self> {
         let executor = Arc::new(Executor::new());
         let (end, ended) = oneshot::channel();
         let its = Arc::clone(&executor);

@@ -19,7 +19,6 @@ use tokio_util::time::delay_queue::Key;
 const BATCH: usize = 1024;
 
 /// An item of the queue.
-#[derive(Debug)]
 enum Item {
     Job(Job),
     /// Boxed, so that it does not make every item larger.
@@ -30,7 +29,6 @@ const _: () = assert!(size_of::<Item>() == size_of::<Job>());
 
 /// A command for the task. The caller chooses the number of an item, so that it can cancel without
 /// waiting for an answer.
-#[derive(Debug)]
 enum Command {
     Insert(u64, Instant, Item),
     Remove(u64),
@@ -43,8 +41,7 @@ enum Command {
 }
 
 /// The sending end, used by callers.
-#[derive(Debug)]
-pub struct Queue {
+pub(crate) struct Queue {
     commands: UnboundedSender<Command>,
     next: AtomicU64,
     thread: JoinHandle<()>,
@@ -52,11 +49,7 @@ pub struct Queue {
 
 impl Queue {
     /// Starts a thread with a runtime for the task.
-    ///
-    /// # Errors
-    ///
-    /// If the thread cannot be started.
-    pub fn start() -> Result<Self> {
+    pub(crate) fn start() -> Result<Self> {
         let (commands, receiver) = unbounded_channel();
         let runtime = Builder::new_current_thread().enable_time().build()?;
         let run = move || runtime.block_on(Owner::new(receiver).run());

@@ -10,8 +10,7 @@ use wheelhouse_frame::{Contender, Played};
 
 /// A thread that only notes when each job would be due, while a producer makes no calls. Any
 /// lateness in its row is caused by the machine.
-#[derive(Clone, Copy, Debug)]
-pub enum Machine {
+pub(crate) enum Machine {
     /// It reads the clock all the time, which shows stalls of a running thread. No facility can be
     /// better.
     Reads,
@@ -22,9 +21,9 @@ pub enum Machine {
 
 impl Machine {
     /// The name of the row that reads the clock.
-    pub const NAME: &'static str = "the-machine";
+    pub(crate) const NAME: &'static str = "the-machine";
     /// The name of the row that sleeps.
-    pub const SLEEPER: &'static str = "a-sleeper";
+    pub(crate) const SLEEPER: &'static str = "a-sleeper";
 }
 
 impl Contender<Experiment> for Machine {

@@ -6,16 +6,15 @@ mod heap;
 mod machine;
 mod sessions;
 mod tasks;
-mod timer_crate;
 mod wheelhouse;
 
-pub use async_io::AsyncIo;
-pub use delay_queue::Queue;
 pub use heap::HeapAndCondvar;
-pub use machine::Machine;
-pub use tasks::{ServiceTime, SleepSource, Tasks, TokioTime};
-pub use timer_crate::TimerCrate;
-pub use wheelhouse::{ByHandle, ByKey, Wheelhouse};
+pub(crate) use machine::Machine;
+
+use async_io::AsyncIo;
+use delay_queue::Queue;
+use tasks::Tasks;
+use wheelhouse::{ByHandle, ByKey, Wheelhouse};
 
 use crate::contender::Entry;
 use crate::experiments::Experiment::{
@@ -26,13 +25,19 @@ use std::time::Duration;
 use wheelhouse_frame::Contender;
 
 /// Experiments whose results depend on where jobs run, and on the structure of the timers.
-const RUNS: &[Experiment] = &[PairsWindow, Fires, Audit];
+fn depends_on_threads(it: Experiment) -> bool {
+    matches!(it, PairsWindow | Fires | Audit)
+}
 
 /// Experiments in which it matters that one thread runs all jobs.
-const ONE_THREAD: &[Experiment] = &[Fires, Fires300k, SlowJobs, Audit];
+fn depends_on_one_thread(it: Experiment) -> bool {
+    matches!(it, Fires | Fires300k | SlowJobs | Audit)
+}
 
 /// The main experiments for facilities without a refresh.
-const NO_SESSIONS: &[Experiment] = &[PairsBeside, PairsWindow, Schedule, Fires, Audit, Idle];
+fn needs_no_refresh(it: Experiment) -> bool {
+    matches!(it, PairsBeside | PairsWindow | Schedule | Fires | Audit | Idle)
+}
 
 /// All facilities, the one under test first.
 pub fn all() -> Vec<Box<dyn Contender<Experiment>>> {
@@ -50,36 +55,37 @@ fn ours() -> Vec<Box<dyn Contender<Experiment>>> {
         Entry::boxed(
             "wheelhouse",
             "Service::start() at a tick of 50 us: hierarchical wheels, jobs on a pool",
+            |_| true,
             Wheelhouse::<ByHandle>::start,
         ),
-        Entry::of_some(
+        Entry::boxed(
             "wheelhouse-1",
             "the same with one thread, Builder::workers(1)",
-            ONE_THREAD,
+            depends_on_one_thread,
             Wheelhouse::<ByHandle>::with_one_worker,
         ),
-        Entry::of_some(
+        Entry::boxed(
             "wheelhouse-keys",
             "the service with a pool; each session has a key and is refreshed by it",
-            &[Refresh, RefreshOpened, Sessions],
+            |it| matches!(it, Refresh | RefreshOpened | Sessions),
             Wheelhouse::<ByKey>::start,
         ),
-        Entry::of_some(
+        Entry::boxed(
             "wheelhouse-1ms",
             "the service with a pool and a tick of a millisecond",
-            &[Fires, Periodic],
+            |it| matches!(it, Fires | Periodic),
             |_| Wheelhouse::<ByHandle>::start(Duration::from_millis(1)),
         ),
-        Entry::of_some(
+        Entry::boxed(
             "wheelhouse-1us",
             "the service with a pool, and a tick and a timer slack of a microsecond",
-            &[Fires],
+            |it| it == Fires,
             |_| Wheelhouse::<ByHandle>::finest(),
         ),
-        Entry::of_some(
+        Entry::boxed(
             "wheelhouse-heap",
             "the service with a pool, on the binary heap",
-            RUNS,
+            depends_on_threads,
             Wheelhouse::<ByHandle>::on_heap,
         ),
     ]
@@ -88,28 +94,28 @@ fn ours() -> Vec<Box<dyn Contender<Experiment>>> {
 /// Facilities on a tokio runtime.
 fn tasks() -> Vec<Box<dyn Contender<Experiment>>> {
     vec![
-        Entry::of_some(
+        Entry::boxed(
             "wheelhouse-sleep",
             "a task for each job on tokio's usual runtime, sleeping with our service",
-            &[PairsBeside, Fires],
+            |it| matches!(it, PairsBeside | Fires),
             Tasks::on_service,
         ),
-        Entry::of_all_but(
+        Entry::boxed(
             "tokio-sleep",
             "a task for each job that sleeps, on tokio's usual runtime",
-            &[Producers],
+            |it| it != Producers,
             Tasks::many_threads,
         ),
-        Entry::of_some(
+        Entry::boxed(
             "tokio-sleep-1",
             "the same on tokio's runtime of one thread",
-            RUNS,
+            depends_on_threads,
             Tasks::one_thread,
         ),
-        Entry::of_all_but(
+        Entry::boxed(
             "tokio-delay-queue",
             "tokio-util's DelayQueue, in a task fed by a channel",
-            &[Producers, SlowJobs, MillisecondJobs],
+            |it| !matches!(it, Producers | SlowJobs | MillisecondJobs),
             |_| Queue::start(),
         ),
     ]
@@ -118,34 +124,28 @@ fn tasks() -> Vec<Box<dyn Contender<Experiment>>> {
 /// Facilities of others, without tokio.
 fn others() -> Vec<Box<dyn Contender<Experiment>>> {
     vec![
-        Entry::of_some(
+        Entry::boxed(
             "async-io",
             "a task for each job that waits for async-io's Timer, on one thread",
-            NO_SESSIONS,
+            needs_no_refresh,
             |_| AsyncIo::start(),
         ),
-        Entry::of_some(
-            "timer-crate",
-            "the crate timer: a heap and two threads; cancelled callbacks stay in the heap",
-            NO_SESSIONS,
-            |_| Ok(TimerCrate::start()),
-        ),
-        Entry::of_all_but(
+        Entry::boxed(
             "heap-and-condvar",
             "a binary heap, a mutex and a condition variable",
-            &[MillisecondJobs],
+            |it| it != MillisecondJobs,
             |_| HeapAndCondvar::start(),
         ),
-        Entry::of_some(
+        Entry::boxed(
             "heap-lazy",
             "the same, but a refresh only writes the new time to the job",
-            &[Refresh, RefreshOpened, Sessions, Server],
+            |it| matches!(it, Refresh | RefreshOpened | Sessions | Server),
             |_| HeapAndCondvar::lazy(),
         ),
-        Entry::of_some(
+        Entry::boxed(
             "heap-and-pool",
             "heap-and-condvar that hands jobs to a pool of threads through a channel",
-            &[SlowJobs, MillisecondJobs],
+            |it| matches!(it, SlowJobs | MillisecondJobs),
             |_| HeapAndCondvar::with_pool(),
         ),
     ]

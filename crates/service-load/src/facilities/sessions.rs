@@ -13,7 +13,7 @@ const OVER: u64 = u64::MAX;
 
 /// Sessions whose deadlines count from a moment. A refresh is one write and wakes no task: the task
 /// checks its deadline when it wakes up.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Sessions {
     origin: Instant,
 }

@@ -14,14 +14,14 @@ use tokio::task;
 use wheelhouse_service::{MonotonicClock, Service};
 
 /// The source of a task's sleep.
-pub trait SleepSource: Clone + Send + Sync + 'static {
+pub(crate) trait SleepSource: Clone + Send + Sync + 'static {
     /// A future that is ready at this moment.
     fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static + use<Self>;
 }
 
 /// The time driver of the runtime. Its timers always have a tick of a millisecond.
-#[derive(Clone, Debug)]
-pub struct TokioTime;
+#[derive(Clone)]
+pub(crate) struct TokioTime;
 
 impl SleepSource for TokioTime {
     fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static + use<> {
@@ -31,8 +31,8 @@ impl SleepSource for TokioTime {
 }
 
 /// Our service, which lives as long as there are tasks.
-#[derive(Clone, Debug)]
-pub struct ServiceTime {
+#[derive(Clone)]
+pub(crate) struct ServiceTime {
     _service: Arc<Service>,
     timers: wheelhouse_service::Handle,
     clock: MonotonicClock,
@@ -47,8 +47,7 @@ impl SleepSource for ServiceTime {
 }
 
 /// A runtime, used from threads outside of it.
-#[derive(Debug)]
-pub struct Tasks<S> {
+pub(crate) struct Tasks<S> {
     sleep_source: S,
     handle: Handle,
     runs: Runs,
@@ -56,7 +55,6 @@ pub struct Tasks<S> {
 }
 
 /// The threads that run the runtime.
-#[derive(Debug)]
 enum Runs {
     /// Its own threads.
     OnMany(Runtime),
@@ -66,20 +64,12 @@ enum Runs {
 
 impl Tasks<TokioTime> {
     /// The runtime of `#[tokio::main]`: a worker for each processor.
-    ///
-    /// # Errors
-    ///
-    /// If threads cannot be started.
-    pub fn many_threads(_: Duration) -> Result<Self> {
+    pub(crate) fn many_threads(_: Duration) -> Result<Self> {
         Self::on_many(TokioTime, Builder::new_multi_thread().enable_time().build()?)
     }
 
     /// The runtime that runs on one thread.
-    ///
-    /// # Errors
-    ///
-    /// If the thread cannot be started.
-    pub fn one_thread(_: Duration) -> Result<Self> {
+    pub(crate) fn one_thread(_: Duration) -> Result<Self> {
         let runtime = Builder::new_current_thread().enable_time().build()?;
         let handle = runtime.handle().clone();
         let (end, ended) = oneshot::channel();
@@ -95,11 +85,7 @@ impl Tasks<TokioTime> {
 
 impl Tasks<ServiceTime> {
     /// A runtime without its own timers, next to a service.
-    ///
-    /// # Errors
-    ///
-    /// If threads cannot be started.
-    pub fn on_service(tick: Duration) -> Result<Self> {
+    pub(crate) fn on_service(tick: Duration) -> Result<Self> {
         let clock = MonotonicClock::new();
         let service = Service::builder().tick(tick).clock(clock).start()?;
         let timers = service.handle();

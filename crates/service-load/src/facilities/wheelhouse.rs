@@ -4,7 +4,6 @@ use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
 use crate::ledger::{Job, PeriodicJob};
 use anyhow::Result;
 use smol_str::{SmolStr, format_smolstr};
-use std::fmt;
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 use wheelhouse_binary_heap::BinaryHeap;
@@ -13,7 +12,7 @@ use wheelhouse_service::{
 };
 
 /// How a caller identifies its sessions.
-pub trait SessionLookup: Sync {
+pub(crate) trait SessionLookup: Sync {
     /// Identifies a session for a refresh.
     type Session: Send;
 
@@ -25,8 +24,7 @@ pub trait SessionLookup: Sync {
 }
 
 /// The caller keeps the handle of the job.
-#[derive(Debug)]
-pub struct ByHandle;
+pub(crate) struct ByHandle;
 
 impl SessionLookup for ByHandle {
     type Session = JobHandle;
@@ -41,8 +39,7 @@ impl SessionLookup for ByHandle {
 }
 
 /// The caller knows the key of the session.
-#[derive(Debug)]
-pub struct ByKey;
+pub(crate) struct ByKey;
 
 impl SessionLookup for ByKey {
     /// Stored inline, as close to the caller as a handle is: a program has just read the key.
@@ -60,7 +57,7 @@ impl SessionLookup for ByKey {
 }
 
 /// A [`Service`], and the clock that converts moments of the plan into moments of the service.
-pub struct Wheelhouse<K> {
+pub(crate) struct Wheelhouse<K> {
     service: Service,
     timers: Handle,
     clock: MonotonicClock,
@@ -69,40 +66,24 @@ pub struct Wheelhouse<K> {
 
 impl<K> Wheelhouse<K> {
     /// Starts the service with this tick and the defaults of [`Service::start`].
-    ///
-    /// # Errors
-    ///
-    /// If the tick is out of range, or threads cannot be started.
-    pub fn start(tick: Duration) -> Result<Self> {
+    pub(crate) fn start(tick: Duration) -> Result<Self> {
         Self::of(tick, |builder| builder)
     }
 
     /// Starts it with one thread, which waits for due jobs and runs them.
-    ///
-    /// # Errors
-    ///
-    /// As [`start`](Self::start).
-    pub fn with_one_worker(tick: Duration) -> Result<Self> {
+    pub(crate) fn with_one_worker(tick: Duration) -> Result<Self> {
         Self::of(tick, |builder| builder.workers(1))
     }
 
     /// Starts it with a tick of a microsecond. At this tick the service also reduces the timer
     /// slack of Linux.
-    ///
-    /// # Errors
-    ///
-    /// As [`start`](Self::start).
-    pub fn finest() -> Result<Self> {
+    pub(crate) fn finest() -> Result<Self> {
         let tick = Duration::from_micros(1);
         Self::of(tick, |builder| builder)
     }
 
     /// Starts it on the binary heap.
-    ///
-    /// # Errors
-    ///
-    /// As [`start`](Self::start).
-    pub fn on_heap(tick: Duration) -> Result<Self> {
+    pub(crate) fn on_heap(tick: Duration) -> Result<Self> {
         Self::of(tick, |builder| builder.backend(BinaryHeap::new()))
     }
 
@@ -164,11 +145,5 @@ impl<K: SessionLookup> Facility for Wheelhouse<K> {
 
     fn stop(self) {
         drop(self.service);
-    }
-}
-
-impl<K> fmt::Debug for Wheelhouse<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Wheelhouse").field(&self.service).finish()
     }
 }

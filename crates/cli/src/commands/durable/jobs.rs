@@ -1,7 +1,7 @@
 //! `wheelhouse durable cancel`, `move`, `run`, `pause` and `resume`.
 
-use super::place::{Opened, failure, open_to_write};
-use crate::cli::durable::{Jobs, Paused, Place, Time};
+use super::place::{commit, ending};
+use crate::cli::durable::{Jobs, Paused, Time};
 use anyhow::{Context, Result, ensure};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -70,7 +70,7 @@ fn each(
             }
         }
     }
-    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(ending(good))
 }
 
 /// Parses a key and refuses those reserved for the store's own rows: without the row of a shard,
@@ -87,25 +87,22 @@ fn key_of_a_job(text: &str) -> Result<Key> {
 
 pub(super) fn pause(asked: &Paused) -> Result<ExitCode> {
     let change = Change::pause(asked.kind.as_deref()).context("the kind")?;
-    let done = commit(&asked.place, &[change])? == [Outcome::Done];
-    let what = asked.kind.as_deref().unwrap_or("everything");
-    let how = if done { "is paused" } else { "was paused already" };
-    say(format_args!("{what} {how}"));
-    Ok(ExitCode::SUCCESS)
+    change_pause(asked, change, Outcome::Done, ["is paused", "was paused already"])
 }
 
 pub(super) fn resume(asked: &Paused) -> Result<ExitCode> {
     let change = Change::resume(asked.kind.as_deref()).context("the kind")?;
-    let done = commit(&asked.place, &[change])? == [Outcome::Cancelled];
-    let what = asked.kind.as_deref().unwrap_or("everything");
-    let how = if done { "is resumed" } else { "was not paused" };
-    say(format_args!("{what} {how}"));
-    Ok(ExitCode::SUCCESS)
+    change_pause(asked, change, Outcome::Cancelled, ["is resumed", "was not paused"])
 }
 
-/// Opens the store to read first, so that a wrong name creates no store.
-fn commit(place: &Place, changes: &[Change]) -> Result<Vec<Outcome>> {
-    drop(Opened::to_read(place)?);
-    let committed = open_to_write(place)?.commit(changes);
-    committed.map_err(|error| failure(&place.name(), error))
+/// Makes a change to a pause, and says if that had an effect: if its outcome is `done`.
+fn change_pause(
+    asked: &Paused,
+    change: Change,
+    done: Outcome,
+    [changed, unchanged]: [&str; 2],
+) -> Result<ExitCode> {
+    let how = if commit(&asked.place, &[change])? == [done] { changed } else { unchanged };
+    say(format_args!("{} {how}", asked.kind.as_deref().unwrap_or("everything")));
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
 //! `wheelhouse durable retry` and `forget`: turn dead letters into jobs again, or delete them.
 
 use super::dump::letter_line;
-use super::place::{Opened, failure, open_to_write};
+use super::place::{Opened, commit, ending};
 use crate::cli::durable::Letters;
 use anyhow::Result;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use wheelhouse_present::console::{print, say};
 pub(super) fn retry(asked: &Letters) -> Result<ExitCode> {
     let (letters, mut good) = find(asked)?;
     let when = When::After(Duration::ZERO);
-    let outcomes = commit(asked, &letters, |generation| Change::Revive { generation, when })?;
+    let outcomes = commit_all(asked, &letters, |generation| Change::Revive { generation, when })?;
     for (Dead { job, .. }, outcome) in letters.iter().zip(outcomes) {
         let (key, kind, generation) = (&job.key, &job.kind, job.generation);
         match outcome {
@@ -34,7 +34,7 @@ pub(super) fn forget(asked: &Letters) -> Result<ExitCode> {
     let (letters, mut good) = find(asked)?;
     // Printed before they are deleted, so that nothing is lost if printing fails.
     letters.iter().try_for_each(|letter| print(letter_line(letter)))?;
-    let outcomes = commit(asked, &letters, |generation| Change::Forget { generation })?;
+    let outcomes = commit_all(asked, &letters, |generation| Change::Forget { generation })?;
     for (letter, outcome) in letters.iter().zip(outcomes) {
         if outcome != Outcome::Done {
             good = gone(letter.job.generation);
@@ -58,21 +58,13 @@ fn find(asked: &Letters) -> Result<(Vec<Dead>, bool)> {
 }
 
 /// Makes a change for each letter, all in one commit. Without letters the store is not opened.
-fn commit(
+fn commit_all(
     asked: &Letters,
     letters: &[Dead],
     change: impl Fn(u64) -> Change,
 ) -> Result<Vec<Outcome>> {
-    if letters.is_empty() {
-        return Ok(Vec::new());
-    }
     let changes: Vec<Change> = letters.iter().map(|its| change(its.job.generation)).collect();
-    let committed = open_to_write(&asked.place)?.commit(&changes);
-    committed.map_err(|error| failure(&asked.place.name(), error))
-}
-
-fn ending(good: bool) -> ExitCode {
-    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if changes.is_empty() { Ok(Vec::new()) } else { commit(&asked.place, &changes) }
 }
 
 /// Prints that there is no such letter, and returns `false`.

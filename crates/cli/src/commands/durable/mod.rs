@@ -31,7 +31,7 @@ pub(super) fn run(asked: &Durable) -> Result<ExitCode> {
                 buried.add(letter);
                 Ok(())
             })?;
-            print(show::all(&opened, &counts, &buried, *format)?)?;
+            print(show::all(&opened, &counts, &buried, *format))?;
         }
         Durable::Dump { place, dead } => dump::dump(&mut Opened::to_read(place)?, *dead)?,
         Durable::Verify { place } => {

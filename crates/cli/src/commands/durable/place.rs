@@ -3,7 +3,8 @@
 use crate::cli::durable::Place;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::path::Path;
-use wheelhouse_durable::store::{Store, StoreError, Timestamp};
+use std::process::ExitCode;
+use wheelhouse_durable::store::{Change, Outcome, Store, StoreError, Timestamp};
 use wheelhouse_store_postgres::PostgresStore;
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_store_sqlite::SqliteStore;
@@ -61,9 +62,10 @@ pub(super) fn check_integrity(place: &Place) -> Result<()> {
     checked.map_err(|error| failure(&place.name(), error))
 }
 
-/// Opens the store to change it, as a program does. Call [`Opened::to_read`] first, so that a wrong
-/// name creates no store.
-pub(super) fn open_to_write(place: &Place) -> Result<Box<dyn Store>> {
+/// Makes changes to a store, as a program does. Opens the store to read first, so that a wrong name
+/// creates no store.
+pub(super) fn commit(place: &Place, changes: &[Change]) -> Result<Vec<Outcome>> {
+    drop(Opened::to_read(place)?);
     let opened: Result<Box<dyn Store>, StoreError> = match place.whose()? {
         Whose::File(path) => SqliteStore::open(path).map(|store| Box::new(store) as _),
         // The durability of the server's settings is the programs' decision: it is not checked.
@@ -74,7 +76,13 @@ pub(super) fn open_to_write(place: &Place) -> Result<Box<dyn Store>> {
             .and_then(|builder| builder.unchecked().connect())
             .map(|store| Box::new(store) as _),
     };
-    opened.map_err(|error| failure(&place.name(), error))
+    let committed = opened.and_then(|mut store| store.commit(changes));
+    committed.map_err(|error| failure(&place.name(), error))
+}
+
+/// The exit code of a command: a failure unless all changes were `good`.
+pub(super) fn ending(good: bool) -> ExitCode {
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// An error with the name of the store. A store's message includes that of its source.

@@ -3,7 +3,6 @@
 use super::counts::{Buried, Count, Counts, Newest};
 use super::place::Opened;
 use super::times::{date, distance};
-use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use wheelhouse_durable::store::{Key, Timestamp};
 use wheelhouse_present::table::{Cell, Column, Format, Table};
@@ -12,47 +11,36 @@ use wheelhouse_present::units;
 /// The number of characters of a reason or key that a table shows; JSON has all of them.
 const REASON: usize = 60;
 
-pub(super) fn all(
-    opened: &Opened,
-    counts: &Counts,
-    buried: &Buried,
-    format: Format,
-) -> Result<String> {
+pub(super) fn all(opened: &Opened, counts: &Counts, buried: &Buried, format: Format) -> String {
     let (jobs, dead) = (jobs(counts), dead(buried, counts.now));
-    match format {
-        Format::Csv => jobs.csv(),
-        Format::Json => {
-            let all = json!({
-                "name": opened.name,
-                "store": opened.kind,
-                "format": opened.format,
-                "bytes": opened.bytes,
-                "now": date(counts.now),
-                "shard": counts.shard,
-                "paused": counts.paused,
-                "jobs": jobs.json(),
-                "dead": dead.json(),
-            });
-            serde_json::to_string_pretty(&all).context("cannot write JSON")
-        }
-        Format::Table => {
-            let now = date(counts.now);
-            let now = now.as_str().unwrap_or_default();
-            let Opened { name, kind, format, bytes, .. } = opened;
-            let size = bytes.map_or_else(String::new, |bytes| {
-                format!(", {} with its journal", units::bytes(bytes))
-            });
-            let mut out = format!("{name}: {kind}, format {format}{size}; its clock: {now}\n");
-            out += &summary(counts);
-            if !counts.kinds.is_empty() {
-                out += &format!("\n{}", jobs.terminal());
-            }
-            if !buried.0.is_empty() {
-                out += &format!("\n{}", dead.terminal());
-            }
-            Ok(out)
-        }
+    if format == Format::Json {
+        let all = json!({
+            "name": opened.name,
+            "store": opened.kind,
+            "format": opened.format,
+            "bytes": opened.bytes,
+            "now": date(counts.now),
+            "shard": counts.shard,
+            "paused": counts.paused,
+            "jobs": jobs.json(),
+            "dead": dead.json(),
+        });
+        return format!("{all:#}");
     }
+    let now = date(counts.now);
+    let now = now.as_str().unwrap_or_default();
+    let Opened { name, kind, format, bytes, .. } = opened;
+    let size = bytes
+        .map_or_else(String::new, |bytes| format!(", {} with its journal", units::bytes(bytes)));
+    let mut out = format!("{name}: {kind}, format {format}{size}; its clock: {now}\n");
+    out += &summary(counts);
+    if !counts.kinds.is_empty() {
+        out += &format!("\n{}", jobs.terminal());
+    }
+    if !buried.0.is_empty() {
+        out += &format!("\n{}", dead.terminal());
+    }
+    out
 }
 
 /// The lines above the tables.

@@ -1,6 +1,6 @@
 //! `wheelhouse durable` on SQLite files.
 
-use super::{bury, claim, dumped, fill, is_counted, is_dumped, put, rows};
+use super::{bury, claim, dumped, fill, is_changed, is_counted, is_dumped, put, rows};
 use crate::{Scratch, command, fails, succeeds, wheelhouse};
 use std::fs;
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
@@ -203,51 +203,17 @@ fn a_dead_letter_is_retried_or_forgotten() {
 }
 
 #[test]
-fn jobs_are_cancelled_moved_and_run() {
+fn jobs_are_cancelled_moved_and_run_and_kinds_are_paused() {
     let scratch = Scratch::new("durable-changes");
     let path = scratch.path("a.timers");
     let mut store = SqliteStore::open(&path).unwrap();
     fill(&mut store);
-    let told = succeeds(&["durable", "cancel", &path, "soon", "held"]);
-    assert!(told.is_empty(), "only data goes to stdout: {told}");
-    let message = fails(&["durable", "cancel", &path, "soon", "later"]);
-    assert!(message.contains("error: soon: no job has this key"), "{message}");
-    assert!(message.contains("later: is cancelled"), "{message}");
-    let message = fails(&["durable", "move", &path, "--in", "1h", "held", "far"]);
-    assert!(message.contains("held: is running") && message.contains("far: is moved"), "{message}");
-    let due = |name: &str| {
-        let row = rows(&mut SqliteStore::open_to_read(&path).unwrap());
-        row.into_iter().find(|row| row.key.as_bytes() == name.as_bytes()).unwrap().due
-    };
-    let at = "2100-01-01T00:00:00Z";
-    succeeds(&["durable", "move", &path, "--at", at, "far"]);
-    assert_eq!(due("far").as_millis(), 4_102_444_800_000);
-    succeeds(&["durable", "run", &path, "far"]);
-    assert_eq!(claim(&mut store, "close/1").job.key.as_bytes(), b"far");
+    is_changed(&[&path], &mut store);
+    assert!(rows(&mut store).iter().all(|row| row.paused().is_none()), "all pauses are gone");
     assert!(fails(&["durable", "move", &path, "far"]).contains("--in"));
     let no_file = scratch.path("none.timers");
     assert!(fails(&["durable", "run", &no_file, "far"]).contains("there is no file"));
     assert!(!std::path::Path::new(&no_file).exists());
-}
-
-#[test]
-fn kinds_are_paused_and_resumed() {
-    let scratch = Scratch::new("durable-pause");
-    let path = scratch.path("a.timers");
-    drop(SqliteStore::open(&path).unwrap());
-    succeeds(&["durable", "pause", &path, "mail/1"]);
-    succeeds(&["durable", "pause", &path]);
-    let shown = succeeds(&["durable", "inspect", &path]);
-    assert!(
-        shown.contains("mail/1 is paused") && shown.contains("everything is paused"),
-        "{shown}"
-    );
-    assert!(shown.contains("no job is waiting"), "a pause is no job: {shown}");
-    succeeds(&["durable", "resume", &path]);
-    let shown = succeeds(&["durable", "inspect", &path]);
-    assert!(shown.contains("mail/1 is paused") && !shown.contains("everything"), "{shown}");
-    succeeds(&["durable", "resume", &path, "mail/1"]);
-    assert!(rows(&mut SqliteStore::open(&path).unwrap()).is_empty());
 }
 
 #[test]

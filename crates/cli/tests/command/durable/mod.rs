@@ -1,10 +1,9 @@
 //! `wheelhouse durable`: it shows a store without changing it, and refuses what is not a store.
 
 mod files;
-mod orders;
 mod servers;
 
-use crate::succeeds;
+use crate::{fails, succeeds};
 use serde_json::Value;
 use std::time::Duration;
 use wheelhouse_durable::store::{
@@ -94,7 +93,6 @@ fn is_counted(arguments: &[&str], store: &str) {
         assert!(table.contains(part), "{part}: {table}");
     }
     assert!(table.lines().all(|line| line.chars().count() <= 150), "too wide:\n{table}");
-    assert_eq!(ask("csv").lines().count(), 4, "a header, two kinds, all");
 }
 
 /// The lines of `dump`, by key.
@@ -129,6 +127,37 @@ fn is_dumped(arguments: &[&str], generations: [u64; 2]) {
         );
     }
     assert_eq!(letters["first"]["reason"], "no such order");
+}
+
+/// Jobs of a store that was [filled](fill) are cancelled, moved and run, and kinds are paused.
+fn is_changed(place: &[&str], store: &mut dyn Store) {
+    fn call<'a>(place: &[&'a str], what: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
+        [&["durable", what], place, rest].concat()
+    }
+    let job = |store: &mut dyn Store, name: &str| {
+        rows(store).into_iter().find(|row| row.key.as_bytes() == name.as_bytes())
+    };
+    let told = succeeds(&call(place, "cancel", &["soon"]));
+    assert!(told.is_empty(), "only data goes to stdout: {told}");
+    assert!(job(store, "soon").is_none());
+    let message = fails(&call(place, "cancel", &["soon", "later"]));
+    assert!(message.contains("error: soon: no job has this key"), "{message}");
+    assert!(message.contains("later: is cancelled"), "{message}");
+    let message = fails(&call(place, "move", &["--in", "1h", "held", "far"]));
+    assert!(message.contains("held: is running") && message.contains("far: is moved"), "{message}");
+    succeeds(&call(place, "move", &["--at", "2100-01-01T00:00:00Z", "far"]));
+    assert_eq!(job(store, "far").unwrap().due.as_millis(), 4_102_444_800_000);
+    succeeds(&call(place, "run", &["far"]));
+    assert_eq!(claim(store, "close/1").job.key.as_bytes(), b"far");
+    let shown = |change: &[&str]| {
+        succeeds(change);
+        let shown = succeeds(&call(place, "inspect", &[]));
+        (shown.contains("mail/1 is paused"), shown.contains("everything is paused"))
+    };
+    assert_eq!(shown(&call(place, "pause", &["mail/1"])), (true, false));
+    assert_eq!(shown(&call(place, "pause", &[])), (true, true));
+    assert_eq!(shown(&call(place, "resume", &["mail/1"])), (false, true));
+    assert_eq!(shown(&call(place, "resume", &[])), (false, false));
 }
 
 /// Everything in a store.

@@ -1,6 +1,6 @@
 //! `wheelhouse durable` on Redis and PostgreSQL.
 
-use super::{claim, dumped, fill, is_counted, is_dumped, rows};
+use super::{claim, dumped, fill, is_changed, is_counted, is_dumped, rows};
 use crate::{fails, succeeds};
 use wheelhouse_durable::store::Store;
 use wheelhouse_store_postgres::PostgresStore;
@@ -44,35 +44,6 @@ fn is_told(url: &str, store: &mut dyn Store, name: &str) {
     succeeds(&["durable", "forget", url, &second, "--queue", "orders"]);
     assert!(dumped(&[&place[..], &["--dead"]].concat()).is_empty());
     is_changed(&place, store);
-}
-
-/// Jobs of a store that was [filled](fill) are cancelled, moved and run, and kinds are paused.
-fn is_changed(place: &[&str], store: &mut dyn Store) {
-    fn call<'a>(place: &[&'a str], what: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
-        [&["durable", what], place, rest].concat()
-    }
-    let job = |store: &mut dyn Store, name: &str| {
-        rows(store).into_iter().find(|row| row.key.as_bytes() == name.as_bytes())
-    };
-    succeeds(&call(place, "cancel", &["soon"]));
-    assert!(job(store, "soon").is_none());
-    let message = fails(&call(place, "cancel", &["soon", "later"]));
-    assert!(message.contains("error: soon: no job has this key"), "{message}");
-    let message = fails(&call(place, "move", &["--in", "1h", "held", "far"]));
-    assert!(message.contains("held: is running") && message.contains("far: is moved"), "{message}");
-    succeeds(&call(place, "move", &["--at", "2100-01-01T00:00:00Z", "far"]));
-    assert_eq!(job(store, "far").unwrap().due.as_millis(), 4_102_444_800_000);
-    succeeds(&call(place, "run", &["far"]));
-    assert_eq!(claim(store, "close/1").job.key.as_bytes(), b"far");
-    let shown = |change: &[&str]| {
-        succeeds(change);
-        let shown = succeeds(&call(place, "inspect", &[]));
-        (shown.contains("mail/1 is paused"), shown.contains("everything is paused"))
-    };
-    assert_eq!(shown(&call(place, "pause", &["mail/1"])), (true, false));
-    assert_eq!(shown(&call(place, "pause", &[])), (true, true));
-    assert_eq!(shown(&call(place, "resume", &["mail/1"])), (false, true));
-    assert_eq!(shown(&call(place, "resume", &[])), (false, false));
 }
 
 #[test]

@@ -48,21 +48,13 @@ impl HeapAndCondvar {
     }
 
     /// The same, but a refresh only writes to the job.
-    ///
-    /// # Errors
-    ///
-    /// As [`start`](Self::start).
-    pub fn lazy() -> Result<Self> {
+    pub(crate) fn lazy() -> Result<Self> {
         Self::with(State::lazy(), |shared| vec![spawn(move || shared.drive(Due::run))])
     }
 
     /// The same as [`start`](Self::start), but jobs run on other threads: one for each processor,
     /// and at least four, as in the service.
-    ///
-    /// # Errors
-    ///
-    /// As [`start`](Self::start).
-    pub fn with_pool() -> Result<Self> {
+    pub(crate) fn with_pool() -> Result<Self> {
         Self::with(State::default(), |shared| {
             let (sender, receiver) = crossbeam_channel::unbounded();
             let worker = |_| {

@@ -1,0 +1,138 @@
+//! Whole runs: with several seeds, with many timers, over the time limit, and without a folder for
+//! the results.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+use wheelhouse_core::backend::Info;
+use wheelhouse_harness::bench::{self, Settings};
+use wheelhouse_harness::contender::{self, Contender, Contenders, StreamPlay};
+use wheelhouse_harness::latency::OperationTimes;
+use wheelhouse_harness::model::Memory;
+use wheelhouse_harness::source::StreamSource;
+use wheelhouse_harness::stream::{ExpectedAnswers, Stream};
+use wheelhouse_harness::verify;
+use wheelhouse_workload::Checksum;
+
+/// The binary heap, which calls a function with the right answers before each play.
+struct WithCallback<F>(Box<dyn Contender>, F);
+
+impl<F: Fn(&ExpectedAnswers) + 'static> WithCallback<F> {
+    fn alone(before: F) -> Contenders {
+        vec![Box::new(Self(heap().remove(0), before))]
+    }
+}
+
+impl<F: Fn(&ExpectedAnswers)> Contender for WithCallback<F> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn info(&self) -> Option<Info> {
+        self.0.info()
+    }
+
+    fn can_play(&self, stream: &Stream, expected: &ExpectedAnswers) -> bool {
+        self.0.can_play(stream, expected)
+    }
+
+    fn play(&self, stream: &Stream, expected: &ExpectedAnswers) -> StreamPlay {
+        (self.1)(expected);
+        self.0.play(stream, expected)
+    }
+
+    fn time_operations(&self, _: &Stream, _: &ExpectedAnswers, _: &mut OperationTimes) -> Checksum {
+        unreachable!("the runs have no details")
+    }
+
+    fn memory(&self, _: u32, _: u64) -> Option<Memory> {
+        None
+    }
+}
+
+fn heap() -> Contenders {
+    contender::select(&["binary-heap".to_owned()]).unwrap()
+}
+
+fn settings(contenders: Contenders) -> Settings {
+    Settings {
+        sizes: vec![200],
+        contenders,
+        sources: vec![StreamSource::find("uniform").unwrap()],
+        seed: 1,
+        seeds: 1,
+        time: Duration::ZERO,
+        limit: None,
+        details: false,
+    }
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("wheelhouse-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn no_figures_are_lost_if_the_folder_disappears() {
+    let folder = scratch("lost");
+    let removed = folder.clone();
+    let settings = settings(WithCallback::alone(move |_| drop(std::fs::remove_dir_all(&removed))));
+    let (run, saved) = bench::run(&settings, &folder).unwrap();
+    assert_eq!(run.throughput.len(), 6, "every column was measured");
+    assert!(saved.unwrap_err().to_string().contains("cannot"), "the error names the file");
+    assert!(bench::run(&settings, &folder).is_err(), "a run that cannot be saved does not begin");
+}
+
+#[test]
+fn measurements_beyond_the_time_limit_are_skipped() {
+    let folder = scratch("limit");
+    let settings = Settings { limit: Some(Duration::ZERO), details: true, ..settings(heap()) };
+    let (run, saved) = bench::run(&settings, &folder).unwrap();
+    saved.unwrap();
+    assert!(run.throughput.is_empty() && !run.interrupted);
+    // It decides picks, and takes no time.
+    assert!(!run.memory.is_empty(), "a busy machine must not change the picks");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// The streams that are played with this many seeds, in order, and the number of samples.
+fn played(seeds: usize) -> (Vec<Checksum>, u64) {
+    let folder = scratch(&format!("seeds-{seeds}"));
+    let played = Rc::new(RefCell::new(Vec::new()));
+    let checksums = Rc::clone(&played);
+    let recording = WithCallback::alone(move |expected| {
+        checksums.borrow_mut().push(expected.checksum());
+    });
+    let (run, _) = bench::run(&Settings { seeds, ..settings(recording) }, &folder).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    assert!(run.failures.is_empty(), "{:?}", run.failures);
+    let mut streams = played.take();
+    streams.dedup();
+    (streams, run.sampling.taken)
+}
+
+#[test]
+fn each_seed_has_its_share_of_the_rounds() {
+    let (one, samples) = played(1);
+    assert_eq!((one.len(), samples), (1, 1));
+    let (four, samples) = played(4);
+    assert_eq!((four.len(), samples), (4, 4));
+    assert_eq!(four[0], one[0], "the first is --seed");
+}
+
+/// With many timers, structures take other paths: above 65,536 live timers, the hierarchical wheel
+/// moves a timer differently.
+#[test]
+fn a_hundred_thousand_timers_get_the_answers_of_the_oracle() {
+    const N: u32 = 100_000;
+    let sources = ["uniform", "session-ttl", "keepalive", "cancel-storm"]
+        .map(|name| StreamSource::find(name).unwrap());
+    let contenders = contender::all();
+    let verified = verify::verify(&sources, &contenders, N, 1).unwrap();
+    assert!(verified.failures.is_empty(), "{:?}", verified.failures);
+    // Structures that pass all timers in some operation are left out.
+    let able = contenders.iter().filter(|it| it.info().is_none_or(|info| info.max_timers >= N));
+    assert_eq!(verified.table.rows.len(), sources.len() * able.count());
+}
