@@ -183,7 +183,8 @@ impl Timers {
         self.commit(&key, Change::Move { key: key.clone(), when }, moved_of)
     }
 
-    /// Moves a job to a time or by a delay, without waiting.
+    /// Moves a job to a time, or to a delay from now, like [`refresh`](Self::refresh), but returns
+    /// a [`Commit`] at once.
     ///
     /// # Errors
     ///

@@ -152,7 +152,7 @@ pub enum TimeoutError {
 impl fmt::Display for TimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Elapsed => f.write_str("the time is over"),
+            Self::Elapsed => f.write_str("the time limit has elapsed"),
             Self::Refused(reason) => write!(f, "no timeout can be set: {reason}"),
         }
     }
