@@ -7,7 +7,7 @@
 mod common;
 
 use common::child::{FILE, file, wait_for};
-use common::{cancel, rows};
+use common::temporary;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
@@ -15,7 +15,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
-use wheelhouse_durable::store::{Change, Key, Put, Store, When};
+use wheelhouse_durable::store::{Change, Key, Put, Store};
+use wheelhouse_store_conformance::jobs::{cancel, job, rows};
 use wheelhouse_store_sqlite::SqliteStore;
 
 /// The changes of batch `n` of a round: the same in the child and in the model.
@@ -28,14 +29,8 @@ fn batch(round: u64, n: u64) -> Vec<Change> {
             0..6 => {
                 let replace = random.random();
                 let payload = format!("{round} {n} ").repeat(random.random_range(1..400));
-                Change::Put(Put {
-                    key: common::key(&name),
-                    kind: common::KIND.into(),
-                    payload: payload.into_bytes(),
-                    policy: n.to_string(),
-                    when: When::After(Duration::from_secs(3_600)),
-                    replace,
-                })
+                let (payload, policy) = (payload.into_bytes(), n.to_string());
+                Change::Put(Put { payload, policy, replace, ..job(&name, 3_600_000) })
             }
             _ => cancel(&name),
         }
@@ -112,8 +107,7 @@ fn check(path: &Path, mut model: Model, round: u64, acknowledged: u64) -> Model 
 
 #[test]
 fn a_killed_process_loses_nothing_and_leaves_nothing_half() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (_folder, path) = temporary();
     let mut random = Pcg64::seed_from_u64(18);
     let (mut model, mut batches) = (Model::new(), 0);
     // On a slow disk, the same number of batches needs more rounds.
