@@ -16,7 +16,7 @@ use std::thread;
 use wheelhouse_durable::store::{Change, Outcome, Store, When};
 use wheelhouse_durable::{AsyncRun, Cancel, Durable, Error, EventKind, Handlers, Next, Scheduled};
 
-/// A kind whose handler is async, beside [`World::start_waiting`].
+/// A kind with async handlers, in tests that also have [`World::start_waiting`].
 const FUTURE: &str = "future/1";
 
 /// Futures wait at the gate until it is opened. Clones are the same gate.

@@ -86,10 +86,11 @@ const OWN: [Statement; 12] = [
     (include_str!("sql/quick/remove.sql"), "qKN", BY_KEY),
 ];
 
-/// The statements of a commit, in the store's own transactions and in those of a user. There each
-/// new job is notified, so nothing is read for that.
-const COMMIT: [Statement; 8] = [
-    (include_str!("sql/notify.sql"), "qTNny", ("", "")),
+/// That of a user's transactions alone: each new job is notified, so nothing is read for that.
+const USERS: [Statement; 1] = [(include_str!("sql/notify.sql"), "qTNny", ("", ""))];
+
+/// The statements of a commit, in both.
+const COMMIT: [Statement; 7] = [
     (include_str!("sql/load.sql"), "qK0", BY_KEY),
     (include_str!("sql/remove.sql"), "qK", BY_KEY),
     (include_str!("sql/bury.sql"), "qKTni", BY_KEY),
@@ -129,8 +130,8 @@ fn parameter(letter: char) -> Parameter<'static> {
 /// settings of [`begin`], and not in a user's, as for [`commit_in`](crate::commit_in).
 async fn check(client: &Client, statistics: &str, is_own: bool) {
     let place = format!("statistics {statistics}, a transaction of the store: {is_own}");
-    let own: &[Statement] = if is_own { &OWN } else { &[] };
-    for (sql, letters, (indexes, condition)) in own.iter().chain(&COMMIT) {
+    let its: &[Statement] = if is_own { &OWN } else { &USERS };
+    for (sql, letters, (indexes, condition)) in its.iter().chain(&COMMIT) {
         let parameters: Vec<_> = letters.chars().map(parameter).collect();
         let special = plan(client, sql, &parameters).await;
         check_plan(&special, &place, sql, (indexes, condition));

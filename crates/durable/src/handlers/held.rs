@@ -11,7 +11,7 @@ use std::time::Duration;
 use wheelhouse_service::Moment;
 use wheelhouse_service::internal::guarded;
 
-/// What has happened to the run, once.
+/// An event in the life of the run, at most once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mark {
     /// The store has counted the attempt.

@@ -14,7 +14,7 @@ const LATER: u64 = 250;
 
 const OTHER: &str = "other/1";
 
-/// What has happened to a row before the change.
+/// The changes that a row has been through, before the one that is checked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
     Put,
@@ -35,7 +35,7 @@ enum Step {
 }
 
 /// The steps that lead to each state.
-const STATES: [&[Step]; 21] = {
+const STATES: [&[Step]; 22] = {
     use Step::{
         Ack, AckAgain, Begin, Bury, Cancel, Lease, Lose, Pass, Put, PutLater, Replace,
         ReplaceLater, Retry,
@@ -61,6 +61,7 @@ const STATES: [&[Step]; 21] = {
         &[Put, Lease, Begin, Replace, Lose],
         &[Put, Lease, Begin, Cancel, Put],
         &[Put, Lease, Begin, Bury],
+        &[Put, Lease, Begin, Bury, Put],
         &[Put, Lease, Begin, Bury, Put, Lease, Begin, Cancel],
     ]
 };
