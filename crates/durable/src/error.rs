@@ -99,8 +99,6 @@ pub enum StartError {
     Kind(Kind),
     /// A kind has two handlers.
     DuplicateKind(Kind),
-    /// An alias names a kind that has no handler yet.
-    UnknownKind(Kind),
     /// A setting is invalid; the text names it.
     Setting(&'static str),
     /// The store cannot be opened.
@@ -126,9 +124,6 @@ impl fmt::Display for StartError {
         match self {
             Self::Kind(kind) => refuse_kind(f, kind),
             Self::DuplicateKind(kind) => write!(f, "two handlers for jobs of the kind '{kind}'"),
-            Self::UnknownKind(kind) => {
-                write!(f, "an alias for the kind '{kind}', which has no handler yet")
-            }
             Self::Setting(what) => f.write_str(what),
             Self::Store(error) => error.fmt(f),
             Self::Shard(why) => f.write_str(why),

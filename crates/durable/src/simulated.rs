@@ -5,13 +5,11 @@ use crate::error::Error;
 use crate::store::{Key, Outcome};
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
 
 /// A simulation.
 pub(crate) trait Simulation {
-    /// Waits until `is_done` returns `true`, but for at most `longest` if it is given. Returns
-    /// `false` if the time is over.
-    fn wait(&self, is_done: &dyn Fn() -> bool, longest: Option<Duration>) -> bool;
+    /// Waits until `is_done` returns `true`.
+    fn wait(&self, is_done: &dyn Fn() -> bool);
 
     /// A caller receives the outcome of a change to the job of a key.
     fn told(&self, key: &Key, outcome: Outcome);
@@ -34,9 +32,9 @@ fn current() -> Option<Rc<dyn Simulation>> {
     CURRENT.with_borrow(Clone::clone)
 }
 
-/// [`Simulation::wait`]. `None` if this thread plays no simulation.
-pub(crate) fn wait(is_done: &dyn Fn() -> bool, longest: Option<Duration>) -> Option<bool> {
-    current().map(|simulation| simulation.wait(is_done, longest))
+/// [`Simulation::wait`]. Returns `false` if this thread plays no simulation.
+pub(crate) fn wait(is_done: &dyn Fn() -> bool) -> bool {
+    current().map(|simulation| simulation.wait(is_done)).is_some()
 }
 
 /// [`Simulation::told`], if this thread plays a simulation.

@@ -2,22 +2,22 @@
 
 mod common;
 
-use common::{FaultyStore, KIND, MINUTE, World, millis, secs, wait_until};
+use common::{
+    FaultyStore, KIND, MINUTE, World, block_on, millis, receive, schedule, secs, wait_acked,
+    wait_all, wait_until,
+};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use parking_lot::Mutex;
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::task::{Context, Poll, Waker};
+use std::thread;
 use wheelhouse_durable::store::{Change, Outcome, Store, When};
-use wheelhouse_durable::{
-    AsyncRun, Cancel, Durable, DurableRun, Error, EventKind, Failure, Handlers, Next, Scheduled,
-};
+use wheelhouse_durable::{AsyncRun, Cancel, Durable, Error, EventKind, Handlers, Next, Scheduled};
 
-/// A kind whose handler is a closure.
-const SYNC: &str = "sync/1";
+/// A kind with async handlers, in tests that also have [`World::start_waiting`].
+const FUTURE: &str = "future/1";
 
 /// Futures wait at the gate until it is opened. Clones are the same gate.
 #[derive(Clone, Default)]
@@ -66,9 +66,13 @@ impl Drop for Tell {
 /// Handlers whose first attempts wait at a gate until the returned [`Opens`] is dropped. They send
 /// a message when they begin and when they are dropped.
 fn first_attempt_waits() -> (Handlers, Receiver<&'static str>, Opens) {
+    first_attempt_of(KIND)
+}
+
+fn first_attempt_of(kind: &str) -> (Handlers, Receiver<&'static str>, Opens) {
     let ((sender, told), gate) = (unbounded(), Gate::default());
     let opens = Opens(gate.clone());
-    let handlers = Handlers::new().on_async_bytes(KIND, move |run, _| {
+    let handlers = Handlers::new().on_async_bytes(kind, move |run, _| {
         let (sender, gate) = (sender.clone(), gate.clone());
         async move {
             sender.send("begun")?;
@@ -80,28 +84,6 @@ fn first_attempt_waits() -> (Handlers, Receiver<&'static str>, Opens) {
         }
     });
     (handlers, told, opens)
-}
-
-fn receive<T>(receiver: &Receiver<T>) -> T {
-    receiver.recv_timeout(secs(20)).expect("a message within 20 s")
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-
-    let (mut future, waker) = (pin!(future), Waker::from(Arc::new(Unpark(thread::current()))));
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => thread::park(),
-        }
-    }
 }
 
 /// Advances the clock in steps, so that leases are renewed.
@@ -116,32 +98,19 @@ fn pass_until(world: &World, what: &str, mut is_so: impl FnMut() -> bool) {
 /// A thousand futures are in flight on two threads, and closures still run.
 #[test]
 fn a_thousand_runs_are_in_flight_on_two_threads() {
-    let (world, gate) = (World::new(), Gate::default());
-    let (its, in_flight) = (gate.clone(), Arc::new(AtomicUsize::new(0)));
-    let count = Arc::clone(&in_flight);
-    let handlers = Handlers::new()
-        .on_async_bytes(KIND, move |_, _| {
-            let (gate, count) = (its.clone(), Arc::clone(&count));
-            async move {
-                count.fetch_add(1, Ordering::SeqCst);
-                gate.pass().await;
-                Ok(Next::Done)
-            }
-        })
-        .on_bytes(SYNC, |_, _| Ok(Next::Done));
-    let timers = world.builder(handlers).workers(2).start(world.store.clone()).unwrap();
-    let _opens = Opens(gate.clone());
-    let commits: Vec<_> = (0..1_000)
-        .map(|n| timers.after(secs(0)).key(format!("{n}")).submit_bytes(KIND, ""))
-        .collect();
-    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
-    wait_until("all have begun", || in_flight.load(Ordering::SeqCst) == 1_000);
+    let world = World::new();
+    let (handlers, told, opens) = first_attempt_waits();
+    let builder = world.builder(world.with_a_pace(handlers)).workers(2);
+    let timers = builder.start(world.store.clone()).unwrap();
+    let opens = opens;
+    let plan = |n| timers.after(secs(0)).key(format!("{n}"));
+    wait_all((0..1_000).map(|n| plan(n).submit_bytes(KIND, "")));
+    wait_until("all have begun", || told.len() == 1_000);
     assert_eq!(world.leased(), 1_000);
-    timers.after(secs(0)).schedule_bytes(SYNC, "").unwrap();
-    wait_until("a closure runs next to them", || timers.snapshot().counts.acked == 1);
+    world.set_the_pace(&timers);
     assert_eq!(timers.cancel("17").unwrap(), Cancel::Running);
-    gate.open();
-    wait_until("all are acked", || timers.snapshot().counts.acked == 1_001);
+    drop(opens);
+    wait_acked(&timers, 1_001);
     let counts = timers.snapshot().counts;
     assert_eq!((counts.started, counts.leases_lost), (1_001, 0));
     assert!(world.store.is_empty() && world.events.lock().is_empty());
@@ -150,41 +119,24 @@ fn a_thousand_runs_are_in_flight_on_two_threads() {
 /// Each lane reaches its own limit, whatever the other does.
 #[test]
 fn async_runs_have_a_bound_of_their_own() {
-    let (world, gate) = (World::new(), Gate::default());
-    let ((go, wait), (sender, begun)) = (unbounded::<()>(), unbounded());
-    let (its, told) = (gate.clone(), sender.clone());
-    let handlers = Handlers::new()
-        .on_async_bytes(KIND, move |_, _| {
-            let (gate, told) = (its.clone(), told.clone());
-            async move {
-                told.send("async")?;
-                gate.pass().await;
-                Ok(Next::Done)
-            }
-        })
-        .on_bytes(SYNC, move |_, _| {
-            sender.send("sync")?;
-            wait.recv()?;
-            Ok(Next::Done)
-        });
-    let builder = world.builder(handlers).workers(2).max_in_flight(1).async_runs(3);
-    let timers = builder.start(world.store.clone()).unwrap();
-    let _opens = Opens(gate.clone());
-    let go = go; // Dropped before the timers: a test that fails does not hang.
-    let commits: Vec<_> = (0..10).map(|_| timers.after(secs(0)).submit_bytes(KIND, "")).collect();
-    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
-    assert_eq!([(); 3].map(|()| receive(&begun)), ["async"; 3]);
-    for _ in 0..2 {
-        timers.after(secs(0)).schedule_bytes(SYNC, "").unwrap();
-    }
-    assert_eq!(receive(&begun), "sync");
-    assert!(begun.recv_timeout(millis(50)).is_err(), "both limits are reached");
+    let world = World::new();
+    let (handlers, told, opens) = first_attempt_of(FUTURE);
+    let timers = world.start_waiting(handlers, world.store.clone(), |builder| {
+        builder.workers(2).max_in_flight(1).async_runs(3)
+    });
+    let opens = opens;
+    wait_all((0..10).map(|_| timers.after(secs(0)).submit_bytes(FUTURE, "")));
+    assert_eq!([(); 3].map(|()| receive(&told)), ["begun"; 3]);
+    ["a", "b"].iter().for_each(|key| schedule(&timers, key));
+    assert_eq!(timers.next(), "a");
+    assert!(timers.begun.recv_timeout(millis(50)).is_err(), "its lane is full");
+    assert!(!told.try_iter().any(|what| what == "begun"), "the other too");
     assert_eq!(world.leased(), 4);
-    go.send(()).unwrap();
-    assert_eq!(receive(&begun), "sync");
-    gate.open();
-    go.send(()).unwrap();
-    wait_until("all are acked", || timers.snapshot().counts.acked == 12);
+    timers.go();
+    assert_eq!(timers.next(), "b");
+    drop(opens);
+    timers.go();
+    wait_acked(&timers, 12);
     assert!(world.store.is_empty());
 }
 
@@ -196,7 +148,7 @@ fn a_future_is_dropped_when_another_program_has_its_job() {
     // The program has no room for another run, so it does not claim the job before the other.
     let timers = world.builder(handlers).async_runs(1).start(world.store.clone()).unwrap();
     let _opens = opens;
-    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    schedule(&timers, "k");
     assert_eq!(receive(&told), "begun");
     let token = world.find("k").unwrap().state.lease().unwrap().token;
     let key = wheelhouse_durable::store::Key::new("k").unwrap();
@@ -210,7 +162,7 @@ fn a_future_is_dropped_when_another_program_has_its_job() {
     let counts = timers.snapshot().counts;
     assert_eq!((counts.leases_lost, counts.acked, counts.retried), (1, 0, 0));
     pass_until(&world, "it runs again after the other lease", || !told.is_empty());
-    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    wait_acked(&timers, 1);
 }
 
 /// An unreachable store renews no lease. When the lease ends, other programs may have the job, so
@@ -223,7 +175,7 @@ fn a_future_is_dropped_when_its_lease_cannot_be_renewed() {
     let (handlers, told, opens) = first_attempt_waits();
     let timers = world.builder(handlers).start(store).unwrap();
     let _opens = opens;
-    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    schedule(&timers, "k");
     assert_eq!(receive(&told), "begun");
     faults.down(true);
     world.clock.advance(secs(29));
@@ -232,7 +184,7 @@ fn a_future_is_dropped_when_its_lease_cannot_be_renewed() {
     assert_eq!(receive(&told), "dropped");
     faults.down(false);
     pass_until(&world, "it runs again", || !told.is_empty());
-    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    wait_acked(&timers, 1);
     assert_eq!(timers.snapshot().counts.leases_lost, 1);
     assert!(world.has_event(|kind| *kind == EventKind::LeaseLost));
 }
@@ -259,7 +211,7 @@ fn a_future_is_dropped_at_its_limit_and_retried() {
     assert!(world.has_event(is_it));
     world.clock.advance(secs(1));
     assert_eq!(receive(&told), "begun");
-    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    wait_acked(&timers, 1);
     assert_eq!(timers.snapshot().counts.timed_out, 1);
 }
 
@@ -279,14 +231,14 @@ fn a_panic_is_a_failure() {
     });
     let timers = world.start(handlers);
     let _opens = Opens(gate.clone());
-    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    schedule(&timers, "k");
     wait_until("the call has failed", || timers.snapshot().counts.retried == 1);
     world.clock.advance(secs(1));
     wait_until("it waits", || timers.snapshot().counts.started == 2);
     gate.open();
     wait_until("the future has failed", || timers.snapshot().counts.retried == 2);
     world.clock.advance(secs(2));
-    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    wait_acked(&timers, 1);
     assert_eq!(timers.snapshot().counts.panicked, 2);
     for text in ["panicked: no future", "panicked: no value"] {
         let is_it = |kind: &EventKind| matches!(kind, EventKind::Failed(why, _) if why == text);
@@ -294,58 +246,16 @@ fn a_panic_is_a_failure() {
     }
 }
 
-/// The delays grow until the job becomes a dead letter. `Stop` makes it one at once.
-#[test]
-fn a_future_that_fails_is_retried_with_backoff() {
-    async fn fails(run: DurableRun<'static>, _: Vec<u8>) -> Result<Next, Failure> {
-        if run.key().as_bytes() == b"stops" {
-            return Err(wheelhouse_durable::Stop::new("for good").into());
-        }
-        Err(format!("attempt {}", run.attempt()).into())
-    }
-
-    let world = World::new();
-    let handlers = Handlers::new().on_async_bytes(KIND, fails);
-    let timers = world.builder(handlers).max_attempts(3).start(world.store.clone()).unwrap();
-    timers.after(secs(0)).key("stops").schedule_bytes(KIND, "").unwrap();
-    wait_until("it is dead", || timers.snapshot().counts.dead == 1);
-    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
-    for attempt in 1..=2 {
-        wait_until("it has failed", || timers.snapshot().counts.retried == attempt);
-        world.clock.advance(secs(attempt));
-    }
-    wait_until("it is dead", || timers.snapshot().counts.dead == 2);
-    let wait = |text: &'static str| {
-        world.events.lock().iter().find_map(|event| match &event.kind {
-            EventKind::Failed(why, wait) if why == text => Some(*wait),
-            _ => None,
-        })
-    };
-    let waits = ["attempt 1", "attempt 2"].map(|text| wait(text).expect("it was reported"));
-    assert!(waits[0] >= millis(500) && waits[0] <= secs(1), "{waits:?}");
-    assert!(waits[1] >= secs(1) && waits[1] <= secs(2), "{waits:?}");
-    let reasons: Vec<_> = timers.dead(None, 9).unwrap().into_iter().map(|its| its.reason).collect();
-    assert_eq!(reasons, ["for good", "attempt 3 failed: attempt 3"]);
-}
-
 /// `stop` and `stop_async` wait for futures as for closures, and commit their ends.
 #[test]
 fn a_stop_waits_for_futures() {
     for is_async in [false, true] {
-        let (world, gate) = (World::new(), Gate::default());
-        let (its, (sender, begun)) = (gate.clone(), unbounded());
-        let handlers = Handlers::new().on_async_bytes(KIND, move |_, _| {
-            let (gate, sender) = (its.clone(), sender.clone());
-            async move {
-                sender.send(())?;
-                gate.pass().await;
-                Ok(Next::Done)
-            }
-        });
+        let world = World::new();
+        let (handlers, told, opens) = first_attempt_waits();
         let timers = world.start(handlers);
-        let _opens = Opens(gate.clone());
-        timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
-        receive(&begun);
+        let opens = opens;
+        schedule(&timers, "k");
+        receive(&told);
         let watch = timers.timers();
         thread::scope(|scope| {
             let stop = || if is_async { block_on(timers.stop_async()) } else { timers.stop() };
@@ -358,7 +268,7 @@ fn a_stop_waits_for_futures() {
                 wait_until("renewal", || world.find("k").unwrap().visible_at > until);
             }
             assert!(!stopping.is_finished());
-            gate.open();
+            drop(opens);
         });
         assert_eq!(watch.snapshot().counts.acked, 1);
         assert!(world.store.is_empty());
@@ -373,7 +283,7 @@ fn a_stop_that_waits_no_longer_drops_futures() {
         let (handlers, told, opens) = first_attempt_waits();
         let timers = world.start(handlers);
         let _opens = opens;
-        timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+        schedule(&timers, "k");
         assert_eq!(receive(&told), "begun");
         let running = match is_async {
             true => block_on(timers.stop_within_async(millis(10))),
@@ -424,7 +334,7 @@ fn an_executor_may_drop_runs() {
     let builder = world.builder(handlers).spawn_on(move |run| sender.send(run).unwrap_or_default());
     let timers = builder.start(world.store.clone()).unwrap();
     let _opens = opens;
-    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    schedule(&timers, "k");
     drop(receive(&runs));
     wait_until("it is released", || timers.snapshot().counts.released == 1);
     world.clock.advance(secs(10));
@@ -438,7 +348,7 @@ fn an_executor_may_drop_runs() {
     wait_until("it failed", || timers.snapshot().counts.retried == 1);
     world.clock.advance(secs(1));
     assert!(poll(&mut receive(&runs)));
-    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    wait_acked(&timers, 1);
 }
 
 /// Each attempt reads the context. `updating` ignores it.
@@ -471,30 +381,4 @@ fn a_job_carries_its_context() {
         let refused = timers.after(MINUTE).context(name, value).schedule_bytes(KIND, "");
         assert!(matches!(refused, Err(Error::Context(_))), "{refused:?}");
     }
-}
-
-/// Handlers on tokio's threads may use tokio's timers.
-#[test]
-fn futures_run_on_tokio() {
-    let runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = { runtime }.worker_threads(1).enable_time().build().unwrap();
-    let handlers = Handlers::new().on_async_bytes(KIND, |run, payload: Vec<u8>| async move {
-        tokio::time::sleep(millis(1)).await;
-        if !payload.is_empty() {
-            run.timers().after(secs(0)).key("second").submit_bytes(KIND, "").await?;
-        }
-        Ok(Next::Done)
-    });
-    let (world, tokio) = (World::new(), runtime.handle().clone());
-    let builder = world.builder(handlers).spawn_on(move |run| drop(tokio.spawn(run)));
-    let timers = builder.start(world.store.clone()).unwrap();
-    runtime.block_on(async {
-        timers.after(secs(0)).key("first").submit_bytes(KIND, "x").await.unwrap();
-        while timers.snapshot().counts.acked < 2 {
-            tokio::time::sleep(millis(1)).await;
-        }
-        timers.after(MINUTE).key("later").submit_bytes(KIND, "").await.unwrap();
-        timers.stop_async().await;
-    });
-    assert!(world.find("later").is_some());
 }

@@ -2,10 +2,13 @@
 
 mod common;
 
-use common::{FaultyStore, KIND, MINUTE, World, secs, wait_until};
-use crossbeam_channel::{bounded, unbounded};
+use common::{
+    FaultyStore, KIND, MINUTE, Waiting, World, millis, receive, schedule, secs, telling,
+    wait_acked, wait_all, wait_until,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use wheelhouse_durable::store::Store;
 use wheelhouse_durable::{Builder, Durable, Error, Handlers, Next, StartError};
 
 #[test]
@@ -13,38 +16,29 @@ fn settings_that_cannot_be_are_refused() {
     let world = World::new();
     let handler = || Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
     let start = |builder: Builder| builder.start(world.store.clone());
-    assert!(matches!(start(world.builder(handler()).workers(0)), Err(StartError::Setting(_))));
-    assert!(matches!(
-        start(world.builder(handler()).max_in_flight(0)),
-        Err(StartError::Setting(_))
-    ));
-    assert!(matches!(start(world.builder(handler()).max_attempts(0)), Err(StartError::Setting(_))));
-    assert!(matches!(
-        start(world.builder(handler()).catch_up_rate(0)),
-        Err(StartError::Setting(_))
-    ));
-    assert!(matches!(
-        start(world.builder(handler()).visibility_timeout(std::time::Duration::ZERO)),
-        Err(StartError::Setting(_))
-    ));
+    let wrong: [fn(Builder) -> Builder; 5] = [
+        |its| its.workers(0),
+        |its| its.max_in_flight(0),
+        |its| its.max_attempts(0),
+        |its| its.catch_up_rate(0),
+        |its| its.visibility_timeout(secs(0)),
+    ];
+    for set in wrong {
+        let refused = start(set(world.builder(handler())));
+        assert!(matches!(refused, Err(StartError::Setting(_))), "{refused:?}");
+    }
     let twice = handler().on_bytes(KIND, |_, _| Ok(Next::Done));
     assert!(matches!(start(world.builder(twice)), Err(StartError::DuplicateKind(_))));
-    let nobody = handler().alias("work/0", "work/9");
-    assert!(matches!(start(world.builder(nobody)), Err(StartError::UnknownKind(_))));
 }
 
-/// However many jobs are due, no more are leased than may be in flight.
+/// However many jobs are due, no more are leased than may be in flight: by default 64 for each
+/// worker. The test clock does not advance, so runs take no time, and their mean duration does not
+/// limit how many are leased.
 #[test]
-fn a_backlog_is_taken_in_portions() {
+fn jobs_in_flight_are_bounded_by_the_number_of_workers() {
     let (most, claims) = most_leased(300, |builder| builder.workers(2).max_in_flight(7));
     assert!((1..=7).contains(&most), "{most} leased at a time");
     assert!(claims >= 300 / 7, "{claims} claims");
-}
-
-/// The default is 64 jobs for each worker. The test clock does not advance, so runs take no time,
-/// and their mean duration does not limit how many are leased.
-#[test]
-fn jobs_in_flight_are_bounded_by_the_number_of_workers() {
     let (most, claims) = most_leased(600, |builder| builder.workers(2));
     assert!((65..=128).contains(&most), "{most} leased at a time");
     assert!(claims >= 600 / 128, "{claims} claims");
@@ -54,24 +48,20 @@ fn jobs_in_flight_are_bounded_by_the_number_of_workers() {
 fn most_leased(jobs: u64, set: impl FnOnce(Builder) -> Builder) -> (usize, u64) {
     let world = World::new();
     let producer = world.start(Handlers::new());
-    let commits: Vec<_> =
-        (0..jobs).map(|_| producer.after(secs(0)).submit_bytes(KIND, "")).collect();
-    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    wait_all((0..jobs).map(|_| producer.after(secs(0)).submit_bytes(KIND, "")));
     producer.stop();
     let most = Arc::new(AtomicUsize::new(0));
     let handlers = Handlers::new().on_bytes(KIND, {
         let (most, store) = (Arc::clone(&most), world.store.clone());
         move |_, _| {
-            use wheelhouse_durable::store::{Entry, Store};
-            let mut leased = 0;
-            let mut count = |row: &Entry| leased += usize::from(row.state.is_held());
-            store.clone().scan(None, usize::MAX, &mut count)?;
+            let rows = store.clone().scan(None, usize::MAX)?;
+            let leased = rows.iter().filter(|row| row.state.is_held()).count();
             most.fetch_max(leased, Ordering::SeqCst);
             Ok(Next::Done)
         }
     });
     let timers = set(world.builder(handlers)).start(world.store.clone()).unwrap();
-    wait_until("all are run", || timers.snapshot().counts.acked == jobs);
+    wait_acked(&timers, jobs);
     (most.load(Ordering::SeqCst), timers.snapshot().counts.claims)
 }
 
@@ -92,8 +82,7 @@ fn takes_in_portions(jobs: u64) {
     let world = World::new();
     let producer = world.start(Handlers::new());
     let at = producer.now().unwrap().saturating_add(MINUTE);
-    let commits: Vec<_> = (0..jobs).map(|_| producer.at(at).submit_bytes(KIND, "")).collect();
-    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    wait_all((0..jobs).map(|_| producer.at(at).submit_bytes(KIND, "")));
     producer.stop();
     world.clock.advance(MINUTE);
     let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
@@ -114,9 +103,7 @@ fn takes_in_portions(jobs: u64) {
 fn catching_up_has_a_rate() {
     let world = World::new();
     let producer = world.start(Handlers::new());
-    let commits: Vec<_> =
-        (0..100).map(|_| producer.after(secs(0)).submit_bytes(KIND, "")).collect();
-    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    wait_all((0..100).map(|_| producer.after(secs(0)).submit_bytes(KIND, "")));
     producer.stop();
     world.clock.advance(MINUTE);
     let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
@@ -128,7 +115,7 @@ fn catching_up_has_a_rate() {
         let started = timers.snapshot().counts.started;
         let allowed = elapsed.as_millis() / 50 + 4;
         assert!(u128::from(started) <= allowed, "{started} after {elapsed:?}");
-        world.pass(std::time::Duration::from_millis(10));
+        world.pass(millis(10));
         timers.snapshot().counts.acked == 100
     });
 }
@@ -138,18 +125,14 @@ fn catching_up_has_a_rate() {
 #[test]
 fn an_earlier_job_is_not_waited_for() {
     let world = World::new();
-    let (sender, seen) = unbounded();
-    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-        sender.send(run.key().to_string())?;
-        Ok(Next::Done)
-    });
+    let (handlers, seen) = telling();
     let timers = world.start(handlers);
     timers.after(MINUTE).key("late").schedule_bytes(KIND, "").unwrap();
     let other_machine = world.start(Handlers::new());
     for n in 0..200 {
         let who: &Durable = if n % 2 == 0 { &timers } else { &other_machine };
-        who.after(secs(0)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
-        assert_eq!(seen.recv_timeout(secs(20)).expect("it is woken"), format!("{n}"));
+        schedule(who, &n.to_string());
+        assert_eq!(receive(&seen), n.to_string(), "it is woken");
     }
 }
 
@@ -157,21 +140,11 @@ fn an_earlier_job_is_not_waited_for() {
 #[test]
 fn a_stop_gives_back_what_has_not_begun() {
     let world = World::new();
-    let (go, wait) = bounded::<()>(0);
-    let (sender, begun) = unbounded();
-    let handlers = world.with_a_pace(Handlers::new()).on_bytes(KIND, move |_, _| {
-        sender.send(())?;
-        wait.recv()?;
-        Ok(Next::Done)
-    });
-    let builder = world.builder(handlers).workers(1);
-    let timers = builder.start(world.store.clone()).unwrap();
-    let go = go; // Dropped before the timers, so that a failing test does not hang.
-    world.set_the_pace(&timers);
+    let Waiting { timers, begun, go } = world.start_waiting_at_a_pace();
     for n in 0..5 {
-        timers.after(secs(0)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
+        schedule(&timers, &format!("{n}"));
     }
-    begun.recv_timeout(secs(20)).unwrap();
+    receive(&begun);
     wait_until("all are leased", || world.leased() == 5);
     let handle = timers.timers();
     let stop = std::thread::spawn(move || timers.stop());
@@ -190,18 +163,11 @@ fn a_stop_gives_back_what_has_not_begun() {
 #[test]
 fn a_stop_need_not_wait_for_ever() {
     let world = World::new();
-    let (go, wait) = bounded::<()>(0);
-    let (sender, begun) = unbounded();
-    let handlers = Handlers::new().on_bytes(KIND, move |_, _| {
-        sender.send(())?;
-        wait.recv()?;
-        Ok(Next::Done)
-    });
-    let timers = world.start(handlers);
-    let go = go; // Dropped before the timers, so that a failing test does not hang.
-    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
-    begun.recv_timeout(secs(20)).unwrap();
-    assert_eq!(timers.stop_within(std::time::Duration::from_millis(10)), 1);
+    let waiting = world.start_waiting(Handlers::new(), world.store.clone(), |its| its);
+    let Waiting { timers, begun, go } = waiting;
+    schedule(&timers, "k");
+    receive(&begun);
+    assert_eq!(timers.stop_within(millis(10)), 1);
     assert_eq!(world.leased(), 1);
     go.send(()).unwrap();
     world.clock.advance(secs(30));
@@ -222,24 +188,8 @@ fn a_stop_ends_though_the_store_is_away() {
         }
     });
     let timers = world.builder(handlers).start(store).unwrap();
-    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    schedule(&timers, "k");
     wait_until("it runs", || timers.snapshot().counts.started == 1);
     timers.stop();
     assert_eq!(world.leased(), 1, "the ack was not committed, and the lease will run out");
-}
-
-/// A handler schedules another job, and waits until that is durable.
-#[test]
-fn handlers_schedule_jobs() {
-    let world = World::new();
-    let handlers = Handlers::new().on_bytes(KIND, |run, payload| {
-        let left = payload[0];
-        if left > 0 {
-            run.timers().after(secs(0)).schedule_bytes(KIND, [left - 1])?;
-        }
-        Ok(Next::Done)
-    });
-    let timers = world.start(handlers);
-    timers.after(secs(0)).schedule_bytes(KIND, [20]).unwrap();
-    wait_until("all are run", || timers.snapshot().counts.acked == 21);
 }

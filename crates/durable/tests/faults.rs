@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Fault, FaultyStore, KIND, MINUTE, World, millis, secs, wait_until};
+use common::{Fault, FaultyStore, KIND, MINUTE, World, millis, secs, wait_acked, wait_until};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ fn work_with_a_fault(at: usize, fault: Fault) -> usize {
     assert_eq!(runs.keys().collect::<Vec<_>>(), names, "call {at} fails {fault:?}");
     assert!(runs["fails"] >= 2 && timers.dead(None, 9).unwrap().is_empty());
     timers.stop();
-    faults.calls()
+    faults.lock().calls
 }
 
 /// Each call of the store fails once, before or after its effect. Each job runs and is acked.
@@ -108,7 +108,7 @@ fn an_ack_is_repeated_until_it_is_taken() {
         let timers = world.builder(handlers).start(store).unwrap();
         timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
         world.clock.advance(secs(1));
-        wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+        wait_acked(&timers, 1);
         let counts = timers.snapshot().counts;
         assert_eq!((counts.started, counts.superseded), (1, 0), "{fault:?}");
         assert!(world.store.is_empty());
@@ -145,7 +145,7 @@ fn one_that_is_refused_does_not_harm_others() {
     let world = World::new();
     let store = FaultyStore::new(&world);
     let (faults, gate) = (store.faults.clone(), Arc::clone(&store.gate));
-    faults.refuse(b"bad");
+    faults.lock().refused = Some(b"bad".to_vec());
     let timers = world.builder(Handlers::new()).start(store).unwrap();
     let closed = gate.lock();
     let first = timers.after(MINUTE).key("first").submit_bytes(KIND, "");

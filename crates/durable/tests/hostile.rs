@@ -2,18 +2,19 @@
 
 mod common;
 
-use common::{FaultyStore, KIND, MINUTE, World, secs, wait_until};
+use common::{
+    FaultyStore, KIND, MINUTE, World, millis, schedule, secs, wait_acked, wait_all, wait_until,
+};
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 use wheelhouse_durable::store::{MemoryStore, StoreClock};
 use wheelhouse_durable::{Error, Event, EventKind, Handlers, Late, Next, StartError};
-use wheelhouse_service::{Clock, ManualClock};
+use wheelhouse_service::ManualClock;
 
 #[derive(Debug)]
 struct Unspeakable;
@@ -33,7 +34,7 @@ fn an_error_that_panics_when_it_is_shown_is_a_failure() {
     let world = World::new();
     let handlers = Handlers::new().on_bytes(KIND, |_, _| Err(Unspeakable.into()));
     let timers = world.builder(handlers).max_attempts(2).start(world.store.clone()).unwrap();
-    timers.at(timers.now().unwrap()).key("a").schedule_bytes(KIND, "").unwrap();
+    schedule(&timers, "a");
     wait_until("it has failed", || timers.snapshot().counts.retried == 1);
     assert_eq!(timers.snapshot().counts.started, 1);
     world.clock.advance(secs(1));
@@ -47,7 +48,7 @@ fn a_backoff_may_be_as_long_as_can_be() {
     let handlers = Handlers::new().on_bytes(KIND, |_, _| Err("no".into()));
     let builder = world.builder(handlers).backoff(Duration::MAX, Duration::MAX);
     let timers = builder.start(world.store.clone()).unwrap();
-    timers.at(timers.now().unwrap()).key("a").schedule_bytes(KIND, "").unwrap();
+    schedule(&timers, "a");
     wait_until("it has failed", || timers.snapshot().counts.retried == 1);
     assert_eq!(timers.snapshot().counts.started, 1);
 }
@@ -58,14 +59,14 @@ fn an_end_that_the_store_refuses_for_good_is_given_up() {
     let world = World::new();
     let store = FaultyStore::new(&world);
     let (faults, gate) = (store.faults.clone(), Arc::clone(&store.gate));
-    faults.refuse_acks_of("bad");
+    faults.lock().never_acked = Some("bad");
     let timers = world
         .builder(Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done)))
         .max_attempts(2)
         .visibility_timeout(secs(30))
         .start(store)
         .unwrap();
-    timers.at(timers.now().unwrap()).key("bad").schedule_bytes(KIND, "").unwrap();
+    schedule(&timers, "bad");
     let refused = |times| {
         let is_refused = |event: &&Event| matches!(event.kind, EventKind::EndRefused(_));
         let events = world.events.lock();
@@ -135,22 +136,10 @@ fn a_kind_that_no_store_should_have_to_take_is_refused() {
 fn a_job_is_judged_when_a_worker_is_free_for_it() {
     for skip in [false, true] {
         let world = World::new();
-        let store = world.store.clone();
-        let runs = Arc::new(AtomicU32::new(0));
-        let counted = Arc::clone(&runs);
-        let (begin, wait) = crossbeam_channel::bounded::<()>(0);
-        let handlers = world.with_a_pace(Handlers::new()).on_bytes(KIND, move |run, _| {
-            counted.fetch_add(1, Ordering::SeqCst);
-            if run.key().as_bytes() == b"first" {
-                wait.recv()?;
-            }
-            Ok(Next::Done)
-        });
-        let timers = world.builder(handlers).workers(1).start(store).unwrap();
-        world.set_the_pace(&timers);
+        let timers = world.start_waiting_at_a_pace();
+        schedule(&timers, "first");
+        assert_eq!(timers.next(), "first");
         let now = timers.now().unwrap();
-        timers.at(now).key("first").schedule_bytes(KIND, "").unwrap();
-        wait_until("the first runs", || runs.load(Ordering::SeqCst) == 1);
         let second = timers.at(now).key("second");
         let second = if skip {
             second.late(Late::Skip(secs(10)))
@@ -161,10 +150,10 @@ fn a_job_is_judged_when_a_worker_is_free_for_it() {
         wait_until("both are leased", || timers.snapshot().in_flight == 2);
         // Both leases, of 30 s, still last.
         world.clock.advance(secs(11));
-        begin.send_timeout((), secs(20)).unwrap();
+        timers.go();
         let counts = || timers.snapshot().counts;
         wait_until("the second has ended", || counts().skipped + counts().dead == 1);
-        assert_eq!((runs.load(Ordering::SeqCst), counts().skipped), (1, u64::from(skip)));
+        assert!(timers.begun.is_empty() && counts().skipped == u64::from(skip));
     }
 }
 
@@ -174,20 +163,15 @@ fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
     let world = World::new();
     let store = FaultyStore { has_beside: true, ..FaultyStore::new(&world) };
     let (faults, gate) = (store.faults.clone(), Arc::clone(&store.gate));
-    let (end, wait) = crossbeam_channel::bounded::<()>(0);
-    let handlers = Handlers::new().on_bytes(KIND, move |_, _| {
-        wait.recv()?;
-        Ok(Next::Done)
-    });
-    let timers = world.builder(handlers).visibility_timeout(secs(30)).start(store).unwrap();
-    timers.at(timers.now().unwrap()).key("a").schedule_bytes(KIND, "").unwrap();
+    let timers = world.start_waiting(Handlers::new(), store, |its| its);
+    schedule(&timers, "a");
     wait_until("it runs", || timers.snapshot().counts.started == 1);
     let closed = gate.lock();
     let submit = || timers.after(60 * MINUTE).submit_bytes(KIND, "");
     let first = submit();
     wait_until("a commit is in progress", || faults.commits() == [1, 1]);
     let others: Vec<_> = (0..1_500).map(|_| submit()).collect();
-    end.send_timeout((), secs(20)).unwrap();
+    timers.go();
     wait_until("it has ended", || timers.snapshot().run_time.count == 1);
     // A claim after the renewal was due shows that the renewal is queued.
     for time in [11, 1] {
@@ -198,51 +182,10 @@ fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
     drop(closed);
     first.wait().unwrap();
     others.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
-    wait_until("its end is committed", || timers.snapshot().counts.acked == 1);
-    assert_eq!((faults.commits(), faults.renewals()), (vec![1, 1, 1_024, 478], vec![0, 0, 1, 0]));
+    wait_acked(&timers, 1);
+    assert_eq!(faults.commits(), [1, 1, 1_024, 478]);
+    assert_eq!(faults.lock().renewals, [0, 0, 1, 0]);
     assert_eq!(timers.snapshot().counts.leases_lost, 0);
-}
-
-/// Otherwise another machine would repeat the runs in progress at each deployment.
-#[test]
-fn leases_are_renewed_while_a_stop_waits() {
-    let world = World::new();
-    let store = world.store.clone();
-    let (end, wait) = crossbeam_channel::bounded::<()>(0);
-    let handlers = Handlers::new().on_bytes(KIND, move |_, _| {
-        wait.recv()?;
-        Ok(Next::Done)
-    });
-    let timers = world.builder(handlers).visibility_timeout(secs(30)).start(store).unwrap();
-    let now = timers.now().unwrap();
-    let begin = now.as_millis() - world.clock.now().as_nanos() / 1_000_000;
-    timers.at(now).key("a").schedule_bytes(KIND, "").unwrap();
-    wait_until("it runs", || timers.snapshot().counts.started == 1);
-    let watch = timers.timers();
-    let stop = thread::spawn(move || timers.stop());
-    // The lease of 30 s is renewed every 10 s.
-    let advance = |time| {
-        world.clock.advance(secs(time));
-        let end = world.clock.now().saturating_add(secs(19)).as_nanos() / 1_000_000;
-        wait_until("it is renewed", || {
-            world.find("a").is_some_and(|row| row.visible_at.as_millis() >= begin + end)
-        });
-    };
-    wait_until("it stops", || watch.is_stopped());
-    // The claimer may finish one more claim; then it claims no more.
-    let asks = || {
-        let claims = watch.snapshot().counts.claims;
-        advance(1);
-        thread::sleep(Duration::from_millis(5));
-        watch.snapshot().counts.claims > claims
-    };
-    assert!((0..200).any(|_| !asks()), "the claimer continues to claim");
-    (0..6).for_each(|_| advance(8));
-    assert!(world.claim_and_die(secs(30)).is_empty(), "another machine has the job");
-    end.send_timeout((), secs(20)).unwrap();
-    stop.join().unwrap();
-    let counts = watch.snapshot().counts;
-    assert_eq!((counts.acked, counts.superseded, world.find("a")), (1, 0, None));
 }
 
 /// The rate applies to late jobs only.
@@ -252,11 +195,10 @@ fn a_crowd_that_is_in_time_is_not_held_up_by_the_rate() {
     let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
     let timers = world.builder(handlers).catch_up_rate(10).start(world.store.clone()).unwrap();
     let at = timers.now().unwrap().saturating_add(MINUTE);
-    let commits: Vec<_> = (0..1_000).map(|_| timers.at(at).submit_bytes(KIND, "")).collect();
-    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    wait_all((0..1_000).map(|_| timers.at(at).submit_bytes(KIND, "")));
     let claims = timers.snapshot().counts.claims;
     world.clock.advance(MINUTE);
-    wait_until("all have run", || timers.snapshot().counts.acked == 1_000);
+    wait_acked(&timers, 1_000);
     let claims = timers.snapshot().counts.claims - claims;
     assert!(claims < 100, "{claims} claims");
 }
@@ -268,10 +210,10 @@ fn a_store_whose_clock_stands_still_is_not_asked_all_the_time() {
     let store = MemoryStore::with_clock(StoreClock::new(stands));
     let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
     let timers = world.builder(handlers).start(store).unwrap();
-    timers.after(Duration::from_millis(1)).schedule_bytes(KIND, "").unwrap();
+    timers.after(millis(1)).schedule_bytes(KIND, "").unwrap();
     let claims = timers.snapshot().counts.claims;
     for _ in 0..1_000 {
-        world.clock.advance(Duration::from_millis(1));
+        world.clock.advance(millis(1));
         thread::yield_now();
     }
     let claims = timers.snapshot().counts.claims - claims;
@@ -289,11 +231,11 @@ fn a_clock_that_shows_the_same_twice_puts_nothing_off() {
         // Each job is earlier than all before it, and wakes the claimer.
         for delay in [3, 1] {
             let claims = timers.snapshot().counts.claims;
-            timers.after(Duration::from_millis(delay)).schedule_bytes(KIND, "").unwrap();
+            timers.after(millis(delay)).schedule_bytes(KIND, "").unwrap();
             wait_until("it is asked", || timers.snapshot().counts.claims > claims);
             world.clock.advance(Duration::from_micros(100));
         }
-        world.clock.advance(Duration::from_millis(5));
+        world.clock.advance(millis(5));
         wait_until("both have run", || timers.snapshot().counts.acked == 2 * n);
     }
 }

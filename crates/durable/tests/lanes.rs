@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::{FaultyStore, KIND, MINUTE, World, millis, secs, wait_until};
+use common::{
+    FaultyStore, KIND, MINUTE, World, millis, receive, schedule, secs, wait_acked, wait_all,
+    wait_until,
+};
 use crossbeam_channel::{Receiver, unbounded};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -31,17 +34,13 @@ fn with_runs(world: &World) -> (Durable, Receiver<AsyncRun>) {
     (builder.start(world.store.clone()).unwrap(), runs)
 }
 
-fn receive<T>(receiver: &Receiver<T>) -> T {
-    receiver.recv_timeout(secs(20)).expect("a message within 20 s")
-}
-
 /// If an executor drops each run, the job is released for a third of the visibility timeout. Each
 /// drop is reported, and no attempt is counted.
 #[test]
 fn an_executor_that_drops_all_runs_is_no_busy_loop() {
     let world = World::new();
     let timers = world.builder(both()).spawn_on(drop).start(world.store.clone()).unwrap();
-    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    schedule(&timers, "k");
     let released = || timers.snapshot().counts.released;
     for n in 1..=3 {
         wait_until("it is released", || released() >= n);
@@ -76,12 +75,8 @@ fn a_run_that_is_dropped_by_a_panic_is_released() {
 fn both_lanes_catch_up() {
     let world = World::new();
     let producer = world.start(Handlers::new());
-    let commits: Vec<_> = [SYNC, KIND]
-        .repeat(50)
-        .into_iter()
-        .map(|kind| producer.after(secs(0)).submit_bytes(kind, ""))
-        .collect();
-    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    let kinds = [SYNC, KIND].repeat(50).into_iter();
+    wait_all(kinds.map(|kind| producer.after(secs(0)).submit_bytes(kind, "")));
     producer.stop();
     world.clock.advance(MINUTE);
     let futures = Arc::new(AtomicUsize::new(0));
@@ -106,10 +101,10 @@ fn both_lanes_catch_up() {
 fn a_lane_whose_claims_fail_does_not_block_the_other() {
     let world = World::new();
     let store = FaultyStore::new(&world);
-    store.faults.refuse_claims_of(SYNC);
+    store.faults.lock().never_claimed = Some(SYNC);
     let timers = world.builder(both()).start(store).unwrap();
     timers.after(secs(0)).schedule_bytes(KIND, "").unwrap();
-    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    wait_acked(&timers, 1);
 }
 
 /// While the claims of one lane fail, the pauses grow, although those of the other lane succeed.
@@ -118,14 +113,14 @@ fn the_pauses_of_a_lane_whose_claims_fail_grow() {
     let world = World::new();
     let store = FaultyStore::new(&world);
     let faults = store.faults.clone();
-    faults.refuse_claims_of(KIND);
+    faults.lock().never_claimed = Some(KIND);
     let _timers = world.builder(both()).start(store).unwrap();
-    wait_until("the first fails", || faults.refused_claims() > 0);
+    wait_until("the first fails", || faults.lock().refused_claims > 0);
     for _ in 0..400 {
         world.clock.advance(millis(25));
         thread::sleep(millis(1));
     }
-    let refused = faults.refused_claims();
+    let refused = faults.lock().refused_claims;
     assert!((2..=30).contains(&refused), "{refused} in ten seconds");
 }
 
@@ -139,7 +134,7 @@ fn each_lane_has_its_own_bytes() {
     }
     let held: Vec<_> = (0..16).map(|_| receive(&runs)).collect();
     timers.after(secs(0)).schedule_bytes(SYNC, vec![0; MAX_PAYLOAD]).unwrap();
-    wait_until("the closure has run", || timers.snapshot().counts.acked == 1);
+    wait_acked(&timers, 1);
     assert_eq!((held.len(), world.leased()), (16, 16), "16 MiB are leased");
 }
 
@@ -150,7 +145,7 @@ fn large_settings_do_not_panic() {
     let start = |builder: Builder| builder.start(world.store.clone());
     let timers = start(world.builder(both()).async_runs(usize::MAX)).unwrap();
     timers.after(secs(0)).schedule_bytes(KIND, "").unwrap();
-    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    wait_acked(&timers, 1);
     let year = secs(365 * 86_400);
     drop(start(world.builder(both()).poll(year).visibility_timeout(year)).unwrap());
     for longer in [Duration::MAX, year + millis(1)] {

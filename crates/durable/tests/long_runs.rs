@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{KIND, World, secs, wait_until};
+use common::{KIND, World, receive, schedule, secs, wait_acked, wait_until};
 use crossbeam_channel::unbounded;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -28,8 +28,8 @@ fn a_handler_that_hangs_loses_its_job() {
     let builder = world.builder(handlers).workers(1).slow_after(secs(15)).limit(secs(60));
     let timers = builder.start(world.store.clone()).unwrap();
     let go = go; // Dropped before the timers, so that a failing test does not hang.
-    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
-    assert_eq!(told.recv_timeout(secs(20)).unwrap(), 1);
+    schedule(&timers, "k");
+    assert_eq!(receive(&told), 1);
     let until = |world: &World| world.find("k").map(|row| row.visible_at.as_millis() / 1_000);
     for third in 1..=5 {
         world.clock.advance(secs(10));
@@ -52,7 +52,7 @@ fn a_handler_that_hangs_loses_its_job() {
     world.clock.advance(secs(19));
     assert!(taken.is_empty() && until(&world) == Some(80), "the lease lasts");
     world.clock.advance(secs(1));
-    assert_eq!(taken.recv_timeout(secs(20)).unwrap(), 2);
+    assert_eq!(receive(&taken), 2);
     wait_until("it is acked", || second.snapshot().counts.acked == 1);
     go.send(()).unwrap();
     wait_until("the first is refused", || timers.snapshot().counts.superseded == 1);
@@ -65,21 +65,15 @@ fn a_handler_that_hangs_loses_its_job() {
 #[test]
 fn a_job_may_have_a_limit_of_its_own() {
     let world = World::new();
-    let (go, wait) = unbounded::<()>();
-    let handlers = Handlers::new().on_bytes(KIND, move |_, _| {
-        wait.recv()?;
-        Ok(Next::Done)
-    });
-    let builder = world.builder(handlers).limit(secs(1_000));
-    let timers = builder.start(world.store.clone()).unwrap();
-    let go = go;
+    let store = world.store.clone();
+    let timers = world.start_waiting(Handlers::new(), store, |its| its.limit(secs(1_000)));
     timers.after(secs(0)).key("k").limit(secs(5)).schedule_bytes(KIND, "").unwrap();
     assert_eq!(world.find("k").unwrap().policy, "limit=5000");
     wait_until("it runs", || timers.snapshot().counts.started == 1);
     world.clock.advance(secs(5));
     wait_until("it is reported", || timers.snapshot().counts.timed_out == 1);
-    go.send(()).unwrap();
-    wait_until("its ack counts: no other worker has it", || timers.snapshot().counts.acked == 1);
+    timers.go();
+    wait_acked(&timers, 1);
 }
 
 /// The stop does not wait for the run that calls it, and the run is acked.
@@ -104,7 +98,7 @@ fn a_run_may_stop_its_own_timers() {
         timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
         *place.lock() = Some(timers);
         world.clock.advance(secs(1));
-        assert!(stopped.recv_timeout(secs(20)).expect("the stop returns"));
+        assert!(receive(&stopped));
         wait_until("it is acked", || watch.snapshot().counts.acked == 1);
         assert!(world.store.is_empty());
     }
@@ -125,16 +119,16 @@ fn a_job_that_hangs_takes_one_worker() {
     let timers = world.builder(handlers).workers(2).limit(secs(10));
     let timers = timers.start(world.store.clone()).unwrap();
     let go = go; // Dropped before the timers, so that a failing test does not hang.
-    timers.after(secs(0)).key("hangs").schedule_bytes(KIND, "").unwrap();
-    assert_eq!(begun.recv_timeout(secs(20)).unwrap(), "hangs");
+    schedule(&timers, "hangs");
+    assert_eq!(receive(&begun), "hangs");
     world.clock.advance(secs(10));
     wait_until("it is reported", || timers.snapshot().counts.timed_out == 1);
     for round in 1..=3 {
         world.clock.advance(secs(60));
         wait_until("its lease runs out", || timers.snapshot().counts.leased > round);
-        timers.after(secs(0)).key("other").schedule_bytes(KIND, "").unwrap();
-        assert_eq!(begun.recv_timeout(secs(20)).unwrap(), "other");
-        wait_until("it is acked", || timers.snapshot().counts.acked == round);
+        schedule(&timers, "other");
+        assert_eq!(receive(&begun), "other");
+        wait_acked(&timers, round);
     }
     wait_until("it is given back", || world.leased() == 0);
     assert_eq!(world.find("hangs").unwrap().attempt, 1, "other leases are no attempts");
@@ -165,10 +159,10 @@ fn a_stop_calls_what_has_begun() {
     let timers = world.builder(handlers).workers(1).start(world.store.clone()).unwrap();
     let go = go; // Dropped before the timers, so that a failing test does not hang.
     // By the test clock a run takes no time.
-    timers.after(secs(0)).key("fast").schedule_bytes(KIND, "").unwrap();
-    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    schedule(&timers, "fast");
+    wait_acked(&timers, 1);
     for key in ["first", "second"] {
-        timers.after(secs(0)).key(key).schedule_bytes(KIND, "").unwrap();
+        schedule(&timers, key);
     }
     wait_until("both have begun", || {
         world.find("second").is_some_and(|row| row.state.run().is_some())
@@ -178,6 +172,12 @@ fn a_stop_calls_what_has_begun() {
     std::thread::scope(|scope| {
         scope.spawn(|| timers.stop());
         wait_until("it is being stopped", || watch.is_stopped());
+        // Leases are renewed while the stop waits.
+        for third in 1..=4 {
+            world.clock.advance(secs(10));
+            let until = || world.find("first").unwrap().visible_at.as_millis() / 1_000;
+            wait_until("renewal", || until() == 30 + 10 * third);
+        }
         go.send(()).unwrap();
     });
     assert_eq!(begun.try_iter().collect::<Vec<_>>(), ["fast", "first", "second"]);

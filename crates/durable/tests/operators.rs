@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{FaultyStore, KIND, MINUTE, World, secs, wait_until};
+use common::{
+    FaultyStore, KIND, MINUTE, World, millis, receive, schedule, secs, wait_acked, wait_until,
+};
 use crossbeam_channel::{Receiver, unbounded};
 use wheelhouse_durable::store::{Key, MemoryStore, StoreClock};
 use wheelhouse_durable::{Cancel, Durable, Handlers, JobState, Next, Scheduled, Stop};
@@ -15,10 +17,6 @@ fn telling() -> (Handlers, Receiver<(String, u64)>) {
         Ok(Next::Done)
     });
     (handlers, seen)
-}
-
-fn receive<T>(receiver: &Receiver<T>) -> T {
-    receiver.recv_timeout(secs(20)).expect("a handler is called within 20 s")
 }
 
 /// A run that was missed while no program ran still takes place; the next one follows the new rule.
@@ -47,7 +45,7 @@ fn a_changed_schedule_takes_effect_and_forgets_nothing() {
     assert_eq!(plan(&second, 60 * MINUTE), Scheduled::Kept);
     let timers = world.start(handlers);
     assert_eq!(receive(&seen), ("k".to_owned(), 60), "the missed run");
-    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    wait_acked(&timers, 1);
     assert_eq!(world.find("k").unwrap().due.as_millis(), 60_000 + 3_600_000);
     timers.cancel(Key::new("k").unwrap()).unwrap();
     assert_eq!(kept_new(&timers), Scheduled::Created);
@@ -57,21 +55,15 @@ fn a_changed_schedule_takes_effect_and_forgets_nothing() {
 #[test]
 fn an_update_schedules_a_job_anew_that_was_cancelled_while_it_ran() {
     let world = World::new();
-    let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
-    let timers = world.start(Handlers::new().on_bytes(KIND, move |_, _| {
-        sender.send(())?;
-        wait.recv()?;
-        Ok(Next::Done)
-    }));
-    let go = go; // Dropped before the timers, so that a failing test does not hang.
+    let timers = world.start_waiting(Handlers::new(), world.store.clone(), |its| its);
     let update = || timers.every(MINUTE).unwrap().updating("k").schedule_bytes(KIND, "").unwrap();
     assert_eq!(update(), Scheduled::Created);
     world.clock.advance(MINUTE);
-    receive(&begun);
+    timers.next();
     assert_eq!(timers.cancel("k").unwrap(), Cancel::Running);
     assert_eq!(update(), Scheduled::Created);
     assert_eq!(update(), Scheduled::Kept);
-    go.send(()).unwrap();
+    timers.go();
     wait_until("it is acked", || {
         timers.snapshot().counts.closed + timers.snapshot().counts.acked == 1
     });
@@ -103,7 +95,7 @@ fn an_update_repeats_an_interrupted_run() {
     let timers = world.start(handlers);
     world.clock.advance(secs(100));
     assert_eq!(receive(&seen), ("k".to_owned(), 210));
-    wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+    wait_acked(&timers, 1);
 }
 
 /// Listing all kinds may read many dead rows, so it is done once a minute.
@@ -114,12 +106,12 @@ fn pauses_are_looked_for_by_their_keys() {
     let faults = store.faults.clone();
     let (handlers, _) = telling();
     let timers = world.builder(handlers).start(store).unwrap();
-    let looks = || faults.lists_of_kinds();
+    let looks = || faults.lock().lists_of_kinds;
     wait_until("it has started", || timers.snapshot().counts.claims > 0);
     let before = looks();
     for second in 1..=30 {
         world.clock.advance(secs(1));
-        wait_until("it looks for a pause", || faults.finds() >= 2 * second);
+        wait_until("it looks for a pause", || faults.lock().finds >= 2 * second);
     }
     assert_eq!(looks(), before);
     world.clock.advance(secs(30));
@@ -166,20 +158,11 @@ fn jobs_are_listed_by_prefix_kind_and_state() {
 #[test]
 fn a_kind_and_all_of_them_can_be_paused() {
     let world = World::new();
-    let (sender, begun) = unbounded();
-    let (go, wait) = unbounded::<()>();
-    let handlers = world.with_a_pace(Handlers::new()).on_bytes(KIND, move |run, _| {
-        sender.send(run.key().to_string())?;
-        wait.recv()?;
-        Ok(Next::Done)
-    });
-    let timers = world.builder(handlers).workers(1).start(world.store.clone()).unwrap();
-    let go = go;
-    world.set_the_pace(&timers);
+    let timers = world.start_waiting_at_a_pace();
     for key in ["runs", "leased"] {
-        timers.after(secs(0)).key(key).schedule_bytes(KIND, "").unwrap();
+        schedule(&timers, key);
     }
-    assert_eq!(receive(&begun), "runs");
+    assert_eq!(timers.next(), "runs");
     wait_until("both are leased", || world.leased() == 2);
     let operator = world.start(Handlers::new());
     assert!(operator.pause(KIND).unwrap() && !operator.pause(KIND).unwrap());
@@ -187,17 +170,17 @@ fn a_kind_and_all_of_them_can_be_paused() {
     wait_until("a job is due and not leased", || {
         timers.after(secs(0)).schedule_bytes(KIND, "").unwrap();
         world.clock.advance(secs(1));
-        std::thread::sleep(std::time::Duration::from_millis(2));
+        std::thread::sleep(millis(2));
         timers.snapshot().overdue > secs(1)
     });
-    go.send(()).unwrap();
-    wait_until("the run is acked", || timers.snapshot().counts.acked == 2);
+    timers.go();
+    wait_acked(&timers, 2);
     wait_until("the others are given back", || world.leased() == 0);
     assert_eq!(world.find("leased").unwrap().attempt, 0);
-    assert!(begun.is_empty() && world.find("leased").is_some());
+    assert!(timers.begun.is_empty() && world.find("leased").is_some());
     // Another kind continues.
     timers.after(secs(0)).schedule_bytes(common::PACE, "").unwrap();
-    wait_until("it has run", || timers.snapshot().counts.acked == 3);
+    wait_acked(&timers, 3);
     assert!(operator.pause_all().unwrap());
     assert!(operator.resume(KIND).unwrap() && !operator.resume(KIND).unwrap());
     // A program that starts sees the pause before it leases any job.
@@ -205,7 +188,6 @@ fn a_kind_and_all_of_them_can_be_paused() {
     let other = world.start(other);
     assert!(other.resume_all().unwrap());
     receive(&seen);
-    drop(go);
     assert!(world.find("wheelhouse-pause:").is_none());
 }
 
@@ -222,14 +204,14 @@ fn dead_letters_are_kept_by_age_and_number() {
         };
         let timers = builder.start(world.store.clone()).unwrap();
         for n in 0..7 {
-            timers.after(secs(0)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
+            schedule(&timers, &format!("{n}"));
             wait_until("it is dead", || timers.snapshot().counts.dead == n + 1);
             world.clock.advance(secs(25));
         }
         let left = || timers.dead(None, 99).unwrap();
         wait_until("some are removed", || {
             world.clock.advance(secs(1));
-            std::thread::sleep(std::time::Duration::from_millis(1));
+            std::thread::sleep(millis(1));
             left().len() <= 3
         });
         assert!(left().iter().all(|dead| dead.job.key.as_bytes() >= b"4"), "{:?}", left());
@@ -242,7 +224,7 @@ fn a_reason_is_bounded() {
     let world = World::new();
     let handlers = Handlers::new().on_bytes(KIND, |_, _| Err(Stop::new("é".repeat(9_000)).into()));
     let timers = world.start(handlers);
-    timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
+    schedule(&timers, "k");
     wait_until("it is dead", || timers.snapshot().counts.dead == 1);
     let reason = timers.dead(None, 1).unwrap().remove(0).reason;
     assert!(reason.len() <= 4_096 && reason.ends_with(".. (18000 bytes)"), "{}", reason.len());

@@ -2,12 +2,10 @@
 
 mod common;
 
-use common::{KIND, MINUTE, World, secs, wait_until};
+use common::{KIND, MINUTE, World, receive, secs, wait_acked, wait_until};
 use crossbeam_channel::{Receiver, unbounded};
 use std::time::{Duration, SystemTime};
-use wheelhouse_durable::{
-    Cancel, Durable, Error, EventKind, Handlers, Late, Missed, Next, Scheduled,
-};
+use wheelhouse_durable::{Cancel, Error, EventKind, Handlers, Late, Next};
 
 /// Occurrence, number of missed occurrences, due time in seconds.
 type Seen = (u64, u64, u64);
@@ -21,14 +19,6 @@ fn telling() -> (Handlers, Receiver<Seen>) {
     (handlers, seen)
 }
 
-fn receive<T>(receiver: &Receiver<T>) -> T {
-    receiver.recv_timeout(secs(20)).expect("a handler is called within 20 s")
-}
-
-fn settle(timers: &Durable, runs: u64) {
-    wait_until("the runs are acked", || timers.snapshot().counts.acked == runs);
-}
-
 #[test]
 fn it_comes_again_without_drift() {
     let world = World::new();
@@ -40,7 +30,7 @@ fn it_comes_again_without_drift() {
         world.clock.advance(secs(wait));
         let n = n as u64;
         assert_eq!(receive(&seen), (n, 0, 60 * (n + 1)));
-        settle(&timers, n + 1);
+        wait_acked(&timers, n + 1);
     }
     assert_eq!(timers.cancel("k").unwrap(), Cancel::Cancelled);
     assert!(matches!(timers.every(Duration::from_micros(900)), Err(Error::Rule(_))));
@@ -63,24 +53,6 @@ fn it_has_no_occurrence_after_it_expires() {
     assert_eq!((seen.try_iter().count(), timers.snapshot().counts.skipped), (0, 1));
 }
 
-/// A job that a program schedules at each start by `keeping` is scheduled once.
-#[test]
-fn the_job_that_is_there_is_kept() {
-    let world = World::new();
-    let schedule = |timers: &Durable, kind: &str| {
-        timers.every(MINUTE).unwrap().keeping("k").schedule_bytes(kind, "").unwrap()
-    };
-    let timers = world.start(Handlers::new());
-    assert_eq!(schedule(&timers, KIND), Scheduled::Created);
-    timers.stop();
-    world.clock.advance(3 * MINUTE);
-    let (handlers, seen) = telling();
-    let timers = world.start(handlers);
-    schedule(&timers, "another/1");
-    assert_eq!(receive(&seen), (0, 2, 60));
-    assert_eq!(timers.snapshot().counts.scheduled, 0);
-}
-
 /// Missed occurrences are counted once, not with each attempt of the run that stands for them.
 #[test]
 fn what_was_missed_is_counted_once() {
@@ -98,7 +70,7 @@ fn what_was_missed_is_counted_once() {
         wait_until("it has failed", || timers.snapshot().counts.retried == failed);
         world.clock.advance(secs(5));
     }
-    settle(&timers, 1);
+    wait_acked(&timers, 1);
     assert_eq!(timers.snapshot().counts.missed, 9);
 }
 
@@ -113,28 +85,11 @@ fn one_run_catches_up() {
     world.clock.advance(24 * 60 * MINUTE + secs(30));
     let timers = world.start(handlers);
     assert_eq!(receive(&seen), (0, 1_439, 60));
-    settle(&timers, 1);
+    wait_acked(&timers, 1);
     world.clock.advance(secs(30));
     assert_eq!(receive(&seen), (1_440, 0, 1_441 * 60));
-    settle(&timers, 2);
+    wait_acked(&timers, 2);
     assert_eq!(timers.snapshot().counts.missed, 1_439);
-}
-
-#[test]
-fn a_burst_must_be_asked_for() {
-    let world = World::new();
-    let (handlers, seen) = telling();
-    let timers = world.start(Handlers::new());
-    let plan = timers.every(MINUTE).unwrap().missed(Missed::Burst);
-    plan.key("k").schedule_bytes(KIND, "").unwrap();
-    timers.stop();
-    world.clock.advance(5 * MINUTE);
-    let timers = world.start(handlers);
-    for n in 0..5 {
-        assert_eq!(receive(&seen), (n, 0, 60 * (n + 1)));
-    }
-    settle(&timers, 5);
-    assert_eq!(world.find("k").unwrap().due.as_millis(), 6 * 60_000);
 }
 
 /// Cron line and time zone are stored as data: another program runs the job.
@@ -155,7 +110,7 @@ fn cron_lines_are_stored() {
     let timers = world.start(handlers);
     world.clock.advance(Duration::from_secs(3_600));
     assert_eq!(receive(&seen), (0, 0, 1_774_661_400)); // 02:30 CET
-    settle(&timers, 1);
+    wait_acked(&timers, 1);
     world.clock.advance(Duration::from_secs(86_400));
     // On the 29th 02:30 is skipped: the clock changes from 02:00 to 03:00 at 01:00 UTC.
     assert_eq!(receive(&seen), (1, 0, 1_774_746_000));
@@ -194,7 +149,7 @@ fn a_handler_may_ask_for_another_run() {
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "p").unwrap();
     for n in 0..3 {
         assert_eq!(receive(&seen), (n, 1, b"p".to_vec()));
-        settle(&timers, n + 1);
+        wait_acked(&timers, n + 1);
         world.clock.advance(MINUTE);
     }
     assert!(world.store.is_empty());
@@ -247,6 +202,6 @@ fn a_series_outlives_an_occurrence_that_fails() {
     world.clock.advance(secs(1));
     wait_until("it is given up", || timers.snapshot().counts.given_up == 1);
     world.clock.advance(MINUTE);
-    settle(&timers, 1);
+    wait_acked(&timers, 1);
     assert_eq!((world.find("k").unwrap().occurrence, timers.dead(None, 9).unwrap().len()), (2, 0));
 }

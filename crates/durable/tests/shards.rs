@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{FaultyStore, KIND, World, millis, secs, wait_until};
+use common::{FaultyStore, KIND, World, millis, secs, wait_acked, wait_all, wait_until};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,8 +15,7 @@ use wheelhouse_service::ManualClock;
 /// Three stores on one clock.
 fn three() -> (ManualClock, [MemoryStore; 3]) {
     let clock = ManualClock::new();
-    let store = || MemoryStore::with_clock(StoreClock::new(clock.clone()));
-    let stores = [store(), store(), store()];
+    let stores = [(); 3].map(|()| MemoryStore::with_clock(StoreClock::new(clock.clone())));
     (clock, stores)
 }
 
@@ -33,9 +32,7 @@ fn start(clock: &ManualClock, stores: &[MemoryStore]) -> (Durable, Arc<Mutex<Vec
 }
 
 fn rows(store: &MemoryStore) -> usize {
-    let mut rows = 0;
-    store.clone().scan(None, usize::MAX, &mut |_| rows += 1).unwrap();
-    rows
+    store.clone().scan(None, usize::MAX).unwrap().len()
 }
 
 #[test]
@@ -44,8 +41,7 @@ fn a_key_is_found_in_its_store_and_all_stores_are_worked_off() {
     let (timers, ran) = start(&clock, &stores);
     let names: BTreeSet<_> = (0..300).map(|n| format!("order-{n}")).collect();
     let plan = |name: &String| timers.after(secs(1)).key(name).submit_bytes(KIND, "");
-    let commits: Vec<_> = names.iter().map(plan).collect();
-    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    wait_all(names.iter().map(plan));
     // Each store has one more row, with its shard number.
     let counts = stores.each_ref().map(|store| rows(store) - 1);
     assert!(counts.iter().all(|count| (50..150).contains(count)), "{counts:?}");
@@ -65,7 +61,7 @@ fn a_key_is_found_in_its_store_and_all_stores_are_worked_off() {
     assert!(timers.find(made.as_bytes()).unwrap().is_some());
 
     clock.advance(secs(2));
-    wait_until("all that are due have run", || timers.snapshot().counts.acked == 298);
+    wait_acked(&timers, 298);
     let ran_once: BTreeSet<_> = ran.lock().iter().cloned().collect();
     assert_eq!((ran_once.len(), ran.lock().len()), (298, 298));
     assert!(!ran_once.contains("order-7") && !ran_once.contains("order-8"));
@@ -86,7 +82,7 @@ fn a_handler_reaches_every_store() {
     });
     let timers = Durable::builder(handlers).clock(clock).start_shards(stores.clone()).unwrap();
     timers.after(millis(0)).schedule_bytes("first/1", "").unwrap();
-    wait_until("the first has run", || timers.snapshot().counts.acked == 1);
+    wait_acked(&timers, 1);
     assert!(stores.iter().all(|store| rows(store) > 1));
     for n in 0..30 {
         assert_eq!(timers.cancel(format!("next-{n}")).unwrap(), Cancel::Cancelled);
@@ -114,6 +110,14 @@ fn dead_letters_of_all_stores_are_listed_and_revived() {
         timers.revive(&dead, secs(60)).unwrap();
         assert!(timers.find(dead.job.key.as_bytes()).unwrap().is_some());
     }
+}
+
+/// Returns `true` if an event says that this store is empty.
+fn is_lost(world: &World, store: &str) -> bool {
+    world.has_event(|event| {
+        matches!(event, EventKind::StoreFailed(why)
+            if why.starts_with(store) && why.contains("is empty"))
+    })
 }
 
 #[track_caller]
@@ -196,14 +200,14 @@ fn a_store_that_is_away_holds_up_its_own_jobs_alone() {
     assert!(world.has_event(
         |event| matches!(event, EventKind::StoreFailed(why) if why.starts_with("shard 1 of 2: "))
     ));
-    wait_until("those of the other store have run", || timers.snapshot().counts.acked == done);
+    wait_acked(&timers, done);
     faults.down(false);
     for n in (0..40).filter(|n| timers.shard_of(format!("{n}")).unwrap() == 0) {
         schedule(n).unwrap();
     }
     // The claimer retries after a pause of less than two seconds.
     world.clock.advance(secs(2));
-    wait_until("all have run", || timers.snapshot().counts.acked == done + failed);
+    wait_acked(&timers, done + failed);
 }
 
 /// A program starts while one of its stores is unreachable: the jobs of the other store run, and
@@ -248,12 +252,7 @@ fn a_store_that_comes_back_empty_is_reported() {
     let kept = store();
     let start =
         |stores: [Box<dyn Store>; 2]| world.builder(Handlers::new()).start_shards(stores).unwrap();
-    let is_reported = || {
-        world.has_event(|event| {
-            matches!(event, EventKind::StoreFailed(why)
-                if why.starts_with("shard 2 of 2: ") && why.contains("is empty"))
-        })
-    };
+    let is_reported = || is_lost(&world, "shard 2 of 2: ");
     let timers = start([Box::new(kept.clone()), Box::new(store())]);
     for n in 0..40 {
         timers.after(secs(60)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
@@ -291,9 +290,6 @@ fn a_store_that_comes_back_empty_to_handlers_is_reported() {
     wait_until("it is reported", || {
         world.clock.advance(millis(10));
         std::thread::sleep(millis(1));
-        world.has_event(|event| {
-            matches!(event, EventKind::StoreFailed(why)
-                if why.starts_with("shard 1 of 2: ") && why.contains("is empty"))
-        })
+        is_lost(&world, "shard 1 of 2: ")
     });
 }

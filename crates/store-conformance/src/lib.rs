@@ -1,7 +1,8 @@
 //! A test suite for the contract of [`Store`], for any implementation.
 //!
 //! Each guarantee is a check: a function that takes a [`Bed`] and panics with the expected and the
-//! observed behavior. [`random_changes`] compares a store with a model, call by call.
+//! observed behavior. [`each_change_in_each_state`] and [`random_changes`] compare a store with a
+//! model, call by call. [`jobs`] has the jobs and calls of a store's own tests.
 //!
 //! # Use
 //!
@@ -60,7 +61,9 @@
 mod checks;
 mod golden;
 pub mod history;
+pub mod jobs;
 mod model;
+mod pair;
 mod random;
 mod rig;
 mod server;

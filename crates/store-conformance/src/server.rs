@@ -1,11 +1,12 @@
 //! A bed on a server.
 
 use crate::Bed;
-use crate::rig::{LEASE, Rig, ack, job};
+use crate::jobs::{ack, job, names, put};
+use crate::rig::{LEASE, Rig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use wheelhouse_durable::store::{Change, Outcome, Store, Timestamp};
+use wheelhouse_durable::store::{Outcome, Store, Timestamp};
 
 /// A clock that a connection uses instead of the server's.
 pub type Now = Box<dyn Fn() -> Timestamp + Send + Sync>;
@@ -63,18 +64,18 @@ pub fn a_clock_that_jumps_does_no_harm<S: Store, C: FnMut(Now) -> S>(mut bed: On
     let clock = Arc::clone(&bed.millis);
     let noon = clock.load(Ordering::SeqCst);
     let mut rig = Rig::new(&mut bed);
-    rig.commit(&[Change::Put(job("ran", 0)), Change::Put(job("held", 0))]);
+    rig.commit(&[put("ran", 0), put("held", 0)]);
     let before = rig.claim();
     assert_eq!(rig.one(ack(&before[0])), Outcome::Done);
     rig.put(job("soon", LEASE + 1));
 
     clock.store(noon - HOUR, Ordering::SeqCst);
-    assert_eq!(rig.claim_names(), [""; 0], "an hour before");
+    assert_eq!(names(&rig.claim()), [""; 0], "an hour before");
     rig.put(job("new", 500));
     clock.store(noon - HOUR + 499, Ordering::SeqCst);
-    assert_eq!(rig.claim_names(), [""; 0], "a millisecond early");
+    assert_eq!(names(&rig.claim()), [""; 0], "a millisecond early");
     clock.store(noon - HOUR + 500, Ordering::SeqCst);
-    assert_eq!(rig.claim_names(), ["new"], "due by the current clock");
+    assert_eq!(names(&rig.claim()), ["new"], "due by the current clock");
 
     clock.store(noon + 2 * HOUR, Ordering::SeqCst);
     let after = rig.claim();

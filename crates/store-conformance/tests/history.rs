@@ -153,49 +153,31 @@ fn a_sound_store_passes() {
     assert!(checked.acked > 100 && checked.cancelled > 0 && checked.refused > 0, "{checked:?}");
 }
 
-/// Checks that the fault is found by one of these rules. The threads decide which rule is broken
-/// first.
-fn is_found(fault: Fault, by: &[&str]) {
-    let error = played(fault).expect_err("it is found");
-    assert!(by.iter().any(|why| error.contains(why)), "{error}");
-}
-
+/// Checks that the faulty store is found by one of these rules. The threads decide which rule is
+/// broken first.
 #[test]
-fn an_ack_that_compares_no_tokens_is_found() {
-    // An old ack is accepted, so the ack of the newer token finds no job. Or it ends the lease of
-    // another process, and the next occurrence begins during that lease.
-    let by = ["after a newer token", "was not acked", "leased until", "acked twice", "do not grow"];
-    is_found(Fault::AckComparesNoTokens, &by);
-}
-
-#[test]
-fn a_claim_that_moves_no_visibility_is_found() {
-    is_found(Fault::ClaimMovesNoVisibility, &["leased until"]);
-}
-
-#[test]
-fn jobs_that_are_lost_are_found() {
-    is_found(Fault::LosesJobs, &["neither ran nor was cancelled"]);
-}
-
-#[test]
-fn tries_that_are_lost_are_found() {
-    is_found(Fault::LosesRetries, &["was not acked"]);
-}
-
-#[test]
-fn occurrences_that_are_lost_are_found() {
-    is_found(Fault::LosesOccurrences, &["ended at occurrence 0 of 2"]);
-}
-
-/// A claim that begins runs, as in an older version: then a cancel of a leased job is answered
-/// `Running`.
-#[test]
-fn a_claim_that_begins_is_found() {
-    is_found(Fault::ClaimBegins, &["no run was in progress"]);
-}
-
-#[test]
-fn a_job_that_is_early_is_found() {
-    is_found(Fault::Early, &["due at"]);
+fn each_faulty_store_is_found() {
+    let faults: [(Fault, &[&str]); 7] = [
+        // An old ack is accepted, so the ack of the newer token finds no job. Or it ends the lease
+        // of another process, and the next occurrence begins during that lease.
+        (
+            Fault::AckComparesNoTokens,
+            &["after a newer token", "was not acked", "leased until", "acked twice", "do not grow"],
+        ),
+        (Fault::ClaimMovesNoVisibility, &["leased until"]),
+        (Fault::LosesJobs, &["neither ran nor was cancelled"]),
+        (Fault::LosesRetries, &["was not acked"]),
+        (Fault::LosesOccurrences, &["ended at occurrence 0 of 2"]),
+        // As in an older version: then a cancel of a leased job is answered `Running`.
+        (Fault::ClaimBegins, &["no run was in progress"]),
+        (Fault::Early, &["due at"]),
+    ];
+    thread::scope(|scope| {
+        for (fault, by) in faults {
+            scope.spawn(move || {
+                let error = played(fault).expect_err("it is found");
+                assert!(by.iter().any(|why| error.contains(why)), "{fault:?}: {error}");
+            });
+        }
+    });
 }

@@ -4,8 +4,9 @@ use crate::PostgresStore;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use wheelhouse_durable::store::{
-    Change, ClaimLimit, Key, Kinds, Leased, Outcome, Put, Store, Timestamp, When,
+use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, Timestamp};
+use wheelhouse_store_conformance::jobs::{
+    KIND, LEASE, begin, cancel, commit, job, names, one, put,
 };
 use wheelhouse_store_conformance::{Bed, Now, OnServer, store_suite};
 use wheelhouse_test_servers::Server;
@@ -30,30 +31,22 @@ fn bed() -> Option<impl Bed> {
 
 store_suite!(bed);
 
+/// A delay of a job that is not due in a test, in milliseconds.
+const FAR: u64 = 1 << 50;
+
 /// Each kind is found: before, between and after the claimed kinds.
 #[test]
 fn kinds_are_listed_whichever_are_claimed() {
     let Some(mut bed) = on_server() else { return };
     let mut store = bed.connect();
-    bed.advance(Duration::from_secs(1_000));
-    let put = |kind: &str, millis| {
-        let (key, when) = (Key::new(kind).unwrap(), When::At(Timestamp::from_millis(millis)));
-        let (kind, payload, policy) = (kind.into(), Vec::new(), String::new());
-        Change::Put(Put { key, kind, payload, policy, when, replace: false })
-    };
-    let far = 1_u64 << 50;
     let names = ["a", "b", "b2", "c", "d", "e", "f"];
-    store.commit(&names.map(|kind| put(kind, far))).unwrap();
-    let mut listed = |claimed: &[&str]| {
-        let (kinds, lease) = (Kinds::new(claimed.iter().copied()), Duration::from_secs(1));
-        store.claim(&kinds, ClaimLimit::jobs(9), lease, &mut Vec::new()).unwrap();
-        let mut listed = Vec::new();
-        store.kinds(&mut |kind, first| listed.push((kind.to_string(), first))).unwrap();
-        listed
-    };
-    let first = Timestamp::from_millis(far);
+    let put = |name: &str| Change::Put(Put { kind: name.into(), ..job(name, FAR) });
+    commit(&mut *store, &names.map(put));
+    let first = Timestamp::from_millis(store.now().unwrap().as_millis() + FAR);
     for claimed in [&[][..], &["a"], &["f", "b"], &["c", "d", "0", "g", "cc"], &names] {
-        assert_eq!(listed(claimed), names.map(|name| (name.to_owned(), first)), "{claimed:?}");
+        let kinds = Kinds::new(claimed.iter().copied());
+        store.claim(&kinds, ClaimLimit::jobs(9), LEASE).unwrap();
+        assert_eq!(store.kinds().unwrap(), names.map(|name| (name.into(), first)), "{claimed:?}");
     }
 }
 
@@ -63,31 +56,20 @@ fn kinds_are_listed_whichever_are_claimed() {
 fn a_job_that_exceeds_the_limit_of_bytes_is_not_passed_over() {
     let Some(mut bed) = on_server() else { return };
     let mut store = bed.connect();
-    bed.advance(Duration::from_secs(1_000));
-    let put = |key: &str, millis, bytes| {
-        let (key, when) = (Key::new(key).unwrap(), When::At(Timestamp::from_millis(millis)));
-        let (kind, payload, policy) = ("a".into(), vec![0; bytes], String::new());
-        Change::Put(Put { key, kind, payload, policy, when, replace: false })
+    let (kinds, limit) = (Kinds::new([KIND]), ClaimLimit { jobs: 2, bytes: 50 });
+    let claim = |store: &mut dyn Store| {
+        let (leased, next) = store.claim(&kinds, limit, Duration::from_secs(1)).unwrap();
+        (names(&leased), leased, next)
     };
-    let (kinds, lease) = (Kinds::new(["a"]), Duration::from_secs(1));
-    let present = store.now().unwrap().as_millis();
-    let mut leased = Vec::new();
-    store.commit(&[put("cancelled", present, 1)]).unwrap();
-    store.claim(&kinds, ClaimLimit::jobs(1), lease, &mut leased).unwrap();
-    let (key, token) = (leased[0].job.key.clone(), leased[0].token);
-    let begun = [Change::Begin { key: key.clone(), token }, Change::Cancel { key }];
-    assert_eq!(store.commit(&begun).unwrap(), [Outcome::Done, Outcome::Running]);
-    let long = present + 2_000;
-    store.commit(&[put("short", present + 500, 1), put("long", long, 100)]).unwrap();
+    one(&mut *store, put("cancelled", 0));
+    let (_, leased, next) = claim(&mut *store);
+    let begun = [begin(&leased[0]), cancel("cancelled")];
+    assert_eq!(commit(&mut *store, &begun), [Outcome::Done, Outcome::Running]);
+    let long = Change::Put(Put { payload: vec![0; 100], ..job("long", 2_000) });
+    commit(&mut *store, &[put("short", 500), long]);
     bed.advance(Duration::from_secs(3));
-    leased.clear();
-    let limit = ClaimLimit { jobs: 2, bytes: 50 };
-    let next = store.claim(&kinds, limit, lease, &mut leased).unwrap();
-    let keys = |leased: &[Leased]| leased.iter().map(|its| its.job.key.to_string()).collect();
-    let first: String = keys(&leased);
-    assert_eq!((&*first, next.visible_at), ("short", Some(Timestamp::from_millis(long))));
-    leased.clear();
-    store.claim(&kinds, limit, lease, &mut leased).unwrap();
-    let second: String = keys(&leased);
-    assert_eq!(second, "long");
+    let (keys, _, after) = claim(&mut *store);
+    let due = Timestamp::from_millis(next.now.as_millis() + 2_000);
+    assert_eq!((keys, after.visible_at), (vec!["short".to_owned()], Some(due)));
+    assert_eq!(claim(&mut *store).0, ["long"]);
 }

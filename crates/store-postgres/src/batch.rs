@@ -151,35 +151,3 @@ impl Table for Batch {
         Ok(self.dead.remove(&generation).is_some())
     }
 }
-
-#[cfg(all(test, debug_assertions))]
-mod tests {
-    use super::*;
-    use wheelhouse_durable::store::{State, When};
-
-    fn row() -> (Key, Row) {
-        let (due, state) = (Timestamp::from_millis(7), State::Pending);
-        let (visible_at, generation, occurrence, attempt) = (due, 1, 0, 0);
-        let row = Row { due, visible_at, generation, occurrence, attempt, state };
-        (Key::new("a").unwrap(), row)
-    }
-
-    #[test]
-    #[should_panic(expected = "each key is read once")]
-    fn a_key_that_is_read_twice_is_noticed() {
-        let (mut batch, (key, row)) = (Batch::default(), row());
-        batch.add_stored(key.clone(), "work/1".into(), row);
-        batch.add_stored(key, "work/1".into(), row);
-    }
-
-    #[test]
-    #[should_panic(expected = "only a row of the server can be buried")]
-    fn a_buried_row_that_the_server_does_not_have_is_noticed() {
-        let (mut batch, (key, row)) = (Batch::default(), row());
-        let (kind, payload, policy) = ("work/1".into(), Vec::new(), String::new());
-        let (when, replace) = (When::At(row.due), false);
-        let Ok(()) =
-            batch.put(&row, &Put { key: key.clone(), kind, payload, policy, when, replace });
-        let Ok(()) = batch.bury(&key, "failed");
-    }
-}

@@ -1,7 +1,7 @@
 //! Changes, within a transaction.
 
 use crate::batch::{Batch, Writes};
-use crate::error::{Conflict, store_error};
+use crate::error::{Known, store_error};
 use crate::row::{self, columns, millis};
 use crate::statements::{Parameter, Statements};
 use tokio_postgres::types::Type;
@@ -215,7 +215,11 @@ impl<C: GenericClient> Call<'_, C> {
         let before: [Parameter<'_>; 2] = [(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY)];
         let put = include_str!("sql/put.sql");
         let put = self.on.execute(put, &all.parameters(before, &rest)).await?;
-        if put == jobs.len() as u64 { Ok(()) } else { Err(Conflict::of_keys().into()) }
+        if put == jobs.len() as u64 {
+            return Ok(());
+        }
+        let why = "another transaction put a job under the same key";
+        Err(Known::Conflict(why.into()).into())
     }
 }
 

@@ -22,8 +22,8 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
     let io = |kind, remedy| StoreError::Io(io::Error::new(kind, format!("{message}: {remedy}")));
     match (code.code().get(..2), code.code()) {
         // A conflict with another transaction, or an earlier statement has failed.
-        (Some("40"), _) | (_, "25P02" | "55P03") => Conflict(message).into(),
-        (_, "25006") => ReadOnlyServer(message).into(),
+        (Some("40"), _) | (_, "25P02" | "55P03") => Known::Conflict(message).into(),
+        (_, "25006") => Known::ReadOnly(message).into(),
         (_, "08P01") if message.contains("statement pooling") => StoreError::Refused(format!(
             "{message}: let the pooler lend sessions to transactions (`pool_mode = transaction`), \
              or give the address of the server"
@@ -42,13 +42,13 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
         ),
         (Some("53" | "55"), _) => StoreError::Unavailable(Box::new(error)),
         // Another transaction has inserted the same key.
-        (_, "23505") => Conflict(message).into(),
+        (_, "23505") => Known::Conflict(message).into(),
         (_, "22P05") => StoreError::Refused(format!(
             "{message}: keep timers in a database whose encoding is UTF8, or name queues and kinds \
              in ASCII"
         )),
         // A division by zero: a statement has found that a row was changed after it began.
-        (_, "22012") => Conflict(message).into(),
+        (_, "22012") => Known::Conflict(message).into(),
         // The data cannot be stored: a retry would fail too.
         (Some("0A" | "22" | "23" | "54"), _) => StoreError::Refused(message),
         (Some("28" | "3D"), _) => StoreError::Refused(format!("{message}; check the URL")),
@@ -79,21 +79,39 @@ fn is_untrusted(error: &tokio_postgres::Error) -> bool {
     }
 }
 
-/// The server has not answered in time.
+/// An error that calls of this crate tell apart.
 #[derive(Debug)]
-pub(crate) struct Timeout(pub(crate) Duration);
+pub(crate) enum Known {
+    /// The server has not answered in time.
+    Timeout(Duration),
+    /// The server is read-only: it is not the primary, or no longer.
+    ReadOnly(String),
+    /// A conflict with another transaction, which locked or inserted the same rows.
+    Conflict(String),
+}
 
-impl fmt::Display for Timeout {
+impl fmt::Display for Known {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no answer within {:?}", self.0)
+        match self {
+            Self::Timeout(time) => write!(f, "no answer within {time:?}"),
+            Self::ReadOnly(why) => {
+                write!(f, "{why}: the server is read-only; connect to the primary")
+            }
+            Self::Conflict(why) => write!(f, "{why}; roll back and try again"),
+        }
     }
 }
 
-impl Error for Timeout {}
+impl Error for Known {}
 
-impl From<Timeout> for StoreError {
-    fn from(timeout: Timeout) -> Self {
-        Self::Unavailable(Box::new(timeout))
+impl From<Known> for StoreError {
+    fn from(error: Known) -> Self {
+        let kind = match error {
+            Known::Timeout(_) => return Self::Unavailable(Box::new(error)),
+            Known::ReadOnly(_) => io::ErrorKind::ReadOnlyFilesystem,
+            Known::Conflict(_) => io::ErrorKind::ResourceBusy,
+        };
+        Self::Io(io::Error::new(kind, error))
     }
 }
 
@@ -101,7 +119,7 @@ impl From<Timeout> for StoreError {
 pub(crate) fn is_timeout(error: &StoreError) -> bool {
     let StoreError::Unavailable(error) = error else { return false };
     let code = error.downcast_ref().and_then(tokio_postgres::Error::code);
-    error.is::<Timeout>() || code == Some(&SqlState::QUERY_CANCELED)
+    error.is::<Known>() || code == Some(&SqlState::QUERY_CANCELED)
 }
 
 /// Returns `true` if the server has refused a statement, which has had no effect then. The other
@@ -126,54 +144,12 @@ pub(crate) enum Retry {
 pub(crate) fn retry(error: &StoreError) -> Retry {
     match error {
         StoreError::Unavailable(_) => Retry::NewConnection,
-        StoreError::Io(error) => match error.get_ref() {
-            Some(inner) if inner.is::<Conflict>() => Retry::SameConnection,
-            Some(inner) if inner.is::<ReadOnlyServer>() => Retry::NewConnection,
+        StoreError::Io(error) => match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+            Some(Known::Conflict(_)) => Retry::SameConnection,
+            Some(Known::ReadOnly(_)) => Retry::NewConnection,
             _ => Retry::Never,
         },
         _ => Retry::Never,
-    }
-}
-
-/// The server is read-only: it is not the primary, or no longer.
-#[derive(Debug)]
-struct ReadOnlyServer(String);
-
-impl fmt::Display for ReadOnlyServer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: the server is read-only; connect to the primary", self.0)
-    }
-}
-
-impl Error for ReadOnlyServer {}
-
-impl From<ReadOnlyServer> for StoreError {
-    fn from(error: ReadOnlyServer) -> Self {
-        Self::Io(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, error))
-    }
-}
-
-/// A conflict with another transaction, which locked or inserted the same rows.
-#[derive(Debug)]
-pub(crate) struct Conflict(String);
-
-impl Conflict {
-    pub(crate) fn of_keys() -> Self {
-        Self("another transaction put a job under the same key".into())
-    }
-}
-
-impl fmt::Display for Conflict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; roll back and try again", self.0)
-    }
-}
-
-impl Error for Conflict {}
-
-impl From<Conflict> for StoreError {
-    fn from(conflict: Conflict) -> Self {
-        Self::Io(io::Error::new(io::ErrorKind::ResourceBusy, conflict))
     }
 }
 

@@ -277,15 +277,6 @@ mod tests {
         floor
     }
 
-    #[cfg(debug_assertions)]
-    #[test]
-    #[should_panic(expected = "from the floor up to the present")]
-    fn a_row_before_the_floor_is_noticed() {
-        let (mut floor, took) = (Floor::new(Kinds::default()), Duration::ZERO);
-        let stats = ClaimStats { floor: 4_800, took, now: 5_000, last: Some(4_000) };
-        floor.record_success(stats, Instant::now());
-    }
-
     #[test]
     fn other_kinds_are_searched_from_the_beginning() {
         let (begun, kinds) = (Instant::now(), Kinds::new(["resumed/1"]));

@@ -47,15 +47,6 @@ async fn plan(client: &Client, sql: &str, parameters: &[Parameter<'_>]) -> Strin
     rows.iter().map(|row| row.get::<_, &str>(0).to_owned() + "\n").collect()
 }
 
-/// The transaction in which statements are planned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Within {
-    /// The store's, with the planner settings of [`begin`]: all statements.
-    Own,
-    /// A user's, as for [`commit_in`](crate::commit_in): only the statements of a commit.
-    Users,
-}
-
 /// The plan for any parameters, which a session keeps.
 async fn generic_plan(client: &Client, sql: &str, parameters: &[Parameter<'_>]) -> String {
     let types: Vec<&str> = parameters.iter().map(|(_, its)| its.name()).collect();
@@ -71,175 +62,82 @@ async fn generic_plan(client: &Client, sql: &str, parameters: &[Parameter<'_>]) 
     plan
 }
 
-/// Checks the plans of statements: each names the index that it must use, and a condition in the
-/// plan.
-async fn check(client: &Client, statistics: &str, within: Within) {
-    let keys: Vec<&[u8]> = vec![b"key 7"; 256];
-    let (texts, numbers) = (vec![""; 256], vec![7_i64; 256]);
-    let (small, smaller) = (vec![7_i32; 256], vec![0_i16; 256]);
-    let one = vec![7_i64];
-    let (queue, kinds) = ("orders", vec!["work/1"]);
-    let (no_clock, lease, max) = (None::<i64>, 30_000_i64, 256_i64);
-    // In a user's transaction each new job is notified, so nothing is read for that.
-    let in_any_case = within == Within::Users;
-    let q: Parameter<'_> = (&queue, Type::TEXT);
-    let k: Parameter<'_> = (&keys, Type::BYTEA_ARRAY);
-    let n: Parameter<'_> = (&numbers, Type::INT8_ARRAY);
-    let clock: Parameter<'_> = (&no_clock, Type::INT8);
-    let kinds: Parameter<'_> = (&kinds, Type::TEXT_ARRAY);
-    let i8s = |number| -> Parameter<'_> { (number, Type::INT8) };
-    let by_key = ("job_pkey", "(key = its.key)");
-    let by_turn = ("job_turn", "((queue || ''::text) = 'orders'::text) AND (kind = ");
-    let statements: [Statement<'_>; 7] = [
-        (
-            include_str!("sql/claim.sql"),
-            vec![
-                q.clone(),
-                kinds.clone(),
-                i8s(&max),
-                i8s(&lease),
-                clock.clone(),
-                i8s(&max),
-                i8s(&lease),
-                i8s(&max),
-            ],
-            by_turn,
-        ),
-        (
-            include_str!("sql/next.sql"),
-            vec![q.clone(), kinds.clone(), clock.clone(), i8s(&max)],
-            by_turn,
-        ),
-        (
-            include_str!("sql/notify.sql"),
-            vec![q.clone(), kinds, (&one, Type::INT8_ARRAY), i8s(&max), (&in_any_case, Type::BOOL)],
-            if in_any_case { ("", "") } else { by_turn },
-        ),
-        (include_str!("sql/load.sql"), vec![q.clone(), k.clone(), clock], by_key),
-        (include_str!("sql/remove.sql"), vec![q.clone(), k.clone()], by_key),
-        (
-            include_str!("sql/bury.sql"),
-            vec![
-                q.clone(),
-                k.clone(),
-                (&texts, Type::TEXT_ARRAY),
-                i8s(&max),
-                (&small, Type::INT4_ARRAY),
-            ],
-            by_key,
-        ),
-        (
-            include_str!("sql/set.sql"),
-            vec![
-                q,
-                k,
-                n.clone(),
-                n.clone(),
-                n.clone(),
-                (&small, Type::INT4_ARRAY),
-                (&smaller, Type::INT2_ARRAY),
-                n.clone(),
-                n,
-            ],
-            by_key,
-        ),
-    ];
-    // The first two are those of a claim.
-    let first = if within == Within::Users { 2 } else { 0 };
-    check_each(client, (statistics, within), &statements[first..]).await;
+/// A statement; its parameters, as [`parameter`] reads them; its indexes, empty if it reads no
+/// rows; and a part of its plan.
+type Statement = (&'static str, &'static str, (&'static str, &'static str));
+
+const BY_KEY: (&str, &str) = ("job_pkey", "(key = its.key)");
+const BY_TURN: (&str, &str) = ("job_turn", "((queue || ''::text) = 'orders'::text) AND (kind = ");
+
+/// The statements of the store's own transactions alone.
+const OWN: [Statement; 12] = [
+    (include_str!("sql/claim.sql"), "qTnn0nnn", BY_TURN),
+    (include_str!("sql/next.sql"), "qT0n", BY_TURN),
+    (include_str!("sql/notify.sql"), "qTNnf", BY_TURN),
+    (include_str!("sql/kinds.sql"), "qTn", ("job_turn", "(kind = kinds.kind)")),
+    (include_str!("sql/find.sql"), "qk", ("job_pkey", "(key = ")),
+    (include_str!("sql/scan.sql"), "qkn", ("job_pkey", "(key > ")),
+    (include_str!("sql/letters.sql"), "qnn", ("dead_pkey", "(generation > '256'::bigint)")),
+    // Commits of one statement.
+    (include_str!("sql/quick/put_one.sql"), "q0knnttk", ("job_turn", "Conflict Arbiter")),
+    (PUT, "q0KNNTTK", ("job_pkey|job_turn", "(key = ANY (")),
+    (MOVE, "q0KNN", ("job_pkey|job_turn", "(key = its")),
+    (include_str!("sql/quick/begin.sql"), "qKN", BY_KEY),
+    (include_str!("sql/quick/remove.sql"), "qKN", BY_KEY),
+];
+
+/// That of a user's transactions alone: each new job is notified, so nothing is read for that.
+const USERS: [Statement; 1] = [(include_str!("sql/notify.sql"), "qTNny", ("", ""))];
+
+/// The statements of a commit, in both.
+const COMMIT: [Statement; 7] = [
+    (include_str!("sql/load.sql"), "qK0", BY_KEY),
+    (include_str!("sql/remove.sql"), "qK", BY_KEY),
+    (include_str!("sql/bury.sql"), "qKTni", BY_KEY),
+    (include_str!("sql/set.sql"), "qKNNNisNN", BY_KEY),
+    (include_str!("sql/put.sql"), "qKNNNisNNTTK", ("", "Conflict Arbiter Indexes: job_pkey")),
+    (include_str!("sql/letter.sql"), "qn", ("dead_pkey", "(generation = '256'::bigint)")),
+    (include_str!("sql/forget.sql"), "qN", ("dead_pkey", "(generation = its.generation)")),
+];
+
+static KEY: &[u8] = b"key 7";
+static KEYS: &[&[u8]] = &[b"key 7" as &[u8]; 256];
+static KINDS: &[&str] = &["work/1"];
+static NUMBERS: &[i64] = &[7; 256];
+static SMALL: &[i32] = &[7; 256];
+static SMALLER: &[i16] = &[0; 256];
+
+/// The parameter that a letter stands for. A capital letter is an array.
+fn parameter(letter: char) -> Parameter<'static> {
+    match letter {
+        'q' => (&"orders", Type::TEXT),
+        't' => (&"work/1", Type::TEXT),
+        'T' => (&KINDS, Type::TEXT_ARRAY),
+        'k' => (&KEY, Type::BYTEA),
+        'K' => (&KEYS, Type::BYTEA_ARRAY),
+        'n' => (&256_i64, Type::INT8),
+        'N' => (&NUMBERS, Type::INT8_ARRAY),
+        '0' => (&None::<i64>, Type::INT8),
+        'i' => (&SMALL, Type::INT4_ARRAY),
+        's' => (&SMALLER, Type::INT2_ARRAY),
+        'y' => (&true, Type::BOOL),
+        'f' => (&false, Type::BOOL),
+        other => unreachable!("no parameter {other}"),
+    }
 }
 
-/// The same for statements about a single row, a page of rows, new rows, and dead letters.
-async fn check_others(client: &Client, statistics: &str, within: Within) {
-    let keys: Vec<&[u8]> = vec![b"key 7"; 256];
-    let (texts, numbers) = (vec![""; 256], vec![7_i64; 256]);
-    let (small, smaller) = (vec![7_i32; 256], vec![0_i16; 256]);
-    let (queue, key, max) = ("orders", b"key 7".as_slice(), 256_i64);
-    let kinds = vec!["work/1"];
-    let q: Parameter<'_> = (&queue, Type::TEXT);
-    let key: Parameter<'_> = (&key, Type::BYTEA);
-    let number: Parameter<'_> = (&max, Type::INT8);
-    let n: Parameter<'_> = (&numbers, Type::INT8_ARRAY);
-    let t: Parameter<'_> = (&texts, Type::TEXT_ARRAY);
-    let k: Parameter<'_> = (&keys, Type::BYTEA_ARRAY);
-    let mut put = vec![q.clone(), k.clone(), n.clone(), n.clone(), n.clone()];
-    put.extend([(&small as _, Type::INT4_ARRAY), (&smaller as _, Type::INT2_ARRAY)]);
-    put.extend([n.clone(), n.clone(), t.clone(), t, k]);
-    let dead = |condition| ("dead_pkey", condition);
-    let statements: [Statement<'_>; 7] = [
-        (
-            include_str!("sql/kinds.sql"),
-            vec![q.clone(), (&kinds, Type::TEXT_ARRAY), number.clone()],
-            ("job_turn", "(kind = kinds.kind)"),
-        ),
-        (include_str!("sql/find.sql"), vec![q.clone(), key.clone()], ("job_pkey", "(key = ")),
-        (
-            include_str!("sql/scan.sql"),
-            vec![q.clone(), key, number.clone()],
-            ("job_pkey", "(key > "),
-        ),
-        (
-            include_str!("sql/letters.sql"),
-            vec![q.clone(), number.clone(), number.clone()],
-            dead("(generation > '256'::bigint)"),
-        ),
-        (include_str!("sql/put.sql"), put, ("", "Conflict Arbiter Indexes: job_pkey")),
-        (
-            include_str!("sql/letter.sql"),
-            vec![q.clone(), number],
-            dead("(generation = '256'::bigint)"),
-        ),
-        (include_str!("sql/forget.sql"), vec![q, n], dead("(generation = its.generation)")),
-    ];
-    // The first four are no statements of a commit.
-    let first = if within == Within::Users { 4 } else { 0 };
-    check_each(client, (statistics, within), &statements[first..]).await;
-}
-
-/// Commits of one statement.
-async fn check_quick(client: &Client, statistics: &str) {
-    let keys: Vec<&[u8]> = vec![b"key 7"; 256];
-    let (texts, numbers) = (vec![""; 256], vec![7_i64; 256]);
-    let (queue, no_clock) = ("orders", None::<i64>);
-    let q: Parameter<'_> = (&queue, Type::TEXT);
-    let k: Parameter<'_> = (&keys, Type::BYTEA_ARRAY);
-    let n: Parameter<'_> = (&numbers, Type::INT8_ARRAY);
-    let t: Parameter<'_> = (&texts, Type::TEXT_ARRAY);
-    let clock: Parameter<'_> = (&no_clock, Type::INT8);
-    let moves = vec![q.clone(), clock.clone(), k.clone(), n.clone(), n.clone()];
-    let puts = [moves.clone(), vec![t.clone(), t, k.clone()]].concat();
-    let by_token = vec![q.clone(), k, n];
-    let (one, both) = (("job_pkey", "(key = its.key)"), ("job_pkey|job_turn", "(key = its"));
-    let (key, text, number) = (b"key 7".as_slice(), "work/1", 7_i64);
-    let (number, text): (Parameter<'_>, Parameter<'_>) =
-        ((&number, Type::INT8), (&text, Type::TEXT));
-    let key: Parameter<'_> = (&key, Type::BYTEA);
-    let one_put = vec![q, clock, key.clone(), number.clone(), number, text.clone(), text, key];
-    let statements: [Statement<'_>; 5] = [
-        (include_str!("sql/quick/put_one.sql"), one_put, ("job_turn", "Conflict Arbiter")),
-        (PUT, puts, ("job_pkey|job_turn", "(key = ANY (")),
-        (MOVE, moves, both),
-        (include_str!("sql/quick/begin.sql"), by_token.clone(), one),
-        (include_str!("sql/quick/remove.sql"), by_token, one),
-    ];
-    check_each(client, (statistics, Within::Own), &statements).await;
-}
-
-/// A statement, its parameters, its indexes (empty if it reads no rows), and a part of its plan.
-type Statement<'p> = (&'p str, Vec<Parameter<'p>>, (&'p str, &'p str));
-
-async fn check_each(
-    client: &Client,
-    (statistics, within): (&str, Within),
-    statements: &[Statement<'_>],
-) {
-    let place = format!("statistics {statistics}, a transaction: {within:?}");
-    for (sql, parameters, (indexes, condition)) in statements {
-        let special = plan(client, sql, parameters).await;
+/// Checks the plan of each statement. `is_own`: in a transaction of the store, with the planner
+/// settings of [`begin`], and not in a user's, as for [`commit_in`](crate::commit_in).
+async fn check(client: &Client, statistics: &str, is_own: bool) {
+    let place = format!("statistics {statistics}, a transaction of the store: {is_own}");
+    let its: &[Statement] = if is_own { &OWN } else { &USERS };
+    for (sql, letters, (indexes, condition)) in its.iter().chain(&COMMIT) {
+        let parameters: Vec<_> = letters.chars().map(parameter).collect();
+        let special = plan(client, sql, &parameters).await;
         check_plan(&special, &place, sql, (indexes, condition));
         // A user's transaction does not keep plans.
-        if within == Within::Own {
-            let generic = generic_plan(client, sql, parameters).await;
+        if is_own {
+            let generic = generic_plan(client, sql, &parameters).await;
             let condition =
                 condition.replace("'orders'::text", "$1").replace("'256'::bigint", "$2");
             check_plan(&generic, &place, sql, (indexes, &condition));
@@ -285,12 +183,9 @@ fn plans_are_good_whatever_the_statistics() {
                 client.batch_execute(step).await.unwrap();
             }
             client.batch_execute(&begin(&settings)).await.unwrap();
-            check(&client, statistics, Within::Own).await;
-            check_others(&client, statistics, Within::Own).await;
-            check_quick(&client, statistics).await;
+            check(&client, statistics, true).await;
             client.batch_execute("ROLLBACK").await.unwrap();
-            check(&client, statistics, Within::Users).await;
-            check_others(&client, statistics, Within::Users).await;
+            check(&client, statistics, false).await;
         }
     });
 }

@@ -1,6 +1,6 @@
 //! A connection that reconnects after an error, and transactions that are repeated on it.
 
-use crate::error::{Retry, Timeout, retry, store_error, was_refused};
+use crate::error::{Known, Retry, retry, store_error, was_refused};
 use crate::greeting::is_direct;
 use crate::index::Index;
 use crate::listen::{Listener, listen};
@@ -211,7 +211,7 @@ impl Session {
 }
 
 fn timeout(settings: &Builder) -> StoreError {
-    Timeout(settings.timeout).into()
+    Known::Timeout(settings.timeout).into()
 }
 
 fn connect(driver: &Driver, settings: &Builder, until: Instant) -> Result<Open, StoreError> {

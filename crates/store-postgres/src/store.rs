@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, Store, StoreError,
-    Timestamp, Waker,
+    Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, Outcome, Store,
+    StoreError, Timestamp, Waker,
 };
 
 /// A store in a PostgreSQL database. See the [crate](crate) for its tables.
@@ -179,13 +179,7 @@ impl Store for PostgresStore {
         Ok(outcomes)
     }
 
-    fn claim(
-        &mut self,
-        kinds: &Kinds,
-        limit: ClaimLimit,
-        visibility: Duration,
-        into: &mut Vec<Leased>,
-    ) -> Result<Next, StoreError> {
+    fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
         if limit.jobs > 0 {
             self.session.settings.may_write()?;
             self.session.ensure_index();
@@ -211,8 +205,7 @@ impl Store for PostgresStore {
         }
         let (leased, stats, next) = claimed?;
         stats.into_iter().for_each(|stats| self.floors.lock().of(kinds).record_success(stats, now));
-        into.extend(leased);
-        Ok(next)
+        Ok((leased, next))
     }
 
     fn wake_by(&mut self, waker: Waker) {
@@ -228,69 +221,55 @@ impl Store for PostgresStore {
         rows.first().map(|row| row::entry(row, 0)).transpose()
     }
 
-    fn scan(
-        &mut self,
-        after: Option<&Key>,
-        max: usize,
-        each: &mut dyn FnMut(&Entry),
-    ) -> Result<(), StoreError> {
+    fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
         // No key is empty, so all come after the empty one.
         let after = after.map_or(&[][..], Key::as_bytes);
         let (queue, max) = (self.queue(), number(max));
         let parameters: [Parameter<'_>; 3] =
             [(&queue, Type::TEXT), (&after, Type::BYTEA), (&max, Type::INT8)];
-        for row in &self.query(include_str!("sql/scan.sql"), &parameters)? {
-            each(&row::entry(row, 0)?);
-        }
-        Ok(())
+        let rows = self.query(include_str!("sql/scan.sql"), &parameters)?;
+        rows.iter().map(|row| row::entry(row, 0)).collect()
     }
 
-    fn dead(
-        &mut self,
-        after: Option<u64>,
-        max: usize,
-        each: &mut dyn FnMut(&Dead),
-    ) -> Result<(), StoreError> {
+    fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
         let after = after.map_or(-1, u64::cast_signed);
         let (queue, max) = (self.queue(), number(max));
         let parameters: [Parameter<'_>; 3] =
             [(&queue, Type::TEXT), (&after, Type::INT8), (&max, Type::INT8)];
-        for row in &self.query(include_str!("sql/letters.sql"), &parameters)? {
-            each(&row::dead(row)?);
-        }
-        Ok(())
+        self.query(include_str!("sql/letters.sql"), &parameters)?.iter().map(row::dead).collect()
     }
 
     /// While claims begin at a floor, the search for the first row of a claimed kind begins there
     /// too. It misses earlier jobs, and a kind that has only earlier jobs, until a claim from the
     /// beginning finds them. To find them here it would have to walk over the dead entries.
-    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
+    fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
         let (floor, claimed) = self.floors.lock().search_start(Instant::now());
         let claimed: Vec<&str> = claimed.iter().map(|kind| &**kind).collect();
         let (queue, sql) = (self.queue(), include_str!("sql/kinds.sql"));
         let sql = self.session.index.statement(sql);
         let parameters: [Parameter<'_>; 3] =
             [(&queue, Type::TEXT), (&claimed, Type::TEXT_ARRAY), (&floor, Type::INT8)];
-        for row in &self.query(&sql, &parameters)? {
+        let kind = |row: &Row| {
             let kind: &str = row.try_get(0).map_err(store_error)?;
-            each(&kind.into(), row::time(row, 1)?);
-        }
-        Ok(())
+            Ok((kind.into(), row::time(row, 1)?))
+        };
+        self.query(&sql, &parameters)?.iter().map(kind).collect()
     }
 
     /// `dead_rows`: the rows that autovacuum has not removed yet, by the server's statistics. The
     /// number grows while a transaction anywhere in the database stays open. `missing_indexes`: 1
     /// until `job_turn` is built in a database of the first version.
-    fn gauges(&mut self, each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
+    fn gauges(&mut self) -> Result<Gauges, StoreError> {
         const DEAD_ROWS: &str = "SELECT n_dead_tup FROM pg_stat_user_tables
             WHERE schemaname = 'wheelhouse' AND relname = 'job'";
-        for row in &self.query(DEAD_ROWS, &[])? {
-            each("dead_rows", row::number(row, 0)?);
+        let mut gauges = Gauges::default();
+        if let Some(row) = self.query(DEAD_ROWS, &[])?.first() {
+            gauges.insert("dead_rows", row::number(row, 0)?);
         }
         if !self.session.index.is_there() {
-            each("missing_indexes", 1);
+            gauges.insert("missing_indexes", 1);
         }
-        Ok(())
+        Ok(gauges)
     }
 
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {

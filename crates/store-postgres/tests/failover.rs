@@ -2,48 +2,17 @@
 
 mod common;
 
+use common::{execute, start, url};
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
-use tokio_postgres::{Client, NoTls};
 use wheelhouse_durable::store::{Store, StoreError};
-use wheelhouse_durable::{Durable, Error, Handlers, Next};
-use wheelhouse_store_postgres::{PostgresStore, tokio_postgres};
+use wheelhouse_durable::{Durable, Error};
+use wheelhouse_store_postgres::PostgresStore;
 use wheelhouse_test_servers::{Proxy, Server};
 
 const LONG: Duration = Duration::from_secs(60);
 const TIMEOUT: Duration = Duration::from_secs(5);
-
-fn run<T>(call: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(call)
-}
-
-async fn connect(url: &str) -> Client {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
-    tokio::spawn(connection);
-    client
-}
-
-fn execute(server: &Server, commands: &[&str]) {
-    run(async {
-        let client = connect(&common::url(server)).await;
-        for command in commands {
-            client.batch_execute(command).await.unwrap();
-        }
-    });
-}
-
-fn start(url: &str) -> (Durable, Receiver<u64>) {
-    let (sender, ran) = channel();
-    let handlers = Handlers::new().on("work/1", move |_, n: u64| {
-        sender.send(n)?;
-        Ok(Next::Done)
-    });
-    let store = PostgresStore::builder(url, "orders").unwrap().timeout(TIMEOUT).connect();
-    (Durable::start(store.expect("it connects"), handlers).expect("it starts"), ran)
-}
 
 /// Waits until `want` jobs have run, stops the timers, and counts the runs of each job.
 fn runs(timers: Durable, ran: &Receiver<u64>, want: usize) -> BTreeMap<u64, u32> {
@@ -66,17 +35,19 @@ fn a_failover_that_leaves_connections_open_loses_and_repeats_nothing() {
     let Some(standby) = Server::postgres_standby(&primary) else { return };
     // Synchronous replication: an acknowledged job is on the standby.
     execute(
-        &primary,
+        &url(&primary),
         &["ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"],
     );
     let proxy = Proxy::to(primary.address());
-    let (timers, ran) = start(&format!("postgres://postgres@{}/postgres", proxy.address()));
+    let behind = format!("postgres://postgres@{}/postgres", proxy.address());
+    let store = PostgresStore::builder(&behind, "orders").unwrap().timeout(TIMEOUT).connect();
+    let (timers, ran) = start(store.expect("it connects"));
     for n in 0..20_u64 {
         let delay = Duration::from_millis(if n < 10 { 0 } else { 2_000 });
         timers.after(delay).key(format!("{n}")).schedule("work/1", &n).unwrap();
     }
     execute(
-        &primary,
+        &url(&primary),
         &["ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()"],
     );
     std::thread::scope(|scope| {
@@ -91,7 +62,7 @@ fn a_failover_that_leaves_connections_open_loses_and_repeats_nothing() {
                 }
             }
         });
-        execute(&standby, &["SELECT pg_promote()"]);
+        execute(&url(&standby), &["SELECT pg_promote()"]);
         proxy.redirect_to(standby.address());
         let scheduled = waits.join().unwrap();
         assert!(matches!(scheduled, Ok(_) | Err(Error::Duplicate(_))), "{scheduled:?}");
@@ -108,12 +79,11 @@ fn a_failover_that_leaves_connections_open_loses_and_repeats_nothing() {
 #[test]
 fn connections_that_the_server_ends_are_replaced() {
     let Some(server) = Server::postgres() else { return };
-    let url = common::url(&server);
-    let mut store = PostgresStore::connect(&url, "orders").unwrap();
+    let mut store = PostgresStore::connect(&url(&server), "orders").unwrap();
     for n in 0..5 {
         let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                    WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
-        execute(&server, &[end]);
+        execute(&url(&server), &[end]);
         store.commit(&[]).unwrap_or_else(|error| panic!("call {n}: {error}"));
     }
 }
@@ -122,11 +92,9 @@ fn connections_that_the_server_ends_are_replaced() {
 #[test]
 fn a_standby_is_refused_with_a_remedy() {
     let Some(primary) = Server::postgres() else { return };
-    drop(PostgresStore::connect(&common::url(&primary), "orders").unwrap());
+    drop(PostgresStore::connect(&url(&primary), "orders").unwrap());
     let Some(standby) = Server::postgres_standby(&primary) else { return };
-    let begun = Instant::now();
-    let error = PostgresStore::connect(&common::url(&standby), "orders").unwrap_err();
+    let error = PostgresStore::connect(&url(&standby), "orders").unwrap_err();
     assert!(matches!(error, StoreError::Io(_)), "{error:?}");
     assert!(error.to_string().contains("connect to the primary"), "{error}");
-    assert!(begun.elapsed() < LONG / 10, "failed only after {:?}", begun.elapsed());
 }

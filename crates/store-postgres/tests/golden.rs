@@ -2,15 +2,14 @@
 
 mod common;
 
-use common::{shared, url};
+use common::{connect, execute, run, shared, url};
 use std::fs;
-use std::future::Future;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tokio_postgres::{Client, NoTls};
-use wheelhouse_durable::store::{Change, ClaimLimit, Key, Kinds, Outcome, Store, Timestamp};
+use wheelhouse_durable::store::{ClaimLimit, Kinds, Outcome, Store, Timestamp};
+use wheelhouse_store_conformance::jobs::{cancel, lease, one};
 use wheelhouse_store_conformance::{read_golden, write_golden};
-use wheelhouse_store_postgres::{PostgresStore, tokio_postgres};
+use wheelhouse_store_postgres::PostgresStore;
 use wheelhouse_test_servers::Server;
 
 /// When the data were written, in milliseconds since 1970.
@@ -25,17 +24,6 @@ fn store(url: &str, millis: u64) -> PostgresStore {
     PostgresStore::builder(url, "golden").unwrap().clock(now).connect().unwrap()
 }
 
-fn run<T>(call: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(call)
-}
-
-async fn connect(url: &str) -> Client {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
-    tokio::spawn(connection);
-    client
-}
-
 #[test]
 fn a_database_of_format_1_can_be_read() {
     let Some(url) = shared() else { return };
@@ -48,18 +36,9 @@ fn a_database_of_format_1_can_be_read() {
 /// Creates a database of format 1 on a server.
 fn database_of_format_1(url: &str, name: &str) -> String {
     let database = format!("{}{name}", url.strip_suffix("postgres").unwrap());
-    run(async {
-        connect(url).await.batch_execute(&format!("CREATE DATABASE {name}")).await.unwrap();
-        let golden = fs::read_to_string(file()).unwrap();
-        connect(&database).await.batch_execute(&golden).await.unwrap();
-    });
+    execute(url, &[&format!("CREATE DATABASE {name}")]);
+    execute(&database, &[&fs::read_to_string(file()).unwrap()]);
     database
-}
-
-fn claim(store: &mut PostgresStore) -> usize {
-    let (mut leased, lease) = (Vec::new(), Duration::from_secs(30));
-    store.claim(&Kinds::new(["work/1"]), ClaimLimit::jobs(9), lease, &mut leased).unwrap();
-    leased.len()
 }
 
 /// Claims until `job_turn` is built, and returns the names of all indexes of jobs.
@@ -69,7 +48,7 @@ fn indexes(database: &str, store: &mut PostgresStore) -> String {
                  WHERE indrelid = 'wheelhouse.job'::regclass AND indisvalid";
     let begin = Instant::now();
     loop {
-        claim(store);
+        lease(store, 9);
         let row = run(async { connect(database).await.query_one(valid, &[]).await.unwrap() });
         let indexes: String = row.get(0);
         if indexes.contains("job_turn") {
@@ -90,7 +69,7 @@ fn jobs_run_by_the_old_index_until_the_new_one_is_built() {
     let write = "BEGIN; UPDATE wheelhouse.job SET attempt = attempt WHERE key = 'pending'";
     runtime.block_on(client.batch_execute(write)).unwrap();
     let mut store = store(&database, WRITTEN + 60_000);
-    assert_eq!(claim(&mut store), 1, "the job whose lease has ended");
+    assert_eq!(lease(&mut store, 9).len(), 1, "the job whose lease has ended");
     runtime.block_on(client.batch_execute("ROLLBACK")).unwrap();
     assert_eq!(indexes(&database, &mut store), "job_order job_pkey job_turn");
 }
@@ -101,7 +80,7 @@ fn an_index_whose_build_was_interrupted_is_built_again() {
     let database = database_of_format_1(&url, "broken_index");
     let break_off = "CREATE INDEX job_turn ON wheelhouse.job (kind);
         UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'wheelhouse.job_turn'::regclass";
-    run(async { connect(&database).await.batch_execute(break_off).await.unwrap() });
+    execute(&database, &[break_off]);
     // Several programs start at once, and one of them builds the index.
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -118,8 +97,7 @@ fn a_pooler_lends_the_sessions_to_build_the_index() {
     let Some(server) = Server::postgres() else { return };
     let Some(pooler) = Server::pgbouncer(&server, "transaction", 3) else { return };
     let direct = url(&server);
-    let golden = fs::read_to_string(file()).unwrap();
-    run(async { connect(&direct).await.batch_execute(&golden).await.unwrap() });
+    execute(&direct, &[&fs::read_to_string(file()).unwrap()]);
     let mut store = store(&url(&pooler), WRITTEN + 60_000);
     assert_eq!(indexes(&direct, &mut store), "job_order job_pkey job_turn");
 }
@@ -130,12 +108,9 @@ fn who_claims_nothing_builds_no_index() {
     let Some(url) = shared() else { return };
     let database = database_of_format_1(&url, "no_index");
     let mut store = store(&database, WRITTEN + 60_000);
-    let cancel = Change::Cancel { key: Key::new("pending").unwrap() };
-    assert_eq!(store.commit(&[cancel]).unwrap(), [Outcome::Cancelled]);
-    store.claim(&Kinds::default(), ClaimLimit::jobs(0), Duration::ZERO, &mut Vec::new()).unwrap();
-    let mut gauges = Vec::new();
-    store.gauges(&mut |name, value| gauges.push((name, value))).unwrap();
-    assert!(gauges.contains(&("missing_indexes", 1)), "{gauges:?}");
+    assert_eq!(one(&mut store, cancel("pending")), Outcome::Cancelled);
+    store.claim(&Kinds::default(), ClaimLimit::jobs(0), Duration::ZERO).unwrap();
+    assert_eq!(store.gauges().unwrap().get("missing_indexes"), Some(&1));
 }
 
 /// Run by hand, once for each format: `cargo test --test golden -- --ignored`.

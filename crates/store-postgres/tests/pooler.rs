@@ -2,39 +2,15 @@
 
 mod common;
 
-use std::future::Future;
-use std::sync::mpsc::{Receiver, channel};
+use common::{connect, run, start, url};
 use std::time::Duration;
-use tokio_postgres::{Client, NoTls};
-use wheelhouse_durable::store::{Change, Key, Outcome, Put, Store, When};
-use wheelhouse_durable::{Durable, Handlers, Next};
+use wheelhouse_durable::store::Outcome;
+use wheelhouse_store_conformance::jobs::{put, rows};
 use wheelhouse_store_postgres::{PostgresStore, commit_in, tokio_postgres};
 use wheelhouse_test_servers::Server;
 
 const LONG: Duration = Duration::from_secs(60);
 const SESSIONS: usize = 3;
-
-fn run<T>(call: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(call)
-}
-
-async fn connect(url: &str) -> Client {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
-    tokio::spawn(connection);
-    client
-}
-
-/// Starts a program on the queue. Also returns the payloads that its handler is called with.
-fn start(url: &str) -> (Durable, Receiver<u64>) {
-    let (sender, ran) = channel();
-    let handlers = Handlers::new().on("work/1", move |_, n: u64| {
-        sender.send(n)?;
-        Ok(Next::Done)
-    });
-    let store = PostgresStore::connect(url, "orders").expect("it connects");
-    (Durable::start(store, handlers).expect("it starts"), ran)
-}
 
 /// Differences between each session of the pool and a new session.
 fn traces(pooler: &str, server: &str) -> Vec<String> {
@@ -69,10 +45,11 @@ fn a_pooler_in_the_mode(mode: &str) {
     // Each program has two connections and tries a third. In session mode each keeps a session.
     let sessions = if mode == "transaction" { SESSIONS } else { 10 };
     let Some(pooler) = Server::pgbouncer(&server, mode, sessions) else { return };
-    let (pooled, direct) = (common::url(&pooler), common::url(&server));
-    let (one, ran_by_one) = start(&pooled);
+    let (pooled, direct) = (url(&pooler), url(&server));
+    let connected = || PostgresStore::connect(&pooled, "orders").expect("it connects");
+    let (one, ran_by_one) = start(connected());
     // A second program, which finds the tables.
-    let (two, ran_by_two) = start(&pooled);
+    let (two, ran_by_two) = start(connected());
     for n in 0..60_u64 {
         one.after(Duration::from_millis(n)).key(format!("{n}")).schedule("work/1", &n).unwrap();
     }
@@ -86,9 +63,7 @@ fn a_pooler_in_the_mode(mode: &str) {
     assert_eq!(ran, (0..60).collect::<Vec<_>>(), "each runs once");
     one.stop();
     two.stop();
-    let mut store = PostgresStore::connect(&pooled, "orders").unwrap();
-    store.scan(None, 99, &mut |job| panic!("{job:?} has ended")).unwrap();
-    drop(store);
+    assert_eq!(rows(&mut connected()), [], "all have ended");
     if mode == "transaction" {
         assert_eq!(traces(&pooled, &direct), [""; 0], "no session is changed");
     }
@@ -108,7 +83,7 @@ fn a_pooler_in_session_mode_is_as_good_as_none() {
 fn a_pooler_in_statement_mode_is_refused_with_a_remedy() {
     let Some(server) = Server::postgres() else { return };
     let Some(pooler) = Server::pgbouncer(&server, "statement", SESSIONS) else { return };
-    let error = PostgresStore::connect(&common::url(&pooler), "orders").unwrap_err();
+    let error = PostgresStore::connect(&url(&pooler), "orders").unwrap_err();
     assert!(!error.is_transient() && error.to_string().contains("pool_mode"), "{error}");
 }
 
@@ -116,18 +91,8 @@ fn a_pooler_in_statement_mode_is_refused_with_a_remedy() {
 fn jobs_are_scheduled_in_a_transaction_behind_a_pooler() {
     let Some(server) = Server::postgres() else { return };
     let Some(pooler) = Server::pgbouncer(&server, "transaction", SESSIONS) else { return };
-    let url = common::url(&pooler);
+    let url = url(&pooler);
     let _store = PostgresStore::connect(&url, "orders").unwrap();
-    let put = |name: &str| {
-        Change::Put(Put {
-            key: Key::new(name).unwrap(),
-            kind: "work/1".into(),
-            payload: Vec::new(),
-            policy: String::new(),
-            when: When::After(LONG),
-            replace: false,
-        })
-    };
     run(async {
         // Two transactions at a time, in changing order, so that each gets another session than the
         // one before.
@@ -136,7 +101,8 @@ fn jobs_are_scheduled_in_a_transaction_behind_a_pooler() {
             let first = shop.transaction().await.unwrap();
             let second = other.transaction().await.unwrap();
             for (transaction, name) in [(&first, format!("a {n}")), (&second, format!("b {n}"))] {
-                let outcomes = commit_in(transaction, "orders", &[put(&name)]).await.unwrap();
+                let outcomes =
+                    commit_in(transaction, "orders", &[put(&name, 900_000)]).await.unwrap();
                 assert_eq!(outcomes, [Outcome::Done]);
             }
             if n % 2 == 0 {

@@ -3,78 +3,33 @@
 
 mod common;
 
-use common::{queue, shared};
-use std::future::Future;
+use common::{connect, execute, queue, run, shared, url};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
-use tokio_postgres::{Client, NoTls};
-use wheelhouse_durable::store::{
-    Change, ClaimLimit, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
+use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError, When};
+use wheelhouse_store_conformance::jobs::{
+    KIND, LEASE, cancel, claim, commit, job, key, names, put, rows,
 };
-use wheelhouse_store_postgres::{PostgresStore, ack_in, commit_in, tokio_postgres};
+use wheelhouse_store_postgres::{PostgresStore, ack_in, commit_in};
 use wheelhouse_test_servers::{Server, wait_until};
-
-fn key(name: &str) -> Key {
-    Key::new(name).unwrap()
-}
-
-fn put(name: &str, delay: u64) -> Change {
-    Change::Put(Put {
-        key: key(name),
-        kind: "work/1".into(),
-        payload: name.as_bytes().to_vec(),
-        policy: String::new(),
-        when: When::After(Duration::from_millis(delay)),
-        replace: false,
-    })
-}
-
-fn claim(store: &mut PostgresStore) -> Vec<Leased> {
-    let mut leased = Vec::new();
-    let kinds = Kinds::new(["work/1"]);
-    store
-        .claim(&kinds, ClaimLimit::jobs(9), Duration::from_secs(30), &mut leased)
-        .expect("a claim succeeds");
-    leased
-}
-
-fn rows(store: &mut PostgresStore) -> usize {
-    let mut rows = 0;
-    store.scan(None, 1_000, &mut |_| rows += 1).unwrap();
-    rows
-}
-
-/// Runs async code of a user.
-fn run<T>(call: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(call)
-}
-
-async fn connect(url: &str) -> Client {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
-    tokio::spawn(connection);
-    client
-}
 
 #[test]
 fn a_reader_changes_nothing() {
     let Some(server) = Server::postgres() else { return };
-    let url = common::url(&server);
+    let url = url(&server);
     let to_read = |queue| PostgresStore::builder(&url, queue).unwrap().connect_to_read();
     assert!(matches!(to_read("a").unwrap_err(), StoreError::Refused(why) if why.contains("name")));
     let mut store = PostgresStore::connect(&url, "a").unwrap();
     store.commit(&[put("a", 0)]).unwrap();
     let mut reader = to_read("a").unwrap();
-    assert_eq!((reader.format(), rows(&mut reader)), (1, 1));
+    assert_eq!((reader.format(), rows(&mut reader).len()), (1, 1));
     let refused = |error| matches!(error, StoreError::Refused(why) if why.contains("to write"));
     assert!(refused(reader.commit(&[put("b", 0)]).unwrap_err()));
-    let (kinds, lease) = (Kinds::new(["work/1"]), Duration::from_secs(30));
-    assert!(refused(
-        reader.claim(&kinds, ClaimLimit::jobs(9), lease, &mut Vec::new()).unwrap_err()
-    ));
-    let next = reader.claim(&kinds, ClaimLimit::jobs(0), lease, &mut Vec::new()).unwrap();
+    let kinds = Kinds::new([KIND]);
+    assert!(refused(reader.claim(&kinds, ClaimLimit::jobs(9), LEASE).unwrap_err()));
+    let (_, next) = reader.claim(&kinds, ClaimLimit::jobs(0), LEASE).unwrap();
     assert!(next.visible_at.is_some() && next.now.as_millis() > 1_700_000_000_000);
-    assert_eq!(rows(&mut store), 1);
+    assert_eq!(rows(&mut store).len(), 1);
 }
 
 /// A job is committed together with the user's row, and an ack together with the effect, or not at
@@ -95,11 +50,9 @@ fn jobs_and_acks_share_transactions_with_the_users_tables() {
             if commit { transaction.commit().await } else { transaction.rollback().await }.unwrap();
         }
     });
-    std::thread::sleep(Duration::from_millis(2));
     let leased = claim(&mut store);
-    assert_eq!(leased.len(), 1);
+    assert_eq!(names(&leased), ["kept"]);
     let (name, token) = (key("kept"), leased[0].token);
-    assert_eq!(leased[0].job.key, name);
     let ack = |commit: bool| {
         run(async {
             let mut shop = connect(&url).await;
@@ -109,8 +62,8 @@ fn jobs_and_acks_share_transactions_with_the_users_tables() {
             outcome
         })
     };
-    assert_eq!((ack(false), rows(&mut store)), (Outcome::Done, 1));
-    assert_eq!((ack(true), rows(&mut store)), (Outcome::Done, 0));
+    assert_eq!((ack(false), rows(&mut store).len()), (Outcome::Done, 1));
+    assert_eq!((ack(true), rows(&mut store).len()), (Outcome::Done, 0));
     assert_eq!(ack(true), Outcome::Absent);
 }
 
@@ -131,7 +84,7 @@ fn many_may_write_the_same_keys() {
                     let changes: Vec<_> = names
                         .enumerate()
                         .map(|(n, name)| match (n + round + thread) % 3 {
-                            0 => Change::Cancel { key: key(&name) },
+                            0 => cancel(&name),
                             _ => put(&name, 1_000_000),
                         })
                         .collect();
@@ -140,7 +93,7 @@ fn many_may_write_the_same_keys() {
             });
         }
     });
-    assert!(rows(&mut store) <= 10);
+    assert!(rows(&mut store).len() <= 10);
 }
 
 /// Another transaction moves a job, or begins its run, while the store cancels it by one statement.
@@ -166,7 +119,7 @@ fn a_row_that_changes_during_a_commit_of_one_statement_is_no_error() {
                     "UPDATE wheelhouse.job SET {change} WHERE queue = '{queue}' AND key = 'b'"
                 );
                 assert_eq!(transaction.execute(&sql, &[]).await.unwrap(), 1);
-                let cancels = ["a", "b"].map(|name| Change::Cancel { key: key(name) });
+                let cancels = ["a", "b"].map(cancel);
                 let store = &mut store;
                 let cancelled = scope.spawn(move || store.commit(&cancels));
                 let blocked = "SELECT count(*) FROM pg_stat_activity
@@ -179,7 +132,7 @@ fn a_row_that_changes_during_a_commit_of_one_statement_is_no_error() {
                 assert_eq!(outcomes, [Outcome::Cancelled, outcome]);
             });
         });
-        assert_eq!(rows(&mut store), usize::from(outcome == Outcome::Running));
+        assert_eq!(rows(&mut store).len(), usize::from(outcome == Outcome::Running));
     }
 }
 
@@ -192,15 +145,14 @@ fn who_waits_is_told_of_a_job_in_a_transaction_that_stays_open() {
     let mut store = PostgresStore::connect(&url, &queue).unwrap();
     let (sender, woken) = mpsc::channel();
     store.wake_by(Arc::new(move || sender.send(()).unwrap_or_default()));
-    let is_told = |what| woken.recv_timeout(Duration::from_secs(10)).expect(what);
+    let is_told = |what| woken.recv_timeout(Duration::from_secs(30)).expect(what);
     is_told("woken when it listens");
     store.commit(&[put("first", 0)]).unwrap();
     is_told("woken for the first");
-    std::thread::sleep(Duration::from_millis(2));
     run(async {
         let mut client = connect(&url).await;
         let transaction = client.transaction().await.unwrap();
-        commit_in(&transaction, &queue, &[put("second", 50)]).await.unwrap();
+        commit_in(&transaction, &queue, &[put("second", 1_000_000)]).await.unwrap();
         let claimed = std::thread::scope(|scope| scope.spawn(|| claim(&mut store)).join().unwrap());
         assert_eq!(claimed.len(), 1);
         transaction.commit().await.unwrap();
@@ -212,20 +164,17 @@ fn who_waits_is_told_of_a_job_in_a_transaction_that_stays_open() {
 #[test]
 fn tokens_grow_also_if_the_database_is_set_back_while_programs_run() {
     let Some(server) = Server::postgres() else { return };
-    let url = common::url(&server);
+    let url = url(&server);
     let mut store = PostgresStore::connect(&url, "q").unwrap();
     store.commit(&[put("a", 0)]).unwrap();
-    // Delays are rounded up to a millisecond.
-    std::thread::sleep(Duration::from_millis(2));
     let before = claim(&mut store)[0].token;
     let back = format!("SELECT setval('wheelhouse.number', {})", before.0 - 1_000_000_000);
-    run(async { connect(&url).await.batch_execute(&back).await.unwrap() });
+    execute(&url, &[&back]);
     server.kill();
     server.start();
     // The first call may find its connection broken.
     let _ = store.commit(&[put("b", 0)]);
     store.commit(&[put("c", 0)]).unwrap();
-    std::thread::sleep(Duration::from_millis(2));
     let tokens: Vec<_> = claim(&mut store).iter().map(|leased| leased.token).collect();
     assert!(!tokens.is_empty() && tokens.iter().all(|token| *token > before), "{tokens:?}");
 }
@@ -236,11 +185,10 @@ fn tokens_grow_also_if_the_database_is_set_back_while_programs_run() {
 fn what_the_server_will_never_take_is_refused_with_its_reason() {
     let Some(url) = shared() else { return };
     let mut store = PostgresStore::connect(&url, &queue()).unwrap();
-    let Change::Put(bad) = put("bad", 0) else { unreachable!() };
-    let bad = Change::Put(Put { policy: "a\0b".into(), ..bad });
+    let bad = Change::Put(Put { policy: "a\0b".into(), ..job("bad", 0) });
     let error = store.commit(&[put("good", 0), bad]).unwrap_err();
     assert!(!error.is_transient() && error.to_string().contains("0x00"), "{error}");
-    assert_eq!(rows(&mut store), 0);
+    assert_eq!(rows(&mut store).len(), 0);
 }
 
 /// Two transactions hold a row each and want the other's. The server ends one of them. The store's
@@ -292,22 +240,17 @@ fn a_timeout_may_be_as_long_or_as_short_as_can_be() {
 #[test]
 fn newer_and_foreign_databases_are_not_touched() {
     let Some(server) = Server::postgres() else { return };
-    let url = common::url(&server);
+    let url = url(&server);
     let refusal = || PostgresStore::connect(&url, "a").expect_err("it is refused");
-    let execute = |sql: &str| {
-        run(async { connect(&url).await.batch_execute(sql).await.unwrap() });
-    };
-    execute("CREATE SCHEMA wheelhouse; CREATE TABLE wheelhouse.meta (barn text)");
+    execute(&url, &["CREATE SCHEMA wheelhouse; CREATE TABLE wheelhouse.meta (barn text)"]);
     let error = refusal();
     assert!(matches!(error, StoreError::Foreign(_)), "{error:?}");
-    execute("DROP SCHEMA wheelhouse CASCADE");
+    execute(&url, &["DROP SCHEMA wheelhouse CASCADE"]);
     drop(PostgresStore::connect(&url, "a").unwrap());
-    execute("UPDATE wheelhouse.meta SET format = 2");
+    execute(&url, &["UPDATE wheelhouse.meta SET format = 2"]);
     assert!(matches!(refusal(), StoreError::Format { found: 2, known: 1 }));
-    execute("UPDATE wheelhouse.meta SET format = 1");
-
-    execute("ALTER SYSTEM SET full_page_writes = off");
-    execute("SELECT pg_reload_conf()");
+    let off = "ALTER SYSTEM SET full_page_writes = off";
+    execute(&url, &["UPDATE wheelhouse.meta SET format = 1", off, "SELECT pg_reload_conf()"]);
     let error = loop {
         // The server reads its configuration some time after the call.
         if let Err(error) = PostgresStore::connect(&url, "a") {
@@ -323,24 +266,18 @@ fn newer_and_foreign_databases_are_not_touched() {
 #[test]
 fn dead_rows_are_shown() {
     let Some(server) = Server::postgres() else { return };
-    let url = common::url(&server);
+    let url = url(&server);
     let mut store = PostgresStore::connect(&url, "orders").unwrap();
     let jobs: Vec<_> = (0..100).map(|n| put(&format!("{n}"), 900_000)).collect();
     store.commit(&jobs).unwrap();
-    let mut dead_rows = || {
-        let mut gauges = Vec::new();
-        store.gauges(&mut |name, value| gauges.push((name, value))).unwrap();
-        let [("dead_rows", rows)] = gauges[..] else { panic!("{gauges:?}") };
-        rows
-    };
+    let mut dead_rows = || store.gauges().unwrap()["dead_rows"];
     assert_eq!(dead_rows(), 0);
     run(async {
         let reader = connect(&url).await;
         let snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM wheelhouse.job LIMIT 1";
         reader.batch_execute(snapshot).await.unwrap();
         let mut ends = PostgresStore::connect(&url, "orders").unwrap();
-        let cancel = |n| Change::Cancel { key: key(&format!("{n}")) };
-        ends.commit(&(0..100).map(cancel).collect::<Vec<_>>()).unwrap();
+        commit(&mut ends, &(0..100).map(|n| cancel(&n.to_string())).collect::<Vec<_>>());
         // The server adds the counts of a connection up when it ends, or some seconds later.
         drop(ends);
         wait_until("the rows are counted", || dead_rows() > 0);

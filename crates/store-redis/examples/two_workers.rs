@@ -122,10 +122,8 @@ impl Drop for Worker {
 /// Schedules the orders, all due in a second. First removes jobs that an interrupted run has left.
 fn schedule(url: &str) -> Result<(), Box<dyn Error>> {
     let mut store = connect(url)?;
-    let mut left = Vec::new();
-    store.scan(None, usize::MAX, &mut |job| left.push(job.key.clone()))?;
-    let cancel = |key| Change::Cancel { key };
-    store.commit(&left.into_iter().map(cancel).collect::<Vec<_>>())?;
+    let left = store.scan(None, usize::MAX)?.into_iter();
+    store.commit(&left.map(|job| Change::Cancel { key: job.key }).collect::<Vec<_>>())?;
     // Without handlers, so this process runs no jobs.
     let timers = Durable::start(store, Handlers::new())?;
     let order = |n: u64| {
@@ -170,7 +168,7 @@ pub(crate) fn play(
     }
     // A may have been killed between the end of an order and its ack: then B closes it again.
     let mut store = connect(url)?;
-    while is_pending(&mut store)? {
+    while !store.scan(None, 1)?.is_empty() {
         if begun.elapsed() > PATIENCE {
             return Err("a job is left after 60 s".into());
         }
@@ -191,12 +189,6 @@ fn tell(out: &mut dyn Write, since: Duration, said: &Said) -> std::io::Result<()
         out,
         "{since:4.1} s  {worker} {what:10} {order:2}, attempt {attempt}, {idempotency_key}"
     )
-}
-
-fn is_pending(store: &mut RedisStore) -> Result<bool, StoreError> {
-    let mut pending = false;
-    store.scan(None, 1, &mut |_| pending = true)?;
-    Ok(pending)
 }
 
 fn next(from: &Receiver<Said>, begun: Instant) -> Result<Said, Box<dyn Error>> {

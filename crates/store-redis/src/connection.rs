@@ -168,7 +168,7 @@ impl Connection {
                 Some(kinds) => self.keys.add_to(&mut command, kinds.iter().map(|kind| &**kind)),
                 None => self.keys.add_to(&mut command, self.kinds.iter().map(String::as_str)),
             }
-            command.arg(&self.epoch).arg(self.settings.clock.argument());
+            command.arg(&self.epoch).arg(self.settings.now());
             arguments(&mut command);
             let of_queue = &self.keys.kinds.clone();
             let answer = self.with(|connection| match run_once(&command, script, connection) {

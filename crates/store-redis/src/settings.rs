@@ -20,7 +20,7 @@ pub struct Builder {
     /// As PEM; `None` for the machine's roots.
     #[cfg(feature = "tls")]
     pub(crate) roots: Option<std::sync::Arc<[u8]>>,
-    pub(crate) clock: Clock,
+    pub(crate) clock: Option<std::sync::Arc<Now>>,
 }
 
 impl Builder {
@@ -35,7 +35,7 @@ impl Builder {
             only_reads: false,
             #[cfg(feature = "tls")]
             roots: None,
-            clock: Clock::default(),
+            clock: None,
         }
     }
 
@@ -96,7 +96,7 @@ impl Builder {
 
     /// Sets a clock to use instead of the server's: for tests.
     pub fn clock(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        self.clock = Clock(Some(std::sync::Arc::new(clock)));
+        self.clock = Some(std::sync::Arc::new(clock));
         self
     }
 
@@ -120,36 +120,24 @@ impl Builder {
         }
         Ok(())
     }
+
+    /// The argument for the scripts: the time in milliseconds, or empty for the server's clock.
+    pub(crate) fn now(&self) -> String {
+        self.clock.as_ref().map_or_else(String::new, |now| now().as_millis().to_string())
+    }
 }
 
 impl std::fmt::Debug for Builder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The URL may have a password.
-        let Self { queue, timeout, unchecked, clock, .. } = self;
+        let Self { queue, timeout, unchecked, .. } = self;
         let mut all = f.debug_struct("Builder");
-        all.field("queue", queue).field("timeout", timeout).field("unchecked", unchecked);
-        all.field("clock", clock).finish_non_exhaustive()
+        all.field("queue", queue).field("timeout", timeout);
+        all.field("unchecked", unchecked).finish_non_exhaustive()
     }
 }
 
 type Now = dyn Fn() -> Timestamp + Send + Sync;
-
-/// A clock to use instead of the server's, if any.
-#[derive(Clone, Default)]
-pub(crate) struct Clock(pub(crate) Option<std::sync::Arc<Now>>);
-
-impl Clock {
-    /// The argument for the scripts: the time in milliseconds, or empty for the server's clock.
-    pub(crate) fn argument(&self) -> String {
-        self.0.as_ref().map_or_else(String::new, |now| now().as_millis().to_string())
-    }
-}
-
-impl std::fmt::Debug for Clock {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "the caller's" } else { "the server's" })
-    }
-}
 
 /// Returns `true` if the URL asks for encryption.
 pub(crate) fn is_encrypted(url: &str) -> bool {

@@ -10,8 +10,8 @@ use redis::Value;
 use std::fmt;
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, State, Store,
-    StoreError, Timestamp, Waker,
+    Change, ClaimLimit, ClaimResult, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, State,
+    Store, StoreError, Timestamp, Waker,
 };
 
 /// A store on a Redis or Valkey server. See the [crate](crate) for its data and the server
@@ -203,29 +203,21 @@ impl Store for RedisStore {
     }
 
     /// In steps of 512 jobs.
-    fn claim(
-        &mut self,
-        kinds: &Kinds,
-        limit: ClaimLimit,
-        visibility: Duration,
-        into: &mut Vec<Leased>,
-    ) -> Result<Next, StoreError> {
+    fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
         if limit.jobs > 0 {
             self.connection.settings.may_write()?;
         }
-        let before = into.len();
+        let mut leased = Vec::new();
         loop {
-            let leased = &into[before..];
-            let bytes = leased.iter().map(|leased| leased.job.payload.len()).sum();
+            let bytes = leased.iter().map(|leased: &Leased| leased.job.payload.len()).sum();
             let signed = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
             let jobs = (limit.jobs - leased.len()).min(AT_ONCE);
             let bytes = signed(limit.bytes) - signed(bytes);
             let step = Step { jobs, bytes, is_first: leased.is_empty() };
-            let step = self.claim_some(kinds, &step, visibility, into);
-            let (seen, next) = step.inspect_err(|_| into.truncate(before))?;
+            let (seen, next) = self.claim_some(kinds, &step, visibility, &mut leased)?;
             // Fewer rows: no more are visible, or the next one exceeds the limit of bytes.
-            if seen < jobs || into.len() - before == limit.jobs {
-                return Ok(next);
+            if seen < jobs || leased.len() == limit.jobs {
+                return Ok((leased, next));
             }
         }
     }
@@ -241,57 +233,40 @@ impl Store for RedisStore {
     /// In the order of the server's hash table. Over all pages, each row that stays is seen once;
     /// while the table grows or shrinks, possibly more often. O(page) if `after` is the last row of
     /// the page before, otherwise O(n).
-    fn scan(
-        &mut self,
-        after: Option<&Key>,
-        max: usize,
-        each: &mut dyn FnMut(&Entry),
-    ) -> Result<(), StoreError> {
-        let mut left = max;
+    fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        let mut rows = Vec::new();
         let mut scan = std::mem::take(&mut self.scan);
         scan.begin_after(&mut self.connection, after)?;
-        while left > 0 {
-            let keys = scan.page(&mut self.connection, left)?;
+        while rows.len() < max {
+            let keys = scan.page(&mut self.connection, max - rows.len())?;
             if keys.is_empty() {
                 break;
             }
-            let rows = self.rows(&keys)?;
-            left -= rows.len();
-            rows.iter().for_each(&mut *each);
+            rows.extend(self.rows(&keys)?);
         }
         self.scan = scan;
-        Ok(())
+        Ok(rows)
     }
 
-    fn dead(
-        &mut self,
-        after: Option<u64>,
-        max: usize,
-        each: &mut dyn FnMut(&Dead),
-    ) -> Result<(), StoreError> {
+    fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
         let from = after.map_or_else(|| "-inf".to_owned(), |after| format!("({after}"));
         let mut command = redis::cmd("ZRANGEBYSCORE");
         command.arg(&self.connection.keys.dead_order).arg(from).arg("+inf");
         command.arg("LIMIT").arg(0).arg(max);
         let generations: Vec<u64> = self.connection.query(&command)?;
         if generations.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let mut command = redis::cmd("HMGET");
         command.arg(&self.connection.keys.dead).arg(generations);
         let letters: Vec<Option<Vec<u8>>> = self.connection.query(&command)?;
-        for letter in letters.into_iter().flatten() {
-            each(&row::dead(&letter)?);
-        }
-        Ok(())
+        letters.into_iter().flatten().map(|letter| row::dead(&letter)).collect()
     }
 
-    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
+    fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
         let kinds: Vec<(String, u64)> = self.connection.read(&self.scripts.kinds, None, |_| ())?;
-        for (kind, first) in kinds {
-            each(&kind.into(), Timestamp::from_millis(first));
-        }
-        Ok(())
+        let kinds = kinds.into_iter();
+        Ok(kinds.map(|(kind, first)| (kind.into(), Timestamp::from_millis(first))).collect())
     }
 
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {

@@ -2,27 +2,21 @@
 
 mod common;
 
-use common::{queue, url};
+use common::{connection, queue, url};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use wheelhouse_durable::store::{Change, Key, Outcome, Put, Store, StoreError, When};
+use wheelhouse_durable::store::{Change, Outcome, Store, StoreError};
 use wheelhouse_durable::{Durable, Handlers, Next};
+use wheelhouse_store_conformance::jobs::{self, KIND, key};
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::{Proxy, Server};
 
-const KIND: &str = "work/1";
 const TIMEOUT: Duration = Duration::from_secs(10);
 
+/// A job that is not due in a test.
 fn put(name: &str) -> Change {
-    Change::Put(Put {
-        key: Key::new(name).unwrap(),
-        kind: KIND.into(),
-        payload: name.as_bytes().to_vec(),
-        policy: String::new(),
-        when: When::After(Duration::from_secs(3_600)),
-        replace: false,
-    })
+    jobs::put(name, 3_600_000)
 }
 
 fn ask<T: redis::FromRedisValue>(server: &Server, words: &[&str]) -> T {
@@ -151,7 +145,7 @@ fn the_primary_is_found_by_a_sentinel() {
     let mut store = open("shop").unwrap();
     assert_eq!(store.commit(&[put("before")]).unwrap(), [Outcome::Done]);
     // A Sentinel promotes a replica only after it has polled it some times.
-    let mut asked = redis::Client::open(url(&sentinel)).unwrap().get_connection().unwrap();
+    let mut asked = connection(&url(&sentinel));
     wait_until("the Sentinel knows the replica", || {
         redis::cmd("SENTINEL").arg("FAILOVER").arg("shop").exec(&mut asked).is_ok()
     });
@@ -165,7 +159,7 @@ fn the_primary_is_found_by_a_sentinel() {
             .is_ok_and(|info: String| info.contains("role:slave"))
     });
     // Sentinels cut the connections to the old primary, so the first call may fail.
-    let _ = store.find(&Key::new("before").unwrap());
+    let _ = store.find(&key("before"));
     assert_eq!(store.commit(&[put("after")]).unwrap(), [Outcome::Done]);
     assert_eq!(store.commit(&[put("before")]).unwrap(), [Outcome::Duplicate]);
 }
@@ -180,12 +174,10 @@ fn a_queue_is_found_in_a_cluster_and_followed() {
             let mut store = RedisStore::connect(&url(node), &queue).unwrap();
             let outcome = store.commit(&[put("a")]).unwrap();
             assert!(matches!(outcome[..], [Outcome::Done | Outcome::Duplicate]), "{outcome:?}");
-            assert!(store.find(&Key::new("a").unwrap()).unwrap().is_some());
-            let mut seen = 0;
-            store.scan(None, 9, &mut |_| seen += 1).unwrap();
-            store.kinds(&mut |_, _| seen += 1).unwrap();
-            store.dead(None, 9, &mut |_| seen += 1).unwrap();
-            assert_eq!(seen, 2);
+            assert!(store.find(&key("a")).unwrap().is_some());
+            assert_eq!(store.scan(None, 9).unwrap().len(), 1);
+            assert_eq!(store.kinds().unwrap().len(), 1);
+            assert_eq!(store.dead(None, 9).unwrap(), []);
         }
     }
     let queue = queue();

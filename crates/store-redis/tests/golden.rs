@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{shared, url};
+use common::{connection, shared, url};
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
@@ -21,10 +21,6 @@ fn file() -> PathBuf {
 fn store(url: &str, millis: u64) -> RedisStore {
     let now = move || Timestamp::from_millis(millis);
     RedisStore::builder(url, "golden").clock(now).connect().unwrap()
-}
-
-fn connection(url: &str) -> redis::Connection {
-    redis::Client::open(url).unwrap().get_connection().unwrap()
 }
 
 #[test]

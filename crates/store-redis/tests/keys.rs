@@ -6,22 +6,13 @@ mod common;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::time::Duration;
-use wheelhouse_durable::store::{
-    Change, ClaimLimit, Key, Kinds, Leased, Outcome, Put, Store, Timestamp, When,
-};
+use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, Timestamp, When};
+use wheelhouse_store_conformance::jobs::{LEASE, bury, cancel, commit, job, key, one};
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::Server;
 
 fn put(name: &str, kind: &str) -> Change {
-    Change::Put(Put {
-        key: Key::new(name).unwrap(),
-        kind: kind.into(),
-        payload: Vec::new(),
-        policy: String::new(),
-        when: When::At(Timestamp::default()),
-        replace: false,
-    })
+    Change::Put(Put { kind: kind.into(), ..job(name, 0) })
 }
 
 /// Returns `true` if a script ran the command in this line of `MONITOR`, and the words of the
@@ -35,29 +26,18 @@ fn words(line: &str) -> (bool, Vec<String>) {
 fn exercise(server: &Server) {
     let connect = || RedisStore::connect(&common::url(server), "orders").unwrap();
     let (mut store, mut other) = (connect(), connect());
-    store.commit(&[put("a", "one"), put("b", "two")]).unwrap();
-    let cancel = Change::Cancel { key: Key::new("b").unwrap() };
-    assert_eq!(other.commit(&[cancel]).unwrap(), [Outcome::Cancelled]);
-    let mut leased = Vec::new();
-    other
-        .claim(
-            &Kinds::new(["one", "three"]),
-            ClaimLimit::jobs(9),
-            Duration::from_secs(9),
-            &mut leased,
-        )
-        .unwrap();
-    let Leased { job, token, .. } = leased.remove(0);
-    let bury = Change::Bury { key: job.key, token, reason: "r".to_owned() };
-    store.commit(&[bury]).unwrap();
-    store.kinds(&mut |_, _| ()).unwrap();
+    commit(&mut store, &[put("a", "one"), put("b", "two")]);
+    assert_eq!(one(&mut other, cancel("b")), Outcome::Cancelled);
+    let kinds = Kinds::new(["one", "three"]);
+    let (leased, _) = other.claim(&kinds, ClaimLimit::jobs(9), LEASE).unwrap();
+    one(&mut store, bury(&leased[0], "r"));
+    store.kinds().unwrap();
     let when = When::At(Timestamp::default());
-    let revive = Change::Revive { generation: job.generation, when };
-    assert_eq!(connect().commit(&[revive]).unwrap(), [Outcome::Done]);
-    assert!(other.find(&Key::new("a").unwrap()).unwrap().is_some());
-    let mut kinds = Vec::new();
-    connect().kinds(&mut |kind, _| kinds.push(kind.to_string())).unwrap();
-    assert_eq!(kinds, ["one"]);
+    let revive = Change::Revive { generation: leased[0].job.generation, when };
+    assert_eq!(one(&mut connect(), revive), Outcome::Done);
+    assert!(other.find(&key("a")).unwrap().is_some());
+    let kinds = connect().kinds().unwrap();
+    assert!(matches!(&kinds[..], [(kind, _)] if **kind == *"one"), "{kinds:?}");
 }
 
 #[test]
@@ -68,7 +48,7 @@ fn scripts_name_every_key_that_they_touch() {
     let mut lines = BufReader::new(monitor).lines().map(Result::unwrap);
     assert_eq!(lines.next().unwrap(), "+OK");
     exercise(&server);
-    let mut end = redis::Client::open(common::url(&server)).unwrap().get_connection().unwrap();
+    let mut end = common::connection(&common::url(&server));
     redis::cmd("ECHO").arg("the end").exec(&mut end).unwrap();
 
     let (mut named, mut touched) = (BTreeSet::new(), 0);
@@ -95,19 +75,10 @@ fn scripts_name_every_key_that_they_touch() {
 #[test]
 fn a_user_can_be_limited_to_a_queue() {
     let Some(server) = Server::redis(&[]) else { return };
-    let mut admin = redis::Client::open(common::url(&server)).unwrap().get_connection().unwrap();
-    redis::cmd("ACL")
-        .arg(&[
-            "SETUSER",
-            "shop",
-            "on",
-            ">secret",
-            "~wh:{orders}:*",
-            "&wh:{orders}:order:",
-            "+@all",
-        ])
-        .exec(&mut admin)
-        .unwrap();
+    let limited = "SETUSER shop on >secret ~wh:{orders}:* &wh:{orders}:order: +@all";
+    let words: Vec<&str> = limited.split(' ').collect();
+    let mut admin = common::connection(&common::url(&server));
+    redis::cmd("ACL").arg(&words).exec(&mut admin).unwrap();
     let url = format!("redis://shop:secret@{}/", server.address());
     let mut store = RedisStore::connect(&url, "orders").unwrap();
     assert_eq!(store.commit(&[put("a", "one")]).unwrap(), [Outcome::Done]);

@@ -2,41 +2,18 @@
 
 mod common;
 
-use common::{queue, shared, url};
+use common::{connection, queue, shared, url};
 use redis::Commands;
 use std::time::Duration;
-use wheelhouse_durable::store::{
-    Change, ClaimLimit, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
+use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError, When};
+use wheelhouse_store_conformance::jobs::{
+    KIND, LEASE, ack, begin, bury, cancel, claim, job, key, lease, one, put, rows,
 };
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::Server;
 
-fn put(name: &str, delay: u64) -> Change {
-    Change::Put(Put {
-        key: Key::new(name).unwrap(),
-        kind: "work/1".into(),
-        payload: name.as_bytes().to_vec(),
-        policy: String::new(),
-        when: When::After(Duration::from_millis(delay)),
-        replace: false,
-    })
-}
-
-fn claim(store: &mut RedisStore) -> Vec<Leased> {
-    let mut leased = Vec::new();
-    let kinds = Kinds::new(["work/1"]);
-    store
-        .claim(&kinds, ClaimLimit::jobs(9), Duration::from_secs(30), &mut leased)
-        .expect("a claim succeeds");
-    leased
-}
-
 fn refusal(url: &str, queue: &str) -> StoreError {
     RedisStore::connect(url, queue).expect_err("it is refused")
-}
-
-fn connection(url: &str) -> redis::Connection {
-    redis::Client::open(url).unwrap().get_connection().unwrap()
 }
 
 #[test]
@@ -67,22 +44,20 @@ fn a_full_server_loses_nothing_that_was_acknowledged() {
     let mut store = RedisStore::connect(&url(&server), "a").unwrap();
     let mut acknowledged = 0;
     let error = loop {
-        let Change::Put(job) = put(&acknowledged.to_string(), 1_000_000) else { unreachable!() };
+        let job = job(&acknowledged.to_string(), 1_000_000);
         match store.commit(&[Change::Put(Put { payload: vec![7; 50_000], ..job })]) {
             Ok(_) => acknowledged += 1,
             Err(error) => break error,
         }
     };
     assert!(error.to_string().contains("raise maxmemory"), "{error}");
-    let (mut rows, key) = (0, Key::new("0").unwrap());
-    let now = When::After(Duration::ZERO);
-    assert_eq!(store.commit(&[Change::Move { key, when: now }]).unwrap(), [Outcome::Done]);
-    std::thread::sleep(Duration::from_millis(2));
-    let Leased { job, token, .. } = claim(&mut store).remove(0);
-    let ack = Change::Ack { key: job.key, token, again: None };
-    assert_eq!(store.commit(&[ack]).unwrap(), [Outcome::Done], "an ack frees memory");
-    store.scan(None, 1_000, &mut |row| rows += usize::from(row.payload.len() == 50_000)).unwrap();
-    assert_eq!(rows, acknowledged - 1);
+    let due = Change::Move { key: key("0"), when: When::After(Duration::ZERO) };
+    assert_eq!(one(&mut store, due), Outcome::Done);
+    let leased = claim(&mut store).remove(0);
+    assert_eq!(one(&mut store, ack(&leased)), Outcome::Done, "an ack frees memory");
+    let rows = rows(&mut store);
+    assert!(rows.iter().all(|row| row.payload.len() == 50_000));
+    assert_eq!(rows.len(), acknowledged - 1);
 }
 
 /// Lost data are reported once. Then the store continues, and its numbers grow.
@@ -92,13 +67,11 @@ fn emptied_data_are_told_of_and_tokens_grow() {
     let url = url(&server);
     let mut store = RedisStore::connect(&url, "a").unwrap();
     store.commit(&[put("a", 0)]).unwrap();
-    std::thread::sleep(Duration::from_millis(2));
     let before = claim(&mut store).remove(0);
     redis::cmd("FLUSHALL").exec(&mut connection(&url)).unwrap();
     let error = store.commit(&[put("b", 0)]).unwrap_err();
     assert!(error.to_string().contains("emptied or replaced"), "{error}");
     assert_eq!(store.commit(&[put("b", 0)]).unwrap(), [Outcome::Done]);
-    std::thread::sleep(Duration::from_millis(2));
     let after = claim(&mut store).remove(0);
     assert!(after.token > before.token, "{} after {}", after.token, before.token);
     assert!(after.job.generation > before.job.generation);
@@ -114,13 +87,10 @@ fn emptied_data_are_reported_to_a_commit_or_claim_alone() {
     for claims in [false, true] {
         store.commit(&[put("a", 0)]).unwrap();
         redis::cmd("FLUSHALL").exec(&mut connection(&url)).unwrap();
-        assert_eq!(store.find(&Key::new("a").unwrap()).expect("a row, or none"), None);
-        store.kinds(&mut |kind, _| panic!("{kind} has no row")).unwrap();
+        assert_eq!(store.find(&key("a")).expect("a row, or none"), None);
+        assert_eq!(store.kinds().unwrap(), []);
         let error = if claims {
-            let none = &mut Vec::new();
-            store
-                .claim(&Kinds::new(["work/1"]), ClaimLimit::jobs(9), Duration::from_secs(30), none)
-                .unwrap_err()
+            store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(9), LEASE).unwrap_err()
         } else {
             store.commit(&[put("b", 0)]).unwrap_err()
         };
@@ -137,8 +107,7 @@ fn data_of_another_program_are_not_taken_for_emptied_ones() {
     let mut store = RedisStore::connect(&url, &queue).unwrap();
     let states = format!("wh:{{{queue}}}:states");
     let _: () = connection(&url).set(states, "of another program").unwrap();
-    let key = Key::new("a").unwrap();
-    for error in [store.commit(&[put("a", 0)]).unwrap_err(), store.find(&key).unwrap_err()] {
+    for error in [store.commit(&[put("a", 0)]).unwrap_err(), store.find(&key("a")).unwrap_err()] {
         assert!(matches!(error, StoreError::Foreign(_)), "{error:?}");
     }
 }
@@ -155,10 +124,8 @@ fn what_an_old_copy_brings_back_has_newer_tokens() {
     let keys: Vec<String> = server.keys("*").unwrap();
     let dump = |key| redis::cmd("DUMP").arg(key).query::<Vec<u8>>(&mut server).unwrap();
     let copy: Vec<_> = keys.iter().map(dump).collect();
-    std::thread::sleep(Duration::from_millis(2));
     let before = claim(&mut store).remove(0);
-    let ack = Change::Ack { key: before.job.key.clone(), token: before.token, again: None };
-    assert_eq!(store.commit(std::slice::from_ref(&ack)).unwrap(), [Outcome::Done]);
+    assert_eq!(one(&mut store, ack(&before)), Outcome::Done);
 
     redis::cmd("FLUSHALL").exec(&mut server).unwrap();
     for (key, value) in keys.iter().zip(&copy) {
@@ -167,7 +134,7 @@ fn what_an_old_copy_brings_back_has_newer_tokens() {
     let after = claim(&mut store).remove(0);
     assert_eq!(after.job.generation, before.job.generation);
     assert!(after.token > before.token, "{} after {}", after.token, before.token);
-    assert_eq!(store.commit(&[ack]).unwrap(), [Outcome::Superseded]);
+    assert_eq!(one(&mut store, ack(&before)), Outcome::Superseded);
 }
 
 /// Older versions do not know leases whose run has not begun: if they move such a job, they set
@@ -177,8 +144,7 @@ fn a_lease_ends_when_an_older_version_moves_the_job() {
     let (Some(url), queue) = (shared(), queue()) else { return };
     let mut store = RedisStore::connect(&url, &queue).unwrap();
     store.commit(&[put("a", 0)]).unwrap();
-    std::thread::sleep(Duration::from_millis(2));
-    let leased = claim(&mut store).remove(0);
+    let leased = lease(&mut store, 9).remove(0);
     let due = leased.until.as_millis() + 60_000;
     let mut server = connection(&url);
     let name = |name: &str| format!("wh:{{{queue}}}:{name}");
@@ -191,10 +157,9 @@ fn a_lease_ends_when_an_older_version_moves_the_job() {
     let _: () = server.hset(name("states"), "a", &state).unwrap();
     let _: () = server.zadd(name("order:work/1"), member, due).unwrap();
 
-    let (key, token) = (leased.job.key, leased.token);
-    let extend = Change::Extend { key: key.clone(), token, visibility: Duration::from_secs(30) };
-    let begin = Change::Begin { key: key.clone(), token };
-    let answers = store.commit(&[begin.clone(), extend, begin]).unwrap();
+    let (key, token) = (leased.job.key.clone(), leased.token);
+    let extend = Change::Extend { key: key.clone(), token, visibility: LEASE };
+    let answers = store.commit(&[begin(&leased), extend, begin(&leased)]).unwrap();
     assert_eq!(answers, [Outcome::Superseded; 3], "otherwise it would run early");
     let row = store.find(&key).unwrap().unwrap();
     assert_eq!((row.visible_at.as_millis(), row.attempt), (due, 0));
@@ -214,14 +179,12 @@ fn a_reader_changes_nothing() {
     assert_eq!(reader.format(), 1);
     let refused = |error| matches!(error, StoreError::Refused(why) if why.contains("to write"));
     assert!(refused(reader.commit(&[put("b", 0)]).unwrap_err()));
-    let (kinds, lease) = (Kinds::new(["work/1"]), Duration::from_secs(30));
-    assert!(refused(
-        reader.claim(&kinds, ClaimLimit::jobs(9), lease, &mut Vec::new()).unwrap_err()
-    ));
-    let next = reader.claim(&kinds, ClaimLimit::jobs(0), lease, &mut Vec::new()).unwrap();
+    let kinds = Kinds::new([KIND]);
+    assert!(refused(reader.claim(&kinds, ClaimLimit::jobs(9), LEASE).unwrap_err()));
+    let (_, next) = reader.claim(&kinds, ClaimLimit::jobs(0), LEASE).unwrap();
     assert!(next.visible_at.is_some() && next.now.as_millis() > 1_700_000_000_000);
-    assert!(reader.find(&Key::new("a").unwrap()).unwrap().is_some());
-    assert!(store.find(&Key::new("b").unwrap()).unwrap().is_none());
+    assert!(reader.find(&key("a")).unwrap().is_some());
+    assert!(store.find(&key("b")).unwrap().is_none());
 }
 
 #[test]
@@ -254,10 +217,8 @@ fn all_data_of_a_queue_are_in_one_slot() {
     let url = url(&server);
     let mut store = RedisStore::connect(&url, "orders").unwrap();
     store.commit(&[put("a", 0), put("b", 9)]).unwrap();
-    std::thread::sleep(Duration::from_millis(2));
-    let Leased { job, token, .. } = claim(&mut store).remove(0);
-    let reason = "failed".to_owned();
-    store.commit(&[Change::Bury { key: job.key, token, reason }]).unwrap();
+    let leased = claim(&mut store).remove(0);
+    one(&mut store, bury(&leased, "failed"));
     let keys: Vec<String> = connection(&url).keys("*").unwrap();
     assert_eq!(keys.len(), 7, "{keys:?}");
     assert!(keys.iter().all(|key| key.starts_with("wh:{orders}:")), "{keys:?}");
@@ -269,15 +230,10 @@ fn all_data_of_a_queue_are_in_one_slot() {
 fn a_kind_without_jobs_is_not_listed() {
     let Some(url) = shared() else { return };
     let mut store = RedisStore::connect(&url, &queue()).unwrap();
-    let listed = |store: &mut RedisStore| {
-        let mut listed = Vec::new();
-        store.kinds(&mut |kind, _| listed.push(kind.to_string())).unwrap();
-        listed
-    };
-    store.commit(&[put("a", 9)]).unwrap();
-    assert_eq!(listed(&mut store), ["work/1"]);
-    store.commit(&[Change::Cancel { key: Key::new("a").unwrap() }]).unwrap();
-    assert_eq!(listed(&mut store), [""; 0]);
-    store.commit(&[put("a", 9)]).unwrap();
-    assert_eq!(listed(&mut store), ["work/1"]);
+    for _ in 0..2 {
+        one(&mut store, put("a", 9));
+        assert_eq!(store.kinds().unwrap().len(), 1);
+        one(&mut store, cancel("a"));
+        assert_eq!(store.kinds().unwrap(), []);
+    }
 }

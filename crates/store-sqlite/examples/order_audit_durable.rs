@@ -15,6 +15,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
+use wheelhouse_durable::store::Store;
 use wheelhouse_durable::{Durable, DurableRun, Handlers, Next};
 use wheelhouse_store_sqlite::{DurableExt, SqliteStore};
 
@@ -56,18 +57,11 @@ pub(crate) fn audit(folder: &Path, orders: u64) -> Result<(), Box<dyn Error>> {
         }
     }
     let mut file = SqliteStore::open_to_read(folder.join("orders.timers"))?;
-    while is_pending(&mut file)? {
+    while !file.scan(None, 1)?.is_empty() {
         std::thread::sleep(Duration::from_millis(20));
     }
     timers.stop();
     Ok(())
-}
-
-fn is_pending(store: &mut SqliteStore) -> Result<bool, Box<dyn Error>> {
-    use wheelhouse_durable::store::Store;
-    let mut pending = false;
-    store.scan(None, 1, &mut |_| pending = true)?;
-    Ok(pending)
 }
 
 fn count(lines: &Path) -> Result<u64, Box<dyn Error>> {

@@ -40,10 +40,9 @@
 //! drop(store); // or a crash
 //!
 //! let mut store = SqliteStore::open(&path)?;
-//! let mut leased = Vec::new();
-//! # std::thread::sleep(Duration::from_millis(2));
+//! let (kinds, lease) = (Kinds::new(["expire/1"]), Duration::from_secs(30));
 //! let limit = ClaimLimit { jobs: 512, bytes: 16 << 20 };
-//! store.claim(&Kinds::new(["expire/1"]), limit, Duration::from_secs(30), &mut leased)?;
+//! let (leased, _next) = store.claim(&kinds, limit, lease)?;
 //! let (key, token) = (leased[0].job.key.clone(), leased[0].token);
 //! assert_eq!(store.commit(&[Change::Ack { key, token, again: None }])?, [Outcome::Done]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -10,14 +10,14 @@ use crate::reserve::{Reserve, is_full};
 use crate::row::{self, DEAD, entry_columns, signed};
 use crate::schema;
 use crate::wake::{self, Watcher};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Params, Row};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, Store, StoreClock,
-    StoreError, Timestamp, Waker,
+    Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, Next, Outcome, Store,
+    StoreClock, StoreError, Timestamp, Waker,
 };
 
 /// A store in a SQLite file. See the [crate](crate) for the tables, and for files that are refused.
@@ -107,6 +107,18 @@ impl SqliteStore {
         Ok(&self.connection)
     }
 
+    /// Reads the rows that a query returns.
+    fn rows<T>(
+        &self,
+        select: &str,
+        parameters: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut select = self.reader()?.prepare_cached(select).map_err(store_error)?;
+        let rows = select.query_map(parameters, read).map_err(store_error)?;
+        rows.collect::<Result<_, _>>().map_err(store_error)
+    }
+
     /// Sets the journal's length at which SQLite copies it, before a commit with `waited_for`
     /// changes that callers wait for.
     fn copy_journal_for(&mut self, waited_for: usize) -> Result<(), StoreError> {
@@ -140,7 +152,7 @@ impl SqliteStore {
         (connection, clock): (&mut Connection, &StoreClock),
         kinds: &Kinds,
         claim: &Claim,
-    ) -> Result<(Vec<Leased>, Next), StoreError> {
+    ) -> ClaimResult {
         let transaction = transaction(connection)?;
         let mut batch = Batch::begin(&transaction, clock).map_err(store_error)?;
         let leased = claim.run(&mut batch, kinds).map_err(store_error)?;
@@ -205,27 +217,21 @@ impl Store for SqliteStore {
         Ok(outcomes)
     }
 
-    fn claim(
-        &mut self,
-        kinds: &Kinds,
-        limit: ClaimLimit,
-        visibility: Duration,
-        into: &mut Vec<Leased>,
-    ) -> Result<Next, StoreError> {
+    fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
         if limit.jobs > 0 && self.writer.is_none() {
             return Err(only_to_read());
         }
         // If nothing is visible, only read: a claim writes nothing then.
         let (now, _) = self.clock.now();
         let visible_at = first_visible(self.reader()?, kinds).map_err(store_error)?;
-        let mut next = Next { now, visible_at };
+        let (mut leased, mut next) = (Vec::new(), Next { now, visible_at });
         if limit.jobs > 0 && visible_at.is_some_and(|first| first <= now) {
             self.copy_journal_for(0)?;
             self.sync(false)?;
             let Self { connection, clock, files, .. } = self;
             let Some((holder, reserve)) = &self.writer else { return Err(only_to_read()) };
             let mut limit = limit;
-            let (leased, after) = loop {
+            (leased, next) = loop {
                 let claim = Claim { holder: holder.epoch, visibility, limit };
                 let claimed = reserve.lend(connection, |connection| {
                     Self::try_claim((connection, clock), kinds, &claim)
@@ -237,11 +243,9 @@ impl Store for SqliteStore {
                 }
             };
             files.check(connection)?;
-            next = after;
-            into.extend(leased);
         }
         self.announced = next.visible_at;
-        Ok(next)
+        Ok((leased, next))
     }
 
     fn wake_by(&mut self, waker: Waker) {
@@ -257,42 +261,21 @@ impl Store for SqliteStore {
         select.query_row([key.as_bytes()], row::entry).optional().map_err(store_error)
     }
 
-    fn scan(
-        &mut self,
-        after: Option<&Key>,
-        max: usize,
-        each: &mut dyn FnMut(&Entry),
-    ) -> Result<(), StoreError> {
+    fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
         const SELECT: &str =
             concat!("SELECT ", entry_columns!(), " FROM job WHERE key > ?1 ORDER BY key LIMIT ?2");
         // No key is empty, so all come after the empty one.
         let after = after.map_or(&[][..], Key::as_bytes);
-        let mut select = self.reader()?.prepare_cached(SELECT).map_err(store_error)?;
-        let rows = select.query_map((after, limit(max)), row::entry).map_err(store_error)?;
-        for row in rows {
-            each(&row.map_err(store_error)?);
-        }
-        Ok(())
+        self.rows(SELECT, (after, limit(max)), row::entry)
     }
 
-    fn dead(
-        &mut self,
-        after: Option<u64>,
-        max: usize,
-        each: &mut dyn FnMut(&Dead),
-    ) -> Result<(), StoreError> {
+    fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
         let select =
             format!("SELECT {DEAD} FROM dead WHERE generation > ?1 ORDER BY generation LIMIT ?2");
-        let mut select = self.reader()?.prepare_cached(&select).map_err(store_error)?;
-        let after = after.map_or(-1, signed);
-        let rows = select.query_map((after, limit(max)), row::dead).map_err(store_error)?;
-        for row in rows {
-            each(&row.map_err(store_error)?);
-        }
-        Ok(())
+        self.rows(&select, (after.map_or(-1, signed), limit(max)), row::dead)
     }
 
-    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
+    fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
         // One search for each kind instead of a walk over all rows.
         const SELECT: &str = "
             WITH RECURSIVE kinds (kind) AS (
@@ -302,28 +285,22 @@ impl Store for SqliteStore {
                 FROM kinds WHERE kind IS NOT NULL)
             SELECT kind, (SELECT min(visible_at) FROM job WHERE job.kind = kinds.kind)
             FROM kinds WHERE kind IS NOT NULL";
-        let mut select = self.reader()?.prepare_cached(SELECT).map_err(store_error)?;
-        let rows = select
-            .query_map((), |row| Ok((Kind::from(row.get_ref(0)?.as_str()?), row::time(row, 1)?)))
-            .map_err(store_error)?;
-        for row in rows {
-            let (kind, visible_at) = row.map_err(store_error)?;
-            each(&kind, visible_at);
-        }
-        Ok(())
+        let kind = |row: &Row<'_>| Ok((row.get_ref(0)?.as_str()?.into(), row::time(row, 1)?));
+        self.rows(SELECT, (), kind)
     }
 
     /// `wal_bytes`: the length of the journal. It grows during long reads of another program.
     /// `polls_only`: 1 if other programs cannot wake this one.
-    fn gauges(&mut self, each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
+    fn gauges(&mut self) -> Result<Gauges, StoreError> {
+        let mut gauges = Gauges::default();
         if self.waker.is_some() && self.watcher.is_none() {
-            each("polls_only", 1);
+            gauges.insert("polls_only", 1);
         }
-        let Some(path) = self.connection.path() else { return Ok(()) };
-        if let Ok(journal) = std::fs::metadata(format!("{path}-wal")) {
-            each("wal_bytes", journal.len());
+        let (_, journal) = self.files.paths();
+        if let Ok(journal) = std::fs::metadata(journal) {
+            gauges.insert("wal_bytes", journal.len());
         }
-        Ok(())
+        Ok(gauges)
     }
 }
 
@@ -380,8 +357,7 @@ mod tests {
             store.commit(changes).unwrap();
             assert_eq!(level(&store), expected, "{changes:?}");
         }
-        let mut leased = Vec::new();
-        store.claim(&Kinds::new(["k"]), ClaimLimit::jobs(1), second, &mut leased).unwrap();
+        let (leased, _) = store.claim(&Kinds::new(["k"]), ClaimLimit::jobs(1), second).unwrap();
         assert_eq!((leased.len(), level(&store)), (1, 1));
     }
 

@@ -7,7 +7,7 @@
 mod common;
 
 use common::child::{FILE, file, wait_for};
-use common::{cancel, rows};
+use common::temporary;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
@@ -15,7 +15,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
-use wheelhouse_durable::store::{Change, ClaimLimit, Key, Kinds, Put, Store, When};
+use wheelhouse_durable::store::{Change, ClaimLimit, Key, Kinds, Put, Store};
+use wheelhouse_store_conformance::jobs::{cancel, job, key, rows};
 use wheelhouse_store_sqlite::SqliteStore;
 
 /// The changes of batch `n` of a round: the same in the child and in the model.
@@ -28,14 +29,8 @@ fn batch(round: u64, n: u64) -> Vec<Change> {
             0..6 => {
                 let replace = random.random();
                 let payload = format!("{round} {n} ").repeat(random.random_range(1..400));
-                Change::Put(Put {
-                    key: common::key(&name),
-                    kind: common::KIND.into(),
-                    payload: payload.into_bytes(),
-                    policy: n.to_string(),
-                    when: When::After(Duration::from_secs(3_600)),
-                    replace,
-                })
+                let (payload, policy) = (payload.into_bytes(), n.to_string());
+                Change::Put(Put { payload, policy, replace, ..job(&name, 3_600_000) })
             }
             _ => cancel(&name),
         }
@@ -72,21 +67,13 @@ fn commits_for_ever() {
     unsynced.push(".unsynced");
     std::fs::write(unsynced, [1; 100]).unwrap();
     let mut store = SqliteStore::open(file()).unwrap();
-    let put = Put {
-        key: common::key(LEASED),
-        kind: LEASED.into(),
-        payload: Vec::new(),
-        policy: String::new(),
-        when: When::After(Duration::ZERO),
-        replace: false,
-    };
-    store.commit(&[Change::Put(put)]).unwrap();
+    store.commit(&[Change::Put(Put { kind: LEASED.into(), ..job(LEASED, 0) })]).unwrap();
     println!("ready");
     for n in 0.. {
         // A lease is not synced, and must not harm the batches around it. It has ended when the
         // next one is asked for.
         let lease = Duration::from_millis(1);
-        store.claim(&Kinds::new([LEASED]), ClaimLimit::jobs(1), lease, &mut Vec::new()).unwrap();
+        store.claim(&Kinds::new([LEASED]), ClaimLimit::jobs(1), lease).unwrap();
         store.commit(&batch(round, n)).unwrap();
         println!("committed {n}");
     }
@@ -116,7 +103,7 @@ fn check(path: &Path, mut model: Model, round: u64, acknowledged: u64) -> Model 
     let mut store = SqliteStore::open(path).unwrap();
     store.verify().unwrap();
     let mut state: Model = rows(&mut store).into_iter().map(|row| (row.key, row.payload)).collect();
-    assert!(state.remove(&common::key(LEASED)).is_some(), "round {round}: no leased job");
+    assert!(state.remove(&key(LEASED)).is_some(), "round {round}: no leased job");
     (0..acknowledged).for_each(|n| apply(&mut model, batch(round, n)));
     let mut one_more = model.clone();
     apply(&mut one_more, batch(round, acknowledged));
@@ -129,8 +116,7 @@ fn check(path: &Path, mut model: Model, round: u64, acknowledged: u64) -> Model 
 
 #[test]
 fn a_killed_process_loses_nothing_and_leaves_nothing_half() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (_folder, path) = temporary();
     let mut random = Pcg64::seed_from_u64(18);
     let (mut model, mut batches) = (Model::new(), 0);
     // On a slow disk, the same number of batches needs more rounds.

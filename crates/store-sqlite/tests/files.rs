@@ -2,12 +2,15 @@
 
 mod common;
 
-use common::{KIND, LEASE, claim, manual, one, put, rows};
+use common::{manual, temporary};
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, StoreError};
+use wheelhouse_store_conformance::jobs::{
+    KIND, LEASE, ack, cancel, claim, commit, job, lease, one, put, rows,
+};
 use wheelhouse_store_conformance::{read_golden, write_golden};
 use wheelhouse_store_sqlite::SqliteStore;
 
@@ -42,8 +45,7 @@ fn a_file_of_something_else_is_not_touched() {
 
 #[test]
 fn a_newer_format_is_not_touched() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (_folder, path) = temporary();
     some_jobs(&path, 3);
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
     let before = fs::read(&path).unwrap();
@@ -55,8 +57,7 @@ fn a_newer_format_is_not_touched() {
 /// missing or damaged, unless `verify` finds an error.
 #[test]
 fn a_damaged_file_is_refused_or_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (folder, path) = temporary();
     let whole = some_jobs(&path, 300);
     let (mut refused, pages) = (0, whole.len() / 4096);
     for page in 0..pages {
@@ -87,8 +88,7 @@ fn a_damaged_file_is_refused_or_whole() {
 /// see the damage.
 #[test]
 fn a_damaged_file_is_not_shown_as_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (folder, path) = temporary();
     let mut bytes = some_jobs(&path, 300);
     bytes[2 * 4096..3 * 4096].fill(0xa5);
     fs::write(&path, &bytes).unwrap();
@@ -123,8 +123,7 @@ fn a_file_has_one_name() {
 
 #[test]
 fn a_file_that_is_cut_short_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (_folder, path) = temporary();
     let whole = some_jobs(&path, 300);
     fs::write(&path, &whole[..whole.len() / 2]).unwrap();
     let error = refusal(&path);
@@ -135,16 +134,14 @@ fn a_file_that_is_cut_short_is_refused() {
 /// Root may write every file, so the folder is mounted read-only, if this process may mount.
 #[test]
 fn a_read_only_file_can_be_looked_at_and_nothing_else() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (folder, path) = temporary();
     some_jobs(&path, 3);
     let mut store = SqliteStore::open_to_read(&path).unwrap();
     assert_eq!(rows(&mut store).len(), 3);
     assert!(matches!(store.commit(&[put("a", 0)]), Err(StoreError::Refused(_))));
-    let claim = store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(9), LEASE, &mut Vec::new());
+    let claim = store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(9), LEASE);
     assert!(matches!(claim, Err(StoreError::Refused(_))));
-    let next =
-        store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(0), LEASE, &mut Vec::new()).unwrap();
+    let (_, next) = store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(0), LEASE).unwrap();
     assert!(next.visible_at.is_some(), "the time of the next job can be read");
     assert_eq!(store.format().unwrap(), 1);
     drop(store);
@@ -173,8 +170,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let path = folder.path().join("a.timers");
     let mut store = SqliteStore::open(&path).unwrap();
     let large = |n: u32| {
-        let Change::Put(job) = put(&format!("job {n}"), 1_000_000) else { unreachable!() };
-        Change::Put(Put { payload: vec![7; 50_000], ..job })
+        Change::Put(Put { payload: vec![7; 50_000], ..job(&format!("job {n}"), 1_000_000) })
     };
     let mut acknowledged = 0;
     let error = loop {
@@ -216,7 +212,6 @@ fn run_on_a_full_disk(folder: &Path, starts_then: bool) {
     let mut store = SqliteStore::open(&path).unwrap();
     let puts: Vec<_> = (0..300).map(|n| put(&format!("job {n}"), 0)).collect();
     store.commit(&puts).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(2));
     let open = (!starts_then).then_some(store);
     let filler = folder.join("filler");
     let mut file = fs::File::create(&filler).unwrap();
@@ -225,14 +220,13 @@ fn run_on_a_full_disk(folder: &Path, starts_then: bool) {
     let mut store = open.unwrap_or_else(|| SqliteStore::open(&path).unwrap());
     let mut ran = 0;
     while ran < 300 {
-        let mut leased = Vec::new();
-        store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(50), LEASE, &mut leased).unwrap();
-        let acks: Vec<_> = leased.iter().map(common::ack).collect();
-        assert!(store.commit(&acks).unwrap().iter().all(|done| *done == Outcome::Done));
+        let leased = lease(&mut store, 50);
+        let acks: Vec<_> = leased.iter().map(ack).collect();
+        assert!(commit(&mut store, &acks).iter().all(|done| *done == Outcome::Done));
         ran += leased.len();
         let error = store.commit(&[put("new", 0)]).expect_err("a full disk");
         assert!(error.is_transient() && error.to_string().contains("free "), "{error:?}");
-        let error = store.commit(&[put("new", 0), common::cancel("none")]).unwrap_err();
+        let error = store.commit(&[put("new", 0), cancel("none")]).unwrap_err();
         assert!(!error.is_transient(), "a mixed batch is committed one by one: {error:?}");
     }
     fs::remove_file(&filler).unwrap();
@@ -245,8 +239,7 @@ fn run_on_a_full_disk(folder: &Path, starts_then: bool) {
 /// by `write_the_golden_file`.
 #[test]
 fn the_golden_file_of_format_1_can_be_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (folder, path) = temporary();
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/format-1.timers");
     fs::copy(golden, &path).unwrap();
     // The program that wrote the file left this holder file.

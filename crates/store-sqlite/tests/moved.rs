@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::child::{child, file, wait_for};
-use common::{claim, one, put, rows};
+use common::child::{child, file, kill_after};
+use common::temporary;
 use std::fs;
 use std::path::{Path, PathBuf};
-use wheelhouse_durable::store::{ClaimLimit, Outcome, Store, StoreError};
+use wheelhouse_durable::store::{ClaimLimit, Kinds, Outcome, Store, StoreError};
+use wheelhouse_store_conformance::jobs::{KIND, LEASE, claim, key, one, put, rows};
 use wheelhouse_store_sqlite::rusqlite::Connection;
 use wheelhouse_store_sqlite::{SqliteStore, commit_in};
 
@@ -31,10 +32,8 @@ fn backup(folder: &Path) -> PathBuf {
 /// Checks that every call is refused, so that none uses a file that no other program finds.
 fn is_refused(store: &mut SqliteStore, why: &str) {
     let put = store.commit(&[put("lost", 0)]).map(|_| ());
-    let found = store.find(&common::key("old 1")).map(|_| ());
-    let kinds = wheelhouse_durable::store::Kinds::new([common::KIND]);
-    let claimed =
-        store.claim(&kinds, ClaimLimit::jobs(9), common::LEASE, &mut Vec::new()).map(|_| ());
+    let found = store.find(&key("old 1")).map(|_| ());
+    let claimed = store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(9), LEASE).map(|_| ());
     for answer in [put, found, claimed] {
         let error = answer.expect_err("it is refused");
         assert!(matches!(error, StoreError::Refused(_)), "{error:?}");
@@ -51,8 +50,7 @@ fn count(path: &Path) -> usize {
 
 #[test]
 fn a_deleted_file_acknowledges_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (_folder, path) = temporary();
     let mut store = begun(&path);
     let shop = Connection::open(&path).unwrap();
     shop.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -82,8 +80,7 @@ fn a_renamed_file_has_all_that_was_acknowledged() {
 #[test]
 fn a_file_that_was_moved_over_a_live_one_is_not_damaged() {
     for calls in [true, false] {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.timers");
+        let (folder, path) = temporary();
         let mut store = begun(&path);
         fs::rename(backup(folder.path()), &path).unwrap();
         // A program that starts now is refused: the old journal is still there.
@@ -100,8 +97,7 @@ fn a_file_that_was_moved_over_a_live_one_is_not_damaged() {
 #[test]
 fn a_journal_that_is_deleted_loses_nothing() {
     for suffix in ["-wal", "-shm"] {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.timers");
+        let (folder, path) = temporary();
         let mut store = begun(&path);
         fs::remove_file(folder.path().join(format!("a.timers{suffix}"))).unwrap();
         is_refused(&mut store, "a.timers-");
@@ -133,12 +129,8 @@ fn commits_and_waits() {
 /// The journal of a killed program belongs to the file that it had open, and to no other.
 #[test]
 fn the_journal_of_a_killed_program_is_not_replayed_into_another_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
-    let (mut program, mut lines) = child("commits_and_waits", &path);
-    wait_for(&mut lines, "committed");
-    program.kill().unwrap();
-    program.wait().unwrap();
+    let (folder, path) = temporary();
+    kill_after("committed", child("commits_and_waits", &path));
     let old = folder.path().join("old.timers");
     fs::rename(&path, &old).unwrap();
     // Creating a new file would remove the old journal and lose its commits.
@@ -165,13 +157,9 @@ fn the_journal_of_a_killed_program_is_not_replayed_into_another_file() {
 /// A new file may get the inode of the deleted one: ext4 reuses it at once.
 #[test]
 fn a_journal_is_not_replayed_into_a_copy_with_the_same_inode() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (folder, path) = temporary();
     let copy = backup(folder.path());
-    let (mut program, mut lines) = child("commits_and_waits", &path);
-    wait_for(&mut lines, "committed");
-    program.kill().unwrap();
-    program.wait().unwrap();
+    kill_after("committed", child("commits_and_waits", &path));
     if fs::metadata(&path).unwrap().created().is_err() {
         eprintln!("SKIPPED: this file system records no creation times");
         return;
@@ -194,11 +182,8 @@ fn a_journal_is_not_replayed_into_a_copy_with_the_same_inode() {
 /// is missing.
 #[test]
 fn removing_a_holders_file_frees_no_lease() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (folder, path) = temporary();
     let mut first = begun(&path);
-    // A delay is rounded up to a millisecond.
-    std::thread::sleep(std::time::Duration::from_millis(2));
     assert_eq!(claim(&mut first).len(), 10);
     fs::remove_file(folder.path().join("a.timers-holder-1")).unwrap();
     let mut second = SqliteStore::open(&path).unwrap();
@@ -243,12 +228,8 @@ fn a_backup_is_restored_when_no_program_has_the_file_open() {
 /// The journal of a killed program stays with its file.
 #[test]
 fn a_restore_after_a_crash_keeps_the_old_file_with_its_journal() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
-    let (mut program, mut lines) = child("commits_and_waits", &path);
-    wait_for(&mut lines, "committed");
-    program.kill().unwrap();
-    program.wait().unwrap();
+    let (folder, path) = temporary();
+    kill_after("committed", child("commits_and_waits", &path));
     let replaced = SqliteStore::restore(backup(folder.path()), &path).unwrap().unwrap();
     assert_eq!(count(&path), 300);
     assert_eq!(count(&replaced), 10);

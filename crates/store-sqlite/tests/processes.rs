@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::child::{child, file, wait_for};
-use common::{LEASE, ack, ack_by, cancel, claim, manual, names, one, put, rows};
+use common::child::{child, file, go, wait_for};
+use common::{manual, temporary};
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -14,9 +14,12 @@ use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use wheelhouse_durable::store::{Change, ClaimLimit, Outcome, Put, Store, Token};
+use wheelhouse_durable::store::{Change, Outcome, Put, Store, Token};
 use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_conformance::history;
+use wheelhouse_store_conformance::jobs::{
+    KIND, ack, cancel, claim, commit, job, key, lease, names, one, put, rows,
+};
 use wheelhouse_store_sqlite::SqliteStore;
 
 #[test]
@@ -32,8 +35,7 @@ fn claims_and_waits() {
 /// end, and the attempts count. The leases of a live process are not freed.
 #[test]
 fn leases_of_a_killed_process_are_free_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (folder, path) = temporary();
     let mut store = SqliteStore::open(&path).unwrap();
     store.commit(&[put("a", 2), put("b", 1), put("waits", 1_000_000)]).unwrap();
     std::thread::sleep(Duration::from_millis(5));
@@ -60,15 +62,14 @@ fn leases_of_a_killed_process_are_free_at_once() {
 /// The same within one process. A run whose job was cancelled or replaced is not repeated.
 #[test]
 fn leases_of_a_dropped_store_are_free_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (_folder, path) = temporary();
     let (time, clock) = manual();
     let mut store = SqliteStore::with_clock(&path, clock.clone()).unwrap();
     store.commit(&[put("cancelled", 0), put("replaced", 0), put("runs", 0)]).unwrap();
     let leased = claim(&mut store);
     assert_eq!(leased.len(), 3);
-    let Change::Put(new) = put("replaced", 100) else { unreachable!() };
-    let changes = [cancel("cancelled"), Change::Put(Put { replace: true, ..new })];
+    let new = Put { replace: true, ..job("replaced", 100) };
+    let changes = [cancel("cancelled"), Change::Put(new)];
     assert_eq!(store.commit(&changes).unwrap(), [Outcome::Running, Outcome::Replaced]);
     drop(store);
 
@@ -85,7 +86,7 @@ fn leases_of_a_dropped_store_are_free_at_once() {
 #[test]
 #[ignore = "a child"]
 fn dies_in_its_handler() {
-    let handlers = Handlers::new().on_bytes(common::KIND, |run, _| {
+    let handlers = Handlers::new().on_bytes(KIND, |run, _| {
         println!("attempt {}", run.attempt());
         std::process::abort();
     });
@@ -103,8 +104,7 @@ fn dies_in_its_handler() {
 /// attempt, until the attempts are used up.
 #[test]
 fn a_job_that_kills_its_process_becomes_a_dead_letter() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (_folder, path) = temporary();
     SqliteStore::open(&path).unwrap().commit(&[put("poison", 0)]).unwrap();
     for attempt in 1..=3 {
         let (mut killed, mut lines) = child("dies_in_its_handler", &path);
@@ -120,24 +120,27 @@ fn a_job_that_kills_its_process_becomes_a_dead_letter() {
 /// The kind of jobs that abort the process.
 const KILLER: &str = "killer/1";
 
-/// The file in which a handler records its calls.
+/// The file in which a handler records the keys of its calls.
 fn called(path: &Path) -> PathBuf {
     path.with_extension("called")
+}
+
+/// Records the calls of a handler, which then takes this time.
+fn recording(handlers: Handlers, time: Duration) -> Handlers {
+    let called = OpenOptions::new().create(true).append(true).open(called(Path::new(&file())));
+    let called = called.unwrap();
+    handlers.on_bytes(KIND, move |run, _| {
+        (&called).write_all(format!("{}\n", run.key()).as_bytes())?;
+        std::thread::sleep(time);
+        Ok(Next::Done)
+    })
 }
 
 #[test]
 #[ignore = "a child"]
 fn works_beside_a_killer() {
-    let called = OpenOptions::new().create(true).append(true).open(called(Path::new(&file())));
-    let called = called.unwrap();
-    let handlers = Handlers::new().on_bytes(KILLER, |_, _| std::process::abort()).on_bytes(
-        common::KIND,
-        move |run, _| {
-            (&called).write_all(format!("{}\n", run.key()).as_bytes())?;
-            std::thread::sleep(Duration::from_millis(5));
-            Ok(Next::Done)
-        },
-    );
+    let handlers = Handlers::new().on_bytes(KILLER, |_, _| std::process::abort());
+    let handlers = recording(handlers, Duration::from_millis(5));
     let timers = Durable::start(SqliteStore::open(file()).unwrap(), handlers).unwrap();
     let mut store = SqliteStore::open_to_read(file()).unwrap();
     while !rows(&mut store).is_empty() {
@@ -152,10 +155,8 @@ fn works_beside_a_killer() {
 /// restarted until the killer is a dead letter, and no other job becomes one.
 #[test]
 fn a_job_that_kills_its_process_dies_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
-    let Change::Put(killer) = put("killer", 0) else { unreachable!() };
-    let mut puts = vec![Change::Put(Put { kind: KILLER.into(), ..killer })];
+    let (_folder, path) = temporary();
+    let mut puts = vec![Change::Put(Put { kind: KILLER.into(), ..job("killer", 0) })];
     puts.extend((0..200).map(|n| put(&format!("innocent {n}"), 0)));
     SqliteStore::open(&path).unwrap().commit(&puts).unwrap();
     for starts in 1.. {
@@ -174,13 +175,7 @@ fn a_job_that_kills_its_process_dies_alone() {
 #[test]
 #[ignore = "a child"]
 fn works_until_it_is_killed() {
-    let called = OpenOptions::new().create(true).append(true).open(called(Path::new(&file())));
-    let called = called.unwrap();
-    let handlers = Handlers::new().on_bytes(common::KIND, move |run, _| {
-        (&called).write_all(format!("{}\n", run.key()).as_bytes())?;
-        std::thread::sleep(Duration::from_secs(60));
-        Ok(Next::Done)
-    });
+    let handlers = recording(Handlers::new(), Duration::from_secs(60));
     let _timers = Durable::start(SqliteStore::open(file()).unwrap(), handlers).unwrap();
     std::thread::sleep(Duration::from_secs(60));
 }
@@ -189,8 +184,7 @@ fn works_until_it_is_killed() {
 /// `Running` for exactly the jobs whose handler was called.
 #[test]
 fn a_cancellation_tells_the_truth() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (_folder, path) = temporary();
     let read = || std::fs::read_to_string(called(&path)).unwrap_or_default();
     for round in 0..4 {
         let names: Vec<_> = (0..60).map(|n| format!("{round}-{n}")).collect();
@@ -226,7 +220,9 @@ fn claims_and_acks_when_told() {
     let leased = claim(&mut store).remove(0);
     println!("claimed {}", leased.token);
     // The parent stops this process here, past the end of the lease, which it shortens.
-    std::thread::sleep(Duration::from_millis(300));
+    while !go(Path::new(&file())).exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     println!("answered {:?}", one(&mut store, ack(&leased)));
 }
 
@@ -234,25 +230,24 @@ fn claims_and_acks_when_told() {
 /// its ack is refused.
 #[test]
 fn a_process_that_was_stopped_past_its_lease_is_superseded() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (_folder, path) = temporary();
     let mut store = SqliteStore::open(&path).unwrap();
     store.commit(&[put("a", 0)]).unwrap();
-    std::thread::sleep(Duration::from_millis(2));
     let (mut holder, mut lines) = child("claims_and_acks_when_told", &path);
     let token = Token(wait_for(&mut lines, "claimed").parse().unwrap());
     signal(&holder, "STOP");
     // Shortens the lease of thirty seconds, so that the test need not wait.
-    let key = common::key("a");
+    let key = key("a");
     let visibility = Duration::from_millis(1);
     one(&mut store, Change::Extend { key: key.clone(), token, visibility });
     std::thread::sleep(Duration::from_millis(5));
     let mine = claim(&mut store).remove(0);
     assert!(mine.token > token && mine.job.attempt == 2);
+    std::fs::write(go(&path), "").unwrap();
     signal(&holder, "CONT");
     assert_eq!(wait_for(&mut lines, "answered"), "Superseded");
     holder.wait().unwrap();
-    assert_eq!(one(&mut store, ack_by(&key, token)), Outcome::Superseded);
+    assert_eq!(one(&mut store, Change::Ack { key, token, again: None }), Outcome::Superseded);
     assert_eq!(one(&mut store, ack(&mine)), Outcome::Done);
 }
 
@@ -268,14 +263,11 @@ fn works_until_nothing_is_left() {
     println!("ready");
     let mut done = 0;
     loop {
-        let mut leased = Vec::new();
-        let kinds = wheelhouse_durable::store::Kinds::new([common::KIND]);
-        store.claim(&kinds, ClaimLimit::jobs(5), LEASE, &mut leased).unwrap();
+        let leased = lease(&mut store, 5);
         if leased.is_empty() {
             break;
         }
-        let acks: Vec<_> = leased.iter().map(ack).collect();
-        let outcomes = store.commit(&acks).unwrap();
+        let outcomes = commit(&mut store, &leased.iter().map(ack).collect::<Vec<_>>());
         assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Done));
         done += leased.len();
     }
@@ -285,12 +277,10 @@ fn works_until_nothing_is_left() {
 /// Two processes on one file: each job is run once.
 #[test]
 fn two_processes_share_the_jobs() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (_folder, path) = temporary();
     let mut store = SqliteStore::open(&path).unwrap();
     let puts: Vec<_> = (0..1_000).map(|n| put(&format!("{n}"), 0)).collect();
     store.commit(&puts).unwrap();
-    std::thread::sleep(Duration::from_millis(2));
     let mut workers: Vec<_> = (0..2).map(|_| child("works_until_nothing_is_left", &path)).collect();
     let done = workers.iter_mut().map(|(_, lines)| wait_for(lines, "done"));
     let done: Vec<u32> = done.map(|done| done.parse().unwrap()).collect();
@@ -307,7 +297,7 @@ const BACKLOG: u64 = 20_000;
 fn works_until_no_job_is_left() {
     let runs = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&runs);
-    let handlers = Handlers::new().on_bytes(common::KIND, move |_, _| {
+    let handlers = Handlers::new().on_bytes(KIND, move |_, _| {
         count.fetch_add(1, Ordering::Relaxed);
         Ok(Next::Done)
     });
@@ -326,8 +316,7 @@ fn works_until_no_job_is_left() {
 #[test]
 #[ignore = "needs an idle machine"]
 fn four_processes_share_a_backlog_evenly() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (_folder, path) = temporary();
     let mut store = SqliteStore::open(&path).unwrap();
     // Due when all processes have started.
     let puts: Vec<_> = (0..BACKLOG).map(|n| put(&format!("{n}"), 3_000)).collect();
@@ -370,8 +359,7 @@ fn plays() {
 /// The history of processes that are stopped and killed.
 #[test]
 fn a_history_of_three_processes_is_sound() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
+    let (folder, path) = temporary();
     let store = Box::new(SqliteStore::open(&path).unwrap());
     history::trial(path.to_str().unwrap(), folder.path(), false, |_| {}, store);
 }

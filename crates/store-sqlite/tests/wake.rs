@@ -6,8 +6,8 @@
 
 mod common;
 
-use common::child::{child, file, wait_for};
-use common::{KIND, claim, names, one, put};
+use common::child::{child, file, go, kill_after, wait_for};
+use common::temporary;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{Outcome, Store};
 use wheelhouse_durable::{Durable, Handlers, Next};
+use wheelhouse_store_conformance::jobs::{KIND, claim, key, names, one, put};
 use wheelhouse_store_sqlite::rusqlite::{Connection, TransactionBehavior};
 use wheelhouse_store_sqlite::{SqliteStore, commit_in};
 
@@ -51,17 +52,6 @@ fn until(mut is_done: impl FnMut() -> bool, what: &str) {
 
 fn next(runs: &Receiver<String>) -> String {
     runs.recv_timeout(PATIENCE).expect("a wake-up finds the job")
-}
-
-/// A file by which the parent tells a child to continue.
-fn go(path: &Path) -> PathBuf {
-    path.with_extension("go")
-}
-
-fn temporary() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
-    (folder, path)
 }
 
 #[test]
@@ -166,10 +156,7 @@ const PAUSE: Duration = Duration::from_secs(600);
 fn a_waiting_process_may_be_killed() {
     let (_folder, path) = temporary();
     let (timers, runs) = waiting(&path);
-    let (mut waits, mut lines) = child("waits", &path);
-    wait_for(&mut lines, "ready");
-    waits.kill().unwrap();
-    waits.wait().unwrap();
+    kill_after("ready", child("waits", &path));
     let mut store = SqliteStore::open(&path).unwrap();
     for name in ["a", "b"] {
         assert_eq!(one(&mut store, put(name, 0)), Outcome::Done);
@@ -190,7 +177,7 @@ fn a_file_that_was_replaced_wakes_those_that_have_it_open() {
     for suffix in ["", "-wal", "-shm"] {
         fs::remove_file(path.with_extension(format!("timers{suffix}"))).unwrap();
     }
-    let error = old.find(&common::key("a")).unwrap_err();
+    let error = old.find(&key("a")).unwrap_err();
     assert!(error.to_string().contains("start again"), "{error}");
     drop(old);
     // A process that another test starts has the lock of the old store for a moment.
@@ -228,11 +215,7 @@ fn a_transaction_of_the_user_wakes() {
 #[test]
 fn a_store_that_cannot_be_woken_is_reported() {
     let (_folder, path) = temporary();
-    let polls_only = |store: &mut SqliteStore| {
-        let mut all = Vec::new();
-        store.gauges(&mut |name, value| all.push((name, value))).unwrap();
-        all.contains(&("polls_only", 1))
-    };
+    let polls_only = |store: &mut SqliteStore| store.gauges().unwrap().contains_key("polls_only");
     let mut store = SqliteStore::open(&path).unwrap();
     assert!(!polls_only(&mut store), "it need not be woken");
     counted(&mut store);

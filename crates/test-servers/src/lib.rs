@@ -1,4 +1,5 @@
-//! Real servers for tests and benches. Each is started on a free port in a temporary folder, and
+//! Real servers for tests and benches. A server that is not installed is `None`, and a line on
+//! standard error says how to install it. Each is started on a free port in a temporary folder, and
 //! ends with the program that started it, even if that is killed with `kill -9`.
 //!
 //! ```
@@ -39,7 +40,9 @@ pub mod shards;
 pub use proxy::{Network, Proxy};
 
 use keeper::Keeper;
+use std::ffi::OsString;
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The time that a server may take to answer after its start.
@@ -55,115 +58,20 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a Redis that writes everything that it acknowledges to its append-only file first.
-    /// `more` are further options.
-    ///
-    /// Returns `None`, and prints a line on standard error, if `redis-server` is not installed.
-    ///
-    /// # Panics
-    ///
-    /// If the server does not answer within 30 seconds.
-    #[must_use]
-    pub fn redis(more: &[&str]) -> Option<Self> {
-        redis::server(more)
-    }
-
-    /// Starts a cluster of three Redis servers, each with a third of the slots.
-    ///
-    /// # Panics
-    ///
-    /// As [`redis`](Self::redis), or if they do not become a cluster within 30 seconds.
-    #[must_use]
-    pub fn redis_cluster() -> Option<[Self; 3]> {
-        redis::cluster()
-    }
-
-    /// Starts a Sentinel that monitors the Redis at this address under a name.
-    ///
-    /// # Panics
-    ///
-    /// As [`redis`](Self::redis).
-    #[must_use]
-    pub fn redis_sentinel(name: &str, primary: SocketAddr) -> Option<Self> {
-        redis::sentinel(name, primary)
-    }
-
-    /// Starts a Redis that accepts only TLS. Also returns the root certificate that a client must
-    /// trust, as PEM. It counts as started when it accepts connections.
-    ///
-    /// Returns `None` also if `openssl` is not installed.
-    ///
-    /// # Panics
-    ///
-    /// As [`redis`](Self::redis).
-    #[must_use]
-    pub fn redis_with_tls() -> Option<(Self, Vec<u8>)> {
-        redis::server_with_tls()
-    }
-
-    /// Starts a PostgreSQL with the user `postgres`, who needs no password, and a database of that
-    /// name.
-    ///
-    /// Returns `None`, and prints a line on standard error, if PostgreSQL is not installed, or if
-    /// this process runs as root and there is no user `postgres`: PostgreSQL refuses to run as
-    /// root.
-    ///
-    /// # Panics
-    ///
-    /// If the server does not answer within 30 seconds.
-    #[must_use]
-    pub fn postgres() -> Option<Self> {
-        postgres::server()
-    }
-
-    /// The same with TLS. Also returns the root certificate that a client must trust, as PEM.
-    ///
-    /// Returns `None` also if `openssl` is not installed.
-    ///
-    /// # Panics
-    ///
-    /// As [`postgres`](Self::postgres).
-    #[must_use]
-    pub fn postgres_with_tls() -> Option<(Self, Vec<u8>)> {
-        postgres::server_with_tls()
-    }
-
-    /// Starts a standby of a PostgreSQL. It streams the commits of the primary and answers queries.
-    /// `SELECT pg_promote()` makes it a primary.
-    ///
-    /// Returns `None` as [`postgres`](Self::postgres) does.
-    ///
-    /// # Panics
-    ///
-    /// If the server does not answer within 30 seconds, or cannot be copied.
-    #[must_use]
-    pub fn postgres_standby(primary: &Self) -> Option<Self> {
-        postgres::standby(primary.address)
-    }
-
-    /// Starts a PostgreSQL whose databases have this encoding, such as `SQL_ASCII` or `LATIN1`.
-    ///
-    /// Returns `None` as [`postgres`](Self::postgres) does.
-    ///
-    /// # Panics
-    ///
-    /// As [`postgres`](Self::postgres).
-    #[must_use]
-    pub fn postgres_with_encoding(encoding: &str) -> Option<Self> {
-        postgres::server_with_encoding(encoding)
-    }
-
-    /// Starts a pgbouncer in front of a PostgreSQL, with a mode (`transaction` or `session`) and at
-    /// most this number of sessions for each database. It maps every user to `postgres`.
-    ///
-    /// Returns `None`, and prints a line on standard error, if `pgbouncer` is not installed.
+    /// Starts `command`, which must serve this port of 127.0.0.1.
     ///
     /// # Panics
     ///
     /// If it does not answer within 30 seconds.
-    #[must_use]
-    pub fn pgbouncer(behind: &Self, mode: &str, sessions: usize) -> Option<Self> {
-        pgbouncer::server(behind.address, mode, sessions)
+    fn run(
+        (folder, port): (PathBuf, u16),
+        command: &[OsString],
+        answers: fn(SocketAddr) -> bool,
+    ) -> Self {
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let server = Self { keeper: Keeper::new(folder, command), address, answers };
+        server.start();
+        server
     }
 
     /// The address it listens on: a port of 127.0.0.1 that stays the same after a restart.
@@ -221,11 +129,11 @@ impl Server {
 ///
 /// # Panics
 ///
-/// If it does not hold within 20 seconds.
+/// If it does not hold within 60 seconds.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(20), "waited for 20 s: {what}");
+        assert!(begin.elapsed() < Duration::from_secs(60), "waited for 60 s: {what}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }

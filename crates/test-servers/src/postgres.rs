@@ -1,7 +1,7 @@
 //! Starts a PostgreSQL.
 
 use crate::certificate::Certificate;
-use crate::keeper::{Keeper, folder, program};
+use crate::keeper::{folder, program};
 use crate::{Server, free_port, skipped};
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -11,35 +11,49 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-pub(crate) fn server() -> Option<Server> {
-    server_with_encoding("UTF8")
-}
+/// The server is `None` also if this process runs as root and there is no user `postgres`:
+/// PostgreSQL refuses to run as root. All of these panic if it does not answer within 30 seconds.
+impl Server {
+    /// Starts a PostgreSQL with the user `postgres`, who needs no password, and a database of that
+    /// name.
+    #[must_use]
+    pub fn postgres() -> Option<Self> {
+        Self::postgres_with_encoding("UTF8")
+    }
 
-pub(crate) fn server_with_encoding(encoding: &str) -> Option<Server> {
-    let files = ServerFiles::find()?;
-    files.run("initdb", &["-U", "postgres", "-A", "trust", "-E", encoding, "--no-locale", "-N"]);
-    Some(files.start(&[]))
-}
+    /// The same, whose databases have this encoding, such as `SQL_ASCII` or `LATIN1`.
+    #[must_use]
+    pub fn postgres_with_encoding(encoding: &str) -> Option<Self> {
+        Some(ServerFiles::initialized(encoding)?.start(&[]))
+    }
 
-pub(crate) fn server_with_tls() -> Option<(Server, Vec<u8>)> {
-    let files = ServerFiles::find()?;
-    files.run("initdb", &["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "-N"]);
-    let certificate = Certificate::make(&files.user, &files.folder)?;
-    let setting = |name, path: &Path| format!("{name}={}", path.display());
-    let server = files.start(&[
-        "ssl=on".into(),
-        setting("ssl_cert_file", &certificate.certificate),
-        setting("ssl_key_file", &certificate.key),
-    ]);
-    Some((server, certificate.root()))
-}
+    /// The same with TLS. Also returns the root certificate that a client must trust, as PEM.
+    /// `None` also if `openssl` is not installed.
+    #[must_use]
+    pub fn postgres_with_tls() -> Option<(Self, Vec<u8>)> {
+        let files = ServerFiles::initialized("UTF8")?;
+        let certificate = Certificate::make(&files.user, &files.folder)?;
+        let setting = |name, path: &Path| format!("{name}={}", path.display());
+        let server = files.start(&[
+            "ssl=on".into(),
+            setting("ssl_cert_file", &certificate.certificate),
+            setting("ssl_key_file", &certificate.key),
+        ]);
+        Some((server, certificate.root()))
+    }
 
-pub(crate) fn standby(primary: SocketAddr) -> Option<Server> {
-    let files = ServerFiles::find()?;
-    let (host, port) = (primary.ip().to_string(), primary.port().to_string());
-    // `-R` writes the settings of a standby.
-    files.run("pg_basebackup", &["-R", "-c", "fast", "-U", "postgres", "-h", &host, "-p", &port]);
-    Some(files.start(&[]))
+    /// Starts a standby of a PostgreSQL. It streams the commits of the primary and answers queries.
+    /// `SELECT pg_promote()` makes it a primary.
+    #[must_use]
+    pub fn postgres_standby(primary: &Self) -> Option<Self> {
+        let files = ServerFiles::find()?;
+        let host = primary.address.ip().to_string();
+        let port = primary.address.port().to_string();
+        // `-R` writes the settings of a standby.
+        let options = ["-R", "-c", "fast", "-U", "postgres", "-h", &host, "-p", &port];
+        files.run("pg_basebackup", &options);
+        Some(files.start(&[]))
+    }
 }
 
 /// A server that is not started yet.
@@ -69,6 +83,14 @@ impl ServerFiles {
         Some(Self { folder, user, programs })
     }
 
+    /// Files of a new server.
+    fn initialized(encoding: &str) -> Option<Self> {
+        let files = Self::find()?;
+        let options = ["-U", "postgres", "-A", "trust", "-E", encoding, "--no-locale", "-N"];
+        files.run("initdb", &options);
+        Some(files)
+    }
+
     fn command(&self, name: &str) -> Vec<OsString> {
         let program = program(name, &self.programs).expect("PostgreSQL has it");
         let mut command = self.user.clone();
@@ -93,10 +115,7 @@ impl ServerFiles {
         for setting in all.chain(settings.iter().map(String::as_str)) {
             command.extend(["-c", setting].map(OsString::from));
         }
-        let address = SocketAddr::from(([127, 0, 0, 1], port));
-        let server = Server { keeper: Keeper::new(self.folder, &command), address, answers };
-        server.start();
-        server
+        Server::run((self.folder, port), &command, answers)
     }
 }
 

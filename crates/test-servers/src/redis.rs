@@ -1,7 +1,7 @@
 //! Starts a Redis.
 
 use crate::certificate::Certificate;
-use crate::keeper::{Keeper, folder, program};
+use crate::keeper::{folder, program};
 use crate::{START, Server, free_port, skipped};
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -9,55 +9,84 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-pub(crate) fn server(more: &[&str]) -> Option<Server> {
-    let port = free_port();
-    let mut options = vec!["--port".into(), port.to_string().into()];
-    options.extend(more.iter().copied().map(OsString::from));
-    start(folder(), port, options, answers)
-}
-
 /// The number of slots of a cluster.
 const SLOTS: u32 = 16_384;
 
-pub(crate) fn cluster() -> Option<[Server; 3]> {
-    let mut nodes = Vec::new();
-    for _ in 0..3 {
-        let bus = free_port().to_string();
-        let options = ["--cluster-enabled", "yes", "--cluster-port", &bus];
-        nodes.push((server(&options)?, bus));
+/// All of these panic if the server does not answer within 30 seconds.
+impl Server {
+    /// Starts a Redis that writes everything that it acknowledges to its append-only file first.
+    /// `more` are further options.
+    #[must_use]
+    pub fn redis(more: &[&str]) -> Option<Self> {
+        let port = free_port();
+        let mut options = vec!["--port".into(), port.to_string().into()];
+        options.extend(more.iter().map(OsString::from));
+        start((folder(), port), options, answers)
     }
-    let met = nodes[0].0.address;
-    for (n, (node, bus)) in (0..).zip(&nodes) {
-        let (from, until) = (n * SLOTS / 3, (n + 1) * SLOTS / 3);
-        send_command(node.address, &format!("CLUSTER ADDSLOTSRANGE {from} {}", until - 1));
-        send_command(met, &format!("CLUSTER MEET 127.0.0.1 {} {bus}", node.address.port()));
-    }
-    let begun = Instant::now();
-    for (node, _) in &nodes {
-        let is_whole = || {
-            let info = send_command(node.address, "CLUSTER INFO");
-            info.contains("cluster_state:ok") && info.contains("cluster_size:3")
-        };
-        while !is_whole() {
-            assert!(begun.elapsed() < START, "the nodes do not become a cluster");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-    let nodes: Vec<_> = nodes.into_iter().map(|(node, _)| node).collect();
-    nodes.try_into().ok()
-}
 
-pub(crate) fn sentinel(name: &str, primary: SocketAddr) -> Option<Server> {
-    let (folder, port) = (folder(), free_port());
-    let file = folder.join("sentinel.conf");
-    let watch = format!("sentinel monitor {name} 127.0.0.1 {} 1\n", primary.port());
-    std::fs::write(&file, watch).expect("our folder");
-    let redis = redis_server(&folder)?;
-    let port_text = port.to_string();
-    let mut command: Vec<OsString> = vec![redis.into(), file.into(), "--sentinel".into()];
-    command.extend(["--port", &port_text, "--bind", "127.0.0.1"].map(OsString::from));
-    command.extend(["--dir".into(), folder.clone().into()]);
-    Some(run(folder, port, &command, answers))
+    /// Starts a cluster of three Redis servers, each with a third of the slots.
+    #[must_use]
+    pub fn redis_cluster() -> Option<[Self; 3]> {
+        let mut nodes = Vec::new();
+        for _ in 0..3 {
+            let bus = free_port().to_string();
+            let options = ["--cluster-enabled", "yes", "--cluster-port", &bus];
+            nodes.push((Self::redis(&options)?, bus));
+        }
+        let met = nodes[0].0.address;
+        for (n, (node, bus)) in (0..).zip(&nodes) {
+            let (from, until) = (n * SLOTS / 3, (n + 1) * SLOTS / 3);
+            send_command(node.address, &format!("CLUSTER ADDSLOTSRANGE {from} {}", until - 1));
+            send_command(met, &format!("CLUSTER MEET 127.0.0.1 {} {bus}", node.address.port()));
+        }
+        let begun = Instant::now();
+        for (node, _) in &nodes {
+            let is_whole = || {
+                let info = send_command(node.address, "CLUSTER INFO");
+                info.contains("cluster_state:ok") && info.contains("cluster_size:3")
+            };
+            while !is_whole() {
+                assert!(begun.elapsed() < START, "the nodes do not become a cluster");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        let nodes: Vec<_> = nodes.into_iter().map(|(node, _)| node).collect();
+        nodes.try_into().ok()
+    }
+
+    /// Starts a Sentinel that monitors the Redis at this address under a name.
+    #[must_use]
+    pub fn redis_sentinel(name: &str, primary: SocketAddr) -> Option<Self> {
+        let (folder, port) = (folder(), free_port());
+        let file = folder.join("sentinel.conf");
+        let watch = format!("sentinel monitor {name} 127.0.0.1 {} 1\n", primary.port());
+        std::fs::write(&file, watch).expect("our folder");
+        let redis = redis_server(&folder)?;
+        let port_text = port.to_string();
+        let mut command: Vec<OsString> = vec![redis.into(), file.into(), "--sentinel".into()];
+        command.extend(["--port", &port_text, "--bind", "127.0.0.1"].map(OsString::from));
+        command.extend(["--dir".into(), folder.clone().into()]);
+        Some(Self::run((folder, port), &command, answers))
+    }
+
+    /// Starts a Redis that accepts only TLS. Also returns the root certificate that a client must
+    /// trust, as PEM. It counts as started when it accepts connections. `None` also if `openssl` is
+    /// not installed.
+    #[must_use]
+    pub fn redis_with_tls() -> Option<(Self, Vec<u8>)> {
+        let (folder, port) = (folder(), free_port());
+        let Some(made) = Certificate::make(&[], &folder) else {
+            std::fs::remove_dir(&folder).expect("an empty folder");
+            return None;
+        };
+        let port_text = port.to_string();
+        let words = ["--port", "0", "--tls-port", &port_text, "--tls-auth-clients", "no"];
+        let mut options: Vec<OsString> = words.map(OsString::from).into();
+        options.extend(["--tls-cert-file".into(), made.certificate.clone().into()]);
+        options.extend(["--tls-key-file".into(), made.key.clone().into()]);
+        let accepts = |address| TcpStream::connect(address).is_ok();
+        start((folder, port), options, accepts).map(|server| (server, made.root()))
+    }
 }
 
 /// Sends a command to a Redis and returns its answer unparsed.
@@ -70,26 +99,8 @@ fn send_command(address: SocketAddr, command: &str) -> String {
     answer
 }
 
-pub(crate) fn server_with_tls() -> Option<(Server, Vec<u8>)> {
-    let (folder, port) = (folder(), free_port());
-    let Some(made) = Certificate::make(&[], &folder) else {
-        std::fs::remove_dir(&folder).expect("an empty folder");
-        return None;
-    };
-    let mut options: Vec<OsString> = Vec::new();
-    let port_text = port.to_string();
-    let words = ["--port", "0", "--tls-port", &port_text, "--tls-auth-clients", "no"];
-    options.extend(words.map(OsString::from));
-    options.extend(["--tls-cert-file".into(), made.certificate.clone().into()]);
-    options.extend(["--tls-key-file".into(), made.key.clone().into()]);
-    let root = made.root();
-    start(folder, port, options, |address| TcpStream::connect(address).is_ok())
-        .map(|server| (server, root))
-}
-
 fn start(
-    folder: PathBuf,
-    port: u16,
+    (folder, port): (PathBuf, u16),
     more: Vec<OsString>,
     answers: fn(SocketAddr) -> bool,
 ) -> Option<Server> {
@@ -97,15 +108,10 @@ fn start(
     let mut command: Vec<OsString> = vec![redis.into(), "--dir".into(), folder.clone().into()];
     // With `everysec`, writes wait in the server's memory for up to two seconds while the disk is
     // busy. A server that is killed then would lose writes that it has acknowledged.
-    let options = [
-        ["--bind", "127.0.0.1"],
-        ["--save", ""],
-        ["--appendonly", "yes"],
-        ["--appendfsync", "always"],
-    ];
-    command.extend(options.iter().flatten().map(OsString::from));
+    let options = ["--bind 127.0.0.1", "--save ", "--appendonly yes", "--appendfsync always"];
+    command.extend(options.iter().flat_map(|option| option.split(' ')).map(OsString::from));
     command.extend(more);
-    Some(run(folder, port, &command, answers))
+    Some(Server::run((folder, port), &command, answers))
 }
 
 /// The path of the program. If it is not installed, prints that the test is skipped, and removes
@@ -117,18 +123,6 @@ fn redis_server(folder: &Path) -> Option<PathBuf> {
         std::fs::remove_dir_all(folder).expect("our folder");
     }
     redis
-}
-
-fn run(
-    folder: PathBuf,
-    port: u16,
-    command: &[OsString],
-    answers: fn(SocketAddr) -> bool,
-) -> Server {
-    let address = SocketAddr::from(([127, 0, 0, 1], port));
-    let server = Server { keeper: Keeper::new(folder, command), address, answers };
-    server.start();
-    server
 }
 
 /// Returns `true` if it has read its files: until then it answers `PING` with an error.

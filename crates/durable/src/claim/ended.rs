@@ -1,7 +1,7 @@
 //! The end of a run and the renewal of a lease: what follows from their commits.
 
 use super::flight::Flown;
-use crate::handlers::Held;
+use crate::handlers::{Held, Mark};
 use crate::observe::{EventKind, JobName, Reporter, count};
 use crate::store::{Outcome, StoreError};
 use std::sync::Arc;
@@ -102,7 +102,7 @@ impl Renewed {
             Outcome::Done => self.held.extend(self.until),
             Outcome::Closed => {
                 self.held.extend(self.until);
-                self.held.close();
+                self.held.mark(Mark::Closed);
             }
             // Only for a run in progress. If the run has ended since, the outcome of its end shows
             // whether the lease was lost. If it has not begun, the job may have been cancelled, and

@@ -2,7 +2,7 @@
 
 use super::work::{Answer, Occurrence, Task, told};
 use crate::drive::Inside;
-use crate::handlers::{Handler, Held, RunFuture};
+use crate::handlers::{Handler, Held, Mark, RunFuture};
 use crate::observe::{EventKind, count};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -44,11 +44,11 @@ enum Reason {
 impl Call {
     /// When the run reaches its limit.
     fn limit(&self, held: &Held) -> Option<Moment> {
-        self.began.checked_add(held.limit()?)
+        self.began.checked_add(held.limit?)
     }
 
     fn must_end(&self, held: &Held, now: Moment) -> Option<Reason> {
-        if held.is_abandoned() {
+        if held.has(Mark::Abandoned) {
             Some(Reason::Abandoned)
         } else if held.is_lost(now) {
             Some(Reason::Lost)
@@ -175,8 +175,8 @@ impl HandlerFuture {
     /// reason as text.
     fn time_out(&self) -> String {
         let (held, shared) = (self.task.held(), self.task.shared());
-        let limit = held.limit().unwrap_or_default();
-        if held.time_out() {
+        let limit = held.limit.unwrap_or_default();
+        if held.mark(Mark::TimedOut) {
             count(&shared.reporter.counters.of(&held.name.kind).counts.timed_out);
             shared.reporter.report(Some(held.name.clone()), EventKind::TimedOut(limit));
         }

@@ -48,7 +48,9 @@ use crate::commit::{SharedStore, carry_out, pause};
 use crate::drive::Shared;
 use crate::handlers::Lane;
 use crate::observe::count;
-use crate::store::{Change, ClaimLimit, Kinds, Leased, Next, Store, StoreError, Timestamp};
+use crate::store::{
+    Change, ClaimLimit, ClaimResult, Kinds, Leased, Next, Store, StoreError, Timestamp,
+};
 use crossbeam_channel::{Receiver, Sender};
 use parking_lot::FairMutexGuard;
 use rate::Rate;
@@ -101,7 +103,6 @@ pub(crate) struct Claimer {
     shown: (Timestamp, Moment),
     /// The number of times in a row that a claim has failed, in any lane.
     failures: u32,
-    leased: Vec<Leased>,
     unknown: BTreeSet<crate::store::Kind>,
 }
 
@@ -178,7 +179,6 @@ impl Claimer {
             lanes,
             shown: (Timestamp::default(), Moment::ORIGIN),
             failures: 0,
-            leased: Vec::new(),
             unknown: BTreeSet::new(),
         }
     }
@@ -315,12 +315,12 @@ impl Claimer {
         // would delay them.
         let connection = Arc::clone(&self.store);
         let mut store = connection.lock();
-        let next = claim(shared, &mut **store, (&its.kinds, limit), &mut self.leased)?;
+        let (leased, next) = claim(shared, &mut **store, &its.kinds, limit)?;
         if self.shown.0 != next.now {
             self.shown = (next.now, asked);
         }
-        let count = self.leased.len();
-        let ready = self.hand_out(next, asked);
+        let count = leased.len();
+        let ready = self.hand_out(leased, next, asked);
         self.begin(store, ready);
         self.lanes[lane].last = Some((next, asked));
         self.lanes[lane].was_served = count > 0;
@@ -346,16 +346,16 @@ impl Claimer {
         drop(plan.send(&self.sender, Message::Ask).expect(NOT_STOPPED));
     }
 
-    fn hand_out(&mut self, next: Next, asked: Moment) -> Ready {
+    fn hand_out(&mut self, leased: Vec<Leased>, next: Next, asked: Moment) -> Ready {
         let is_late = |leased: &&Leased| next.now.saturating_since(leased.job.due) > LATE;
         if let Some(rate) = &mut self.rate {
-            rate.took(self.leased.iter().filter(is_late).count());
+            rate.took(leased.iter().filter(is_late).count());
         }
         let shared = self.timers.shared();
         let claimed = Claimed { now: next.now, asked, answered: self.wheel.now() };
-        let mut tasks = Vec::with_capacity(self.leased.len());
+        let mut tasks = Vec::with_capacity(leased.len());
         let hanging = shared.flight.hanging(claimed.answered);
-        for leased in self.leased.drain(..) {
+        for leased in leased {
             count(&shared.reporter.counters.of(&leased.job.kind).counts.leased);
             let hangs = hanging.get(&leased.job.key).map(Arc::clone);
             tasks.push(Task::new(&self.timers, leased, claimed, hangs));
@@ -395,19 +395,14 @@ impl Claimer {
 }
 
 /// Claims jobs, counts the claim, and records the offset of the store's clock.
-fn claim(
-    shared: &Shared,
-    store: &mut dyn Store,
-    (kinds, limit): (&Kinds, ClaimLimit),
-    leased: &mut Vec<Leased>,
-) -> Result<Next, StoreError> {
+fn claim(shared: &Shared, store: &mut dyn Store, kinds: &Kinds, limit: ClaimLimit) -> ClaimResult {
     let counters = &shared.reporter.counters;
     count(&counters.others.counts.claims);
     let began = Instant::now();
-    let claimed = store.claim(kinds, limit, shared.settings.visibility, leased);
+    let claimed = store.claim(kinds, limit, shared.settings.visibility);
     counters.claim_time.record_micros(began.elapsed());
     match &claimed {
-        Ok(next) => {
+        Ok((_, next)) => {
             let here = Timestamp::at_or_before(shared.clock.wall());
             let ahead = next.now.as_millis().wrapping_sub(here.as_millis()).cast_signed();
             counters.clock_offset.store(ahead, Ordering::Relaxed);

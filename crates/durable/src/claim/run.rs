@@ -4,7 +4,7 @@
 use super::future::HandlerFuture;
 use super::work::{Answer, Conclusion, Occurrence, Task, told};
 use crate::drive::Inside;
-use crate::handlers::{DurableRun, Handler, Lane};
+use crate::handlers::{DurableRun, Handler, Lane, Mark};
 use crate::observe::{EventKind, count};
 use crate::store::Outcome;
 use std::borrow::Cow;
@@ -20,22 +20,28 @@ impl Task {
             // `Closed`: a commit whose answer was lost has carried it out, and a later cancel found
             // the job running.
             Outcome::Done | Outcome::Closed => {
-                self.held.begin(outcome == Outcome::Closed);
-                let timers = self.timers.clone();
-                // If the service was stopped, it drops the task, which releases the lease.
-                if let Some(service) = timers.shared().waiting.service() {
-                    match self.lane() {
-                        Lane::Threads => drop(service.execute(move |_| self.run())),
-                        Lane::Futures => {
-                            drop(service.execute_async(move |_| HandlerFuture::new(self)));
-                        }
-                    }
+                let is_first = self.held.mark(Mark::Begun);
+                debug_assert!(is_first && !self.held.has(Mark::Ended), "leased, and not begun");
+                if outcome == Outcome::Closed {
+                    self.held.mark(Mark::Closed);
                 }
+                self.hand_over();
             }
             // The lease has run out by the clock, so another program may have the job. Otherwise
             // the job was cancelled, moved or replaced in time, and that call has returned success.
             _ if self.held.is_lost(self.shared().clock.now()) => self.lose(),
             _ => self.withdraw(),
+        }
+    }
+
+    fn hand_over(self) {
+        let timers = self.timers.clone();
+        // If the service was stopped, it drops the task, which releases the lease.
+        if let Some(service) = timers.shared().waiting.service() {
+            match self.lane() {
+                Lane::Threads => drop(service.execute(move |_| self.run())),
+                Lane::Futures => drop(service.execute_async(move |_| HandlerFuture::new(self))),
+            }
         }
     }
 

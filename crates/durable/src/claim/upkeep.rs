@@ -4,9 +4,9 @@
 use super::work::Recipient;
 use super::{Claimer, Renewed};
 use crate::drive::{Paused, Settings};
+use crate::handlers::Mark;
 use crate::observe::{EventKind, count};
-use crate::store::{Change, Dead, PAUSE, Timestamp};
-use std::collections::BTreeMap;
+use crate::store::{Change, PAUSE, Timestamp};
 
 /// The number of dead letters in a page.
 const DEAD_AT_ONCE: usize = 128;
@@ -38,7 +38,7 @@ impl Claimer {
         self.watch();
         let shared = self.timers.shared();
         let (now, visibility) = (self.wheel.now(), shared.settings.visibility);
-        for held in shared.flight.held().into_iter().filter(|held| !held.has_timed_out()) {
+        for held in shared.flight.held().into_iter().filter(|held| !held.has(Mark::TimedOut)) {
             let (key, token) = (held.name.key.clone(), held.token);
             let until = now.saturating_add(visibility);
             let then = Recipient::Renewed(Renewed { held, until });
@@ -77,17 +77,15 @@ impl Claimer {
         if dead_for.is_none() && most_dead.is_none() {
             return;
         }
-        let (mut letters, mut after) = (Vec::new(), None);
+        let mut letters: Vec<(Timestamp, u64)> = Vec::new();
         let now = loop {
-            let (mut store, before) = (self.store.lock(), letters.len());
-            let mut see = |its: &Dead| letters.push((its.at, its.job.generation));
-            if let Err(error) = store.dead(after, DEAD_AT_ONCE, &mut see) {
-                break Err(error);
+            let mut store = self.store.lock();
+            let after = letters.last().map(|(_, generation)| *generation);
+            match store.dead(after, DEAD_AT_ONCE) {
+                Ok(page) if page.is_empty() => break store.now(),
+                Ok(page) => letters.extend(page.iter().map(|its| (its.at, its.job.generation))),
+                Err(error) => break Err(error),
             }
-            if letters.len() == before {
-                break store.now();
-            }
-            after = letters.last().map(|(_, generation)| *generation);
         };
         let now = match now {
             Ok(now) => now,
@@ -109,18 +107,16 @@ impl Claimer {
         if shared.kinds.is_empty() {
             return;
         }
-        let (mut found, mut gauges) = (Vec::new(), BTreeMap::new());
         let mut store = self.store.lock();
-        let gauged = store.gauges(&mut |name, value| gauges.extend([(name, value)]));
-        let listed = store.kinds(&mut |kind, first| found.push((kind.clone(), first)));
-        let now = listed.and_then(|()| store.now());
+        let gauges = store.gauges();
+        let found = store.kinds().and_then(|kinds| Ok((kinds, store.now()?)));
         drop(store);
-        match gauged {
-            Ok(()) => *shared.gauges.lock() = gauges,
+        match gauges {
+            Ok(gauges) => *shared.gauges.lock() = gauges,
             Err(error) => shared.reporter.report_failure(&error),
         }
-        let now = match now {
-            Ok(now) => now,
+        let (found, now) = match found {
+            Ok(found) => found,
             Err(error) => return shared.reporter.report_failure(&error),
         };
         let (known, others): (Vec<_>, Vec<_>) =

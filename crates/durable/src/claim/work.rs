@@ -7,7 +7,7 @@ use super::waiting::Slot;
 use crate::Timers;
 use crate::commit::{Promise, Rank, Receives};
 use crate::drive::Shared;
-use crate::handlers::{Failure, Handler, Held, Lane, Next};
+use crate::handlers::{Failure, Handler, Held, Lane, Mark, Next};
 use crate::observe::{EventKind, JobName, count};
 use crate::plan::Policy;
 use crate::store::{Again, Change, Kind, Leased, Timestamp, When};
@@ -234,7 +234,7 @@ impl Task {
 
     /// Ends the run without a commit: its lease runs out, and the attempt counts.
     pub(super) fn leave_to_lease(&mut self) {
-        self.held.end();
+        self.held.mark(Mark::Ended);
         self.withdraw();
     }
 
@@ -244,7 +244,7 @@ impl Task {
     }
 
     pub(super) fn lose(&mut self) {
-        self.held.end();
+        self.held.mark(Mark::Ended);
         let shared = self.timers.shared();
         if self.held.supersede() {
             count(&shared.reporter.counters.of(&self.held.name.kind).counts.leases_lost);
@@ -288,7 +288,7 @@ impl Task {
     /// committed the ack.
     fn ended(&mut self, Conclusion { change, end }: Conclusion) -> Option<(Change, Ended)> {
         let shared = self.timers.shared();
-        self.held.end();
+        self.held.mark(Mark::Ended);
         if matches!(end, End::NotUnderstood) {
             shared.reporter.report(Some(self.held.name.clone()), EventKind::NotUnderstood);
         }

@@ -169,7 +169,7 @@ impl<R: Receives> Queue<R> {
         let is_full =
             |inner: &Inner<R>| inner.waiting.changes.len() >= MOST_WAITING && !inner.closed;
         #[cfg(feature = "sim")]
-        crate::simulated::wait(&|| !is_full(&self.inner.lock()), None);
+        crate::simulated::wait(&|| !is_full(&self.inner.lock()));
         let mut inner = self.inner.lock();
         while is_full(&inner) {
             self.room.wait(&mut inner);

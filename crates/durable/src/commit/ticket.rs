@@ -8,7 +8,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
 use wheelhouse_service::internal::guarded;
 
 enum State {
@@ -22,26 +21,17 @@ struct Slot {
 }
 
 impl Slot {
-    /// Waits for the outcome, but for at most `longest` if it is given. Returns `false` if there is
-    /// none yet.
-    fn wait(&self, longest: Option<Duration>) -> bool {
+    /// Waits for the outcome.
+    fn wait(&self) {
         let is_told = |state: &State| matches!(state, State::Told(_));
         #[cfg(feature = "sim")]
-        if let Some(told) = crate::simulated::wait(&|| is_told(&self.state.lock()), longest) {
-            return told;
+        if crate::simulated::wait(&|| is_told(&self.state.lock())) {
+            return;
         }
-        let deadline = longest.and_then(|longest| Instant::now().checked_add(longest));
         let mut state = self.state.lock();
         while !is_told(&state) {
-            match deadline {
-                None => self.told.wait(&mut state),
-                Some(deadline) if self.told.wait_until(&mut state, deadline).timed_out() => {
-                    return is_told(&state);
-                }
-                Some(_) => {}
-            }
+            self.told.wait(&mut state);
         }
-        true
     }
 }
 
@@ -118,22 +108,12 @@ impl<T> Commit<T> {
     /// Those of the call that made it; [`Error::Store`] if the commit failed; [`Error::Stopped`].
     pub fn wait(self) -> Result<T, Error> {
         let slot = self.slot.as_ref().map_err(Clone::clone)?;
-        slot.wait(None);
+        slot.wait();
         match &*slot.state.lock() {
             State::Told(outcome) => self.answered(outcome.clone()),
             // The simulated program was killed.
             State::Waiting(_) => Err(Error::Stopped),
         }
-    }
-
-    /// Like [`wait`](Self::wait), but for at most `longest`.
-    ///
-    /// # Errors
-    ///
-    /// `self` if the time is over, so that the caller can wait again.
-    pub fn wait_for(self, longest: Duration) -> Result<Result<T, Error>, Self> {
-        let is_told = self.slot.as_ref().map_or(true, |slot| slot.wait(Some(longest)));
-        if is_told { Ok(self.wait()) } else { Err(self) }
     }
 
     fn answered(&self, outcome: Result<Outcome, Error>) -> Result<T, Error> {

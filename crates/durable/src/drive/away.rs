@@ -3,8 +3,8 @@
 use super::shard::Place;
 use crate::error::StartError;
 use crate::store::{
-    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, Store, StoreError,
-    Timestamp, Waker,
+    Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, Outcome, Store,
+    StoreError, Timestamp, Waker,
 };
 use std::time::Duration;
 
@@ -99,14 +99,8 @@ impl Store for Away {
         self.ask()?.commit(changes)
     }
 
-    fn claim(
-        &mut self,
-        kinds: &Kinds,
-        limit: ClaimLimit,
-        visibility: Duration,
-        into: &mut Vec<Leased>,
-    ) -> Result<Next, StoreError> {
-        self.ask()?.claim(kinds, limit, visibility, into)
+    fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
+        self.ask()?.claim(kinds, limit, visibility)
     }
 
     fn wake_by(&mut self, waker: Waker) {
@@ -117,30 +111,20 @@ impl Store for Away {
         self.ask()?.find(key)
     }
 
-    fn scan(
-        &mut self,
-        after: Option<&Key>,
-        max: usize,
-        each: &mut dyn FnMut(&Entry),
-    ) -> Result<(), StoreError> {
-        self.ask()?.scan(after, max, each)
+    fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.ask()?.scan(after, max)
     }
 
-    fn dead(
-        &mut self,
-        after: Option<u64>,
-        max: usize,
-        each: &mut dyn FnMut(&Dead),
-    ) -> Result<(), StoreError> {
-        self.ask()?.dead(after, max, each)
+    fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
+        self.ask()?.dead(after, max)
     }
 
-    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
-        self.ask()?.kinds(each)
+    fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
+        self.ask()?.kinds()
     }
 
-    fn gauges(&mut self, each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
-        self.ask()?.gauges(each)
+    fn gauges(&mut self) -> Result<Gauges, StoreError> {
+        self.ask()?.gauges()
     }
 
     /// If no second connection can be opened yet, claims and commits share this one.

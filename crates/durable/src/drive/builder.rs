@@ -258,8 +258,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If a kind has two handlers, an alias has none, a setting is out of range, the store cannot
-    /// be reached or cannot open a second connection, the store is a [shard](StartError::Shard), or
+    /// If a kind has two handlers, a setting is out of range, the store cannot be reached or cannot
+    /// open a second connection, the store is a [shard](StartError::Shard), or
     /// a thread cannot be started.
     pub fn start(self, store: impl Store) -> Result<Durable, StartError> {
         self.start_shards([store])

@@ -101,14 +101,10 @@ impl<'t> Jobs<'t> {
     /// Reads the next page. Returns `false` if there is none.
     fn read(&mut self) -> Result<bool, Error> {
         let Some(shard) = self.timers.shards().get(self.shard) else { return Ok(false) };
-        let (mut last, mut page) = (None, VecDeque::new());
-        shard.store.lock().scan(self.after.as_ref(), PAGE, &mut |job| {
-            last = Some(job.key.clone());
-            page.extend(self.has(job).then(|| job.clone()));
-        })?;
-        self.page = page;
-        self.shard += usize::from(last.is_none());
-        self.after = last;
+        let page = shard.store.lock().scan(self.after.as_ref(), PAGE)?;
+        self.after = page.last().map(|job| job.key.clone());
+        self.shard += usize::from(page.is_empty());
+        self.page = page.into_iter().filter(|job| self.has(job)).collect();
         Ok(true)
     }
 }

@@ -25,7 +25,7 @@ use crate::claim::{Flight, Recipient, Waiting};
 use crate::commit::{Queue, SharedStore};
 use crate::handlers::Handler;
 use crate::observe::Reporter;
-use crate::store::{Kind, Kinds};
+use crate::store::{Gauges, Kind, Kinds};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub(crate) struct Shared {
     pub(crate) reporter: Reporter,
     pub(crate) paused: RwLock<Paused>,
     /// Figures of the storage.
-    pub(crate) gauges: Mutex<BTreeMap<&'static str, u64>>,
+    pub(crate) gauges: Mutex<Gauges>,
     /// For each kind, how long ago its oldest waiting job could have begun.
     pub(crate) overdue: Mutex<BTreeMap<Kind, Duration>>,
     /// The timers are being stopped: leased jobs that have not begun must be released.

@@ -47,10 +47,7 @@ impl Place {
 
     /// Returns `true` if a shard has more rows than that of its shard number, or a dead letter.
     pub(super) fn has_jobs(self, store: &mut dyn Store) -> Result<bool, StartError> {
-        let (mut rows, mut dead) = (0, 0);
-        store.scan(None, 2, &mut |_| rows += 1)?;
-        store.dead(None, 1, &mut |_| dead += 1)?;
-        Ok(rows > 1 || dead > 0)
+        Ok(store.scan(None, 2)?.len() > 1 || !store.dead(None, 1)?.is_empty())
     }
 
     /// Returns the error for a store that is empty while other shards have jobs.
@@ -118,10 +115,7 @@ fn said(store: &mut dyn Store) -> Result<Option<String>, StartError> {
 
 /// Returns `true` if there is neither a job nor a dead letter.
 fn is_empty(store: &mut dyn Store) -> Result<bool, StoreError> {
-    let (mut rows, mut dead) = (0, 0);
-    store.scan(None, 1, &mut |_| rows += 1)?;
-    store.dead(None, 1, &mut |_| dead += 1)?;
-    Ok(rows + dead == 0)
+    Ok(store.scan(None, 1)?.is_empty() && store.dead(None, 1)?.is_empty())
 }
 
 fn key() -> Result<Key, StoreError> {

@@ -268,7 +268,7 @@ impl Timers {
     pub fn dead(&self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, Error> {
         let mut dead = Vec::new();
         for shard in &*self.shards {
-            shard.store.lock().dead(after, max, &mut |its| dead.push(its.clone()))?;
+            dead.extend(shard.store.lock().dead(after, max)?);
         }
         let generation = |dead: &Dead| dead.job.generation;
         dead.sort_by_key(generation);

@@ -5,11 +5,30 @@ use crate::observe::JobName;
 use crate::store::Token;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 use wheelhouse_service::Moment;
 use wheelhouse_service::internal::guarded;
+
+/// An event in the life of the run, at most once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Mark {
+    /// The store has counted the attempt.
+    Begun,
+    /// The run has ended; its end may not be committed yet.
+    Ended,
+    /// Another worker has the job, or may have it.
+    Superseded,
+    /// The job was cancelled or replaced.
+    Closed,
+    /// The run was reported as still running.
+    Slow,
+    /// The run has reached its limit, so its lease is not renewed.
+    TimedOut,
+    /// The program no longer waits for the run.
+    Abandoned,
+}
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -21,24 +40,14 @@ pub(crate) struct Held {
     /// When the lease ends, by this program's clock. It is computed from the time before the claim
     /// or renewal was sent, so it is never later than the end by the store's clock.
     until: AtomicU64,
-    superseded: AtomicBool,
-    closed: AtomicBool,
-    /// The run has begun.
-    begun: AtomicBool,
+    /// The [`Mark`]s, one bit each.
+    marks: AtomicU8,
     /// The longest time that the handler may take.
-    limit: Option<Duration>,
+    pub(crate) limit: Option<Duration>,
     /// The context of the job.
     pub(crate) context: BTreeMap<String, String>,
     /// When its handler was called, by this program's clock, plus 1. 0: not called yet.
     called: AtomicU64,
-    /// The run was reported as still running.
-    was_slow: AtomicBool,
-    /// The run has reached its limit, which is reported once.
-    timed_out: AtomicBool,
-    /// The run has ended; its end may not be committed yet.
-    ended: AtomicBool,
-    /// The program no longer waits for this run.
-    is_abandoned: AtomicBool,
     /// Wakes the future of the handler.
     waker: Mutex<Option<Waker>>,
 }
@@ -55,40 +64,26 @@ impl Held {
             token,
             lane,
             until: AtomicU64::new(until.as_nanos()),
-            superseded: AtomicBool::new(false),
-            closed: AtomicBool::new(false),
-            begun: AtomicBool::new(false),
+            marks: AtomicU8::new(0),
             limit,
             context,
             called: AtomicU64::new(0),
-            was_slow: AtomicBool::new(false),
-            timed_out: AtomicBool::new(false),
-            ended: AtomicBool::new(false),
-            is_abandoned: AtomicBool::new(false),
             waker: Mutex::new(None),
         }
     }
 
-    /// The longest time that the handler may take.
-    pub(crate) fn limit(&self) -> Option<Duration> {
-        self.limit
+    pub(crate) fn has(&self, mark: Mark) -> bool {
+        self.marks.load(Ordering::SeqCst) & 1 << mark as u8 != 0
     }
 
-    pub(crate) fn end(&self) {
-        self.ended.store(true, Ordering::Relaxed);
-    }
-
-    /// Records that the store has counted the attempt. `is_closed`: the job was cancelled or
-    /// replaced before.
-    pub(crate) fn begin(&self, is_closed: bool) {
-        self.closed.fetch_or(is_closed, Ordering::Relaxed);
-        let before = self.begun.swap(true, Ordering::Relaxed);
-        debug_assert!(!before && !self.ended.load(Ordering::Relaxed), "leased, and not begun");
+    /// Returns `true` the first time.
+    pub(crate) fn mark(&self, mark: Mark) -> bool {
+        self.marks.fetch_or(1 << mark as u8, Ordering::SeqCst) & 1 << mark as u8 == 0
     }
 
     /// Records that the handler is called.
     pub(crate) fn call(&self, now: Moment) {
-        debug_assert!(self.begun.load(Ordering::Relaxed), "it is called once it has begun");
+        debug_assert!(self.has(Mark::Begun), "it is called once it has begun");
         self.called.store(now.as_nanos().saturating_add(1), Ordering::Relaxed);
     }
 
@@ -100,23 +95,19 @@ impl Held {
         slow_after: Duration,
     ) -> (Option<Duration>, Option<Duration>) {
         let called = self.called.load(Ordering::Relaxed);
-        if called == 0 || self.ended.load(Ordering::Relaxed) {
+        if called == 0 || self.has(Mark::Ended) {
             return (None, None);
         }
         let took = Duration::from_nanos(now.as_nanos().saturating_sub(called - 1));
-        let is_slow = took > slow_after && !self.was_slow.swap(true, Ordering::Relaxed);
-        let limit = self.limit.filter(|limit| took >= *limit && self.time_out());
+        let is_slow = took > slow_after && self.mark(Mark::Slow);
+        let limit = self.limit.filter(|limit| took >= *limit && self.mark(Mark::TimedOut));
         (is_slow.then_some(took), limit)
     }
 
     /// Records that the program no longer waits for the run. Its future is dropped.
     pub(crate) fn abandon(&self) {
-        self.is_abandoned.store(true, Ordering::SeqCst);
+        self.mark(Mark::Abandoned);
         self.wake();
-    }
-
-    pub(crate) fn is_abandoned(&self) -> bool {
-        self.is_abandoned.load(Ordering::SeqCst)
     }
 
     /// Stores the waker of the current poll. The future calls this before it checks whether it must
@@ -138,24 +129,14 @@ impl Held {
         waker.into_iter().for_each(|waker| guarded(|| waker.wake()).unwrap_or_default());
     }
 
-    /// Returns `true` if the run has reached its limit, so that its lease is not renewed.
-    pub(crate) fn has_timed_out(&self) -> bool {
-        self.timed_out.load(Ordering::Relaxed)
-    }
-
     /// Returns `true` if the run has begun and not ended.
     pub(crate) fn is_running(&self) -> bool {
-        self.begun.load(Ordering::Relaxed) && !self.ended.load(Ordering::Relaxed)
+        self.has(Mark::Begun) && !self.has(Mark::Ended)
     }
 
     /// Returns `true` if its handler was called and has not returned.
     pub(crate) fn is_in_handler(&self) -> bool {
-        self.called.load(Ordering::Relaxed) != 0 && !self.ended.load(Ordering::Relaxed)
-    }
-
-    /// Records that the run has reached its limit. Returns `true` the first time.
-    pub(crate) fn time_out(&self) -> bool {
-        !self.timed_out.swap(true, Ordering::Relaxed)
+        self.called.load(Ordering::Relaxed) != 0 && !self.has(Mark::Ended)
     }
 
     /// When the lease ends.
@@ -170,23 +151,13 @@ impl Held {
     /// Records that another worker has the job, and wakes the future of an async handler, which is
     /// then dropped. Returns `true` the first time.
     pub(crate) fn supersede(&self) -> bool {
-        let is_new = !self.superseded.swap(true, Ordering::SeqCst);
+        let is_new = self.mark(Mark::Superseded);
         self.wake();
         is_new
     }
 
-    pub(crate) fn close(&self) {
-        self.closed.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns `true` if the job was cancelled or replaced since the run began.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
-    }
-
     /// Returns `true` if another worker has the job, or may have it.
     pub(crate) fn is_lost(&self, now: Moment) -> bool {
-        self.superseded.load(Ordering::SeqCst)
-            || self.until.load(Ordering::Relaxed) <= now.as_nanos()
+        self.has(Mark::Superseded) || self.until() <= now
     }
 }

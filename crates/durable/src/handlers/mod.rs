@@ -5,13 +5,12 @@ mod held;
 mod run;
 
 pub use failure::{Failure, Stop};
-pub(crate) use held::Held;
+pub(crate) use held::{Held, Mark};
 pub use run::DurableRun;
 
 use crate::StartError;
-use crate::store::{Kind, Kinds, is_kind};
+use crate::store::{Kind, is_kind};
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -67,7 +66,7 @@ impl Handler {
 /// The handlers of a program, by kind.
 ///
 /// A kind is a name with a version, such as `close-order/2`. If the format of the payload changes,
-/// change the version too. One handler may run [several kinds](Self::alias).
+/// change the version too, and keep a handler for the jobs of the older version.
 ///
 /// ```
 /// use wheelhouse_durable::{DurableRun, Handlers, Next, Stop};
@@ -80,7 +79,6 @@ impl Handler {
 ///     println!("close {order}, once for {}", run.idempotency_key());
 ///     Ok(Next::Done)
 /// });
-/// assert_eq!(handlers.kinds().len(), 1);
 /// ```
 #[derive(Default)]
 #[must_use = "handlers do nothing until timers are started with them"]
@@ -119,7 +117,6 @@ impl Handlers {
     ///     Ok(Next::Done)
     /// }
     /// let handlers = Handlers::new().on_async_bytes("close-order/1", close);
-    /// # assert_eq!(handlers.kinds().len(), 1);
     /// ```
     pub fn on_async_bytes<F, Fut>(mut self, kind: impl Into<Kind>, handler: F) -> Self
     where
@@ -201,36 +198,16 @@ impl Handlers {
         })
     }
 
-    /// Runs jobs of the kind `other` by the handler of `kind`, which must have been added before:
-    /// for jobs that an older version of the program has scheduled. [`DurableRun::kind`] returns
-    /// the kind of the job.
-    pub fn alias(mut self, other: impl Into<Kind>, kind: &str) -> Self {
-        match self.handlers.get(kind).cloned() {
-            Some(handler) => self.insert(other.into(), handler),
-            None => self.wrong = self.wrong.or_else(|| Some(StartError::UnknownKind(kind.into()))),
-        }
-        self
-    }
-
     fn insert(&mut self, kind: Kind, handler: Handler) {
-        if !is_kind(&kind) {
-            self.wrong.get_or_insert(StartError::Kind(kind));
+        let wrong = if !is_kind(&kind) {
+            StartError::Kind(kind)
+        } else if self.handlers.contains_key(&kind) {
+            StartError::DuplicateKind(kind)
+        } else {
+            self.handlers.insert(kind, handler);
             return;
-        }
-        match self.handlers.entry(kind) {
-            Entry::Vacant(place) => {
-                place.insert(handler);
-            }
-            Entry::Occupied(place) if self.wrong.is_none() => {
-                self.wrong = Some(StartError::DuplicateKind(place.key().clone()));
-            }
-            Entry::Occupied(_) => {}
-        }
-    }
-
-    /// The kinds that have a handler.
-    pub fn kinds(&self) -> Kinds {
-        Kinds::new(self.handlers.keys().cloned())
+        };
+        self.wrong.get_or_insert(wrong);
     }
 
     pub(crate) fn checked(self) -> Result<BTreeMap<Kind, Handler>, StartError> {

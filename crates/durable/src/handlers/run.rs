@@ -1,6 +1,6 @@
 //! The run that a handler is called for.
 
-use super::Held;
+use super::{Held, Mark};
 use crate::Timers;
 use crate::store::{Again, Change, Key, Kind, Timestamp, Token};
 use std::borrow::Cow;
@@ -102,7 +102,7 @@ impl DurableRun<'_> {
     /// [visibility timeout](crate::Builder::visibility_timeout). The run is not repeated, whether
     /// it succeeds or fails.
     pub fn is_cancelled(&self) -> bool {
-        self.held.is_closed()
+        self.held.has(Mark::Closed)
     }
 
     /// An entry of the [context](crate::Plan::context) that the job was scheduled with; `None` if

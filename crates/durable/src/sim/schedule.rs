@@ -30,26 +30,23 @@ enum Turned {
 }
 
 impl World {
-    /// Waits in a call of a program, while other parts run. Returns `false` if the time is over.
-    /// Unwinds if the program is killed meanwhile.
+    /// Waits in a call of a program until `is_done`, but for at most `longest` if it is given,
+    /// while other parts run. Unwinds if the program is killed meanwhile.
     pub(super) fn wait_in(
         &self,
         program: &Program,
         is_done: &dyn Fn() -> bool,
         longest: Option<Duration>,
-    ) -> bool {
+    ) {
         let until = longest.map_or(u64::MAX, |longest| self.nanos().saturating_add(nanos(longest)));
         loop {
             Self::stop_if_dead(program);
             // While the process stands still, so do its calls.
             let stalls_until = program.stalls_until();
             let stalls = stalls_until > self.nanos();
-            if !stalls && is_done() {
-                return true;
-            }
             // A dead program is here only while it unwinds, in a destructor.
-            if !stalls && self.nanos() >= until || program.is_dead() {
-                return false;
+            if !stalls && (is_done() || self.nanos() >= until) || program.is_dead() {
+                return;
             }
             let turned = self.turn(if stalls { stalls_until } else { until });
             assert!(turned != Turned::Stuck, "a call waits for something that no program does");
@@ -228,36 +225,28 @@ impl World {
         nanos(lease.unwrap_or_default()) * 16 + 120_000_000_000
     }
 
-    /// The jobs in the store.
+    /// The rows of the store.
     fn rows(&self) -> Vec<Entry> {
-        let mut rows = Vec::new();
-        self.look(|store| store.scan(None, usize::MAX, &mut |row| rows.push(row.clone())));
-        rows.retain(|row| !row.key.is_reserved());
-        rows
+        self.look(|store| store.scan(None, usize::MAX))
     }
 
     fn has_jobs(&self) -> bool {
-        let mut has_jobs = false;
         // A row that is not reserved is among the first few, since each pauses another kind.
-        self.look(|store| store.scan(None, 64, &mut |row| has_jobs |= !row.key.is_reserved()));
-        has_jobs
+        let rows = self.look(|store| store.scan(None, 64));
+        rows.iter().any(|row| !row.key.is_reserved())
     }
 
     /// When a job of a kind that has a handler is due, in nanoseconds of the world.
     fn first_due(&self) -> u64 {
-        let mut first = u64::MAX;
-        self.look(|store| {
-            store.kinds(&mut |_, visible_at| first = first.min(visible_at.as_millis()))
-        });
-        self.0.time.of_store(first)
+        let first = self.look(|store| store.kinds()).into_iter().map(|(_, first)| first).min();
+        self.0.time.of_store(first.map_or(u64::MAX, Timestamp::as_millis))
     }
 
     /// The jobs that were visible at `end`, and that a program should have run since.
     fn overdue(&self, end: Timestamp) -> Vec<Key> {
-        let mut paused = BTreeSet::new();
-        let mut see = |row: &Entry| paused.extend(row.paused().map(str::to_owned));
-        self.look(|store| store.scan(None, usize::MAX, &mut see));
         let mut rows = self.rows();
+        let paused = rows.iter().filter_map(|row| row.paused().map(str::to_owned));
+        let paused: BTreeSet<_> = paused.collect();
         let state = self.0.state.lock();
         rows.retain(|row| row.visible_at <= end && state.kinds.contains(&row.kind));
         rows.retain(|row| !paused.contains(&*row.kind) && !paused.contains(""));

@@ -4,8 +4,8 @@ use super::fault::Place;
 use super::program::Program;
 use super::world::World;
 use crate::store::{
-    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, Store, StoreError,
-    Timestamp, Waker,
+    Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, Leased, Outcome, Store,
+    StoreError, Timestamp, Waker,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,32 +48,22 @@ impl Store for SimStore {
         Ok(outcomes)
     }
 
-    fn claim(
-        &mut self,
-        kinds: &Kinds,
-        limit: ClaimLimit,
-        visibility: Duration,
-        into: &mut Vec<Leased>,
-    ) -> Result<Next, StoreError> {
+    fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
         let Self { world, program, store } = self;
         world.strike(program, Place::Claim, false)?;
         world.take_time();
-        let before = into.len();
-        let next = store.claim(kinds, limit, visibility, into)?;
+        let (leased, next) = store.claim(kinds, limit, visibility)?;
         let (now, _) = world.store_clock().now();
-        let new = &into[before..];
-        for Leased { job, token, .. } in new {
+        for Leased { job, token, .. } in &leased {
             world.note(program.number, format_args!("leases '{}' as {token}", job.key));
         }
         world.promises(|promises| {
-            promises.claimed(new, (next, now), (kinds, limit), program.max_attempts)
+            promises.claimed(&leased, (next, now), (kinds, limit), program.max_attempts)
         });
-        if into.len() > before {
-            // The caller must not see jobs of a claim that failed.
-            let struck = world.strike(program, Place::Claim, true);
-            struck.inspect_err(|_| into.truncate(before))?;
+        if !leased.is_empty() {
+            world.strike(program, Place::Claim, true)?;
         }
-        Ok(next)
+        Ok((leased, next))
     }
 
     fn wake_by(&mut self, waker: Waker) {
@@ -87,30 +77,20 @@ impl Store for SimStore {
         self.read(|store| store.find(key))
     }
 
-    fn scan(
-        &mut self,
-        after: Option<&Key>,
-        max: usize,
-        each: &mut dyn FnMut(&Entry),
-    ) -> Result<(), StoreError> {
-        self.read(|store| store.scan(after, max, each))
+    fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.read(|store| store.scan(after, max))
     }
 
-    fn dead(
-        &mut self,
-        after: Option<u64>,
-        max: usize,
-        each: &mut dyn FnMut(&Dead),
-    ) -> Result<(), StoreError> {
-        self.read(|store| store.dead(after, max, each))
+    fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
+        self.read(|store| store.dead(after, max))
     }
 
-    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
-        self.read(|store| store.kinds(each))
+    fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
+        self.read(|store| store.kinds())
     }
 
-    fn gauges(&mut self, each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
-        self.read(|store| store.gauges(each))
+    fn gauges(&mut self) -> Result<Gauges, StoreError> {
+        self.read(|store| store.gauges())
     }
 
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {

@@ -306,8 +306,8 @@ impl World {
 }
 
 impl Simulation for World {
-    fn wait(&self, is_done: &dyn Fn() -> bool, longest: Option<Duration>) -> bool {
-        self.wait_in(&self.current(), is_done, longest)
+    fn wait(&self, is_done: &dyn Fn() -> bool) {
+        self.wait_in(&self.current(), is_done, None);
     }
 
     fn told(&self, key: &Key, outcome: Outcome) {

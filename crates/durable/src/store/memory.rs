@@ -8,8 +8,8 @@
 
 use super::rules::{self, Row, Table};
 use super::{
-    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Lease, Leased, Next, Outcome, Put, State,
-    Store, StoreClock, StoreError, Timestamp, Token, Waker, When,
+    Change, ClaimLimit, ClaimResult, Dead, Entry, Key, Kind, Kinds, Lease, Leased, Next, Outcome,
+    Put, State, Store, StoreClock, StoreError, Timestamp, Token, Waker, When,
 };
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,18 +100,12 @@ impl Store for MemoryStore {
         Ok(outcomes)
     }
 
-    fn claim(
-        &mut self,
-        kinds: &Kinds,
-        limit: ClaimLimit,
-        visibility: Duration,
-        into: &mut Vec<Leased>,
-    ) -> Result<Next, StoreError> {
+    fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
         let (now, now_up) = self.clock.now();
         let until = now_up.saturating_add(visibility);
         let mut inner = self.inner.lock();
-        let (mut jobs, mut bytes) = (0, 0);
-        while jobs < limit.jobs {
+        let (mut leased, mut bytes) = (Vec::new(), 0);
+        while leased.len() < limit.jobs {
             let Some((visible_at, _, key)) = inner.first(kinds) else { break };
             if visible_at > now {
                 break;
@@ -119,18 +113,18 @@ impl Store for MemoryStore {
             // A cancelled job is removed instead of leased, so it does not count.
             let row = inner.rows.get(&key).filter(|row| !matches!(row.state, State::Closed(_)));
             if let Some(row) = row {
-                (jobs, bytes) = (jobs + 1, bytes + row.payload.len());
-                if !limit.allows(jobs, bytes) {
+                bytes += row.payload.len();
+                if !limit.allows(leased.len() + 1, bytes) {
                     break;
                 }
             }
-            into.extend(inner.lease(&key, until));
+            leased.extend(inner.lease(&key, until));
         }
         let next = inner.first(kinds).map(|(visible_at, ..)| visible_at);
         // A lease inserts its row at a later place than before, which may still be the first of its
         // kind. This claim returns that time, so no program must be woken for it.
         inner.earlier = false;
-        Ok(Next { now, visible_at: next })
+        Ok((leased, Next { now, visible_at: next }))
     }
 
     fn wake_by(&mut self, waker: Waker) {
@@ -141,36 +135,28 @@ impl Store for MemoryStore {
         Ok(self.inner.lock().rows.get(key).cloned())
     }
 
-    fn scan(
-        &mut self,
-        after: Option<&Key>,
-        max: usize,
-        each: &mut dyn FnMut(&Entry),
-    ) -> Result<(), StoreError> {
+    fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let inner = self.inner.lock();
-        inner.rows.range((from, Bound::Unbounded)).take(max).for_each(|(_, row)| each(row));
-        Ok(())
+        let rows = inner.rows.range((from, Bound::Unbounded)).take(max);
+        Ok(rows.map(|(_, row)| row.clone()).collect())
     }
 
-    fn dead(
-        &mut self,
-        after: Option<u64>,
-        max: usize,
-        each: &mut dyn FnMut(&Dead),
-    ) -> Result<(), StoreError> {
+    fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let inner = self.inner.lock();
-        inner.dead.range((from, Bound::Unbounded)).take(max).for_each(|(_, dead)| each(dead));
-        Ok(())
+        let letters = inner.dead.range((from, Bound::Unbounded)).take(max);
+        Ok(letters.map(|(_, dead)| dead.clone()).collect())
     }
 
-    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
+    fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
         let inner = self.inner.lock();
-        for (kind, order) in &inner.order {
-            order.first().iter().for_each(|(visible_at, ..)| each(kind, *visible_at));
-        }
-        Ok(())
+        let first = |(kind, order): (&Kind, &BTreeSet<_>)| {
+            order
+                .first()
+                .map(|(visible_at, ..): &(Timestamp, u64, Key)| (kind.clone(), *visible_at))
+        };
+        Ok(inner.order.iter().filter_map(first).collect())
     }
 
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
@@ -282,36 +268,5 @@ impl Table for Rows<'_> {
 
     fn forget(&mut self, generation: u64) -> Result<bool, Infallible> {
         Ok(self.inner.dead.remove(&generation).is_some())
-    }
-}
-
-#[cfg(all(test, debug_assertions))]
-mod tests {
-    use super::*;
-
-    fn inner() -> Inner {
-        let (key, now) = (Key::new("a").unwrap(), Timestamp::from_millis(7));
-        let (kind, payload, policy) = ("work/1".into(), Vec::new(), String::new());
-        let put = Put { key, kind, payload, policy, when: When::At(now), replace: false };
-        let mut inner = Inner::default();
-        let mut rows = Rows { inner: &mut inner, now };
-        assert_eq!(rules::apply(&mut rows, &Change::Put(put), (now, now)), Ok(Outcome::Done));
-        inner
-    }
-
-    #[test]
-    #[should_panic(expected = "each row has a place in the order")]
-    fn a_row_without_a_place_is_noticed() {
-        let mut inner = inner();
-        inner.order.clear();
-        inner.take(&Key::new("a").unwrap());
-    }
-
-    #[test]
-    #[should_panic(expected = "its place would stay in the order")]
-    fn a_row_that_is_overwritten_is_noticed() {
-        let mut inner = inner();
-        let row = inner.rows[&Key::new("a").unwrap()].clone();
-        inner.insert(Entry { visible_at: Timestamp::from_millis(9), ..row });
     }
 }

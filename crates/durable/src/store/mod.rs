@@ -67,6 +67,7 @@ pub use key::{InvalidKey, Key, Kind, Kinds, Timestamp, Token};
 pub(crate) use key::{PAUSE, SHARD_KEY, is_kind};
 pub use memory::MemoryStore;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub use wheelhouse_service::Backoff;
@@ -84,6 +85,12 @@ pub fn reconnect_backoff() -> Backoff {
 pub(crate) fn spread_backoff(first: Duration, longest: Duration) -> Backoff {
     Backoff::new(first).cap(longest).jitter(0.5)
 }
+
+/// The result of a [claim](Store::claim): the leased jobs, and when to claim next.
+pub type ClaimResult = Result<(Vec<Leased>, Next), StoreError>;
+
+/// Figures of the storage, by name.
+pub type Gauges = BTreeMap<&'static str, u64>;
 
 /// A store of jobs. See the [module](self) for rows, states, numbers and time.
 ///
@@ -104,27 +111,20 @@ pub trait Store: Send + 'static {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError>;
 
     /// Leases jobs of these kinds that are visible by the store's clock, in the order of
-    /// `(visible_at, generation)`, and appends them to `into`. It ends before the first job that
-    /// would exceed `limit`: that job is not leased, and neither are later ones. Each lease has a
-    /// new token and lasts for `visibility`, which is at least a millisecond. The leases survive a
-    /// crash of the process. A loss of power may undo them if it ends all programs of the store.
-    /// [`Change::Begin`] counts an attempt, not the claim.
+    /// `(visible_at, generation)`. Returns them, and when to claim next. It ends before the first
+    /// job that would exceed `limit`: that job is not leased, and neither are later ones. Each
+    /// lease has a new token and lasts for `visibility`, which is at least a millisecond. The
+    /// leases survive a crash of the process. A loss of power may undo them if it ends all programs
+    /// of the store. [`Change::Begin`] counts an attempt, not the claim.
     ///
-    /// Removes the [closed](State::Closed) rows that it meets whose lease has ended.
-    ///
-    /// Returns when to claim next. With a limit of 0 jobs nothing is leased.
+    /// Removes the [closed](State::Closed) rows that it meets whose lease has ended. With a limit
+    /// of 0 jobs nothing is leased.
     ///
     /// # Errors
     ///
-    /// After an error `into` is unchanged. Jobs may have been leased; they become visible again at
-    /// the end of the lease.
-    fn claim(
-        &mut self,
-        kinds: &Kinds,
-        limit: ClaimLimit,
-        visibility: Duration,
-        into: &mut Vec<Leased>,
-    ) -> Result<Next, StoreError>;
+    /// After an error, jobs may have been leased; they become visible again at the end of the
+    /// lease.
+    fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult;
 
     /// The store's clock.
     ///
@@ -132,8 +132,8 @@ pub trait Store: Send + 'static {
     ///
     /// Those of the storage.
     fn now(&mut self) -> Result<Timestamp, StoreError> {
-        let (none, second) = (ClaimLimit::jobs(0), Duration::from_secs(1));
-        Ok(self.claim(&Kinds::default(), none, second, &mut Vec::new())?.now)
+        let second = Duration::from_secs(1);
+        Ok(self.claim(&Kinds::default(), ClaimLimit::jobs(0), second)?.1.now)
     }
 
     /// Registers `waker`. The store calls it when a commit of any connection makes a job visible
@@ -148,48 +148,38 @@ pub trait Store: Send + 'static {
     /// Those of the storage.
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError>;
 
-    /// Passes at most `max` rows to `each`, beginning after the row of `after`. The store chooses
-    /// the order, which must not change between calls. For lists, counts and tests.
+    /// A page of at most `max` rows, which begins after the row of `after`. The store chooses the
+    /// order, which must not change between calls. For lists, counts and tests.
     ///
     /// # Errors
     ///
     /// Those of the storage.
-    fn scan(
-        &mut self,
-        after: Option<&Key>,
-        max: usize,
-        each: &mut dyn FnMut(&Entry),
-    ) -> Result<(), StoreError>;
+    fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError>;
 
-    /// Passes at most `max` dead letters to `each`, ordered by generation, beginning after the
+    /// A page of at most `max` dead letters, ordered by generation, which begins after the
     /// generation `after`.
     ///
     /// # Errors
     ///
     /// Those of the storage.
-    fn dead(
-        &mut self,
-        after: Option<u64>,
-        max: usize,
-        each: &mut dyn FnMut(&Dead),
-    ) -> Result<(), StoreError>;
+    fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError>;
 
-    /// Passes each kind that has a row to `each`, with the earliest `visible_at` of its rows, in
-    /// any order. It must not take time in proportion to the rows. Called once a minute.
+    /// Each kind that has a row, with the earliest `visible_at` of its rows, in any order. It must
+    /// not take time in proportion to the rows. Called once a minute.
     ///
     /// # Errors
     ///
     /// Those of the storage.
-    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError>;
+    fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError>;
 
-    /// Passes figures of the storage to `each`, for monitoring, with names such as `wal_bytes`; no
-    /// figures by default. It must not take time in proportion to the rows. Called once a minute.
+    /// Figures of the storage for monitoring, with names such as `wal_bytes`; none by default. It
+    /// must not take time in proportion to the rows. Called once a minute.
     ///
     /// # Errors
     ///
     /// Those of the storage.
-    fn gauges(&mut self, _each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
-        Ok(())
+    fn gauges(&mut self) -> Result<Gauges, StoreError> {
+        Ok(Gauges::default())
     }
 
     /// A second connection to the same data, to claim jobs while this one commits. `None`, the
@@ -208,14 +198,8 @@ impl Store for Box<dyn Store> {
         (**self).commit(changes)
     }
 
-    fn claim(
-        &mut self,
-        kinds: &Kinds,
-        limit: ClaimLimit,
-        visibility: Duration,
-        into: &mut Vec<Leased>,
-    ) -> Result<Next, StoreError> {
-        (**self).claim(kinds, limit, visibility, into)
+    fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
+        (**self).claim(kinds, limit, visibility)
     }
 
     fn wake_by(&mut self, waker: Waker) {
@@ -226,30 +210,20 @@ impl Store for Box<dyn Store> {
         (**self).find(key)
     }
 
-    fn scan(
-        &mut self,
-        after: Option<&Key>,
-        max: usize,
-        each: &mut dyn FnMut(&Entry),
-    ) -> Result<(), StoreError> {
-        (**self).scan(after, max, each)
+    fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        (**self).scan(after, max)
     }
 
-    fn dead(
-        &mut self,
-        after: Option<u64>,
-        max: usize,
-        each: &mut dyn FnMut(&Dead),
-    ) -> Result<(), StoreError> {
-        (**self).dead(after, max, each)
+    fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
+        (**self).dead(after, max)
     }
 
-    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
-        (**self).kinds(each)
+    fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
+        (**self).kinds()
     }
 
-    fn gauges(&mut self, each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
-        (**self).gauges(each)
+    fn gauges(&mut self) -> Result<Gauges, StoreError> {
+        (**self).gauges()
     }
 
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {

@@ -1,16 +1,21 @@
 //! An in-memory store, a clock that a test sets, and a store that fails as planned.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
+mod faulty;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+pub(crate) use faulty::{Fault, FaultyStore};
 use parking_lot::Mutex;
-use std::collections::VecDeque;
+use std::ops::Deref;
+use std::pin::pin;
 use std::sync::Arc;
-use std::thread::{self, ThreadId};
+use std::task::{Context, Poll, Wake};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Store,
-    StoreClock, StoreError, Timestamp, Waker,
+    Change, ClaimLimit, Entry, Key, Kinds, Leased, MemoryStore, Outcome, Store, StoreClock,
 };
-use wheelhouse_durable::{Builder, Durable, Event, EventKind, Handlers};
+use wheelhouse_durable::{Builder, Commit, Durable, Event, EventKind, Handlers, Next, Timers};
 use wheelhouse_service::ManualClock;
 
 /// The default kind of jobs.
@@ -18,6 +23,9 @@ pub(crate) const KIND: &str = "work/1";
 
 /// The kind of [`World::with_a_pace`].
 pub(crate) const PACE: &str = "pace/1";
+
+/// No test waits for as long as this unless it fails.
+const PATIENCE: Duration = MINUTE;
 
 pub(crate) const MINUTE: Duration = Duration::from_secs(60);
 
@@ -29,12 +37,92 @@ pub(crate) fn millis(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
+/// Schedules a job that is due now.
+pub(crate) fn schedule(timers: &Timers, key: &str) {
+    timers.after(secs(0)).key(key).schedule_bytes(KIND, "").unwrap();
+}
+
+/// Waits until this number of runs is acked.
+#[track_caller]
+pub(crate) fn wait_acked(timers: &Timers, runs: u64) {
+    wait_until("the runs are acked", || timers.snapshot().counts.acked == runs);
+}
+
+/// Waits for commits, all of which are submitted first.
+pub(crate) fn wait_all<T>(commits: impl Iterator<Item = Commit<T>>) {
+    let commits: Vec<_> = commits.collect();
+    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+}
+
+/// Receives what a handler sends.
+#[track_caller]
+pub(crate) fn receive<T>(receiver: &Receiver<T>) -> T {
+    receiver.recv_timeout(PATIENCE).expect("a message within a minute")
+}
+
+/// Handlers of [`KIND`] that send the key and succeed.
+pub(crate) fn telling() -> (Handlers, Receiver<String>) {
+    let (sender, seen) = unbounded();
+    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
+        sender.send(run.key().to_string())?;
+        Ok(Next::Done)
+    });
+    (handlers, seen)
+}
+
+/// Timers whose handler of [`KIND`] sends its key, and then waits.
+pub(crate) struct Waiting {
+    /// Lets a handler continue. Dropped before the timers, so that a failing test does not hang.
+    pub(crate) go: Sender<()>,
+    pub(crate) begun: Receiver<String>,
+    pub(crate) timers: Durable,
+}
+
+impl Waiting {
+    /// Waits until a handler is called. Returns its key.
+    #[track_caller]
+    pub(crate) fn next(&self) -> String {
+        receive(&self.begun)
+    }
+
+    /// Lets a handler continue.
+    pub(crate) fn go(&self) {
+        self.go.send(()).unwrap();
+    }
+}
+
+impl Deref for Waiting {
+    type Target = Durable;
+
+    fn deref(&self) -> &Durable {
+        &self.timers
+    }
+}
+
+/// A minimal executor.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = std::task::Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
 /// Waits until other threads have reached a state. No test depends on the duration.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
-        assert!(begin.elapsed() < secs(20), "waited for 20 s: {what}");
+        assert!(begin.elapsed() < PATIENCE, "waited for a minute: {what}");
         thread::yield_now();
     }
 }
@@ -63,15 +151,41 @@ impl World {
         self.builder(handlers).start(self.store.clone()).unwrap()
     }
 
+    /// Starts timers whose handlers of [`KIND`] wait.
+    pub(crate) fn start_waiting(
+        &self,
+        handlers: Handlers,
+        store: impl Store,
+        set: impl FnOnce(Builder) -> Builder,
+    ) -> Waiting {
+        let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
+        let handlers = handlers.on_bytes(KIND, move |run, _| {
+            sender.send(run.key().to_string())?;
+            wait.recv()?;
+            Ok(Next::Done)
+        });
+        let timers = set(self.builder(handlers)).start(store).unwrap();
+        Waiting { go, begun, timers }
+    }
+
+    /// The same on [one worker](Self::set_the_pace), which can have several jobs leased.
+    pub(crate) fn start_waiting_at_a_pace(&self) -> Waiting {
+        let handlers = self.with_a_pace(Handlers::new());
+        let waiting = self.start_waiting(handlers, self.store.clone(), |its| its.workers(1));
+        self.set_the_pace(&waiting);
+        waiting
+    }
+
     pub(crate) fn find(&self, key: &str) -> Option<Entry> {
         self.store.clone().find(&Key::new(key).unwrap()).unwrap()
     }
 
     pub(crate) fn leased(&self) -> usize {
-        let mut leased = 0;
-        let mut count = |row: &Entry| leased += usize::from(row.state.is_held());
-        self.store.clone().scan(None, usize::MAX, &mut count).unwrap();
-        leased
+        self.rows().iter().filter(|row| row.state.is_held()).count()
+    }
+
+    pub(crate) fn rows(&self) -> Vec<Entry> {
+        self.store.clone().scan(None, usize::MAX).unwrap()
     }
 
     /// Advances the clock, unless a job is leased: otherwise a test that advances it in a loop
@@ -84,10 +198,8 @@ impl World {
 
     /// Leases the due jobs, like a machine that dies before it calls a handler.
     pub(crate) fn lease_and_die(&self, visibility: Duration) -> Vec<Leased> {
-        let mut leased = Vec::new();
-        let (mut store, limit) = (self.store.clone(), ClaimLimit::jobs(100));
-        store.claim(&Kinds::new([KIND]), limit, visibility, &mut leased).unwrap();
-        leased
+        let limit = ClaimLimit::jobs(100);
+        self.store.clone().claim(&Kinds::new([KIND]), limit, visibility).unwrap().0
     }
 
     /// Leases and begins the due jobs, like a machine that dies in their handlers: the attempts
@@ -108,7 +220,7 @@ impl World {
         let clock = self.clock.clone();
         handlers.on_bytes(PACE, move |_, _| {
             clock.advance(millis(10));
-            Ok(wheelhouse_durable::Next::Done)
+            Ok(Next::Done)
         })
     }
 
@@ -116,243 +228,10 @@ impl World {
     /// worker, and begin none before a worker is free for it.
     pub(crate) fn set_the_pace(&self, timers: &Durable) {
         timers.after(secs(0)).schedule_bytes(PACE, "").unwrap();
-        wait_until("it has run", || timers.snapshot().counts.acked == 1);
+        wait_acked(timers, 1);
     }
 
     pub(crate) fn has_event(&self, is_it: impl Fn(&EventKind) -> bool) -> bool {
         self.events.lock().iter().any(|event| is_it(&event.kind))
-    }
-}
-
-/// The fault of one call of a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// The call works.
-    None,
-    /// The call fails without any effect.
-    Before,
-    /// The call takes effect, and fails.
-    After,
-}
-
-/// Controls a [`FaultyStore`]. Clones share their state.
-#[derive(Clone, Default)]
-pub(crate) struct Faults {
-    inner: Arc<Mutex<Plan>>,
-}
-
-#[derive(Default)]
-struct Plan {
-    next: VecDeque<Fault>,
-    down: bool,
-    refused: Option<Vec<u8>>,
-    never_acked: Option<&'static str>,
-    never_claimed: Option<&'static str>,
-    refused_claims: usize,
-    commits: Vec<usize>,
-    committers: Vec<ThreadId>,
-    renewals: Vec<usize>,
-    calls: usize,
-    finds: usize,
-    lists_of_kinds: usize,
-}
-
-impl Faults {
-    /// Plans the faults of the following calls, in order.
-    pub(crate) fn plan(&self, faults: impl IntoIterator<Item = Fault>) {
-        self.inner.lock().next.extend(faults);
-    }
-
-    /// With `true` all calls fail, as if the server could not be reached.
-    pub(crate) fn down(&self, down: bool) {
-        self.inner.lock().down = down;
-    }
-
-    /// Lets the store refuse this payload.
-    pub(crate) fn refuse(&self, payload: &[u8]) {
-        self.inner.lock().refused = Some(payload.to_vec());
-    }
-
-    /// Lets the store refuse each ack of this job, with the error that it is damaged.
-    pub(crate) fn refuse_acks_of(&self, key: &'static str) {
-        self.inner.lock().never_acked = Some(key);
-    }
-
-    /// Lets the store refuse each claim of this kind, with the error that it is damaged.
-    pub(crate) fn refuse_claims_of(&self, kind: &'static str) {
-        self.inner.lock().never_claimed = Some(kind);
-    }
-
-    /// The number of claims that were refused by [`refuse_claims_of`](Self::refuse_claims_of).
-    pub(crate) fn refused_claims(&self) -> usize {
-        self.inner.lock().refused_claims
-    }
-
-    /// The sizes of all commits.
-    pub(crate) fn commits(&self) -> Vec<usize> {
-        self.inner.lock().commits.clone()
-    }
-
-    /// The threads that made the commits.
-    pub(crate) fn committers(&self) -> Vec<ThreadId> {
-        self.inner.lock().committers.clone()
-    }
-
-    /// The numbers of lease renewals in all commits.
-    pub(crate) fn renewals(&self) -> Vec<usize> {
-        self.inner.lock().renewals.clone()
-    }
-
-    pub(crate) fn calls(&self) -> usize {
-        self.inner.lock().calls
-    }
-
-    /// The number of lookups by key.
-    pub(crate) fn finds(&self) -> usize {
-        self.inner.lock().finds
-    }
-
-    /// The number of calls that listed all kinds.
-    pub(crate) fn lists_of_kinds(&self) -> usize {
-        self.inner.lock().lists_of_kinds
-    }
-
-    /// Fails if the store is down: for calls that only read, which take no planned fault.
-    fn reach(&self) -> Result<(), StoreError> {
-        if self.inner.lock().down { Err(unavailable()) } else { Ok(()) }
-    }
-
-    fn next(&self) -> Fault {
-        let mut plan = self.inner.lock();
-        plan.calls += 1;
-        if plan.down { Fault::Before } else { plan.next.pop_front().unwrap_or(Fault::None) }
-    }
-}
-
-fn unavailable() -> StoreError {
-    StoreError::Unavailable("planned".into())
-}
-
-/// A store that fails as planned.
-pub(crate) struct FaultyStore {
-    pub(crate) store: MemoryStore,
-    pub(crate) faults: Faults,
-    /// Locked during each commit, so that a test can delay a commit by holding the lock.
-    pub(crate) gate: Arc<Mutex<()>>,
-    /// Claims have a separate connection, which always works.
-    pub(crate) has_beside: bool,
-}
-
-impl FaultyStore {
-    pub(crate) fn new(world: &World) -> Self {
-        let (faults, gate) = (Faults::default(), Arc::default());
-        Self { store: world.store.clone(), faults, gate, has_beside: false }
-    }
-
-    fn call<T>(
-        &mut self,
-        call: impl FnOnce(&mut MemoryStore) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        match self.faults.next() {
-            Fault::None => call(&mut self.store),
-            Fault::Before => Err(unavailable()),
-            Fault::After => call(&mut self.store).and(Err(unavailable())),
-        }
-    }
-}
-
-impl Store for FaultyStore {
-    fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
-        let (refused, never_acked) = {
-            let mut plan = self.faults.inner.lock();
-            plan.commits.push(changes.len());
-            plan.committers.push(thread::current().id());
-            let renewals = changes.iter().filter(|change| matches!(change, Change::Extend { .. }));
-            plan.renewals.push(renewals.count());
-            (plan.refused.clone(), plan.never_acked)
-        };
-        let is_damaged = |change: &Change| match (change, never_acked) {
-            (Change::Ack { key, .. }, Some(never)) => key.as_bytes() == never.as_bytes(),
-            _ => false,
-        };
-        if changes.iter().any(is_damaged) {
-            return Err(StoreError::Damaged("a page".to_owned()));
-        }
-        let is_refused = |change: &Change| match change {
-            Change::Put(put) => refused.as_ref() == Some(&put.payload),
-            _ => false,
-        };
-        if changes.iter().any(is_refused) {
-            return Err(StoreError::Refused("this payload".to_owned()));
-        }
-        let gate = Arc::clone(&self.gate);
-        let _open = gate.lock();
-        self.call(|store| store.commit(changes))
-    }
-
-    fn claim(
-        &mut self,
-        kinds: &Kinds,
-        limit: ClaimLimit,
-        visibility: Duration,
-        into: &mut Vec<Leased>,
-    ) -> Result<Next, StoreError> {
-        let mut plan = self.faults.inner.lock();
-        if plan.never_claimed.is_some_and(|never| kinds.contains(never)) {
-            plan.refused_claims += 1;
-            return Err(StoreError::Damaged("a page".to_owned()));
-        }
-        drop(plan);
-        let before = into.len();
-        let claimed = self.call(|store| store.claim(kinds, limit, visibility, into));
-        if claimed.is_err() {
-            into.truncate(before);
-        }
-        claimed
-    }
-
-    fn wake_by(&mut self, waker: Waker) {
-        self.store.wake_by(waker);
-    }
-
-    fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
-        Ok(self.has_beside.then(|| Box::new(self.store.clone()) as Box<dyn Store>))
-    }
-
-    fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
-        self.faults.inner.lock().finds += 1;
-        self.faults.reach()?;
-        self.store.find(key)
-    }
-
-    fn scan(
-        &mut self,
-        after: Option<&Key>,
-        max: usize,
-        each: &mut dyn FnMut(&Entry),
-    ) -> Result<(), StoreError> {
-        self.faults.reach()?;
-        self.store.scan(after, max, each)
-    }
-
-    fn dead(
-        &mut self,
-        after: Option<u64>,
-        max: usize,
-        each: &mut dyn FnMut(&Dead),
-    ) -> Result<(), StoreError> {
-        self.faults.reach()?;
-        self.store.dead(after, max, each)
-    }
-
-    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
-        self.faults.inner.lock().lists_of_kinds += 1;
-        self.faults.reach()?;
-        self.store.kinds(each)
-    }
-
-    fn gauges(&mut self, each: &mut dyn FnMut(&'static str, u64)) -> Result<(), StoreError> {
-        each("dead_rows", 7);
-        self.store.gauges(each)
     }
 }

@@ -79,7 +79,7 @@ fn a_handler_without_one_fails() {
 #[test]
 fn faults_that_are_not_needed_are_left_out() {
     let sim = charging(payments, false);
-    let failures = (0..40).filter_map(|seed| sim.run([seed]).err());
+    let failures = (0..80).filter_map(|seed| sim.run([seed]).err());
     let failures: Vec<_> = failures.filter(|failure| failure.faults_before > 4).collect();
     assert!(failures.len() > 2);
     for failure in failures {

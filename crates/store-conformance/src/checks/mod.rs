@@ -2,14 +2,12 @@
 
 mod begin;
 mod claim;
-mod end;
 mod put;
-mod running;
+mod states;
 mod whole;
 
 pub use begin::*;
 pub use claim::*;
-pub use end::*;
 pub use put::*;
-pub use running::*;
+pub use states::*;
 pub use whole::*;

@@ -1,30 +1,27 @@
-//! Batches, scans, restarts, several connections.
+//! Batches, scans, dead letters, restarts, several connections.
 
 use crate::Bed;
-use crate::rig::{
-    KIND, LEASE, Rig, ack, begin, bury, cancel, job, key, millis, move_to, replacing,
-};
+use crate::jobs::{ack, begin, bury, cancel, commit, job, key, lease, put};
+use crate::rig::{LEASE, Rig, after};
 use std::collections::BTreeSet;
 use std::thread;
-use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, State};
+use wheelhouse_durable::store::{Change, Entry, Leased, Outcome, Put, State, Store};
 
 /// A scan gives each row once, for any page size.
 pub fn scans_go_by_pages(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let names: BTreeSet<String> = (0..23).map(|n| format!("key {n}")).collect();
-    let puts: Vec<_> = names.iter().map(|name| Change::Put(job(name, 9))).collect();
+    let puts: Vec<_> = names.iter().map(|name| put(name, 9)).collect();
     rig.commit(&puts);
     for max in [1, 7, 23, 50] {
-        let (mut seen, mut after) = (Vec::new(), None);
+        let mut seen = Vec::new();
         loop {
-            let before = seen.len();
-            let page = &mut |row: &wheelhouse_durable::store::Entry| seen.push(row.key.clone());
-            rig.store.scan(after.as_ref(), max, page).expect("a scan succeeds");
-            assert!(seen.len() - before <= max);
-            if seen.len() == before {
+            let page = rig.store.scan(seen.last(), max).expect("a scan succeeds");
+            assert!(page.len() <= max);
+            if page.is_empty() {
                 break;
             }
-            after = seen.last().cloned();
+            seen.extend(page.into_iter().map(|row| row.key));
         }
         assert_eq!(seen.len(), names.len(), "each row once, by pages of {max}");
         assert_eq!(seen.iter().map(ToString::to_string).collect::<BTreeSet<_>>(), names);
@@ -35,15 +32,15 @@ pub fn scans_go_by_pages(bed: &mut dyn Bed) {
 /// Each change of a batch sees the effects of those before it.
 pub fn a_batch_is_carried_out_in_order(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
-    let put = |name, delay| Change::Put(job(name, delay));
+    let replace = |delay| Change::Put(Put { replace: true, ..job("b", delay) });
     let changes = [
         put("a", 5),
         put("a", 6),
         cancel("a"),
         put("a", 7),
-        move_to("a", 8),
-        Change::Put(replacing("b", 1)),
-        Change::Put(replacing("b", 9)),
+        Change::Move { key: key("a"), when: after(8) },
+        replace(1),
+        replace(9),
         cancel("c"),
         put("c", 0),
     ];
@@ -67,6 +64,52 @@ pub fn a_batch_is_carried_out_in_order(bed: &mut dyn Bed) {
     assert_eq!(dead, [1], "the attempts of a job that began and ended in one batch");
 }
 
+fn dies(rig: &mut Rig<'_>, name: &str) -> Leased {
+    rig.put(Put { policy: "p".into(), ..job(name, 0) });
+    let leased = rig.claim_one();
+    assert_eq!(rig.one(bury(&leased, &format!("{name}: no such order"))), Outcome::Done);
+    leased
+}
+
+/// A dead letter keeps the whole job, does not occupy the key, and can be revived once.
+pub fn dead_letters_are_kept_and_revived(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    let (first, other) = (dies(&mut rig, "k"), dies(&mut rig, "l"));
+    let now = rig.now();
+    rig.advance(5);
+    let second = dies(&mut rig, "k");
+    assert_eq!((rig.find("k"), rig.claim().len()), (None, 0));
+    let dead = rig.dead();
+    let generations = [&first, &other, &second].map(|leased| leased.job.generation);
+    assert_eq!(dead.iter().map(|dead| dead.job.generation).collect::<Vec<_>>(), generations);
+    let (one, job_of) = (&dead[0], &first.job);
+    assert_eq!((one.reason.as_str(), one.at), ("k: no such order", now));
+    assert_eq!(
+        (&one.job.key, &one.job.kind, &one.job.payload),
+        (&job_of.key, &job_of.kind, &job_of.payload)
+    );
+    assert_eq!((&*one.job.policy, one.job.attempt, one.job.due), ("p", 1, job_of.due));
+    assert_eq!((one.job.state, one.job.visible_at), (State::Pending, job_of.due));
+
+    let page = rig.store.dead(Some(generations[0]), 1).expect("a page of the dead");
+    assert_eq!(page, dead[1..2]);
+
+    let revive = |generation| Change::Revive { generation, when: after(3) };
+    let forget = |generation| Change::Forget { generation };
+    let outcomes =
+        rig.commit(&[revive(generations[0]), revive(generations[0]), revive(generations[2])]);
+    assert_eq!(outcomes, [Outcome::Done, Outcome::Absent, Outcome::Duplicate]);
+    let outcomes =
+        rig.commit(&[forget(generations[1]), forget(generations[1]), revive(generations[1])]);
+    assert_eq!(outcomes, [Outcome::Done, Outcome::Absent, Outcome::Absent]);
+    assert_eq!(rig.dead().len(), 1);
+    rig.advance(3);
+    let again = rig.claim_one();
+    assert_eq!((&*again.job.policy, &again.job.payload), ("p", &job_of.payload));
+    assert_eq!(again.job.attempt, 1, "attempts begin again");
+    assert!(again.job.generation > generations[2], "a new generation");
+}
+
 /// Rows, leases, tokens and dead letters survive a restart.
 pub fn what_was_committed_is_there_after_a_restart(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
@@ -84,9 +127,7 @@ pub fn what_was_committed_is_there_after_a_restart(bed: &mut dyn Bed) {
     assert_eq!(rig.dead(), letters);
     // A store that knows that all holders are dead may end their leases at once.
     let pending = |rows: Vec<_>| {
-        let rows = rows
-            .into_iter()
-            .filter(|row: &wheelhouse_durable::store::Entry| row.state == State::Pending);
+        let rows = rows.into_iter().filter(|row: &Entry| row.state == State::Pending);
         rows.filter(|row| row.attempt == 0).collect::<Vec<_>>()
     };
     assert_eq!((rig.rows().len(), pending(rig.rows())), (rows.len(), pending(rows)));
@@ -104,7 +145,7 @@ pub fn what_was_committed_is_there_after_a_restart(bed: &mut dyn Bed) {
 /// A batch of a thousand jobs, and a payload of a mebibyte.
 pub fn large_batches_and_payloads(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
-    let puts: Vec<_> = (0..1_000).map(|n| Change::Put(job(&format!("{n}"), n % 7))).collect();
+    let puts: Vec<_> = (0..1_000).map(|n| put(&format!("{n}"), n % 7)).collect();
     assert_eq!(rig.commit(&puts), vec![Outcome::Done; 1_000]);
     rig.advance(7);
     let leased = rig.claim();
@@ -123,21 +164,18 @@ pub fn large_batches_and_payloads(bed: &mut dyn Bed) {
 pub fn connections_do_not_claim_the_same(bed: &mut dyn Bed) {
     const JOBS: usize = 400;
     let mut rig = Rig::new(bed);
-    let puts: Vec<_> = (0..JOBS).map(|n| Change::Put(job(&format!("{n}"), 0))).collect();
+    let puts: Vec<_> = (0..JOBS).map(|n| put(&format!("{n}"), 0)).collect();
     rig.commit(&puts);
     let connections: Vec<_> = (0..4).map(|_| rig.bed.connect()).collect();
-    let work = |mut store: Box<dyn wheelhouse_durable::store::Store>| {
-        let (mut names, kinds) = (Vec::new(), Kinds::new([KIND]));
+    let work = |mut store: Box<dyn Store>| {
+        let mut names = Vec::new();
         loop {
-            let mut leased = Vec::new();
-            store
-                .claim(&kinds, ClaimLimit::jobs(7), millis(LEASE), &mut leased)
-                .expect("a claim succeeds");
+            let leased = lease(&mut *store, 7);
             if leased.is_empty() {
                 return names;
             }
             let acks: Vec<_> = leased.iter().map(ack).collect();
-            let outcomes = store.commit(&acks).expect("a commit succeeds");
+            let outcomes = commit(&mut *store, &acks);
             assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Done), "{outcomes:?}");
             names.extend(leased.into_iter().map(|leased| leased.job.key));
         }

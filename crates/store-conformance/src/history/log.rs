@@ -1,5 +1,6 @@
-//! The log of a process, with a line for each event.
+//! The log of a process, with a line of JSON for each event.
 
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::time::SystemTime;
 use wheelhouse_durable::store::{Leased, Outcome, Timestamp};
 
 /// An event, with times in microseconds of the machine's clock.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// A call: its name (`schedule`, `cancel`, `begin`, `ack` or `retry`), the key, the token (0
     /// for the first two), and the time.
@@ -21,7 +22,7 @@ pub enum Event {
 }
 
 /// The begin of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begin {
     /// The key of the job.
     pub key: String,
@@ -96,26 +97,7 @@ impl Log {
     ///
     /// If the file cannot be written.
     pub fn write(&mut self, event: &Event) {
-        let line = match event {
-            Event::Call(what, key, token, at) => format!("call {what} {key} {token} {at}\n"),
-            Event::Answer(what, key, token, at, outcome) => {
-                format!("answer {what} {key} {token} {at} {outcome}\n")
-            }
-            Event::Begin(its) => format!(
-                "begin {} {} {} {} {} {} {} {} {} {}\n",
-                its.key,
-                its.generation,
-                its.occurrence,
-                its.attempt,
-                its.token,
-                its.due,
-                its.now,
-                its.until,
-                its.called,
-                its.returned
-            ),
-            Event::Over => "over\n".to_owned(),
-        };
+        let line = serde_json::to_string(event).expect("an event is JSON") + "\n";
         self.0.write_all(line.as_bytes()).expect("a line of the log");
     }
 
@@ -138,42 +120,5 @@ impl Log {
 pub fn read(path: &Path) -> Vec<Event> {
     let text = std::fs::read_to_string(path).expect("a log");
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    whole.lines().map(|line| event(line).unwrap_or_else(|| panic!("no event: {line}"))).collect()
-}
-
-fn event(line: &str) -> Option<Event> {
-    let mut words = line.split(' ');
-    let kind = words.next()?;
-    if kind == "over" {
-        return Some(Event::Over);
-    }
-    let first = words.next()?.to_owned();
-    if kind == "begin" {
-        let numbers: Vec<u64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
-        let [generation, occurrence, attempt, token, due, now, until, called, returned] =
-            numbers[..]
-        else {
-            return None;
-        };
-        let key = first;
-        return Some(Event::Begin(Begin {
-            key,
-            generation,
-            occurrence,
-            attempt,
-            token,
-            due,
-            now,
-            until,
-            called,
-            returned,
-        }));
-    }
-    let key = words.next()?.to_owned();
-    let (token, at) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-    match kind {
-        "call" => Some(Event::Call(first, key, token, at)),
-        "answer" => Some(Event::Answer(first, key, token, at, words.next()?.to_owned())),
-        _ => None,
-    }
+    whole.lines().map(|line| serde_json::from_str(line).expect("an event")).collect()
 }

@@ -1,12 +1,14 @@
 //! The work of a process: it schedules, cancels, claims and ends runs, and logs all of it.
 
 use super::log::{Begin, Event, Log, micros};
+use crate::jobs::{cancel, job};
+use crate::rig::after;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
-    Again, Change, ClaimLimit, Key, Kinds, Leased, Outcome, Put, Store, Timestamp, When,
+    Again, Change, ClaimLimit, Kinds, Leased, Outcome, Put, Store, Timestamp,
 };
 
 const KIND: &str = "history/1";
@@ -22,14 +24,6 @@ pub(super) fn occurrences(name: &str) -> u64 {
     if name.ends_with("-repeats") { OCCURRENCES } else { 1 }
 }
 
-fn after(millis: u64) -> When {
-    When::After(Duration::from_millis(millis))
-}
-
-fn key(name: &str) -> Key {
-    Key::new(name).expect("a short key")
-}
-
 /// Works on the store for `time`. No other process may have the same `name`. An error of the store
 /// leaves a call without an answer in the log.
 pub fn play(store: &mut dyn Store, log: &mut Log, name: &str, time: Duration) {
@@ -43,7 +37,7 @@ pub fn play(store: &mut dyn Store, log: &mut Log, name: &str, time: Duration) {
         for _ in 0..random.random_range(0..4) {
             // One of the latest jobs, which may be pending, leased or running.
             let which = mine.len() - 1 - random.random_range(0..mine.len().min(12));
-            one(store, log, "cancel", &mine[which], 0, Change::Cancel { key: key(&mine[which]) });
+            one(store, log, "cancel", &mine[which], 0, cancel(&mine[which]));
         }
         let (leased, now) = claim(store, 8);
         // Time for other processes to cancel the leased jobs.
@@ -68,14 +62,7 @@ fn repeats(n: usize) -> &'static str {
 fn schedule(store: &mut dyn Store, log: &mut Log, names: &[String], random: &mut Pcg64) {
     let mut put = |name: &String| {
         log.call("schedule", name, 0);
-        Change::Put(Put {
-            key: key(name),
-            kind: KIND.into(),
-            payload: name.clone().into_bytes(),
-            policy: String::new(),
-            when: after(random.random_range(0..60)),
-            replace: false,
-        })
+        Change::Put(Put { kind: KIND.into(), ..job(name, random.random_range(0..60)) })
     };
     let puts: Vec<_> = names.iter().map(&mut put).collect();
     if let Ok(outcomes) = store.commit(&puts) {
@@ -101,12 +88,11 @@ fn one(
 
 /// Leases the due jobs. Also returns the store's clock.
 fn claim(store: &mut dyn Store, max: usize) -> (Vec<Leased>, Timestamp) {
-    let mut leased = Vec::new();
-    match store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(max), LEASE, &mut leased) {
-        Ok(next) => return (leased, next.now),
-        Err(_) => thread::sleep(Duration::from_millis(5)),
+    if let Ok((leased, next)) = store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(max), LEASE) {
+        return (leased, next.now);
     }
-    (leased, Timestamp::default())
+    thread::sleep(Duration::from_millis(5));
+    (Vec::new(), Timestamp::default())
 }
 
 /// Begins the runs of all leased jobs in one commit. Returns the jobs whose runs have begun.
@@ -157,9 +143,7 @@ pub fn drain(store: &mut dyn Store, log: &mut Log) {
         for leased in begin(store, log, leased, now) {
             end(store, log, &leased, false);
         }
-        let mut left = 0;
-        store.scan(None, 1, &mut |_| left += 1).expect("a scan succeeds");
-        if left == 0 {
+        if store.scan(None, 1).expect("a scan succeeds").is_empty() {
             return log.write(&Event::Over);
         }
         assert!(begun.elapsed() < Duration::from_secs(60), "a job is never handed out");

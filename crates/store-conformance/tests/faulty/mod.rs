@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wheelhouse_durable::store::{
-    Change, ClaimLimit, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Put,
-    Store, StoreClock, StoreError, Timestamp, Waker, When,
+    Change, ClaimLimit, ClaimResult, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Outcome,
+    Put, Store, StoreClock, StoreError, Timestamp, Waker, When,
 };
+use wheelhouse_store_conformance::jobs::begin;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fault {
@@ -121,41 +122,31 @@ impl Store for Faulty {
         self.store.commit(&changes)
     }
 
-    fn claim(
-        &mut self,
-        kinds: &Kinds,
-        limit: ClaimLimit,
-        visibility: Duration,
-        into: &mut Vec<Leased>,
-    ) -> Result<Next, StoreError> {
+    fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
         self.flush()?;
-        let before = into.len();
         let limit = match self.fault {
             Fault::ClaimIgnoresBytes => ClaimLimit::jobs(limit.jobs),
             _ => limit,
         };
-        let mut next = self.store.claim(kinds, limit, visibility, into)?;
-        let new = &mut into[before..];
+        let (mut new, mut next) = self.store.claim(kinds, limit, visibility)?;
         match self.fault {
             Fault::ClaimMovesNoVisibility => {
-                let (visibility, mut back) = (Duration::ZERO, Vec::new());
-                for Leased { job, token, .. } in new {
-                    back.push(Change::Extend { key: job.key.clone(), token: *token, visibility });
-                }
-                self.store.commit(&back)?;
-            }
-            Fault::ClaimBegins => {
-                let begin = |Leased { job, token, .. }: &Leased| Change::Begin {
+                let visibility = Duration::ZERO;
+                let back = |Leased { job, token, .. }: &Leased| Change::Extend {
                     key: job.key.clone(),
                     token: *token,
+                    visibility,
                 };
+                self.store.commit(&new.iter().map(back).collect::<Vec<_>>())?;
+            }
+            Fault::ClaimBegins => {
                 self.store.commit(&new.iter().map(begin).collect::<Vec<_>>())?;
             }
             Fault::Early => next.now = Timestamp::from_millis(next.now.as_millis() - 1_000),
             Fault::OrderOfKeys => new.sort_by(|one, other| one.job.key.cmp(&other.job.key)),
             _ => {}
         }
-        Ok(next)
+        Ok((new, next))
     }
 
     fn wake_by(&mut self, waker: Waker) {
@@ -167,28 +158,18 @@ impl Store for Faulty {
         self.store.find(key)
     }
 
-    fn scan(
-        &mut self,
-        after: Option<&Key>,
-        max: usize,
-        each: &mut dyn FnMut(&Entry),
-    ) -> Result<(), StoreError> {
+    fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
         self.flush()?;
-        self.store.scan(after, max, each)
+        self.store.scan(after, max)
     }
 
-    fn dead(
-        &mut self,
-        after: Option<u64>,
-        max: usize,
-        each: &mut dyn FnMut(&Dead),
-    ) -> Result<(), StoreError> {
+    fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
         self.flush()?;
-        self.store.dead(after, max, each)
+        self.store.dead(after, max)
     }
 
-    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
+    fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
         self.flush()?;
-        self.store.kinds(each)
+        self.store.kinds()
     }
 }

@@ -21,3 +21,8 @@ pub(crate) fn queue() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("queue {}", COUNT.fetch_add(1, Ordering::SeqCst))
 }
+
+/// A connection of a user.
+pub(crate) fn connection(url: &str) -> redis::Connection {
+    redis::Client::open(url).unwrap().get_connection().unwrap()
+}

@@ -1,7 +1,7 @@
 //! Child processes: this test program again, running one ignored test.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 /// The environment variable with the path of the store.
@@ -31,6 +31,18 @@ pub(crate) fn wait_for(lines: &mut BufReader<ChildStdout>, word: &str) -> String
         line.clear();
     }
     panic!("the child ended without printing {word}");
+}
+
+/// Kills a child that has printed this word, as a crash would.
+pub(crate) fn kill_after(word: &str, (mut child, mut lines): (Child, BufReader<ChildStdout>)) {
+    wait_for(&mut lines, word);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// The file by which the parent tells a child to continue.
+pub(crate) fn go(path: &Path) -> PathBuf {
+    path.with_extension("go")
 }
 
 pub(crate) fn file() -> std::ffi::OsString {

@@ -84,13 +84,8 @@ impl JobStorage for DirectStore {
     }
 
     fn fire(&mut self, max: usize) -> Result<usize> {
-        let mut leased: Vec<Leased> = Vec::new();
-        self.0.claim(
-            &Kinds::new([kind()]),
-            ClaimLimit::jobs(max),
-            Duration::from_secs(30),
-            &mut leased,
-        )?;
+        let (kinds, lease) = (Kinds::new([kind()]), Duration::from_secs(30));
+        let (leased, _) = self.0.claim(&kinds, ClaimLimit::jobs(max), lease)?;
         let begin = |Leased { job, token, .. }: &Leased| {
             let (key, token) = (job.key.clone(), *token);
             Change::Begin { key, token }
@@ -106,14 +101,10 @@ impl JobStorage for DirectStore {
     fn count(&mut self) -> Result<u64> {
         let (mut count, mut last) = (0, None);
         loop {
-            let before = count;
-            self.0.scan(last.clone().as_ref(), 10_000, &mut |row| {
-                count += 1;
-                last = Some(row.key.clone());
-            })?;
-            if count == before {
-                return Ok(count);
-            }
+            let page = self.0.scan(last.as_ref(), 10_000)?;
+            let Some(row) = page.last() else { return Ok(count) };
+            count += page.len() as u64;
+            last = Some(row.key.clone());
         }
     }
 }

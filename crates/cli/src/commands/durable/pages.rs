@@ -12,28 +12,26 @@ const PAGE: usize = 128;
 impl Opened {
     /// Calls `each` with every job, in the store's order; returns the number of jobs.
     pub(super) fn each_job(&mut self, mut each: impl FnMut(&Entry) -> Result<()>) -> Result<u64> {
-        let mut total = 0;
+        let (mut total, mut max) = (0, PAGE);
         let mut after: Option<Key> = None;
         loop {
-            let (mut page, mut last, mut done) = (0, None, Ok(()));
-            let read = self.store.scan(after.as_ref(), PAGE, &mut |job| {
-                page += 1;
-                last = Some(job.key.clone());
-                if done.is_ok() {
-                    done = each(job);
+            let page = match self.store.scan(after.as_ref(), max) {
+                // Row by row, to name the last one that can be read.
+                Err(_) if max > 1 => {
+                    max = 1;
+                    continue;
                 }
-            });
-            done?;
-            read.map_err(|error| {
-                let last = last.as_ref().or(after.as_ref());
+                page => page,
+            };
+            let page = page.map_err(|error| {
+                let last = after.as_ref();
                 let place = last.map_or_else(String::new, |key| format!(", after the job {key}"));
                 failure(&format!("{}{place}", self.name), error)
             })?;
-            if page == 0 {
-                return Ok(total);
-            }
-            total += page;
-            after = last;
+            let Some(last) = page.last() else { return Ok(total) };
+            page.iter().try_for_each(&mut each)?;
+            total += page.len() as u64;
+            after = Some(last.key.clone());
         }
     }
 
@@ -42,29 +40,20 @@ impl Opened {
         let mut total = 0;
         let mut after = None;
         loop {
-            let (mut page, mut done) = (0, Ok(()));
-            let read = self.store.dead(after, PAGE, &mut |letter| {
-                page += 1;
-                after = Some(letter.job.generation);
-                if done.is_ok() {
-                    done = each(letter);
-                }
-            });
-            done?;
-            read.map_err(|error| failure(&format!("{}, dead letters", self.name), error))?;
-            if page == 0 {
-                return Ok(total);
-            }
-            total += page;
+            let page = self.store.dead(after, PAGE);
+            let page =
+                page.map_err(|error| failure(&format!("{}, dead letters", self.name), error))?;
+            let Some(last) = page.last() else { return Ok(total) };
+            page.iter().try_for_each(&mut each)?;
+            total += page.len() as u64;
+            after = Some(last.job.generation);
         }
     }
 
     /// The dead letter of a generation.
     pub(super) fn letter(&mut self, generation: u64) -> Result<Option<Dead>> {
-        let mut found = None;
-        let each = &mut |letter: &Dead| found = Some(letter.clone());
-        let read = self.store.dead(generation.checked_sub(1), 1, each);
-        read.map_err(|error| failure(&self.name, error))?;
+        let read = self.store.dead(generation.checked_sub(1), 1);
+        let found = read.map_err(|error| failure(&self.name, error))?.pop();
         Ok(found.filter(|letter| letter.job.generation == generation))
     }
 }

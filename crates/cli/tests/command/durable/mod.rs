@@ -27,8 +27,7 @@ fn put(name: &str, kind: &str, seconds: u64, payload: &[u8]) -> Change {
 fn claim(store: &mut dyn Store, kind: &str) -> Leased {
     // A delay is rounded up to a millisecond.
     for _ in 0..1_000 {
-        let mut leased = Vec::new();
-        store.claim(&Kinds::new([kind]), ClaimLimit::jobs(1), LEASE, &mut leased).unwrap();
+        let (mut leased, _) = store.claim(&Kinds::new([kind]), ClaimLimit::jobs(1), LEASE).unwrap();
         if let Some(mut leased) = leased.pop() {
             let (key, token) = (leased.job.key.clone(), leased.token);
             assert_eq!(store.commit(&[Change::Begin { key, token }]).unwrap(), [Outcome::Done]);
@@ -162,8 +161,7 @@ fn is_changed(place: &[&str], store: &mut dyn Store) {
 
 /// Everything in a store.
 fn rows(store: &mut dyn Store) -> Vec<Entry> {
-    let mut rows = Vec::new();
-    store.scan(None, 1_000, &mut |row| rows.push(row.clone())).unwrap();
+    let mut rows = store.scan(None, 1_000).unwrap();
     rows.sort_by(|a, b| a.key.cmp(&b.key));
     rows
 }

@@ -1,0 +1,186 @@
+//! A store that fails as planned.
+
+use super::World;
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+use wheelhouse_durable::store::{
+    Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, MemoryStore, Outcome,
+    Store, StoreError, Timestamp, Waker,
+};
+
+/// The fault of one call of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The call works.
+    None,
+    /// The call fails without any effect.
+    Before,
+    /// The call takes effect, and fails.
+    After,
+}
+
+/// Controls a [`FaultyStore`], and shows what was called. Clones share their state.
+#[derive(Clone, Default)]
+pub(crate) struct Faults(Arc<Mutex<Plan>>);
+
+#[derive(Default)]
+pub(crate) struct Plan {
+    /// The faults of the following calls.
+    next: VecDeque<Fault>,
+    /// All calls fail, as if the server could not be reached.
+    down: bool,
+    /// A payload that is refused.
+    pub(crate) refused: Option<Vec<u8>>,
+    /// A job whose acks are refused, with the error that the store is damaged.
+    pub(crate) never_acked: Option<&'static str>,
+    /// A kind whose claims are refused, with the error that the store is damaged.
+    pub(crate) never_claimed: Option<&'static str>,
+    /// How many claims of it were refused.
+    pub(crate) refused_claims: usize,
+    /// The sizes of all commits.
+    commits: Vec<usize>,
+    /// The threads that made them.
+    pub(crate) committers: Vec<ThreadId>,
+    /// The numbers of lease renewals in them.
+    pub(crate) renewals: Vec<usize>,
+    pub(crate) calls: usize,
+    /// Lookups by key.
+    pub(crate) finds: usize,
+    pub(crate) lists_of_kinds: usize,
+}
+
+impl Faults {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Plan> {
+        self.0.lock()
+    }
+
+    /// Plans the faults of the following calls, in order.
+    pub(crate) fn plan(&self, faults: impl IntoIterator<Item = Fault>) {
+        self.lock().next.extend(faults);
+    }
+
+    pub(crate) fn down(&self, down: bool) {
+        self.lock().down = down;
+    }
+
+    pub(crate) fn commits(&self) -> Vec<usize> {
+        self.lock().commits.clone()
+    }
+
+    /// Fails if the store is down: for calls that only read, which take no planned fault.
+    fn reach(&self) -> Result<(), StoreError> {
+        if self.lock().down { Err(unavailable()) } else { Ok(()) }
+    }
+
+    fn next(&self) -> Fault {
+        let mut plan = self.lock();
+        plan.calls += 1;
+        if plan.down { Fault::Before } else { plan.next.pop_front().unwrap_or(Fault::None) }
+    }
+}
+
+fn unavailable() -> StoreError {
+    StoreError::Unavailable("planned".into())
+}
+
+/// A store that fails as planned.
+pub(crate) struct FaultyStore {
+    pub(crate) store: MemoryStore,
+    pub(crate) faults: Faults,
+    /// Locked during each commit, so that a test can delay a commit by holding the lock.
+    pub(crate) gate: Arc<Mutex<()>>,
+    /// Claims have a separate connection, which always works.
+    pub(crate) has_beside: bool,
+}
+
+impl FaultyStore {
+    pub(crate) fn new(world: &World) -> Self {
+        let (faults, gate) = (Faults::default(), Arc::default());
+        Self { store: world.store.clone(), faults, gate, has_beside: false }
+    }
+
+    fn call<T>(
+        &mut self,
+        call: impl FnOnce(&mut MemoryStore) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match self.faults.next() {
+            Fault::None => call(&mut self.store),
+            Fault::Before => Err(unavailable()),
+            Fault::After => call(&mut self.store).and(Err(unavailable())),
+        }
+    }
+}
+
+impl Store for FaultyStore {
+    fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        let mut plan = self.faults.lock();
+        plan.commits.push(changes.len());
+        plan.committers.push(thread::current().id());
+        let renewals = changes.iter().filter(|change| matches!(change, Change::Extend { .. }));
+        plan.renewals.push(renewals.count());
+        for change in changes {
+            match change {
+                Change::Ack { key, .. }
+                    if plan.never_acked.is_some_and(|its| key.as_bytes() == its.as_bytes()) =>
+                {
+                    return Err(StoreError::Damaged("a page".to_owned()));
+                }
+                Change::Put(put) if plan.refused.as_ref() == Some(&put.payload) => {
+                    return Err(StoreError::Refused("this payload".to_owned()));
+                }
+                _ => {}
+            }
+        }
+        drop(plan);
+        let gate = Arc::clone(&self.gate);
+        let _open = gate.lock();
+        self.call(|store| store.commit(changes))
+    }
+
+    fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
+        let mut plan = self.faults.lock();
+        if plan.never_claimed.is_some_and(|never| kinds.contains(never)) {
+            plan.refused_claims += 1;
+            return Err(StoreError::Damaged("a page".to_owned()));
+        }
+        drop(plan);
+        self.call(|store| store.claim(kinds, limit, visibility))
+    }
+
+    fn wake_by(&mut self, waker: Waker) {
+        self.store.wake_by(waker);
+    }
+
+    fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
+        Ok(self.has_beside.then(|| Box::new(self.store.clone()) as Box<dyn Store>))
+    }
+
+    fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        self.faults.lock().finds += 1;
+        self.faults.reach()?;
+        self.store.find(key)
+    }
+
+    fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
+        self.faults.reach()?;
+        self.store.scan(after, max)
+    }
+
+    fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
+        self.faults.reach()?;
+        self.store.dead(after, max)
+    }
+
+    fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
+        self.faults.lock().lists_of_kinds += 1;
+        self.faults.reach()?;
+        self.store.kinds()
+    }
+
+    fn gauges(&mut self) -> Result<Gauges, StoreError> {
+        Ok(Gauges::from([("dead_rows", 7)]))
+    }
+}

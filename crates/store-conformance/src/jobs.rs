@@ -1,0 +1,93 @@
+//! Jobs, changes and calls for the tests of a store. A call that fails panics.
+
+use std::time::Duration;
+use wheelhouse_durable::store::{
+    Change, ClaimLimit, Entry, Key, Kinds, Leased, Outcome, Put, Store, When,
+};
+
+/// The kind of all jobs that this module makes.
+pub const KIND: &str = "work/1";
+
+/// The duration of the leases that [`lease`] and [`claim`] take.
+pub const LEASE: Duration = Duration::from_secs(30);
+
+/// A key.
+pub fn key(name: impl AsRef<[u8]>) -> Key {
+    Key::new(name).expect("a short key")
+}
+
+/// A job that is due after `delay` milliseconds. Its payload is its name.
+pub fn job(name: &str, delay: u64) -> Put {
+    Put {
+        key: key(name),
+        kind: KIND.into(),
+        payload: name.as_bytes().to_vec(),
+        policy: String::new(),
+        when: When::After(Duration::from_millis(delay)),
+        replace: false,
+    }
+}
+
+/// Puts a [`job`].
+pub fn put(name: &str, delay: u64) -> Change {
+    Change::Put(job(name, delay))
+}
+
+/// Cancels a job.
+pub fn cancel(name: &str) -> Change {
+    Change::Cancel { key: key(name) }
+}
+
+/// Begins the run of a leased job.
+pub fn begin(leased: &Leased) -> Change {
+    Change::Begin { key: leased.job.key.clone(), token: leased.token }
+}
+
+/// Acknowledges a run that has no next occurrence.
+pub fn ack(leased: &Leased) -> Change {
+    Change::Ack { key: leased.job.key.clone(), token: leased.token, again: None }
+}
+
+/// Ends a run and its job.
+pub fn bury(leased: &Leased, reason: &str) -> Change {
+    let reason = reason.to_owned();
+    Change::Bury { key: leased.job.key.clone(), token: leased.token, reason }
+}
+
+/// Commits changes. Returns their outcomes.
+pub fn commit(store: &mut dyn Store, changes: &[Change]) -> Vec<Outcome> {
+    let outcomes = store.commit(changes).expect("a commit succeeds");
+    assert_eq!(outcomes.len(), changes.len(), "an outcome for each change");
+    outcomes
+}
+
+/// Commits a change. Returns its outcome.
+pub fn one(store: &mut dyn Store, change: Change) -> Outcome {
+    commit(store, &[change])[0]
+}
+
+/// Leases at most `max` visible jobs.
+pub fn lease(store: &mut dyn Store, max: usize) -> Vec<Leased> {
+    let claimed = store.claim(&Kinds::new([KIND]), ClaimLimit::jobs(max), LEASE);
+    claimed.expect("a claim succeeds").0
+}
+
+/// Leases all visible jobs, and begins their runs.
+pub fn claim(store: &mut dyn Store) -> Vec<Leased> {
+    let mut leased = lease(store, 10_000);
+    for outcome in commit(store, &leased.iter().map(begin).collect::<Vec<_>>()) {
+        assert_eq!(outcome, Outcome::Done, "it begins");
+    }
+    leased.iter_mut().for_each(|leased| leased.job.attempt += 1);
+    leased
+}
+
+/// The keys of leased jobs.
+pub fn names(leased: &[Leased]) -> Vec<String> {
+    leased.iter().map(|leased| leased.job.key.to_string()).collect()
+}
+
+/// All rows.
+pub fn rows(store: &mut dyn Store) -> Vec<Entry> {
+    store.scan(None, usize::MAX).expect("a scan succeeds")
+}
