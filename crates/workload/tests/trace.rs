@@ -64,18 +64,6 @@ proptest! {
     fn any_bytes_are_an_error_and_no_panic(bytes: Vec<u8>) {
         prop_assert!(read(&bytes).is_err());
     }
-
-    #[test]
-    fn any_damage_is_an_error(
-        at in any::<prop::sample::Index>(),
-        bytes in proptest::collection::vec(any::<u8>(), 1..9),
-    ) {
-        let (_, mut file) = small();
-        let before = file.clone();
-        let at = at.index(file.len() - bytes.len());
-        file[at..at + bytes.len()].copy_from_slice(&bytes);
-        prop_assert!(file == before || read(&file).is_err());
-    }
 }
 
 #[test]
