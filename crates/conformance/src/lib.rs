@@ -87,20 +87,12 @@ pub use property::{property_any_sequence, property_end_of_time, property_many_ti
 pub use suite::checks;
 pub use wheelhouse_oracle::{Oracle, OracleDefinition};
 
-use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 
 /// An empty structure without a meter, its clock at 0.
 fn fresh<B: Backend, T>() -> B::Timer<T, NoMeter> {
     B::build()
-}
-
-/// An empty structure with its clock at `start`.
-fn fresh_at<B: Backend, T>(start: u64) -> B::Timer<T, NoMeter> {
-    let mut timer = B::build();
-    timer.advance(start, |_| ());
-    timer
 }
 
 /// The latest tick at which a timer inserted at `now` may fire: its deadline if the structure is

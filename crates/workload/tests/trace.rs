@@ -96,26 +96,16 @@ fn every_truncation_is_an_error() {
 }
 
 #[test]
-fn every_flip_of_a_byte_is_an_error() {
-    let (_, file) = small();
+fn every_flip_of_a_byte_is_an_error_after_operations_that_are_right() {
+    let (ops, file) = small();
     for at in 0..file.len() {
         for flip in [0x01, 0x10, 0x80, 0xff] {
             let mut damaged = file.clone();
             damaged[at] ^= flip;
             assert!(read(&damaged).is_err(), "byte {at} flipped by {flip:#x} goes unnoticed");
+            let Ok(reader) = Reader::new(&damaged[..]) else { continue };
+            assert!(reader.map_while(Result::ok).zip(&ops).all(|(found, op)| found == *op));
         }
-    }
-}
-
-#[test]
-fn what_is_yielded_before_the_damage_shows_is_right() {
-    let (ops, file) = small();
-    for at in 0..file.len() {
-        let mut damaged = file.clone();
-        damaged[at] ^= 0x04;
-        let Ok(reader) = Reader::new(&damaged[..]) else { continue };
-        let good = reader.map_while(Result::ok);
-        assert!(good.zip(&ops).all(|(found, op)| found == *op), "byte {at}");
     }
 }
 

@@ -72,6 +72,12 @@ impl<B: Backend> Watched<B> {
         right(self.0.reschedule(timer, deadline))
     }
 
+    /// Postpones a timer. Returns `true` if it is live.
+    #[track_caller]
+    pub(crate) fn postpone(&mut self, timer: u64, deadline: Tick) -> bool {
+        right(self.0.postpone(timer, deadline))
+    }
+
     /// The timers that one `advance` fires, in order.
     #[track_caller]
     pub(crate) fn advance(&mut self, to: Tick) -> Vec<u64> {

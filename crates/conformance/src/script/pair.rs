@@ -22,6 +22,8 @@ pub(crate) struct Pair<T> {
     /// The live timers of a structure that is late by design: the latest tick at which each may
     /// fire, and its number.
     pub(super) latest: BTreeSet<(Tick, u64)>,
+    /// The live timers that were postponed since they were inserted or last moved.
+    pub(super) postponed: BTreeSet<u64>,
     /// The clock at the start, and now.
     pub(super) start: Tick,
     pub(crate) now: Tick,
@@ -56,12 +58,13 @@ impl<T: Timer<u64>> Pair<T> {
     pub(crate) fn with(timer: T, precision: Precision, max_idle_wakeups: u32) -> Self {
         let (mut oracle, now) = (Oracle::new(), timer.now());
         oracle.advance(now, |_| ());
-        let (handles, latest) = Default::default();
+        let (handles, latest, postponed) = Default::default();
         Self {
             timer,
             oracle,
             handles,
             latest,
+            postponed,
             start: now,
             now,
             played: 0,
@@ -111,14 +114,27 @@ impl<T: Timer<u64>> Pair<T> {
 
     /// Moves a timer. Returns `true` if it is live.
     pub(crate) fn reschedule(&mut self, number: u64, deadline: Tick) -> Result<bool, String> {
-        let Handles { timer, oracle, latest } = self.handles[number as usize];
+        self.postponed.remove(&number);
+        let moved = self.timer.reschedule(self.handles[number as usize].timer, deadline);
+        self.compare_move(number, deadline, moved)
+    }
+
+    /// Postpones a timer. Its order among timers with the same deadline is then not defined.
+    /// Returns `true` if it is live.
+    pub(crate) fn postpone(&mut self, number: u64, deadline: Tick) -> Result<bool, String> {
+        self.postponed.insert(number);
+        let moved = self.timer.postpone(self.handles[number as usize].timer, deadline);
+        self.compare_move(number, deadline, moved)
+    }
+
+    fn compare_move(&mut self, number: u64, deadline: Tick, moved: bool) -> Result<bool, String> {
+        let Handles { oracle, latest, .. } = self.handles[number as usize];
         self.latest.remove(&(latest, number));
         let expected = self.oracle.reschedule(oracle, deadline);
         if expected {
             self.note_latest(number, deadline);
         }
-        let moved = self.timer.reschedule(timer, deadline);
-        same(format_args!("contract 5: reschedule of timer {number}"), moved, expected)?;
+        same(format_args!("contract 5: move of timer {number}"), moved, expected)?;
         self.compare_timer(number)?;
         Ok(expected)
     }
@@ -241,7 +257,12 @@ impl<T: Timer<u64>> Pair<T> {
                 let due = std::iter::from_fn(|| self.oracle.pop_expired(self.now));
                 let due = due.map(|it| (it.value.0, it.deadline, it.value.1));
                 let most = if is_last { usize::MAX } else { ours.len() };
-                compare_runs(self.now, &ours, &due.take(most).collect::<Vec<_>>())?;
+                let expected: Vec<Fired> = due.take(most).collect();
+                if self.postponed.is_empty() {
+                    compare_runs(self.now, &ours, &expected)?;
+                } else {
+                    compare_runs(self.now, &self.ordered(&ours)?, &self.ordered(&expected)?)?;
+                }
             }
             Precision::Late(_) => self.compare_late(&ours, is_last)?,
         }
@@ -250,6 +271,16 @@ impl<T: Timer<u64>> Pair<T> {
         }
         self.compare_state()?;
         Ok(fired.into_iter().map(|expired| expired.value).collect())
+    }
+
+    /// A run in which timers with the same deadline that were postponed come last, in the order of
+    /// their numbers, because their order is not defined.
+    fn ordered(&self, run: &[Fired]) -> Result<Vec<Fired>, String> {
+        let in_order = run.is_sorted_by_key(|(_, deadline, _)| *deadline);
+        same("contract 3: fired in the order of deadlines", in_order, true)?;
+        let mut ordered = run.to_vec();
+        ordered.sort_by_key(|(_, deadline, number)| (*deadline, self.postponed.get(number)));
+        Ok(ordered)
     }
 
     /// Checks the timers that fired in a structure that is late by design. Their order is free.

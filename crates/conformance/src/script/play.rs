@@ -99,8 +99,8 @@ impl<T: Timer<u64> + Clone> Pair<T> {
                 _ => unreachable!("this step is not copied"),
             }
         }
-        let (timer, handles, latest) =
-            (self.timer.clone(), self.handles.clone(), self.latest.clone());
-        Self { timer, oracle, handles, latest, ..*self }
+        let (timer, handles) = (self.timer.clone(), self.handles.clone());
+        let (latest, postponed) = (self.latest.clone(), self.postponed.clone());
+        Self { timer, oracle, handles, latest, postponed, ..*self }
     }
 }
