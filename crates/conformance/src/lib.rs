@@ -1,4 +1,4 @@
-//! The contract of wheelhouse's [`Timer`] trait as a test suite, for any backend.
+//! The contract of the trait [`Timer`](wheelhouse_core::Timer) as a test suite, for any backend.
 //!
 //! Each of the eleven promises of the [contract](wheelhouse_core#the-contract) is a check: a
 //! function that is generic over a [`Backend`]. If the backend fails, the function panics with the
