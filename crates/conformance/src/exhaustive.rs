@@ -3,17 +3,15 @@
 //! A few calls on a few timers reveal most faults of a timer structure, if they are the right
 //! calls. Random sequences find the right calls only with luck. This check plays all of them.
 
-mod calls;
-#[cfg(test)]
-mod tests;
-
-use crate::{Oracle, guard};
-use calls::{Answer, Call, Side, same};
+use crate::guard::message;
+use crate::script::{Pair, Step, When};
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use wheelhouse_core::backend::Precision;
 use wheelhouse_core::{Tick, Timer};
 
-/// Plays every sequence of up to `calls` calls on a structure and on the [`Oracle`], and compares
-/// all results. Returns the number of sequences played.
+/// Plays every sequence of up to `calls` calls on a structure and on the [`Oracle`](crate::Oracle),
+/// and compares all results. Returns the number of sequences played.
 ///
 /// `make` returns an empty structure. Its clock may start at any tick. The borders below are those
 /// of wheels with 2, 4 and 16 slots, so configure a wheel with 2 or 4 slots: then a sequence of a
@@ -44,37 +42,22 @@ use wheelhouse_core::{Tick, Timer};
 /// clock goes from wake-up to wake-up, by `pop_expired` if that was the last call of the sequence,
 /// otherwise by `advance`. More than 64 wake-ups in a row at which nothing fires are a failure.
 ///
-/// # Calls that are not played
-///
-/// Two sequences with the same results may leave a structure in different states, so no sequence is
-/// skipped because of the state it leads to. Stale handles are used only after a sequence: they
-/// change nothing, and would multiply the number of sequences. If a stale handle damages the
-/// structure, its result or the firing from wake-up to wake-up differs. `compact` and panicking
-/// callbacks are played in the random sequences of
-/// [`property_any_sequence`](crate::property_any_sequence).
+/// No sequence is skipped because of the state it leads to: two sequences with the same results may
+/// leave a structure in different states. `compact`, panicking callbacks, and stale handles in the
+/// middle of a sequence are left to [`property_any_sequence`](crate::property_any_sequence).
 ///
 /// # Cost
 ///
-/// With l live timers there are up to 9 l + 17 calls to choose from. From tick 0, the following
-/// number of sequences is played; a structure with inexact wake-ups has a few more or fewer:
-///
-/// | calls | sequences |
-/// |---|---|
-/// | 1 | 17 |
-/// | 2 | 353 |
-/// | 3 | 8,625 |
-/// | 4 | 239,186 |
-/// | 5 | 7,383,918 |
-///
-/// A sequence takes one to three microseconds in a release build and about ten in a test. It clones
-/// the structure once, because sequences share their common beginning, so a structure of hundreds
-/// of kilobytes takes longer. The oracle cannot be cloned: each sequence repeats its calls on a new
-/// one.
+/// With l live timers there are up to 9 l + 17 calls to choose from. From tick 0, there are 353
+/// sequences of up to 2 calls, 8,625 of up to 3, 239,186 of up to 4, and 7,383,918 of up to 5; a
+/// structure with inexact wake-ups has a few more or fewer. A sequence takes some microseconds in a
+/// release build. It clones the structure once, because sequences share their common beginning, so
+/// a structure of hundreds of kilobytes takes longer.
 ///
 /// # Panics
 ///
-/// At the first difference, or if the structure panics. The message lists the calls. A structure
-/// that never returns from a call hangs the check.
+/// At the first difference, or if the structure panics. The message has the calls as a
+/// [script](crate::script). A structure that never returns from a call hangs the check.
 ///
 /// # Examples
 ///
@@ -97,18 +80,16 @@ use wheelhouse_core::{Tick, Timer};
 /// # }
 /// use wheelhouse_heap::Heap;
 ///
-/// let played = exhaustive(|| Heap::<u8>::new(), 2);
+/// let played = exhaustive(|| Heap::<u64>::new(), 2);
 /// assert_eq!(played, 353);
 /// ```
-pub fn exhaustive<T: Timer<u8> + Clone>(make: impl Fn() -> T, calls: usize) -> u64 {
-    let ours = Side { timer: make(), ids: Vec::new() };
-    let mut search = Search { start: ours.timer.now(), path: Vec::new(), played: 0 };
-    let theirs = search.oracle();
-    let visit = AssertUnwindSafe(|| search.visit(ours, theirs, calls));
-    let outcome = catch_unwind(visit)
-        .unwrap_or_else(|payload| Err(format!("panics: {}", guard::message(&*payload))));
-    if let Err(what) = outcome {
-        panic!("{what}\n{}", search.sequence());
+pub fn exhaustive<T: Timer<u64> + Clone>(make: impl Fn() -> T, calls: usize) -> u64 {
+    let pair = Pair::with(make(), Precision::Exact, 0);
+    let (start, mut search) = (pair.now, Search { path: Vec::new(), played: 0 });
+    let outcome = catch_unwind(AssertUnwindSafe(|| search.visit(pair, calls)));
+    let panics = |payload: Box<dyn Any + Send>| Err(format!("panics: {}", message(&*payload)));
+    if let Err(what) = outcome.unwrap_or_else(panics) {
+        panic!("{what}\nin this sequence, from tick {start}: {:?}", search.path);
     }
     search.played
 }
@@ -119,75 +100,48 @@ const MAX_VAIN: usize = 64;
 
 /// A depth-first search over all sequences.
 struct Search {
-    start: Tick,
     /// The sequence that is being played.
-    path: Vec<Call>,
+    path: Vec<Step>,
     played: u64,
 }
 
 impl Search {
-    /// An oracle that has played the sequence.
-    fn oracle(&self) -> Side<Oracle<u8>> {
-        let mut oracle = Side { timer: Oracle::new(), ids: Vec::new() };
-        oracle.play(Call::Advance(self.start));
-        for call in &self.path {
-            oracle.play(*call);
-        }
-        oracle
-    }
-
-    /// Plays a call on both and compares.
-    fn play<T: Timer<u8>>(
-        &mut self,
-        call: Call,
-        ours: &mut Side<T>,
-        theirs: &mut Side<Oracle<u8>>,
-    ) -> Result<Answer, String> {
+    /// Plays a call and compares all results. Returns how many timers fired.
+    fn play<T: Timer<u64>>(&mut self, call: Step, pair: &mut Pair<T>) -> Result<usize, String> {
         self.path.push(call);
-        let answer = ours.play(call);
-        same("the last call", &answer, &theirs.play(call))?;
-        ours.compare(theirs)?;
-        Ok(answer)
+        let fired = pair.play(call).map_err(|divergence| divergence.what)?;
+        pair.compare_deadlines()?;
+        pair.wakeup()?;
+        Ok(fired)
     }
 
     /// Plays all sequences that begin with the current one, with up to `left` more calls.
-    fn visit<T: Timer<u8> + Clone>(
-        &mut self,
-        ours: Side<T>,
-        theirs: Side<Oracle<u8>>,
-        left: usize,
-    ) -> Result<(), String> {
+    fn visit<T: Timer<u64> + Clone>(&mut self, pair: Pair<T>, left: usize) -> Result<(), String> {
         self.played += 1;
         if left > 0 {
-            for call in theirs.calls(ours.timer.next_wakeup()) {
-                let (mut ours, mut theirs) = (ours.clone(), self.oracle());
-                self.play(call, &mut ours, &mut theirs)?;
-                self.visit(ours, theirs, left - 1)?;
+            for call in calls(&pair) {
+                let mut longer = pair.copy(&self.path);
+                self.play(call, &mut longer)?;
+                self.visit(longer, left - 1)?;
                 self.path.pop();
             }
         }
-        self.finish(ours, theirs)
+        self.finish(pair)
     }
 
     /// Uses every stale handle, then fires all timers, from wake-up to wake-up.
-    fn finish<T: Timer<u8>>(
-        &mut self,
-        mut ours: Side<T>,
-        mut theirs: Side<Oracle<u8>>,
-    ) -> Result<(), String> {
+    fn finish<T: Timer<u64>>(&mut self, mut pair: Pair<T>) -> Result<(), String> {
         let played = self.path.len();
-        let pops = matches!(self.path.last(), Some(Call::Pop(_)));
-        let at_wakeup = if pops { Call::Pop } else { Call::Advance };
-
-        let now = theirs.timer.now();
-        for stale in theirs.stale() {
-            self.play(Call::Cancel(stale), &mut ours, &mut theirs)?;
-            self.play(Call::Reschedule(stale, now), &mut ours, &mut theirs)?;
+        let pops = matches!(self.path.last(), Some(Step::Pop(_)));
+        let at_wakeup = if pops { Step::Pop } else { Step::Advance };
+        for stale in timers(&pair, false) {
+            self.play(Step::Cancel(stale), &mut pair)?;
+            self.play(Step::Reschedule(stale, When::In(0)), &mut pair)?;
         }
         let mut vain = 0;
-        while let Some(wakeup) = ours.timer.next_wakeup() {
-            let answer = self.play(at_wakeup(wakeup), &mut ours, &mut theirs)?;
-            vain = if answer.is_an_expiry() { 0 } else { vain + 1 };
+        while let Some(wakeup) = pair.timer.next_wakeup() {
+            let fired = self.play(at_wakeup(When::At(wakeup)), &mut pair)?;
+            vain = if fired > 0 { 0 } else { vain + 1 };
             if vain > MAX_VAIN {
                 return Err(format!("more than {MAX_VAIN} wake-ups in a row fire nothing"));
             }
@@ -195,15 +149,48 @@ impl Search {
         self.path.truncate(played);
         Ok(())
     }
+}
 
-    /// The sequence as a list of calls.
-    fn sequence(&self) -> String {
-        let mut list = format!("in this sequence, from tick {}:", self.start);
-        let mut inserted = 0;
-        for call in &self.path {
-            list += &format!("\n    {}", call.text(inserted));
-            inserted += usize::from(matches!(call, Call::Insert(_)));
-        }
-        list
+/// The timers that are live, or those that are not.
+fn timers<T: Timer<u64>>(pair: &Pair<T>, live: bool) -> Vec<u16> {
+    (0..pair.inserted() as u16).filter(|timer| pair.is_live(*timer) == live).collect()
+}
+
+/// The next multiple of `n` after `now`; `Tick::MAX` if there is none.
+fn border(now: Tick, n: u64) -> Tick {
+    (now / n + 1).saturating_mul(n)
+}
+
+/// The deadlines to choose from, each once.
+fn deadlines(now: Tick) -> Vec<When> {
+    let [two, four, sixteen, far] = [2, 4, 16, 1 << 16].map(|n| border(now, n));
+    let after = |tick: Tick| tick.saturating_add(1);
+    let before = now.saturating_sub(1);
+    let mut ticks =
+        vec![before, now, after(now), two, four, after(four), sixteen, after(sixteen), far];
+    ticks.sort_unstable();
+    ticks.dedup();
+    ticks.into_iter().map(When::At).collect()
+}
+
+/// The calls to choose from, each once.
+fn calls<T: Timer<u64>>(pair: &Pair<T>) -> Vec<Step> {
+    let now = pair.now;
+    let deadlines = deadlines(now);
+    let mut calls: Vec<_> = deadlines.iter().copied().map(Step::Insert).collect();
+    for timer in timers(pair, true) {
+        calls.push(Step::Cancel(timer));
+        calls.extend(deadlines.iter().map(|deadline| Step::Reschedule(timer, *deadline)));
     }
+    let (four, far) = (border(now, 4), border(now, 1 << 16));
+    let [next, turn] = [1, 16].map(|ticks| now.saturating_add(ticks));
+    let advances = [now, next, four, turn, far].into_iter().chain(pair.timer.next_wakeup());
+    let pops = [now.saturating_sub(1), four, far];
+    let advances = advances.map(When::At).map(Step::Advance);
+    for call in advances.chain(pops.map(When::At).map(Step::Pop)) {
+        if !calls.contains(&call) {
+            calls.push(call);
+        }
+    }
+    calls
 }

@@ -1,54 +1,65 @@
-//! Tests that the suite finds faults. Faults are planted into a small timer facility, one at a
-//! time. The check that is meant for a fault must fail, with the number of the promise in its
-//! message. Without a fault the same facility passes all checks.
+//! Tests that the suite finds faults. Faults are planted into two small timer facilities, one at a
+//! time: an exact one, and one that rounds deadlines up. The check that is meant for a fault must
+//! fail, with the number of a promise in its message. Without a fault both pass all checks.
 
 mod planted;
 
+use planted::late::{self, Rounding};
 use planted::{FAULT, Fault, Planted, STOP_LOOPING};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 use wheelhouse_conformance::script::{decode, minimise, run};
 use wheelhouse_conformance::{Check, checks, contract_10_the_whole_range_of_u64};
+use wheelhouse_core::backend::Backend;
 
-/// The structure without a fault, as an outside crate would write it.
 mod without_a_fault {
-    wheelhouse_conformance::suite!(super::Planted);
+    mod exact {
+        wheelhouse_conformance::suite!(crate::Planted);
+    }
+
+    mod late {
+        wheelhouse_conformance::suite!(crate::Rounding);
+    }
 }
 
-/// Plants a fault and runs all checks whose name starts with `prefix`. Returns the message of the
-/// first check that fails.
-fn failure(fault: Fault, prefix: &str) -> Option<String> {
-    let checks = checks::<Planted>();
+/// Runs all checks whose name starts with `prefix`, each after `plant` has planted a fault. Returns
+/// the message of the first check that fails.
+fn failure<B: Backend>(plant: impl Fn() + Copy + Send + 'static, prefix: &str) -> Option<String> {
+    let checks = checks::<B>();
     let mut matching = checks.iter().filter(|check| check.name.starts_with(prefix)).peekable();
     assert!(matching.peek().is_some(), "no check is called {prefix}..");
     matching.find_map(|check| {
         let check = check.check;
         let run = move || {
-            FAULT.set(fault);
+            plant();
             check();
         };
         let panic = thread::spawn(run).join().err()?;
-        Some(panic.downcast_ref::<String>().expect("a failure has a message").clone())
+        let message = panic.downcast_ref::<String>().map(String::as_str);
+        message.or_else(|| panic.downcast_ref::<&str>().copied()).map(str::to_owned)
     })
 }
 
-/// Defines a test for each fault, with the promise of the contract that it breaks, and the random
-/// sequences that find it too.
+/// Defines a test for each fault: the promise whose check fails, the promise that the message names
+/// if that is another one, and the other checks that find the fault too.
 macro_rules! faults {
-    ($($test:ident: $fault:ident breaks $contract:literal $(and $random:ident)?;)+) => {
+    ($backend:ident, $cell:path, $faults:ty: $(
+        $test:ident: $fault:ident
+            breaks $contract:literal $(by $named:literal)? $(and $other:ident)?;
+    )+) => {
         $(
             #[test]
             fn $test() {
+                let plant = || $cell.set(<$faults>::$fault);
                 let prefix = format!("contract_{:02}_", $contract);
-                let missed = concat!(stringify!($fault), " is not caught");
-                let message = failure(Fault::$fault, &prefix).expect(missed);
-                let number = format!("contract {}", $contract);
-                assert!(message.contains(&number), "does not name the promise: {message}");
+                let message = failure::<$backend>(plant, &prefix).expect("it is found");
+                let named = [$contract, $($named)?].into_iter().next_back().unwrap_or(0);
+                let promise = format!("contract {named}");
+                assert!(message.contains(&promise), "does not name promise {named}: {message}");
                 $(
-                    let missed =
-                        concat!(stringify!($fault), " is not caught by ", stringify!($random));
-                    let message = failure(Fault::$fault, stringify!($random)).expect(missed);
+                    let message = failure::<$backend>(plant, stringify!($other));
+                    let message = message.expect(concat!("found by ", stringify!($other)));
                     assert!(message.contains("step "), "does not name the step: {message}");
                 )?
             }
@@ -57,19 +68,20 @@ macro_rules! faults {
 }
 
 faults! {
+    Planted, FAULT, Fault:
     early_by_one: EarlyByOne breaks 2 and property;
     early_in_a_far_slot: EarlyInAFarSlot breaks 2 and property;
     late_by_one: LateByOne breaks 2 and property;
     late_by_a_turn: LateByATurn breaks 2 and property;
-    capped: Capped breaks 3 and differential;
+    capped: Capped breaks 3 by 2 and differential;
     lost_on_cancel: LostOnCancel breaks 1 and property;
-    lost_on_reschedule: LostOnReschedule breaks 4 and property;
+    lost_on_reschedule: LostOnReschedule breaks 4 by 5 and property;
     forgets_values: ForgetsValues breaks 1;
     wrong_tie_order: WrongTieOrder breaks 3 and property;
     move_keeps_its_place: MoveKeepsItsPlace breaks 3 and property_many_ties;
     cascade_loses_order: CascadeLosesOrder breaks 3 and differential;
-    overdue_last: OverdueLast breaks 4 and property;
-    overdue_waits: OverdueWaits breaks 4 and property;
+    overdue_last: OverdueLast breaks 4 by 3 and property;
+    overdue_waits: OverdueWaits breaks 4 by 2 and property;
     aliasing_handle: AliasingHandle breaks 5 and property;
     aliasing_after_many_reuses: AliasingAfterManyReuses breaks 5;
     fired_handle_answers: FiredHandleAnswers breaks 5 and property;
@@ -79,8 +91,8 @@ faults! {
     wakeup_for_the_cancelled: WakeupForTheCancelled breaks 7 and property;
     wakeup_of_nothing: WakeupOfNothing breaks 7 and property;
     panic_loses_others: PanicLosesOthers breaks 9 and property;
-    signed_comparison: SignedComparison breaks 10 and property;
-    last_tick_never_comes: LastTickNeverComes breaks 10 and property_end_of_time;
+    signed_comparison: SignedComparison breaks 10 by 2 and property;
+    last_tick_never_comes: LastTickNeverComes breaks 10 by 2 and property_end_of_time;
     quadratic_work: QuadraticWork breaks 11;
     scans_on_every_tick: ScansOnEveryTick breaks 11;
     visits_every_slot: VisitsEverySlot breaks 11;
@@ -88,8 +100,32 @@ faults! {
 
 #[cfg(feature = "memory")]
 faults! {
+    Planted, FAULT, Fault:
     leaking_memory: LeakingMemory breaks 8;
     lazy_cancel_without_bound: LazyCancelWithoutBound breaks 8;
+}
+
+/// Faults of a structure that is late by design.
+mod late_by_design {
+    use super::*;
+
+    faults! {
+        Rounding, late::FAULT, late::Fault:
+        early: Early breaks 2 and differential;
+        beyond_the_bound: BeyondTheBound breaks 2 and differential;
+        capped: Capped breaks 2 and differential;
+        keeps_wide_slots: KeepsWideSlots breaks 2 and differential;
+        forgets_deadlines: ForgetsDeadlines breaks 2 by 5 and differential;
+        ties_out_of_order: TiesOutOfOrder breaks 3;
+        jumps_reversed: JumpsReversed breaks 3;
+        overdue_waits: OverdueWaits breaks 4 by 2 and differential;
+        hand_of_the_run: HandOfTheRun breaks 4 by 2 and differential;
+        wakeup_too_late: WakeupTooLate breaks 7 and differential;
+        wakeup_at_every_tick: WakeupAtEveryTick breaks 7 and differential;
+        wakeup_of_nothing: WakeupOfNothing breaks 7 and differential;
+        panic_loses_others: PanicLosesOthers breaks 9 and differential;
+        end_wraps: EndWraps breaks 10 by 2 and differential;
+    }
 }
 
 /// A structure that iterates over ticks does not hang the suite: the check fails after its time
@@ -100,7 +136,7 @@ fn loops_over_distance() {
         FAULT.set(Fault::LoopsOverDistance);
         contract_10_the_whole_range_of_u64::<Planted>();
     };
-    let check = Check { name: "contract_10_the_whole_range_of_u64", contract: Some(10), check };
+    let check = Check { name: "contract_10_the_whole_range_of_u64", check };
     let outcome = check.run_within(Duration::from_secs(2));
     STOP_LOOPING.store(true, Ordering::Relaxed);
     let message = outcome.expect_err("a loop over 2^64 ticks is not caught");
@@ -110,7 +146,8 @@ fn loops_over_distance() {
 /// A random sequence that fails is shortened and printed as Rust code.
 #[test]
 fn a_failing_sequence_is_short() {
-    let message = failure(Fault::LostOnCancel, "property_many_ties").expect("caught");
+    let message = failure::<Planted>(|| FAULT.set(Fault::LostOnCancel), "property_many_ties")
+        .expect("caught");
     let (_, steps) =
         message.split_once("shortest sequence found: ").expect("the sequence is printed");
     assert_eq!(steps.matches("Insert(").count(), 2, "two timers are enough to lose one: {message}");

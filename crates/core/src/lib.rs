@@ -65,7 +65,7 @@
 //! slots. Such an *approximate* structure declares it in its [`Info`](backend::Info):
 //! [`Precision::Late`](backend::Precision::Late) bounds the lateness for each delay, and that bound
 //! is part of the contract. Promises 1, 5, 6, 8, 9 and 11 hold unchanged for it. The others hold
-//! with the following changes, and `wheelhouse-conformance` has a separate suite for them.
+//! with the following changes.
 //!
 //! * 2: Never early, and late by at most the bound. A timer fires in a call with `now >= deadline`,
 //!   at the latest in the first call with `now >= deadline + bound`, or with `now == u64::MAX` if

@@ -1,16 +1,15 @@
 //! Measures the cost of recording: compares the hierarchical wheel bare and recorded.
 //!
 //! ```sh
-//! cargo run --release -p wheelhouse-record --example overhead -- [TIMERS [ROUNDS [FILE]]]
+//! cargo run --release -p wheelhouse-record --example overhead
 //! ```
 //!
 //! Both play the same operations in turns, a hundred thousand of a kind at a time, so that whatever
 //! slows the machine slows both. The figure is the median, over all rounds, of the difference
-//! within a pair. The trace goes to a temporary file, which is removed at the end, or to FILE,
-//! which stays. Its limit is never reached.
+//! within a pair. The trace goes to a temporary file, whose limit is never reached.
 
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 use wheelhouse_core::{Timer, TimerId};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
@@ -19,28 +18,22 @@ use wheelhouse_record::{Error, Recorder};
 /// The kinds of operations in a round.
 const KINDS: [&str; 5] = ["insert", "reschedule", "cancel", "fire, by advance", "fire, by pop"];
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let timers = arguments.next().map_or(Ok(100_000), |text| text.parse())?;
-    let rounds: usize = arguments.next().map_or(Ok(25), |text| text.parse())?;
-    let temporary = format!("wheelhouse-overhead-{}.trace", std::process::id());
-    let file = arguments.next().map(PathBuf::from);
-    let named = file.is_some();
-    let path = file.unwrap_or_else(|| std::env::temp_dir().join(temporary));
-    let (costs, bytes) = measure(&path, timers, rounds)?;
-    if !named {
-        std::fs::remove_file(&path)?;
-    }
+const TIMERS: u64 = if cfg!(debug_assertions) { 1_000 } else { 100_000 };
+const ROUNDS: usize = if cfg!(debug_assertions) { 3 } else { 25 };
 
-    println!("{timers} timers, {rounds} rounds; ns per operation, median");
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let name = format!("wheelhouse-overhead-{}.trace", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let (costs, bytes) = measure(&path)?;
+    std::fs::remove_file(&path)?;
+
+    println!("{TIMERS} timers, {ROUNDS} rounds; ns per operation, median");
     println!("{:<18}{:>8}{:>10}{:>8}", "", "bare", "recorded", "more");
-    for (kind, pairs) in KINDS.iter().zip(&costs) {
+    let all = (0..ROUNDS).map(|round| mean(&costs, round)).collect();
+    for (kind, pairs) in KINDS.iter().zip(&costs).chain([(&"all", &all)]) {
         let [bare, recorded, more] = medians(pairs);
         println!("{kind:<18}{bare:>8.1}{recorded:>10.1}{more:>8.1}");
     }
-    let all: Vec<(f64, f64)> = (0..rounds).map(|round| mean(&costs, round)).collect();
-    let [bare, recorded, more] = medians(&all);
-    println!("{:<18}{bare:>8.1}{recorded:>10.1}{more:>8.1}", "all");
     println!("{bytes:.1} bytes of trace per operation");
     Ok(())
 }
@@ -48,12 +41,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// The cost of each kind in each round, bare and recorded, and the bytes of trace per operation.
 type Measured = (Vec<Vec<(f64, f64)>>, f64);
 
-fn measure(path: &Path, timers: u64, rounds: usize) -> Result<Measured, Error> {
-    let mut bare = Program::new(HierarchicalWheel::new(), timers);
+fn measure(path: &Path) -> Result<Measured, Error> {
+    let mut bare = Program::new(HierarchicalWheel::new());
     let recorder = Recorder::builder().limit(u64::MAX).create(path, HierarchicalWheel::new())?;
-    let mut recorded = Program::new(recorder, timers);
+    let mut recorded = Program::new(recorder);
     let mut costs = vec![Vec::new(); KINDS.len()];
-    for round in 0..=rounds {
+    for round in 0..=ROUNDS {
         for (kind, costs) in costs.iter_mut().enumerate() {
             // Alternate which is first: the second finds caches that the first has filled.
             let pair = if round % 2 == 0 {
@@ -76,7 +69,6 @@ fn measure(path: &Path, timers: u64, rounds: usize) -> Result<Measured, Error> {
 /// A program with timers. Each one with the same seed plays the same operations.
 struct Program<B> {
     timer: B,
-    timers: u64,
     ids: Vec<TimerId>,
     state: u64,
     /// A checksum over all timers that fired.
@@ -84,8 +76,8 @@ struct Program<B> {
 }
 
 impl<B: Timer<u64>> Program<B> {
-    fn new(timer: B, timers: u64) -> Self {
-        Self { timer, timers, ids: Vec::new(), state: 1, fired: 0 }
+    fn new(timer: B) -> Self {
+        Self { timer, ids: Vec::new(), state: 1, fired: 0 }
     }
 
     /// Nanoseconds per operation of a kind. Inserts begin without timers, all other kinds with all
@@ -98,47 +90,41 @@ impl<B: Timer<u64>> Program<B> {
         let start = Instant::now();
         match kind {
             0 => self.insert_all(),
-            1 => self.reschedule_all(),
+            1 => {
+                for at in 0..self.ids.len() {
+                    let deadline = self.later();
+                    black_box(self.timer.reschedule(self.ids[at], deadline));
+                }
+            }
             2 => self.cancel_all(),
-            3 => self.advance_all(),
-            _ => self.pop_all(),
+            // From wake-up to wake-up. Several timers fire at each.
+            3 => {
+                while let Some(wakeup) = self.timer.next_wakeup() {
+                    let fired = &mut self.fired;
+                    self.timer.advance(wakeup, |it| *fired = fired.wrapping_mul(31) ^ it.value);
+                }
+            }
+            _ => {
+                while let Some(wakeup) = self.timer.next_wakeup() {
+                    while let Some(it) = self.timer.pop_expired(wakeup) {
+                        self.fired = self.fired.wrapping_mul(31) ^ it.value;
+                    }
+                }
+            }
         }
-        start.elapsed().as_nanos() as f64 / self.timers as f64
+        start.elapsed().as_nanos() as f64 / TIMERS as f64
     }
 
     fn insert_all(&mut self) {
-        for value in 0..self.timers {
+        for value in 0..TIMERS {
             let deadline = self.later();
             self.ids.push(self.timer.insert(deadline, value));
-        }
-    }
-
-    fn reschedule_all(&mut self) {
-        for at in 0..self.ids.len() {
-            let deadline = self.later();
-            black_box(self.timer.reschedule(self.ids[at], deadline));
         }
     }
 
     fn cancel_all(&mut self) {
         for id in self.ids.drain(..) {
             black_box(self.timer.cancel(id));
-        }
-    }
-
-    /// Advances from wake-up to wake-up. Several timers fire at each.
-    fn advance_all(&mut self) {
-        while let Some(wakeup) = self.timer.next_wakeup() {
-            let fired = &mut self.fired;
-            self.timer.advance(wakeup, |it| *fired = fired.wrapping_mul(31) ^ it.value);
-        }
-    }
-
-    fn pop_all(&mut self) {
-        while let Some(wakeup) = self.timer.next_wakeup() {
-            while let Some(it) = self.timer.pop_expired(wakeup) {
-                self.fired = self.fired.wrapping_mul(31) ^ it.value;
-            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Conversion of ftrace's text into a stream.
 
-use wheelhouse_workload::kernel::{KernelError, Options, convert};
+use wheelhouse_workload::kernel::{KernelError, Options, Recording, convert};
 use wheelhouse_workload::{Op, trace};
 
 /// Jiffies at the first event of every text here.
@@ -33,8 +33,12 @@ fn options() -> Options {
     options
 }
 
+fn recorded(lines: &[String]) -> Recording {
+    convert(lines.concat().as_bytes(), &options()).expect("a valid text")
+}
+
 fn ops(lines: &[String]) -> Vec<Op> {
-    convert(lines.concat().as_bytes(), &options()).expect("a valid text").ops
+    recorded(lines).ops
 }
 
 #[test]
@@ -72,7 +76,7 @@ fn an_expiry_is_the_clocks_doing() {
         expire(1, "aa", 6),
         start(0, "aa", 6, 5),
     ];
-    let recording = convert(lines.concat().as_bytes(), &options()).expect("a valid text");
+    let recording = recorded(&lines);
     let expected = [
         Op::Insert { label: 0, deadline: 5 },
         Op::Advance { to: 6 },
@@ -92,22 +96,20 @@ fn what_is_cancelled_late_or_unknown_is_left_out_and_counted() {
         cancel(0, "aa"),
         start(0, "aa", 9, 1),
     ];
-    let recording = convert(lines.concat().as_bytes(), &options()).expect("a valid text");
+    let recording = recorded(&lines);
     assert_eq!(recording.counts.cancels_unknown, 1);
     // Fires at 5 in the stream, moved at 9 in the kernel: it is inserted again.
     assert_eq!(recording.ops.last(), Some(&Op::Insert { label: 0, deadline: 10 }));
 
     let late = [start(0, "aa", 0, 5), start(0, "bb", 9, 1), cancel(0, "aa")];
-    let recording = convert(late.concat().as_bytes(), &options()).expect("a valid text");
+    let recording = recorded(&late);
     assert_eq!(recording.counts.cancels_late, 1);
     assert!(!recording.ops.contains(&Op::Cancel { label: 0 }));
 }
 
 #[test]
 fn a_timer_moved_unseen_is_cancelled_when_it_expires() {
-    let recording =
-        convert([start(0, "aa", 0, 50), expire(0, "aa", 6)].concat().as_bytes(), &options())
-            .expect("a valid text");
+    let recording = recorded(&[start(0, "aa", 0, 50), expire(0, "aa", 6)]);
     assert_eq!(recording.ops.last(), Some(&Op::Cancel { label: 0 }));
     assert_eq!(recording.counts.expiries_early, 1);
 }
@@ -121,19 +123,6 @@ fn jiffies_seen_out_of_order_do_not_turn_time_back() {
         Op::Insert { label: 2, deadline: 0 }, // before the recording began
     ];
     assert_eq!(found, expected);
-}
-
-#[test]
-fn the_length_of_a_jiffy_is_measured() {
-    let text = [start(0, "aa", 0, 9), start(0, "aa", 500, 9)].concat();
-    assert_eq!(convert(text.as_bytes(), &Options::default()).expect("long enough").hz, 250);
-    let short = start(0, "aa", 0, 9);
-    let error =
-        convert(short.as_bytes(), &Options::default()).expect_err("one event has no duration");
-    assert!(
-        matches!(error, KernelError::Hz { .. }) && error.to_string().contains("--hz"),
-        "{error}"
-    );
 }
 
 /// Every setting of the kernel, over a second, with different times on two CPUs.
@@ -223,8 +212,7 @@ fn jiffies_that_wrap_around_go_on() {
     assert_eq!((recording.ops.as_slice(), recording.hz), (&expected[..], 1000));
     assert_eq!(recording.counts.expiries_early, 0);
     // On a 64-bit kernel nothing wraps around at this time.
-    let wrapped = [start(0, "aa", 66_000, 2_000), start(0, "aa", 70_000, 5)].concat();
-    let recording = convert(wrapped.as_bytes(), &options()).expect("a valid text");
+    let recording = recorded(&[start(0, "aa", 66_000, 2_000), start(0, "aa", 70_000, 5)]);
     assert_eq!(
         recording.ops[1..],
         [Op::Advance { to: 4_000 }, Op::Insert { label: 0, deadline: 4_005 }]
@@ -267,9 +255,7 @@ fn lost_events_are_counted_and_names_may_be_any_bytes() {
 
 #[test]
 fn a_recording_is_written_with_its_provenance() {
-    let recording =
-        convert([start(0, "aa", 0, 9), cancel(0, "aa")].concat().as_bytes(), &options())
-            .expect("a valid text");
+    let recording = recorded(&[start(0, "aa", 0, 9), cancel(0, "aa")]);
     let mut file = Vec::new();
     recording.write(&mut file, "tiny", "by hand").expect("memory cannot fail");
     let reader = trace::Reader::new(&file[..]).expect("the trace is complete");

@@ -1,6 +1,7 @@
 use super::*;
 use alloc::vec::Vec;
 use core::cell::Cell;
+use wheelhouse_conformance::check_random_operations;
 use wheelhouse_core::meter::CountingMeter;
 
 /// A small random number generator, so that the unit tests need no crate for it.
@@ -9,38 +10,19 @@ fn random(state: &mut u64) -> u64 {
     *state >> 33
 }
 
-fn check_random_operations<const ARITY: usize>() {
-    let mut heap = BinaryHeap::<u64, ARITY>::default();
-    let mut ids = Vec::new();
-    let mut state = ARITY as u64;
-    for step in 0..20_000 {
-        let deadline = heap.now() + random(&mut state) % 2_000;
-        match random(&mut state) % 8 {
-            0..4 => ids.push(heap.insert(deadline, step)),
-            4 if !ids.is_empty() => {
-                let id = ids.swap_remove(random(&mut state) as usize % ids.len());
-                heap.cancel(id);
-            }
-            5 if !ids.is_empty() => {
-                heap.reschedule(ids[random(&mut state) as usize % ids.len()], deadline);
-            }
-            _ => {
-                heap.advance(deadline.min(heap.now() + 20), |_| ());
-            }
-        }
-        if step % 50 == 0 {
-            heap.array.check();
-            assert_eq!(heap.array.len(), heap.len());
-        }
-    }
-}
-
 #[test]
 fn invariants_hold_under_random_operations_at_any_arity() {
-    check_random_operations::<2>();
-    check_random_operations::<3>();
-    check_random_operations::<4>();
-    check_random_operations::<8>();
+    fn check<const ARITY: usize>() {
+        let mut heap = BinaryHeap::<u64, ARITY>::default();
+        check_random_operations(&mut heap, ARITY as u64, 11, |heap| {
+            heap.array.check();
+            assert_eq!(heap.array.len(), heap.len());
+        });
+    }
+    check::<2>();
+    check::<3>();
+    check::<4>();
+    check::<8>();
 }
 
 /// A heap with this many timers at random deadlines below 1,000, several at each deadline.
@@ -98,23 +80,4 @@ fn a_run_that_ends_early_in_bulk_puts_the_others_back() {
         heap.advance(1_000, |expired| assert!(last.replace(expired.deadline) <= expired.deadline));
         assert!(heap.is_empty());
     }
-}
-
-#[test]
-fn a_later_deadline_costs_one_comparison_to_insert() {
-    let mut heap = BinaryHeap::<_, 2>::builder().meter(CountingMeter::default()).build().unwrap();
-    for deadline in 0..1_000 {
-        heap.insert(deadline, ());
-    }
-    assert_eq!(heap.meter().count(Work::Comparison), 999);
-}
-
-#[test]
-fn equal_deadlines_fire_in_order_of_insertion_and_a_reschedule_is_one() {
-    let mut heap = BinaryHeap::new();
-    let ids: Vec<_> = (0..100).map(|value| heap.insert(5, value)).collect();
-    assert!(heap.reschedule(ids[0], 5));
-    let mut fired = Vec::new();
-    heap.advance(5, |expired| fired.push(expired.value));
-    assert!(fired.into_iter().eq((1..100).chain([0])));
 }

@@ -104,11 +104,23 @@ fn insert_and_cancel_among_others<B: Backend>(timer: &mut Plain<B>) {
 
 fn storms_of_cancels<B: Backend>(timer: &mut Plain<B>) {
     let mut random = Random::new(83);
+    cancel_storms::<B>(timer, |now, storm| {
+        now + 1 + random.below(1 << [10, 20, 30, 40][storm % 4])
+    });
+}
+
+/// All timers at one tick, then all at another: a wheel must not keep room for all of them in each
+/// slot.
+fn gather_and_cancel<B: Backend>(timer: &mut Plain<B>) {
+    cancel_storms::<B>(timer, |now, storm| now + 100 + 67 * storm as u64);
+}
+
+/// Inserts as many timers as may be live, cancels all, and so on.
+fn cancel_storms<B: Backend>(timer: &mut Plain<B>, mut deadline: impl FnMut(u64, usize) -> u64) {
     let Size { peak, operations, .. } = size::<B>();
     let mut ids = Vec::with_capacity(peak);
     for storm in 0..operations / (2 * peak) {
-        let bits = [10, 20, 30, 40][storm % 4];
-        ids.extend((0..peak).map(|_| timer.insert(timer.now() + 1 + random.below(1 << bits), 0)));
+        ids.extend((0..peak).map(|_| timer.insert(deadline(timer.now(), storm), 0)));
         for id in ids.drain(..) {
             timer.cancel(id);
         }
@@ -130,20 +142,6 @@ fn reschedule_overdue<B: Backend>(timer: &mut Plain<B>) {
     let id = timer.insert(0, 0);
     for operation in 0..size::<B>().operations as u64 {
         timer.reschedule(id, operation % 1_000);
-    }
-}
-
-/// All timers at one tick, then all at another: a wheel must not keep room for all of them in each
-/// slot.
-fn gather_and_cancel<B: Backend>(timer: &mut Plain<B>) {
-    let Size { peak, operations, .. } = size::<B>();
-    let mut ids = Vec::with_capacity(peak);
-    for slot in 0..(operations / (2 * peak)) as u64 {
-        let deadline = timer.now() + 100 + 67 * slot;
-        ids.extend((0..peak).map(|_| timer.insert(deadline, 0)));
-        for id in ids.drain(..) {
-            timer.cancel(id);
-        }
     }
 }
 

@@ -1,12 +1,16 @@
 //! 3. Order.
 
-use super::STARTS;
-use crate::{fired, fresh, fresh_at, insert, popped};
-use wheelhouse_core::Timer;
+use super::{STARTS, Watched, distances};
+use crate::random::Random;
 use wheelhouse_core::backend::Backend;
 
 /// Contract 3: timers fire in order of (deadline, insertion), within one call and across calls. A
 /// reschedule counts as a new insertion, even to the same deadline.
+///
+/// In a structure that is late by design, no timer fires at a later tick than a timer with a later
+/// deadline that was inserted at the same tick. If timers were inserted at one tick in order of
+/// their deadlines, they fire in that order. A call that advances by many ticks fires in the same
+/// order as calls at each tick.
 ///
 /// # Panics
 ///
@@ -14,29 +18,20 @@ use wheelhouse_core::backend::Backend;
 pub fn contract_03_order_by_deadline_then_insertion<B: Backend>() {
     ties_in_order_of_insertion::<B>();
     ties_inserted_on_the_way::<B>();
-    earlier_deadlines_first::<B>();
+    earlier_deadlines_at_no_later_tick::<B>();
+    in_order_if_inserted_in_order::<B>();
+    in_order_across_the_edges_of_levels::<B>();
+    jumps_fire_as_steps_do::<B>();
     a_move_counts_as_an_insertion::<B>();
     a_cancel_leaves_the_order::<B>();
-    pops_and_advances_agree::<B>();
 }
 
+/// Three deadlines in turn, so that timers with the same deadline are not inserted in a row.
 fn ties_in_order_of_insertion<B: Backend>() {
     for distance in [0, 1, 5, 63, 64, 255, 256, 4_095, 4_096, 70_000, 1 << 20, 1 << 33, 1 << 62] {
-        let mut timer = fresh_at::<B, u32>(100);
-        // Three deadlines in turn, so that timers with the same deadline are not inserted in a row.
-        let deadline = |value: u32| 100 + distance + u64::from(value % 3);
-        for value in 0..900 {
-            timer.insert(deadline(value), value);
-        }
-        let expected: Vec<_> = (0..3)
-            .flat_map(|first| (first..900).step_by(3))
-            .map(|value| (deadline(value), value))
-            .collect();
-        assert_eq!(
-            fired(&mut timer, u64::MAX),
-            expected,
-            "contract 3: timers with the same deadline fire in order of insertion"
-        );
+        let mut watched = Watched::<B>::new(100);
+        watched.insert_all((0..1_200).map(|n| 100 + distance + n % 3));
+        watched.advance(u64::MAX);
     }
 }
 
@@ -46,143 +41,130 @@ fn ties_in_order_of_insertion<B: Backend>() {
 fn ties_inserted_on_the_way<B: Backend>() {
     for start in STARTS {
         for distance in [5_000, 1 << 16, (1 << 18) + 12_345, 1 << 30] {
-            let mut timer = fresh_at::<B, u32>(start);
-            let (deadline, mut inserted) = (start + distance, 0);
-            let mut insert = |timer: &mut B::Timer<u32, _>| {
-                for _ in 0..3 {
-                    timer.insert(deadline, inserted);
-                    inserted += 1;
-                }
-            };
-            while timer.now() < deadline - 1 {
-                insert(&mut timer);
-                let half = timer.now() + (deadline - timer.now()) / 2;
-                assert_eq!(
-                    fired(&mut timer, half),
-                    [],
-                    "contract 2, never early: due at {deadline}, fired at {half}"
-                );
+            let mut watched = Watched::<B>::new(start);
+            let deadline = start + distance;
+            while watched.now() < deadline - 1 {
+                watched.insert_all([deadline; 3]);
+                watched.advance(watched.now() + (deadline - watched.now()) / 2);
             }
-            insert(&mut timer);
+            watched.insert_all([deadline; 3]);
             // Inserts more when the first of them has fired.
-            let first = timer.pop_expired(deadline).map(|expired| expired.value);
-            insert(&mut timer);
-            let values: Vec<_> = first
-                .into_iter()
-                .chain(popped(&mut timer, deadline).into_iter().map(|(_, value)| value))
-                .collect();
-            let expected: Vec<_> = (0..inserted).collect();
-            assert_eq!(
-                values, expected,
-                "contract 3: due at {deadline}, inserted ever closer to it, in order of insertion"
-            );
+            watched.pop(deadline);
+            watched.insert_all([deadline; 3]);
+            watched.pop_all(deadline);
         }
     }
 }
 
-fn earlier_deadlines_first<B: Backend>() {
-    for step in [1, 3, 64, 255, 1 << 16, 1 << 40] {
-        let mut timer = fresh::<B, u64>();
-        // Descending, so that every insertion goes before all earlier ones.
-        for value in (1..=500).rev() {
-            timer.insert(value * step, value);
+/// Start ticks, and the number of bits of the delays.
+fn scales() -> impl Iterator<Item = (u64, u32)> {
+    STARTS.into_iter().flat_map(|start| [8, 14, 24, 50].map(|bits| (start, bits)))
+}
+
+fn earlier_deadlines_at_no_later_tick<B: Backend>() {
+    for (start, bits) in scales() {
+        let mut random = Random::new(start ^ u64::from(bits));
+        let mut watched = Watched::<B>::new(start);
+        let deadlines: Vec<_> = (0..300).map(|_| start + random.of_any_scale(bits)).collect();
+        watched.insert_all(deadlines.iter().copied());
+        let mut fired = 0;
+        while let Some(earliest) = watched.earliest() {
+            assert!(earliest >= fired, "contract 3: {fired} has fired before {earliest}");
+            let timers = watched.wake().into_iter();
+            fired = timers.fold(fired, |fired, timer| fired.max(deadlines[timer as usize]));
         }
-        let expected: Vec<_> = (1..=500).map(|value| (value * step, value)).collect();
-        assert_eq!(
-            fired(&mut timer, 200 * step),
-            expected[..200],
-            "contract 3: in order of deadline"
-        );
-        assert_eq!(
-            fired(&mut timer, u64::MAX),
-            expected[200..],
-            "contract 3: in order of deadline, across calls too"
-        );
+    }
+}
+
+/// Inserts timers in order of their deadlines, and checks that they fire in that order.
+fn check_sorted<B: Backend>(start: u64, deadlines: impl IntoIterator<Item = u64>) {
+    let mut watched = Watched::<B>::new(start);
+    watched.insert_all(deadlines);
+    let fired = watched.advance(u64::MAX);
+    assert!(fired.is_sorted(), "contract 3: inserted at {start} in order, fired as {fired:?}");
+}
+
+fn in_order_if_inserted_in_order<B: Backend>() {
+    for (start, bits) in scales() {
+        let mut random = Random::new(start ^ u64::from(bits) ^ 3);
+        // Each deadline occurs at least twice.
+        let mut deadlines: Vec<_> = (0..150).map(|_| start + random.of_any_scale(bits)).collect();
+        deadlines.extend_from_within(..);
+        deadlines.sort_unstable();
+        check_sorted::<B>(start, deadlines);
+    }
+}
+
+/// At the edge between two levels, a narrow slot and a wide one may end at the same tick. The
+/// timers of the narrow slot have to fire first. This needs a phase of the clock in which the edge
+/// is shortly before that tick.
+fn in_order_across_the_edges_of_levels<B: Backend>() {
+    let mut distances: Vec<_> = distances().collect();
+    distances.sort_unstable();
+    for start in (0..64).chain((0..57).flat_map(|bit| [5 << bit, 7 << bit])) {
+        check_sorted::<B>(start, distances.iter().map_while(|far| start.checked_add(*far)));
+    }
+}
+
+/// A structure with timers inserted at two ticks, some of them moved and some cancelled.
+fn filled<B: Backend>(start: u64, bits: u32) -> Watched<B> {
+    let mut random = Random::new(start ^ u64::from(bits) ^ 5);
+    let mut watched = Watched::<B>::new(start);
+    for phase in 0..2 {
+        watched.advance(start + (phase << (bits - 3)));
+        for _ in 0..200 {
+            let timer = watched.insert(watched.now() + random.of_any_scale(bits));
+            let (any, to) = (random.below(timer + 1), watched.now() + random.of_any_scale(bits));
+            match timer % 8 {
+                0 => _ = watched.cancel(any),
+                1 => _ = watched.reschedule(any, to),
+                _ => {}
+            }
+        }
+    }
+    watched
+}
+
+fn jumps_fire_as_steps_do<B: Backend>() {
+    for (start, bits) in scales() {
+        let [mut steps, mut jump, mut parts] = [(); 3].map(|()| filled::<B>(start, bits));
+        let wakes = std::iter::from_fn(|| Some(steps.wake()).filter(|fired| !fired.is_empty()));
+        let stepped: Vec<_> = wakes.flatten().collect();
+        assert_eq!(jump.advance(u64::MAX), stepped, "contract 3: one call fires as wake-ups do");
+        let mut random = Random::new(start);
+        let mut fired = Vec::new();
+        while !parts.is_empty() {
+            let to = parts.now().saturating_add(random.of_any_scale(bits));
+            // Some runs of pops end early.
+            fired.extend((0..random.below(50)).map_while(|_| parts.pop(to)));
+            if random.one_in(2) {
+                fired.extend(parts.advance(to));
+            }
+        }
+        assert_eq!(fired, stepped, "contract 3: several calls fire as wake-ups do");
     }
 }
 
 fn a_move_counts_as_an_insertion<B: Backend>() {
     for deadline in [5, 64, 300, 70_000, 1 << 33] {
-        let mut timer = fresh::<B, char>();
-        let ids = ['a', 'b', 'c', 'd'].map(|value| timer.insert(deadline, value));
-        assert!(
-            timer.reschedule(ids[1], deadline),
-            "contract 3: a live timer can be moved to the deadline it has"
-        );
-        assert_eq!(
-            names(&mut timer, deadline),
-            "acdb",
-            "contract 3: moved to the same deadline, b is the newest"
-        );
-
-        let ids = ['a', 'b', 'c', 'd'].map(|value| timer.insert(2 * deadline, value));
-        timer.reschedule(ids[0], 9 * deadline);
-        timer.reschedule(ids[2], 2 * deadline);
-        timer.reschedule(ids[0], 2 * deadline);
-        timer.insert(2 * deadline, 'e');
-        assert_eq!(
-            names(&mut timer, 2 * deadline),
-            "bdcae",
-            "contract 3: moved away and back, a comes after c"
-        );
-
-        let ids = ['a', 'b', 'c'].map(|value| timer.insert(4 * deadline, value));
-        timer.reschedule(ids[2], 3 * deadline);
-        timer.reschedule(ids[0], 3 * deadline);
-        assert_eq!(
-            names(&mut timer, 4 * deadline),
-            "cab",
-            "contract 3: moved to an earlier deadline, in order of moving"
-        );
+        let mut watched = Watched::<B>::new(0);
+        watched.insert_all([deadline; 4]);
+        watched.reschedule(1, deadline);
+        watched.reschedule(0, 9 * deadline);
+        watched.reschedule(0, deadline);
+        let fired = watched.advance(u64::MAX);
+        assert_eq!(fired, [2, 3, 1, 0], "contract 3: 1 was moved, then 0 away and back");
     }
 }
 
+/// Timers that reuse the places of cancelled ones fire after the older ones.
 fn a_cancel_leaves_the_order<B: Backend>() {
     for deadline in [5, 300, 1 << 33] {
-        let mut timer = fresh::<B, u32>();
-        let ids: Vec<_> = (0..1_000).map(|value| timer.insert(deadline, value)).collect();
-        let kept = |value: &u32| value % 7 == 3 || value % 11 == 5;
-        (0..1_000).filter(|value| !kept(value)).for_each(|value| {
-            timer.cancel(ids[value as usize]);
-        });
-        // These reuse the places of cancelled timers.
-        insert(&mut timer, (1_000..1_500).map(|value| (deadline, value)));
-        let values: Vec<_> =
-            fired(&mut timer, deadline).into_iter().map(|(_, value)| value).collect();
-        let expected: Vec<_> = (0..1_000).filter(kept).chain(1_000..1_500).collect();
-        assert_eq!(
-            values, expected,
-            "contract 3: reused places do not change the order of insertion"
-        );
+        let mut watched = Watched::<B>::new(0);
+        watched.insert_all([deadline; 1_000]);
+        let mut gone = (0..1_000).filter(|timer| timer % 7 != 3 && timer % 11 != 5);
+        assert!(gone.all(|timer| watched.cancel(timer)), "contract 5: it is live");
+        watched.insert_all([deadline; 500]);
+        assert!(watched.advance(u64::MAX).is_sorted(), "contract 3: reused places change nothing");
     }
-}
-
-fn pops_and_advances_agree<B: Backend>() {
-    let fill = |timer: &mut B::Timer<u64, _>| {
-        for value in 0..2_000_u64 {
-            timer.insert(value.wrapping_mul(0x9e37_79b9) % 10_007, value);
-        }
-    };
-    let (mut one, mut two, mut mixed) = (fresh::<B, u64>(), fresh::<B, u64>(), fresh::<B, u64>());
-    [&mut one, &mut two, &mut mixed].into_iter().for_each(fill);
-    let all = fired(&mut one, 10_007);
-    assert_eq!(
-        popped(&mut two, 10_007),
-        all,
-        "contract 3: pop_expired fires the same timers as advance, in the same order"
-    );
-    let mut parts = Vec::new();
-    for tick in (0..11_000).step_by(500) {
-        let few = (0..tick / 100).map_while(|_| mixed.pop_expired(tick));
-        parts.extend(few.map(|expired| (expired.deadline, expired.value)));
-        if tick % 1_000 == 0 {
-            parts.extend(fired(&mut mixed, tick));
-        }
-    }
-    assert_eq!(parts, all, "contract 3: pops and advances in turn fire the same sequence");
-}
-
-/// The values of the timers that fire, as one string.
-fn names(timer: &mut impl Timer<char>, to: u64) -> String {
-    fired(timer, to).into_iter().map(|(_, value)| value).collect()
 }

@@ -7,11 +7,12 @@
 mod bytes;
 mod minimise;
 mod pair;
+mod play;
 
 pub use bytes::decode;
 pub use minimise::minimise;
 pub(crate) use minimise::shortest;
-pub use pair::Pair;
+pub(crate) use pair::Pair;
 
 use std::fmt;
 use wheelhouse_core::Tick;
@@ -40,7 +41,7 @@ impl When {
 }
 
 /// One step of a script. Timers are numbered in order of insertion. The number is taken modulo the
-/// number of remembered handles. The timer may have fired or been cancelled.
+/// number of timers, or of the last 4,096. The timer may have fired or been cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// Start a timer.
@@ -84,7 +85,8 @@ impl std::error::Error for Divergence {}
 /// [`run`] for a backend.
 pub(crate) type Script = fn(&[Step]) -> Result<(), Divergence>;
 
-/// Plays a script and compares the results after every step. At the end, all remaining timers fire.
+/// Plays a script and compares the results after every step: with those of the oracle, or with the
+/// bound of a structure that is late by design. At the end, all remaining timers fire.
 ///
 /// # Errors
 ///
@@ -99,7 +101,7 @@ pub(crate) type Script = fn(&[Step]) -> Result<(), Divergence>;
 /// assert!(run::<OracleDefinition>(&steps).is_ok());
 /// ```
 pub fn run<B: Backend>(steps: &[Step]) -> Result<(), Divergence> {
-    let mut pair = Pair::<B>::new();
+    let mut pair = Pair::new::<B>();
     for step in steps {
         pair.play(*step)?;
         pair.compare_wakeup(*step)?;

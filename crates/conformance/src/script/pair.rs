@@ -1,270 +1,325 @@
-//! A backend and the oracle, which play the same steps.
+//! A structure and the oracle, which play the same steps.
 
-use super::{Divergence, Step, When};
-use crate::{Oracle, fresh};
+use crate::Oracle;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use wheelhouse_core::backend::Backend;
-use wheelhouse_core::meter::NoMeter;
+use wheelhouse_core::backend::Precision;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
-
-/// The number of handles that are remembered. Beyond that, each new handle replaces an old one.
-const HANDLES: usize = 4096;
 
 /// The payload of deliberate panics in the callback. It distinguishes them from panics of the
 /// structure.
 struct Deliberate;
 
-/// A backend and the oracle, which play the same steps.
-pub struct Pair<B: Backend> {
-    timer: B::Timer<u64, NoMeter>,
-    /// The oracle. Its values are the backend's handle and value.
-    oracle: Oracle<(TimerId, u64)>,
-    /// The handles of each remembered timer: the backend's and the oracle's.
-    handles: Vec<(TimerId, TimerId)>,
-    inserted: u64,
-    played: usize,
+/// A structure and the oracle, which play the same calls. Each call compares all results, and its
+/// error names the promise that is broken. Timers are numbered in order of insertion, from 0. The
+/// value of a timer is its number.
+pub(crate) struct Pair<T> {
+    pub(crate) timer: T,
+    /// The values of the oracle are the structure's handle and the number.
+    pub(super) oracle: Oracle<(TimerId, u64)>,
+    pub(super) handles: Vec<Handles>,
+    /// The live timers of a structure that is late by design: the latest tick at which each may
+    /// fire, and its number.
+    pub(super) latest: BTreeSet<(Tick, u64)>,
+    /// The live timers that were postponed since they were inserted or last moved.
+    pub(super) postponed: BTreeSet<u64>,
+    /// The clock at the start, and now.
+    pub(super) start: Tick,
+    pub(crate) now: Tick,
+    pub(super) played: usize,
+    pub(super) precision: Precision,
+    pub(super) max_idle_wakeups: u32,
 }
 
-impl<B: Backend> Default for Pair<B> {
-    fn default() -> Self {
-        Self::new()
-    }
+/// The handles of a timer.
+#[derive(Clone, Copy)]
+pub(super) struct Handles {
+    pub(super) timer: TimerId,
+    pub(super) oracle: TimerId,
+    /// The latest tick at which it may fire, if the structure is late by design.
+    latest: Tick,
 }
 
-impl<B: Backend> fmt::Debug for Pair<B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { oracle, inserted, played, .. } = self;
-        write!(
-            f,
-            "{} after {played} steps: {} live of {inserted}, now {}",
-            B::INFO.name,
-            oracle.len(),
-            oracle.now()
-        )
-    }
-}
+/// A timer that fired: handle, deadline and number.
+type Fired = (TimerId, Tick, u64);
 
 /// Returns `Ok` if both results are equal, otherwise a message with both.
-fn same<A: PartialEq + fmt::Debug>(what: &str, backend: A, oracle: A) -> Result<(), String> {
-    if backend == oracle {
-        Ok(())
-    } else {
-        Err(format!("{what}: {backend:?}, expected {oracle:?}"))
-    }
+fn same<A: PartialEq + fmt::Debug>(
+    what: impl fmt::Display,
+    ours: A,
+    expected: A,
+) -> Result<(), String> {
+    if ours == expected { Ok(()) } else { Err(format!("{what}: {ours:?}, expected {expected:?}")) }
 }
 
-/// Handle, deadline and value of a timer that the backend fired.
-fn sides(expired: Expired<u64>) -> (TimerId, Tick, u64) {
-    (expired.id, expired.deadline, expired.value)
-}
-
-/// Handle, deadline and value of a timer that the oracle fired, with the backend's handle.
-fn oracle_side(
-    Expired { deadline, value: (id, value), .. }: Expired<(TimerId, u64)>,
-) -> (TimerId, Tick, u64) {
-    (id, deadline, value)
-}
-
-impl<B: Backend> Pair<B> {
-    /// Two empty structures.
-    pub fn new() -> Self {
-        let (timer, oracle) = (fresh::<B, u64>(), Oracle::new());
-        Self { timer, oracle, handles: Vec::new(), inserted: 0, played: 0 }
-    }
-
-    /// The number of live timers.
-    pub fn live(&self) -> usize {
-        self.oracle.len()
-    }
-
-    /// Returns `true` if a timer, numbered as in a [`Step`], is live.
-    pub fn is_live(&self, timer: u16) -> bool {
-        self.index(timer).is_some_and(|index| self.oracle.deadline(self.handles[index].1).is_some())
-    }
-
-    /// The clock.
-    pub fn now(&self) -> Tick {
-        self.oracle.now()
-    }
-
-    /// Plays one step and compares the results, the clocks, and the numbers of live timers.
-    ///
-    /// # Errors
-    ///
-    /// The difference.
-    pub fn play(&mut self, step: Step) -> Result<(), Divergence> {
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.apply(step)));
-        let outcome = outcome
-            .unwrap_or_else(|payload| Err(format!("panics: {}", crate::guard::message(&*payload))));
-        let compared = outcome.and_then(|()| {
-            same("len", self.timer.len(), self.oracle.len())?;
-            same("is_empty", self.timer.is_empty(), self.oracle.is_empty())?;
-            same("now", self.timer.now(), self.oracle.now())
-        });
-        let at = self.played;
-        self.played += 1;
-        compared.map_err(|what| Divergence { at, step, what })
-    }
-
-    /// Checks the wake-up: it must be `None` if and only if no timer is live, and never after a
-    /// deadline.
-    ///
-    /// # Errors
-    ///
-    /// A [`Divergence`] if the wake-up is wrong. `step` is the step that was just played.
-    pub fn compare_wakeup(&self, step: Step) -> Result<(), Divergence> {
-        let what = match (self.timer.next_wakeup(), self.oracle.next_wakeup()) {
-            (None, None) => return Ok(()),
-            (Some(wakeup), Some(deadline)) if wakeup <= deadline => return Ok(()),
-            (wakeup, deadline) => {
-                format!("next_wakeup: {wakeup:?}, but the earliest deadline is {deadline:?}")
-            }
-        };
-        Err(Divergence { at: self.played.saturating_sub(1), step, what })
-    }
-
-    /// Compares the deadlines of all remembered handles, then fires all timers.
-    ///
-    /// # Errors
-    ///
-    /// The difference.
-    pub fn finish(&mut self) -> Result<(), Divergence> {
-        let last = Step::Advance(When::At(Tick::MAX));
-        for index in 0..self.handles.len() {
-            self.compare_deadline(index).map_err(|what| Divergence {
-                at: self.played,
-                step: last,
-                what,
-            })?;
-        }
-        self.play(last)
-    }
-
-    fn apply(&mut self, step: Step) -> Result<(), String> {
-        let now = self.oracle.now();
-        match step {
-            Step::Insert(when) => self.insert(when.tick(now)),
-            Step::Cancel(timer) => self.cancel(timer),
-            Step::Reschedule(timer, when) => self.reschedule(timer, when.tick(now)),
-            Step::Advance(when) => self.advance(when.tick(now)).map(|_| ()),
-            Step::Pop(when) => {
-                let popped = self.timer.pop_expired(when.tick(now)).map(sides);
-                same(
-                    "pop_expired",
-                    popped,
-                    self.oracle.pop_expired(when.tick(now)).map(oracle_side),
-                )
-            }
-            Step::Wake => self.wake(),
-            Step::Compact => {
-                self.timer.compact();
-                Ok(())
-            }
-            Step::Panic(when, nth) => self.panic(when.tick(now), nth.into()),
+impl<T: Timer<u64>> Pair<T> {
+    /// An empty structure with its clock at any tick, and the oracle.
+    pub(crate) fn with(timer: T, precision: Precision, max_idle_wakeups: u32) -> Self {
+        let (mut oracle, now) = (Oracle::new(), timer.now());
+        oracle.advance(now, |_| ());
+        let (handles, latest, postponed) = Default::default();
+        Self {
+            timer,
+            oracle,
+            handles,
+            latest,
+            postponed,
+            start: now,
+            now,
+            played: 0,
+            precision,
+            max_idle_wakeups,
         }
     }
 
-    fn insert(&mut self, deadline: Tick) -> Result<(), String> {
-        let value = self.inserted;
-        let id = self.timer.insert(deadline, value);
-        let pair = (id, self.oracle.insert(deadline, (id, value)));
-        if self.handles.len() < HANDLES {
-            self.handles.push(pair);
-        } else {
-            self.handles[value as usize % HANDLES] = pair;
+    pub(crate) fn is_empty(&self) -> bool {
+        self.oracle.is_empty()
+    }
+
+    /// The number of timers that were inserted.
+    pub(crate) fn inserted(&self) -> u64 {
+        self.handles.len() as u64
+    }
+
+    /// The earliest deadline of a live timer.
+    pub(crate) fn earliest(&self) -> Option<Tick> {
+        self.oracle.next_wakeup()
+    }
+
+    /// The deadline of a timer, if it is live.
+    pub(crate) fn deadline(&self, number: u64) -> Option<Tick> {
+        self.oracle.deadline(self.handles[number as usize].oracle)
+    }
+
+    /// Starts a timer and returns its number.
+    pub(crate) fn insert(&mut self, deadline: Tick) -> Result<u64, String> {
+        let number = self.inserted();
+        let timer = self.timer.insert(deadline, number);
+        let oracle = self.oracle.insert(deadline, (timer, number));
+        self.handles.push(Handles { timer, oracle, latest: 0 });
+        self.note_latest(number, deadline);
+        self.compare_timer(number)?;
+        Ok(number)
+    }
+
+    /// Stops a timer. Returns `true` if it was live.
+    pub(crate) fn cancel(&mut self, number: u64) -> Result<bool, String> {
+        let expected = self.forget(number).then_some(number);
+        let cancelled = self.timer.cancel(self.handles[number as usize].timer);
+        same(format_args!("contract 5: cancel of timer {number}"), cancelled, expected)?;
+        self.compare_timer(number)?;
+        Ok(expected.is_some())
+    }
+
+    /// Moves a timer. Returns `true` if it is live.
+    pub(crate) fn reschedule(&mut self, number: u64, deadline: Tick) -> Result<bool, String> {
+        self.postponed.remove(&number);
+        let moved = self.timer.reschedule(self.handles[number as usize].timer, deadline);
+        self.compare_move(number, deadline, moved)
+    }
+
+    /// Postpones a timer. Its order among timers with the same deadline is then not defined.
+    /// Returns `true` if it is live.
+    pub(crate) fn postpone(&mut self, number: u64, deadline: Tick) -> Result<bool, String> {
+        self.postponed.insert(number);
+        let moved = self.timer.postpone(self.handles[number as usize].timer, deadline);
+        self.compare_move(number, deadline, moved)
+    }
+
+    fn compare_move(&mut self, number: u64, deadline: Tick, moved: bool) -> Result<bool, String> {
+        let Handles { oracle, latest, .. } = self.handles[number as usize];
+        self.latest.remove(&(latest, number));
+        let expected = self.oracle.reschedule(oracle, deadline);
+        if expected {
+            self.note_latest(number, deadline);
         }
-        self.inserted += 1;
-        same("deadline of the new timer", self.timer.deadline(id), Some(deadline))
+        same(format_args!("contract 5: move of timer {number}"), moved, expected)?;
+        self.compare_timer(number)?;
+        Ok(expected)
     }
 
-    fn cancel(&mut self, timer: u16) -> Result<(), String> {
-        let Some(index) = self.index(timer) else { return Ok(()) };
-        let (id, oracle_id) = self.handles[index];
-        same(
-            "cancel",
-            self.timer.cancel(id),
-            self.oracle.cancel(oracle_id).map(|(_, value)| value),
-        )?;
-        self.compare_deadline(index)
+    /// Advances and returns the timers that fire.
+    pub(crate) fn advance(&mut self, to: Tick) -> Result<Vec<u64>, String> {
+        let mut fired = Vec::new();
+        let count = self.timer.advance(to, |expired| fired.push(expired));
+        same("advance returns how many timers fired", count, fired.len())?;
+        self.compare_fired(to, fired, true)
     }
 
-    fn reschedule(&mut self, timer: u16, deadline: Tick) -> Result<(), String> {
-        let Some(index) = self.index(timer) else { return Ok(()) };
-        let (id, oracle_id) = self.handles[index];
-        let moved = self.timer.reschedule(id, deadline);
-        same("reschedule", moved, self.oracle.reschedule(oracle_id, deadline))?;
-        self.compare_deadline(index)
+    /// Returns the timer that `pop_expired` fires.
+    pub(crate) fn pop(&mut self, to: Tick) -> Result<Option<u64>, String> {
+        let popped = self.timer.pop_expired(to);
+        let is_last = popped.is_none();
+        Ok(self.compare_fired(to, Vec::from_iter(popped), is_last)?.pop())
     }
 
-    fn index(&self, timer: u16) -> Option<usize> {
-        usize::from(timer).checked_rem(self.handles.len())
-    }
-
-    fn compare_deadline(&self, index: usize) -> Result<(), String> {
-        let (id, oracle_id) = self.handles[index];
-        same("deadline", self.timer.deadline(id), self.oracle.deadline(oracle_id))
-    }
-
-    fn advance(&mut self, to: Tick) -> Result<usize, String> {
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        let count = self.timer.advance(to, |expired| ours.push(sides(expired)));
-        self.oracle.advance(to, |expired| theirs.push(oracle_side(expired)));
-        compare_runs(&ours, &theirs)?;
-        same("advance returns", count, theirs.len())?;
-        Ok(count)
-    }
-
-    fn wake(&mut self) -> Result<(), String> {
-        for _ in 0..=B::INFO.max_idle_wakeups {
-            let Some(wakeup) = self.timer.next_wakeup() else {
-                return same("live", 0, self.oracle.len());
-            };
-            if self.advance(wakeup)? > 0 {
-                return Ok(());
-            }
-        }
-        Err(format!(
-            "more than {} wake-ups in vain on the way to one deadline",
-            B::INFO.max_idle_wakeups
-        ))
-    }
-
-    /// Advances with a callback that panics at expiry number `nth`. The timers up to that one have
-    /// fired in both structures. The others are compared later.
-    fn panic(&mut self, to: Tick, nth: usize) -> Result<(), String> {
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    /// Advances with a callback that panics at the timer with number `nth` of the call, from 0.
+    pub(crate) fn panic(&mut self, to: Tick, nth: usize) -> Result<Vec<u64>, String> {
+        let mut fired = Vec::new();
         let caught = catch_unwind(AssertUnwindSafe(|| {
             self.timer.advance(to, |expired| {
-                ours.push(sides(expired));
-                if ours.len() > nth {
+                fired.push(expired);
+                if fired.len() > nth {
                     resume_unwind(Box::new(Deliberate)); // unlike panic!, prints nothing
                 }
             });
         }));
+        let is_complete = caught.is_ok();
         if let Err(payload) = caught {
             if !payload.is::<Deliberate>() {
                 resume_unwind(payload);
             }
         }
-        let due = std::iter::from_fn(|| self.oracle.pop_expired(to)).map(oracle_side);
-        theirs.extend(due.take(nth + 1));
-        compare_runs(&ours, &theirs)
+        let after = |what| format!("contract 9, after a panic of the callback: {what}");
+        self.compare_fired(to, fired, is_complete).map_err(after)
+    }
+
+    /// Advances from wake-up to wake-up until a timer fires. Returns the timers that fired.
+    pub(crate) fn wake(&mut self) -> Result<Vec<u64>, String> {
+        for _ in 0..=self.max_idle_wakeups {
+            let Some(wakeup) = self.wakeup()? else { return Ok(Vec::new()) };
+            let fired = self.advance(wakeup)?;
+            if !fired.is_empty() {
+                return Ok(fired);
+            }
+        }
+        let most = self.max_idle_wakeups;
+        Err(format!("contract 7: more than {most} wake-ups in vain on the way to one deadline"))
+    }
+
+    /// Returns the wake-up after checking it.
+    pub(crate) fn wakeup(&self) -> Result<Option<Tick>, String> {
+        let wakeup = self.timer.next_wakeup();
+        let last = match self.precision {
+            Precision::Exact => self.earliest(),
+            Precision::Late(_) => self.latest.first().map(|(latest, _)| self.now.max(*latest)),
+        };
+        if wakeup.is_some() == last.is_some() && wakeup <= last {
+            return Ok(wakeup);
+        }
+        Err(format!("contract 7: next_wakeup: {wakeup:?}, but a timer must fire by {last:?}"))
+    }
+
+    /// Notes the latest tick at which a timer may fire that was inserted or moved now.
+    fn note_latest(&mut self, number: u64, deadline: Tick) {
+        if let Precision::Late(_) = self.precision {
+            let latest = self.precision.latest(self.now, deadline);
+            self.handles[number as usize].latest = latest;
+            self.latest.insert((latest, number));
+        }
+    }
+
+    /// Removes a timer from the oracle. Returns `true` if it was live.
+    fn forget(&mut self, number: u64) -> bool {
+        let Handles { oracle, latest, .. } = self.handles[number as usize];
+        self.latest.remove(&(latest, number));
+        self.oracle.cancel(oracle).is_some()
+    }
+
+    /// Compares the deadline of a timer, and the state of the structure.
+    fn compare_timer(&self, number: u64) -> Result<(), String> {
+        let ours = self.timer.deadline(self.handles[number as usize].timer);
+        same(format_args!("contract 5: deadline of timer {number}"), ours, self.deadline(number))?;
+        self.compare_state()
+    }
+
+    /// Compares the deadlines of all handles.
+    pub(crate) fn compare_deadlines(&self) -> Result<(), String> {
+        (0..self.inserted()).try_for_each(|number| self.compare_timer(number))
+    }
+
+    /// Compares the deadlines of all handles, which must be different.
+    pub(crate) fn compare_handles(&self) -> Result<(), String> {
+        self.compare_deadlines()?;
+        let different: HashSet<_> = self.handles.iter().map(|it| it.timer).collect();
+        same("contract 5: different handles", different.len(), self.handles.len())
+    }
+
+    fn compare_state(&self) -> Result<(), String> {
+        same("contract 1: len", self.timer.len(), self.oracle.len())?;
+        same("contract 1: is_empty", self.timer.is_empty(), self.oracle.is_empty())?;
+        same("contract 6: now", self.timer.now(), self.now)
+    }
+
+    /// Compares the timers that a call to a tick fired with those that it had to fire. If the call
+    /// was not the last one to that tick, others may be due. Returns the numbers of the timers.
+    fn compare_fired(
+        &mut self,
+        to: Tick,
+        fired: Vec<Expired<u64>>,
+        is_last: bool,
+    ) -> Result<Vec<u64>, String> {
+        self.now = self.now.max(to);
+        let ours: Vec<Fired> = fired.iter().map(|it| (it.id, it.deadline, it.value)).collect();
+        match self.precision {
+            Precision::Exact => {
+                let due = std::iter::from_fn(|| self.oracle.pop_expired(self.now));
+                let due = due.map(|it| (it.value.0, it.deadline, it.value.1));
+                let most = if is_last { usize::MAX } else { ours.len() };
+                let expected: Vec<Fired> = due.take(most).collect();
+                if self.postponed.is_empty() {
+                    compare_runs(self.now, &ours, &expected)?;
+                } else {
+                    compare_runs(self.now, &self.ordered(&ours)?, &self.ordered(&expected)?)?;
+                }
+            }
+            Precision::Late(_) => self.compare_late(&ours, is_last)?,
+        }
+        for (id, ..) in ours {
+            same("contract 5: deadline of a timer that fired", self.timer.deadline(id), None)?;
+        }
+        self.compare_state()?;
+        Ok(fired.into_iter().map(|expired| expired.value).collect())
+    }
+
+    /// A run in which timers with the same deadline that were postponed come last, in the order of
+    /// their numbers, because their order is not defined.
+    fn ordered(&self, run: &[Fired]) -> Result<Vec<Fired>, String> {
+        let in_order = run.is_sorted_by_key(|(_, deadline, _)| *deadline);
+        same("contract 3: fired in the order of deadlines", in_order, true)?;
+        let mut ordered = run.to_vec();
+        ordered.sort_by_key(|(_, deadline, number)| (*deadline, self.postponed.get(number)));
+        Ok(ordered)
+    }
+
+    /// Checks the timers that fired in a structure that is late by design. Their order is free.
+    fn compare_late(&mut self, ours: &[Fired], is_last: bool) -> Result<(), String> {
+        let now = self.now;
+        for &(id, deadline, number) in ours {
+            let expected = (self.handles[number as usize].timer, self.deadline(number));
+            if !self.forget(number) {
+                return Err(format!("contract 1: timer {number} fires, but is not live"));
+            }
+            same("contract 2: handle and deadline", (id, Some(deadline)), expected)?;
+            if deadline > now {
+                return Err(format!("contract 2, never early: due at {deadline}, fired at {now}"));
+            }
+        }
+        match self.latest.first() {
+            Some((latest, number)) if is_last && *latest <= now => Err(format!(
+                "contract 2, never later than its bound: timer {number} must fire by {latest}, now \
+                 is {now}"
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
-/// Compares two sequences of timers that fired. The message names the first difference.
-fn compare_runs(
-    ours: &[(TimerId, Tick, u64)],
-    theirs: &[(TimerId, Tick, u64)],
-) -> Result<(), String> {
-    if ours == theirs {
-        return Ok(());
-    }
-    let first = ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count();
+/// Compares two sequences of timers that fired. The message has the first difference.
+fn compare_runs(now: Tick, ours: &[Fired], expected: &[Fired]) -> Result<(), String> {
+    let at = ours.iter().zip(expected).take_while(|(ours, expected)| ours == expected).count();
+    let (ours, expected) = (ours.get(at), expected.get(at));
+    let promise = match (ours, expected) {
+        (None, None) => return Ok(()),
+        (None, Some(_)) => "contract 2, never late",
+        (Some((_, deadline, _)), _) if *deadline > now => "contract 2, never early",
+        (Some(_), None) => "contract 1",
+        (Some(_), Some(_)) => "contract 3",
+    };
     same(
-        &format!("expiry {first} of the call (handle, deadline, value)"),
-        ours.get(first),
-        theirs.get(first),
+        format_args!("{promise}: timer {at} of the call (handle, deadline, value)"),
+        ours,
+        expected,
     )
 }

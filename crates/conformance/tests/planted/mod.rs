@@ -1,5 +1,7 @@
 //! A small timer facility into which a fault can be planted.
 
+pub(crate) mod late;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -64,6 +66,8 @@ pub(crate) enum Fault {
     ScansOnEveryTick,
     /// A call reads a slot for each tick that it advances, up to 2^20.
     VisitsEverySlot,
+    /// The insertion of a third timer panics. Only for the check of all short sequences.
+    PanicsWithThree,
 }
 
 /// Ends the loops of [`Fault::LoopsOverDistance`], which outlive their check.
@@ -133,12 +137,14 @@ impl Backend for Planted {
 /// handle.
 type Key = (Tick, u64, u32);
 
+#[derive(Clone)]
 struct Entry<T> {
     id: TimerId,
     deadline: Tick,
     value: T,
 }
 
+#[derive(Clone)]
 struct Place {
     generation: NonZeroU32,
     key: Option<Key>,
@@ -146,6 +152,7 @@ struct Place {
     last: Tick,
 }
 
+#[derive(Clone)]
 pub(crate) struct Faulty<T, M> {
     timers: BTreeMap<Key, Entry<T>>,
     places: Vec<Place>,
@@ -292,6 +299,7 @@ impl<T, M: Meter> Timer<T> for Faulty<T, M> {
         if has(Fault::QuadraticWork) {
             self.meter.tally(Work::EntryScan, self.timers.len() as u64);
         }
+        assert!(!has(Fault::PanicsWithThree) || self.timers.len() < 2, "no room");
         let id = self.place();
         self.put(id, deadline, value);
         id

@@ -1,8 +1,5 @@
 use super::*;
-use alloc::string::String;
 use wheelhouse_conformance::check_random_operations;
-use wheelhouse_core::lists::{LINKS_IN, LINKS_OUT};
-use wheelhouse_core::meter::CountingMeter;
 
 impl<T, M: Meter> LinuxWheel<T, M> {
     /// The tick at which the slot of the timer at a place ends, and the index of its level.
@@ -32,13 +29,6 @@ impl<T, M: Meter> LinuxWheel<T, M> {
         }
         assert_eq!(found, self.timers.len());
     }
-}
-
-/// The values of the timers that fire, as one string.
-fn names(wheel: &mut LinuxWheel<char>, to: Tick) -> String {
-    let mut names = String::new();
-    wheel.advance(to, |expired| names.push(expired.value));
-    names
 }
 
 #[test]
@@ -120,72 +110,4 @@ fn nine_minutes_become_more_than_550_seconds() {
         (540_000..541_000).contains(&least) && (572_000..=572_767).contains(&most),
         "{least} to {most}"
     );
-}
-
-#[test]
-fn a_timer_is_hung_in_and_out_and_never_moved() -> Result<(), crate::CapacityError> {
-    for bits in [3, 10, 20, 40, 60] {
-        let mut wheel = LinuxWheel::builder().meter(CountingMeter::default()).build()?;
-        wheel.insert(1 << bits, ());
-        // With calls on the way, at which a hierarchical wheel would move it down.
-        let stops = bits + 2;
-        for bit in 0..stops {
-            wheel.advance(1 << bit, |_| ());
-        }
-        assert!(wheel.is_empty());
-        // Insertion, appending its slot to the due timers, and removal.
-        assert_eq!(wheel.meter().count(Work::Link), LINKS_IN + 2 + LINKS_OUT);
-        assert_eq!(wheel.meter().count(Work::CascadeMove), 0);
-    }
-    Ok(())
-}
-
-/// The slot of a timer is chosen by its distance from the clock, not from the last timer that
-/// fired.
-#[test]
-fn a_timer_inserted_between_pops_is_late_by_its_own_delay() {
-    let mut wheel = LinuxWheel::new();
-    wheel.insert(100, 'a');
-    wheel.insert(200, 'b');
-    assert_eq!(wheel.pop_expired(1_000_000).map(|expired| expired.value), Some('a'));
-    wheel.insert(1_000_005, 'd');
-    wheel.insert(999_000, 'c');
-    wheel.check();
-    assert_eq!(names(&mut wheel, 1_000_004), "bc");
-    assert_eq!(names(&mut wheel, 1_000_005), "d");
-}
-
-#[test]
-fn of_slots_that_end_together_the_finest_goes_first() {
-    let mut wheel = LinuxWheel::new();
-    for (now, deadline, name) in [(0, 600, 'c'), (0, 580, 'd'), (540, 633, 'b'), (590, 640, 'a')] {
-        wheel.advance(now, |_| ());
-        wheel.insert(deadline, name);
-        assert_eq!(wheel.next_wakeup(), Some(640), "{name}");
-    }
-    assert_eq!((names(&mut wheel, 639), names(&mut wheel, 640)), (String::new(), "abcd".into()));
-}
-
-#[test]
-fn a_slot_causes_no_wakeup_after_its_last_timer_is_cancelled() {
-    let mut wheel = LinuxWheel::new();
-    let ids: Vec<_> = (0..1_000).map(|n| wheel.insert(n * 977, n)).collect();
-    assert!(wheel.reschedule(ids[1], 500_000_000));
-    wheel.check();
-    ids.iter().skip(2).chain(&ids[..1]).for_each(|id| _ = wheel.cancel(*id));
-    let width = LinuxWheel::<()>::lateness(500_000_000) + 1;
-    assert_eq!(wheel.next_wakeup(), Some(500_000_000_u64.next_multiple_of(width)));
-    wheel.cancel(ids[1]);
-    assert_eq!(wheel.next_wakeup(), None);
-}
-
-#[test]
-fn a_slot_that_ends_after_the_last_tick_ends_at_it() {
-    let mut wheel = LinuxWheel::new();
-    wheel.insert(Tick::MAX - 5, 'a');
-    wheel.insert(Tick::MAX, 'b');
-    assert_eq!((wheel.levels(), wheel.next_wakeup()), (21, Some(Tick::MAX)));
-    assert_eq!(names(&mut wheel, Tick::MAX - 1), "");
-    wheel.check();
-    assert_eq!(names(&mut wheel, Tick::MAX), "ab");
 }

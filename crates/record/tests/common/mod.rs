@@ -94,49 +94,32 @@ impl Seek for Output {
     }
 }
 
-/// The result of playing a program.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct PlayResult {
-    /// Deadline and value of each timer that fired. The value is its number in order of insertion.
-    pub(crate) fired: Vec<(Tick, u64)>,
-    /// `true` for each cancel or reschedule that succeeded, `false` for each that did not.
-    pub(crate) answers: Vec<bool>,
-}
-
-/// Plays steps with the meaning that they have in the conformance suite.
-pub(crate) fn play<B: Timer<u64>>(timer: &mut B, steps: &[Step]) -> PlayResult {
-    let mut played = PlayResult::default();
-    let mut ids: Vec<TimerId> = Vec::new();
+/// Plays steps with the meaning that they have in the conformance suite. Returns the deadline and
+/// value of each timer that fired. The value is its number in order of insertion.
+pub(crate) fn play<B: Timer<u64>>(timer: &mut B, steps: &[Step]) -> Vec<(Tick, u64)> {
+    let (mut fired, mut ids) = (Vec::new(), Vec::new());
+    let pick = |ids: &[TimerId], timer: u16| ids[usize::from(timer) % ids.len()];
     for step in steps {
-        let pick =
-            |ids: &[TimerId], timer: u16| ids.get(usize::from(timer) % ids.len().max(1)).copied();
         let now = timer.now();
         match *step {
-            Step::Insert(when) => {
-                let value = ids.len() as u64;
-                ids.push(timer.insert(tick(when, now), value));
-            }
-            Step::Cancel(which) => {
-                let Some(id) = pick(&ids, which) else { continue };
-                played.answers.push(timer.cancel(id).is_some());
-            }
-            Step::Reschedule(which, when) => {
-                let Some(id) = pick(&ids, which) else { continue };
-                played.answers.push(timer.reschedule(id, tick(when, now)));
+            Step::Insert(when) => ids.push(timer.insert(tick(when, now), ids.len() as u64)),
+            Step::Cancel(which) if !ids.is_empty() => _ = timer.cancel(pick(&ids, which)),
+            Step::Reschedule(which, when) if !ids.is_empty() => {
+                timer.reschedule(pick(&ids, which), tick(when, now));
             }
             Step::Advance(when) => {
-                timer.advance(tick(when, now), |it| played.fired.push((it.deadline, it.value)));
+                timer.advance(tick(when, now), |it| fired.push((it.deadline, it.value)));
             }
             Step::Pop(when) => {
                 let expired = timer.pop_expired(tick(when, now));
-                played.fired.extend(expired.map(|it| (it.deadline, it.value)));
+                fired.extend(expired.map(|it| (it.deadline, it.value)));
             }
-            Step::Wake => wake(timer, &mut played.fired),
-            Step::Compact => timer.compact(),
-            Step::Panic(when, nth) => panic_at(timer, tick(when, now), nth, &mut played.fired),
+            Step::Wake => wake(timer, &mut fired),
+            Step::Panic(when, nth) => panic_at(timer, tick(when, now), nth, &mut fired),
+            Step::Cancel(_) | Step::Reschedule(..) | Step::Compact => timer.compact(),
         }
     }
-    played
+    fired
 }
 
 fn tick(when: When, now: Tick) -> Tick {

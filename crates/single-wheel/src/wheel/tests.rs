@@ -1,9 +1,7 @@
 use super::*;
 use alloc::string::ToString;
-use alloc::vec::Vec;
 use wheelhouse_conformance::check_random_operations;
 use wheelhouse_core::WheelError;
-use wheelhouse_core::meter::CountingMeter;
 
 impl<T, M: Meter> SingleWheel<T, M> {
     /// Checks the documented invariants by walking all timers.
@@ -40,39 +38,6 @@ fn invariants_hold_under_random_operations() -> Result<(), WheelError> {
         let mut wheel = SingleWheel::builder().slots(slots).build()?;
         check_random_operations(&mut wheel, slots as u64, 11, SingleWheel::check);
     }
-    Ok(())
-}
-
-#[test]
-fn timers_of_one_deadline_keep_their_order_whether_they_came_by_the_list_or_not()
--> Result<(), WheelError> {
-    let mut wheel = SingleWheel::builder().slots(8).build()?;
-    wheel.insert(20, 'a');
-    wheel.insert(21, 'z');
-    wheel.insert(20, 'b');
-    wheel.advance(13, |_| ()); // now 20 is in range, and 'a' and 'b' are still in the list
-    wheel.check();
-    wheel.insert(20, 'c');
-    let mut fired = Vec::new();
-    wheel.advance(21, |expired| fired.push(expired.value));
-    assert_eq!(fired, ['a', 'b', 'c', 'z']);
-    Ok(())
-}
-
-#[test]
-fn a_timer_of_the_overflow_is_moved_once_and_ticks_before_it_cost_a_comparison()
--> Result<(), WheelError> {
-    let mut wheel = SingleWheel::builder().slots(8).meter(CountingMeter::default()).build()?;
-    (0..100).for_each(|n| _ = wheel.insert(8_000 + n, n));
-    wheel.meter().reset();
-    (1..8_000).for_each(|tick| assert_eq!(wheel.advance(tick, |_| ()), 0));
-    assert_eq!((wheel.meter().total(), wheel.next_wakeup()), (7_999, Some(8_000)));
-    assert_eq!(wheel.advance(8_007, |_| ()), 8);
-    assert_eq!(wheel.meter().count(Work::CascadeMove), 8);
-    assert_eq!(
-        (wheel.advance(Tick::MAX, |_| ()), wheel.meter().count(Work::CascadeMove)),
-        (92, 100)
-    );
     Ok(())
 }
 

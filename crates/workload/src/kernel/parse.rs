@@ -156,36 +156,34 @@ mod tests {
     }
 
     #[test]
-    fn the_three_events() {
-        let kind = Kind::Start { expires: 4_295_403_489, timeout: 10 };
-        assert_eq!(
-            event(START),
-            Event { at: 2_044.960_865, cpu: 1, timer: 0xffff_8881_3c9d_4e78, kind }
-        );
-        let line = "          <idle>-0       [000] d.s2.  2044.500033: timer_cancel: \
-                    timer=ffffc9000007fdf8";
-        assert_eq!(
-            event(line),
-            Event { at: 2_044.500_033, cpu: 0, timer: 0xffff_c900_0007_fdf8, kind: Kind::Cancel }
-        );
-        let line = "<idle>-0 [000] ..s1. 2044.500051: timer_expire_entry: timer=1f function=f \
-                    now=429 baseclk=428";
-        assert_eq!(event(line).kind, Kind::Expire { now: 429 });
-    }
-
-    #[test]
-    fn a_deadline_in_the_past_has_a_negative_timeout() {
-        let line = START.replace("[timeout=10]", "[timeout=-4]");
-        assert_eq!(event(&line).kind, Kind::Start { expires: 4_295_403_489, timeout: -4 });
-    }
-
-    #[test]
-    fn perf_prints_them_a_little_differently() {
-        let line = "redis-server 812 [001] 93.170: timer:timer_cancel: timer=0xffff888627d28f90";
-        assert_eq!(
-            event(line),
-            Event { at: 93.17, cpu: 1, timer: 0xffff_8886_27d2_8f90, kind: Kind::Cancel }
-        );
+    fn events_of_ftrace_and_perf() {
+        let (at, timer) = (2_044.960_865, 0xffff_8881_3c9d_4e78);
+        let start = |timeout| Kind::Start { expires: 4_295_403_489, timeout };
+        assert_eq!(event(START), Event { at, cpu: 1, timer, kind: start(10) });
+        let past = START.replace("[timeout=10]", "[timeout=-4]");
+        assert_eq!(event(&past), Event { at, cpu: 1, timer, kind: start(-4) });
+        for (line, expected) in [
+            (
+                "<idle>-0 [000] d.s2.  2044.500033: timer_cancel: timer=ffffc9000007fdf8",
+                Event {
+                    at: 2_044.500_033,
+                    cpu: 0,
+                    timer: 0xffff_c900_0007_fdf8,
+                    kind: Kind::Cancel,
+                },
+            ),
+            (
+                "<idle>-0 [000] ..s1. 2044.5: timer_expire_entry: timer=1f function=f now=429 \
+                 baseclk=428",
+                Event { at: 2_044.5, cpu: 0, timer: 0x1f, kind: Kind::Expire { now: 429 } },
+            ),
+            (
+                "redis-server 812 [001] 93.170: timer:timer_cancel: timer=0xffff888627d28f90",
+                Event { at: 93.17, cpu: 1, timer: 0xffff_8886_27d2_8f90, kind: Kind::Cancel },
+            ),
+        ] {
+            assert_eq!(event(line), expected, "{line}");
+        }
     }
 
     #[test]
