@@ -66,6 +66,11 @@ pub enum EvidenceKind {
 }
 
 impl EvidenceKind {
+    /// Returns `true` if an experiment decides, and not the file of the claims.
+    pub(crate) const fn is_experiment(self) -> bool {
+        !matches!(self, Self::Sources | Self::PrintedCode)
+    }
+
     /// The words in tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -105,10 +110,8 @@ pub enum Criterion {
     AtMost(Vec<Curve>, Growth),
     /// Each cost grows.
     Grows(Vec<Curve>),
-    /// Each found figure is within a threshold of the stated one, as a share of the stated one.
-    Near(Vec<(f64, f64)>, Threshold),
-    /// Each found figure is within a threshold of the stated one, in their own unit.
-    Within(Vec<(f64, f64)>, Threshold),
+    /// A ratio does not exceed a factor.
+    AtMostTimes(f64, Threshold),
     /// Each first figure exceeds its second by a factor.
     Exceeds(Vec<(f64, f64)>, Threshold),
 }
@@ -149,14 +152,14 @@ impl Criterion {
                     Some(it.class != Growth::Constant)
                 }
             })),
-            Self::Near(pairs, threshold) => finite(pairs, |found, stated| {
-                (found / stated - 1.0).abs() <= thresholds.of(*threshold)
-            }),
-            Self::Within(pairs, threshold) => {
-                finite(pairs, |found, stated| (found - stated).abs() <= thresholds.of(*threshold))
+            Self::AtMostTimes(ratio, threshold) => {
+                ratio.is_finite().then(|| *ratio <= thresholds.of(*threshold))
             }
             Self::Exceeds(pairs, threshold) => {
-                finite(pairs, |more, less| more > thresholds.of(*threshold) * less)
+                let holds = |(more, less): &(f64, f64)| {
+                    (more * less).is_finite().then(|| *more > thresholds.of(*threshold) * less)
+                };
+                all(pairs.iter().map(holds))
             }
         }
     }
@@ -170,11 +173,6 @@ fn all(each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     } else {
         (!each.is_empty() && !each.contains(&None)).then_some(true)
     }
-}
-
-fn finite(pairs: &[(f64, f64)], holds: impl Fn(f64, f64) -> bool) -> Option<bool> {
-    let known = !pairs.is_empty() && pairs.iter().all(|(a, b)| a.is_finite() && b.is_finite());
-    known.then(|| pairs.iter().all(|(a, b)| holds(*a, *b)))
 }
 
 #[cfg(test)]
@@ -210,16 +208,14 @@ mod tests {
     #[test]
     fn a_criterion_without_samples_is_undecided() {
         assert_eq!(outcome(&Criterion::Is(Vec::new(), Growth::Constant)), Outcome::Undecided);
-        assert_eq!(
-            outcome(&Criterion::Near(vec![(f64::NAN, 1.0)], Threshold::Ratio)),
-            Outcome::Undecided
-        );
+        let unknown = Criterion::Exceeds(vec![(f64::NAN, 1.0)], Threshold::Ahead);
+        assert_eq!(outcome(&unknown), Outcome::Undecided);
     }
 
     #[test]
     fn another_threshold_may_change_the_outcome() {
-        let twice = Criterion::Exceeds(vec![(3.0, 1.0)], Threshold::Much);
-        let doubled = Thresholds::default().scaled(Threshold::Much, 2.0);
+        let twice = Criterion::Exceeds(vec![(2.0, 1.0)], Threshold::Ahead);
+        let doubled = Thresholds::default().scaled(Threshold::Ahead, 2.0);
         assert_eq!(outcome(&twice), Outcome::Confirmed);
         assert_eq!(twice.outcome(&doubled), Outcome::Refuted);
     }
