@@ -7,11 +7,11 @@ use wheelhouse_core::meter::Work;
 pub struct Fault {
     /// The structure.
     pub name: &'static str,
-    /// What is wrong with it.
+    /// The kind of fault.
     pub kind: FaultKind,
 }
 
-/// What is wrong with a structure.
+/// A kind of fault.
 #[derive(Clone, Copy, Debug)]
 pub enum FaultKind {
     /// This structure is used under its name.

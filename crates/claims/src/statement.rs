@@ -129,22 +129,9 @@ impl Criterion {
         match self {
             Self::Holds(holds) => Some(*holds),
             Self::Is(curves, class) => all(shapes(curves).iter().map(|it| it.class.is(*class))),
-            Self::AtMost(curves, class) => all(curves.iter().map(|curve| {
-                let it = curve.shape(thresholds);
-                // A refutation needs proof: a class above the claimed one, or growth as a power of
-                // n.
-                let [power, risen] =
-                    [Threshold::Power, Threshold::Risen].map(|it| thresholds.of(it));
-                let is_power = it.exponent.is_some_and(|it| it.low > power);
-                let surely_more = is_power && curve.last() > risen * curve.first();
-                if it.at_most <= *class {
-                    Some(true)
-                } else if *class == Growth::Linear {
-                    (it.class != Growth::Undecided).then_some(false)
-                } else {
-                    (it.class != Growth::Undecided || surely_more).then_some(false)
-                }
-            })),
+            Self::AtMost(curves, class) => {
+                all(curves.iter().map(|curve| is_at_most(curve, *class, thresholds)))
+            }
             Self::Grows(curves) => all(shapes(curves).iter().map(|it| {
                 if it.class == Growth::Undecided {
                     (it.slope.low > thresholds.of(Threshold::NoStep)).then_some(true)
@@ -162,6 +149,21 @@ impl Criterion {
                 all(pairs.iter().map(holds))
             }
         }
+    }
+}
+
+/// Returns whether a cost does not exceed a class. A refutation needs proof: a class above the
+/// claimed one, or growth as a power of n.
+fn is_at_most(curve: &Curve, class: Growth, thresholds: &Thresholds) -> Option<bool> {
+    let it = curve.shape(thresholds);
+    let [power, risen] = [Threshold::Power, Threshold::Risen].map(|it| thresholds.of(it));
+    let is_power = it.exponent.is_some_and(|it| it.low > power);
+    let surely_more = is_power && curve.last() > risen * curve.first();
+    if it.at_most <= class {
+        Some(true)
+    } else {
+        let is_proven = it.class != Growth::Undecided;
+        (is_proven || class != Growth::Linear && surely_more).then_some(false)
     }
 }
 

@@ -22,7 +22,7 @@ fn differing(faults: Vec<Fault>, claims: &[&str]) -> anyhow::Result<BTreeSet<Str
     Ok(noticed.map(|judged| judged.claim.id.clone()).collect())
 }
 
-/// Each of these faults is noticed by each of the claims beside it.
+/// Each of the claims of a row notices its fault.
 fn all_notice(faults: &[(&'static str, FaultKind, &[&str])]) -> anyhow::Result<()> {
     for (name, kind, claims) in faults {
         let fault = Fault { name, kind: *kind };

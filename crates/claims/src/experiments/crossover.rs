@@ -62,6 +62,19 @@ fn run(setup: &Setup, e: &mut Evidence) {
         sweep.add(format!("{levels} levels of {per_level}"), curves[1].clone());
         curves
     });
+    shorter_and_longer(e, &curves);
+    let [rounds, levels] = &curves[0];
+    let quote = "With rounds a timer of delay T is met T/M times.";
+    e.class("V10.1", quote, [&rounds.from(256 * 16)], Linear);
+    let quote = "With levels the times it is met are at most logarithmic in T.";
+    e.at_most("V10.2", quote, [levels], Logarithmic);
+    let quote = "It is met at most m times, within the range of m levels.";
+    e.holds("V10.3", quote, most == 0, format!("{most} times more"));
+    e.sweep(sweep);
+}
+
+/// Decides which of the two meets a timer less often, with the shortest and the longest delays.
+fn shorter_and_longer(e: &mut Evidence, curves: &[[Curve; 2]; 2]) {
     let met = |at: fn(&Curve) -> f64| curves.each_ref().map(|of_pair| of_pair.each_ref().map(at));
     let describe =
         |[[rounds, levels], _]: [[f64; 2]; 2]| format!("{rounds:.1} times met against {levels:.1}");
@@ -72,14 +85,6 @@ fn run(setup: &Setup, e: &mut Evidence) {
     let quote = "Layers save time: for long delays a timer is met less often.";
     let is_less = long.iter().all(|[rounds, levels]| levels < rounds);
     e.holds("C19.1", quote, is_less, describe(long));
-    let [rounds, levels] = &curves[0];
-    let quote = "With rounds a timer of delay T is met T/M times.";
-    e.class("V10.1", quote, [&rounds.from(256 * 16)], Linear);
-    let quote = "With levels the times it is met are at most logarithmic in T.";
-    e.at_most("V10.2", quote, [levels], Logarithmic);
-    let quote = "It is met at most m times, within the range of m levels.";
-    e.holds("V10.3", quote, most == 0, format!("{most} times more"));
-    e.sweep(sweep);
 }
 
 #[cfg(test)]

@@ -47,19 +47,12 @@ fn queue(setup: &Setup, e: &mut Evidence) {
     let sizes = setup.sizes_to(1 << 16);
     let mut sweep = Sweep::new("The queue of slots", "offers and polls for each timer");
     let mut is_within = true;
-    // Of the sparse load: polls and ticks. Of the cancelled load: polls, and those in vain.
+    // The polls and ticks of the sparse load; the polls of the cancelled load, and those in vain.
     let [mut sparse, mut cancelled] = [[0_u64; 2]; 2];
     for size in SIZES {
         for load in ["dense", "sparse", "cancelled"] {
             let curve = setup.curve(&sizes, |n, seed| {
-                let (mut wheels, mut random) = (KafkaModel::new(1, size as usize, 0), random(seed));
-                let longest = if load == "dense" { DENSE } else { SPARSE * n };
-                for name in 0..n {
-                    wheels.add(random.random_range(1..=longest), name);
-                    if load == "cancelled" && !name.is_multiple_of(n / 16) {
-                        wheels.cancel(name);
-                    }
-                }
+                let mut wheels = loaded(load, size, n, seed);
                 let polls = wheels.drain();
                 let vain = polls.iter().filter(|it| it.ran.is_empty() && it.moved.is_empty());
                 let (vain, count) = (vain.count() as u64, polls.len() as u64);
@@ -86,6 +79,19 @@ fn queue(setup: &Setup, e: &mut Evidence) {
     let [polls, vain] = cancelled;
     e.holds("C44.3", quote, vain == 0, format!("{vain} of {polls} do"));
     e.sweep(sweep);
+}
+
+/// Wheels of this size with n timers of a load.
+fn loaded(load: &str, size: u64, n: u64, seed: u64) -> KafkaModel {
+    let (mut wheels, mut random) = (KafkaModel::new(1, size as usize, 0), random(seed));
+    let longest = if load == "dense" { DENSE } else { SPARSE * n };
+    for name in 0..n {
+        wheels.add(random.random_range(1..=longest), name);
+        if load == "cancelled" && !name.is_multiple_of(n / 16) {
+            wheels.cancel(name);
+        }
+    }
+    wheels
 }
 
 /// The cost of all timers together, from the size on from which each slot has many.
