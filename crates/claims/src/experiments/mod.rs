@@ -1,9 +1,9 @@
 //! The experiments, grouped by subject.
 //!
-//! An experiment is a function from a [`Setup`] to [`Evidence`]. It decides the statements of one or
-//! more claims, whose ids are in the first line of its file. It counts on a virtual clock, and uses
-//! only the public interface of a structure and its meter. To test an article's own code, it runs a
-//! model of that code (`models`).
+//! An experiment is a function from a [`Setup`] to [`Evidence`]. It decides the statements of one
+//! or more claims, whose ids are in the first line of its file. It counts on a virtual clock, and
+//! uses only the public interface of a structure and its meter. To test an article's own code, it
+//! runs a model of that code (`models`).
 
 mod cascades;
 mod crossover;
