@@ -17,7 +17,8 @@ pub struct Claim {
     /// `C01` to `C99` for claims, `B1` for faults of printed code, `V1` for Varghese and Lauck,
     /// `P1` for other sources.
     pub id: String,
-    /// The article that says it.
+    /// The article that says it: the name of its table in the file.
+    #[serde(skip)]
     pub article: Article,
     /// The line of the article's text.
     pub line: Option<u32>,
@@ -27,15 +28,13 @@ pub struct Claim {
     pub says: String,
     /// The experiment that decides its statements, if any.
     pub experiment: Option<String>,
-    /// The reason for the outcome. `{C28.2}` is replaced by the figure of that statement.
+    /// The reason for the outcome. For a fault of a running service it names the tests of our
+    /// service.
     pub because: String,
     /// The conclusion, in a line.
     pub so: String,
     /// Other sources that were read.
     pub source: Option<String>,
-    /// `true` for a fault of a running service. `because` then names the tests of our service.
-    #[serde(default)]
-    pub service: bool,
     /// The numbers of its statements that are more precise than the article.
     #[serde(default)]
     pub sharpened: Vec<u32>,
@@ -51,9 +50,10 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Returns `true` if statements are decided in the file itself, without an experiment.
-    fn decides_itself(&self) -> bool {
-        !self.by_sources.is_empty() || !self.by_printed_code.is_empty()
+    /// The ids of the statements that are decided in the file itself, without an experiment.
+    pub(crate) fn own_statements(&self) -> impl Iterator<Item = &str> {
+        let ran = self.by_printed_code.iter().map(|it| it.id.as_str());
+        self.by_sources.iter().map(|it| it.id.as_str()).chain(ran)
     }
 
     /// Returns the origin of a statement, by its number. Faults of printed code are ours: we found
@@ -128,9 +128,12 @@ pub struct PrintedCodeStatement {
 }
 
 /// The text that makes a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize,
+)]
 pub enum Article {
     /// `xtimingwheel`, a wheel with rounds in Go.
+    #[default]
     S0,
     /// A tutorial on rounds and layers, with wheels of days, weeks and months.
     S1,
@@ -164,32 +167,15 @@ impl Article {
     /// The author, and how to find it.
     pub const fn source(self) -> &'static str {
         match self {
-            Self::S0 => {
-                "An article in Chinese on the package xtimingwheel, with its code; the text we \
-                 have names neither author nor address. Lines are those of the text."
-            }
-            Self::S1 => {
-                "A tutorial in Chinese on wheels with rounds, in layers, and of months, weeks and \
-                 days; the text we have names neither author nor address. Lines are those of the \
-                 text."
-            }
-            Self::S2 => {
-                "An article in Chinese by the author of the Go package github.com/alex023/clock; \
-                 the text we have names no address. Lines are those of the text."
-            }
+            Self::S0 => "In Chinese, with the code of the package; without author and address.",
+            Self::S1 => "In Chinese; without author and address.",
+            Self::S2 => "In Chinese, by the author of github.com/alex023/clock; without address.",
             Self::S3 => {
-                "luozhiyun, www.luozhiyun.com/archives/444, in Chinese, with code after \
-                 github.com/RussellLuo/timingwheel. Lines are those of the text."
+                "By luozhiyun, www.luozhiyun.com/archives/444, in Chinese, with code after \
+                 github.com/RussellLuo/timingwheel."
             }
-            Self::S4 => {
-                "An article in Chinese on timing wheels in Netty and Kafka and on \
-                 java.util.concurrent; the text we have names neither author nor address. Lines \
-                 are those of the text."
-            }
-            Self::Literature => {
-                "What the articles stand on: papers, and the documentation and source of the \
-                 systems they name."
-            }
+            Self::S4 => "In Chinese, also on java.util.concurrent; without author and address.",
+            Self::Literature => "Papers, and the documentation and source of the systems named.",
         }
     }
 
@@ -206,13 +192,7 @@ impl Article {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Claims {
-    claim: Vec<Claim>,
-}
-
-/// All claims, in the order of the file.
+/// All claims, by article, in the order of the file.
 ///
 /// # Errors
 ///
@@ -242,12 +222,17 @@ pub fn select(ids: &[String]) -> Result<Vec<Claim>> {
 }
 
 fn parse(text: &str) -> Result<Vec<Claim>> {
-    let Claims { claim: claims } = toml::from_str(text).context("claims.toml")?;
+    let by_article: BTreeMap<Article, Vec<Claim>> = toml::from_str(text).context("claims.toml")?;
+    let all = by_article.into_iter();
+    let of = |(article, of): (_, Vec<Claim>)| {
+        of.into_iter().map(move |claim| Claim { article, ..claim })
+    };
+    let claims: Vec<Claim> = all.flat_map(of).collect();
     let mut ids = BTreeSet::new();
     for claim in &claims {
         ensure!(ids.insert(claim.id.as_str()), "claims.toml has {} twice", claim.id);
         ensure!(
-            claim.experiment.is_some() || claim.decides_itself(),
+            claim.experiment.is_some() || claim.own_statements().next().is_some(),
             "claims.toml: nothing decides {}; name an experiment, or statements by_sources or \
              by_printed_code",
             claim.id
@@ -263,8 +248,7 @@ fn parse(text: &str) -> Result<Vec<Claim>> {
             "claims.toml: {} has statements by sources, and names no source",
             claim.id
         );
-        let ran = claim.by_printed_code.iter().map(|it| it.id.as_str());
-        for id in claim.by_sources.iter().map(|it| it.id.as_str()).chain(ran) {
+        for id in claim.own_statements() {
             let of = id.split_once('.').map(|(of, _)| of);
             ensure!(ids.insert(id), "claims.toml has {id} twice");
             ensure!(of == Some(&claim.id), "claims.toml: {id} is not of {}", claim.id);
@@ -282,8 +266,7 @@ mod tests {
 
     #[test]
     fn a_claim_must_name_what_decides_it() {
-        let entry = "[[claim]]\nid = 'C1'\narticle = 'literature'\nsays = 'a'\nbecause = 'c'\n\
-                     so = 's'\n";
+        let entry = "[[literature]]\nid = 'C1'\nsays = 'a'\nbecause = 'c'\nso = 's'\n";
         let error = |rest: &str| {
             let text = format!("{entry}{rest}");
             parse(&text).err().map_or(String::new(), |error| error.to_string())

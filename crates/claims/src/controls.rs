@@ -7,11 +7,13 @@
 //! whose spread grows with n.
 
 use crate::count::random;
+use crate::evidence::left_then_right;
 use crate::growth::{Curve, Growth};
 use crate::thresholds::{Threshold, Thresholds};
-use crate::{Criterion, Outcome, Scale, Table};
+use crate::{Criterion, Outcome, Scale};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
+use wheelhouse_present::table::{Cell, Column, Table};
 
 /// A cost whose class is known.
 #[derive(Clone, Copy, Debug)]
@@ -22,34 +24,23 @@ pub struct PlantedCost {
     pub class: Growth,
     /// `true` if the classifier must find the class; otherwise it may also answer "undecided".
     pub clean: bool,
-    cost: fn(n: u64, random: &mut Pcg64Mcg) -> f64,
+    cost: Cost,
     /// Where its shape changes, as a share of the largest n; 0 if the shape is the same at every n.
     bend: f64,
 }
 
-const fn clean(
-    name: &'static str,
-    class: Growth,
-    cost: fn(u64, &mut Pcg64Mcg) -> f64,
-) -> PlantedCost {
+type Cost = fn(n: u64, random: &mut Pcg64Mcg) -> f64;
+
+const fn clean(name: &'static str, class: Growth, cost: Cost) -> PlantedCost {
     PlantedCost { name, class, clean: true, cost, bend: 0.0 }
 }
 
-const fn hard(
-    name: &'static str,
-    class: Growth,
-    cost: fn(u64, &mut Pcg64Mcg) -> f64,
-) -> PlantedCost {
-    PlantedCost { name, class, clean: false, cost, bend: 0.0 }
+const fn hard(name: &'static str, class: Growth, cost: Cost) -> PlantedCost {
+    bent(name, class, 0.0, cost)
 }
 
 /// A cost whose argument is n divided by the n of the bend, in 1,024ths.
-const fn bent(
-    name: &'static str,
-    class: Growth,
-    bend: f64,
-    cost: fn(u64, &mut Pcg64Mcg) -> f64,
-) -> PlantedCost {
+const fn bent(name: &'static str, class: Growth, bend: f64, cost: Cost) -> PlantedCost {
     PlantedCost { name, class, clean: false, cost, bend }
 }
 
@@ -61,12 +52,8 @@ pub const PLANTED: &[PlantedCost] = &[
     clean("O(1): 366 steps, within 0.1 %", Constant, |_, random| {
         366.0 + random.random_range(-0.4..0.4)
     }),
-    clean("O(1), 43 steps at one size", Constant, |n, _| if n == spike(n) { 43.0 } else { 5.0 }),
-    clean(
-        "O(1), a step more from one size on",
-        Constant,
-        |n, _| if n < jump() { 5.0 } else { 6.0 },
-    ),
+    clean("O(1), 43 steps at one size", Constant, |n, _| if n == SPIKE { 43.0 } else { 5.0 }),
+    clean("O(1), a step more from one size on", Constant, |n, _| if n < JUMP { 5.0 } else { 6.0 }),
     clean("O(log n): a bisection", Logarithmic, bisection),
     clean("O(log n): a level for every second doubling", Logarithmic, |n, random| {
         (f64::from(n.ilog2()) / 2.0).floor() + random.random_range(0.0..2.0)
@@ -98,14 +85,9 @@ pub const PLANTED: &[PlantedCost] = &[
     hard("O(n^0.9)", Undecided, |n, random| (n as f64).powf(0.9) * random.random_range(0.9..1.1)),
 ];
 
-/// A size within the ranges of both scales.
-const fn spike(_: u64) -> u64 {
-    1 << 12
-}
-
-const fn jump() -> u64 {
-    1 << 11
-}
+/// Sizes within the ranges of both scales.
+const SPIKE: u64 = 1 << 12;
+const JUMP: u64 = 1 << 11;
 
 /// An exponentially distributed cost: its standard deviation equals its mean.
 fn noisy(mean: f64, random: &mut Pcg64Mcg) -> f64 {
@@ -202,7 +184,7 @@ impl Controls {
         let [few, many] = OPERATIONS.map(|it| format!("noticed, {it} operations a sample"));
         let title =
             "Growth in addition to one to nine steps: the share of draws in which it is noticed";
-        let mut table = Table::new(title, ["steps a doubling", &*few, &*many]);
+        let mut table = Table::new(title, left_then_right(["steps a doubling", &*few, &*many]));
         let share = |curves: &Vec<Curve>| {
             let grows = |curve: &&Curve| {
                 Criterion::Grows(vec![(*curve).clone()]).outcome(thresholds) == Outcome::Confirmed
@@ -211,7 +193,8 @@ impl Controls {
             format!("{:.0} %", 100.0 * noticed as f64 / curves.len() as f64)
         };
         for (slope, [few, many]) in &self.sloped {
-            table.row([format!("{slope}"), share(few), share(many)]);
+            let row = [format!("{slope}"), share(few), share(many)];
+            table.rows.push(row.map(Cell::text).into());
         }
         table
     }
@@ -278,13 +261,15 @@ impl Confusion {
 
     /// As a table.
     pub fn table(&self) -> Table {
-        let columns = ["planted", "operations a sample", "its class"].into_iter();
         let title = "The classifier on planted costs: how often each class was given";
-        let mut table = Table::new(title, columns.chain(CLASSES.map(Growth::name)));
+        let head = ["planted", "operations a sample"].map(Column::left);
+        let classes = ["its class"].into_iter().chain(CLASSES.map(Growth::name));
+        let columns = head.into_iter().chain(classes.map(Column::right));
+        let mut table = Table::new(title, columns.collect());
         for (planted, operations, given) in &self.rows {
-            let cells =
-                [planted.name.to_owned(), operations.to_string(), planted.class.name().to_owned()];
-            table.row(cells.into_iter().chain(given.iter().map(u64::to_string)));
+            let cells = [planted.name, &operations.to_string(), planted.class.name()];
+            let given = given.iter().map(|times| Cell::text(times.to_string()));
+            table.rows.push(cells.map(Cell::text).into_iter().chain(given).collect());
         }
         table
     }
@@ -294,26 +279,15 @@ impl Confusion {
 mod tests {
     use super::*;
 
-    #[test]
-    fn planted_costs_get_their_class() {
-        let confusion = Controls::draw(&Scale::REDUCED, 10).confusion(&Thresholds::default());
-        assert!(
-            confusion.is_sound(),
-            "{} wrong, {} missed: {confusion:?}",
-            confusion.wrong(),
-            confusion.missed()
-        );
-    }
-
     /// Half a step a doubling is noticed in every draw; a slope at the threshold in few.
     #[test]
     fn the_power_rises_with_the_slope() {
         let controls = Controls::draw(&Scale::REDUCED, 10);
         let power = controls.power(&Thresholds::default());
-        println!("{power:?}");
-        assert_eq!(power.rows.len(), SLOPES.len());
-        let share =
-            |row: usize| power.rows[row][2].trim_end_matches(" %").parse::<f64>().expect("a share");
+        let share = |row: usize| {
+            let shown = &power.rows[row][2].shown;
+            shown.trim_end_matches(" %").parse::<f64>().expect("a share")
+        };
         assert!(share(0) <= 50.0 && share(3) == 100.0, "{power:?}");
         assert!((1..SLOPES.len()).all(|row| share(row - 1) <= share(row)), "{power:?}");
     }

@@ -1,5 +1,6 @@
 //! Structures that count their work, and operations on them.
 
+use crate::fault::{AffectedOperation, FaultKind};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use wheelhouse_core::backend::Backend;
@@ -11,11 +12,6 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 pub struct Steps([u64; Work::ALL.len()]);
 
 impl Steps {
-    /// The counts of a meter so far.
-    pub fn counted(meter: &CountingMeter) -> Self {
-        Self(Work::ALL.map(|work| meter.count(work)))
-    }
-
     /// Steps of one kind.
     pub fn of(&self, work: Work) -> u64 {
         self.0[work as usize]
@@ -32,8 +28,7 @@ impl Steps {
     }
 }
 
-/// A structure under test. It stores numbers and counts its work. `T` is any [`Timer`] that was
-/// built with a [`CountingMeter`], by default a structure of any type.
+/// A structure under test. It stores numbers and counts its work.
 ///
 /// ```
 /// use wheelhouse_claims::count::CountedTimer;
@@ -51,11 +46,17 @@ impl Steps {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
-pub struct CountedTimer<T = AnyTimer> {
-    /// The structure.
-    pub timer: T,
-    meter: fn(&T) -> &CountingMeter,
+pub struct CountedTimer {
+    inner: Box<dyn DynTimer>,
+    faults: Vec<FaultKind>,
+    /// The steps that faults add.
+    extra: u64,
+}
+
+impl std::fmt::Debug for CountedTimer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CountedTimer").field("len", &self.len()).finish_non_exhaustive()
+    }
 }
 
 impl CountedTimer {
@@ -68,88 +69,86 @@ impl CountedTimer {
         CountedTimer::new(B::build(), |timer| {
             B::meter(timer).expect("a structure of this workspace counts its work")
         })
-        .boxed()
     }
-}
 
-impl<T: Timer<u64>> CountedTimer<T> {
     /// A structure that was built with a [`CountingMeter`], and the function that returns the
     /// meter.
-    pub fn new(timer: T, meter: fn(&T) -> &CountingMeter) -> Self {
-        Self { timer, meter }
+    pub fn new<T: Timer<u64> + 'static>(timer: T, meter: fn(&T) -> &CountingMeter) -> Self {
+        Self { inner: Box::new(Metered { timer, meter }), faults: Vec::new(), extra: 0 }
     }
 
-    /// The same structure behind a pointer, so that an experiment is compiled once and not for each
-    /// structure.
-    pub fn boxed(self) -> CountedTimer
-    where
-        T: 'static,
-    {
-        CountedTimer { timer: AnyTimer(Box::new(self)), meter: |any| any.0.meter() }
+    /// The same with faults in its operations.
+    #[must_use]
+    pub(crate) fn with_faults(self, faults: Vec<FaultKind>) -> Self {
+        Self { faults, ..self }
     }
 
     /// All work so far.
     pub fn steps(&self) -> Steps {
-        Steps::counted((self.meter)(&self.timer))
+        let meter = self.inner.meter();
+        let mut steps = Work::ALL.map(|work| meter.count(work));
+        steps[Work::EntryScan as usize] += self.extra;
+        for fault in &self.faults {
+            if let FaultKind::Miscounted(work, times) = *fault {
+                steps[work as usize] *= times;
+            }
+        }
+        Steps(steps)
     }
 
     /// Calls `act`; returns the work it took and its result.
-    pub fn work<R>(&mut self, act: impl FnOnce(&mut T) -> R) -> (Steps, R) {
+    pub fn work<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> (Steps, R) {
         let before = self.steps();
-        let result = act(&mut self.timer);
+        let result = act(self);
         (self.steps().since(&before), result)
     }
 
     /// Starts timers with these delays, each with its index as value, and returns their handles.
     pub fn fill(&mut self, delays: impl IntoIterator<Item = Tick>) -> Vec<TimerId> {
-        let now = self.timer.now();
+        let now = self.now();
         let timers = delays.into_iter().enumerate();
-        timers
-            .map(|(value, delay)| self.timer.insert(now.saturating_add(delay), value as u64))
-            .collect()
+        timers.map(|(value, delay)| self.insert(now.saturating_add(delay), value as u64)).collect()
     }
 
     /// Advances to a tick and returns the timers that fired, as (deadline, value).
     pub fn advance_to(&mut self, now: Tick) -> Vec<(Tick, u64)> {
-        advance_to(&mut self.timer, now)
+        let mut fired = Vec::new();
+        self.advance(now, |Expired { deadline, value, .. }| fired.push((deadline, value)));
+        fired
     }
 
     /// The mean number of steps of an operation that is repeated `times` times.
-    pub fn mean(&mut self, times: u64, mut act: impl FnMut(&mut T, u64)) -> f64 {
+    pub fn mean(&mut self, times: u64, mut act: impl FnMut(&mut Self, u64)) -> f64 {
         let (steps, ()) = self.work(|timer| (0..times).for_each(|time| act(timer, time)));
         steps.total() as f64 / times as f64
     }
-}
 
-pub(crate) fn advance_to(timer: &mut impl Timer<u64>, now: Tick) -> Vec<(Tick, u64)> {
-    let mut fired = Vec::new();
-    timer.advance(now, |Expired { deadline, value, .. }| fired.push((deadline, value)));
-    fired
-}
-
-/// A structure of any type under test. [`Timer`] itself is not dyn compatible, because its callback
-/// is generic.
-pub struct AnyTimer(Box<dyn DynTimer>);
-
-impl AnyTimer {
-    /// Advances to a tick and returns the timers that fired, as (deadline, value).
-    pub fn advance_to(&mut self, now: Tick) -> Vec<(Tick, u64)> {
-        advance_to(self, now)
+    /// Counts the steps that faults add to an operation.
+    fn count_extra(&mut self, called: AffectedOperation) {
+        let n = self.len() as u64;
+        for fault in &self.faults {
+            if let FaultKind::Costlier(operation, extra_steps) = *fault
+                && operation == called
+            {
+                self.extra += extra_steps(n);
+            }
+        }
     }
 
-    /// Moves the clock and fires the earliest timer that is due, if any: (deadline, value).
-    pub fn pop(&mut self, now: Tick) -> Option<(Tick, u64)> {
-        self.pop_expired(now).map(|Expired { deadline, value, .. }| (deadline, value))
+    /// By how many ticks it is late.
+    fn lateness(&self) -> Tick {
+        Tick::from(self.faults.iter().any(|fault| matches!(fault, FaultKind::Late)))
     }
 }
 
-impl std::fmt::Debug for AnyTimer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AnyTimer").field("len", &self.len()).finish_non_exhaustive()
-    }
+/// A structure, and the function that returns its meter.
+struct Metered<T> {
+    timer: T,
+    meter: fn(&T) -> &CountingMeter,
 }
 
-/// The operations of a [`CountedTimer`], without type parameters.
+/// The operations of a metered [`Timer`], without type parameters. [`Timer`] itself is not dyn
+/// compatible, because its callback is generic.
 trait DynTimer {
     fn meter(&self) -> &CountingMeter;
     fn now(&self) -> Tick;
@@ -164,7 +163,7 @@ trait DynTimer {
     fn compact(&mut self);
 }
 
-impl<T: Timer<u64>> DynTimer for CountedTimer<T> {
+impl<T: Timer<u64>> DynTimer for Metered<T> {
     fn meter(&self) -> &CountingMeter {
         (self.meter)(&self.timer)
     }
@@ -210,97 +209,49 @@ impl<T: Timer<u64>> DynTimer for CountedTimer<T> {
     }
 }
 
-impl Timer<u64> for AnyTimer {
+impl Timer<u64> for CountedTimer {
     fn now(&self) -> Tick {
-        self.0.now()
+        self.inner.now()
     }
 
     fn len(&self) -> usize {
-        self.0.len()
+        self.inner.len()
     }
 
     fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
-        self.0.insert(deadline, value)
+        self.count_extra(AffectedOperation::Insert);
+        self.inner.insert(deadline, value)
     }
 
     fn cancel(&mut self, id: TimerId) -> Option<u64> {
-        self.0.cancel(id)
+        self.count_extra(AffectedOperation::Cancel);
+        self.inner.cancel(id)
     }
 
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
-        self.0.reschedule(id, deadline)
+        self.inner.reschedule(id, deadline)
     }
 
     fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.0.deadline(id)
+        self.inner.deadline(id)
     }
 
     fn next_wakeup(&self) -> Option<Tick> {
-        self.0.next_wakeup()
+        self.inner.next_wakeup().map(|tick| tick.saturating_add(self.lateness()))
     }
 
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<u64>> {
-        self.0.pop_expired(now)
+        self.count_extra(AffectedOperation::Fire);
+        self.inner.pop_expired(now.saturating_sub(self.lateness()))
     }
 
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<u64>)) -> usize {
-        self.0.advance(now, &mut on_expiry)
+        self.count_extra(AffectedOperation::Fire);
+        self.inner.advance(now.saturating_sub(self.lateness()), &mut on_expiry)
     }
 
     fn compact(&mut self) {
-        self.0.compact();
-    }
-}
-
-/// The costs of many operations of one kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Costs(Vec<u64>);
-
-impl Costs {
-    /// Adds an operation.
-    pub fn add(&mut self, cost: u64) {
-        self.0.push(cost);
-    }
-
-    /// The number of operations so far.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Returns `true` if there is no operation yet.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The mean cost; NaN without operations.
-    pub fn mean(&self) -> f64 {
-        self.0.iter().sum::<u64>() as f64 / self.0.len() as f64
-    }
-
-    /// The cost that a share of the operations, such as 0.99, does not exceed; 0 without
-    /// operations. O(n).
-    pub fn quantile(&self, share: f64) -> u64 {
-        let mut sorted = self.0.clone();
-        let rank = (share * sorted.len() as f64).ceil() as usize;
-        let at = rank.clamp(1, sorted.len().max(1)) - 1;
-        if sorted.is_empty() { 0 } else { *sorted.select_nth_unstable(at).1 }
-    }
-
-    /// The cost of the most expensive operation; 0 without operations.
-    pub fn max(&self) -> u64 {
-        self.0.iter().copied().max().unwrap_or(0)
-    }
-}
-
-impl Extend<u64> for Costs {
-    fn extend<I: IntoIterator<Item = u64>>(&mut self, costs: I) {
-        self.0.extend(costs);
-    }
-}
-
-impl FromIterator<u64> for Costs {
-    fn from_iter<I: IntoIterator<Item = u64>>(costs: I) -> Self {
-        Self(costs.into_iter().collect())
+        self.inner.compact();
     }
 }
 
@@ -320,19 +271,16 @@ pub enum Order {
     Descending,
     /// All at one tick.
     Equal,
-    /// All in one slot of a wheel with this number of slots.
-    SameSlot(u64),
 }
 
 impl Order {
     /// The name in tables.
-    pub fn name(self) -> String {
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::Random => "random".to_owned(),
-            Self::Ascending => "ascending".to_owned(),
-            Self::Descending => "descending".to_owned(),
-            Self::Equal => "all equal".to_owned(),
-            Self::SameSlot(slots) => format!("all = c mod {slots}"),
+            Self::Random => "random",
+            Self::Ascending => "ascending",
+            Self::Descending => "descending",
+            Self::Equal => "all equal",
         }
     }
 
@@ -344,7 +292,6 @@ impl Order {
             Self::Ascending => 1 + at,
             Self::Descending => n - at,
             Self::Equal => LONGEST,
-            Self::SameSlot(slots) => (1 + random.random_range(0..LONGEST / slots)) * slots,
         };
         (0..n).map(delay).collect()
     }
@@ -358,22 +305,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn costs_have_a_mean_a_quantile_and_a_maximum() {
-        let costs: Costs = (1..=100).collect();
-        assert_eq!(
-            (costs.mean(), costs.quantile(0.99), costs.quantile(1.0), costs.max()),
-            (50.5, 99, 100, 100)
-        );
-        assert_eq!((Costs::default().quantile(0.5), Costs::default().max()), (0, 0));
-    }
-
-    #[test]
     fn delays_are_in_the_order_of_their_name() {
         assert_eq!(Order::Ascending.delays(4, 1), [1, 2, 3, 4]);
         assert_eq!(Order::Descending.delays(4, 1), [4, 3, 2, 1]);
-        assert!(
-            Order::SameSlot(256).delays(100, 1).iter().all(|delay| delay % 256 == 0 && *delay > 0)
-        );
         assert_ne!(Order::Random.delays(4, 1), Order::Random.delays(4, 2));
     }
 }

@@ -1,11 +1,11 @@
-//! The evidence of an experiment: the statements it decides, and the tables and charts behind them.
+//! The evidence of an experiment: the statements it decides, and the costs behind them.
 
 use crate::growth::{Curve, Growth};
-use crate::phrase::{Phrase, phrase};
 use crate::statement::{Criterion, EvidenceKind, Statement};
 use crate::sweep::Sweep;
 use crate::thresholds::Threshold;
-use serde::Serialize;
+use std::fmt::Debug;
+use wheelhouse_present::table::Column;
 
 /// Everything that an experiment found.
 ///
@@ -15,10 +15,8 @@ use serde::Serialize;
 pub struct Evidence {
     /// In the order in which they were decided.
     pub statements: Vec<Statement>,
-    /// The counts.
-    pub tables: Vec<Table>,
-    /// The same counts as pictures, where a picture says more.
-    pub charts: Vec<Chart>,
+    /// The costs against n: tables and pictures of the report.
+    pub sweeps: Vec<Sweep>,
     decided_by: EvidenceKind,
 }
 
@@ -53,7 +51,7 @@ impl Evidence {
     }
 
     /// Decides a statement by equality: it holds if the stated and the found value are the same.
-    pub fn equals<T: PartialEq + Phrase>(
+    pub fn equals<T: PartialEq + Debug>(
         &mut self,
         id: &'static str,
         quote: impl Into<String>,
@@ -61,16 +59,16 @@ impl Evidence {
         found: T,
     ) {
         let number = if stated == found {
-            phrase(&found)
+            format!("{found:?}")
         } else {
-            format!("{}, not {}", phrase(&found), phrase(&stated))
+            format!("{found:?}, not {stated:?}")
         };
         self.holds(id, quote, stated == found, number);
     }
 
     /// Decides a statement about all structures: it holds if each has this value, and there is at
     /// least one.
-    pub fn equals_everywhere<T: PartialEq + Phrase>(
+    pub fn equals_everywhere<T: PartialEq + Debug>(
         &mut self,
         id: &'static str,
         quote: impl Into<String>,
@@ -81,7 +79,7 @@ impl Evidence {
         let number = match others.as_slice() {
             [] => format!("on all {} structures", outcomes.len()),
             [(name, found), ..] => {
-                format!("{} of {} differ; {name}: {}", others.len(), outcomes.len(), phrase(found))
+                format!("{} of {} differ; {name}: {found:?}", others.len(), outcomes.len())
             }
         };
         self.holds(id, quote, others.is_empty() && !outcomes.is_empty(), number);
@@ -144,55 +142,16 @@ impl Evidence {
         self.decide(id, quote, Criterion::Exceeds(vec![(more, less)], factor), number);
     }
 
-    /// Adds a sweep as table and chart.
-    pub fn sweep(&mut self, sweep: &Sweep) {
-        self.tables.push(sweep.table());
-        self.charts.extend(sweep.chart());
+    /// Adds a sweep.
+    pub fn sweep(&mut self, sweep: Sweep) {
+        self.sweeps.push(sweep);
     }
+}
 
-    /// Adds a table of figures: the head of each column, and rows whose first cell is a name.
-    pub fn table<const K: usize>(
-        &mut self,
-        title: impl Into<String>,
-        columns: [&str; K],
-        rows: impl IntoIterator<Item = [String; K]>,
-    ) {
-        let mut table = Table::new(title, columns);
-        rows.into_iter().for_each(|row| table.row(row));
-        self.tables.push(table);
-    }
-
-    /// Adds a value that decides nothing to the table of such values.
-    pub fn note(&mut self, what: impl Into<String>, found: impl Phrase) {
-        const TITLE: &str = "Beside it";
-        if self.tables.last().is_none_or(|table| table.title != TITLE) {
-            self.tables.push(Table::new(TITLE, ["what", "found"]));
-        }
-        if let Some(table) = self.tables.last_mut() {
-            table.row([what.into(), phrase(&found)]);
-        }
-    }
-
-    /// Adds a chart of lines, each with a name and its points. Points that are not above 0 are left
-    /// out.
-    pub fn chart(
-        &mut self,
-        [title, subtitle, x, y]: [&str; 4],
-        series: impl IntoIterator<Item = (String, Vec<(f64, f64)>)>,
-    ) {
-        let above_0 = |(name, points): (String, Vec<(f64, f64)>)| Series {
-            name,
-            points: points.into_iter().filter(|(x, y)| *x > 0.0 && *y > 0.0).collect(),
-        };
-        let series = series.into_iter().map(above_0).filter(|line| !line.points.is_empty());
-        self.charts.push(Chart {
-            title: title.to_owned(),
-            subtitle: subtitle.to_owned(),
-            x: x.to_owned(),
-            y: y.to_owned(),
-            series: series.collect(),
-        });
-    }
+/// Columns of which the first has words and the others have figures.
+pub(crate) fn left_then_right<const K: usize>(columns: [&str; K]) -> Vec<Column> {
+    let column = |(at, name)| if at == 0 { Column::left(name) } else { Column::right(name) };
+    columns.into_iter().enumerate().map(column).collect()
 }
 
 /// The range of the costs at the largest n, or of one cost over all n, and the classes.
@@ -213,55 +172,4 @@ fn describe(curves: &[Curve]) -> String {
         }
     };
     format!("{steps}: {}", classes.join(", "))
-}
-
-/// Figures in rows.
-#[derive(Clone, Debug, Serialize)]
-pub struct Table {
-    /// The title.
-    pub title: String,
-    /// The heads of the columns; the first column is set to the left, the others to the right.
-    pub columns: Vec<String>,
-    /// The rows.
-    pub rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    /// A table without rows.
-    pub fn new<S: Into<String>>(
-        title: impl Into<String>,
-        columns: impl IntoIterator<Item = S>,
-    ) -> Self {
-        let columns = columns.into_iter().map(Into::into).collect();
-        Self { title: title.into(), columns, rows: Vec::new() }
-    }
-
-    /// Adds a row.
-    pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        self.rows.push(cells.into_iter().map(Into::into).collect());
-    }
-}
-
-/// Lines on logarithmic axes.
-#[derive(Clone, Debug, Serialize)]
-pub struct Chart {
-    /// The title.
-    pub title: String,
-    /// The meaning of the figures, in a line.
-    pub subtitle: String,
-    /// The label of the horizontal axis.
-    pub x: String,
-    /// The label of the vertical axis.
-    pub y: String,
-    /// The lines.
-    pub series: Vec<Series>,
-}
-
-/// A line of a chart.
-#[derive(Clone, Debug, Serialize)]
-pub struct Series {
-    /// The structure, or the rule.
-    pub name: String,
-    /// (x, y), both above 0.
-    pub points: Vec<(f64, f64)>,
 }

@@ -144,11 +144,6 @@ impl Curve {
         self.0.last().map_or(f64::NAN, |sample| mean(&sample.costs))
     }
 
-    /// The greatest mean cost at any size; 0 without samples.
-    pub fn greatest(&self) -> f64 {
-        self.points().into_iter().map(|(_, cost)| cost).fold(0.0, f64::max)
-    }
-
     /// The samples from a size upwards.
     #[must_use]
     pub fn from(&self, n: u64) -> Self {
@@ -158,11 +153,6 @@ impl Curve {
     /// Its class.
     pub fn growth(&self) -> Growth {
         self.shape(&Thresholds::default()).class
-    }
-
-    /// Steps per doubling of n, with the interval.
-    pub fn slope(&self) -> Interval {
-        self.shape(&Thresholds::default()).slope
     }
 
     /// Determines how it grows. Undecided if there are fewer than four sizes or fewer than two

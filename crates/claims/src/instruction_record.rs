@@ -17,24 +17,21 @@ struct InstructionRecord {
     rows: Vec<InstructionCount>,
 }
 
-/// Instructions of one operation on one workload.
-#[derive(Clone, Debug, Deserialize)]
-pub struct InstructionCount {
-    /// The structure.
-    pub backend: String,
-    /// The workload: its deadlines, or the trace.
-    pub workload: String,
-    /// Live timers.
-    pub n: u64,
-    /// The operation, or `mix`.
-    pub measure: String,
+/// Instructions of one operation, or of a mix, on one workload.
+#[derive(Deserialize)]
+struct InstructionCount {
+    backend: String,
+    /// Its deadlines, or the trace.
+    workload: String,
+    n: u64,
+    measure: String,
     operations: u64,
     instructions: u64,
 }
 
 impl InstructionCount {
     /// The mean instructions of one operation.
-    pub fn mean(&self) -> f64 {
+    fn mean(&self) -> f64 {
         self.instructions as f64 / self.operations as f64
     }
 }
@@ -59,11 +56,6 @@ pub struct RecordedPair {
     pub instructions: f64,
 }
 
-/// Everything on record.
-pub fn all() -> &'static [InstructionCount] {
-    &ROWS
-}
-
 /// The mean instructions of an operation; NaN if they are not on record, so that they decide
 /// nothing.
 pub fn mean_instructions(backend: &str, workload: &str, n: u64, measure: &str) -> f64 {
@@ -71,7 +63,7 @@ pub fn mean_instructions(backend: &str, workload: &str, n: u64, measure: &str) -
         (row.backend.as_str(), row.workload.as_str(), row.n, row.measure.as_str())
             == (backend, workload, n, measure)
     };
-    all().iter().find(is).map_or(f64::NAN, InstructionCount::mean)
+    ROWS.iter().find(is).map_or(f64::NAN, InstructionCount::mean)
 }
 
 /// The instructions of a pair of operations, `stop-start` or `hold`; NaN if it is not on record.
@@ -83,17 +75,17 @@ pub fn pair_instructions(backend: &str, pair: &str, n: u64) -> f64 {
 }
 
 /// The instructions of two structures for a measure, on each workload and trace of the first one,
-/// at its largest n: (workload, one, other). `other` is NaN if it is not on record.
-pub fn compared(one: &str, other: &str, measure: &str) -> Vec<(String, f64, f64)> {
-    let of_one = all().iter().filter(|row| row.backend == one && row.measure == measure);
+/// at its largest n. The second is NaN if it is not on record.
+pub fn compared(one: &str, other: &str, measure: &str) -> Vec<(f64, f64)> {
+    let of_one = ROWS.iter().filter(|row| row.backend == one && row.measure == measure);
     let largest = |row: &&InstructionCount| {
-        all().iter().all(|it| {
+        ROWS.iter().all(|it| {
             (it.backend.as_str(), &it.workload, &it.measure) != (one, &row.workload, &row.measure)
                 || it.n <= row.n
         })
     };
     let with = |row: &InstructionCount| {
-        (row.workload.clone(), row.mean(), mean_instructions(other, &row.workload, row.n, measure))
+        (row.mean(), mean_instructions(other, &row.workload, row.n, measure))
     };
     of_one.filter(largest).map(with).collect()
 }
@@ -108,8 +100,7 @@ mod tests {
             assert!(mean_instructions(name, "uniform", 100_000, "insert-warm") > 10.0, "{name}");
         }
         assert!(mean_instructions("binary-heap", "uniform", 7, "cancel").is_nan());
-        let mixes: Vec<_> = compared("binary-heap", "list-wheel", "mix");
-        assert!(mixes.iter().any(|(workload, ..)| workload == "trace:nginx"));
-        assert!(mixes.iter().all(|(_, heap, wheel)| heap.is_finite() && wheel.is_finite()));
+        let mixes = compared("binary-heap", "list-wheel", "mix");
+        assert!(mixes.len() > 3 && mixes.iter().all(|(heap, wheel)| (heap * wheel).is_finite()));
     }
 }

@@ -14,8 +14,6 @@ use crate::front::on_all_processors;
 use crate::growth::mean;
 use crate::instruction_record;
 use anyhow::Result;
-use wheelhouse_present::table::{Cell, Column, Table};
-use wheelhouse_present::units;
 
 /// A pair of operations that keeps the number of timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,15 +61,7 @@ const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
 const RECORDED: [Pair; 2] = [Pair::StopStart, Pair::Hold];
 
 /// The structures whose instructions decide statements.
-const BACKENDS: [&str; 7] = [
-    "binary-heap",
-    "heap-4",
-    "list-wheel",
-    "hierarchical-wheel",
-    "round-wheel",
-    "skip-list",
-    "red-black-tree",
-];
+const BACKENDS: [&str; 4] = ["binary-heap", "list-wheel", "skip-list", "red-black-tree"];
 
 /// The record in this crate, from which statements are decided.
 pub const PATH: &str = "crates/claims/instructions.json";
@@ -148,25 +138,6 @@ pub fn file_text(pairs: &[instruction_record::RecordedPair]) -> Result<String> {
     Ok(format!("[\n{}\n]\n", lines.join(",\n")))
 }
 
-/// The pairs as a table: a row for each structure and pair, a column for each n.
-pub fn table(pairs: &[instruction_record::RecordedPair]) -> Table {
-    let head = |n| format!("n = {}", units::count(n));
-    let sizes = SIZES.map(|n| Column::right(head(n)).keyed(n.to_string()));
-    let columns = [Column::left("structure"), Column::left("operations")].into_iter().chain(sizes);
-    let title = "Instructions of a pair of operations, by callgrind";
-    let mut table = Table::new(title, columns.collect());
-    // The sizes of a pair are adjacent.
-    for of_pair in
-        pairs.chunk_by(|one, other| (&one.backend, &one.pair) == (&other.backend, &other.pair))
-    {
-        let names = [Cell::text(&of_pair[0].backend), Cell::text(&of_pair[0].pair)].into_iter();
-        let figures = of_pair.iter().map(|it| it.instructions);
-        let figures = figures.map(|it| Cell::figure(it, format!("{it:.0}")));
-        table.rows.push(names.chain(figures).collect());
-    }
-    table
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,7 +155,6 @@ mod tests {
             instruction_record::PAIRS_FILE,
             "the file is as the command writes it"
         );
-        assert_eq!(table(&counted).rows.len(), BACKENDS.len() * RECORDED.len());
         assert_eq!(drifted(&counted), [] as [&str; 0]);
         let more = instruction_record::RecordedPair {
             instructions: 1.06 * counted[0].instructions,
@@ -206,10 +176,5 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert!(found[0].starts_with("list-wheel, move: 1164 instructions at 1024"), "{found:?}");
         Ok(())
-    }
-
-    #[test]
-    fn a_count_that_fails_is_an_error() {
-        assert!(count(|_| anyhow::bail!("no callgrind")).is_err());
     }
 }

@@ -1,16 +1,15 @@
 //! Runs experiments and compares the outcomes with the record.
 
 use crate::claim::Origin;
+use crate::front::on_all_processors;
 use crate::outcomes::{self, Record, RecordedStatement};
 use crate::statement::{EvidenceKind, Outcome};
 use crate::thresholds::{Threshold, Thresholds};
 use crate::{Claim, Evidence, Experiment, Setup, experiments, printed};
 use anyhow::Result;
 use serde::Serialize;
-use std::panic::resume_unwind;
+use std::collections::BTreeSet;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// A statement and its outcome.
 #[derive(Clone, Debug, Serialize)]
@@ -64,28 +63,10 @@ pub struct JudgedClaim {
 }
 
 impl JudgedClaim {
-    /// The numbers of its statements that are confirmed, refuted and undecided.
-    pub fn tally(&self) -> [usize; 3] {
-        tally(&self.statements)
-    }
-
     /// Returns `true` if all its statements equal the record.
     pub fn matches_record(&self) -> bool {
         self.statements.iter().all(DecidedStatement::matches_record)
     }
-
-    /// The reason, in which `{C28.2}` is replaced by the figure of this run.
-    pub fn because(&self) -> String {
-        let fill = |text: String, it: &DecidedStatement| {
-            text.replace(&format!("{{{}}}", it.id), &it.number)
-        };
-        self.statements.iter().fold(self.claim.because.clone(), fill)
-    }
-}
-
-fn tally<'a>(statements: impl IntoIterator<Item = &'a DecidedStatement> + Clone) -> [usize; 3] {
-    Outcome::ALL
-        .map(|outcome| statements.clone().into_iter().filter(|it| it.outcome == outcome).count())
 }
 
 /// The claims, judged, and the evidence.
@@ -110,11 +91,6 @@ impl Judgement {
         self.statements().find(|it| it.id.eq_ignore_ascii_case(id))
     }
 
-    /// The numbers of statements that are confirmed, refuted and undecided.
-    pub fn tally(&self) -> [usize; 3] {
-        tally(&self.statements().cloned().collect::<Vec<_>>())
-    }
-
     /// The ids on record that nothing decided, although their claims were selected.
     pub fn missing(&self) -> Vec<String> {
         let is_asked = |id: &str| {
@@ -126,13 +102,16 @@ impl Judgement {
     }
 
     /// Accepts all figures and sentences as they are, since a new report replaces those on record.
-    /// Outcomes are still compared.
+    /// Outcomes of experiments are still compared.
     #[must_use]
     pub fn comparing_outcomes_only(&self) -> Self {
         let mut reported = self.clone();
         let statements = reported.claims.iter_mut().flat_map(|judged| &mut judged.statements);
-        for recorded in statements.filter_map(|it| it.recorded.as_mut()) {
-            (recorded.figure, recorded.quote) = (None, None);
+        for it in statements {
+            let on_record = it.recorded.as_ref().map(|recorded| recorded.outcome);
+            let outcome = if it.by.is_experiment() { on_record } else { Some(it.outcome) };
+            let any = |outcome| RecordedStatement { outcome, figure: None, quote: None };
+            it.recorded = outcome.map(any);
         }
         reported
     }
@@ -142,14 +121,15 @@ impl Judgement {
         self.statements().filter(|it| !it.matches_record())
     }
 
-    /// The new record: outcomes, figures and sentences.
+    /// The new record of the statements that experiments decide: outcomes, figures and sentences.
     pub fn record(&self) -> Record {
         let recorded = |it: &DecidedStatement| RecordedStatement {
             outcome: it.outcome,
             figure: Some(it.number.clone()),
             quote: Some(it.quote.clone()),
         };
-        self.statements().map(|it| (it.id.clone(), recorded(it))).collect()
+        let of_experiments = self.statements().filter(|it| it.by.is_experiment());
+        of_experiments.map(|it| (it.id.clone(), recorded(it))).collect()
     }
 
     /// The statements whose outcome changes if a threshold is multiplied: (id, new outcome).
@@ -176,47 +156,18 @@ pub fn judge(
     setup: &Setup,
     before: impl FnMut(&Experiment) + Send,
 ) -> Result<Judgement> {
-    let mut chosen: Vec<Experiment> = Vec::new();
-    for name in claims.iter().filter_map(|claim| claim.experiment.as_deref()) {
-        if chosen.iter().all(|experiment| experiment.name != name) {
-            chosen.push(experiments::find(name)?);
-        }
-    }
-    // The longest experiments begin first, so that no processor waits for one at the end.
-    chosen.sort_by_key(|it| experiments::ALL.iter().position(|other| other.name == it.name));
-    let evidence = run_all(&chosen, setup, before);
+    let names: BTreeSet<_> = claims.iter().filter_map(|it| it.experiment.as_deref()).collect();
+    names.iter().try_for_each(|name| experiments::find(name).map(|_| ()))?;
+    let chosen = experiments::ALL.iter().filter(|experiment| names.contains(experiment.name));
+    let chosen: Vec<Experiment> = chosen.copied().collect();
+    let before = Mutex::new(before);
+    let evidence = on_all_processors(&chosen, |experiment| {
+        before.lock().expect("no thread panics with the lock")(&experiment);
+        (experiment, experiment.run(setup))
+    });
     let record = outcomes::recorded(&setup.scale)?;
     let claims = claims.into_iter().map(|claim| judged(claim, &evidence, &record)).collect();
     Ok(Judgement { claims, evidence, record })
-}
-
-/// Runs experiments in parallel. They share nothing that changes.
-fn run_all(
-    chosen: &[Experiment],
-    setup: &Setup,
-    before: impl FnMut(&Experiment) + Send,
-) -> Vec<(Experiment, Evidence)> {
-    let (next, before) = (AtomicUsize::new(0), Mutex::new(before));
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(experiment) = chosen.get(at) else { return done };
-            if let Ok(mut before) = before.lock() {
-                before(experiment);
-            }
-            done.push((at, experiment.run(setup)));
-        }
-    };
-    let workers = thread::available_parallelism().map_or(1, |count| count.get());
-    let mut done = thread::scope(|scope| {
-        let running: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let joined = running.into_iter().map(|worker| worker.join());
-        let done = joined.flat_map(|it| it.unwrap_or_else(|panic| resume_unwind(panic)));
-        done.collect::<Vec<_>>()
-    });
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(at, evidence)| (chosen[at], evidence)).collect()
 }
 
 fn judged(claim: Claim, evidence: &[(Experiment, Evidence)], record: &Record) -> JudgedClaim {

@@ -66,6 +66,11 @@ pub enum EvidenceKind {
 }
 
 impl EvidenceKind {
+    /// Returns `true` if an experiment decides, and not the file of the claims.
+    pub(crate) const fn is_experiment(self) -> bool {
+        !matches!(self, Self::Sources | Self::PrintedCode)
+    }
+
     /// The words in tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -105,10 +110,8 @@ pub enum Criterion {
     AtMost(Vec<Curve>, Growth),
     /// Each cost grows.
     Grows(Vec<Curve>),
-    /// Each found figure is within a threshold of the stated one, as a share of the stated one.
-    Near(Vec<(f64, f64)>, Threshold),
-    /// Each found figure is within a threshold of the stated one, in their own unit.
-    Within(Vec<(f64, f64)>, Threshold),
+    /// A ratio does not exceed a factor.
+    AtMostTimes(f64, Threshold),
     /// Each first figure exceeds its second by a factor.
     Exceeds(Vec<(f64, f64)>, Threshold),
 }
@@ -126,22 +129,9 @@ impl Criterion {
         match self {
             Self::Holds(holds) => Some(*holds),
             Self::Is(curves, class) => all(shapes(curves).iter().map(|it| it.class.is(*class))),
-            Self::AtMost(curves, class) => all(curves.iter().map(|curve| {
-                let it = curve.shape(thresholds);
-                // A refutation needs proof: a class above the claimed one, or growth as a power of
-                // n.
-                let [power, risen] =
-                    [Threshold::Power, Threshold::Risen].map(|it| thresholds.of(it));
-                let is_power = it.exponent.is_some_and(|it| it.low > power);
-                let surely_more = is_power && curve.last() > risen * curve.first();
-                if it.at_most <= *class {
-                    Some(true)
-                } else if *class == Growth::Linear {
-                    (it.class != Growth::Undecided).then_some(false)
-                } else {
-                    (it.class != Growth::Undecided || surely_more).then_some(false)
-                }
-            })),
+            Self::AtMost(curves, class) => {
+                all(curves.iter().map(|curve| is_at_most(curve, *class, thresholds)))
+            }
             Self::Grows(curves) => all(shapes(curves).iter().map(|it| {
                 if it.class == Growth::Undecided {
                     (it.slope.low > thresholds.of(Threshold::NoStep)).then_some(true)
@@ -149,16 +139,31 @@ impl Criterion {
                     Some(it.class != Growth::Constant)
                 }
             })),
-            Self::Near(pairs, threshold) => finite(pairs, |found, stated| {
-                (found / stated - 1.0).abs() <= thresholds.of(*threshold)
-            }),
-            Self::Within(pairs, threshold) => {
-                finite(pairs, |found, stated| (found - stated).abs() <= thresholds.of(*threshold))
+            Self::AtMostTimes(ratio, threshold) => {
+                ratio.is_finite().then(|| *ratio <= thresholds.of(*threshold))
             }
             Self::Exceeds(pairs, threshold) => {
-                finite(pairs, |more, less| more > thresholds.of(*threshold) * less)
+                let holds = |(more, less): &(f64, f64)| {
+                    (more * less).is_finite().then(|| *more > thresholds.of(*threshold) * less)
+                };
+                all(pairs.iter().map(holds))
             }
         }
+    }
+}
+
+/// Returns whether a cost does not exceed a class. A refutation needs proof: a class above the
+/// claimed one, or growth as a power of n.
+fn is_at_most(curve: &Curve, class: Growth, thresholds: &Thresholds) -> Option<bool> {
+    let it = curve.shape(thresholds);
+    let [power, risen] = [Threshold::Power, Threshold::Risen].map(|it| thresholds.of(it));
+    let is_power = it.exponent.is_some_and(|it| it.low > power);
+    let surely_more = is_power && curve.last() > risen * curve.first();
+    if it.at_most <= class {
+        Some(true)
+    } else {
+        let is_proven = it.class != Growth::Undecided;
+        (is_proven || class != Growth::Linear && surely_more).then_some(false)
     }
 }
 
@@ -170,11 +175,6 @@ fn all(each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     } else {
         (!each.is_empty() && !each.contains(&None)).then_some(true)
     }
-}
-
-fn finite(pairs: &[(f64, f64)], holds: impl Fn(f64, f64) -> bool) -> Option<bool> {
-    let known = !pairs.is_empty() && pairs.iter().all(|(a, b)| a.is_finite() && b.is_finite());
-    known.then(|| pairs.iter().all(|(a, b)| holds(*a, *b)))
 }
 
 #[cfg(test)]
@@ -210,16 +210,14 @@ mod tests {
     #[test]
     fn a_criterion_without_samples_is_undecided() {
         assert_eq!(outcome(&Criterion::Is(Vec::new(), Growth::Constant)), Outcome::Undecided);
-        assert_eq!(
-            outcome(&Criterion::Near(vec![(f64::NAN, 1.0)], Threshold::Ratio)),
-            Outcome::Undecided
-        );
+        let unknown = Criterion::Exceeds(vec![(f64::NAN, 1.0)], Threshold::Ahead);
+        assert_eq!(outcome(&unknown), Outcome::Undecided);
     }
 
     #[test]
     fn another_threshold_may_change_the_outcome() {
-        let twice = Criterion::Exceeds(vec![(3.0, 1.0)], Threshold::Much);
-        let doubled = Thresholds::default().scaled(Threshold::Much, 2.0);
+        let twice = Criterion::Exceeds(vec![(2.0, 1.0)], Threshold::Ahead);
+        let doubled = Thresholds::default().scaled(Threshold::Ahead, 2.0);
         assert_eq!(outcome(&twice), Outcome::Confirmed);
         assert_eq!(twice.outcome(&doubled), Outcome::Refuted);
     }

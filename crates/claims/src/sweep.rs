@@ -1,20 +1,20 @@
-//! A sweep: costs of several kinds against n, as one table and one chart.
+//! A sweep: costs of several kinds against n, as one table and one picture.
 
-use crate::evidence::{Chart, Series, Table};
+use crate::evidence::left_then_right;
 use crate::growth::{Curve, Shape};
 use crate::thresholds::Thresholds;
 use std::ops::Index;
+use wheelhouse_present::table::{Cell, Table};
 
 /// Costs against n, by name.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    title: String,
+    pub(crate) title: String,
     /// The meaning of a figure, in a line.
-    unit: String,
-    x: String,
-    lines: Vec<(String, Curve)>,
-    /// Names of lines that the chart leaves out.
-    hidden: Vec<String>,
+    pub(crate) unit: String,
+    /// The quantity that the costs depend on.
+    pub(crate) x: String,
+    pub(crate) lines: Vec<(String, Curve)>,
 }
 
 impl Sweep {
@@ -26,20 +26,13 @@ impl Sweep {
     /// A sweep over another quantity.
     pub fn over(x: impl Into<String>, title: impl Into<String>, unit: impl Into<String>) -> Self {
         let (title, unit, x) = (title.into(), unit.into(), x.into());
-        Self { title, unit, x, lines: Vec::new(), hidden: Vec::new() }
+        Self { title, unit, x, lines: Vec::new() }
     }
 
     /// Adds a line.
     pub fn add(&mut self, name: impl Into<String>, curve: Curve) -> &mut Self {
         self.lines.push((name.into(), curve));
         self
-    }
-
-    /// Adds a line to the table, but not to the chart.
-    pub fn add_hidden(&mut self, name: impl Into<String>, curve: Curve) -> &mut Self {
-        let name = name.into();
-        self.hidden.push(name.clone());
-        self.add(name, curve)
     }
 
     /// Adds the costs of one run. Each line is named by the structure and the cost.
@@ -74,25 +67,16 @@ impl Sweep {
         self.lines.iter().filter(is).map(|(_, curve)| curve)
     }
 
-    /// The least cost at the largest n of the lines whose names contain all of these parts.
-    pub fn least(&self, parts: &[&str]) -> f64 {
-        self.all(parts).map(Curve::last).fold(f64::INFINITY, f64::min)
-    }
-
-    /// The greatest cost at any n of the lines whose names contain all of these parts.
-    pub fn greatest(&self, parts: &[&str]) -> f64 {
-        self.all(parts).map(Curve::greatest).fold(0.0, f64::max)
-    }
-
     /// Steps at the smallest and the largest n, the class, the slope with its interval, and spikes.
     pub fn table(&self) -> Table {
         let columns =
             ["", "n", "at the smallest", "at the largest", "class", "per doubling", "spikes"];
-        let mut table = Table::new(format!("{}: {}", self.title, self.unit), columns);
+        let title = format!("{}: {}", self.title, self.unit);
+        let mut table = Table::new(title, left_then_right(columns));
         for (name, curve) in &self.lines {
             let shape = curve.shape(&Thresholds::default());
             let n = |at: Option<&crate::growth::Sample>| at.map_or(0, |it| it.n);
-            table.row([
+            let row = [
                 name.clone(),
                 format!("{} to {}", n(curve.0.first()), n(curve.0.last())),
                 format!("{:.2}", curve.first()),
@@ -100,22 +84,10 @@ impl Sweep {
                 shape.class.to_string(),
                 per_doubling(&shape),
                 spikes(&shape, curve),
-            ]);
+            ];
+            table.rows.push(row.map(Cell::text).into());
         }
         table
-    }
-
-    /// The lines that are not hidden; `None` if no cost is above 0.
-    pub fn chart(&self) -> Option<Chart> {
-        let drawn = self.lines.iter().filter(|(name, _)| !self.hidden.contains(name));
-        let series = |(name, curve): &(String, Curve)| Series {
-            name: name.clone(),
-            points: curve.points().into_iter().filter(|(_, cost)| *cost > 0.0).collect(),
-        };
-        let series: Vec<_> = drawn.map(series).filter(|line| !line.points.is_empty()).collect();
-        let (title, subtitle, x) = (self.title.clone(), self.unit.clone(), self.x.clone());
-        let y = "steps".to_owned();
-        (!series.is_empty()).then_some(Chart { title, subtitle, x, y, series })
     }
 }
 

@@ -48,11 +48,8 @@ thresholds! {
     Risen = 2.0, "the factor by which such a cost must have risen";
     Wrong = 0.01, "what share of the planted costs may be given the class of another";
     Missed = 0.02, "what share of them may be clean and not given their class";
-    Much = 2.0, "the factor of 'much better'";
     Ahead = 1.1, "the factor of 'better', on instructions";
     Spread = 4.0, "the largest operation over the mean where a cost is 'stable'";
-    Ratio = 0.25, "how far a ratio may be from the one stated, as a share";
-    Milliseconds = 10.0, "how many milliseconds a printed lateness may be off";
 }
 
 /// A value for each threshold.

@@ -21,9 +21,8 @@ fn every_statement_has_the_outcome_on_record() -> anyhow::Result<()> {
     assert_eq!(judgement.missing(), [] as [&str; 0]);
     let decided: BTreeSet<_> = judgement.statements().map(|it| it.id.clone()).collect();
     for judged in &judgement.claims {
-        let (id, because) = (&judged.claim.id, judged.because());
+        let id = &judged.claim.id;
         assert!(!judged.statements.is_empty(), "{id} has no statement");
-        assert!(!because.contains('{'), "{id} names a figure that there is none of: {because}");
         for number in judged.claim.sharpened.iter().chain(&judged.claim.ours) {
             assert!(decided.contains(&format!("{id}.{number}")), "{id} marks {number}");
         }
@@ -68,21 +67,21 @@ fn plain(markdown: &str) -> String {
 /// and another outcome, figure or sentence.
 #[test]
 fn a_difference_from_the_record_is_noticed() -> anyhow::Result<()> {
-    let c48 = select(&["C48".to_owned()])?;
-    let mut judgement = judge(c48, &Setup::new(&Scale::REDUCED), |_| ())?;
+    let c46 = select(&["C46".to_owned()])?;
+    let mut judgement = judge(c46, &Setup::new(&Scale::REDUCED), |_| ())?;
     assert_eq!((judgement.unexpected().count(), judgement.missing().len()), (0, 0));
     let statements = &mut judgement.claims[0].statements;
-    statements.retain(|it| it.id != "C48.4");
-    let (figure, outcome, quote) = (&mut statements[1].number, Outcome::Confirmed, "Not so.");
-    *figure = figure.replace("416", "400");
-    statements[0].outcome = outcome;
-    statements[2].quote = quote.to_owned();
+    statements.retain(|it| it.id != "C46.2");
+    statements[0].outcome = Outcome::Undecided;
+    let figure = &mut statements[1].number;
+    *figure = figure.replace("639", "600");
+    statements[2].quote = "Not so.".to_owned();
     let unexpected: Vec<_> = judgement.unexpected().map(|it| it.id.as_str()).collect();
-    assert_eq!(unexpected, ["C48.1", "C48.3", "C48.5"]);
-    assert_eq!(judgement.missing(), ["C48.4"]);
+    assert_eq!(unexpected, ["C46.6", "C46.7", "C46.8"]);
+    assert_eq!(judgement.missing(), ["C46.2"]);
     // A new report replaces the figures and sentences on record, but not the outcomes.
     let reported = judgement.comparing_outcomes_only();
-    assert_eq!(reported.unexpected().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["C48.1"]);
+    assert_eq!(reported.unexpected().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["C46.6"]);
     Ok(())
 }
 

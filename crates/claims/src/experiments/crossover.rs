@@ -7,6 +7,7 @@
 
 use super::drive::wakeups;
 use crate::count::random;
+use crate::growth::Curve;
 use crate::growth::Growth::{Linear, Logarithmic};
 use crate::scale::powers;
 use crate::{Evidence, Experiment, Setup, Sweep};
@@ -23,18 +24,8 @@ pub(super) const ROUNDS_OR_LEVELS: Experiment = Experiment {
 /// Timers of a sample, one after another.
 const TIMERS: u64 = 256;
 
-/// A wheel with rounds, and levels with at most as many slots in all.
-#[derive(Clone, Copy, Debug)]
-struct RoundsAndLevels {
-    slots: u64,
-    levels: u64,
-    per_level: u64,
-}
-
-const PAIRS: [RoundsAndLevels; 2] = [
-    RoundsAndLevels { slots: 256, levels: 3, per_level: 64 },
-    RoundsAndLevels { slots: 4_096, levels: 4, per_level: 1_024 },
-];
+/// Slots of the wheel with rounds; levels, and slots on each of them.
+const PAIRS: [(Tick, u32, u64); 2] = [(256, 3, 64), (4_096, 4, 1_024)];
 
 /// How often a hand that visits one slot in each tick visits a timer, including the visit that
 /// fires it.
@@ -46,53 +37,54 @@ fn run(setup: &Setup, e: &mut Evidence) {
     let delays = powers(4, 18);
     let mut sweep = Sweep::over("mean delay in ticks", "Rounds or levels", "times a timer is met");
     let mut most = 0;
-    for pair in PAIRS {
-        let [rounds, levels] = setup.curves(&delays, |mean, seed| {
+    let curves = PAIRS.map(|(slots, levels, per_level)| {
+        let curves = setup.curves(&delays, |mean, seed| {
             let mut random = random(seed ^ mean << 32);
-            let mut counted = setup.build_with_slots("list-wheel", pair.per_level);
+            let mut counted = setup.build_with_slots("list-wheel", per_level);
             let mut met = [0; 2];
             for _ in 0..TIMERS {
                 let delay = random.random_range(1..=2 * mean);
-                met[0] += visits_in_rounds(pair.slots, delay);
+                met[0] += visits_in_rounds(slots, delay);
                 // Start from a random phase of the levels.
-                let start = counted.timer.now() + random.random_range(1..1 << 20);
-                counted.timer.advance(start, |_| ());
+                let start = counted.now() + random.random_range(1..1 << 20);
+                counted.advance(start, |_| ());
                 counted.fill([delay]);
                 let of_one =
                     wakeups(&mut counted).iter().map(|it| it.moved + it.fired).sum::<u64>();
-                if delay < pair.per_level.pow(pair.levels as u32 - 1) {
-                    most = most.max(of_one.saturating_sub(pair.levels));
+                if delay < per_level.pow(levels - 1) {
+                    most = most.max(of_one.saturating_sub(u64::from(levels)));
                 }
                 met[1] += of_one;
             }
             met.map(|met| met as f64 / TIMERS as f64)
         });
-        sweep.add(format!("rounds, {} slots", pair.slots), rounds);
-        sweep.add(format!("{} levels of {}", pair.levels, pair.per_level), levels);
-    }
-    let [rounds, levels] = [&sweep["rounds, 256 slots"], &sweep["3 levels of 64"]];
-    let pair = |at: fn(&crate::growth::Curve) -> f64| {
-        PAIRS.map(|it| {
-            (
-                at(&sweep[&*format!("rounds, {} slots", it.slots)]),
-                at(&sweep[&*format!("{} levels of {}", it.levels, it.per_level)]),
-            )
-        })
-    };
-    let (short, long) = (pair(crate::growth::Curve::first), pair(crate::growth::Curve::last));
-    let describe = |[(a, b), _]: [(f64, f64); 2]| format!("{a:.1} times met against {b:.1}");
-    let rounds_first = |of: [(f64, f64); 2]| of.iter().all(|(rounds, levels)| rounds <= levels);
-    let quote = "Rounds are to be preferred: for short delays a timer is met less often.";
-    e.holds("C09.1", quote, rounds_first(short), describe(short));
-    let quote = "Layers save time: for long delays a timer is met less often.";
-    e.holds("C19.1", quote, long.iter().all(|(rounds, levels)| levels < rounds), describe(long));
+        sweep.add(format!("rounds, {slots} slots"), curves[0].clone());
+        sweep.add(format!("{levels} levels of {per_level}"), curves[1].clone());
+        curves
+    });
+    shorter_and_longer(e, &curves);
+    let [rounds, levels] = &curves[0];
     let quote = "With rounds a timer of delay T is met T/M times.";
     e.class("V10.1", quote, [&rounds.from(256 * 16)], Linear);
     let quote = "With levels the times it is met are at most logarithmic in T.";
     e.at_most("V10.2", quote, [levels], Logarithmic);
     let quote = "It is met at most m times, within the range of m levels.";
     e.holds("V10.3", quote, most == 0, format!("{most} times more"));
-    e.sweep(&sweep);
+    e.sweep(sweep);
+}
+
+/// Decides which of the two meets a timer less often, with the shortest and the longest delays.
+fn shorter_and_longer(e: &mut Evidence, curves: &[[Curve; 2]; 2]) {
+    let met = |at: fn(&Curve) -> f64| curves.each_ref().map(|of_pair| of_pair.each_ref().map(at));
+    let describe =
+        |[[rounds, levels], _]: [[f64; 2]; 2]| format!("{rounds:.1} times met against {levels:.1}");
+    let (short, long) = (met(Curve::first), met(Curve::last));
+    let quote = "Rounds are to be preferred: for short delays a timer is met less often.";
+    let is_less = short.iter().all(|[rounds, levels]| rounds <= levels);
+    e.holds("C09.1", quote, is_less, describe(short));
+    let quote = "Layers save time: for long delays a timer is met less often.";
+    let is_less = long.iter().all(|[rounds, levels]| levels < rounds);
+    e.holds("C19.1", quote, is_less, describe(long));
 }
 
 #[cfg(test)]

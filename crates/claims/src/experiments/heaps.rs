@@ -1,7 +1,7 @@
 //! C28, C46: the cost of each operation of a heap.
 
-use super::drive::{HoldSteps, advance_by_wakeups};
-use crate::count::{Costs, LONGEST, Order, random};
+use super::drive::HoldSteps;
+use crate::count::{LONGEST, Order, random};
 use crate::growth::Growth::{Constant, Linear, Logarithmic};
 use crate::thresholds::Threshold;
 use crate::{Evidence, EvidenceKind, Experiment, Setup, Sweep, instruction_record};
@@ -40,18 +40,18 @@ fn later(setup: &Setup, e: &mut Evidence) {
             let curve = setup.curve(&setup.scale.sizes(), |n, seed| {
                 let (mut counted, mut random) = (setup.build(name), random(seed));
                 counted.fill(Order::Random.delays(n, seed));
-                let mut costs = Costs::default();
+                let mut costs = 0;
                 for _ in 0..INSERTIONS {
                     let at = deadline(1 + random.random_range(0..LONGEST));
                     // Each insertion is undone, so that n stays the same.
                     let (work, id) = counted.work(|timer| timer.insert(at, 0));
-                    costs.add(work.total());
+                    costs += work.total();
                     if place == "later than all" {
                         most_moves = most_moves.max(work.of(Work::ElementMove));
                     }
-                    counted.timer.cancel(id);
+                    counted.cancel(id);
                 }
-                costs.mean()
+                costs as f64 / INSERTIONS as f64
             });
             sweep.add(format!("{name}, {place}"), curve);
         }
@@ -60,15 +60,21 @@ fn later(setup: &Setup, e: &mut Evidence) {
             counted.fill(Order::Random.delays(n, seed));
             counted.mean(1, |timer, _| assert!(timer.next_wakeup().is_some(), "n timers are live"))
         });
-        sweep.add_hidden(format!("{name}, finding the first"), first);
+        sweep.add(format!("{name}, finding the first"), first);
     }
     for name in HEAPS.into_iter().chain(["list-wheel"]) {
         for (place, to) in [("moved before all", 0), ("moved after all", 1 << 40)] {
             let curve =
                 setup.curve(&setup.scale.sizes(), |n, seed| moved(setup, name, to, n, seed));
-            sweep.add_hidden(format!("{name}, {place}"), curve);
+            sweep.add(format!("{name}, {place}"), curve);
         }
     }
+    decide_heap(setup, e, &sweep, most_moves);
+    e.sweep(sweep);
+}
+
+/// Decides the statements of C28. `most_moves` is the most entries that a later deadline moved.
+fn decide_heap(setup: &Setup, e: &mut Evidence, sweep: &Sweep, most_moves: u64) {
     let searched = setup.curve(&setup.scale.linear_sizes(), search);
     e.at_most("C28.1", "A heap finds its first timer in O(1).", sweep.all(&["first"]), Constant);
     let (inversions, pairs) = out_of_order(setup);
@@ -89,22 +95,20 @@ fn later(setup: &Setup, e: &mut Evidence) {
     let heaps = sweep.of(&HEAPS, &["moved after"]);
     let all = heaps.chain(sweep.of(&["list-wheel"], &["moved"]));
     e.at_most("C28.8", quote, all, Constant);
-    sweep.add_hidden("entries read by a cancel without an index", searched);
-    e.sweep(&sweep);
 }
 
 /// The mean number of steps to move a random one of n timers to a deadline. Each move is undone.
 fn moved(setup: &Setup, name: &str, to: Tick, n: u64, seed: u64) -> f64 {
     let (mut counted, mut random) = (setup.build(name), random(seed));
     let ids = counted.fill(Order::Random.delays(n, seed));
-    let mut costs = Costs::default();
+    let mut costs = 0;
     for _ in 0..MOVES {
         let id = ids[random.random_range(0..ids.len())];
-        let from = counted.timer.deadline(id).expect("the timer is live");
-        costs.add(counted.work(|timer| timer.reschedule(id, to)).0.total());
-        counted.timer.reschedule(id, from);
+        let from = counted.deadline(id).expect("the timer is live");
+        costs += counted.work(|timer| timer.reschedule(id, to)).0.total();
+        counted.reschedule(id, from);
     }
-    costs.mean()
+    costs as f64 / MOVES as f64
 }
 
 /// The mean number of entries read to find one in the array, as `remove(Object)` of a queue without
@@ -117,7 +121,7 @@ fn search(n: u64, seed: u64) -> f64 {
         let wanted = queue.as_slice()[((part * n + random.random_range(0..n)) / 256) as usize];
         queue.iter().take_while(|entry| **entry != wanted).count() as u64 + 1
     };
-    (0..256).map(read).collect::<Costs>().mean()
+    (0..256).map(read).sum::<u64>() as f64 / 256.0
 }
 
 /// The number of neighbours in a heap's array whose deadlines fall, and the number of all
@@ -130,7 +134,7 @@ fn out_of_order(setup: &Setup) -> (usize, usize) {
 
 pub(super) const RETENTION: Experiment = Experiment {
     name: "lazy-retention",
-    about: "hold model on the heaps: insert, cancel, pop against n; 16 timers",
+    about: "hold model on the heaps: insert and pop against n; 16 timers",
     run: retention,
 };
 
@@ -139,23 +143,16 @@ const FEW: u64 = 16;
 fn retention(setup: &Setup, e: &mut Evidence) {
     let mut sweep = Sweep::new("A heap's operations", "steps, in the hold model");
     for name in HEAPS {
-        let [insert, cancel, pop] = setup.curves(&setup.ordered_sizes(), |n, seed| {
-            let [insert, cancel, _, pop] = HoldSteps::of(|| setup.build(name), n, seed).means();
-            [insert, cancel, pop]
+        let curves = setup.curves(&setup.ordered_sizes(), |n, seed| {
+            let [insert, _, pop] = HoldSteps::of(|| setup.build(name), n, seed).means();
+            [insert, pop]
         });
-        sweep.add_run(name, ["insert", "cancel", "take the first"], [insert, cancel, pop]);
+        sweep.add_run(name, ["insert", "take the first"], curves);
     }
     e.at_most("C46.2", "Starting a task is O(log n).", sweep.all(&["insert"]), Logarithmic);
-    e.grows("C46.3", "The more tasks, the more a start costs, on average.", sweep.all(&["insert"]));
-    let quote = "Cancelling is O(log n), where a task knows its place.";
-    e.at_most("C46.4", quote, sweep.all(&["heap", ", cancel"]), Logarithmic);
     let quote = "Taking the first is logarithmic, and no less.";
     e.class("C46.6", quote, sweep.all(&["take the first"]), Logarithmic);
-    e.sweep(&sweep);
-    few_timers(setup, e);
-}
-
-fn few_timers(setup: &Setup, e: &mut Evidence) {
+    e.sweep(sweep);
     e.decide_by(EvidenceKind::Instructions);
     for (id, pair, what) in [
         ("C46.7", "hold", "take the first, add one"),
@@ -164,78 +161,5 @@ fn few_timers(setup: &Setup, e: &mut Evidence) {
         let of = |name| instruction_record::pair_instructions(name, pair, FEW);
         let quote = format!("With {FEW} tasks a heap is better than a wheel of lists: {what}.");
         e.exceeds(id, quote, (of("list-wheel"), of("binary-heap")), Threshold::Ahead);
-    }
-    e.decide_by(EvidenceKind::Counts);
-    let steps = |name: &str| {
-        let mut steps = 0;
-        for seed in setup.seeds() {
-            let mut counted = setup.build(name);
-            counted.fill(Order::Random.delays(FEW, seed));
-            advance_by_wakeups(&mut counted.timer);
-            steps += counted.steps().total();
-        }
-        steps as f64 / (setup.seeds().count() as u64 * FEW) as f64
-    };
-    let names = ["binary-heap", "heap-4", "list-wheel", "hierarchical-wheel", "round-wheel"];
-    let rows = names.map(|name| [name.to_owned(), format!("{:.2}", steps(name))]);
-    e.table(format!("{FEW} timers started and fired"), ["structure", "steps a timer"], rows);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Scale;
-    use std::cell::Cell;
-    use std::cmp::Ordering;
-
-    thread_local! {
-        static COMPARISONS: Cell<u64> = const { Cell::new(0) };
-    }
-
-    /// A deadline that counts its comparisons.
-    #[derive(Clone, Copy, PartialEq, Eq)]
-    struct Counted(Tick);
-
-    impl Ord for Counted {
-        fn cmp(&self, other: &Self) -> Ordering {
-            COMPARISONS.set(COMPARISONS.get() + 1);
-            self.0.cmp(&other.0)
-        }
-    }
-
-    impl PartialOrd for Counted {
-        fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-            Some(self.cmp(other))
-        }
-    }
-
-    /// The comparisons that a textbook heap makes to insert these deadlines.
-    fn textbook(deadlines: &[Tick]) -> u64 {
-        COMPARISONS.set(0);
-        let mut heap: Vec<Counted> = Vec::new();
-        for deadline in deadlines {
-            let mut place = heap.len();
-            heap.push(Counted(*deadline));
-            while place > 0 && heap[place] < heap[(place - 1) / 2] {
-                heap.swap(place, (place - 1) / 2);
-                place = (place - 1) / 2;
-            }
-        }
-        COMPARISONS.get()
-    }
-
-    /// The meter agrees with keys that count their own comparisons. A heap that does not report its
-    /// comparisons is noticed.
-    #[test]
-    fn the_meter_agrees_with_keys_that_count() {
-        let delays = Order::Random.delays(5_000, 3);
-        let name = "binary-heap";
-        let silent = crate::fault::Fault::Uncounted { name, work: Work::Comparison };
-        for (faults, agrees) in [(vec![], true), (vec![silent], false)] {
-            let mut counted = Setup { faults, ..Setup::new(&Scale::REDUCED) }.build(name);
-            counted.fill(delays.iter().copied());
-            let metered = counted.steps().of(Work::Comparison);
-            assert_eq!(metered == textbook(&delays), agrees, "{metered}");
-        }
     }
 }

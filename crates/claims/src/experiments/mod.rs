@@ -1,30 +1,48 @@
 //! The experiments, grouped by subject.
 //!
-//! An experiment is a function from a [`Setup`](crate::Setup) to [`Evidence`](crate::Evidence). It
-//! decides the statements of one or more claims, whose ids are in the first line of its file. It
-//! counts on a virtual clock, and uses only the public interface of a structure and its meter. To
-//! test an article's own code, it runs a model of that code (`models`).
+//! An experiment is a function from a [`Setup`] to [`Evidence`]. It decides the statements of one
+//! or more claims, whose ids are in the first line of its file. It counts on a virtual clock, and
+//! uses only the public interface of a structure and its meter. To test an article's own code, it
+//! runs a model of that code (`models`).
 
 mod cascades;
-mod clocks;
 mod crossover;
 mod drive;
 mod drivers;
 mod heap_or_wheel;
 mod heaps;
+mod laps;
 mod levels;
 mod lists_and_maps;
 pub(crate) mod models;
-mod netty;
-mod rounding;
 mod rounds;
-mod s0;
 mod space;
+mod structures;
 mod trees;
 mod wheel_costs;
 
-use crate::experiment::Experiment;
+use crate::{Evidence, Setup};
 use anyhow::{Context, Result};
+
+/// An experiment.
+#[derive(Clone, Copy, Debug)]
+pub struct Experiment {
+    /// The name by which claims refer to it: lower case, words joined by `-`.
+    pub name: &'static str,
+    /// A description of what it does, on which structures.
+    pub about: &'static str,
+    /// Runs it and adds what it finds to the evidence.
+    pub run: fn(&Setup, &mut Evidence),
+}
+
+impl Experiment {
+    /// Runs it.
+    pub fn run(&self, setup: &Setup) -> Evidence {
+        let mut evidence = Evidence::default();
+        (self.run)(setup, &mut evidence);
+        evidence
+    }
+}
 
 /// All experiments. The longest come first, so that they do not finish last.
 pub const ALL: &[Experiment] = &[
@@ -42,20 +60,11 @@ pub const ALL: &[Experiment] = &[
     crossover::ROUNDS_OR_LEVELS,
     cascades::CASCADES,
     cascades::SLOT,
+    structures::EVERY,
     drivers::WAKEUPS,
     drivers::QUEUE,
-    netty::TRANSFER_CAP,
-    clocks::QUEUE_CLOCK,
-    clocks::B5,
-    clocks::B12,
-    rounding::DIRECTION,
-    rounding::B9,
-    s0::LAPS,
-    s0::CHANNELS,
-    s0::B1,
-    s0::B2,
+    laps::LAPS,
     levels::REACH,
-    levels::IDLE,
 ];
 
 /// The experiment of a name.

@@ -1,8 +1,6 @@
 //! C50: the cost of starting and stopping a timer in each kind of wheel.
 
-use super::drive::start_and_stop;
-use crate::count::{CountedTimer, LONGEST, Order, random};
-use crate::growth::Curve;
+use crate::count::{CountedTimer, LONGEST, random};
 use crate::growth::Growth::Constant;
 use crate::{Evidence, Experiment, Setup, Sweep};
 use rand::RngExt;
@@ -11,27 +9,24 @@ use wheelhouse_core::{Tick, Timer, TimerId};
 
 pub(super) const OPERATIONS: Experiment = Experiment {
     name: "wheel-op-costs",
-    about: "five wheels: an insertion and a cancel by handle among n timers; half of all stopped \
-        at one tick, in one slot, at random",
+    about: "five wheels: an insertion and a cancel by handle among n timers",
     run,
 };
 
 /// The longest deadline in a single wheel, which has twice as many slots.
 const NEAR: Tick = 1 << 15;
-/// Slots of the wheels that are searched: few, so that the smallest n fills them.
-pub(super) const FEW: u64 = 16;
+
 fn run(setup: &Setup, e: &mut Evidence) {
     let sizes = setup.scale.sizes();
     let mut sweep = Sweep::new("Insertion and cancel by handle", "steps of one, among n timers");
-    let wheels: [(&str, u64, Tick, &[u64]); 5] = [
-        ("single-wheel", 2 * NEAR, NEAR, &sizes),
-        ("round-wheel", 1 << 14, LONGEST, &sizes),
-        ("list-wheel", 256, LONGEST, &sizes),
-        ("hierarchical-wheel", 256, LONGEST, &sizes),
-        ("kafka-wheel", 20, LONGEST, &sizes),
-    ];
-    for (name, slots, longest, sizes) in wheels {
-        let curves = setup.curves(sizes, |n, seed| {
+    for (name, slots, longest) in [
+        ("single-wheel", 2 * NEAR, NEAR),
+        ("round-wheel", 1 << 14, LONGEST),
+        ("list-wheel", 256, LONGEST),
+        ("hierarchical-wheel", 256, LONGEST),
+        ("kafka-wheel", 20, LONGEST),
+    ] {
+        let curves = setup.curves(&sizes, |n, seed| {
             insert_and_cancel(|| setup.build_with_slots(name, slots), n, longest, seed)
         });
         sweep.add_run(name, ["insert", "cancel"], curves);
@@ -47,28 +42,7 @@ fn run(setup: &Setup, e: &mut Evidence) {
     }
     let quote = "Deletion by handle is O(1) in all five.";
     e.at_most("C50.7", quote, sweep.all(&["cancel"]), Constant);
-    e.sweep(&sweep);
-    many_in_one_slot(setup, e);
-}
-
-/// Stops half of n timers and compacts, with many timers in a slot.
-fn many_in_one_slot(setup: &Setup, e: &mut Evidence) {
-    let mut sweep =
-        Sweep::new("Half of n timers stopped", "steps of a stop, the tidying up included");
-    for order in [Order::Equal, Order::SameSlot(1 << 14), Order::Random] {
-        for name in ["round-wheel", "list-wheel", "hierarchical-wheel", "kafka-wheel"] {
-            let slots = if name == "round-wheel" { 1 << 14 } else { 256 };
-            let curve = setup.curve(&setup.scale.sizes(), |n, seed| {
-                start_and_stop(setup.build_with_slots(name, slots), order, n, seed)[1]
-            });
-            sweep.add(format!("{name}, {}", order.name()), curve);
-        }
-    }
-    let quote = "Deletion is O(1) in levels of lists however crowded a slot is.";
-    e.at_most("C50.8", quote, sweep.all(&["list-wheel"]), Constant);
-    let quote = "It is O(1) in our wheel, too.";
-    e.at_most("C50.9", quote, sweep.all(&["hierarchical-wheel"]), Constant);
-    e.sweep(&sweep);
+    e.sweep(sweep);
 }
 
 /// Operations that are counted together.
@@ -154,44 +128,4 @@ pub(super) fn reschedule(
         [work.total()]
     });
     work
-}
-
-/// The mean number of links followed to find a timer in the list of its slot, over n timers in
-/// random slots of a few.
-pub(super) fn links_to_find(setup: &Setup) -> Curve {
-    setup.curve(&setup.scale.linear_sizes(), |n, seed| {
-        let mut random = random(seed);
-        let mut lengths = [0; FEW as usize];
-        // A timer behind k others is found after k links and its own.
-        let links = (0..n).map(|_| {
-            let length = &mut lengths[random.random_range(0..FEW) as usize];
-            *length += 1;
-            *length
-        });
-        links.sum::<u64>() as f64 / n as f64
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Scale;
-
-    #[test]
-    fn a_reschedule_costs_an_insertion_and_a_cancellation() {
-        let setup = Setup::new(&Scale::REDUCED);
-        let build = || setup.build_with_slots("list-wheel", 4_096);
-        let [insert, cancel] = insert_and_cancel(build, 1_000, 4_000, 1);
-        assert_eq!(cancel, 2.0);
-        assert_eq!(reschedule(build, 1_000, 4_000, 1), insert + cancel);
-    }
-
-    #[test]
-    fn many_timers_of_one_tick_cost_only_their_links() {
-        let setup = Setup::new(&Scale::REDUCED);
-        let crowd =
-            |name, n| start_and_stop(setup.build_with_slots(name, 256), Order::Equal, n, 1)[1];
-        assert_eq!(crowd("list-wheel", 1 << 13), 2.0);
-        assert!(crowd("hierarchical-wheel", 1 << 12) < 3.0);
-    }
 }

@@ -25,80 +25,47 @@ pub(super) trait BatchTimer {
 /// Builds an empty structure.
 pub(super) type Build<'a> = &'a dyn Fn() -> Box<dyn BatchTimer>;
 
+/// A structure, and the function that returns its steps so far.
+struct Batched<T, S> {
+    timer: T,
+    steps: S,
+}
+
 /// A structure that counts its steps.
 pub(super) fn metered(counted: CountedTimer) -> Box<dyn BatchTimer> {
-    Box::new(counted)
+    Box::new(Batched { timer: counted, steps: |timer: &CountedTimer| timer.steps().total() })
 }
 
 /// A structure without a meter, as programs use it.
 pub(super) fn unmetered<B: Backend + 'static>() -> Box<dyn BatchTimer> {
-    Box::new(Unmetered(B::build::<u64, NoMeter>()))
+    Box::new(Batched { timer: B::build::<u64, NoMeter>(), steps: |_: &_| 0 })
 }
 
-struct Unmetered<T>(T);
-
-impl BatchTimer for CountedTimer {
+impl<T: Timer<u64>, S: Fn(&T) -> u64> BatchTimer for Batched<T, S> {
     fn insert(&mut self, deadlines: &[Tick]) -> Vec<TimerId> {
-        insert(&mut self.timer, deadlines)
+        deadlines.iter().map(|deadline| self.timer.insert(*deadline, *deadline)).collect()
     }
 
     fn cancel(&mut self, ids: &[TimerId]) {
-        cancel(&mut self.timer, ids);
+        ids.iter().for_each(|id| _ = black_box(self.timer.cancel(*id)));
+        self.timer.compact();
     }
 
     fn ticks(&mut self, count: Tick) -> usize {
-        ticks(&mut self.timer, count)
+        let now = self.timer.now();
+        let advance = |tick| self.timer.advance(tick, |it| _ = black_box(it));
+        (now + 1..=now + count).map(advance).sum()
     }
 
     fn fire(&mut self) -> (usize, Tick) {
-        fire(&mut self.timer)
+        let (mut fired, start) = (0, self.timer.now());
+        while let Some(tick) = self.timer.next_wakeup() {
+            fired += self.timer.advance(tick, |it| _ = black_box(it));
+        }
+        (fired, self.timer.now() - start)
     }
 
     fn steps(&self) -> u64 {
-        CountedTimer::steps(self).total()
+        (self.steps)(&self.timer)
     }
-}
-
-impl<T: Timer<u64>> BatchTimer for Unmetered<T> {
-    fn insert(&mut self, deadlines: &[Tick]) -> Vec<TimerId> {
-        insert(&mut self.0, deadlines)
-    }
-
-    fn cancel(&mut self, ids: &[TimerId]) {
-        cancel(&mut self.0, ids);
-    }
-
-    fn ticks(&mut self, count: Tick) -> usize {
-        ticks(&mut self.0, count)
-    }
-
-    fn fire(&mut self) -> (usize, Tick) {
-        fire(&mut self.0)
-    }
-
-    fn steps(&self) -> u64 {
-        0
-    }
-}
-
-fn insert(timer: &mut impl Timer<u64>, deadlines: &[Tick]) -> Vec<TimerId> {
-    deadlines.iter().map(|deadline| timer.insert(*deadline, *deadline)).collect()
-}
-
-fn cancel(timer: &mut impl Timer<u64>, ids: &[TimerId]) {
-    ids.iter().for_each(|id| _ = black_box(timer.cancel(*id)));
-    timer.compact();
-}
-
-fn ticks(timer: &mut impl Timer<u64>, count: Tick) -> usize {
-    let now = timer.now();
-    (now + 1..=now + count).map(|tick| timer.advance(tick, |it| _ = black_box(it))).sum()
-}
-
-fn fire(timer: &mut impl Timer<u64>) -> (usize, Tick) {
-    let (mut fired, start) = (0, timer.now());
-    while let Some(tick) = timer.next_wakeup() {
-        fired += timer.advance(tick, |it| _ = black_box(it));
-    }
-    (fired, timer.now() - start)
 }

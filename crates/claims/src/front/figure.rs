@@ -1,7 +1,7 @@
 //! The figure of the front: the lines of all structures in four panels, steps against n, on
 //! logarithmic axes.
 
-use super::{Front, FrontCell, FrontRow, Operation};
+use super::{Front, FrontRow, Operation};
 use wheelhouse_present::document::Picture;
 use wheelhouse_present::plot::axis::Axis;
 use wheelhouse_present::plot::chart::{Labels, Series};
@@ -18,7 +18,8 @@ const MARKED: usize = 2;
 /// The picture, if anything was counted.
 pub fn figure(front: &Front) -> Option<Picture> {
     let cells = || front.rows.iter().flat_map(|row| &row.cells);
-    let points = || cells().filter(|cell| SHOWN.contains(&cell.operation)).flat_map(points_of);
+    let points =
+        || cells().filter(|cell| SHOWN.contains(&cell.operation)).flat_map(|it| it.curve.points());
     let x = Axis::amount("timers", points().map(|(n, _)| n))?.horizontal();
     let y = Axis::amount("steps of one operation", points().map(|(_, steps)| steps))?;
     let registry: Vec<&str> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
@@ -37,13 +38,9 @@ pub fn figure(front: &Front) -> Option<Picture> {
     Some(Picture { file: "front.svg".to_owned(), title, svg: panels.svg() })
 }
 
-fn points_of(cell: &FrontCell) -> Vec<(f64, f64)> {
-    cell.curve.points()
-}
-
 fn series(row: &FrontRow, operation: Operation, registry: &[&str]) -> Option<Series> {
     let cell = row.cells.iter().find(|cell| cell.operation == operation)?;
-    let line = points_of(cell);
+    let line = cell.curve.points();
     Some(Series {
         name: row.contestant.name.to_owned(),
         style: palette::style_of(row.contestant.name, registry),

@@ -123,12 +123,4 @@ mod tests {
         }
         assert_eq!(wheel.live, 0);
     }
-
-    #[test]
-    fn a_cancelled_timer_does_not_fire() {
-        let mut wheel = RoundsCostModel::new();
-        let ids = wheel.insert(&[700, 700, 700, 5]);
-        wheel.cancel(&ids[..1]);
-        assert_eq!((wheel.ticks(699), wheel.fire()), (1, (2, 1)));
-    }
 }

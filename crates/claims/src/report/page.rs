@@ -23,8 +23,6 @@ pub struct ReportInput<'a> {
     pub controls: &'a Controls,
     /// The answers of the articles' printed code, if it was run.
     pub printed: &'a [ComparedAnswer],
-    /// Instructions, if callgrind counted them.
-    pub instructions: Option<&'a Table>,
     /// When, where and from which sources the report was made.
     pub provenance: &'a Provenance,
 }
@@ -183,9 +181,8 @@ fn explained(judged: &JudgedClaim, judgement: &Judgement) -> Vec<Block> {
     let ran = experiment_of(judged, judgement);
     let mut blocks = vec![facts(judged, ran.map(|(experiment, _)| experiment))];
     if let Some((experiment, evidence)) = ran {
-        let counted = evidence.tables.iter().map(tables::counted);
         blocks.extend(pictures::of(experiment, evidence).map(|(it, on)| Block::Picture(it, on)));
-        blocks.extend(counted.map(Block::Table));
+        blocks.extend(evidence.sweeps.iter().map(|sweep| Block::Table(sweep.table())));
     }
     blocks
 }
@@ -195,7 +192,7 @@ fn facts(judged: &JudgedClaim, experiment: Option<&Experiment>) -> Block {
     let all = [
         ("who", Some(place(judged))),
         ("its words", claim.original.clone()),
-        ("why", Some(judged.because())),
+        ("why", Some(claim.because.clone())),
         ("so", Some(claim.so.clone())),
         ("source", claim.source.clone()),
         ("experiment", experiment.map(|it| format!("{}: {}", it.name, it.about))),
@@ -219,9 +216,9 @@ fn method(input: &ReportInput<'_>) -> Vec<Block> {
         Block::Text(STEPS.to_owned()),
         Block::Heading("Accuracy of the classifier".to_owned()),
         Block::Text(CLASSIFIER.to_owned()),
-        Block::Table(tables::counted(&input.controls.confusion(&Thresholds::default()).table())),
+        Block::Table(input.controls.confusion(&Thresholds::default()).table()),
         Block::Text(POWER.to_owned()),
-        Block::Table(tables::counted(&input.controls.power(&Thresholds::default()))),
+        Block::Table(input.controls.power(&Thresholds::default())),
         Block::Heading("Thresholds of our choice".to_owned()),
         Block::Text(THRESHOLDS.to_owned()),
         Block::Table(tables::thresholds(input.judgement, input.controls)),
@@ -230,11 +227,6 @@ fn method(input: &ReportInput<'_>) -> Vec<Block> {
         blocks.push(Block::Heading("The printed code, run".to_owned()));
         let text = format!("{PRINTED} {} All of them:", printed::tally(input.printed));
         blocks.push(Block::Link(text, printed::MARKDOWN));
-    }
-    if let Some(table) = input.instructions {
-        blocks.push(Block::Heading("Instructions as a cross-check".to_owned()));
-        blocks.push(Block::Text(INSTRUCTIONS.to_owned()));
-        blocks.push(Block::Table(table.clone()));
     }
     blocks.push(Block::Heading("Provenance".to_owned()));
     blocks.push(Block::Facts(provenance::facts(input.provenance)));
@@ -259,11 +251,6 @@ const THRESHOLDS: &str = "Each threshold, with the statements whose outcome chan
 const PRINTED: &str =
     "scripts/run-the-printed-code extracts the listings from the articles' texts and runs them.";
 
-const INSTRUCTIONS: &str = "Steps are what structures report about themselves; instructions are \
-    what the processor executes. A structure whose instructions grow with n, but not its steps, \
-    hides work from its meter. A step of one structure may take more instructions than a step of \
-    another.";
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -280,7 +267,6 @@ mod tests {
             scale: &setup.scale,
             controls: &Controls::draw(&setup.scale, 1),
             printed: &[],
-            instructions: None,
             provenance: &provenance::gather(0),
         });
         assert!(!page.blocks.iter().any(|block| matches!(block, Block::Entry(_))));

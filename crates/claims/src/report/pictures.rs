@@ -1,55 +1,48 @@
-//! The charts of the experiments, drawn like those of the benchmarks.
+//! The pictures of the experiments, drawn like those of the benchmarks.
 
-use crate::{Chart, Evidence, Experiment};
+use crate::{Evidence, Experiment, Sweep};
 use wheelhouse_present::document::Picture;
 use wheelhouse_present::plot::axis::Axis;
-use wheelhouse_present::plot::chart::{self, Series};
+use wheelhouse_present::plot::chart::{Chart, Labels, Series};
 use wheelhouse_present::plot::palette;
 
-/// The pictures of an experiment, each with its caption. A chart that has no point to show is
+/// The pictures of an experiment, each with its caption. A sweep that has no point to show is
 /// skipped.
 pub fn of(experiment: &Experiment, evidence: &Evidence) -> impl Iterator<Item = (Picture, String)> {
-    let numbered = evidence.charts.iter().enumerate();
-    numbered
-        .filter_map(|(at, chart)| Some((picture(experiment, at, chart)?, chart.subtitle.clone())))
-}
-
-fn picture(experiment: &Experiment, at: usize, chart: &Chart) -> Option<Picture> {
-    let number = if at == 0 { String::new() } else { format!("-{}", at + 1) };
-    Some(Picture {
-        file: format!("{}{number}.svg", experiment.name),
-        title: chart.title.clone(),
-        svg: draw(chart)?,
+    evidence.sweeps.iter().enumerate().filter_map(|(at, sweep)| {
+        let number = if at == 0 { String::new() } else { format!("-{}", at + 1) };
+        let file = format!("{}{number}.svg", experiment.name);
+        let picture = Picture { file, title: sweep.title.clone(), svg: draw(sweep)? };
+        Some((picture, sweep.unit.clone()))
     })
 }
 
-fn draw(chart: &Chart) -> Option<String> {
+fn draw(sweep: &Sweep) -> Option<String> {
     let registry: Vec<&str> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
-    let points = || chart.series.iter().flat_map(|series| series.points.iter().copied());
-    let x = Axis::amount(&chart.x, points().map(|point| point.0))?.horizontal();
-    let y = Axis::amount(&chart.y, points().map(|point| point.1))?;
-    // A structure has its own colour. A chart without structures uses the colours of the first
+    let lines = sweep.lines.iter().map(|(name, curve)| {
+        let points = curve.points().into_iter().filter(|(_, cost)| *cost > 0.0);
+        (name, points.collect::<Vec<_>>())
+    });
+    let lines: Vec<_> = lines.filter(|(_, points)| !points.is_empty()).collect();
+    let points = || lines.iter().flat_map(|(_, points)| points.iter().copied());
+    let x = Axis::amount(&sweep.x, points().map(|point| point.0))?.horizontal();
+    let y = Axis::amount("steps", points().map(|point| point.1))?;
+    // A structure has its own colour. A picture without structures uses the colours of the first
     // ones.
-    let any_structure = chart.series.iter().any(|series| registry.contains(&series.name.as_str()));
+    let any_structure = lines.iter().any(|(name, _)| registry.contains(&name.as_str()));
     let style = |at: usize, name: &str| match registry.get(at).filter(|_| !any_structure) {
         Some(place) => palette::style_of(place, &registry),
         None => palette::style_of(name, &registry),
     };
-    let series = chart.series.iter().enumerate().map(|(at, series)| Series {
-        name: series.name.clone(),
-        style: style(at, &series.name),
-        line: series.points.clone(),
-        marks: series.points.clone(),
+    let series = lines.iter().enumerate().map(|(at, (name, points))| Series {
+        name: (*name).clone(),
+        style: style(at, name),
+        line: points.clone(),
+        marks: points.clone(),
         whiskers: Vec::new(),
     });
-    let (title, subtitle) = (chart.title.clone(), chart.subtitle.clone());
-    Some(
-        chart::Chart {
-            labels: chart::Labels { title, subtitle, x, y },
-            series: series.collect(),
-            level: None,
-            whisker_gap: 0,
-        }
-        .svg(),
-    )
+    let (title, subtitle) = (sweep.title.clone(), sweep.unit.clone());
+    let labels = Labels { title, subtitle, x, y };
+    let chart = Chart { labels, series: series.collect(), level: None, whisker_gap: 0 };
+    Some(chart.svg())
 }

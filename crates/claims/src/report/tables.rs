@@ -5,7 +5,7 @@ use crate::thresholds::{Threshold, Thresholds};
 use crate::{Judgement, Origin, Outcome};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use wheelhouse_present::table::{Align, Cell, Column, Table};
+use wheelhouse_present::table::{Cell, Column, Table};
 
 /// The numbers of statements that are confirmed, refuted and undecided, in a sentence: first those
 /// of the articles, then those of each other mark.
@@ -41,7 +41,7 @@ pub fn verdicts(judgement: &Judgement) -> Value {
         json!({
             "id": claim.id, "article": claim.article.name(), "line": claim.line,
             "original": claim.original, "says": claim.says, "experiment": claim.experiment,
-            "because": judged.because(), "so": claim.so, "source": claim.source,
+            "because": claim.because, "so": claim.so, "source": claim.source,
             "statements": judged.statements,
         })
     };
@@ -96,23 +96,4 @@ fn by_outcome(changed: &[(&str, Outcome)]) -> Vec<String> {
         (!ids.is_empty()).then(|| format!("{wanted}: {}", ids.join(", ")))
     };
     Outcome::ALL.into_iter().filter_map(of).collect()
-}
-
-/// Converts the table of an experiment into a table of the report.
-pub fn counted(table: &crate::Table) -> Table {
-    let align = |at: usize| if at == 0 || is_words(table, at) { Align::Left } else { Align::Right };
-    let columns = table.columns.iter().enumerate().map(|(at, name)| match align(at) {
-        Align::Left => Column::left(name.as_str()),
-        Align::Right => Column::right(name.as_str()),
-    });
-    let mut converted = Table::new(table.title.clone(), columns.collect());
-    converted.rows = table.rows.iter().map(|row| row.iter().map(Cell::text).collect()).collect();
-    converted
-}
-
-/// Returns `true` if a column has words only and no figures.
-fn is_words(table: &crate::Table, at: usize) -> bool {
-    let starts_as_figure =
-        |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || "-+.".contains(c));
-    !table.rows.iter().filter_map(|row| row.get(at)).any(starts_as_figure)
 }

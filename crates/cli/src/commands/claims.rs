@@ -44,7 +44,7 @@ pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
             let text = tables::tally(&judgement);
             (judgement, text)
         }
-        None if options.id.is_empty() => whole(options, &setup, pairs.as_deref())?,
+        None if options.id.is_empty() => whole(options, &setup)?,
         None => {
             let judgement = judged(select(&options.id)?, &setup)?;
             let text = printed(&page::selected(&judgement), &judgement, options.format)?;
@@ -55,13 +55,9 @@ pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
     if options.record {
         write_whole(
             Path::new(outcomes::PATH),
-            outcomes::file_text(&judgement.record()).as_bytes(),
+            outcomes::file_text(&judgement.record())?.as_bytes(),
         )?;
-        say(format_args!(
-            "recorded: {} outcomes in {}",
-            judgement.statements().count(),
-            outcomes::PATH
-        ));
+        say(format_args!("recorded: {} outcomes in {}", judgement.record().len(), outcomes::PATH));
         if let Some(pairs) = pairs {
             write_whole(
                 Path::new(instructions::PATH),
@@ -94,16 +90,11 @@ fn drift(pairs: Option<&[RecordedPair]>) -> bool {
 }
 
 /// Runs everything: the sweep, all claims and the controls. Writes the report if a folder is named.
-fn whole(
-    options: &ClaimsOptions,
-    setup: &Setup,
-    pairs: Option<&[RecordedPair]>,
-) -> Result<(Judgement, String)> {
+fn whole(options: &ClaimsOptions, setup: &Setup) -> Result<(Judgement, String)> {
     let front = swept(&CONTESTANTS, setup, !options.quick);
     let judgement = judged(select(&[])?, setup)?;
     let controls = Controls::draw(&setup.scale, CONTROLS);
     let beside = options.out.as_deref().unwrap_or(Path::new(RESULTS));
-    let instructions = pairs.map(instructions::table);
     let reported = judgement.comparing_outcomes_only();
     let shown = if options.out.is_some() { &reported } else { &judgement };
     let input = page::ReportInput {
@@ -112,7 +103,6 @@ fn whole(
         scale: &setup.scale,
         controls: &controls,
         printed: &printed::read(beside)?,
-        instructions: instructions.as_ref(),
         provenance: &provenance::gather(0),
     };
     let document = page::whole(&input);
@@ -144,13 +134,13 @@ fn answered(asked: &str, setup: &Setup, form: Form) -> Result<(Judgement, String
     Ok((judgement, text))
 }
 
-/// Compares the output of the printed code with the expected output.
+/// Compares the output of the printed code with that of the models.
 pub(super) fn compare_printed(options: &PrintedCode) -> Result<ExitCode> {
     let lines = std::fs::read_to_string(&options.lines)
         .with_context(|| format!("cannot read {}", options.lines.display()))?;
     let rows = printed::compare(&lines)?;
     printed::write(&rows, &options.by, &options.out)?;
-    let otherwise: Vec<_> = rows.iter().filter(|row| !row.agrees).cloned().collect();
+    let otherwise: Vec<_> = rows.iter().filter(|row| !row.agrees()).cloned().collect();
     if !otherwise.is_empty() {
         say(printed::table(&otherwise).terminal());
     }

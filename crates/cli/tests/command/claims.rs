@@ -55,7 +55,7 @@ fn what_the_printed_code_printed_is_held_against_the_models() {
     let (lines, out) = (scratch.path("lines.tsv"), scratch.path("out"));
     let compare = ["printed-code", &lines, "--by", "go", "--out", &out];
     std::fs::write(&lines, "B1.ticks\t[6 18 30 42]\n").unwrap();
-    assert!(succeeds(&compare).contains("1 of 1 answers are as expected"));
+    assert!(succeeds(&compare).contains("1 of 1 answers; 1 are as predicted"));
     std::fs::write(&lines, "B1.ticks\t[6 6 6 6]\n").unwrap();
     assert!(fails(&compare).contains("[6 6 6 6]"));
 }

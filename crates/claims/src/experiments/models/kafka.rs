@@ -17,18 +17,8 @@
 //! slot was polled.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::time::Duration;
+use std::collections::{BTreeMap, HashSet};
 use wheelhouse_core::Tick;
-
-/// The time to which a poll sets the current time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ClockRule {
-    /// The expiry of the slot, as in the printed code.
-    SlotExpiry,
-    /// The time of the poll, as S4 describes it.
-    TimeOfPoll,
-}
 
 /// The wheels and their queue.
 #[derive(Debug)]
@@ -36,8 +26,8 @@ pub(crate) struct KafkaModel {
     levels: Vec<Level>,
     /// Slots by expiry. With equal expiry the highest level is first.
     queue: BTreeMap<(Tick, Reverse<usize>), Place>,
-    /// How often each slot was offered in each lap. Level and expiry identify both.
-    offers: HashMap<(usize, Tick), u64>,
+    /// How often slots were offered.
+    offers: u64,
     /// Names of timers that a poll must skip.
     cancelled: HashSet<u64>,
     longest_queue: usize,
@@ -94,7 +84,7 @@ impl KafkaModel {
         Self {
             levels: vec![Level::new(tick, size, start)],
             queue: BTreeMap::new(),
-            offers: HashMap::new(),
+            offers: 0,
             cancelled: HashSet::new(),
             longest_queue: 0,
         }
@@ -130,7 +120,7 @@ impl KafkaModel {
         if slot.expiry.replace(expiry) != Some(expiry) {
             self.queue.insert((expiry, Reverse(place.level)), place);
             self.longest_queue = self.longest_queue.max(self.queue.len());
-            *self.offers.entry((place.level, expiry)).or_default() += 1;
+            self.offers += 1;
         }
         place
     }
@@ -140,12 +130,11 @@ impl KafkaModel {
         self.cancelled.insert(name);
     }
 
-    /// Takes the first slot whose expiry has come, moves the current times, and runs or moves the
-    /// slot's timers.
-    pub(crate) fn poll(&mut self, now: Tick, rule: ClockRule) -> Option<Poll> {
-        let first = self.queue.first_entry().filter(|entry| entry.key().0 <= now)?;
-        let ((expiry, _), from) = first.remove_entry();
-        self.advance(if rule == ClockRule::SlotExpiry { expiry } else { now });
+    /// Takes the first slot at its expiry, as a service that is never late does: moves the current
+    /// times, and runs or moves the slot's timers.
+    pub(crate) fn poll_next(&mut self) -> Option<Poll> {
+        let ((expiry, _), from) = self.queue.pop_first()?;
+        self.advance(expiry);
         let slot = &mut self.levels[from.level - 1].slots[from.slot as usize];
         slot.expiry = None;
         let timers = std::mem::take(&mut slot.timers);
@@ -160,11 +149,6 @@ impl KafkaModel {
             }
         }
         Some(poll)
-    }
-
-    /// Polls the next slot at its expiry, as a service that is never late does.
-    pub(crate) fn poll_next(&mut self) -> Option<Poll> {
-        self.poll(Tick::MAX, ClockRule::SlotExpiry)
     }
 
     /// Polls each slot at its expiry until none is left.
@@ -188,13 +172,14 @@ impl KafkaModel {
     }
 
     /// The expiry of the first slot of the queue.
-    pub(crate) fn next_expiry(&self) -> Option<Tick> {
+    #[cfg(test)]
+    fn next_expiry(&self) -> Option<Tick> {
         self.queue.first_key_value().map(|((expiry, _), _)| *expiry)
     }
 
     /// How often slots were offered to the queue.
     pub(crate) fn offers(&self) -> u64 {
-        self.offers.values().sum()
+        self.offers
     }
 
     /// The largest number of slots in the queue at any time.
@@ -215,23 +200,11 @@ impl KafkaModel {
     pub(crate) fn levels(&self) -> usize {
         self.levels.len()
     }
-
-    /// The tick and the span of each level.
-    pub(crate) fn spans(&self) -> Vec<(Tick, Tick)> {
-        self.levels.iter().map(|level| (level.tick, level.interval())).collect()
-    }
 }
 
 /// Rounds a time down to a multiple of a tick.
 pub(crate) fn truncate(time: Tick, tick: Tick) -> Tick {
     time - time % tick
-}
-
-/// The tick in milliseconds that the constructor makes from a duration. `None` if the constructor
-/// panics with "tick must be greater than or equal to 1ms".
-pub(crate) fn tick_of(duration: Duration) -> Option<Tick> {
-    let milliseconds = u64::try_from(duration.as_millis()).ok()?;
-    (milliseconds > 0).then_some(milliseconds)
 }
 
 #[cfg(test)]
@@ -255,12 +228,13 @@ mod tests {
             for name in 0..1_000 {
                 let deadline = 1 + random.random_range(0..100_000);
                 model.add(deadline, name);
-                wheel.timer.insert(deadline, 0);
+                wheel.insert(deadline, 0);
             }
             while let Some(tick) = model.next_expiry() {
-                assert_eq!(wheel.timer.next_wakeup(), Some(tick));
+                assert_eq!(wheel.next_wakeup(), Some(tick));
                 let (mut ran, mut taken_down) = (0, 0);
-                while let Some(poll) = model.poll(tick, ClockRule::SlotExpiry) {
+                while model.next_expiry() == Some(tick) {
+                    let Some(poll) = model.poll_next() else { break };
                     ran += poll.ran.len();
                     taken_down +=
                         if poll.from.level > 1 { poll.ran.len() + poll.moved.len() } else { 0 };
@@ -269,7 +243,7 @@ mod tests {
                 assert_eq!(wheel.advance_to(tick).len(), ran);
                 assert_eq!(wheel.steps().since(&before).of(Work::CascadeMove), taken_down as u64);
             }
-            assert!(wheel.timer.is_empty());
+            assert!(wheel.is_empty());
         }
     }
 
@@ -279,47 +253,5 @@ mod tests {
         let from = model.add(5, 0).expect("it is not due");
         model.cancel(0);
         assert_eq!(model.poll_next(), Some(Poll { expiry: 5, from, ran: vec![], moved: vec![] }));
-    }
-
-    #[test]
-    fn the_example_of_the_article() {
-        let mut model = KafkaModel::new(1, 10, 0);
-        assert_eq!(model.add(2, 0), Some(Place { level: 1, slot: 2 }));
-        assert_eq!(model.add(15, 1), Some(Place { level: 2, slot: 1 }));
-        assert_eq!(model.spans(), [(1, 10), (10, 100)]);
-        let polls: Vec<_> =
-            model.drain().into_iter().map(|poll| (poll.expiry, poll.ran, poll.moved)).collect();
-        let down = (15, 1, Place { level: 1, slot: 5 });
-        assert_eq!(
-            polls,
-            [(2, vec![(2, 0)], vec![]), (10, vec![], vec![down]), (15, vec![(15, 1)], vec![])]
-        );
-        assert_eq!(model.offers(), 3);
-    }
-
-    #[test]
-    fn after_an_idle_hour_five_milliseconds_take_four_offers() {
-        let mut model = KafkaModel::new(1, 20, 0);
-        let mut levels = vec![model.add(3_600_005, 0).map(|place| place.level)];
-        levels.extend(
-            model.drain().iter().map(|poll| poll.moved.first().map(|(.., place)| place.level)),
-        );
-        assert_eq!(levels, [Some(6), Some(5), Some(4), Some(1), None]);
-        assert_eq!(model.offers(), 4);
-    }
-
-    #[test]
-    fn a_timer_due_within_the_tick_runs_at_once() {
-        let mut model = KafkaModel::new(1_000, 10, 7_400);
-        assert_eq!((model.current(), model.add(7_999, 0)), (7_000, None));
-        assert_eq!(model.add(8_000, 0), Some(Place { level: 1, slot: 8 }));
-        assert_eq!((model.next_expiry(), model.offers()), (Some(8_000), 1));
-    }
-
-    #[test]
-    fn ticks_are_truncated_to_milliseconds() {
-        let ticks = [999, 1_000, 1_500, 3_000]
-            .map(|microseconds| tick_of(Duration::from_micros(microseconds)));
-        assert_eq!(ticks, [None, Some(1), Some(1), Some(3)]);
     }
 }
