@@ -11,6 +11,7 @@ pub use run::DurableRun;
 use crate::StartError;
 use crate::store::{Kind, is_kind};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -201,11 +202,14 @@ impl Handlers {
     fn insert(&mut self, kind: Kind, handler: Handler) {
         let wrong = if !is_kind(&kind) {
             StartError::Kind(kind)
-        } else if self.handlers.contains_key(&kind) {
-            StartError::DuplicateKind(kind)
         } else {
-            self.handlers.insert(kind, handler);
-            return;
+            match self.handlers.entry(kind) {
+                Entry::Occupied(place) => StartError::DuplicateKind(place.key().clone()),
+                Entry::Vacant(place) => {
+                    place.insert(handler);
+                    return;
+                }
+            }
         };
         self.wrong.get_or_insert(wrong);
     }
