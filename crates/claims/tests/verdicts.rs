@@ -16,7 +16,8 @@ fn every_statement_has_the_outcome_on_record() -> anyhow::Result<()> {
         format!("{} {}, {how}: {} ({})", it.id, it.outcome, it.quote, it.number)
     };
     let unexpected: Vec<_> = judgement.unexpected().map(describe).collect();
-    let remedy = "if this is intended, run `wheelhouse claims --record` and review its diff";
+    let remedy = "if this is intended, run `wheelhouse claims --record` and `wheelhouse claims \
+                  --out results/claims`, and review their diff";
     assert!(unexpected.is_empty(), "{}\n{remedy}", unexpected.join("\n"));
     assert_eq!(judgement.missing(), [] as [&str; 0]);
     let decided: BTreeSet<_> = judgement.statements().map(|it| it.id.clone()).collect();

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 use wheelhouse_durable::store::{MemoryStore, StoreClock};
 use wheelhouse_durable::{Error, Event, EventKind, Handlers, Late, Next, StartError};
-use wheelhouse_service::ManualClock;
+use wheelhouse_service::{Clock, ManualClock};
 
 #[derive(Debug)]
 struct Unspeakable;
@@ -186,6 +186,48 @@ fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
     assert_eq!(faults.commits(), [1, 1, 1_024, 478]);
     assert_eq!(faults.lock().renewals, [0, 0, 1, 0]);
     assert_eq!(timers.snapshot().counts.leases_lost, 0);
+}
+
+/// Otherwise another machine would repeat the runs in progress at each deployment.
+#[test]
+fn leases_are_renewed_while_a_stop_waits() {
+    let world = World::new();
+    let store = world.store.clone();
+    let (end, wait) = crossbeam_channel::bounded::<()>(0);
+    let handlers = Handlers::new().on_bytes(KIND, move |_, _| {
+        wait.recv()?;
+        Ok(Next::Done)
+    });
+    let timers = world.builder(handlers).visibility_timeout(secs(30)).start(store).unwrap();
+    let now = timers.now().unwrap();
+    let begin = now.as_millis() - world.clock.now().as_nanos() / 1_000_000;
+    timers.at(now).key("a").schedule_bytes(KIND, "").unwrap();
+    wait_until("it runs", || timers.snapshot().counts.started == 1);
+    let watch = timers.timers();
+    let stop = thread::spawn(move || timers.stop());
+    // The lease of 30 s is renewed every 10 s.
+    let advance = |time| {
+        world.clock.advance(secs(time));
+        let end = world.clock.now().saturating_add(secs(19)).as_nanos() / 1_000_000;
+        wait_until("it is renewed", || {
+            world.find("a").is_some_and(|row| row.visible_at.as_millis() >= begin + end)
+        });
+    };
+    wait_until("it stops", || watch.is_stopped());
+    // The claimer may finish one more claim; then it claims no more.
+    let asks = || {
+        let claims = watch.snapshot().counts.claims;
+        advance(1);
+        thread::sleep(Duration::from_millis(5));
+        watch.snapshot().counts.claims > claims
+    };
+    assert!((0..200).any(|_| !asks()), "the claimer continues to claim");
+    (0..6).for_each(|_| advance(8));
+    assert!(world.claim_and_die(secs(30)).is_empty(), "another machine has the job");
+    end.send_timeout((), secs(20)).unwrap();
+    stop.join().unwrap();
+    let counts = watch.snapshot().counts;
+    assert_eq!((counts.acked, counts.superseded, world.find("a")), (1, 0, None));
 }
 
 /// The rate applies to late jobs only.

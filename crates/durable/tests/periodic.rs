@@ -5,7 +5,7 @@ mod common;
 use common::{KIND, MINUTE, World, receive, secs, wait_acked, wait_until};
 use crossbeam_channel::{Receiver, unbounded};
 use std::time::{Duration, SystemTime};
-use wheelhouse_durable::{Cancel, Error, EventKind, Handlers, Late, Next};
+use wheelhouse_durable::{Cancel, Error, EventKind, Handlers, Late, Missed, Next};
 
 /// Occurrence, number of missed occurrences, due time in seconds.
 type Seen = (u64, u64, u64);
@@ -90,6 +90,23 @@ fn one_run_catches_up() {
     assert_eq!(receive(&seen), (1_440, 0, 1_441 * 60));
     wait_acked(&timers, 2);
     assert_eq!(timers.snapshot().counts.missed, 1_439);
+}
+
+#[test]
+fn a_burst_must_be_asked_for() {
+    let world = World::new();
+    let (handlers, seen) = telling();
+    let timers = world.start(Handlers::new());
+    let plan = timers.every(MINUTE).unwrap().missed(Missed::Burst);
+    plan.key("k").schedule_bytes(KIND, "").unwrap();
+    timers.stop();
+    world.clock.advance(5 * MINUTE);
+    let timers = world.start(handlers);
+    for n in 0..5 {
+        assert_eq!(receive(&seen), (n, 0, 60 * (n + 1)));
+    }
+    wait_acked(&timers, 5);
+    assert_eq!(world.find("k").unwrap().due.as_millis(), 6 * 60_000);
 }
 
 /// Cron line and time zone are stored as data: another program runs the job.

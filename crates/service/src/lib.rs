@@ -103,7 +103,7 @@
 //!
 //! **Resolution and slack.** A [tick](Builder::tick) is 50 microseconds by default. A finer tick
 //! wakes the leader more often when many jobs are due: at 100,000 runs a second a tick of 50 us
-//! takes more than twice the processor time of one of a millisecond. Jobs that need not be that
+//! takes about twice the processor time of one of a millisecond. Jobs that need not be that
 //! exact can share wake-ups: set a [`slack`](OneShot::slack). A [periodic](Periodic) job has a
 //! slack by default, of a thousandth of its period and at most a millisecond. Linux may wake a
 //! thread up to 50 us late: its timer slack.

@@ -74,6 +74,7 @@ impl<'b> Pair<'b> {
         self.log.push(format!("claim {limit:?} of {kinds:?} for {lease}: {keys:?}"));
         self.assert_same("claim", keys, expected);
         let filled = leased.len() == limit.jobs;
+        let has_rests = self.model.rows.values().any(|row| row.job.is_none());
         for leased in &leased {
             assert!(leased.token > self.last_token, "tokens grow");
             self.last_token = leased.token;
@@ -87,6 +88,9 @@ impl<'b> Pair<'b> {
         }
         self.assert_same("the store's clock", next.now.as_millis(), self.model.now);
         let (answer, due) = (next.visible_at.map(|at| at.as_millis()), self.model.next(kinds));
+        if !filled && limit.jobs > 0 && !has_rests {
+            self.assert_same("the next claim", answer, due);
+        }
         // The answer may be too early, if a row is to be removed then, but not too late.
         let early = due.is_some_and(|due| answer.is_none_or(|answer| answer > due));
         assert!(!early, "the next claim is at {answer:?}, but a job is visible at {due:?}");

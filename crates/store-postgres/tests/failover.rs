@@ -94,7 +94,10 @@ fn a_standby_is_refused_with_a_remedy() {
     let Some(primary) = Server::postgres() else { return };
     drop(PostgresStore::connect(&url(&primary), "orders").unwrap());
     let Some(standby) = Server::postgres_standby(&primary) else { return };
-    let error = PostgresStore::connect(&url(&standby), "orders").unwrap_err();
+    let begun = Instant::now();
+    let store = PostgresStore::builder(&url(&standby), "orders").unwrap().timeout(LONG);
+    let error = store.connect().unwrap_err();
     assert!(matches!(error, StoreError::Io(_)), "{error:?}");
     assert!(error.to_string().contains("connect to the primary"), "{error}");
+    assert!(begun.elapsed() < LONG / 2, "failed only after {:?}", begun.elapsed());
 }

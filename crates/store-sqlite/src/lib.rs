@@ -62,10 +62,9 @@
 //! ```
 //!
 //! * **A batch is a transaction with one sync** of the journal (`synchronous = FULL`). Once
-//!   `commit` has returned, it survives a crash of the process and of the machine. Leases and the
-//!   begins of runs are written without a sync (`NORMAL`): they survive a crash of the process. A
-//!   loss of power ends all programs that have leases, so the jobs are free afterwards. Attempts
-//!   that began after the last sync are not counted then.
+//!   `commit` has returned, it survives a crash of the process and of the machine. A batch of
+//!   [`Begin`](Change::Begin) alone is written without a sync (`NORMAL`): it survives a crash of
+//!   the process. If the machine loses power before the next sync, those attempts are not counted.
 //! * **Memory** does not grow with the jobs: the page cache has at most 32 MiB.
 //! * **Leases of a dead process** are freed as soon as the file is opened again. A process that has
 //!   the file open locks a small file next to it, the *holder file*, and the lock ends with the
@@ -100,7 +99,7 @@
 //! | a change | a search and a write in each of two B-trees |
 //! | a batch | one sync, none if it only begins runs |
 //! | a batch that schedules jobs | one more search for each kind, and a read of one byte if it wakes programs |
-//! | a claim | the same for each leased job, without a sync; no write if no job is leased |
+//! | a claim | the same for each leased job; no write if no job is leased |
 //! | opening | a few pages, whatever the number of jobs; files up to 16 MB are checked completely; the first time, up to 4 MiB are written for the reserve |
 //! | disk | about 200 bytes a job with a payload of 64 bytes, and the reserve |
 //! | any call | three `stat` calls, to check that the files are still there |

@@ -175,12 +175,6 @@ fn full(error: StoreError, mixed: bool) -> StoreError {
     if mixed && is_full(&error) { StoreError::Refused(error.to_string()) } else { error }
 }
 
-/// Returns `true` if a loss of power may undo the change. It ends all programs that have a lease,
-/// so none of them misses a lease, its extension or the begin of a run.
-fn may_be_undone(change: &Change) -> bool {
-    matches!(change, Change::Begin { .. } | Change::Extend { .. })
-}
-
 /// Returns `true` if a caller waits for this change. No caller waits for the begin and end of runs.
 fn is_waited_for(change: &Change) -> bool {
     use Change::{Cancel, Forget, Move, Put, Revive};
@@ -190,7 +184,7 @@ fn is_waited_for(change: &Change) -> bool {
 impl Store for SqliteStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         self.copy_journal_for(changes.iter().filter(|change| is_waited_for(change)).count())?;
-        self.sync(!changes.iter().all(may_be_undone))?;
+        self.sync(!changes.iter().all(|change| matches!(change, Change::Begin { .. })))?;
         let Self { connection, clock, files, .. } = self;
         let Some((holder, reserve)) = &self.writer else { return Err(only_to_read()) };
         files.check(connection)?;
@@ -227,7 +221,8 @@ impl Store for SqliteStore {
         let (mut leased, mut next) = (Vec::new(), Next { now, visible_at });
         if limit.jobs > 0 && visible_at.is_some_and(|first| first <= now) {
             self.copy_journal_for(0)?;
-            self.sync(false)?;
+            // Its tokens may be written elsewhere at once, and must not be drawn again.
+            self.sync(true)?;
             let Self { connection, clock, files, .. } = self;
             let Some((holder, reserve)) = &self.writer else { return Err(only_to_read()) };
             let mut limit = limit;
@@ -331,34 +326,26 @@ impl fmt::Debug for SqliteStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wheelhouse_durable::store::{Put, Token, When};
+    use wheelhouse_durable::store::Token;
 
     #[test]
-    fn only_leases_and_begins_are_committed_without_a_sync() {
+    fn only_begins_are_committed_without_a_sync() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = SqliteStore::open(folder.path().join("a.timers")).unwrap();
-        let level = |store: &SqliteStore| {
-            let set = "PRAGMA synchronous";
-            store.connection.query_row(set, (), |row| row.get::<_, u8>(0)).unwrap()
-        };
-        let (key, second) = (Key::new("a").unwrap(), Duration::from_secs(1));
-        let (payload, policy, when) = (Vec::new(), String::new(), When::After(Duration::ZERO));
-        let put = Put { key: key.clone(), kind: "k".into(), payload, policy, when, replace: false };
+        let key = Key::new("a").unwrap();
         let begin = Change::Begin { key: key.clone(), token: Token(1) };
-        let extend = Change::Extend { key: key.clone(), token: Token(1), visibility: second };
         let cancel = Change::Cancel { key };
         // 1 is NORMAL: no sync at a commit; 2 is FULL.
-        for (changes, expected) in [
-            (&[begin.clone(), extend.clone()][..], 1),
+        for (changes, level) in [
+            (&[begin.clone(), begin.clone()][..], 1),
             (&[begin.clone(), cancel.clone()], 2),
-            (&[extend], 1),
-            (&[cancel, Change::Put(put)], 2),
+            (&[begin], 1),
+            (&[cancel], 2),
         ] {
             store.commit(changes).unwrap();
-            assert_eq!(level(&store), expected, "{changes:?}");
+            let set = "PRAGMA synchronous";
+            assert_eq!(store.connection.query_row(set, (), |row| row.get(0)), Ok(level));
         }
-        let (leased, _) = store.claim(&Kinds::new(["k"]), ClaimLimit::jobs(1), second).unwrap();
-        assert_eq!((leased.len(), level(&store)), (1, 1));
     }
 
     /// If another program keeps the file locked for too long, the error is transient.

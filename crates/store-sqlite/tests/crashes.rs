@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, ClaimLimit, Key, Kinds, Put, Store};
-use wheelhouse_store_conformance::jobs::{cancel, job, key, rows};
+use wheelhouse_store_conformance::jobs::{begin, cancel, job, key, rows};
 use wheelhouse_store_sqlite::SqliteStore;
 
 /// The changes of batch `n` of a round: the same in the child and in the model.
@@ -55,7 +55,7 @@ fn apply(model: &mut Model, changes: Vec<Change>) {
 
 const ROUND: &str = "WHEELHOUSE_TEST_ROUND";
 
-/// The key and the kind of the job that is leased between the batches.
+/// The key and the kind of the job that is leased, and begins, between the batches.
 const LEASED: &str = "leased";
 
 #[test]
@@ -70,10 +70,12 @@ fn commits_for_ever() {
     store.commit(&[Change::Put(Put { kind: LEASED.into(), ..job(LEASED, 0) })]).unwrap();
     println!("ready");
     for n in 0.. {
-        // A lease is not synced, and must not harm the batches around it. It has ended when the
-        // next one is asked for.
+        // A begin is not synced, and must not harm the batches around it. The lease has ended when
+        // the next one is asked for.
         let lease = Duration::from_millis(1);
-        store.claim(&Kinds::new([LEASED]), ClaimLimit::jobs(1), lease).unwrap();
+        let claimed = store.claim(&Kinds::new([LEASED]), ClaimLimit::jobs(1), lease);
+        let begins: Vec<_> = claimed.unwrap().0.iter().map(begin).collect();
+        store.commit(&begins).unwrap();
         store.commit(&batch(round, n)).unwrap();
         println!("committed {n}");
     }

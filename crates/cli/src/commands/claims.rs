@@ -71,7 +71,10 @@ pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
     let missing = judgement.missing();
     if !named.is_empty() {
         let file = outcomes::PATH;
-        say(format_args!("error: differs from the record in {file}: {}", named.join(", ")));
+        say(format_args!(
+            "error: differs from the record in {file} or results/claims: {}",
+            named.join(", ")
+        ));
     }
     if !missing.is_empty() {
         say(format_args!("error: in the record, but not decided: {}", missing.join(", ")));

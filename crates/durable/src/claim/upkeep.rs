@@ -9,7 +9,7 @@ use crate::observe::{EventKind, count};
 use crate::store::{Change, PAUSE, Timestamp};
 
 /// The number of dead letters in a page.
-const DEAD_AT_ONCE: usize = 128;
+const DEAD_AT_ONCE: usize = 16;
 
 impl Claimer {
     /// Reports slow handlers. Wakes futures that must end: the timers of the pool cannot wake them

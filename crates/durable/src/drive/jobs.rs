@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::fmt;
 
 /// The number of rows in a page. Other calls of the store wait while a page is read.
-const PAGE: usize = 128;
+const PAGE: usize = 32;
 
 /// The state of a job, for [`Jobs::state`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

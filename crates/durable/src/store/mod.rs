@@ -101,9 +101,8 @@ pub trait Store: Send + 'static {
     /// Returns an [`Outcome`] for each.
     ///
     /// The changes are durable when it returns: they survive a crash of the process and a loss of
-    /// power. A batch of [`Begin`](Change::Begin) and [`Extend`](Change::Extend) alone need only
-    /// survive a crash of the process. A store that skips the sync of such a batch must sync it
-    /// with the next one.
+    /// power. A batch of [`Begin`](Change::Begin) alone need only survive a crash of the process. A
+    /// store that skips the sync of such a batch must sync it with the next one.
     ///
     /// # Errors
     ///
@@ -114,8 +113,7 @@ pub trait Store: Send + 'static {
     /// `(visible_at, generation)`. Returns them, and when to claim next. It ends before the first
     /// job that would exceed `limit`: that job is not leased, and neither are later ones. Each
     /// lease has a new token and lasts for `visibility`, which is at least a millisecond. The
-    /// leases survive a crash of the process. A loss of power may undo them if it ends all programs
-    /// of the store. [`Change::Begin`] counts an attempt, not the claim.
+    /// leases are durable when it returns. [`Change::Begin`] counts an attempt, not the claim.
     ///
     /// Removes the [closed](State::Closed) rows that it meets whose lease has ended. With a limit
     /// of 0 jobs nothing is leased.

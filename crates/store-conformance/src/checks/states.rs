@@ -81,7 +81,7 @@ pub fn each_change_in_each_state(bed: &mut dyn Bed) {
                 }
             }
             pair.compare_rows();
-            for time in [0, LEASE - 1, 1, LATER] {
+            for time in [0, LEASE - 1, 1, LATER - LEASE - 1, 1] {
                 pair.advance(time);
                 claim(&mut pair);
                 pair.compare_rows();
@@ -103,7 +103,9 @@ fn changes_after(steps: &[Step], pair: &mut Pair<'_>) -> Vec<Change> {
             Step::Lease | Step::Lose | Step::Pass => {
                 pair.advance(if *step == Step::Lease { 0 } else { LEASE });
                 if *step != Step::Pass {
-                    for (tokens, token) in tokens.iter_mut().zip(claim(pair)) {
+                    let leased = claim(pair);
+                    assert_eq!(leased.len(), names.len(), "each row is leased: {steps:?}");
+                    for (tokens, token) in tokens.iter_mut().zip(leased) {
                         *tokens = [if tokens[0] == NO_TOKEN { token } else { tokens[0] }, token];
                     }
                 }
@@ -162,6 +164,7 @@ fn changes(name: &str, tokens: [Token; 2], dead: u64) -> Vec<Change> {
     all.push(Change::Forget { generation: dead });
     for token in [NO_TOKEN, tokens[0], tokens[1]] {
         all.extend([Begin, Ack, AckAgain, Retry, Bury].map(|step| step.change(name, token)));
+        all.push(Change::Retry { key: key(name), token, when: after(LATER) });
         for delay in [0, LATER] {
             let (key, when, visibility) = (key(name), after(delay), millis(delay.max(1)));
             all.push(Change::Release { key: key.clone(), token, when });

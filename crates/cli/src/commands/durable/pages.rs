@@ -17,7 +17,7 @@ impl Opened {
         loop {
             let page = match self.store.scan(after.as_ref(), max) {
                 // Row by row, to name the last one that can be read.
-                Err(_) if max > 1 => {
+                Err(error) if max > 1 && !error.is_transient() => {
                     max = 1;
                     continue;
                 }
@@ -37,10 +37,16 @@ impl Opened {
 
     /// Calls `each` with every dead letter, by generation; returns their number.
     pub(super) fn each_letter(&mut self, mut each: impl FnMut(&Dead) -> Result<()>) -> Result<u64> {
-        let mut total = 0;
+        let (mut total, mut max) = (0, PAGE);
         let mut after = None;
         loop {
-            let page = self.store.dead(after, PAGE);
+            let page = match self.store.dead(after, max) {
+                Err(error) if max > 1 && !error.is_transient() => {
+                    max = 1;
+                    continue;
+                }
+                page => page,
+            };
             let page =
                 page.map_err(|error| failure(&format!("{}, dead letters", self.name), error))?;
             let Some(last) = page.last() else { return Ok(total) };
