@@ -1,6 +1,9 @@
 //! Whole runs: with several seeds, with many timers, over the time limit, and without a folder for
 //! the results.
 
+mod common;
+
+use common::settings;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -53,19 +56,6 @@ impl<F: Fn(&ExpectedAnswers)> Contender for WithCallback<F> {
 
 fn heap() -> Contenders {
     contender::select(&["binary-heap".to_owned()]).unwrap()
-}
-
-fn settings(contenders: Contenders) -> Settings {
-    Settings {
-        sizes: vec![200],
-        contenders,
-        sources: vec![StreamSource::find("uniform").unwrap()],
-        seed: 1,
-        seeds: 1,
-        time: Duration::ZERO,
-        limit: None,
-        details: false,
-    }
 }
 
 fn scratch(name: &str) -> PathBuf {

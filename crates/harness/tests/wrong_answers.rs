@@ -1,8 +1,8 @@
 //! A structure that answers wrongly gets a failure instead of figures. Others are unaffected.
 
-use std::time::Duration;
+mod common;
+
 use wheelhouse_harness::bench::{self, Settings};
-use wheelhouse_harness::source::StreamSource;
 use wheelhouse_harness::{contender, store, verify};
 use wheelhouse_machine::interrupt;
 
@@ -10,16 +10,7 @@ use wheelhouse_machine::interrupt;
 fn settings() -> Settings {
     let mut contenders = contender::select(&["binary-heap".to_owned()]).unwrap();
     contenders.extend(contender::approximate());
-    Settings {
-        sizes: vec![200],
-        contenders,
-        sources: vec![StreamSource::find("uniform").unwrap()],
-        seed: 1,
-        seeds: 1,
-        time: Duration::ZERO,
-        limit: None,
-        details: true,
-    }
+    Settings { details: true, ..common::settings(contenders) }
 }
 
 #[test]
