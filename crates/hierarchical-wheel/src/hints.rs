@@ -11,9 +11,12 @@
 //!                  ◀─────▲  ◀────▲  ◀──────▲      three walkers
 //! ```
 //!
-//! A timer is remembered if its place is a multiple of 16, so an insertion needs no counter. A hint
-//! may be wrong: its timer may have left the slot, or its place may have another timer now. A
-//! walker that starts in the wrong list costs a few reads and changes nothing.
+//! A timer is remembered if its place is a multiple of 32, so an insertion needs no counter. Its
+//! slot is rarely in the cache. So the insertion only notes the timer, and the hints of 64 timers
+//! are added at once: their cache misses overlap.
+//!
+//! A hint may be wrong: its timer may have left the slot, or its place may have another timer now.
+//! A walker that starts in the wrong list costs a few reads and changes nothing.
 
 use crate::Tick;
 use crate::nodes::Nodes;
@@ -21,9 +24,10 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::hint::black_box;
+use core::mem;
 
 /// Timers whose place is a multiple of this are remembered. A power of two.
-pub(crate) const EVERY: u32 = 16;
+pub(crate) const EVERY: u32 = 32;
 
 /// The number of walkers: about as many as a processor can have outstanding cache misses.
 const WALKERS: usize = 16;
@@ -33,6 +37,9 @@ const PORTION: usize = 32;
 
 /// The longest walk of a walker, as a multiple of the average distance between two hints.
 const LONGEST_WALK: u32 = 4;
+
+/// The number of timers whose hints are added at once.
+const RECENT: usize = 64;
 
 /// A slot with fewer hints than this never checks whether they are still right.
 const FEW: usize = 64;
@@ -52,12 +59,32 @@ pub(crate) struct AllHints {
     bits: u32,
     /// The number of hints of all slots.
     total: usize,
+    /// Timers that are noted: their hints have not been added to their slots yet.
+    recent: Vec<u32>,
 }
 
 impl AllHints {
     /// No hints for this many blocks of `1 << bits` slots.
     pub(crate) fn new(blocks: usize, bits: u32) -> Self {
-        Self { blocks: vec![Vec::new(); blocks], bits, total: 0 }
+        Self { blocks: vec![Vec::new(); blocks], bits, total: 0, recent: Vec::new() }
+    }
+
+    /// Notes a timer whose hint is to be added. Returns `true` if enough timers are noted.
+    #[inline(always)]
+    pub(crate) fn add_recent(&mut self, at: u32) -> bool {
+        self.recent.push(at);
+        self.recent.len() >= RECENT
+    }
+
+    /// Takes the noted timers. [`reuse_recent`](Self::reuse_recent) takes their array back.
+    pub(crate) fn take_recent(&mut self) -> Vec<u32> {
+        mem::take(&mut self.recent)
+    }
+
+    /// Keeps the array of the noted timers for the next ones.
+    pub(crate) fn reuse_recent(&mut self, mut recent: Vec<u32>) {
+        recent.clear();
+        self.recent = recent;
     }
 
     /// The number of hints of a slot.

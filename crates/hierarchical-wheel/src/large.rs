@@ -229,12 +229,19 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// The sentinel of the slot of a deadline, and the shift of its level.
     pub(crate) fn slot_of(&mut self, deadline: Tick) -> (u32, u32) {
         debug_assert!(deadline >= self.hand, "an overdue timer is in no slot");
+        let level = self.level_of(deadline);
+        (self.sentinel_of(self.slot_at(level, deadline)), level * self.bits)
+    }
+
+    /// The level to which a timer with this deadline goes now.
+    #[inline(always)]
+    fn level_of(&self, deadline: Tick) -> u32 {
         let mut level = highest_difference(deadline, self.hand) as u32 / self.bits;
         // The timers of an open slot go to the level below.
         while level > 0 && self.is_below(level, deadline) {
             level -= 1;
         }
-        (self.sentinel_of(self.slot_at(level, deadline)), level * self.bits)
+        level
     }
 
     /// Returns `true` if a deadline is in the slot of the hand or in the open slot after it.
@@ -244,8 +251,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         ahead <= Tick::from(self.is_open(level))
     }
 
-    /// Adds a hint for a timer that was just linked to a slot above level 0, if the wheel has
-    /// enough timers.
+    /// Notes a timer that was just linked, so that a hint is added for it, if the wheel has enough
+    /// timers.
     #[inline]
     pub(crate) fn remember(&mut self, at: u32) {
         if self.large.is_on() && self.nodes.places() > HINTS_FROM {
@@ -256,15 +263,31 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     #[cold]
     #[inline(never)]
     fn add_hint(&mut self, at: u32) {
-        let (sentinel, deadline) = self.nodes.next(at);
-        let number = self.nodes.number(sentinel);
-        let level = number >> (self.bits + 1);
-        if level == 0 {
-            return;
+        if self.large.hints.add_recent(at) {
+            self.place_hints();
         }
-        let shift = level * self.bits;
-        let is_here = |at| (self.nodes.deadline_at(at) ^ deadline) >> shift == 0;
-        self.large.hints.push_back(number, at, self.nodes.places(), is_here);
+    }
+
+    /// Adds hints for the timers that were noted and are in slots above level 0. A timer that was
+    /// postponed since gets its hint in the slot of its new deadline, where it is wrong.
+    #[inline(never)]
+    pub(super) fn place_hints(&mut self) {
+        let recent = self.large.hints.take_recent();
+        for &at in &recent {
+            let deadline = self.nodes.deadline_at(at);
+            if deadline <= self.hand {
+                // The timer has been cancelled, or it is due.
+                continue;
+            }
+            let level = self.level_of(deadline);
+            if level > 0 {
+                let number = self.number_of(self.slot_at(level, deadline));
+                let shift = level * self.bits;
+                let is_here = |at| (self.nodes.deadline_at(at) ^ deadline) >> shift == 0;
+                self.large.hints.push_back(number, at, self.nodes.places(), is_here);
+            }
+        }
+        self.large.hints.reuse_recent(recent);
     }
 
     /// The first occupied slot of a level in the current or next block, starting at `from`.

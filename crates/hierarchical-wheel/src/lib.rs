@@ -39,7 +39,7 @@
 //!   earlier if the slot is crowded (`large`). Then its timers move to the level below, a few per
 //!   call, and new timers go to that level directly. The slot is empty when the hand reaches it, so
 //!   no tick moves many timers.
-//! * **Lists are read ahead** (`hints`). A slot remembers one in sixteen of its timers: its
+//! * **Lists are read ahead** (`hints`). A slot remembers one in 32 of its timers: its
 //!   *hints*. Before its timers move, sixteen walkers start at hints and follow the list in
 //!   parallel. So sixteen cache misses overlap. The lists of the next sixteen ticks are read in
 //!   parallel too.
@@ -54,7 +54,7 @@
 //! |---|---|---|
 //! | [`insert`](Timer::insert) | O(1), and O(m) for later moves | O(n): see below |
 //! | [`cancel`](Timer::cancel) | O(1) | O(1) |
-//! | [`reschedule`](Timer::reschedule) | O(1), and O(m) for later moves | O(k / 16), or O(n): see below |
+//! | [`reschedule`](Timer::reschedule) | O(1), and O(m) for later moves | O(k / 32), or O(n): see below |
 //! | [`postpone`](Timer::postpone) | O(1), and O(m) for later moves | O(1) |
 //! | [`advance`](Timer::advance), per timer that fires | O(1) | O(1) |
 //! | [`advance`](Timer::advance) by one tick, small wheel | O(1) | O(k): a slot cascades at once |
@@ -74,8 +74,8 @@
 //!   raise the bound to n / 50.
 //! * All postponed timers with the same former deadline move at that tick, in one call. A
 //!   postponement to an earlier deadline costs a reschedule.
-//! * Hints exist with more than 131,072 timers. An insertion or reschedule that doubles the number
-//!   of hints of a slot checks each of them, k / 16 in total.
+//! * Hints exist with more than 131,072 timers. One insertion or reschedule in 2,048 adds 64 hints.
+//!   If that doubles the number of hints of a slot, each of them is checked: k / 32 in total.
 //! * A timer whose deadline is past when it is inserted goes to an ordered map: O(log j) for j such
 //!   timers.
 //!
@@ -83,7 +83,7 @@
 //! room for the peak number of timers, and up to twice that after it has grown. A node that is free
 //! takes 8 bytes more. A level that has had a timer takes, with values of up to 8 bytes, 8 KB in a
 //! small wheel and 64 KB in a large one. With more than 131,072 timers, hints take 48 KB for each
-//! block of 1,024 slots, and usually half a byte for each timer, at most 8.
+//! block of 1,024 slots, and usually a quarter of a byte for each timer, at most 8.
 //!
 //! # When to use another structure
 //!

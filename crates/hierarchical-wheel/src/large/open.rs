@@ -254,6 +254,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         let state = self.large.levels[level as usize];
         let first = state.blocks[Self::side_of(slot.at >> self.bits) as usize];
         if first != OUTSIDE && state.open == OUTSIDE {
+            // Before its timers become the older ones.
+            self.place_hints();
             let (open, open_at) = (first + (number & self.mask), slot.at);
             let (opened, pace) = (self.hand, self.pace(slot));
             self.large.levels[level as usize] = Level { open, open_at, opened, pace, ..state };
