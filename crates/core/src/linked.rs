@@ -1,8 +1,8 @@
-//! The code that all wheels with linked lists as slots share.
+//! The code that all wheels share whose timers are in an [`Arena`].
 //!
-//! A timer is stored in an [`Arena`], and its node in the [`Lists`](crate::lists::Lists) has the
-//! same index. The deadline and the link of a timer determine its list. So a wheel only has to
-//! implement how a timer is added to a list and removed from it.
+//! The deadline and the link of a timer determine its slot, which is mostly a linked list: the
+//! timer's node in the [`Lists`](crate::lists::Lists) has the same index. So a wheel only has to
+//! implement how a timer is added to a slot and removed from it.
 
 use crate::arena::{Arena, Link};
 use crate::{Expired, Tick};
@@ -44,13 +44,13 @@ macro_rules! now_and_len {
     };
 }
 
-/// Defines the methods of [`Timer`](crate::Timer) that are the same in all wheels with linked
-/// lists: `now`, `len`, `deadline`, and the three named in the arguments, each preceded by the
-/// documentation of its cost.
+/// Defines the methods of [`Timer`](crate::Timer) that are the same in all these wheels: `now`,
+/// `len`, `deadline`, and the three named in the arguments, each preceded by the documentation of
+/// its cost.
 ///
 /// The wheel has the fields `now: Tick` and `timers: Arena<Entry<T>, Link>`, and two methods.
-/// `link` adds the timer at a place to the list of a deadline, and returns the timer's link.
-/// `unlink` removes the timer at a place from its list, which the link and the deadline determine.
+/// `link` adds the timer at a place to the slot of a deadline, and returns the timer's link.
+/// `unlink` removes the timer at a place from its slot, which the link and the deadline determine.
 ///
 /// ```
 /// use wheelhouse_core::arena::{Arena, Link};
