@@ -18,7 +18,7 @@ pub use exhaustive::exhaustive;
 pub use golden::golden_examples;
 pub use guard::{Check, TIME_LIMIT};
 pub use operations::check_random_operations;
-pub use property::{property_any_sequence, property_end_of_time, property_many_ties};
+pub use property::{property_any_sequence, property_end_of_time, property_many_ties, steps};
 pub use random::Random;
 pub use suite::checks;
 pub use wheelhouse_oracle::{Oracle, OracleDefinition};

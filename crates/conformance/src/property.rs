@@ -17,7 +17,7 @@ const SEED: u64 = 1987;
 ///
 /// If the backend differs from the oracle. The message contains the shortest sequence found.
 pub fn property_any_sequence<B: Backend>() {
-    hold(proptest::collection::vec(step(any_when().boxed()), 0..=200).boxed(), run::<B>);
+    hold(steps(200).boxed(), run::<B>);
 }
 
 /// Plays random sequences with few different deadlines, so that most timers share their deadline
@@ -37,6 +37,11 @@ pub fn property_many_ties<B: Backend>() {
 /// If the backend differs from the oracle. The message contains the shortest sequence found.
 pub fn property_end_of_time<B: Backend>() {
     hold(at_the_end(), run::<B>);
+}
+
+/// Sequences of up to `most` steps with deadlines of all scales, for your own tests.
+pub fn steps(most: usize) -> BoxedStrategy<Vec<Step>> {
+    proptest::collection::vec(step(any_when().boxed()), 0..=most).boxed()
 }
 
 fn tied() -> BoxedStrategy<Vec<Step>> {

@@ -22,7 +22,7 @@ pub trait Backend {
 }
 
 /// Defines the type and the functions of a [`Backend`], for a structure with values `T` and a meter
-/// `M` that has the functions `with_meter` and `meter`.
+/// `M` that has the functions `with_meter` and `meter`: `backend_timer!(Heap<T, M>);`.
 #[macro_export]
 macro_rules! backend_timer {
     ($timer:ty) => {

@@ -51,60 +51,7 @@ macro_rules! now_and_len {
 /// The wheel has the fields `now: Tick` and `timers: Arena<Entry<T>, Link>`, and two methods.
 /// `link` adds the timer at a place to the slot of a deadline, and returns the timer's link.
 /// `unlink` removes the timer at a place from its slot, which the link and the deadline determine.
-///
-/// ```
-/// use wheelhouse_core::arena::{Arena, Link};
-/// use wheelhouse_core::linked::Entry;
-/// use wheelhouse_core::lists::{Ends, Lists};
-/// use wheelhouse_core::{Expired, Tick, Timer, TimerId};
-///
-/// /// A wheel with one slot, which `next_wakeup` searches.
-/// struct Slot<T> {
-///     now: Tick,
-///     timers: Arena<Entry<T>, Link>,
-///     lists: Lists,
-///     slot: Ends,
-/// }
-///
-/// impl<T> Slot<T> {
-///     fn link(&mut self, place: u32, _deadline: Tick) -> Link {
-///         self.lists.push_back(&mut self.slot, place);
-///         Link::MIN
-///     }
-///
-///     fn unlink(&mut self, place: u32, _link: Link, _deadline: Tick) {
-///         self.lists.remove(&mut self.slot, place);
-///     }
-/// }
-///
-/// impl<T> Timer<T> for Slot<T> {
-///     wheelhouse_core::linked_timers! {
-///         /// O(1).
-///         insert;
-///         /// O(1).
-///         cancel;
-///         /// O(1).
-///         reschedule;
-///     }
-///
-///     fn next_wakeup(&self) -> Option<Tick> {
-///         self.timers.iter().map(|(_, _, entry)| entry.deadline).min()
-///     }
-///
-///     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
-///         // ...
-/// #       self.now = self.now.max(now);
-/// #       None
-///     }
-/// }
-///
-/// let (timers, lists) = (Arena::new(), Lists::new());
-/// let mut slot = Slot { now: 0, timers, lists, slot: Ends::EMPTY };
-/// let id = slot.insert(5, "timeout");
-/// assert!(slot.reschedule(id, 7));
-/// assert_eq!((slot.len(), slot.deadline(id), slot.next_wakeup()), (1, Some(7), Some(7)));
-/// assert_eq!((slot.cancel(id), slot.slot.first()), (Some("timeout"), None));
-/// ```
+/// `wheelhouse-hashed-wheel` is an example.
 #[macro_export]
 macro_rules! linked_timers {
     (

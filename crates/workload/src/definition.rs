@@ -8,14 +8,6 @@ use crate::random::Random;
 pub const MAX_TIMERS: u32 = 1 << 28;
 
 /// A named stream of operations: its source, what it shows, and its parameters.
-///
-/// ```
-/// use wheelhouse_workload::{Measure, find_workload};
-///
-/// let steady = find_workload("steady").unwrap();
-/// let measured = steady.phases(1000, 1).filter(|phase| phase.measure == Some(Measure::Steady));
-/// assert_eq!(measured.map(|phase| phase.operations).sum::<u64>(), 4000);
-/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Workload {

@@ -18,6 +18,7 @@ pub fn contract_02_never_early_never_late<B: Backend>() {
     at_every_phase::<B>();
     on_a_way_of_many_stops::<B>();
     tick_by_tick::<B>();
+    in_jumps_of_any_size::<B>();
     all_distances_at_once::<B>();
     the_bound_is_that_of_the_last_move::<B>();
 }
@@ -84,6 +85,22 @@ fn tick_by_tick<B: Backend>() {
                 watched.insert(watched.now() + random.below(1_000));
             }
             watched.advance(watched.now() + 1);
+        }
+    }
+}
+
+fn in_jumps_of_any_size<B: Backend>() {
+    for bits in [6, 12, 20, 40, 60] {
+        let mut random = Random::new(bits.into());
+        let mut watched = Watched::<B>::new(0);
+        watched.insert_all((0..2_000).map(|_| 1 + random.of_any_scale(bits)));
+        while !watched.is_empty() {
+            let to = watched.now() + 1 + random.of_any_scale(bits - 2);
+            if random.one_in(2) {
+                watched.advance(to);
+            } else {
+                watched.pop_all(to);
+            }
         }
     }
 }
