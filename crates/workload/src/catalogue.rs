@@ -381,7 +381,7 @@ pub(crate) const WORKLOADS: &[Workload] = &[
 ];
 
 /// The workload `uniform` with delays of about one tick per timer: uniform up to the number of
-/// timers, rounded up to a power of two. It is not one of [`workloads`].
+/// timers, rounded up to a power of two. It is not one of [`workloads`](crate::workloads).
 pub const UNIFORM_DENSE: Workload = Workload {
     name: "uniform-dense",
     source: "the costs of a wheel depend on the span of delays",
