@@ -1,7 +1,6 @@
 //! The timer facility on the array.
 
 use crate::array::HeapArray;
-use crate::builder::Builder;
 use crate::bulk::FireInBulk;
 use crate::node::Node;
 use wheelhouse_core::arena::Arena;
@@ -23,33 +22,7 @@ pub struct BinaryHeap<T, const ARITY: usize = 2, M = NoMeter> {
     meter: M,
 }
 
-impl<T> BinaryHeap<T> {
-    /// An empty heap with two children per node, its clock at 0. Allocates nothing.
-    ///
-    /// For another arity, use `BinaryHeap::<T, 4>::default()`.
-    pub fn new() -> Self {
-        Self::default()
-    }
-}
-
-impl<T, const ARITY: usize> BinaryHeap<T, ARITY> {
-    /// Returns a builder that sets the first tick, the capacity or a meter.
-    pub const fn builder() -> Builder<T, ARITY> {
-        Builder::new()
-    }
-}
-
-impl<T, const ARITY: usize> Default for BinaryHeap<T, ARITY> {
-    fn default() -> Self {
-        Self::with_meter(NoMeter)
-    }
-}
-
 impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
-    pub(crate) fn with_meter(meter: M) -> Self {
-        Self::with_parts(0, 0, meter)
-    }
-
     pub(crate) fn with_parts(start: Tick, capacity: usize, meter: M) -> Self {
         Self {
             arena: Arena::with_capacity(capacity),

@@ -1,7 +1,6 @@
 //! The heap with lazy deletion.
 
 use crate::array::HeapArray;
-use crate::builder::LazyBuilder;
 use crate::bulk::FireInBulk;
 use crate::node::{HeapNode, LazyNode};
 use wheelhouse_core::arena::{Arena, Link};
@@ -79,29 +78,7 @@ pub struct LazyHeap<T, M = NoMeter> {
     meter: M,
 }
 
-impl<T> LazyHeap<T> {
-    /// An empty heap, its clock at 0. Allocates nothing.
-    pub fn new() -> Self {
-        Self::with_meter(NoMeter)
-    }
-
-    /// Returns a builder that sets the first tick, the capacity or a meter.
-    pub const fn builder() -> LazyBuilder<T> {
-        LazyBuilder::new()
-    }
-}
-
-impl<T> Default for LazyHeap<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<T, M: Meter> LazyHeap<T, M> {
-    pub(crate) fn with_meter(meter: M) -> Self {
-        Self::with_parts(0, 0, meter)
-    }
-
     pub(crate) fn with_parts(start: Tick, capacity: usize, meter: M) -> Self {
         Self {
             timers: Arena::with_capacity(capacity),

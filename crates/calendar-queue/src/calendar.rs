@@ -184,6 +184,7 @@ impl<M: Meter> Queue<M> for Calendar {
 mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
+    use wheelhouse_conformance::Random;
     use wheelhouse_core::meter::{CountingMeter, NoMeter};
 
     const EMPTY: Calendar = <Calendar as Queue<NoMeter>>::EMPTY;
@@ -204,28 +205,20 @@ mod tests {
         }
     }
 
-    /// A small random number generator, so that the unit tests need no crate for it.
-    fn random(state: &mut u64) -> u64 {
-        *state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        *state >> 33
-    }
-
     #[test]
     fn is_an_ordered_map_under_random_operations() {
         for spread in [1, 50, 1 << 20, u64::MAX] {
-            let (mut calendar, mut expected, mut state) = (EMPTY, BTreeMap::new(), spread);
+            let (mut calendar, mut expected) = (EMPTY, BTreeMap::new());
+            let mut random = Random::new(spread);
             let mut keys = [None; 500];
             for order in 0..20_000 {
                 // The calendar grows and shrinks in turn.
-                let place =
-                    random(&mut state) as usize % if order / 2_000 % 2 == 0 { 500 } else { 30 };
+                let place = random.index(if order / 2_000 % 2 == 0 { 500 } else { 30 });
                 if let Some(key) = keys[place].take() {
                     calendar.remove(key, place as u32, &NoMeter);
                     assert_eq!(expected.remove(&key), Some(place as u32));
                 } else {
-                    let deadline = (random(&mut state) << 33 | random(&mut state)) % spread;
-                    let key = Key { deadline, order };
+                    let key = Key { deadline: random.below(spread), order };
                     calendar.insert(key, place as u32, &NoMeter);
                     expected.insert(key, place as u32);
                     keys[place] = Some(key);
@@ -251,11 +244,11 @@ mod tests {
     #[test]
     fn a_hold_takes_as_many_steps_at_any_size() {
         let steps = [1 << 10, 1 << 16].map(|n| {
-            let (mut calendar, mut state, meter) = (EMPTY, 1, CountingMeter::default());
-            let mut order = 0;
+            let (mut calendar, meter) = (EMPTY, CountingMeter::default());
+            let (mut order, mut random) = (0, Random::new(1));
             let mut key = |now: Tick| {
                 order += 1;
-                Key { deadline: now + random(&mut state) % (1 << 20), order }
+                Key { deadline: now + random.below(1 << 20), order }
             };
             (0..n).for_each(|place| calendar.insert(key(0), place, &NoMeter));
             let hold = |calendar: &mut Calendar, key: Key, meter: &CountingMeter| {

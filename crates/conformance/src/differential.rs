@@ -57,8 +57,8 @@ fn differential_run<B: Backend>(seed: u64, operations: usize) -> Result<(), Dive
 /// timers are not live.
 fn choose(random: &mut Random, is_live: &dyn Fn(u16) -> bool) -> u16 {
     let tries = if random.one_in(6) { 1 } else { 20 };
-    let mut drawn = (0..tries).map(|_| random.next() as u16);
-    drawn.find(|timer| is_live(*timer)).unwrap_or_else(|| random.next() as u16)
+    let mut drawn = (0..tries).map(|_| random.word() as u16);
+    drawn.find(|timer| is_live(*timer)).unwrap_or_else(|| random.word() as u16)
 }
 
 /// The distribution of operations for a while: their frequencies, and the range of deadlines and of

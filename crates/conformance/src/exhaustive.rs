@@ -62,25 +62,9 @@ use wheelhouse_core::{Tick, Timer};
 /// # Examples
 ///
 /// ```
-/// use wheelhouse_conformance::exhaustive;
-/// # mod wheelhouse_heap {
-/// #     use std::collections::BTreeSet;
-/// #     use wheelhouse_core::meter::Meter;
-/// #     use wheelhouse_core::ordered::{Key, Ordered, Queue};
-/// #     #[derive(Clone)]
-/// #     pub struct Set(BTreeSet<(Key, u32)>);
-/// #     impl<M: Meter> Queue<M> for Set {
-/// #         const EMPTY: Self = Self(BTreeSet::new());
-/// #         fn insert(&mut self, key: Key, place: u32, _: &M) { self.0.insert((key, place)); }
-/// #         fn remove(&mut self, key: Key, place: u32, _: &M) { self.0.remove(&(key, place)); }
-/// #         fn first(&self) -> Option<u64> { self.0.first().map(|(key, _)| key.deadline) }
-/// #         fn pop(&mut self, _: &M) -> Option<u32> { self.0.pop_first().map(|(_, place)| place) }
-/// #     }
-/// #     pub type Heap<T> = Ordered<T, Set>;
-/// # }
-/// use wheelhouse_heap::Heap;
+/// use wheelhouse_conformance::{Oracle, exhaustive};
 ///
-/// let played = exhaustive(|| Heap::<u64>::new(), 2);
+/// let played = exhaustive(Oracle::new, 2); // or your own structure
 /// assert_eq!(played, 353);
 /// ```
 pub fn exhaustive<T: Timer<u64> + Clone>(make: impl Fn() -> T, calls: usize) -> u64 {
@@ -120,7 +104,7 @@ impl Search {
         self.played += 1;
         if left > 0 {
             for call in calls(&pair) {
-                let mut longer = pair.copy(&self.path);
+                let mut longer = pair.clone();
                 self.play(call, &mut longer)?;
                 self.visit(longer, left - 1)?;
                 self.path.pop();

@@ -1,16 +1,18 @@
 //! A small random number generator, so that a seed gives the same run on every machine and with
 //! every version of every dependency.
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): 64 bits of state, with the full period.
+/// SplitMix64 (Steele, Lea and Flood, 2014): 64 bits of state, with the full period. For tests.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// The numbers of a seed.
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
+    /// Any number.
+    pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
         word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -20,23 +22,23 @@ impl Random {
 
     /// A number below `end`, which must not be zero. The bias of the remainder does not matter for
     /// tests.
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.word() % end
     }
 
     /// An index below `len`.
-    pub(crate) fn index(&mut self, len: usize) -> usize {
+    pub fn index(&mut self, len: usize) -> usize {
         self.below(len as u64) as usize
     }
 
     /// A number with up to `bits` bits. All lengths in bits have the same probability.
-    pub(crate) fn of_any_scale(&mut self, bits: u32) -> u64 {
+    pub fn of_any_scale(&mut self, bits: u32) -> u64 {
         let length = self.below(u64::from(bits) + 1) as u32;
-        if length == 0 { 0 } else { self.next() >> (64 - length) }
+        if length == 0 { 0 } else { self.word() >> (64 - length) }
     }
 
     /// Returns `true` with a probability of 1 / `n`.
-    pub(crate) fn one_in(&mut self, n: u64) -> bool {
+    pub fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
 }

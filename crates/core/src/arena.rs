@@ -56,7 +56,8 @@ const _: () = assert!(size_of::<Cell<[u64; 2], Link>>() == 24 && size_of::<Cell<
 /// let id = arena.insert("entry");
 /// assert_eq!(arena.get(id), Some(&"entry"));
 /// assert_eq!(arena.remove(id), Some(((), "entry")));
-/// assert_eq!(arena.remove(id), None);
+/// let other = arena.insert("another"); // reuses the place
+/// assert_eq!((arena.get(id), arena.get(other)), (None, Some(&"another")));
 /// ```
 #[derive(Clone, Debug)]
 pub struct Arena<E, L = ()> {

@@ -22,31 +22,7 @@ pub trait Backend {
 }
 
 /// Defines the type and the functions of a [`Backend`], for a structure with values `T` and a meter
-/// `M` that has the functions `with_meter` and `meter`.
-///
-/// ```
-/// use wheelhouse_core::backend::{Backend, Info};
-/// use wheelhouse_core::ordered::{Ordered, Queue};
-/// # use wheelhouse_core::ordered::Key;
-/// # use wheelhouse_core::{Tick, meter::Meter};
-/// # struct Never;
-/// # impl<M: Meter> Queue<M> for Never {
-/// #     const EMPTY: Self = Self;
-/// #     fn insert(&mut self, _: Key, _: u32, _: &M) {}
-/// #     fn remove(&mut self, _: Key, _: u32, _: &M) {}
-/// #     fn first(&self) -> Option<Tick> { None }
-/// #     fn pop(&mut self, _: &M) -> Option<u32> { None }
-/// # }
-///
-/// struct Definition;
-///
-/// impl Backend for Definition {
-///     const INFO: Info = // ...
-/// #         unimplemented_info();
-///     wheelhouse_core::backend_timer!(Ordered<T, Never, M>);
-/// }
-/// # const fn unimplemented_info() -> Info { loop {} }
-/// ```
+/// `M` that has the functions `with_meter` and `meter`: `backend_timer!(Heap<T, M>);`.
 #[macro_export]
 macro_rules! backend_timer {
     ($timer:ty) => {

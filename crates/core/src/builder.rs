@@ -5,7 +5,8 @@
 //! the rest: the builder, `new`, `builder` and `Default`.
 
 /// Defines a type `Builder<T, M>`, which configures a structure, and the functions `new`, `builder`
-/// and `with_meter` of the structure.
+/// and `with_meter` of the structure. `Heap<const ARITY: usize = 2>` is a structure with a
+/// parameter between `T` and `M`, which its builder then has too.
 ///
 /// For a wheel, the arguments are the wheel, the name of the method that sets the number of slots
 /// with its default, and a `const fn` that checks that number. The function returns the first
@@ -39,6 +40,7 @@
 /// let wheel = Wheel::<&str>::builder().slots(128).start(7).build()?;
 /// assert_eq!((wheel.0.get(), wheel.1), (128, 7));
 /// assert!(Wheel::<&str>::builder().slots(100).build().is_err());
+/// assert!(Wheel::<&str>::builder().capacity(1 << 40).build().is_err());
 /// assert_eq!(Wheel::<&str>::new().0.get(), 64);
 /// # Ok(())
 /// # }
@@ -54,15 +56,20 @@ macro_rules! timer_builder {
         build: $check:expr $(,)?
     ) => {
         $crate::timer_builder! {
-            @define $timer, $crate::WheelError;
+            @define Builder, $timer, $crate::WheelError;
+            {}
             { $(#[$type_doc])* }
             { $(#[$slots_doc])* $slots: $default, $check }
             { $(#[$build_doc])* }
         }
     };
-    ($(#[$type_doc:meta])* Builder of $timer:ident) => {
+    (
+        $(#[$type_doc:meta])*
+        $builder:ident of $timer:ident $(<const $arity:ident: usize = $children:literal>)?
+    ) => {
         $crate::timer_builder! {
-            @define $timer, $crate::CapacityError;
+            @define $builder, $timer, $crate::CapacityError;
+            { $($arity = $children)? }
             { $(#[$type_doc])* }
             {}
             {
@@ -75,7 +82,8 @@ macro_rules! timer_builder {
         }
     };
     (
-        @define $timer:ident, $error:ty;
+        @define $builder:ident, $timer:ident, $error:ty;
+        { $($arity:ident = $children:literal)? }
         { $(#[$type_doc:meta])* }
         { $($(#[$slots_doc:meta])* $slots:ident: $default:expr, $check:expr)? }
         { $(#[$build_doc:meta])* }
@@ -83,7 +91,7 @@ macro_rules! timer_builder {
         $(#[$type_doc])*
         #[derive(Clone, Debug)]
         #[must_use = "nothing is built until `build` is called"]
-        pub struct Builder<T, M = $crate::meter::NoMeter> {
+        pub struct $builder<T $(, const $arity: usize = $children)?, M = $crate::meter::NoMeter> {
             $($slots: usize,)?
             start: $crate::Tick,
             capacity: usize,
@@ -91,7 +99,7 @@ macro_rules! timer_builder {
             value: ::core::marker::PhantomData<fn() -> T>,
         }
 
-        impl<T, M: $crate::meter::Meter> Builder<T, M> {
+        impl<T $(, const $arity: usize)?, M: $crate::meter::Meter> $builder<T $(, $arity)?, M> {
             $(
                 $(#[$slots_doc])*
                 pub fn $slots(mut self, slots: usize) -> Self {
@@ -114,13 +122,13 @@ macro_rules! timer_builder {
             }
 
             /// Counts the work with this meter. By default nothing is counted.
-            pub fn meter<N: $crate::meter::Meter>(self, meter: N) -> Builder<T, N> {
+            pub fn meter<N: $crate::meter::Meter>(self, meter: N) -> $builder<T $(, $arity)?, N> {
                 let Self { $($slots,)? start, capacity, value, .. } = self;
-                Builder { $($slots,)? start, capacity, meter, value }
+                $builder { $($slots,)? start, capacity, meter, value }
             }
 
             $(#[$build_doc])*
-            pub fn build(self) -> ::core::result::Result<$timer<T, M>, $error> {
+            pub fn build(self) -> ::core::result::Result<$timer<T $(, $arity)?, M>, $error> {
                 $(let $slots = $check(self.$slots)?;)?
                 let capacity = $crate::CapacityError::check(self.capacity)?;
                 Ok($timer::with_parts($($slots,)? self.start, capacity, self.meter))
@@ -130,12 +138,14 @@ macro_rules! timer_builder {
         impl<T> $timer<T> {
             /// An empty structure with the default configuration, its clock at 0.
             pub fn new() -> Self {
-                Self::with_meter($crate::meter::NoMeter)
+                Self::default()
             }
+        }
 
+        impl<T $(, const $arity: usize)?> $timer<T $(, $arity)?> {
             /// Returns a builder that sets the configuration.
-            pub const fn builder() -> Builder<T> {
-                Builder {
+            pub const fn builder() -> $builder<T $(, $arity)?> {
+                $builder {
                     $($slots: $default,)?
                     start: 0,
                     capacity: 0,
@@ -145,13 +155,13 @@ macro_rules! timer_builder {
             }
         }
 
-        impl<T> Default for $timer<T> {
+        impl<T $(, const $arity: usize)?> Default for $timer<T $(, $arity)?> {
             fn default() -> Self {
-                Self::new()
+                Self::with_meter($crate::meter::NoMeter)
             }
         }
 
-        impl<T, M: $crate::meter::Meter> $timer<T, M> {
+        impl<T $(, const $arity: usize)?, M: $crate::meter::Meter> $timer<T $(, $arity)?, M> {
             pub(crate) fn with_meter(meter: M) -> Self {
                 Self::with_parts(
                     $(const {

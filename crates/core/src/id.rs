@@ -13,17 +13,6 @@ use core::num::NonZeroU32;
 /// retired. A retired place is never used again and costs the memory of one entry.
 ///
 /// A handle is valid only for the structure that returned it.
-///
-/// ```
-/// use wheelhouse_core::arena::Arena;
-///
-/// let mut arena = Arena::new();
-/// let old = arena.insert("first");
-/// assert_eq!(arena.remove(old), Some(((), "first")));
-/// let new = arena.insert("second"); // reuses the place
-/// assert_eq!(arena.get(old), None);
-/// assert_eq!(arena.get(new), Some(&"second"));
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TimerId {
     index: u32,

@@ -1,8 +1,8 @@
-//! The code that all wheels with linked lists as slots share.
+//! The code that all wheels share whose timers are in an [`Arena`].
 //!
-//! A timer is stored in an [`Arena`], and its node in the [`Lists`](crate::lists::Lists) has the
-//! same index. The deadline and the link of a timer determine its list. So a wheel only has to
-//! implement how a timer is added to a list and removed from it.
+//! The deadline and the link of a timer determine its slot, which is mostly a linked list: the
+//! timer's node in the [`Lists`](crate::lists::Lists) has the same index. So a wheel only has to
+//! implement how a timer is added to a slot and removed from it.
 
 use crate::arena::{Arena, Link};
 use crate::{Expired, Tick};
@@ -44,67 +44,14 @@ macro_rules! now_and_len {
     };
 }
 
-/// Defines the methods of [`Timer`](crate::Timer) that are the same in all wheels with linked
-/// lists: `now`, `len`, `deadline`, and the three named in the arguments, each preceded by the
-/// documentation of its cost.
+/// Defines the methods of [`Timer`](crate::Timer) that are the same in all these wheels: `now`,
+/// `len`, `deadline`, and the three named in the arguments, each preceded by the documentation of
+/// its cost.
 ///
 /// The wheel has the fields `now: Tick` and `timers: Arena<Entry<T>, Link>`, and two methods.
-/// `link` adds the timer at a place to the list of a deadline, and returns the timer's link.
-/// `unlink` removes the timer at a place from its list, which the link and the deadline determine.
-///
-/// ```
-/// use wheelhouse_core::arena::{Arena, Link};
-/// use wheelhouse_core::linked::Entry;
-/// use wheelhouse_core::lists::{Ends, Lists};
-/// use wheelhouse_core::{Expired, Tick, Timer, TimerId};
-///
-/// /// A wheel with one slot, which `next_wakeup` searches.
-/// struct Slot<T> {
-///     now: Tick,
-///     timers: Arena<Entry<T>, Link>,
-///     lists: Lists,
-///     slot: Ends,
-/// }
-///
-/// impl<T> Slot<T> {
-///     fn link(&mut self, place: u32, _deadline: Tick) -> Link {
-///         self.lists.push_back(&mut self.slot, place);
-///         Link::MIN
-///     }
-///
-///     fn unlink(&mut self, place: u32, _link: Link, _deadline: Tick) {
-///         self.lists.remove(&mut self.slot, place);
-///     }
-/// }
-///
-/// impl<T> Timer<T> for Slot<T> {
-///     wheelhouse_core::linked_timers! {
-///         /// O(1).
-///         insert;
-///         /// O(1).
-///         cancel;
-///         /// O(1).
-///         reschedule;
-///     }
-///
-///     fn next_wakeup(&self) -> Option<Tick> {
-///         self.timers.iter().map(|(_, _, entry)| entry.deadline).min()
-///     }
-///
-///     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
-///         // ...
-/// #       self.now = self.now.max(now);
-/// #       None
-///     }
-/// }
-///
-/// let (timers, lists) = (Arena::new(), Lists::new());
-/// let mut slot = Slot { now: 0, timers, lists, slot: Ends::EMPTY };
-/// let id = slot.insert(5, "timeout");
-/// assert!(slot.reschedule(id, 7));
-/// assert_eq!((slot.len(), slot.deadline(id), slot.next_wakeup()), (1, Some(7), Some(7)));
-/// assert_eq!((slot.cancel(id), slot.slot.first()), (Some("timeout"), None));
-/// ```
+/// `link` adds the timer at a place to the slot of a deadline, and returns the timer's link.
+/// `unlink` removes the timer at a place from its slot, which the link and the deadline determine.
+/// `wheelhouse-hashed-wheel` is an example.
 #[macro_export]
 macro_rules! linked_timers {
     (

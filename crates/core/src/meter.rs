@@ -121,14 +121,6 @@ impl Meter for NoMeter {
 }
 
 /// Counts each kind of work. Clones share their counts, also if a whole structure is cloned.
-///
-/// ```
-/// use wheelhouse_core::meter::{CountingMeter, Meter, Work};
-///
-/// let meter = CountingMeter::default();
-/// meter.clone().tally(Work::Link, 2);
-/// assert_eq!(meter.count(Work::Link), 2);
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct CountingMeter {
     counts: Rc<[Cell<u64>; Work::ALL.len()]>,

@@ -154,11 +154,12 @@ mod tests {
 
     /// A trace file of two operations, whose numbers cannot be trusted.
     fn two_operations(labels: u32, count: u32) -> StreamSource {
-        let header = trace::Header { labels, operations: 2, ..trace::Header::default() };
-        let mut writer = trace::Writer::new(Vec::new(), header).unwrap();
-        writer.write(Op::Insert { label: 0, deadline: 5 }).unwrap();
+        let output = std::io::Cursor::new(Vec::new());
+        let mut writer = trace::Writer::deflating(output, trace::Header::default()).unwrap();
+        writer.write(Op::Insert { label: labels - 1, deadline: 5 }).unwrap();
         writer.write(Op::Ticks { count, to: Tick::from(count) }).unwrap();
-        StreamSource::File(Stream::from_trace("two", &writer.finish().unwrap()[..]).unwrap())
+        let file = writer.finish("").unwrap().output.into_inner();
+        StreamSource::File(Stream::from_trace("two", &file[..]).unwrap())
     }
 
     #[test]

@@ -1,98 +1,87 @@
-//! The timer facility of Kafka: a hierarchy of timing wheels created on demand, driven by a delay
-//! queue of their slots; exact to the tick over all of `u64`.
-//!
-//! # The idea
-//!
-//! The lowest wheel has a slot for each of the next 20 ticks, the wheel above it a slot for each 20
-//! ticks of the next 400, and so on. A wheel is created when the first timer needs it. No hand
-//! steps from tick to tick. Instead, every slot that has timers is an entry of a priority queue,
-//! ordered by the tick at which the slot starts. The program sleeps until the first slot starts,
-//! and does nothing in between. When a slot starts, its timers move to lower wheels; timers of the
-//! lowest wheel fire.
-//!
-//! ```text
-//!  delay queue: 120  140  400 ...           has each slot that has timers
-//!                │    │    ╰──▶ third wheel   [ ][x][ ] ...  400 ticks a slot
-//!                │    ╰───────▶ second wheel  [ ][ ][x] ...   20 ticks a slot
-//!                ╰────────────▶ lowest wheel  [x][ ][ ] ...   one tick a slot
-//! ```
-//!
-//! The queue contains slots, not timers: at most 20 for each wheel, with any number of timers. So
-//! it does not matter that its operations take O(log b) for b slots. And only the first timer that
-//! is added to a slot, and the last that leaves, need such an operation.
-//!
-//! # Design
-//!
-//! * Timers with the same deadline keep their order on the way down, from whichever wheels they
-//!   come: timers that come down go before those that are in the slot already.
-//! * The clock moves with every call, not only when a slot is emptied. In the port printed in the
-//!   articles, a timer of 5 ms that is started after an hour without timers goes six wheels up and
-//!   cascades all the way down.
-//! * A slot whose last timer is cancelled leaves the queue at once, so it causes no wake-up.
-//!
-//! # Cost
-//!
-//! m is the number of wheels between the hand and a deadline, b the number of slots that have
-//! timers, k the number of timers in a slot:
-//!
-//! | method | mostly | worst |
-//! |---|---|---|
-//! | [`insert`](Timer::insert), [`reschedule`](Timer::reschedule) | O(m), and O(log b) for the first timer of a slot | O(m + log b), and a wheel is created |
-//! | [`cancel`](Timer::cancel) | O(1), and O(log b) for the last timer of a slot | O(log b) |
-//! | [`advance`](Timer::advance), per timer that fires | O(m) for its moves | O(m k) |
-//! | [`advance`](Timer::advance), nothing due | O(1) | O(m k) |
-//! | [`next_wakeup`](Timer::next_wakeup) | O(log b) | O(log b) |
-//! | [`deadline`](Timer::deadline) | O(1) | O(1) |
-//!
-//! The cost of the queue is not amortised: if the only timer of a slot is inserted and cancelled
-//! again and again, each operation costs O(log b).
-//!
-//! Memory: each timer of the peak takes 16 bytes, its value, and two links of 4 bytes. Each free
-//! place takes 8 bytes, each wheel 160, and each slot in the queue some 40.
-//!
-//! # Source and deviations
-//!
-//! Y. Matsuda, *Apache Kafka, Purgatory, and Hierarchical Timing Wheels* (2015), and the design of
-//! Kafka's `SystemTimer`. Kafka's tick is a millisecond of the wall clock, and its slots are
-//! synchronised lists. A wheel accepts a timer if `deadline < clock + interval`, where the clock is
-//! rounded down to the width of the wheel's slots, as here. Kafka leaves empty slots in its delay
-//! queue until they are due.
-//!
-//! # When to use another structure
-//!
-//! `wheelhouse-hierarchical-wheel` is the same idea with 256 slots a level. It finds slots by bits
-//! instead of divisions, and the next slot by a bitmap instead of a queue. If it is large, it does
-//! not move all timers of a slot at once.
-//!
-//! # Example
-//!
-//! ```
-//! use wheelhouse_kafka_wheel::{KafkaWheel, Timer};
-//!
-//! let mut purgatory = KafkaWheel::new(); // one tick is a millisecond
-//! let fetch = purgatory.insert(500, "fetch of consumer 1");
-//! purgatory.insert(30_000, "produce of client 2");
-//! assert_eq!(purgatory.cancel(fetch), Some("fetch of consumer 1")); // data came
-//! assert_eq!(purgatory.next_wakeup(), Some(24_000)); // the other timer moves down then
-//! assert_eq!(purgatory.advance(30_000, |expired| assert_eq!(expired.deadline, 30_000)), 1);
-//! ```
+#![doc = include_str!("../README.md")]
 #![no_std]
 
 extern crate alloc;
 
-mod builder;
-mod definition;
 mod level;
 mod wheel;
 
-pub use builder::Builder;
-pub use definition::Definition;
 pub use wheel::KafkaWheel;
 pub use wheelhouse_core::{
     CapacityError, Expired, SlotCountError, Tick, Timer, TimerId, WheelError,
 };
 
-/// Compiles the README's code as a doc test.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
+use wheelhouse_core::{SlotCount, timer_builder};
+
+/// The number of slots in Kafka.
+const DEFAULT_SLOTS: usize = 20;
+
+timer_builder! {
+    /// Configures a [`KafkaWheel`].
+    ///
+    /// ```
+    /// use wheelhouse_kafka_wheel::{KafkaWheel, SlotCountError, Timer, WheelError};
+    ///
+    /// let wheel: KafkaWheel<&str> = KafkaWheel::builder().slots(60).start(1_000).build()?;
+    /// assert_eq!(wheel.now(), 1_000);
+    ///
+    /// let refused = KafkaWheel::<&str>::builder().slots(1).build();
+    /// assert_eq!(refused.unwrap_err(), WheelError::Slots(SlotCountError::TooFew(1)));
+    /// # Ok::<(), WheelError>(())
+    /// ```
+    Builder of KafkaWheel,
+    /// The number of slots of each wheel, from 2 to 65,536; 20 by default, as in Kafka. It need not
+    /// be a power of two. More slots mean fewer levels. Each slot takes 8 bytes.
+    slots: DEFAULT_SLOTS,
+    /// Builds the wheel.
+    ///
+    /// # Errors
+    ///
+    /// If the number of slots is less than 2 or more than 65,536, or if the capacity is 2^32 or
+    /// more.
+    build: checked,
+}
+
+/// Checks a number of slots, which need not be a power of two.
+const fn checked(slots: usize) -> Result<usize, SlotCountError> {
+    match SlotCount::new(slots) {
+        Ok(_) | Err(SlotCountError::NotPowerOfTwo(_)) => Ok(slots),
+        Err(error) => Err(error),
+    }
+}
+
+/// The wheel of Kafka, with 20 slots a level.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition;
+
+impl Backend for Definition {
+    const INFO: Info = Info {
+        name: "kafka-wheel",
+        structure: "wheels created on demand, a delay queue of slots",
+        source: "Kafka's purgatory; Varghese & Lauck scheme 7",
+        precision: Precision::Exact,
+        // At most 15 levels, because 20^15 is larger than `u64::MAX`.
+        max_idle_wakeups: 14,
+        costs: Costs {
+            insert: "O(m + log b) for b slots in use, mostly O(m)",
+            cancel: "O(1), O(log b) for the last timer of a slot",
+            reschedule: "cancel plus insert",
+            fire: "O(m) amortised, worst O(m k)",
+        },
+        // Delays up to 2^20 go to the fifth level at most, which is searched from the lowest up. On
+        // the way down a timer moves up to four times, with a search each time. Slots have many
+        // timers, except on the lowest levels: there most have one, so the queue changes too.
+        bounds: |_| Bounds {
+            insert: 11.0,
+            cancel: 4.0,
+            reschedule: 14.0,
+            fire: 45.0,
+            empty_tick: 15.0,
+            next_wakeup: 0.0,
+        },
+        max_timers: u32::MAX,
+    };
+
+    wheelhouse_core::backend_timer!(KafkaWheel<T, M>);
+}

@@ -57,16 +57,6 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         &self.meter
     }
 
-    /// The number of wheels: one, and those that deadlines far away have made necessary.
-    pub fn levels(&self) -> usize {
-        self.levels.len()
-    }
-
-    /// The number of slots that have timers, which is the length of the delay queue.
-    pub fn occupied_slots(&self) -> usize {
-        self.queue.len()
-    }
-
     /// The index of the level that a deadline belongs to, seen from the hand. Creates missing
     /// levels.
     fn level_of(&mut self, deadline: Tick) -> usize {

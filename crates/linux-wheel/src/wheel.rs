@@ -29,22 +29,14 @@ pub struct LinuxWheel<T, M = NoMeter> {
 }
 
 impl<T> LinuxWheel<T> {
-    /// The level of a timer with this delay. The finest level is 0, and the slots of each level are
-    /// 8 times as wide as those of the level below. O(1).
-    pub fn level(delay: Tick) -> u32 {
-        level_of(delay)
-    }
-
     /// The most ticks by which a timer with this delay fires late: 0 for delays below 63 ticks,
     /// otherwise less than 8/63 of the delay. O(1).
     ///
     /// ```
     /// use wheelhouse_linux_wheel::LinuxWheel;
     ///
-    /// assert_eq!((LinuxWheel::<()>::level(62), LinuxWheel::<()>::lateness(62)), (0, 0));
-    /// assert_eq!((LinuxWheel::<()>::level(63), LinuxWheel::<()>::lateness(63)), (1, 7));
+    /// assert_eq!([62, 63].map(LinuxWheel::<()>::lateness), [0, 7]);
     /// // Nine minutes, in milliseconds: up to half a minute late.
-    /// assert_eq!(LinuxWheel::<()>::level(540_000), 5);
     /// assert_eq!(LinuxWheel::<()>::lateness(540_000), 32_767);
     /// ```
     pub fn lateness(delay: Tick) -> Tick {
@@ -67,11 +59,6 @@ impl<T, M: Meter> LinuxWheel<T, M> {
     /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter
-    }
-
-    /// The number of levels that the longest delay so far has made necessary, 21 at most.
-    pub fn levels(&self) -> usize {
-        self.levels.len()
     }
 
     /// Links the timer at a place according to its deadline, and returns its link.

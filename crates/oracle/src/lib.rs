@@ -20,7 +20,7 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 /// oracle.advance(10, |expired| fired.push(expired.value));
 /// assert_eq!(fired, ["sooner", "later"]);
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Oracle<T> {
     timers: BTreeMap<(Tick, u64), (TimerId, T)>,
     keys: HashMap<TimerId, (Tick, u64)>,

@@ -5,11 +5,11 @@ use crate::{Ended, Error, Summary};
 use std::io::{Seek, Write};
 use wheelhouse_core::Tick;
 use wheelhouse_workload::Op;
-use wheelhouse_workload::trace::{Header, LiveWriter, TraceError};
+use wheelhouse_workload::trace::{Header, TraceError, Writer};
 
 pub(crate) struct TraceOutput<W: Write + Seek> {
     /// `None` once the recording has ended.
-    writer: Option<LiveWriter<W>>,
+    writer: Option<Writer<W>>,
     /// Single ticks that are not written yet, the last of them to `clock`. They become one
     /// operation: otherwise a program that ticks a thousand times per second with nothing to do
     /// would fill the file with them.
@@ -34,7 +34,7 @@ impl<W: Write + Seek> TraceOutput<W> {
         now: Tick,
     ) -> Result<Self, Error> {
         let mut trace_output = Self {
-            writer: Some(LiveWriter::new(output, header, limit)?),
+            writer: Some(Writer::new(output, header, limit)?),
             ticks: 0,
             clock: now,
             is_popping: false,

@@ -58,9 +58,9 @@ pub(crate) fn position_of(link: Link) -> usize {
 /// The timers of one slot, in order of insertion, with holes where timers were removed.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
-    timers: Vec<Waiting>,
+    pub(crate) timers: Vec<Waiting>,
     /// A lower bound on the deadlines.
-    earliest: Tick,
+    pub(crate) earliest: Tick,
     live: u32,
     /// `true` if a timer has exactly that deadline; `false` if it may have been removed.
     is_exact: bool,
@@ -68,16 +68,6 @@ pub(crate) struct Slot {
 
 impl Slot {
     const EMPTY: Self = Self { timers: Vec::new(), earliest: Tick::MAX, live: 0, is_exact: true };
-
-    #[inline]
-    pub(crate) fn timers(&self) -> &[Waiting] {
-        &self.timers
-    }
-
-    #[inline]
-    pub(crate) fn earliest(&self) -> Tick {
-        self.earliest
-    }
 
     #[inline]
     pub(crate) fn live(&self) -> usize {
@@ -106,7 +96,7 @@ impl Slot {
 
     /// Replaces a timer by a hole.
     #[inline]
-    fn erase(&mut self, link: Link) {
+    pub(crate) fn erase(&mut self, link: Link) {
         let gone = core::mem::replace(&mut self.timers[position_of(link)], Waiting::HOLE);
         debug_assert!(gone.is_live(), "a timer is removed once");
         self.is_exact &= gone.deadline != self.earliest;
@@ -219,12 +209,6 @@ impl Slots {
             block.bound = timer.deadline;
         }
         self.slots[at].push(timer)
-    }
-
-    /// Removes a timer from a slot.
-    #[inline]
-    pub(crate) fn erase(&mut self, at: usize, link: Link) {
-        self.slots[at].erase(link);
     }
 
     /// Clears a slot that has only holes.
@@ -353,6 +337,7 @@ mod tests {
                     (slots.next_due(5, &NoMeter), slots.earliest(5, &NoMeter)),
                     (Tick::MAX, None)
                 );
+                let at = slots.of(only);
                 slots.push(timer(only));
                 let link = slots.push(timer(only + 2 * count));
                 for now in 0..only {
@@ -361,9 +346,9 @@ mod tests {
                         (only, Some(only))
                     );
                 }
-                slots.erase(slots.of(only), link);
+                slots.get_mut(at).erase(link);
                 assert_eq!(slots.earliest(0, &NoMeter), Some(only), "the other timer of its slot");
-                slots.erase(slots.of(only), Link::MIN);
+                slots.get_mut(at).erase(Link::MIN);
                 slots.push(timer(only + count));
                 assert!(slots.next_due(0, &NoMeter) <= only, "a lower bound");
                 assert_eq!(slots.earliest(0, &NoMeter), Some(only + count));
@@ -380,11 +365,11 @@ mod tests {
         slot.erase(links[1]);
         let mut due = Vec::new();
         slot.take_due(5, |timer| due.push(timer.deadline));
-        assert_eq!((due.as_slice(), slot.earliest(), slot.live()), ([3, 5, 1].as_slice(), 7, 3));
+        assert_eq!((due.as_slice(), slot.earliest, slot.live()), ([3, 5, 1].as_slice(), 7, 3));
         slot.compact(|index, link| links[index as usize % 7] = link);
-        assert_eq!(slot.timers(), [7, 9, 9].map(timer));
+        assert_eq!(slot.timers, [7, 9, 9].map(timer));
         slot.erase(links[0]);
-        assert_eq!((slot.live(), slot.timers()[0]), (2, Waiting::HOLE));
+        assert_eq!((slot.live(), slot.timers[0]), (2, Waiting::HOLE));
     }
 
     #[test]

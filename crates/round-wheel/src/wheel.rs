@@ -3,19 +3,21 @@
 use crate::due::DueQueue;
 use crate::slots::{BLOCK, Slots, Waiting};
 use wheelhouse_core::arena::{Arena, Link};
+use wheelhouse_core::linked::Entry;
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::overdue::Overdue;
-use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
+use wheelhouse_core::{Expired, SlotCount, Tick, Timer};
 
 /// One timing wheel with rounds. The [crate documentation](crate) describes the structure and its
 /// costs.
 ///
-/// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].
+/// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see
+/// [`TimerId`](wheelhouse_core::TimerId).
 #[derive(Clone, Debug)]
 pub struct RoundWheel<T, M = NoMeter> {
     /// The link of a timer is its position in its slot or in the queue of due timers, or its
     /// arrival if it was overdue when it was inserted.
-    entries: Arena<Entry<T>, Link>,
+    timers: Arena<Entry<T>, Link>,
     /// Timers whose deadline is after `now`.
     slots: Slots,
     /// No timer in a slot is due before this tick.
@@ -29,16 +31,10 @@ pub struct RoundWheel<T, M = NoMeter> {
     meter: M,
 }
 
-#[derive(Clone, Debug)]
-struct Entry<T> {
-    deadline: Tick,
-    value: T,
-}
-
 impl<T, M: Meter> RoundWheel<T, M> {
     pub(crate) fn with_parts(slots: SlotCount, start: Tick, capacity: usize, meter: M) -> Self {
         Self {
-            entries: Arena::with_capacity(capacity),
+            timers: Arena::with_capacity(capacity),
             slots: Slots::new(slots),
             next: Tick::MAX,
             due: DueQueue::new(),
@@ -61,16 +57,16 @@ impl<T, M: Meter> RoundWheel<T, M> {
             self.next = self.next.min(deadline);
             self.slots.push(Waiting { deadline, index })
         } else {
-            self.overdue.insert(&mut self.entries, deadline, index, &self.meter)
+            self.overdue.insert(&mut self.timers, deadline, index, &self.meter)
         }
     }
 
     /// Unlinks a timer from the list or map that its link and deadline determine.
     #[inline(always)]
-    fn unlink(&mut self, link: Link, deadline: Tick) {
+    fn unlink(&mut self, _: u32, link: Link, deadline: Tick) {
         if deadline <= self.now {
             if DueQueue::has(link) {
-                self.due.remove(link, &mut self.entries, &self.meter);
+                self.due.remove(link, &mut self.timers, &self.meter);
             } else {
                 self.overdue.remove(deadline, link, &self.meter);
             }
@@ -78,7 +74,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
         }
         self.meter.tally(Work::SlotVisit, 1);
         let at = self.slots.of(deadline);
-        self.slots.erase(at, link);
+        self.slots.get_mut(at).erase(link);
         self.tidy(at);
     }
 
@@ -96,10 +92,10 @@ impl<T, M: Meter> RoundWheel<T, M> {
 
     fn drop_holes(&mut self, at: usize) {
         let slot = self.slots.get_mut(at);
-        self.meter.tally(Work::EntryScan, slot.timers().len() as u64);
+        self.meter.tally(Work::EntryScan, slot.timers.len() as u64);
         self.meter.tally(Work::ElementMove, slot.live() as u64);
         slot.compact(|index, to| {
-            self.entries.set_link(index, to);
+            self.timers.set_link(index, to);
         });
     }
 
@@ -176,10 +172,10 @@ impl<T, M: Meter> RoundWheel<T, M> {
     fn collect(&mut self, at: usize) {
         self.meter.tally(Work::SlotVisit, 1);
         let slot = self.slots.get_mut(at);
-        if slot.earliest() > self.now {
+        if slot.earliest > self.now {
             return; // its timers have rounds to go
         }
-        self.meter.tally(Work::EntryScan, slot.timers().len() as u64);
+        self.meter.tally(Work::EntryScan, slot.timers.len() as u64);
         slot.take_due(self.now, |timer| self.due.push(timer));
         self.tidy(at);
     }
@@ -191,8 +187,8 @@ impl<T, M: Meter> RoundWheel<T, M> {
         if more_than_a_turn {
             self.due.sort(from, &self.meter);
         }
-        self.due.number(from, &mut self.entries);
-        self.due.tidy(&mut self.entries, &self.meter);
+        self.due.number(from, &mut self.timers);
+        self.due.tidy(&mut self.timers, &self.meter);
     }
 
     /// Fires all timers that are due. Never inlined, so that inlining `advance` adds little code
@@ -222,39 +218,16 @@ impl<T, M: Meter> RoundWheel<T, M> {
 /// for each timer that fires, plus O(M / 64) if few are due. A call that advances by more than a
 /// turn and fires k timers takes O(k log k) in addition.
 impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
-    wheelhouse_core::now_and_len!(entries);
-
-    /// O(1) amortised; O(k) when the array of a slot with k timers grows.
-    #[inline]
-    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
-        let index = self.entries.next_id().index();
-        let link = self.link(index, deadline);
-        self.entries.insert_linked(link, Entry { deadline, value })
-    }
-
-    /// O(1) amortised; O(k) when a slot with k timers is compacted.
-    #[inline]
-    fn cancel(&mut self, id: TimerId) -> Option<T> {
-        let (link, entry) = self.entries.remove(id)?;
-        self.unlink(link, entry.deadline);
-        Some(entry.value)
-    }
-
-    /// O(1) amortised; O(k) when a slot with k timers is compacted or its array grows.
-    #[inline]
-    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
-        let Some((link, entry)) = self.entries.get_mut(id) else { return false };
-        let (link, old) = (*link, core::mem::replace(&mut entry.deadline, deadline));
-        self.unlink(link, old);
-        let to = self.link(id.index(), deadline);
-        self.entries.set_link(id.index(), to);
-        true
-    }
-
-    /// O(1).
-    #[inline]
-    fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.entries.get(id).map(|entry| entry.deadline)
+    wheelhouse_core::linked_timers! {
+        /// O(1) amortised; O(k) when the array of a slot with k timers grows.
+        #[inline]
+        insert;
+        /// O(1) amortised; O(k) when a slot with k timers is compacted.
+        #[inline]
+        cancel;
+        /// O(1) amortised; O(k) when a slot with k timers is compacted or its array grows.
+        #[inline]
+        reschedule;
     }
 
     /// Exact. O(1), unless the earliest timer was cancelled or moved: then O(M / 64 + n / M), at
@@ -263,13 +236,13 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
         if let Some(due) = self.due.earliest().into_iter().chain(self.overdue.earliest()).min() {
             return Some(due);
         }
-        if self.entries.is_empty() {
+        if self.timers.is_empty() {
             return None;
         }
         self.meter.tally(Work::SlotVisit, 1);
         let slot = self.slots.get(self.slots.of(self.next));
         // No timer is due before `next`, so a timer that is due at `next` is the earliest.
-        if slot.earliest() == self.next && slot.exact_earliest(&self.meter) == self.next {
+        if slot.earliest == self.next && slot.exact_earliest(&self.meter) == self.next {
             return Some(self.next);
         }
         self.slots.earliest(self.now, &self.meter)
@@ -281,10 +254,9 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.turn(now);
         let index = self.take_due()?;
-        debug_assert!(self.entries.at(index).is_some(), "a timer in the queue is live");
-        let (id, entry) = self.entries.remove_at(index)?;
-        debug_assert!(entry.deadline <= self.now, "no timer fires early");
-        Some(Expired { id, deadline: entry.deadline, value: entry.value })
+        let expired = self.timers.expire(index)?;
+        debug_assert!(expired.deadline <= self.now, "no timer fires early");
+        Some(expired)
     }
 
     /// The cost of one [`pop_expired`](Self::pop_expired) for each timer that fires; one comparison

@@ -9,16 +9,14 @@ pub(crate) const MAX_HEIGHT: usize = 16;
 #[derive(Clone, Debug)]
 pub(crate) struct Heights {
     state: u64,
-    max: usize,
 }
 
 impl Heights {
-    pub(crate) const DEFAULT_SEED: u64 = 1;
-    pub(crate) const DEFAULT: Self = Self::new(Self::DEFAULT_SEED, MAX_HEIGHT);
+    pub(crate) const DEFAULT: Self = Self::new(1);
 
-    pub(crate) const fn new(seed: u64, max: usize) -> Self {
+    pub(crate) const fn new(seed: u64) -> Self {
         // Zero is the only state that xorshift never leaves.
-        Self { state: if seed == 0 { 0x9e37_79b9_7f4a_7c15 } else { seed }, max }
+        Self { state: if seed == 0 { 0x9e37_79b9_7f4a_7c15 } else { seed } }
     }
 
     #[inline]
@@ -28,7 +26,7 @@ impl Heights {
         self.state ^= self.state >> 27;
         let random = self.state.wrapping_mul(0x2545_f491_4f6c_dd1d);
         // Two leading zeros have a probability of a quarter.
-        (1 + random.leading_zeros() as usize / 2).min(self.max)
+        (1 + random.leading_zeros() as usize / 2).min(MAX_HEIGHT)
     }
 }
 
@@ -39,7 +37,7 @@ mod tests {
     #[test]
     fn a_quarter_of_each_level_reaches_the_next() {
         for seed in [0, 1, 42] {
-            let mut heights = Heights::new(seed, MAX_HEIGHT);
+            let mut heights = Heights::new(seed);
             let mut counts = [0_u32; MAX_HEIGHT + 1];
             (0..1 << 20).for_each(|_| counts[heights.draw()] += 1);
             let mut left = 1 << 20;
@@ -51,14 +49,6 @@ mod tests {
                 );
                 left /= 4;
             }
-        }
-    }
-
-    #[test]
-    fn no_height_is_above_the_greatest() {
-        for max in [1, 3] {
-            let mut heights = Heights::new(7, max);
-            assert_eq!((0..1_000).map(|_| heights.draw()).max(), Some(max));
         }
     }
 }

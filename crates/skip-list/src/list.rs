@@ -1,8 +1,6 @@
 //! The timer facility on the levels.
 
-use crate::builder::Builder;
 use crate::heights::Heights;
-use crate::level::Node;
 use crate::levels::Levels;
 use wheelhouse_core::arena::Arena;
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
@@ -20,37 +18,24 @@ pub struct SkipList<T, M = NoMeter> {
     meter: M,
 }
 
-impl<T> SkipList<T> {
-    /// The size of a node in bytes. A timer has one node for each of its levels, in addition to its
-    /// place in the arena.
-    pub const NODE_BYTES: usize = size_of::<Node>();
-
-    /// An empty list, its clock at 0. Allocates nothing.
-    pub fn new() -> Self {
-        Self::with_meter(NoMeter)
-    }
-
-    /// Returns a builder that sets the first tick, the capacity, the seed, the maximum height or a
-    /// meter.
-    pub const fn builder() -> Builder<T> {
-        Builder::new()
-    }
-}
-
-impl<T> Default for SkipList<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<T, M: Meter> SkipList<T, M> {
-    pub(crate) fn with_meter(meter: M) -> Self {
-        Self::with_parts(0, 0, Heights::DEFAULT, meter)
+    pub(crate) fn with_parts(start: Tick, capacity: usize, meter: M) -> Self {
+        let (arena, levels) = (Arena::with_capacity(capacity), Levels::with_capacity(capacity));
+        Self { arena, levels, heights: Heights::DEFAULT, now: start, meter }
     }
 
-    pub(crate) fn with_parts(start: Tick, capacity: usize, heights: Heights, meter: M) -> Self {
-        let (arena, levels) = (Arena::with_capacity(capacity), Levels::with_capacity(capacity));
-        Self { arena, levels, heights, now: start, meter }
+    /// Sets the seed of the heights of timers inserted from now on; 1 by default. It affects the
+    /// cost of searches, but not the order in which timers fire. If other parties choose which
+    /// timers are cancelled, use a seed that they cannot guess.
+    ///
+    /// ```
+    /// use wheelhouse_skip_list::SkipList;
+    ///
+    /// let list = SkipList::<&str>::new().with_seed(42);
+    /// ```
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.heights = Heights::new(seed);
+        self
     }
 
     /// The meter that counts the work.

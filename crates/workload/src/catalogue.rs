@@ -1,59 +1,57 @@
 //! The workloads: names, sources, stories and parameters. These determine a stream completely.
 
-use crate::definition::{Pattern, Workload};
+use crate::definition::Workload;
 use crate::delay::Delay;
-use crate::patterns::connections::Tcp;
+use crate::patterns::adversarial::{CancelStorm, CascadeStorm, Descending, SameSlot};
+use crate::patterns::connections::{Connections, Tcp};
+use crate::patterns::hold::Hold;
 use crate::patterns::messages::Messages;
-use crate::patterns::periodic::Period;
-use std::fmt;
+use crate::patterns::periodic::{Period, Periodic};
+use crate::patterns::requests::{Burst, Requests};
+use crate::patterns::sessions::{Popular, Refresh};
+use crate::patterns::sparse::Sparse;
+use crate::patterns::steady::{StartStop, Steady};
+use crate::patterns::uniform::{SameDeadline, Uniform};
 
 /// The mean of the increments of the hold model, for each distribution.
 const HOLD_MEAN: u64 = 1 << 16;
-/// The number of increments for each timer in the hold model.
-const HOLD_LAPS: u32 = 2;
 
-const fn steady(churn: u32) -> Pattern {
-    Pattern::Steady { longest: 1 << 16, churn, laps: 4 }
+const fn steady(churn: u32) -> Steady {
+    Steady { longest: 1 << 16, churn, laps: 4 }
 }
 
-const fn hold(increment: Delay) -> Pattern {
-    Pattern::Hold { increment, laps: HOLD_LAPS }
+const fn hold(increment: Delay) -> Hold {
+    Hold { increment, laps: 2 }
 }
 
-/// Eight delays with a share of 99 %, and 32 others.
+/// Eight delays with a share of 99 %, and 32 others: from 2 s up, each a third longer than the
+/// previous one. Shares of 32,000.
 const FEW_DELAYS: &[(u32, Delay)] = &{
     const USUAL: [(u32, u64); 8] = [
-        (300, 30_000),
-        (200, 60_000),
-        (150, 5_000),
-        (120, 10_000),
-        (80, 75_000),
-        (60, 1_000),
-        (50, 300_000),
-        (30, 15_000),
+        (9_600, 30_000),
+        (6_400, 60_000),
+        (4_800, 5_000),
+        (3_840, 10_000),
+        (2_560, 75_000),
+        (1_920, 1_000),
+        (1_600, 300_000),
+        (960, 15_000),
     ];
-    let mut parts = [(0, Delay::Constant(0)); 40];
-    let mut at = 0;
-    while at < USUAL.len() {
-        // Shares of 32,000, so that the other delays have ten each.
-        parts[at] = (USUAL[at].0 * 32, Delay::Constant(USUAL[at].1));
-        at += 1;
-    }
+    let mut parts = [(10, Delay::Constant(0)); 40];
+    let (mut at, mut other) = (0, 2_000);
     while at < parts.len() {
-        // From 2 s up, each a third longer than the previous one.
-        let seconds = (at - USUAL.len()) as u64;
-        let (mut delay, mut left) = (2_000, seconds);
-        while left > 0 {
-            delay += delay / 3;
-            left -= 1;
+        if at < USUAL.len() {
+            parts[at] = (USUAL[at].0, Delay::Constant(USUAL[at].1));
+        } else {
+            parts[at].1 = Delay::Constant(other);
+            other += other / 3;
         }
-        parts[at] = (10, Delay::Constant(delay));
         at += 1;
     }
     parts
 };
 
-const WORKLOADS: &[Workload] = &[
+pub(crate) const WORKLOADS: &[Workload] = &[
     Workload {
         name: "uniform",
         source: "the columns of timer-wheel benchmarks; Varghese and Lauck 1987 for the operations",
@@ -61,7 +59,7 @@ const WORKLOADS: &[Workload] = &[
                 memory, cancel, insert into used memory, reschedule, fire in one jump, fire tick \
                 by tick. Delays are uniform in 1..=2^20 ticks. It shows the cost of an operation \
                 when its timer is not in the caches.",
-        pattern: Pattern::Uniform { longest: 1 << 20 },
+        pattern: &Uniform { longest: Some(1 << 20) },
     },
     Workload {
         name: "steady",
@@ -71,28 +69,28 @@ const WORKLOADS: &[Workload] = &[
                 with delays uniform in 1..=2^16, while the clock moves. It shows the cost of work \
                 that lazy cancellation defers, and how a structure ages when its memory is freed \
                 and reused in random order.",
-        pattern: steady(400),
+        pattern: &steady(400),
     },
     Workload {
         name: "steady-6",
         source: "the same, if nearly all timers are cancelled",
         story: "The steady workload with four times as many steps before a timer is due: one timer \
                 in sixteen fires.",
-        pattern: steady(1_600),
+        pattern: &steady(1_600),
     },
     Workload {
         name: "steady-50",
         source: "the same, if half of the timers fire",
         story: "The steady workload with fewer steps before a timer is due: half of the timers \
                 fire.",
-        pattern: steady(159),
+        pattern: &steady(159),
     },
     Workload {
         name: "steady-90",
         source: "the same, if few timers are cancelled",
         story: "The steady workload with very few steps before a timer is due: nine timers in ten \
                 fire.",
-        pattern: steady(21),
+        pattern: &steady(21),
     },
     Workload {
         name: "hold-exponential",
@@ -100,14 +98,14 @@ const WORKLOADS: &[Workload] = &[
         story: "The hold model of discrete-event simulation: take the earliest timer, insert it \
                 again later. Exponential increments with a mean of 2^16 are the standard case, and \
                 the easiest for every structure.",
-        pattern: hold(Delay::Exponential { mean: HOLD_MEAN as f64 }),
+        pattern: &hold(Delay::Exponential { mean: HOLD_MEAN as f64 }),
     },
     Workload {
         name: "hold-uniform",
         source: "W9; Jones 1986",
         story: "The hold model with increments uniform up to twice their mean of 2^16. Insertions \
                 are further from the front than with exponential increments.",
-        pattern: hold(Delay::Uniform { least: 1, most: 2 * HOLD_MEAN - 1 }),
+        pattern: &hold(Delay::Uniform { least: 1, most: 2 * HOLD_MEAN - 1 }),
     },
     Workload {
         name: "hold-constant",
@@ -115,7 +113,7 @@ const WORKLOADS: &[Workload] = &[
         story: "The hold model with every increment 2^16, as with equal timeouts: each insertion \
                 is the latest of all. The best case for insertion into a heap and into a list \
                 searched from its rear, the worst for a list searched from the front.",
-        pattern: hold(Delay::Constant(HOLD_MEAN)),
+        pattern: &hold(Delay::Constant(HOLD_MEAN)),
     },
     Workload {
         name: "hold-bimodal",
@@ -123,7 +121,7 @@ const WORKLOADS: &[Workload] = &[
         story: "The hold model: of ten increments, nine are short (up to a fifth of the mean) and \
                 one is long (about nine times the mean). The mean is 2^16. The timers form two \
                 groups, and structures that adapt to a sample misjudge them.",
-        pattern: hold(Delay::Mixture(&[
+        pattern: &hold(Delay::Mixture(&[
             (900, Delay::Uniform { least: 1, most: 13_107 }),
             (100, Delay::Uniform { least: 589_824, most: 602_931 }),
         ])),
@@ -134,7 +132,7 @@ const WORKLOADS: &[Workload] = &[
         story: "The hold model with Pareto increments of shape 1.5 and mean 2^16, cut at 2^32. \
                 Without the cut the variance would be infinite. A wheel uses all of its levels, \
                 and a calendar queue finds no good width for its days.",
-        pattern: hold(Delay::Pareto { shape: 1.5, least: HOLD_MEAN as f64 / 3.0, most: 1 << 32 }),
+        pattern: &hold(Delay::Pareto { shape: 1.5, least: HOLD_MEAN as f64 / 3.0, most: 1 << 32 }),
     },
     Workload {
         name: "kafka-low",
@@ -143,7 +141,7 @@ const WORKLOADS: &[Workload] = &[
                 answered within 20 ms, three quarters within 60. A tick is 1 ms. 92 in 100 are \
                 cancelled, most of them soon: nearly all operations are insertions and \
                 cancellations.",
-        pattern: Pattern::Requests {
+        pattern: &Requests {
             timeout: 200,
             completion: Delay::LogNormal { median: 20.0, upper_quartile: 60.0, most: 1 << 20 },
             mean_wait: 47.3,
@@ -155,7 +153,7 @@ const WORKLOADS: &[Workload] = &[
         source: "W2; Confluent 2015, \"Apache Kafka, Purgatory, and Hierarchical Timing Wheels\"",
         story: "The same purgatory with slow answers: half within 200 ms, three quarters within \
                 400. So half of the timeouts of 200 ms fire. A tick is 1 ms.",
-        pattern: Pattern::Requests {
+        pattern: &Requests {
             timeout: 200,
             completion: Delay::LogNormal { median: 200.0, upper_quartile: 400.0, most: 1 << 20 },
             mean_wait: 152.0,
@@ -170,7 +168,7 @@ const WORKLOADS: &[Workload] = &[
                 it measures the pair with everything in the caches. Here the clock also moves by a \
                 second in total, so a tenth of the waiting timers fire if there are 10,000 or \
                 more.",
-        pattern: Pattern::StartStop { background: 10_000, delay: 1000, laps: 2, ticks: 1000 },
+        pattern: &StartStop { background: 10_000, delay: 1000, laps: 2, ticks: 1000 },
     },
     Workload {
         name: "message-pairs",
@@ -180,16 +178,14 @@ const WORKLOADS: &[Workload] = &[
                 starts a pace timer, which always fires. The deadline of a response is moved once \
                 and then cancelled. A pair closes after 180 s. Short and long timers are mixed, \
                 and all timers of a kind end in the same way.",
-        pattern: Pattern::MessagePairs {
-            messages: Messages {
-                idle: 3_000_000,
-                close: 9_000_000,
-                linger: 500_000,
-                pace: 10,
-                request: 50_000,
-                patience: 5120,
-                per_response: 128,
-            },
+        pattern: &Messages {
+            idle: 3_000_000,
+            close: 9_000_000,
+            linger: 500_000,
+            pace: 10,
+            request: 50_000,
+            patience: 5120,
+            per_response: 128,
             laps: 2,
         },
     },
@@ -201,7 +197,7 @@ const WORKLOADS: &[Workload] = &[
                 started again with each acknowledgement, and one in 200 fires. Acknowledgements \
                 are delayed by up to 40 ms. TIME_WAIT of 60 s always fires; keepalive of two hours \
                 rarely does.",
-        pattern: Pattern::Connections {
+        pattern: &Connections {
             tcp: Tcp {
                 retransmission: 200,
                 delayed_ack: 40,
@@ -224,7 +220,7 @@ const WORKLOADS: &[Workload] = &[
         story: "Connections that are closed after 30 s of silence and send a heartbeat every 27 to \
                 30 s. A tick is 1 ms. Nearly all operations are reschedules of a timer that is \
                 about to fire. One connection in a hundred falls silent, and another replaces it.",
-        pattern: Pattern::Refresh {
+        pattern: &Refresh {
             ttl: Delay::Constant(30_000),
             gap: Delay::Uniform { least: 900, most: 999 },
             silent: 10,
@@ -239,7 +235,7 @@ const WORKLOADS: &[Workload] = &[
                 that span on average, at random times: one wait in twenty is too long, and the \
                 session expires. There are deadlines on all scales, and those of the shortest \
                 sessions are moved most often.",
-        pattern: Pattern::Refresh {
+        pattern: &Refresh {
             ttl: Delay::Mixture(&[
                 (100, Delay::Uniform { least: 2000, most: 10_000 }),
                 (800, Delay::Constant(7_200_000)),
@@ -256,7 +252,7 @@ const WORKLOADS: &[Workload] = &[
         story: "Connections that time out after 30 s of silence and are used ten times in that \
                 span, at random times. A tick is 1 ms. Nearly all operations are moves to a later \
                 deadline, most of them of timers that are far from due.",
-        pattern: Pattern::Refresh {
+        pattern: &Refresh {
             ttl: Delay::Constant(30_000),
             gap: Delay::Exponential { mean: 100.0 },
             silent: 10,
@@ -271,7 +267,7 @@ const WORKLOADS: &[Workload] = &[
                 in that span on average, but by Zipf's law: a few are used very often, and half of \
                 the least used expire between two uses. Most timers that are moved are in the \
                 caches.",
-        pattern: Pattern::Popular { ttl: 30_000, uses: 10, laps: 4 },
+        pattern: &Popular { ttl: 30_000, uses: 10, laps: 4 },
     },
     Workload {
         name: "mostly-answered",
@@ -280,7 +276,7 @@ const WORKLOADS: &[Workload] = &[
                 average, except one in a hundred, which is never answered. A tick is 1 ms. Every \
                 timer has the same delay, and nearly all are cancelled soon: the best case for a \
                 queue of equal delays.",
-        pattern: Pattern::Requests {
+        pattern: &Requests {
             timeout: 30_000,
             completion: Delay::Mixture(&[
                 (990, Delay::Exponential { mean: 500.0 }),
@@ -297,7 +293,7 @@ const WORKLOADS: &[Workload] = &[
         story: "Timeouts of 40 different lengths, from a second to hours; eight of them make up 99 \
                 %. Each is moved three times in its span on average. A tick is 1 ms. It shows the \
                 gain of structures that keep equal delays together.",
-        pattern: Pattern::Refresh {
+        pattern: &Refresh {
             ttl: Delay::Mixture(FEW_DELAYS),
             gap: Delay::Exponential { mean: 333.0 },
             silent: 0,
@@ -312,7 +308,7 @@ const WORKLOADS: &[Workload] = &[
                 hundred are cancelled before. A tick is 1 ms. With equal deadlines insertion is \
                 cheap for most structures, the order of insertion decides the order of expiry, and \
                 one tick fires nearly everything.",
-        pattern: Pattern::Burst { delay: 1_800_000, cancelled: 40 },
+        pattern: &Burst { delay: 1_800_000, cancelled: 40 },
     },
     Workload {
         name: "same-deadline",
@@ -321,7 +317,7 @@ const WORKLOADS: &[Workload] = &[
                 due 30 minutes later at the same tick. One more is started and stopped repeatedly. \
                 All are stopped in random order, started again, and fire at once. A tick is 1 ms. \
                 In this case, the articles claim, a wheel is faster than Go's heap.",
-        pattern: Pattern::SameDeadline { delay: 1_800_000 },
+        pattern: &SameDeadline { delay: 1_800_000 },
     },
     Workload {
         name: "periodic",
@@ -330,7 +326,7 @@ const WORKLOADS: &[Workload] = &[
                 aligned phases, a quarter with such periods in random phases, a quarter every 256 \
                 and a quarter every 512 ticks. A tick is 1 ms. The last two fall into the slot \
                 that a wheel of that size is just scanning.",
-        pattern: Pattern::Periodic {
+        pattern: &Periodic {
             kinds: &[
                 Period { period: Delay::Uniform { least: 1, most: 300 }, aligned: true },
                 Period { period: Delay::Uniform { least: 1, most: 300 }, aligned: false },
@@ -347,12 +343,7 @@ const WORKLOADS: &[Workload] = &[
         story: "Very few timers: one in 350 s; two within a month of 720 hours; an idle hour, then \
                 one due in 5 ms. A tick is 1 ms. The number of timers counts the insertions; at \
                 most two are live. It shows what a structure does while nothing happens.",
-        pattern: Pattern::Sparse {
-            alone: 350_000,
-            pair_within: 2_592_000_000,
-            idle: 3_600_000,
-            soon: 5,
-        },
+        pattern: &Sparse { alone: 350_000, pair_within: 2_592_000_000, idle: 3_600_000, soon: 5 },
     },
     Workload {
         name: "same-slot",
@@ -360,7 +351,7 @@ const WORKLOADS: &[Workload] = &[
         story: "Every deadline is 17 modulo 4096, in sixteen laps. A wheel of up to 4096 slots has \
                 all timers in one slot, and a wheel that counts rounds visits all of them in every \
                 lap.",
-        pattern: Pattern::SameSlot { offset: 17, modulus: 4096, laps: 16 },
+        pattern: &SameSlot { offset: 17, modulus: 4096, laps: 16 },
     },
     Workload {
         name: "descending",
@@ -368,7 +359,7 @@ const WORKLOADS: &[Workload] = &[
         story: "Each inserted timer is due before all others. Then each timer, beginning with the \
                 latest, is moved before all others: in a heap, each goes all the way up. Then all \
                 fire.",
-        pattern: Pattern::Descending,
+        pattern: &Descending,
     },
     Workload {
         name: "cascade-storm",
@@ -376,7 +367,7 @@ const WORKLOADS: &[Workload] = &[
         story: "All deadlines are within 2^16 ticks from 2^24 on: one slot of the fourth level of \
                 eight bits. The clock jumps to its edge; at the next tick a wheel that cascades \
                 whole slots moves every timer at once. Look at the longest single tick.",
-        pattern: Pattern::CascadeStorm { start: 1 << 24, width: 1 << 16 },
+        pattern: &CascadeStorm { start: 1 << 24, width: 1 << 16 },
     },
     Workload {
         name: "cancel-storm",
@@ -385,38 +376,15 @@ const WORKLOADS: &[Workload] = &[
                 due; this is repeated three times, a second apart. A tick is 1 ms. A structure \
                 that only marks cancelled timers keeps their memory for a month unless it cleans \
                 up.",
-        pattern: Pattern::CancelStorm { far: 2_592_000_000, pause: 1000, rounds: 3 },
+        pattern: &CancelStorm { far: 2_592_000_000, pause: 1000, rounds: 3 },
     },
 ];
 
-/// All workloads, in the order of the tables.
-pub fn workloads() -> &'static [Workload] {
-    WORKLOADS
-}
-
-/// Returns the workload with a name.
-///
-/// # Errors
-///
-/// If there is none; the error lists all names.
-pub fn find_workload(name: &str) -> Result<&'static Workload, UnknownWorkload> {
-    workloads()
-        .iter()
-        .find(|workload| workload.name == name)
-        .ok_or_else(|| UnknownWorkload { name: name.to_owned() })
-}
-
-/// No workload has this name. The message lists all names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownWorkload {
-    name: String,
-}
-
-impl fmt::Display for UnknownWorkload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known: Vec<&str> = workloads().iter().map(|workload| workload.name).collect();
-        write!(f, "no workload is called '{}'; the workloads are {}", self.name, known.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownWorkload {}
+/// The workload `uniform` with delays of about one tick per timer: uniform up to the number of
+/// timers, rounded up to a power of two. It is not one of [`workloads`](crate::workloads).
+pub const UNIFORM_DENSE: Workload = Workload {
+    name: "uniform-dense",
+    source: "the costs of a wheel depend on the span of delays",
+    story: "The uniform workload with delays up to the number of timers.",
+    pattern: &Uniform { longest: None },
+};

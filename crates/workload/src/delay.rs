@@ -6,9 +6,8 @@ use wheelhouse_core::Tick;
 /// The delay of a timer, or the time until an event, in ticks.
 ///
 /// Drawn delays are rounded up and are at least one tick.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Delay {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Delay {
     /// Always the same.
     Constant(Tick),
     /// Every number of ticks in a range is equally likely, both ends included.

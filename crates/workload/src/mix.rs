@@ -6,7 +6,6 @@
 //! determines the speed of the clock: it stands still until a whole expiry is due by that share,
 //! then moves to the next deadline.
 
-use crate::patterns::Phases;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::script::{Script, Sink, Stage};
@@ -62,7 +61,7 @@ impl Mix {
         let count = u64::from(n);
         let stages =
             vec![Stage::prepare(count, insert), Stage::timer_ops(Measure::Mix, count * LAPS, step)];
-        Box::new(Script::new(state, stages)) as Phases
+        Script::phases(state, stages)
     }
 }
 

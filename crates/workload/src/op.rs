@@ -114,27 +114,6 @@ impl Measure {
 /// A long part is split into several phases in a row. So the figure of a measure is the time of all
 /// its phases divided by the sum of their operations. A single phase has no figure: the last one
 /// may only fire timers that the others inserted, and count no operations.
-///
-/// ```
-/// use std::time::{Duration, Instant};
-/// use wheelhouse_core::Timer;
-/// use wheelhouse_workload::{Measure, Player, Workload};
-///
-/// /// Nanoseconds per operation of one measure.
-/// fn cost<B: Timer<u64>>(structure: B, workload: &Workload, measure: Measure) -> f64 {
-///     let mut player = Player::new(structure, workload.labels(1000));
-///     let (mut time, mut operations) = (Duration::ZERO, 0);
-///     for phase in workload.phases(1000, 1) {
-///         let start = Instant::now();
-///         player.play(&phase.ops);
-///         if phase.measure == Some(measure) {
-///             time += start.elapsed();
-///             operations += phase.operations;
-///         }
-///     }
-///     time.as_nanos() as f64 / operations as f64
-/// }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
     /// The measure; `None` for preparation, which is played but not timed.

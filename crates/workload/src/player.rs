@@ -44,18 +44,6 @@ impl std::fmt::Display for Checksum {
 }
 
 /// Plays a stream on one backend. The value of each timer is its number in order of insertion.
-///
-/// ```
-/// use wheelhouse_workload::{Op, Player};
-/// # use wheelhouse_core::{Timer, TimerId, Expired, Tick};
-/// # fn agree(backend: impl Timer<u64>, oracle: impl Timer<u64>) {
-/// let stream = [Op::Insert { label: 0, deadline: 5 }, Op::Advance { to: 9 }];
-/// let (mut ours, mut theirs) = (Player::new(backend, 1), Player::new(oracle, 1));
-/// ours.play(&stream);
-/// theirs.play(&stream);
-/// assert_eq!(ours.checksum(), theirs.checksum());
-/// # }
-/// ```
 #[derive(Debug)]
 pub struct Player<B> {
     timer: B,

@@ -1,5 +1,6 @@
 //! Turns the steps of a pattern into phases, one at a time.
 
+use crate::patterns::Phases;
 use crate::{Measure, Op, Phase};
 use std::mem;
 use wheelhouse_core::Tick;
@@ -119,9 +120,9 @@ pub(crate) struct Script<S> {
     sink: Sink,
 }
 
-impl<S> Script<S> {
-    pub(crate) fn new(state: S, stages: Vec<Stage<S>>) -> Self {
-        Self { state, stages, stage: 0, done: 0, sink: Sink::default() }
+impl<S: 'static> Script<S> {
+    pub(crate) fn phases(state: S, stages: Vec<Stage<S>>) -> Phases {
+        Box::new(Self { state, stages, stage: 0, done: 0, sink: Sink::default() })
     }
 }
 

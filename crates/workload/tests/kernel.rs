@@ -256,9 +256,9 @@ fn lost_events_are_counted_and_names_may_be_any_bytes() {
 #[test]
 fn a_recording_is_written_with_its_provenance() {
     let recording = recorded(&[start(0, "aa", 0, 9), cancel(0, "aa")]);
-    let mut file = Vec::new();
+    let mut file = std::io::Cursor::new(Vec::new());
     recording.write(&mut file, "tiny", "by hand").expect("memory cannot fail");
-    let reader = trace::Reader::new(&file[..]).expect("the trace is complete");
+    let reader = trace::Reader::new(&file.get_ref()[..]).expect("the trace is complete");
     let header = reader.header().clone();
     assert_eq!(
         (header.name.as_str(), header.tick_ns, header.labels, header.operations),

@@ -1,23 +1,32 @@
 //! A reader returns the operations that were written, and detects damaged files.
 
 use proptest::prelude::*;
-use std::io::{self, Read};
-use wheelhouse_workload::trace::{Header, Reader, TraceError, Writer};
-use wheelhouse_workload::{Measure, Op, find_workload};
+use std::io::{self, Cursor, Read};
+use wheelhouse_workload::trace::{Finished, Header, REMARK, Reader, TraceError, Writer};
+use wheelhouse_workload::{Op, find_workload};
 
-const LABELS: u32 = 1000;
+fn header() -> Header {
+    Header { name: "test".into(), provenance: "made up".into(), tick_ns: 7, ..Header::default() }
+}
 
-fn write(ops: &[Op]) -> Vec<u8> {
-    let header = Header {
-        name: "test".into(),
-        provenance: "made up".into(),
-        tick_ns: 1_000_000,
-        labels: LABELS,
-        operations: ops.len() as u64,
-    };
-    let mut writer = Writer::new(Vec::new(), header).expect("a valid header");
+/// A writer into memory, which cannot fail.
+fn writer(limit: u64) -> Writer<Cursor<Vec<u8>>> {
+    Writer::new(Cursor::new(Vec::new()), header(), limit).expect("memory cannot fail")
+}
+
+fn finished(
+    mut writer: Writer<Cursor<Vec<u8>>>,
+    ops: &[Op],
+    remark: &str,
+) -> Finished<Cursor<Vec<u8>>> {
     ops.iter().for_each(|&op| writer.write(op).expect("a valid operation"));
-    writer.finish().expect("the announced number of operations")
+    writer.finish(remark).expect("memory cannot fail")
+}
+
+/// A deflated file.
+fn write(ops: &[Op]) -> Vec<u8> {
+    let writer = Writer::deflating(Cursor::new(Vec::new()), header()).expect("memory cannot fail");
+    finished(writer, ops, "").output.into_inner()
 }
 
 fn read(file: &[u8]) -> Result<Vec<Op>, TraceError> {
@@ -28,7 +37,7 @@ fn read(file: &[u8]) -> Result<Vec<Op>, TraceError> {
 }
 
 fn op() -> impl Strategy<Value = Op> {
-    let label = 0..LABELS;
+    let label = 0..u32::MAX;
     prop_oneof![
         (label.clone(), any::<u64>()).prop_map(|(label, deadline)| Op::Insert { label, deadline }),
         label.clone().prop_map(|label| Op::Cancel { label }),
@@ -56,8 +65,20 @@ fn small() -> (Vec<Op>, Vec<u8>) {
 
 proptest! {
     #[test]
-    fn any_operations_come_back(ops in proptest::collection::vec(op(), 0..500)) {
-        prop_assert_eq!(read(&write(&ops)).expect("the trace is complete"), ops);
+    fn any_operations_come_back(
+        ops in proptest::collection::vec(op(), 0..300),
+        times in 1..80_usize,
+    ) {
+        let ops = ops.repeat(times); // often of several blocks
+        prop_assert!(read(&write(&ops)).expect("the trace is complete") == ops);
+        let finished = finished(writer(u64::MAX), &ops, "");
+        let file = finished.output.get_ref();
+        prop_assert!(read(file).expect("the trace is complete") == ops);
+        let reader = Reader::new(&file[..]).expect("the trace is complete");
+        prop_assert_eq!(reader.header(), &finished.header);
+        prop_assert_eq!(finished.header.operations, ops.len() as u64);
+        prop_assert_eq!(finished.bytes, file.len() as u64);
+        prop_assert_eq!(finished.output.position(), finished.bytes);
     }
 
     #[test]
@@ -77,7 +98,6 @@ fn long_traces_come_back_from_readers_that_give_little_at_a_time() {
         }
     }
     let tcp = find_workload("tcp").expect("a known workload");
-    assert!(tcp.labels(300) <= LABELS as usize);
     let ops = tcp.phases(300, 1).flat_map(|phase| phase.ops).collect::<Vec<Op>>().repeat(40);
     let file = write(&ops);
     assert_eq!(read(&file).expect("the trace is complete"), ops);
@@ -115,27 +135,27 @@ fn bytes_after_the_end_and_foreign_blocks_are_errors() {
     let longer = [&file[..], &[0]].concat();
     assert!(matches!(read(&longer), Err(TraceError::Corrupt { .. })));
 
-    // Two traces with the same header and length: a block of the first in the second is out of
-    // order.
-    let one = write(&[Op::Cancel { label: 1 }]);
-    let other = write(&[Op::Cancel { label: 2 }]);
-    let end = one.len() - 37;
-    let spliced = [&one[..end], &other[end..]].concat();
-    assert!(matches!(read(&spliced), Err(TraceError::Corrupt { .. })));
+    // Two traces of the same length: the block, or the header, of one with the rest of the other.
+    let [one, other] = ["; one", "; two"].map(|remark| {
+        let label = u32::from(remark == "; two");
+        finished(writer(u64::MAX), &[Op::Cancel { label }, Op::Cancel { label: 9 }], remark)
+    });
+    let [one, other] = [one.output.get_ref(), other.output.get_ref()];
+    let (end, block) = (one.len() - 37, one.len() - 37 - 28);
+    assert_eq!((one[block], one[end]), (b'B', b'E'));
+    for from in [block, end] {
+        let spliced = [&one[..from], &other[from..]].concat();
+        assert!(matches!(read(&spliced), Err(TraceError::Corrupt { .. })), "from {from}");
+    }
 }
 
 #[test]
 fn nothing_is_allocated_for_what_a_header_claims() {
-    let header = Header { labels: u32::MAX, operations: 1 << 60, ..Header::default() };
-    let writer = Writer::new(Vec::new(), header.clone()).expect("the header may claim any number");
-    assert!(matches!(
-        writer.finish(),
-        Err(TraceError::Operations { announced, written: 0 }) if announced == 1 << 60
-    ));
-
+    // A writer that does not finish leaves a header that claims the largest numbers.
     let mut file = Vec::new();
-    drop(Writer::new(&mut file, header).expect("the header may claim any number"));
+    drop(Writer::new(Cursor::new(&mut file), header(), u64::MAX).expect("memory cannot fail"));
     let mut reader = Reader::new(&file[..]).expect("the header is complete");
+    assert_eq!((reader.header().labels, reader.header().operations), (u32::MAX, u64::MAX));
     assert!(matches!(reader.next(), Some(Err(TraceError::Truncated { block: 1 }))));
     assert!(reader.next().is_none(), "no item follows an error");
     assert!(reader.totals().is_none());
@@ -145,7 +165,7 @@ fn nothing_is_allocated_for_what_a_header_claims() {
 fn lengths_beyond_their_bounds_are_refused_before_anything_is_read() {
     let (_, file) = small();
     let header_length = 8 + 2;
-    let block = 8 + 2 + 4 + 28 + "test".len() + "made up".len() + 4;
+    let block = 8 + 2 + 4 + 28 + "test".len() + "made up".len() + REMARK + 4;
     assert_eq!(file[block], b'B');
     for (at, what) in [
         (header_length, "its length"),
@@ -177,67 +197,55 @@ fn errors_name_their_remedy() {
         (TraceError::Version { found: 9 }, "record it again"),
         (TraceError::Truncated { block: 0 }, "copy it again"),
         (corrupt, "block 3"),
-        (TraceError::Label { label: 5, labels: 5 }, "Header::labels"),
-        (TraceError::Operations { announced: 1, written: 2 }, "Header::operations"),
+        (TraceError::Label, "use smaller ones"),
+        (TraceError::Full { limit: 300 }, "300 bytes"),
     ] {
         assert!(error.to_string().contains(remedy), "{error}");
     }
 }
 
 #[test]
-fn a_writer_holds_to_its_header() {
-    let header = Header { labels: 1, operations: 1, ..Header::default() };
-    let mut writer = Writer::new(Vec::new(), header).expect("a valid header");
-    assert!(matches!(
-        writer.write(Op::Cancel { label: 1 }),
-        Err(TraceError::Label { label: 1, labels: 1 })
-    ));
-    writer.write(Op::Cancel { label: 0 }).expect("the header allows one operation");
-    assert!(matches!(
-        writer.write(Op::Wake),
-        Err(TraceError::Operations { announced: 1, written: 2 })
-    ));
-    assert!(writer.finish().is_ok(), "refused operations are not counted");
+fn a_remark_takes_no_more_than_its_room() {
+    for (remark, kept) in [
+        ("", ""),
+        ("; cut", "; cut"),
+        (&"x".repeat(200), &"x".repeat(REMARK)),
+        (&format!("x{}", "é".repeat(100)), &format!("x{}", "é".repeat(31))),
+    ] {
+        let provenance = finished(writer(u64::MAX), &[Op::Wake], remark).header.provenance;
+        assert_eq!(provenance.trim_end(), format!("made up{kept}"));
+        assert_eq!(provenance.len(), "made up".len() + REMARK);
+    }
+}
+
+#[test]
+fn the_last_label_and_long_texts_are_refused() {
+    let mut writer = writer(u64::MAX);
+    let refused = writer.write(Op::Insert { label: u32::MAX, deadline: 1 });
+    assert!(matches!(refused, Err(TraceError::Label)));
+    let finished = finished(writer, &[Op::Cancel { label: u32::MAX - 1 }], "");
+    assert_eq!((finished.header.labels, finished.totals.cancels), (u32::MAX, 1));
+    assert_eq!(read(finished.output.get_ref()).expect("the trace is complete").len(), 1);
 
     let provenance = "x".repeat(70_000);
-    let error = Writer::new(Vec::new(), Header { provenance, ..Header::default() })
-        .expect_err("the length is too large");
+    let long = Header { provenance, ..Header::default() };
+    let error = Writer::deflating(Cursor::new(Vec::new()), long).expect_err("it is too long");
     assert!(matches!(error, TraceError::TooLong { .. }));
 }
 
 #[test]
-fn a_full_disk_is_an_error() {
-    struct Full;
-    impl io::Write for Full {
-        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(io::ErrorKind::StorageFull.into())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    assert!(matches!(Writer::new(Full, Header::default()), Err(TraceError::Io(_))));
+fn a_full_trace_can_be_finished() {
+    let mut writer = writer(300);
+    let refused = (0..).find_map(|to| writer.write(Op::Advance { to }).err());
+    assert!(matches!(refused, Some(TraceError::Full { limit: 300 })));
+    let finished = finished(writer, &[], "");
+    assert!(finished.bytes <= 300, "{}", finished.bytes);
+    assert!(!read(finished.output.get_ref()).expect("the trace is complete").is_empty());
 }
 
 #[test]
-fn phases_hold_what_the_trace_does() {
-    let (ops, file) = small();
-    let phases: Vec<_> = Reader::new(&file[..])
-        .expect("the trace is complete")
-        .phases()
-        .map(|phase| phase.expect("the trace is complete"))
-        .collect();
-    assert_eq!(phases.len(), 1);
-    assert_eq!(
-        (phases[0].measure, phases[0].operations),
-        (Some(Measure::Mix), ops.len() as u64 - 3)
-    );
-    assert_eq!(phases[0].ops, ops);
-
-    let mut cut = Reader::new(&file[..file.len() - 1]).expect("the header is complete").phases();
-    assert!(
-        cut.next().is_some_and(|phase| phase.is_err()),
-        "a phase is returned only after its end was read"
-    );
-    assert!(cut.next().is_none());
+fn a_full_disk_is_an_error() {
+    let mut disk = [0; 20];
+    let output = Cursor::new(&mut disk[..]);
+    assert!(matches!(Writer::new(output, header(), u64::MAX), Err(TraceError::Io(_))));
 }

@@ -1,14 +1,8 @@
 use super::*;
 use alloc::vec::Vec;
 use core::cell::Cell;
-use wheelhouse_conformance::check_random_operations;
+use wheelhouse_conformance::{Random, check_random_operations};
 use wheelhouse_core::meter::CountingMeter;
-
-/// A small random number generator, so that the unit tests need no crate for it.
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    *state >> 33
-}
 
 #[test]
 fn invariants_hold_under_random_operations_at_any_arity() {
@@ -27,11 +21,9 @@ fn invariants_hold_under_random_operations_at_any_arity() {
 
 /// A heap with this many timers at random deadlines below 1,000, several at each deadline.
 fn crowded<const ARITY: usize>(timers: u64) -> BinaryHeap<u64, ARITY> {
-    let mut state = timers;
+    let mut random = Random::new(timers);
     let mut heap = BinaryHeap::default();
-    (0..timers).for_each(|value| {
-        heap.insert(random(&mut state) % 1_000, value);
-    });
+    (0..timers).for_each(|value| _ = heap.insert(random.below(1_000), value));
     heap
 }
 

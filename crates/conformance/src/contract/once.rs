@@ -17,7 +17,6 @@ use wheelhouse_core::backend::Backend;
 pub fn contract_01_exactly_once<B: Backend>() {
     each_timer_ends_once::<B>();
     a_timer_that_ended_does_not_fire_again::<B>();
-    a_moved_timer_fires_once::<B>();
     values_are_dropped_once::<B>();
 }
 
@@ -50,18 +49,6 @@ fn a_timer_that_ended_does_not_fire_again<B: Backend>() {
         }
         assert_eq!(watched.wakeup(), None, "contract 1: nothing is left");
     }
-}
-
-fn a_moved_timer_fires_once<B: Backend>() {
-    let mut watched = Watched::<B>::new(0);
-    let timer = watched.insert(5);
-    for deadline in [70_000, 3, 1 << 40, 300, 64, 300, 500] {
-        assert!(watched.reschedule(timer, deadline), "contract 1: a live timer can be moved");
-    }
-    for tick in [3, 5, 64, 300, 499] {
-        assert_eq!(watched.advance(tick), [], "contract 1: moved away from {tick}, to 500");
-    }
-    assert_eq!(watched.advance(1 << 41), [timer], "contract 1: it fires at its last deadline");
 }
 
 /// A value that counts how often it is dropped, by its number.

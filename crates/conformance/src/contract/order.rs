@@ -23,7 +23,6 @@ pub fn contract_03_order_by_deadline_then_insertion<B: Backend>() {
     in_order_across_the_edges_of_levels::<B>();
     jumps_fire_as_steps_do::<B>();
     a_move_counts_as_an_insertion::<B>();
-    a_cancel_leaves_the_order::<B>();
 }
 
 /// Three deadlines in turn, so that timers with the same deadline are not inserted in a row.
@@ -154,17 +153,5 @@ fn a_move_counts_as_an_insertion<B: Backend>() {
         watched.reschedule(0, deadline);
         let fired = watched.advance(u64::MAX);
         assert_eq!(fired, [2, 3, 1, 0], "contract 3: 1 was moved, then 0 away and back");
-    }
-}
-
-/// Timers that reuse the places of cancelled ones fire after the older ones.
-fn a_cancel_leaves_the_order<B: Backend>() {
-    for deadline in [5, 300, 1 << 33] {
-        let mut watched = Watched::<B>::new(0);
-        watched.insert_all([deadline; 1_000]);
-        let mut gone = (0..1_000).filter(|timer| timer % 7 != 3 && timer % 11 != 5);
-        assert!(gone.all(|timer| watched.cancel(timer)), "contract 5: it is live");
-        watched.insert_all([deadline; 500]);
-        assert!(watched.advance(u64::MAX).is_sorted(), "contract 3: reused places change nothing");
     }
 }

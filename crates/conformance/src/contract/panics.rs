@@ -1,7 +1,6 @@
 //! 9. A panicking callback loses one timer only.
 
 use super::Watched;
-use crate::random::Random;
 use crate::{fresh, latest};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
@@ -17,7 +16,6 @@ use wheelhouse_core::backend::Backend;
 pub fn contract_09_a_panic_loses_nothing_else<B: Backend>() {
     the_others_fire_in_the_next_call::<B>();
     every_callback_panics::<B>();
-    the_structure_can_be_used_after_it::<B>();
     values_survive_or_are_dropped::<B>();
 }
 
@@ -47,26 +45,6 @@ fn every_callback_panics<B: Backend>() {
     let to = latest::<B>(0, 1_000);
     (0..200).for_each(|_| _ = watched.panic(to, 0));
     assert_eq!(watched.wakeup(), None, "contract 9: each call fires the next timer");
-}
-
-fn the_structure_can_be_used_after_it<B: Backend>() {
-    for unit in [1, 64, 5_000, 1 << 30] {
-        let mut random = Random::new(unit);
-        let mut watched = Watched::<B>::new(0);
-        for round in 1..50 {
-            watched.insert_all([(); 20].map(|()| watched.now() + unit * random.below(10)));
-            watched.panic(round * 5 * unit, random.index(5));
-            watched.cancel(random.below(watched.inserted()));
-            watched.reschedule(random.below(watched.inserted()), round * 7 * unit);
-            watched.insert(round * unit);
-            watched.wakeup();
-            if round % 3 == 0 {
-                watched.advance(watched.now());
-            }
-        }
-        watched.advance(u64::MAX);
-        assert!(watched.is_empty(), "contract 9: after panics, cancels and moves, unit {unit}");
-    }
 }
 
 fn values_survive_or_are_dropped<B: Backend>() {

@@ -14,29 +14,28 @@ struct Deliberate;
 /// A structure and the oracle, which play the same calls. Each call compares all results, and its
 /// error names the promise that is broken. Timers are numbered in order of insertion, from 0. The
 /// value of a timer is its number.
+#[derive(Clone)]
 pub(crate) struct Pair<T> {
     pub(crate) timer: T,
     /// The values of the oracle are the structure's handle and the number.
-    pub(super) oracle: Oracle<(TimerId, u64)>,
+    oracle: Oracle<(TimerId, u64)>,
     pub(super) handles: Vec<Handles>,
     /// The live timers of a structure that is late by design: the latest tick at which each may
     /// fire, and its number.
-    pub(super) latest: BTreeSet<(Tick, u64)>,
+    latest: BTreeSet<(Tick, u64)>,
     /// The live timers that were postponed since they were inserted or last moved.
-    pub(super) postponed: BTreeSet<u64>,
-    /// The clock at the start, and now.
-    pub(super) start: Tick,
+    postponed: BTreeSet<u64>,
     pub(crate) now: Tick,
     pub(super) played: usize,
-    pub(super) precision: Precision,
-    pub(super) max_idle_wakeups: u32,
+    precision: Precision,
+    max_idle_wakeups: u32,
 }
 
 /// The handles of a timer.
 #[derive(Clone, Copy)]
 pub(super) struct Handles {
-    pub(super) timer: TimerId,
-    pub(super) oracle: TimerId,
+    timer: TimerId,
+    oracle: TimerId,
     /// The latest tick at which it may fire, if the structure is late by design.
     latest: Tick,
 }
@@ -65,7 +64,6 @@ impl<T: Timer<u64>> Pair<T> {
             handles,
             latest,
             postponed,
-            start: now,
             now,
             played: 0,
             precision,

@@ -2,7 +2,7 @@
 
 use super::pair::Pair;
 use super::{Divergence, Step, When};
-use crate::{Oracle, fresh};
+use crate::fresh;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
@@ -73,34 +73,5 @@ impl<T: Timer<u64>> Pair<T> {
             }
             Step::Panic(when, nth) => self.panic(tick(when), nth.into()).map(|fired| fired.len()),
         }
-    }
-}
-
-impl<T: Timer<u64> + Clone> Pair<T> {
-    /// A copy. The oracle cannot be cloned, so it plays all steps so far again. Their ticks are
-    /// absolute.
-    pub(crate) fn copy(&self, steps: &[Step]) -> Self {
-        let mut oracle = Oracle::new();
-        let mut inserted = self.handles.iter().zip(0..);
-        let oracle_id = |timer: u16| self.handles[usize::from(timer)].oracle;
-        oracle.advance(self.start, |_| ());
-        for step in steps {
-            match *step {
-                Step::Insert(When::At(deadline)) => {
-                    let (handles, number) = inserted.next().expect("it was inserted");
-                    oracle.insert(deadline, (handles.timer, number));
-                }
-                Step::Cancel(timer) => _ = oracle.cancel(oracle_id(timer)),
-                Step::Reschedule(timer, When::At(to)) => {
-                    _ = oracle.reschedule(oracle_id(timer), to)
-                }
-                Step::Advance(When::At(to)) => _ = oracle.advance(to, |_| ()),
-                Step::Pop(When::At(to)) => _ = oracle.pop_expired(to),
-                _ => unreachable!("this step is not copied"),
-            }
-        }
-        let (timer, handles) = (self.timer.clone(), self.handles.clone());
-        let (latest, postponed) = (self.latest.clone(), self.postponed.clone());
-        Self { timer, oracle, handles, latest, postponed, ..*self }
     }
 }

@@ -1,89 +1,20 @@
-//! A small timer facility into which a fault can be planted.
+//! A small timer facility into which a fault can be planted. It is exact, or rounds deadlines up.
 
-pub(crate) mod late;
+mod fault;
 
-use std::cell::Cell;
+pub(crate) use fault::{FAULT, Fault, STOP_LOOPING};
+
+use fault::has;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::mem::{forget, take};
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// The faults of a timer facility. Most of them have occurred in real programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    None,
-    EarlyByOne,
-    /// Deadlines after one turn are rounded down to the slot of the next wheel.
-    EarlyInAFarSlot,
-    LateByOne,
-    /// A delay of exactly k turns takes k + 1 turns: the off-by-one of rounds.
-    LateByATurn,
-    /// One call fires at most a thousand timers.
-    Capped,
-    LostOnCancel,
-    LostOnReschedule,
-    /// Live values are not dropped with the structure.
-    ForgetsValues,
-    WrongTieOrder,
-    /// A move to the same deadline does nothing.
-    MoveKeepsItsPlace,
-    /// Timers that cascade go behind timers that were inserted on the lower level later.
-    CascadeLosesOrder,
-    /// Overdue timers fire after all timers that are due.
-    OverdueLast,
-    /// Overdue timers fire at the next tick.
-    OverdueWaits,
-    AliasingHandle,
-    /// The generation has eight bits.
-    AliasingAfterManyReuses,
-    /// A handle is still valid after its timer has fired.
-    FiredHandleAnswers,
-    TimeRunsBack,
-    WakeupTooLate,
-    /// The wake-up is always the next tick.
-    WakeupAtEveryTick,
-    /// The earliest deadline is still remembered after its timer was cancelled.
-    WakeupForTheCancelled,
-    WakeupOfNothing,
-    LeakingMemory,
-    /// A cancelled timer keeps its entry until its deadline.
-    LazyCancelWithoutBound,
-    /// All due timers are removed before the first callback.
-    PanicLosesOthers,
-    /// Ticks are compared by the sign of their difference.
-    SignedComparison,
-    /// The last tick means "never".
-    LastTickNeverComes,
-    /// A loop over the ticks of a jump.
-    LoopsOverDistance,
-    /// Every insertion reads all timers.
-    QuadraticWork,
-    /// Every tick reads all timers.
-    ScansOnEveryTick,
-    /// A call reads a slot for each tick that it advances, up to 2^20.
-    VisitsEverySlot,
-    /// The insertion of a third timer panics. Only for the check of all short sequences.
-    PanicsWithThree,
-}
-
-/// Ends the loops of [`Fault::LoopsOverDistance`], which outlive their check.
-pub(crate) static STOP_LOOPING: AtomicBool = AtomicBool::new(false);
-
-thread_local! {
-    /// The fault of this thread. It is not a type parameter, because the whole suite would then be
-    /// compiled once for each fault.
-    pub(crate) static FAULT: Cell<Fault> = const { Cell::new(Fault::None) };
-}
-
-fn has(fault: Fault) -> bool {
-    FAULT.get() == fault
-}
-
-/// The backend with the fault of its thread.
+/// The exact backend, with the fault of its thread.
 pub(crate) struct Planted;
 
 impl Backend for Planted {
@@ -116,16 +47,29 @@ impl Backend for Planted {
     type Timer<T, M: Meter> = Faulty<T, M>;
 
     fn build<T, M: Meter + Default>() -> Faulty<T, M> {
-        Faulty {
-            timers: BTreeMap::new(),
-            places: Vec::new(),
-            free: Vec::new(),
-            now: 0,
-            insertions: 0,
-            remembered: Tick::MAX,
-            left_behind: Vec::new(),
-            meter: M::default(),
-        }
+        Faulty::new(false)
+    }
+
+    fn meter<T, M: Meter>(timer: &Faulty<T, M>) -> Option<&M> {
+        Some(&timer.meter)
+    }
+}
+
+/// The backend that is late by design, with the fault of its thread. It rounds deadlines up to
+/// slots of eight ticks. Its bound allows one slot more.
+pub(crate) struct Rounding;
+
+impl Backend for Rounding {
+    const INFO: Info = Info {
+        name: "rounding",
+        precision: Precision::Late(|delay| if delay < 64 { 0 } else { 15 }),
+        ..Planted::INFO
+    };
+
+    type Timer<T, M: Meter> = Faulty<T, M>;
+
+    fn build<T, M: Meter + Default>() -> Faulty<T, M> {
+        Faulty::new(true)
     }
 
     fn meter<T, M: Meter>(timer: &Faulty<T, M>) -> Option<&M> {
@@ -155,6 +99,7 @@ struct Place {
 #[derive(Clone)]
 pub(crate) struct Faulty<T, M> {
     timers: BTreeMap<Key, Entry<T>>,
+    rounds: bool,
     places: Vec<Place>,
     free: Vec<u32>,
     now: Tick,
@@ -165,15 +110,33 @@ pub(crate) struct Faulty<T, M> {
     meter: M,
 }
 
+impl<T, M: Meter + Default> Faulty<T, M> {
+    fn new(rounds: bool) -> Self {
+        Self {
+            timers: BTreeMap::new(),
+            rounds,
+            places: Vec::new(),
+            free: Vec::new(),
+            now: 0,
+            insertions: 0,
+            remembered: Tick::MAX,
+            left_behind: Vec::new(),
+            meter: M::default(),
+        }
+    }
+}
+
 impl<T, M: Meter> Faulty<T, M> {
     fn count(&self) {
         self.meter.tally(Work::Comparison, u64::from(self.timers.len().max(1).ilog2()) + 1);
     }
 
     /// The tick at which a timer is due, depending on the fault.
-    fn due(&self, deadline: Tick) -> Tick {
+    fn due(&self, deadline: Tick, moved: bool) -> Tick {
         let delay = deadline.saturating_sub(self.now);
-        if has(Fault::EarlyInAFarSlot) && delay >= 256 {
+        if self.rounds && delay > 0 {
+            self.end_of_slot(deadline, moved)
+        } else if has(Fault::EarlyInAFarSlot) && delay >= 256 {
             deadline & !255
         } else if has(Fault::LateByATurn) && delay > 0 && delay % 256 == 0 {
             deadline.saturating_add(256)
@@ -183,6 +146,24 @@ impl<T, M: Meter> Faulty<T, M> {
             self.now.saturating_add(1)
         } else {
             deadline
+        }
+    }
+
+    fn end_of_slot(&self, deadline: Tick, moved: bool) -> Tick {
+        let in_a_run = self.timers.keys().next().is_some_and(|first| first.0 <= self.now);
+        let width = match deadline - self.now {
+            _ if has(Fault::KeepsWideSlots) && moved => 1_024,
+            _ if has(Fault::HandOfTheRun) && in_a_run => 1_024,
+            ..64 => 1,
+            _ => 8,
+        };
+        let past_the_last = if has(Fault::EndWraps) { 0 } else { Tick::MAX };
+        let up = deadline.checked_next_multiple_of(width).unwrap_or(past_the_last);
+        match width {
+            _ if has(Fault::RoundsDown) => deadline - deadline % width,
+            8 if has(Fault::BeyondTheBound) => up.saturating_add(16),
+            8 if has(Fault::TiesOutOfOrder) && self.timers.len() % 2 == 1 => up.saturating_add(8),
+            _ => up,
         }
     }
 
@@ -196,10 +177,10 @@ impl<T, M: Meter> Faulty<T, M> {
         }
     }
 
-    fn put(&mut self, id: TimerId, deadline: Tick, value: T) {
+    fn put(&mut self, id: TimerId, deadline: Tick, value: T, moved: bool) {
         self.count();
         self.insertions += 1;
-        let key = (self.due(deadline), self.order(deadline), id.index());
+        let key = (self.due(deadline, moved), self.order(deadline), id.index());
         self.timers.insert(key, Entry { id, deadline, value });
         self.places[id.index() as usize].key = Some(key);
         self.remembered = self.remembered.min(deadline);
@@ -301,7 +282,7 @@ impl<T, M: Meter> Timer<T> for Faulty<T, M> {
         }
         assert!(!has(Fault::PanicsWithThree) || self.timers.len() < 2, "no room");
         let id = self.place();
-        self.put(id, deadline, value);
+        self.put(id, deadline, value, false);
         id
     }
 
@@ -331,7 +312,7 @@ impl<T, M: Meter> Timer<T> for Faulty<T, M> {
             self.places[id.index() as usize].key = None;
             return true;
         }
-        self.put(id, deadline, entry.value);
+        self.put(id, deadline, entry.value, true);
         true
     }
 
@@ -342,14 +323,16 @@ impl<T, M: Meter> Timer<T> for Faulty<T, M> {
                 return Some(place.last);
             }
         }
-        self.key(id).and_then(|key| self.timers.get(&key)).map(|entry| entry.deadline)
+        let key = self.key(id)?;
+        let deadline = self.timers.get(&key)?.deadline;
+        Some(if has(Fault::ForgetsDeadlines) { key.0 } else { deadline })
     }
 
     fn next_wakeup(&self) -> Option<Tick> {
-        let Some(entry) = self.timers.values().next() else {
+        let Some((key, entry)) = self.timers.iter().next() else {
             return has(Fault::WakeupOfNothing).then_some(self.now);
         };
-        Some(match entry.deadline {
+        Some(match if self.rounds { key.0 } else { entry.deadline } {
             _ if has(Fault::WakeupForTheCancelled) => self.remembered,
             deadline if has(Fault::WakeupTooLate) => deadline.saturating_add(1),
             deadline if has(Fault::WakeupAtEveryTick) => deadline.min(self.now.saturating_add(1)),
@@ -366,11 +349,14 @@ impl<T, M: Meter> Timer<T> for Faulty<T, M> {
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
         self.set_now(now);
         self.meter.tally(Work::Comparison, 1);
-        if has(Fault::PanicLosesOthers) {
-            let due: Vec<_> = std::iter::from_fn(|| self.pop()).collect();
+        if has(Fault::PanicLosesOthers) || has(Fault::JumpsReversed) {
+            let mut due: Vec<_> = std::iter::from_fn(|| self.pop()).collect();
+            if has(Fault::JumpsReversed) {
+                due.reverse();
+            }
             return due.into_iter().map(on_expiry).count();
         }
-        let most = if has(Fault::Capped) { 1_000 } else { usize::MAX };
+        let most = if has(Fault::Capped) { 10 } else { usize::MAX };
         let mut fired = 0;
         while let Some(expired) = (fired < most).then(|| self.pop()).flatten() {
             fired += 1;

@@ -10,12 +10,12 @@ use crate::source::StreamSource;
 use crate::stream::{Stream, TRACE};
 use anyhow::Result;
 use wheelhouse_present::unknown;
-use wheelhouse_workload::{Pattern, Workload, find_workload};
+use wheelhouse_workload::UNIFORM_DENSE;
 
 use super::InstructionCount;
 
 /// The workload `uniform` over a span of n ticks, rounded up to a power of two.
-pub(super) const DENSE: &str = "uniform-dense";
+pub(super) const DENSE: &str = UNIFORM_DENSE.name;
 
 /// The workload that [`DENSE`] is a variant of.
 const UNIFORM: &str = "uniform";
@@ -135,17 +135,9 @@ pub(super) fn workloads() -> Vec<String> {
 /// If there is no such workload or trace, or the trace cannot be read.
 pub(super) fn stream(name: &str, n: u32, seed: u64) -> Result<Stream> {
     match name {
-        DENSE => Ok(Stream::from_workload(&dense(n)?, n, seed)),
+        DENSE => Ok(Stream::from_workload(&UNIFORM_DENSE, n, seed)),
         _ => StreamSource::find(name)?.load(n, seed),
     }
-}
-
-/// The workload [`DENSE`] for n timers.
-fn dense(n: u32) -> Result<Workload> {
-    let mut workload = *find_workload(UNIFORM)?;
-    workload.name = DENSE;
-    workload.pattern = Pattern::Uniform { longest: dense_span(n) };
-    Ok(workload)
 }
 
 /// The longest delay of [`DENSE`].

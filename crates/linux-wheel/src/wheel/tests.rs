@@ -54,13 +54,10 @@ fn levels_and_widths_are_those_of_linux() {
         (16_777_216, 132_120_576),
     ];
     for (number, (ticks, from)) in (0..).zip(table) {
-        assert_eq!(
-            (LinuxWheel::<()>::level(from), LinuxWheel::<()>::lateness(from) + 1),
-            (number, ticks)
-        );
-        assert!(number == 0 || LinuxWheel::<()>::level(from - 1) == number - 1);
+        assert_eq!((level_of(from), LinuxWheel::<()>::lateness(from) + 1), (number, ticks));
+        assert!(number == 0 || level_of(from - 1) == number - 1);
     }
-    assert_eq!(LinuxWheel::<()>::level(Tick::MAX), 20);
+    assert_eq!(level_of(Tick::MAX), 20);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use super::*;
 use crate::slots::link_to;
 use alloc::vec::Vec;
-use wheelhouse_conformance::check_random_operations;
+use wheelhouse_conformance::{Random, check_random_operations};
 use wheelhouse_core::meter::CountingMeter;
 
 impl<T, M: Meter> RoundWheel<T, M> {
@@ -10,7 +10,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
         for at in 0..self.slots.count() {
             let slot = self.slots.get(at);
             let live: Vec<_> =
-                slot.timers().iter().enumerate().filter(|(_, timer)| timer.is_live()).collect();
+                slot.timers.iter().enumerate().filter(|(_, timer)| timer.is_live()).collect();
             assert_eq!(
                 (live.len(), !live.is_empty()),
                 (slot.live(), self.slots.occupied(at, 1).next().is_some())
@@ -22,22 +22,16 @@ impl<T, M: Meter> RoundWheel<T, M> {
                     |earliest| self.next <= earliest && self.slots.bound(at) <= earliest
                 )
             );
-            assert!(live.is_empty() && slot.timers().is_empty() || !slot.is_sparse());
+            assert!(live.is_empty() && slot.timers.is_empty() || !slot.is_sparse());
             for (position, timer) in live {
                 assert_eq!(self.slots.of(timer.deadline), at);
-                assert!(timer.deadline > self.now && timer.deadline >= slot.earliest());
+                assert!(timer.deadline > self.now && timer.deadline >= slot.earliest);
                 let entry =
-                    self.entries.at_mut(timer.index).map(|(link, entry)| (*link, entry.deadline));
+                    self.timers.at_mut(timer.index).map(|(link, entry)| (*link, entry.deadline));
                 assert_eq!(entry, Some((link_to(position), timer.deadline)));
             }
         }
     }
-}
-
-/// A small random number generator, so that the unit tests need no crate for it.
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    *state >> 33
 }
 
 #[test]
@@ -54,8 +48,8 @@ fn invariants_hold_under_random_operations() {
 fn a_jump_over_many_turns_looks_at_blocks_not_at_slots() {
     let mut wheel =
         RoundWheel::builder().slots(16_384).meter(CountingMeter::default()).build().unwrap();
-    let mut state = 1;
-    (0..1_000).for_each(|n| _ = wheel.insert(random(&mut state) << 8, n));
+    let mut random = Random::new(1);
+    (0..1_000).for_each(|n| _ = wheel.insert(random.below(1 << 39), n));
     wheel.meter().reset();
     let mut fired = 0;
     while let Some(tick) = wheel.next_wakeup() {

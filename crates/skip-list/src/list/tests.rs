@@ -1,24 +1,15 @@
 use super::*;
 use alloc::vec;
 use alloc::vec::Vec;
-use wheelhouse_conformance::check_random_operations;
+use wheelhouse_conformance::{Random, check_random_operations};
 use wheelhouse_core::meter::CountingMeter;
 
-/// A small random number generator, so that the unit tests need no crate for it.
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    *state >> 33
-}
-
 #[test]
-fn invariants_hold_with_all_heights() {
-    for (seed, max_height) in [(1, 16), (7, 16), (1, 4), (1, 2), (1, 1)] {
-        for bits in [2, 11] {
-            let list = SkipList::builder().seed(seed).max_height(max_height).build();
-            check_random_operations(&mut list.unwrap(), seed, bits, |list| {
-                assert_eq!(list.levels.check(), list.len());
-            });
-        }
+fn invariants_hold_under_random_operations() {
+    for (seed, bits) in [(1, 2), (1, 11), (7, 11)] {
+        check_random_operations(&mut SkipList::new().with_seed(seed), seed, bits, |list| {
+            assert_eq!(list.levels.check(), list.len());
+        });
     }
 }
 
@@ -38,12 +29,12 @@ fn a_timer_before_all_others_costs_two_comparisons_a_level() {
 #[test]
 fn memory_of_towers_is_used_again() {
     let mut list = SkipList::<()>::new();
-    let mut state = 3;
-    let mut ids: Vec<_> = (0..2_000).map(|_| list.insert(random(&mut state), ())).collect();
+    let mut random = Random::new(3);
+    let mut ids: Vec<_> = (0..2_000).map(|_| list.insert(random.word(), ())).collect();
     for _ in 0..200_000 {
-        let at = random(&mut state) as usize % ids.len();
+        let at = random.index(ids.len());
         list.cancel(ids[at]);
-        ids[at] = list.insert(random(&mut state), ());
+        ids[at] = list.insert(random.word(), ());
     }
     // A timer uses a third of a node on average. The memory for each height is that of its peak.
     assert!(list.levels.tower_nodes() < 2_000, "{}", list.levels.tower_nodes());
@@ -91,17 +82,17 @@ impl Model {
 fn the_meter_is_told_what_a_model_counts_for_itself() {
     let mut list = SkipList::builder().meter(CountingMeter::default()).build().unwrap();
     let (mut model, mut heights) = (Model(vec![Vec::new(); 16]), Heights::DEFAULT);
-    let (mut timers, mut state) = (Vec::new(), 9);
+    let (mut timers, mut random) = (Vec::new(), Random::new(9));
     for number in 0..10_000 {
         list.meter().reset();
-        let (counted, told) = if timers.is_empty() || random(&mut state) % 5 > 1 {
-            let (timer, height) = ((random(&mut state) % 5_000, number), heights.draw());
+        let (counted, told) = if timers.is_empty() || random.below(5) > 1 {
+            let (timer, height) = ((random.below(5_000), number), heights.draw());
             let (comparisons, links) = model.search(timer.0);
             model.toggle(timer, height);
             timers.push((timer, height, list.insert(timer.0, ())));
             ((comparisons, links + 7 * height as u64), list.meter())
         } else {
-            let at = random(&mut state) as usize % timers.len();
+            let at = random.index(timers.len());
             let (timer, height, id) = timers.swap_remove(at);
             model.toggle(timer, height);
             assert!(list.cancel(id).is_some());

@@ -5,7 +5,7 @@ use super::parse::{Event, Kind, Line, parse};
 use crate::Op;
 use crate::trace::{Header, Totals, TraceError, Writer};
 use std::collections::HashMap;
-use std::io::{BufRead, Read, Write};
+use std::io::{BufRead, Read, Seek, Write};
 use std::{fmt, io};
 use wheelhouse_core::Tick;
 
@@ -167,7 +167,7 @@ impl Recording {
     /// If writing fails, or `provenance` is too long for a header.
     pub fn write(
         &self,
-        output: impl Write,
+        output: impl Write + Seek,
         name: &str,
         provenance: &str,
     ) -> Result<(), TraceError> {
@@ -177,14 +177,11 @@ impl Recording {
             name: name.to_owned(),
             provenance: format!("{provenance}; HZ={}; {}; {totals}", self.hz, self.counts),
             tick_ns: NANOSECONDS / u64::from(self.hz.max(1)),
-            labels: self.labels,
-            operations: totals.operations(),
+            ..Header::default()
         };
-        let mut writer = Writer::new(output, header)?;
-        for &op in &self.ops {
-            writer.write(op)?;
-        }
-        writer.finish().map(drop)
+        let mut writer = Writer::deflating(output, header)?;
+        self.ops.iter().try_for_each(|&op| writer.write(op))?;
+        writer.finish("").map(drop)
     }
 }
 
@@ -335,35 +332,23 @@ impl Model {
     }
 
     fn start(&mut self, timer: u64, deadline: Tick) {
-        let label = match self.timers.get(&timer).copied() {
-            Some(known) => {
-                let (label, live) = (known.label, self.is_live(known));
-                self.ops.push(if live {
-                    Op::Reschedule { label, deadline }
-                } else {
-                    Op::Insert { label, deadline }
-                });
-                label
-            }
-            None => {
-                let label = self.timers.len() as u32;
-                self.ops.push(Op::Insert { label, deadline });
-                label
-            }
-        };
+        let known = self.timers.get(&timer);
+        let label = known.map_or(self.timers.len() as u32, |known| known.label);
+        let is_live = known.is_some_and(|known| self.is_live(*known));
+        self.ops.push(if is_live {
+            Op::Reschedule { label, deadline }
+        } else {
+            Op::Insert { label, deadline }
+        });
         let known = Known { label, deadline, started_at_move: self.moves, cancelled: false };
         self.timers.insert(timer, known);
     }
 
     fn cancel(&mut self, timer: u64) {
-        let Some(known) = self.timers.get(&timer).copied() else {
-            self.counts.cancels_unknown += 1;
-            return;
-        };
-        if self.is_live(known) {
-            self.stop(timer, known);
-        } else {
-            self.counts.cancels_late += 1;
+        match self.timers.get(&timer).copied() {
+            None => self.counts.cancels_unknown += 1,
+            Some(known) if self.is_live(known) => self.stop(timer, known),
+            Some(_) => self.counts.cancels_late += 1,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The timers of TCP connections in a server's kernel.
 
-use super::Phases;
+use super::{Pattern, Phases};
 use crate::Measure;
 use crate::delay::Delay;
 use crate::queue::Queue;
@@ -8,32 +8,40 @@ use crate::random::Random;
 use crate::script::{Script, Sink, Stage};
 use wheelhouse_core::Tick;
 
+/// TCP connections with requests and answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Connections {
+    /// The timers of a connection.
+    pub(crate) tcp: Tcp,
+    /// Events for each timer.
+    pub(crate) laps: u32,
+}
+
 /// The timers of a TCP connection, in ticks, and its events.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Tcp {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tcp {
     /// Retransmission timeout. Started with an answer, restarted with each acknowledgement, stopped
     /// by the last one.
-    pub retransmission: Tick,
+    pub(crate) retransmission: Tick,
     /// Delayed acknowledgement. Stopped by an answer that comes before it.
-    pub delayed_ack: Tick,
+    pub(crate) delayed_ack: Tick,
     /// TIME_WAIT after a connection was closed. Always fires.
-    pub time_wait: Tick,
+    pub(crate) time_wait: Tick,
     /// Keepalive. Rarely fires.
-    pub keepalive: Tick,
+    pub(crate) keepalive: Tick,
     /// The segments of an answer, each of which is acknowledged.
-    pub segments: u32,
+    pub(crate) segments: u32,
     /// How many segments in 1,000 are lost, so that their retransmission timeout fires.
-    pub lost: u32,
+    pub(crate) lost: u32,
     /// How many exchanges in 1,000 are the last, so that the connection is closed and another is
     /// opened.
-    pub closed: u32,
+    pub(crate) closed: u32,
     /// The time from an answer to the next request.
-    pub think: Delay,
+    pub(crate) think: Delay,
     /// The time from a request to its answer.
-    pub service: Delay,
+    pub(crate) service: Delay,
     /// The time from a segment to its acknowledgement.
-    pub round_trip: Delay,
+    pub(crate) round_trip: Delay,
 }
 
 /// Labels per connection, one for each of its timers.
@@ -43,12 +51,8 @@ const TIME_WAIT_LABELS: u32 = 2;
 
 /// The number of connections for about `n` live timers: a connection and its closed predecessor
 /// have little more than two.
-pub(crate) fn connections(n: u32) -> u32 {
+fn connections(n: u32) -> u32 {
     n.div_ceil(2)
-}
-
-pub(crate) fn labels(n: u32) -> u64 {
-    u64::from(connections(n)) * u64::from(TIMERS + TIME_WAIT_LABELS)
 }
 
 /// The event that a connection waits for.
@@ -72,15 +76,20 @@ struct State {
     time_waits: u32,
 }
 
-pub(crate) fn phases(tcp: Tcp, laps: u32, n: u32, random: Random) -> Phases {
-    let connections = connections(n);
-    let state = State { random, tcp, connections, events: Queue::new(), time_waits: 0 };
-    let steps = u64::from(n) * u64::from(laps);
-    let stages = vec![
-        Stage::prepare(u64::from(connections), resume),
-        Stage::timer_ops(Measure::Mix, steps, next_event),
-    ];
-    Box::new(Script::new(state, stages))
+impl Pattern for Connections {
+    fn labels(&self, n: u32) -> u64 {
+        u64::from(connections(n)) * u64::from(TIMERS + TIME_WAIT_LABELS)
+    }
+
+    fn phases(&self, n: u32, random: Random) -> Phases {
+        let (tcp, connections) = (self.tcp, connections(n));
+        let state = State { random, tcp, connections, events: Queue::new(), time_waits: 0 };
+        let stages = vec![
+            Stage::prepare(u64::from(connections), resume),
+            Stage::timer_ops(Measure::Mix, u64::from(n) * u64::from(self.laps), next_event),
+        ];
+        Script::phases(state, stages)
+    }
 }
 
 /// Starts the timers of an open connection, and of one that was closed less than a TIME_WAIT ago.

@@ -1,12 +1,21 @@
-//! Jones' hold model: take the earliest timer, insert it again later.
-
-use super::Phases;
+use super::{Pattern, Phases};
 use crate::Measure;
 use crate::delay::Delay;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::script::{Script, Sink, Stage};
 use std::collections::VecDeque;
+
+/// Jones' hold model: take the earliest timer and insert it again after an increment. Timers that
+/// are due together are taken together. At the start, each timer is at a random point of an
+/// increment. With exponential increments the stream is in equilibrium from the start; with others
+/// it reaches equilibrium later.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hold {
+    /// The time from one expiry of a timer to the next.
+    pub(crate) increment: Delay,
+    pub(crate) laps: u32,
+}
 
 struct State {
     random: Random,
@@ -16,12 +25,15 @@ struct State {
     fired: VecDeque<u32>,
 }
 
-pub(crate) fn phases(increment: Delay, laps: u32, n: u32, random: Random) -> Phases {
-    let state = State { random, increment, pending: Queue::new(), fired: VecDeque::new() };
-    let steps = u64::from(n) * u64::from(laps);
-    let stages =
-        vec![Stage::prepare(u64::from(n), insert), Stage::steps(Measure::Hold, steps, hold)];
-    Box::new(Script::new(state, stages))
+impl Pattern for Hold {
+    fn phases(&self, n: u32, random: Random) -> Phases {
+        let (pending, fired) = (Queue::new(), VecDeque::new());
+        let state = State { random, increment: self.increment, pending, fired };
+        let (count, laps) = (u64::from(n), u64::from(self.laps));
+        let stages =
+            vec![Stage::prepare(count, insert), Stage::steps(Measure::Hold, count * laps, hold)];
+        Script::phases(state, stages)
+    }
 }
 
 fn insert(state: &mut State, step: u64, sink: &mut Sink) {

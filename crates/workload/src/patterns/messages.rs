@@ -1,31 +1,31 @@
-//! Pairs of a client and a server with ten timers in total, after the benchmark of Ratas.
-
-use super::Phases;
+use super::{Pattern, Phases};
 use crate::Measure;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::script::{Script, Sink, Stage};
 use wheelhouse_core::Tick;
 
-/// The timers of a pair of client and server, in ticks.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Messages {
+/// Pairs of a client and a server: a request, then a response of many paced messages. They have ten
+/// timers in total, after the benchmark of Ratas. Times are in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Messages {
     /// Idle timeout of each end. Moved by every message.
-    pub idle: Tick,
+    pub(crate) idle: Tick,
     /// The time until a pair stops sending requests.
-    pub close: Tick,
+    pub(crate) close: Tick,
     /// The time that it stays open after that.
-    pub linger: Tick,
+    pub(crate) linger: Tick,
     /// The time between two messages of a response.
-    pub pace: Tick,
+    pub(crate) pace: Tick,
     /// The time from the end of a response to the next request.
-    pub request: Tick,
+    pub(crate) request: Tick,
     /// Timeout of a response. Moved to half of this when its first message comes, stopped by the
     /// last.
-    pub patience: Tick,
+    pub(crate) patience: Tick,
     /// The number of messages of a response.
-    pub per_response: u32,
+    pub(crate) per_response: u32,
+    /// Events for each timer.
+    pub(crate) laps: u32,
 }
 
 /// Labels per pair. Three of the ten timers are never started: the two for requests of the server,
@@ -40,12 +40,8 @@ const REQUEST: u32 = 5;
 const DEADLINE: u32 = 6;
 
 /// The number of pairs for about `n` live timers: a pair has about five at a time.
-pub(crate) fn pairs(n: u32) -> u32 {
+fn pairs(n: u32) -> u32 {
     n.div_ceil(5)
-}
-
-pub(crate) fn labels(n: u32) -> u64 {
-    u64::from(pairs(n)) * u64::from(TIMERS)
 }
 
 /// The next timer of a pair that fires.
@@ -69,14 +65,19 @@ struct State {
     events: Queue<(u32, Event)>,
 }
 
-pub(crate) fn phases(messages: Messages, laps: u32, n: u32, random: Random) -> Phases {
-    let state = State { random, messages, pairs: Vec::new(), events: Queue::new() };
-    let steps = u64::from(n) * u64::from(laps);
-    let stages = vec![
-        Stage::prepare(u64::from(pairs(n)), resume),
-        Stage::timer_ops(Measure::Mix, steps, next_event),
-    ];
-    Box::new(Script::new(state, stages))
+impl Pattern for Messages {
+    fn labels(&self, n: u32) -> u64 {
+        u64::from(pairs(n)) * u64::from(TIMERS)
+    }
+
+    fn phases(&self, n: u32, random: Random) -> Phases {
+        let state = State { random, messages: *self, pairs: Vec::new(), events: Queue::new() };
+        let stages = vec![
+            Stage::prepare(u64::from(pairs(n)), resume),
+            Stage::timer_ops(Measure::Mix, u64::from(n) * u64::from(self.laps), next_event),
+        ];
+        Script::phases(state, stages)
+    }
 }
 
 /// Starts the timers of a pair that was opened some time ago and is between two requests.

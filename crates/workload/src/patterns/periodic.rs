@@ -1,6 +1,4 @@
-//! Timers that restart when they fire.
-
-use super::Phases;
+use super::{Pattern, Phases};
 use crate::Measure;
 use crate::delay::Delay;
 use crate::queue::Queue;
@@ -8,15 +6,23 @@ use crate::random::Random;
 use crate::script::{Script, Sink, Stage};
 use wheelhouse_core::Tick;
 
+/// Timers that are inserted again when they fire, one period after their deadline.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Periodic {
+    /// The i-th timer has kind i modulo the number of kinds.
+    pub(crate) kinds: &'static [Period],
+    /// Expiries for each timer.
+    pub(crate) laps: u32,
+}
+
 /// A kind of periodic timers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Period {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Period {
     /// The distribution of periods. Each timer draws its period once.
-    pub period: Delay,
+    pub(crate) period: Delay,
     /// If `true`, the phases are aligned: all deadlines are multiples of the period. Otherwise each
     /// timer has a random phase.
-    pub aligned: bool,
+    pub(crate) aligned: bool,
 }
 
 struct State {
@@ -26,12 +32,14 @@ struct State {
     pending: Queue<u32>,
 }
 
-pub(crate) fn phases(kinds: &'static [Period], laps: u32, n: u32, random: Random) -> Phases {
-    let state = State { random, kinds, periods: Vec::new(), pending: Queue::new() };
-    let steps = u64::from(n) * u64::from(laps);
-    let stages =
-        vec![Stage::prepare(u64::from(n), start), Stage::timer_ops(Measure::Mix, steps, restart)];
-    Box::new(Script::new(state, stages))
+impl Pattern for Periodic {
+    fn phases(&self, n: u32, random: Random) -> Phases {
+        let kinds = self.kinds;
+        let state = State { random, kinds, periods: Vec::new(), pending: Queue::new() };
+        let (count, laps) = (u64::from(n), u64::from(self.laps));
+        let restart = Stage::timer_ops(Measure::Mix, count * laps, restart);
+        Script::phases(state, vec![Stage::prepare(count, start), restart])
+    }
 }
 
 fn start(state: &mut State, step: u64, sink: &mut Sink) {

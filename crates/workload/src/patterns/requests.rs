@@ -1,25 +1,33 @@
-//! Requests with a timeout each: a queue with an unlimited number of servers (M/G/infinity).
+//! Timeouts of requests, and of orders that come in one burst.
 
-use super::Phases;
+use super::{Pattern, Phases};
 use crate::Measure;
 use crate::delay::Delay;
 use crate::queue::Queue;
-use crate::random::Random;
+use crate::random::{PER_MILLE, Random};
 use crate::script::{Script, Sink, Stage};
 use std::cmp::Reverse;
 use wheelhouse_core::Tick;
 
-/// The number of labels for an average of `n` concurrent requests. The number of requests varies by
-/// its square root, so even small streams stay well below this. If no label is free, a request
-/// waits for another to end.
-pub(crate) fn labels(n: u32) -> u64 {
-    u64::from(n) + u64::from(n) / 8 + 1024
+/// Requests with a timeout each, which arrive at random (a Poisson process) and are answered in
+/// time or too late: a queue with an unlimited number of servers (M/G/infinity). At the start `n`
+/// requests are in progress, as at any later time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Requests {
+    /// The timeout of every request.
+    pub(crate) timeout: Tick,
+    /// The time until the answer.
+    pub(crate) completion: Delay,
+    /// The mean of the shorter of the two. It sets the rate of arrivals, so that `n` requests are
+    /// in progress.
+    pub(crate) mean_wait: f64,
+    /// Requests that arrive for each one in progress.
+    pub(crate) laps: u32,
 }
 
 struct State {
     random: Random,
-    timeout: Tick,
-    completion: Delay,
+    requests: Requests,
     /// Mean time between requests.
     gap: f64,
     /// When the next request comes. Finer than a tick, since thousands may come in one tick.
@@ -33,29 +41,29 @@ struct State {
     under_way: Vec<(Tick, Tick)>,
 }
 
-pub(crate) fn phases(
-    timeout: Tick,
-    completion: Delay,
-    mean_wait: f64,
-    laps: u32,
-    n: u32,
-    random: Random,
-) -> Phases {
-    let mut state = State {
-        random,
-        timeout,
-        completion,
-        gap: mean_wait / f64::from(n),
-        clock: 0.0,
-        ends: Queue::new(),
-        free: (0..labels(n) as u32).rev().collect(),
-        under_way: Vec::new(),
-    };
-    state.begin_in_the_middle(n);
-    let (count, steps) = (u64::from(n), u64::from(n) * u64::from(laps));
-    let stages =
-        vec![Stage::prepare(count, resume), Stage::timer_ops(Measure::Mix, steps, request)];
-    Box::new(Script::new(state, stages))
+impl Pattern for Requests {
+    /// For an average of `n` concurrent requests. The number of requests varies by its square root,
+    /// so even small streams stay well below this. If no label is free, a request waits for another
+    /// to end.
+    fn labels(&self, n: u32) -> u64 {
+        u64::from(n) + u64::from(n) / 8 + 1024
+    }
+
+    fn phases(&self, n: u32, random: Random) -> Phases {
+        let mut state = State {
+            random,
+            requests: *self,
+            gap: self.mean_wait / f64::from(n),
+            clock: 0.0,
+            ends: Queue::new(),
+            free: (0..self.labels(n) as u32).rev().collect(),
+            under_way: Vec::new(),
+        };
+        state.begin_in_the_middle(n);
+        let (count, laps) = (u64::from(n), u64::from(self.laps));
+        let request = Stage::timer_ops(Measure::Mix, count * laps, request);
+        Script::phases(state, vec![Stage::prepare(count, resume), request])
+    }
 }
 
 fn resume(state: &mut State, _: u64, sink: &mut Sink) {
@@ -72,20 +80,21 @@ fn request(state: &mut State, _: u64, sink: &mut Sink) {
         state.end_until(tick, sink);
     }
     sink.advance(state.clock as Tick);
-    let answer = sink.now().saturating_add(state.completion.draw(&mut state.random));
-    state.start(sink.now() + state.timeout, answer, sink);
+    let answer = sink.now().saturating_add(state.requests.completion.draw(&mut state.random));
+    state.start(sink.now() + state.requests.timeout, answer, sink);
 }
 
 impl State {
     /// Draws the requests that are in progress at a random time. The probability of each is
     /// proportional to the length of its wait, and the time is uniform within the wait.
     fn begin_in_the_middle(&mut self, n: u32) {
+        let Requests { timeout, completion, .. } = self.requests;
         while self.under_way.len() < n as usize {
-            let answer = self.completion.draw(&mut self.random);
-            let wait = answer.min(self.timeout);
-            if self.random.below(self.timeout) < wait {
+            let answer = completion.draw(&mut self.random);
+            let wait = answer.min(timeout);
+            if self.random.below(timeout) < wait {
                 let age = self.random.below(wait);
-                self.under_way.push((self.timeout - age, answer - age));
+                self.under_way.push((timeout - age, answer - age));
             }
         }
         // They are popped from the end, so the oldest is the last.
@@ -106,5 +115,41 @@ impl State {
             }
             self.free.push(label);
         }
+    }
+}
+
+/// All timers in one burst, all due at the same tick.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Burst {
+    /// The delay of every timer.
+    pub(crate) delay: Tick,
+    /// How many in 1,000 are cancelled before they are due, evenly over the delay.
+    pub(crate) cancelled: u32,
+}
+
+impl Pattern for Burst {
+    fn phases(&self, n: u32, mut random: Random) -> Phases {
+        // The delay, and the labels of the timers that are cancelled.
+        type State = (Tick, Vec<u32>);
+        fn insert((delay, _): &mut State, step: u64, sink: &mut Sink) {
+            sink.insert(step as u32, *delay);
+        }
+        fn cancel((delay, cancelled): &mut State, step: u64, sink: &mut Sink) {
+            let at = u128::from(*delay) * u128::from(step) / (cancelled.len() as u128 + 1);
+            sink.advance(at as Tick);
+            sink.cancel(cancelled[step as usize]);
+        }
+        fn fire((delay, _): &mut State, _: u64, sink: &mut Sink) {
+            sink.advance(*delay);
+        }
+        let mut cancelled = random.permutation(n);
+        cancelled.truncate((u64::from(n) * u64::from(self.cancelled) / PER_MILLE) as usize);
+        let stages = vec![
+            Stage::timer_ops(Measure::Mix, u64::from(n), insert),
+            Stage::timer_ops(Measure::Mix, cancelled.len() as u64, cancel),
+            // The cost of an expiry counts for its insertion, as in every mix.
+            Stage::fire(Measure::Mix, 0, fire),
+        ];
+        Script::phases((self.delay, cancelled), stages)
     }
 }

@@ -1,6 +1,6 @@
-//! Each operation separately, on all timers, in random order.
+//! Patterns that measure each operation separately.
 
-use super::Phases;
+use super::{Pattern, Phases};
 use crate::Measure;
 use crate::random::Random;
 use crate::script::{Script, Sink, Stage};
@@ -14,6 +14,19 @@ const MIN_TICKS: u32 = 1024;
 /// it.
 const RESCHEDULE_LAPS: u64 = 4;
 
+/// Each operation separately, on all timers in random order: insert, cancel, insert again,
+/// reschedule (four times), fire in one jump; insert again, fire tick by tick.
+///
+/// Delays are uniform in 1..=`longest` for any number of timers, so that figures are comparable.
+/// Only the tick-by-tick run depends on that number: its length is the number of timers, rounded up
+/// to a power of two, and at least 1024 ticks, so that it measures expiries and not empty ticks.
+/// Its delays are uniform over that length. With 1,000,000 timers both ranges are 2^20.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Uniform {
+    /// `None` is the number of timers, rounded up to a power of two.
+    pub(crate) longest: Option<Tick>,
+}
+
 struct State {
     random: Random,
     n: u32,
@@ -24,25 +37,23 @@ struct State {
     ticks: u32,
 }
 
-pub(crate) fn phases(longest: Tick, n: u32, random: Random) -> Phases {
-    let count = u64::from(n);
-    let state = State {
-        random,
-        n,
-        order: Vec::new(),
-        longest,
-        ticks: n.max(MIN_TICKS).next_power_of_two(),
-    };
-    let stages = vec![
-        Stage::timer_ops(Measure::InsertCold, count, insert),
-        Stage::timer_ops(Measure::Cancel, count, cancel),
-        Stage::timer_ops(Measure::InsertWarm, count, insert),
-        Stage::timer_ops(Measure::Reschedule, RESCHEDULE_LAPS * count, reschedule),
-        Stage::fire(Measure::FireJump, count, jump),
-        Stage::prepare(count, insert_for_ticks),
-        Stage::fire(Measure::FireTicks, count, tick_by_tick),
-    ];
-    Box::new(Script::new(state, stages))
+impl Pattern for Uniform {
+    fn phases(&self, n: u32, random: Random) -> Phases {
+        let count = u64::from(n);
+        let longest = self.longest.unwrap_or(count.next_power_of_two());
+        let ticks = n.max(MIN_TICKS).next_power_of_two();
+        let state = State { random, n, order: Vec::new(), longest, ticks };
+        let stages = vec![
+            Stage::timer_ops(Measure::InsertCold, count, insert),
+            Stage::timer_ops(Measure::Cancel, count, cancel),
+            Stage::timer_ops(Measure::InsertWarm, count, insert),
+            Stage::timer_ops(Measure::Reschedule, RESCHEDULE_LAPS * count, reschedule),
+            Stage::fire(Measure::FireJump, count, jump),
+            Stage::prepare(count, insert_for_ticks),
+            Stage::fire(Measure::FireTicks, count, tick_by_tick),
+        ];
+        Script::phases(state, stages)
+    }
 }
 
 fn insert(state: &mut State, step: u64, sink: &mut Sink) {
@@ -77,5 +88,46 @@ impl State {
             self.order = self.random.permutation(self.n);
         }
         self.order[step as usize]
+    }
+}
+
+/// Each operation separately, on timers that are all due at the same tick: insert all, start and
+/// stop one more, cancel all in random order, insert all again, fire in one jump.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SameDeadline {
+    /// The delay of every timer.
+    pub(crate) delay: Tick,
+}
+
+impl Pattern for SameDeadline {
+    fn labels(&self, n: u32) -> u64 {
+        u64::from(n) + 1
+    }
+
+    fn phases(&self, n: u32, mut random: Random) -> Phases {
+        type State = (Tick, Vec<u32>);
+        fn insert((delay, _): &mut State, step: u64, sink: &mut Sink) {
+            sink.insert(step as u32, *delay);
+        }
+        fn start_and_stop((delay, order): &mut State, _: u64, sink: &mut Sink) {
+            let label = order.len() as u32;
+            sink.insert(label, *delay);
+            sink.cancel(label);
+        }
+        fn cancel((_, order): &mut State, step: u64, sink: &mut Sink) {
+            sink.cancel(order[step as usize]);
+        }
+        fn fire((delay, _): &mut State, _: u64, sink: &mut Sink) {
+            sink.advance(*delay);
+        }
+        let count = u64::from(n);
+        let stages = vec![
+            Stage::timer_ops(Measure::InsertCold, count, insert),
+            Stage::steps(Measure::Steady, count, start_and_stop),
+            Stage::timer_ops(Measure::Cancel, count, cancel),
+            Stage::timer_ops(Measure::InsertWarm, count, insert),
+            Stage::fire(Measure::FireJump, count, fire),
+        ];
+        Script::phases((self.delay, random.permutation(n)), stages)
     }
 }

@@ -38,21 +38,9 @@ pub enum TraceError {
         /// The bound.
         most: u64,
     },
-    /// On writing: a label is not below the number of labels in the header.
-    Label {
-        /// The label.
-        label: u32,
-        /// The number of labels in the header.
-        labels: u32,
-    },
-    /// On writing: the number of operations differs from that in the header.
-    Operations {
-        /// The number in the header.
-        announced: u64,
-        /// The number written.
-        written: u64,
-    },
-    /// On writing by a [`LiveWriter`](super::LiveWriter): the operation could exceed its limit.
+    /// On writing: the label is `u32::MAX`, which no header can announce.
+    Label,
+    /// On writing: the operation could exceed the limit of the [`Writer`](super::Writer).
     Full {
         /// The limit, in bytes.
         limit: u64,
@@ -94,16 +82,7 @@ impl fmt::Display for TraceError {
                  maximum is {most}. Copy it again, or record it again",
                 Place(*block)
             ),
-            Self::Label { label, labels } => write!(
-                f,
-                "label {label} is beyond the {labels} labels of the trace's header: set \
-                 Header::labels to the largest label plus one"
-            ),
-            Self::Operations { announced, written } => write!(
-                f,
-                "the trace's header announces {announced} operations, and {written} were written: \
-                 set Header::operations to the number that is written"
-            ),
+            Self::Label => write!(f, "labels of a trace are below {}: use smaller ones", u32::MAX),
             Self::Full { limit } => write!(
                 f,
                 "the trace has reached its limit of {limit} bytes: finish it, or set a higher limit"

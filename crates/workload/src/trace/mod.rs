@@ -4,24 +4,7 @@
 //! movement of the clock, in order. Two are [shipped](shipped()) with this crate, recorded from the
 //! timers of a Linux kernel under a server and its load. `scripts/record-kernel-timers` records
 //! more of them, through [`kernel`](crate::kernel); `wheelhouse-record` records your own program,
-//! through a [`LiveWriter`].
-//!
-//! ```
-//! use wheelhouse_workload::{Op, trace};
-//!
-//! let header = trace::Header::default();
-//! let header = trace::Header { name: "two".into(), labels: 1, operations: 2, ..header };
-//! let mut writer = trace::Writer::new(Vec::new(), header)?;
-//! writer.write(Op::Insert { label: 0, deadline: 5 })?;
-//! writer.write(Op::Advance { to: 9 })?;
-//! let file = writer.finish()?;
-//!
-//! let reader = trace::Reader::new(&file[..])?;
-//! assert_eq!(reader.header().name, "two");
-//! let ops: Vec<Op> = reader.collect::<Result<_, _>>()?;
-//! assert_eq!(ops, [Op::Insert { label: 0, deadline: 5 }, Op::Advance { to: 9 }]);
-//! # Ok::<(), trace::TraceError>(())
-//! ```
+//! through a [`Writer`].
 //!
 //! # The format, version 2
 //!
@@ -42,8 +25,8 @@
 //! last block. So a reader detects blocks that are changed, missing, doubled or out of order, and
 //! corrupt bytes never reach the inflater. The totals detect a file that is cut between two blocks.
 //!
-//! No block depends on the header, so a [`LiveWriter`], which knows the numbers in the header only
-//! at the end, can go back and write the header again. Until then the header claims the largest
+//! No block depends on the header, so a [`Writer`], which knows the numbers in the header only at
+//! the end, can go back and write the header again. Until then the header claims the largest
 //! numbers: if the program is killed, the file can be read to its last complete block, and is then
 //! reported as truncated.
 //!
@@ -65,8 +48,7 @@
 //! # Bounds
 //!
 //! A reader holds one block: about 128 KiB, whatever the file claims. Every length is compared with
-//! its bound before memory is allocated. Reading and writing do not seek, except a [`LiveWriter`]
-//! at its end.
+//! its bound before memory is allocated. Reading does not seek, and a [`Writer`] seeks at its end.
 //!
 //! # Version 1
 //!
@@ -76,19 +58,15 @@
 mod codec;
 mod error;
 mod header;
-mod live;
-mod phases;
 mod reader;
 mod shipped;
 mod writer;
 
 pub use error::TraceError;
 pub use header::{Header, Totals};
-pub use live::{Finished, LiveWriter, REMARK};
-pub use phases::Phases;
 pub use reader::Reader;
 pub use shipped::{Shipped, shipped};
-pub use writer::Writer;
+pub use writer::{Finished, REMARK, Writer};
 
 /// The version that this crate writes. It also reads earlier versions.
 pub const VERSION: u16 = 2;
