@@ -294,10 +294,11 @@ impl Bench<'_> {
                 }
                 let at = (turn + round) % verified.len();
                 let is_enough = is_short && samples.is_far_behind(at);
-                if !is_enough && !(round > 1 && self.is_over()) {
-                    let played = self.sample(verified[at], solved, plays);
-                    samples.add(at, round, &solved.0, &played);
+                if is_enough || (round > 1 && self.is_over()) {
+                    continue;
                 }
+                let played = self.sample(verified[at], solved, plays);
+                samples.add(at, round, &solved.0, &played);
             }
         }
         samples.add_rows(&mut self.run);

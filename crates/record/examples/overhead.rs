@@ -25,21 +25,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::temp_dir().join(name);
     let recorder = Recorder::builder().limit(u64::MAX).create(&path, HierarchicalWheel::new())?;
     let (mut bare, mut recorded) = (Program::new(HierarchicalWheel::new()), Program::new(recorder));
-    // The costs of each kind in each round, bare and recorded. The last kind is the mean of all.
-    let mut costs = vec![Vec::new(); KINDS.len() + 1];
+    // The costs of each kind in each round, bare and recorded, and their means.
+    let (mut costs, mut means) = (vec![Vec::new(); KINDS.len()], Vec::new());
     for round in 0..=ROUNDS {
-        let mut sums = [0.0; 2];
-        for kind in 0..KINDS.len() {
+        let mut mean = [0.0; 2];
+        for (kind, costs) in costs.iter_mut().enumerate() {
             // Alternate which is first: the second finds caches that the first has filled.
             let first = if round % 2 == 0 { bare.time(kind) } else { recorded.time(kind) };
             let pair = match round % 2 {
                 0 => [first, recorded.time(kind)],
                 _ => [bare.time(kind), first],
             };
-            (0..2).for_each(|at| sums[at] += pair[at] / KINDS.len() as f64);
-            costs[kind].push(pair);
+            (0..2).for_each(|at| mean[at] += pair[at] / KINDS.len() as f64);
+            costs.push(pair);
         }
-        costs[KINDS.len()].push(sums);
+        means.push(mean);
     }
     assert_eq!(bare.fired, recorded.fired, "both did the same");
     let summary = recorded.timer.finish()?;
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     println!("{TIMERS} timers, {ROUNDS} rounds; ns per operation, median");
     println!("{:<18}{:>8}{:>10}{:>8}", "", "bare", "recorded", "more");
-    for (kind, pairs) in KINDS.iter().chain([&"all"]).zip(&costs) {
+    for (kind, pairs) in KINDS.iter().zip(&costs).chain([(&"all", &means)]) {
         let median = |of: fn(&[f64; 2]) -> f64| {
             // The first round warms up.
             let mut values: Vec<f64> = pairs[1..].iter().map(of).collect();
