@@ -8,20 +8,19 @@ use crate::player::{Player, State};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::rc::Rc;
-use wheelhouse_core::backend::Info;
-use wheelhouse_harness::contender::{Contender, StreamPlay};
 use wheelhouse_harness::latency::OperationTimes;
 use wheelhouse_harness::model::{ExternalStructure, Memory};
 use wheelhouse_harness::stream::{ExpectedAnswers, Stream};
+use wheelhouse_harness::structure::{StreamPlay, Structure};
 use wheelhouse_machine::clock::WorkTime;
 use wheelhouse_oracle::OracleDefinition;
 use wheelhouse_workload::{Checksum, Phase};
 
-/// A peer as a contender.
+/// A peer as a structure.
 pub(crate) struct Competitor<P>(PhantomData<P>);
 
 impl<P: Peer + 'static> Competitor<P> {
-    pub(crate) fn boxed() -> Box<dyn Contender> {
+    pub(crate) fn boxed() -> Box<dyn Structure> {
         Box::new(Self(PhantomData))
     }
 }
@@ -95,13 +94,9 @@ pub(crate) fn time<P: Peer>(player: &mut Player<P>, phase: &Phase, ends: bool) -
     WorkTime::measure(play).0
 }
 
-impl<P: Peer + 'static> Contender for Competitor<P> {
+impl<P: Peer + 'static> Structure for Competitor<P> {
     fn name(&self) -> &'static str {
         P::NAME
-    }
-
-    fn info(&self) -> Option<Info> {
-        None
     }
 
     fn external(&self) -> Option<ExternalStructure> {

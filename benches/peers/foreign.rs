@@ -1,4 +1,4 @@
-//! Builds and runs programs in other languages as contenders.
+//! Builds and runs programs in other languages as structures.
 
 use crate::adapters::ours::Ours;
 use crate::competitor;
@@ -11,11 +11,9 @@ use std::rc::Rc;
 use std::str::FromStr;
 use tempfile::{NamedTempFile, TempDir};
 use wheelhouse_benches::foreign::{Answer, Clock, Program, file, part_of};
-use wheelhouse_core::backend::Info;
-use wheelhouse_harness::contender::{Contender, Contenders, StreamPlay};
-use wheelhouse_harness::latency::OperationTimes;
-use wheelhouse_harness::model::{ExternalStructure, Memory};
+use wheelhouse_harness::model::ExternalStructure;
 use wheelhouse_harness::stream::{ExpectedAnswers, Stream};
+use wheelhouse_harness::structure::{StreamPlay, Structure, Structures};
 use wheelhouse_machine::clock::WorkTime;
 use wheelhouse_oracle::OracleDefinition;
 use wheelhouse_present::console::say;
@@ -122,9 +120,9 @@ fn script(text: &str, out: &Path) -> Command {
 /// # Errors
 ///
 /// If a program does not compile although its toolchain is installed.
-pub(crate) fn all() -> Result<Contenders> {
+pub(crate) fn all() -> Result<Structures> {
     let out = Rc::new(tempfile::tempdir().context("cannot make a temporary folder")?);
-    let mut built: Contenders = Vec::new();
+    let mut built: Structures = Vec::new();
     for recipe in &RECIPES {
         let version = script(recipe.version, out.path()).output().context("cannot start sh")?;
         let version = String::from_utf8_lossy(&version.stdout).trim().replace('"', "");
@@ -148,22 +146,22 @@ pub(crate) fn all() -> Result<Contenders> {
 /// # Errors
 ///
 /// If one of them does not exist.
-pub(crate) fn named(programs: &[Named], here: &Path) -> Result<Contenders> {
+pub(crate) fn named(programs: &[Named], here: &Path) -> Result<Structures> {
     let out = Rc::new(tempfile::tempdir().context("cannot make a temporary folder")?);
-    let contender = |it: &Named| -> Result<Box<dyn Contender>> {
+    let structure = |it: &Named| -> Result<Box<dyn Structure>> {
         let path = here.join(&it.path);
         ensure!(path.is_file(), "{} is not a program; name one with --program", path.display());
         let run = format!("exec '{}' \"$0\"", path.display());
-        // Leaked, since names of contenders are `'static`.
+        // Leaked, since names of structures are `'static`.
         let name: &'static str = Box::leak(it.name.clone().into_boxed_str());
         let (version, clock) = (it.path.clone(), it.clock);
         let current = RefCell::default();
         Ok(Box::new(Foreign { name, version, clock, run, out: Rc::clone(&out), current }))
     };
-    programs.iter().map(contender).collect()
+    programs.iter().map(structure).collect()
 }
 
-/// A program as a contender.
+/// A program as a structure.
 struct Foreign {
     name: &'static str,
     version: String,
@@ -234,13 +232,9 @@ impl Foreign {
     }
 }
 
-impl Contender for Foreign {
+impl Structure for Foreign {
     fn name(&self) -> &'static str {
         self.name
-    }
-
-    fn info(&self) -> Option<Info> {
-        None
     }
 
     fn external(&self) -> Option<ExternalStructure> {
@@ -300,19 +294,6 @@ impl Contender for Foreign {
             played.checksums.push(checksum);
         }
         played
-    }
-
-    fn time_operations(
-        &self,
-        _: &Stream,
-        expected: &ExpectedAnswers,
-        _: &mut OperationTimes,
-    ) -> Checksum {
-        expected.checksum() // not played: single operations are not timed across a pipe
-    }
-
-    fn memory(&self, _: u32, _: u64) -> Option<Memory> {
-        None
     }
 }
 

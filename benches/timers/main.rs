@@ -12,9 +12,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use wheelhouse_harness::bench;
 use wheelhouse_harness::cold;
-use wheelhouse_harness::contender;
 use wheelhouse_harness::options::{self, BenchOptions};
 use wheelhouse_harness::source::StreamSource;
+use wheelhouse_harness::structure;
 use wheelhouse_harness::verify;
 use wheelhouse_present::console::{exit_code, say};
 
@@ -65,7 +65,7 @@ fn run(cli: &Cli) -> Result<ExitCode> {
 fn verify_first() -> Result<()> {
     let sources =
         bench::default_sources().into_iter().filter(StreamSource::is_scalable).collect::<Vec<_>>();
-    let verified = verify::verify(&sources, &contender::all(), 2_000, 1)?;
+    let verified = verify::verify(&sources, &structure::all(), 2_000, 1)?;
     if let Some(failure) = verified.failures.first() {
         bail!("a wrong answer: {failure}");
     }

@@ -5,30 +5,30 @@ use std::marker::PhantomData;
 use wheelhouse_core::backend::{Backend, Info};
 use wheelhouse_core::meter::Meter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
-use wheelhouse_harness::contender::{Contenders, contender};
+use wheelhouse_harness::structure::{Structures, structure};
 
 /// The structures for many timers, with values of `$words` words.
 macro_rules! with_words {
     ($words:literal) => {
         vec![
-            contender::<Larger<wheelhouse_hierarchical_wheel::Definition, { $words - 1 }>>(),
-            contender::<Larger<wheelhouse_hierarchical_wheel::list::Definition, { $words - 1 }>>(),
-            contender::<Larger<wheelhouse_round_wheel::Definition, { $words - 1 }>>(),
-            contender::<Larger<wheelhouse_binary_heap::Definition, { $words - 1 }>>(),
-            contender::<Larger<wheelhouse_skip_list::Definition, { $words - 1 }>>(),
-            contender::<Larger<wheelhouse_binary_heap::Definition<4>, { $words - 1 }>>(),
-            contender::<Larger<wheelhouse_binary_heap::LazyDefinition, { $words - 1 }>>(),
+            structure::<Larger<wheelhouse_hierarchical_wheel::Definition, { $words - 1 }>>(),
+            structure::<Larger<wheelhouse_hierarchical_wheel::list::Definition, { $words - 1 }>>(),
+            structure::<Larger<wheelhouse_round_wheel::Definition, { $words - 1 }>>(),
+            structure::<Larger<wheelhouse_binary_heap::Definition, { $words - 1 }>>(),
+            structure::<Larger<wheelhouse_skip_list::Definition, { $words - 1 }>>(),
+            structure::<Larger<wheelhouse_binary_heap::Definition<4>, { $words - 1 }>>(),
+            structure::<Larger<wheelhouse_binary_heap::LazyDefinition, { $words - 1 }>>(),
         ]
     };
 }
 
 /// The structures with values of 64 bytes.
-pub(crate) fn of_64_bytes() -> Contenders {
+pub(crate) fn of_64_bytes() -> Structures {
     with_words!(8)
 }
 
 /// The structures with values of 256 bytes.
-pub(crate) fn of_256_bytes() -> Contenders {
+pub(crate) fn of_256_bytes() -> Structures {
     with_words!(32)
 }
 

@@ -57,13 +57,13 @@ use lazy_heap::{Item, Lazy};
 use maps::Keyed;
 use std::collections::{BTreeMap, BinaryHeap};
 use wheelhouse_core::Tick;
-use wheelhouse_harness::contender::{self, Contender};
 use wheelhouse_harness::model::FLOOR;
+use wheelhouse_harness::structure::{self, Structure};
 
 /// Our structures that a program would choose, the other crates, and the floor. `cargo bench`
 /// compares the rest of the registry.
-pub(crate) fn all() -> Vec<Box<dyn Contender>> {
-    let mut all: Vec<Box<dyn Contender>> = vec![
+pub(crate) fn all() -> Vec<Box<dyn Structure>> {
+    let mut all: Vec<Box<dyn Structure>> = vec![
         Competitor::<ours::Ours<wheelhouse_hierarchical_wheel::Definition>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_hierarchical_wheel::list::Definition>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_round_wheel::Definition>>::boxed(),
@@ -91,7 +91,7 @@ pub(crate) fn all() -> Vec<Box<dyn Contender>> {
     ];
     #[cfg(target_feature = "avx2")]
     all.push(Competitor::<quick_heap::Queue>::boxed());
-    all.extend(contender::all().into_iter().filter(|contender| contender.name() == FLOOR));
+    all.extend(structure::all().into_iter().filter(|structure| structure.name() == FLOOR));
     all
 }
 

@@ -10,10 +10,10 @@
 //! * Work that a structure does not count is visible in its instructions only: [`growing_pairs`]
 //!   compares n with 2n timers.
 
-use crate::front::on_all_processors;
 use crate::growth::mean;
 use crate::instruction_record;
 use anyhow::Result;
+use wheelhouse_machine::processor;
 
 /// A pair of operations that keeps the number of timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub fn count(
         let (backend, pair) = (backend.to_owned(), pair.name().to_owned());
         Ok(instruction_record::RecordedPair { backend, pair, n, instructions })
     };
-    on_all_processors(&all, mean).into_iter().collect()
+    processor::on_all(&all, mean).into_iter().collect()
 }
 
 /// Structures whose operations grow by at most a few instructions from n to 2n timers.
@@ -112,7 +112,7 @@ pub fn growing_pairs(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<
             format!("{backend}, {pair}: {few:.0} instructions at {n}, {many:.0} at {}", 2 * n);
         Ok((many > (1.0 + GROWTH) * few).then_some(description))
     };
-    let slopes = on_all_processors(&all.collect::<Vec<_>>(), slope);
+    let slopes = processor::on_all(&all.collect::<Vec<_>>(), slope);
     Ok(slopes.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 

@@ -1,7 +1,6 @@
 //! Runs experiments and compares the outcomes with the record.
 
 use crate::claim::Origin;
-use crate::front::on_all_processors;
 use crate::outcomes::{self, Record, RecordedStatement};
 use crate::statement::{EvidenceKind, Outcome};
 use crate::thresholds::{Threshold, Thresholds};
@@ -10,6 +9,7 @@ use anyhow::Result;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
+use wheelhouse_machine::processor;
 
 /// A statement and its outcome.
 #[derive(Clone, Debug, Serialize)]
@@ -161,7 +161,7 @@ pub fn judge(
     let chosen = experiments::ALL.iter().filter(|experiment| names.contains(experiment.name));
     let chosen: Vec<Experiment> = chosen.copied().collect();
     let before = Mutex::new(before);
-    let evidence = on_all_processors(&chosen, |experiment| {
+    let evidence = processor::on_all(&chosen, |experiment| {
         before.lock().expect("no thread panics with the lock")(&experiment);
         (experiment, experiment.run(setup))
     });

@@ -9,6 +9,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use wheelhouse_harness::capacity::parse_timers;
+use wheelhouse_harness::instructions::plan::Filter;
 use wheelhouse_harness::options::Options;
 use wheelhouse_present::table::Format;
 
@@ -159,18 +160,8 @@ pub(crate) struct Output {
 /// Arguments of `wheelhouse instructions`.
 #[derive(Debug, Args)]
 pub(crate) struct Instructions {
-    /// Only these backends; `player` is the code that plays the operations, without a structure
-    /// [default: the wheels to choose from, a heap, and the player; with --check all of these
-    /// except the round wheel, whose allocations differ between machines].
-    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) backend: Vec<String>,
-    /// Numbers of timers [default: 10000,100000]; traces have a fixed size.
-    #[arg(long, value_delimiter = ',', value_parser = parse_timers)]
-    pub(crate) n: Vec<u32>,
-    /// Only these workloads; traces are called trace:NAME, and uniform-dense is uniform over about
-    /// n ticks [default: those of the comparison's table, uniform-dense and the traces].
-    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) workload: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: Filter,
     /// Seed of the workloads.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use wheelhouse_harness::options::{self, Options};
 use wheelhouse_harness::report::index;
 use wheelhouse_harness::source::StreamSource;
-use wheelhouse_harness::{cold, compare, contender, list, store, verify};
+use wheelhouse_harness::{cold, compare, list, store, structure, verify};
 use wheelhouse_machine::interrupt::{self, INTERRUPTED};
 use wheelhouse_present::console::{print, say};
 use wheelhouse_present::table::Format;
@@ -60,9 +60,9 @@ fn list_backends(format: Format) -> Result<ExitCode> {
 fn verify_answers(n: u32, what: &What, format: Format) -> Result<ExitCode> {
     let all = what.workload.is_empty();
     let sources = if all { StreamSource::all() } else { StreamSource::select(&what.workload)? };
-    let contenders = contender::select(&what.backend)?;
+    let structures = structure::select(&what.backend)?;
     interrupt::watch();
-    let verified = verify::verify(&sources, &contenders, n, what.seed)?;
+    let verified = verify::verify(&sources, &structures, n, what.seed)?;
     print(verified.table.render(format))?;
     if interrupt::requested() {
         say("interrupted: only the rows shown were verified");

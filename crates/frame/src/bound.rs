@@ -48,48 +48,27 @@ pub enum Bound {
     AtMostBeyond(f64, &'static str),
 }
 
-/// A target, and the verdict of a run on it.
-struct JudgedTarget<E: 'static> {
-    target: &'static Target<E>,
-    bound_text: String,
-    figure_text: String,
-    verdict: BoundVerdict,
-}
-
-#[derive(Clone, PartialEq, Eq)]
-enum BoundVerdict {
-    Reached,
-    Missed,
-    /// The load is smaller than the one that the bound is for. Holds the options for that load.
-    NotJudged(String),
-}
-
-impl BoundVerdict {
-    fn cell(&self) -> Cell {
-        match self {
-            Self::Reached => Cell::text("reached").marked(Mark::Good),
-            Self::Missed => Cell::text("MISSED").marked(Mark::Bad),
-            Self::NotJudged(options) => Cell::text(format!("needs {options}")),
-        }
-    }
-}
-
-/// Judges a target; `None` if a row that it needs is missing or wrong.
-fn judge<E: Experiment>(run: &Run<E>, target: &'static Target<E>) -> Option<JudgedTarget<E>> {
+/// The row of the table for a target: experiment, row, figure, bound, reached, verdict. `None` if a
+/// row that it needs is missing or wrong.
+fn judge<E: Experiment>(run: &Run<E>, target: &Target<E>) -> Option<[Cell; 6]> {
     let sample = |row: &str| -> Option<Sample> {
         let samples = run.samples_of(target.experiment, row)?.ok()?;
         samples.into_iter().find(|sample| sample.figure.name == target.figure)
     };
     let value_of = |row: &str| sample(row)?.value();
     let (value, unit) = (value_of(target.row)?, sample(target.row)?.figure.unit);
-    let (bound_text, figure_text, is_reached) = compare(target.bound, value, unit, value_of)?;
+    let (bound, reached, is_reached) = compare(target.bound, value, unit, value_of)?;
     let options = target.experiment.options_for_bounds(&run.load).join(" ");
-    let verdict = match (options.is_empty(), is_reached) {
-        (false, _) => BoundVerdict::NotJudged(options),
-        (true, true) => BoundVerdict::Reached,
-        (true, false) => BoundVerdict::Missed,
+    let verdict = match is_reached {
+        // The load is smaller than the one that the bound is for.
+        _ if !options.is_empty() => Cell::text(format!("needs {options}")),
+        true => Cell::text("reached").marked(Mark::Good),
+        false => Cell::text("MISSED").marked(Mark::Bad),
     };
-    Some(JudgedTarget { target, bound_text, figure_text, verdict })
+    let (experiment, figure) = (target.experiment.name(), target.figure.replace('\n', " "));
+    let [experiment, row, figure, bound, reached] =
+        [experiment, target.row, &figure, &bound, &reached].map(Cell::text);
+    Some([experiment, row, figure, bound, reached, verdict])
 }
 
 /// The bound and the figure in words, and `true` if the bound is reached; `None` if a row that it
@@ -131,20 +110,16 @@ fn compare(
 }
 
 /// Judges all targets whose rows were played.
-fn judged<E: Experiment>(run: &Run<E>) -> Vec<JudgedTarget<E>> {
-    E::TARGETS.iter().filter_map(|target| judge(run, target)).collect()
+fn judged<E: Experiment>(run: &Run<E>) -> impl Iterator<Item = [Cell; 6]> {
+    E::TARGETS.iter().filter_map(|target| judge(run, target))
 }
 
 /// A line for each bound that was missed.
 pub fn missed<E: Experiment>(run: &Run<E>) -> Vec<String> {
-    let missed = judged(run).into_iter().filter(|judged| judged.verdict == BoundVerdict::Missed);
-    let line = |JudgedTarget { target, bound_text, figure_text, .. }: JudgedTarget<E>| {
-        let name = target.experiment.name();
-        format!(
-            "MISSED: {name}, {} of {}: {bound_text}; {figure_text}",
-            one_line(target.figure),
-            target.row
-        )
+    let missed = judged(run).filter(|cells| cells[5].mark == Mark::Bad);
+    let line = |cells: [Cell; 6]| {
+        let [experiment, row, figure, bound, reached, _] = cells.map(|cell| cell.shown);
+        format!("MISSED: {experiment}, {figure} of {row}: {bound}; {reached}")
     };
     missed.map(line).collect()
 }
@@ -153,23 +128,8 @@ pub fn missed<E: Experiment>(run: &Run<E>) -> Vec<String> {
 pub fn table<E: Experiment>(run: &Run<E>) -> Option<Table> {
     let columns = ["experiment", "row", "figure", "bound", "reached", "verdict"].map(Column::left);
     let mut table = Table::new("Bounds and figures", columns.to_vec());
-    for JudgedTarget { target, bound_text, figure_text, verdict } in judged(run) {
-        let figure = one_line(target.figure);
-        let texts = [
-            target.experiment.name().to_owned(),
-            target.row.to_owned(),
-            figure,
-            bound_text,
-            figure_text,
-        ];
-        let cells = texts.into_iter().map(Cell::text).chain([verdict.cell()]);
-        table.rows.push(cells.collect());
-    }
+    table.rows = judged(run).map(Vec::from).collect();
     (!table.rows.is_empty()).then_some(table)
-}
-
-fn one_line(name: &str) -> String {
-    name.replace('\n', " ")
 }
 
 #[cfg(test)]

@@ -91,10 +91,7 @@ pub fn select_contenders<E: Experiment>(
     all: Vec<Box<dyn Contender<E>>>,
     names: &[String],
 ) -> Result<Vec<Box<dyn Contender<E>>>> {
-    let known: Vec<_> = all.iter().map(|it| it.name()).collect();
-    unknown::check("backend", names, &known)?;
-    let is_named = |name: &str| names.is_empty() || names.iter().any(|named| named == name);
-    Ok(all.into_iter().filter(|it| is_named(it.name())).collect())
+    unknown::select("backend", all, |it| it.name(), names)
 }
 
 /// The experiments with these names, in the order of the report; all of them if `names` is empty.

@@ -160,8 +160,7 @@ pub fn names_for_help<E: Experiment>(backends: &[&str]) -> String {
 mod tests {
     use super::*;
     use crate::experiment::select_contenders;
-    use crate::figure::Played;
-    use crate::testing::{TestExperiment, contenders};
+    use crate::testing::{FakeContender, TestExperiment, contenders};
     use clap::Parser;
 
     #[derive(Debug, Parser)]
@@ -202,26 +201,10 @@ mod tests {
         }
     }
 
-    struct Unplayable;
-
-    impl Contender<TestExperiment> for Unplayable {
-        fn name(&self) -> &'static str {
-            "unplayable"
-        }
-
-        fn about(&self) -> &'static str {
-            "must not be played"
-        }
-
-        fn play(&self, _: TestExperiment, _: &u32) -> Result<Played> {
-            unreachable!("the folder for the results cannot be made")
-        }
-    }
-
     #[test]
     fn nothing_is_played_if_results_cannot_be_saved() {
         let options = ExperimentOptions::default();
-        let plan = options.plan(vec![Box::new(Unplayable)], 10, 1, false).unwrap();
+        let plan = options.plan(vec![Box::new(FakeContender("unplayable"))], 10, 1, false).unwrap();
         let file = std::env::current_exe().unwrap();
         let error = options.play(&plan, &file, false).unwrap_err().to_string();
         assert!(error.contains("name a writable one with --out"), "{error}");

@@ -47,7 +47,8 @@ impl Experiment for TestExperiment {
     }
 }
 
-struct FakeContender(&'static str);
+/// Plays nothing. The name `unplayable` stands for one that must not be played.
+pub(crate) struct FakeContender(pub(crate) &'static str);
 
 impl Contender<TestExperiment> for FakeContender {
     fn name(&self) -> &'static str {
@@ -67,6 +68,7 @@ impl Contender<TestExperiment> for FakeContender {
     }
 
     fn play(&self, _: TestExperiment, load: &u32) -> Result<Played> {
+        assert_ne!(self.0, "unplayable");
         Ok(Ok(vec![Figure::count("jobs", (*load).into())]))
     }
 }

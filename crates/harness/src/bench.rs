@@ -9,11 +9,11 @@
 mod details;
 mod samples;
 
-use crate::contender::{Contender, StreamPlay};
 use crate::latency::PASSES;
-use crate::model::{Failure, Run, SCHEMA, Sampling};
+use crate::model::{Failure, Run};
 use crate::source::StreamSource;
 use crate::stream::{ExpectedAnswers, Stream};
+use crate::structure::{StreamPlay, Structure};
 use crate::{capacity, store, verify};
 use anyhow::Result;
 use details::{expected_memory, has_single_operations, measure_memory, time_single_operations};
@@ -41,7 +41,7 @@ pub struct Settings {
     /// Numbers of timers, for sources that can be made for any number.
     pub sizes: Vec<u32>,
     /// The structures to compare, and the floor.
-    pub contenders: Vec<Box<dyn Contender>>,
+    pub structures: Vec<Box<dyn Structure>>,
     /// The workloads and traces to play.
     pub sources: Vec<StreamSource>,
     /// The seed of the workloads.
@@ -57,16 +57,6 @@ pub struct Settings {
     /// `true` to play each stream more than once, to time single operations, and to measure
     /// memory.
     pub details: bool,
-}
-
-/// The time after which the run begins nothing new, if it has a limit.
-#[derive(Clone, Copy, Debug)]
-struct TimeLimit(Option<Instant>);
-
-impl TimeLimit {
-    fn is_reached(self) -> bool {
-        self.0.is_some_and(|end| Instant::now() >= end)
-    }
 }
 
 /// The streams that are compared by default: the ones behind the columns of the table, and the
@@ -109,52 +99,29 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
     interrupt::watch();
     let mut provenance = provenance::gather(settings.seed);
     provenance.pinned_to = pin(); // after `gather`: a pinned thread sees only one processor
-    let mut run = Run {
-        schema: SCHEMA,
-        provenance,
-        external: settings.contenders.iter().filter_map(|it| it.external()).collect(),
-        throughput: Vec::new(),
-        latency: Vec::new(),
-        steps: Vec::new(),
-        sampling: Sampling::default(),
-        memory: Vec::new(),
-        footprints: Vec::new(),
-        census: Vec::new(),
-        failures: Vec::new(),
+    let run = Run {
+        external: settings.structures.iter().filter_map(|it| it.external()).collect(),
         interrupted: true, // until the end: a run that is killed must not look complete
+        ..Run::new(provenance)
     };
     store::save(dir, &run)?;
-    let stream_tasks = stream_tasks(settings);
-    let all: Duration = stream_tasks.iter().map(|task| expected_time(settings, task)).sum();
-    let mut progress = Progress::new(all + expected_memory(settings));
-    let end = TimeLimit(settings.limit.map(|limit| Instant::now() + limit));
-    let mut skipped = Vec::new();
-    for task in &stream_tasks {
-        if interrupt::requested() {
-            break;
-        }
-        if end.is_reached() {
-            skipped.push(task.name());
-            continue;
-        }
-        measure_stream(settings, task, end, &mut run, &progress)?;
-        drop_figures_of_wrong_answers(&mut run);
-        progress.finish_part(expected_time(settings, task));
-        // Only the last save decides: the disk may have room again by then.
-        let _ = store::save(dir, &run);
-    }
+    let tasks = stream_tasks(settings);
     let memory = expected_memory(settings);
-    if settings.details && end.is_reached() && memory > MOST_AFTER_LIMIT {
+    let all: Duration = tasks.iter().map(|task| expected_time(settings, task)).sum();
+    let end = settings.limit.map(|limit| Instant::now() + limit);
+    let mut bench = Bench { settings, end, progress: Progress::new(all + memory), run };
+    let mut skipped = bench.measure_all(&tasks, dir)?;
+    if settings.details && bench.is_over() && memory > MOST_AFTER_LIMIT {
         skipped.push("memory".to_owned());
     } else if settings.details {
-        measure_memory(settings, &mut run, &progress);
+        measure_memory(settings, &mut bench.run, &bench.progress);
     }
     if !skipped.is_empty() {
         say(format_args!("no time left for {}: run without --quick", skipped.join(", ")));
     }
-    run.interrupted = interrupt::requested();
-    let saved = store::save(dir, &run);
-    Ok((run, saved))
+    bench.run.interrupted = interrupt::requested();
+    let saved = store::save(dir, &bench.run);
+    Ok((bench.run, saved))
 }
 
 /// Makes the folder for the results of [`run`]: `out` if given, otherwise a folder in `results`
@@ -210,7 +177,7 @@ fn stream_tasks(settings: &Settings) -> Vec<StreamTask<'_>> {
 /// picks, which must not depend on how busy the machine is.
 const MOST_AFTER_LIMIT: Duration = Duration::from_secs(5);
 
-/// Estimated time of a play, for each timer and contender. [`Progress`] corrects it.
+/// Estimated time of a play, for each timer and structure. [`Progress`] corrects it.
 const PLAY_TIME: Duration = Duration::from_nanos(1_500);
 
 /// Estimated time of the oracle, for each timer. [`Progress`] corrects it.
@@ -220,94 +187,163 @@ const ORACLE_TIME: Duration = Duration::from_nanos(6_000);
 /// operations, of which one counts steps.
 fn expected_time(settings: &Settings, task: &StreamTask<'_>) -> Duration {
     let timers = if task.source.is_scalable() { task.n } else { TIMERS_PER_SAMPLE as u32 };
-    let play = PLAY_TIME * timers * settings.contenders.len() as u32;
+    let play = PLAY_TIME * timers * settings.structures.len() as u32;
     let single = if settings.details { play * (PASSES as u32 + 1) } else { Duration::ZERO };
     ORACLE_TIME * timers + single + task.time.max(play * *ROUNDS.start() as u32)
 }
 
-fn measure_stream(
-    settings: &Settings,
-    task: &StreamTask<'_>,
-    end: TimeLimit,
-    run: &mut Run,
-    progress: &Progress,
-) -> Result<()> {
-    let whole = expected_time(settings, task);
-    let show_stage = |stage: &str| progress.say(format!("{}: {stage}", task.name()));
-    show_stage("oracle");
-    let (mut stream, mut expected) = stream_and_answers(task, settings.seed)?;
-    let seeds = if task.source.is_scalable() { settings.seeds } else { 1 };
-    show_stage("verify");
-    run.census.push(expected.census.clone());
-    let verified = verify_all(settings, &stream, &expected, &mut run.failures);
-    if verified.is_empty() {
-        return Ok(());
+/// A run in progress.
+struct Bench<'a> {
+    settings: &'a Settings,
+    /// The time after which it begins nothing new, if it has a limit.
+    end: Option<Instant>,
+    progress: Progress,
+    run: Run,
+}
+
+impl Bench<'_> {
+    fn is_over(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
     }
-    let (verified, first): (Vec<&dyn Contender>, Vec<StreamPlay>) = verified.into_iter().unzip();
-    let once = first.iter().flat_map(|it| it.times.iter().flatten()).map(|it| it.elapsed);
-    let once: Duration = once.sum();
-    let insertions = stream.insertions();
-    let plays = match settings.details {
-        true => (TIMERS_PER_SAMPLE / (insertions as u64).max(1)).clamp(1, MAX_PLAYS) as u32,
-        false => 1,
-    };
-    let affordable = (task.time.as_secs_f64() / (once * plays).as_secs_f64().max(1e-9)) as usize;
-    let least = if settings.details { *ROUNDS.start() } else { 1 }.max(seeds);
-    let rounds = affordable.clamp(least, *ROUNDS.end());
-    let mut seed = 0;
-    let mut samples = Samples::new(&verified, &stream);
-    if plays == 1 {
-        // The verified play is the first sample.
-        let first = first.chunks(1).enumerate();
-        first.for_each(|(at, played)| samples.add(at, 0, &stream, played));
+
+    fn say(&self, task: &StreamTask<'_>, stage: &str) {
+        self.progress.say(format!("{}: {stage}", task.name()));
     }
-    for round in usize::from(plays == 1)..rounds {
-        show_stage(&format!("round {} of {rounds}", round + 1));
-        progress.within_part(whole, 0.25 + 0.5 * round as f64 / rounds as f64);
-        if round * seeds / rounds > seed {
-            // Seeds follow one another, so only one stream is in memory.
-            seed = round * seeds / rounds;
-            (stream, expected) = stream_and_answers(task, settings.seed.wrapping_add(seed as u64))?;
-        }
-        for turn in 0..verified.len() {
+
+    /// Measures all streams, or until the time is over. Returns the names of those that it skipped.
+    fn measure_all(&mut self, tasks: &[StreamTask<'_>], dir: &Path) -> Result<Vec<String>> {
+        let mut skipped = Vec::new();
+        for task in tasks {
             if interrupt::requested() {
-                return Ok(()); // without the unfinished rows
+                break;
             }
-            let at = (turn + round) % verified.len();
-            let has_no_time = round > 1 && end.is_reached();
-            let is_short = plays == 1 && rounds == *ROUNDS.start();
-            if has_no_time || (is_short && samples.is_far_behind(at)) {
+            if self.is_over() {
+                skipped.push(task.name());
                 continue;
             }
-            let played: Vec<StreamPlay> =
-                (0..plays).map(|_| verified[at].play(&stream, &expected)).collect();
-            for played in &played {
-                let wrong = verify::check(verified[at], &stream, &expected, played).err();
-                add_failure(&mut run.failures, wrong);
-            }
-            samples.add(at, round, &stream, &played);
+            self.measure(task)?;
+            drop_figures_of_wrong_answers(&mut self.run);
+            self.progress.finish_part(expected_time(self.settings, task));
+            // Only the last save decides: the disk may have room again by then.
+            let _ = store::save(dir, &self.run);
         }
+        Ok(skipped)
     }
-    let (rows, sampling) = samples.into_rows();
-    run.throughput.extend(rows);
-    run.sampling.taken += sampling.taken;
-    run.sampling.disturbed += sampling.disturbed;
-    if settings.details && matches!(task.source, StreamSource::File(_)) {
-        show_stage("memory and wake-ups");
-        run.footprints.extend(verified.iter().filter_map(|it| it.footprint(&stream, &expected)));
+
+    fn measure(&mut self, task: &StreamTask<'_>) -> Result<()> {
+        let settings = self.settings;
+        self.say(task, "oracle");
+        let mut solved = solve(task, settings.seed)?;
+        self.say(task, "verify");
+        self.run.census.push(solved.1.census.clone());
+        let verified = verify_all(settings, &solved.0, &solved.1, &mut self.run.failures);
+        if verified.is_empty() {
+            return Ok(());
+        }
+        let (verified, first): (Vec<_>, Vec<_>) = verified.into_iter().unzip();
+        if !self.play_rounds(task, &mut solved, &verified, &first)? || !settings.details {
+            return Ok(());
+        }
+        let (mut stream, mut expected) = solved;
+        if matches!(task.source, StreamSource::File(_)) {
+            self.say(task, "memory and wake-ups");
+            let footprints = verified.iter().filter_map(|it| it.footprint(&stream, &expected));
+            self.run.footprints.extend(footprints);
+        }
+        if has_single_operations(&stream) && !self.is_over() {
+            self.say(task, "single operations");
+            self.progress.within_part(expected_time(settings, task), 0.75);
+            // Four million operations of a kind are enough.
+            stream.shorten_last_measure(&mut expected);
+            time_single_operations(&verified, &stream, &expected, &mut self.run);
+        }
+        Ok(())
     }
-    if settings.details && has_single_operations(&stream) && !end.is_reached() {
-        show_stage("single operations");
-        progress.within_part(whole, 0.75);
-        // Four million operations of a kind are enough.
-        stream.shorten_last_measure(&mut expected);
-        time_single_operations(&verified, &stream, &expected, run);
+
+    /// Plays the rounds of a stream and adds their rows. `first` has the plays that verified the
+    /// answers. Returns `false` if the rounds were interrupted: then there are no rows.
+    fn play_rounds(
+        &mut self,
+        task: &StreamTask<'_>,
+        solved: &mut (Stream, ExpectedAnswers),
+        verified: &[&dyn Structure],
+        first: &[StreamPlay],
+    ) -> Result<bool> {
+        let settings = self.settings;
+        let plays = plays_per_sample(settings, &solved.0);
+        let seeds = if task.source.is_scalable() { settings.seeds } else { 1 };
+        let rounds = rounds(settings, task.time, seeds, plays, first);
+        let is_short = plays == 1 && rounds == *ROUNDS.start();
+        let (mut seed, mut samples) = (0, Samples::new(verified, &solved.0));
+        if plays == 1 {
+            // The verified play is the first sample.
+            first.chunks(1).enumerate().for_each(|(at, it)| samples.add(at, 0, &solved.0, it));
+        }
+        for round in usize::from(plays == 1)..rounds {
+            self.say(task, &format!("round {} of {rounds}", round + 1));
+            let share = 0.25 + 0.5 * round as f64 / rounds as f64;
+            self.progress.within_part(expected_time(settings, task), share);
+            if round * seeds / rounds > seed {
+                // Seeds follow one another, so only one stream is in memory.
+                seed = round * seeds / rounds;
+                *solved = solve(task, settings.seed.wrapping_add(seed as u64))?;
+            }
+            for turn in 0..verified.len() {
+                if interrupt::requested() {
+                    return Ok(false);
+                }
+                let at = (turn + round) % verified.len();
+                let is_enough = is_short && samples.is_far_behind(at);
+                if is_enough || (round > 1 && self.is_over()) {
+                    continue;
+                }
+                let played = self.sample(verified[at], solved, plays);
+                samples.add(at, round, &solved.0, &played);
+            }
+        }
+        samples.add_rows(&mut self.run);
+        Ok(true)
     }
-    Ok(())
+
+    /// The plays of one sample, whose answers are checked.
+    fn sample(
+        &mut self,
+        structure: &dyn Structure,
+        (stream, expected): &(Stream, ExpectedAnswers),
+        plays: u32,
+    ) -> Vec<StreamPlay> {
+        let played: Vec<_> = (0..plays).map(|_| structure.play(stream, expected)).collect();
+        for played in &played {
+            let wrong = verify::check(structure, stream, expected, played).err();
+            add_failure(&mut self.run.failures, wrong);
+        }
+        played
+    }
+}
+
+/// How often a stream is played for one sample.
+fn plays_per_sample(settings: &Settings, stream: &Stream) -> u32 {
+    let plays = TIMERS_PER_SAMPLE / (stream.insertions() as u64).max(1);
+    if settings.details { plays.clamp(1, MAX_PLAYS) as u32 } else { 1 }
+}
+
+/// How many rounds there is time for, at least one for each seed.
+fn rounds(
+    settings: &Settings,
+    time: Duration,
+    seeds: usize,
+    plays: u32,
+    first: &[StreamPlay],
+) -> usize {
+    let once = first.iter().flat_map(|it| it.times.iter().flatten()).map(|it| it.elapsed);
+    let all: Duration = once.sum::<Duration>() * plays;
+    let affordable = (time.as_secs_f64() / all.as_secs_f64().max(1e-9)) as usize;
+    let least = if settings.details { *ROUNDS.start() } else { 1 }.max(seeds);
+    affordable.clamp(least, *ROUNDS.end())
 }
 
 /// Makes the stream of a job and plays it on the oracle.
-fn stream_and_answers(task: &StreamTask<'_>, seed: u64) -> Result<(Stream, ExpectedAnswers)> {
+fn solve(task: &StreamTask<'_>, seed: u64) -> Result<(Stream, ExpectedAnswers)> {
     let mut stream = task.source.load(task.n, seed)?;
     let mut expected = stream.expected_answers();
     if !task.source.is_scalable() {
@@ -333,22 +369,22 @@ fn drop_figures_of_wrong_answers(run: &mut Run) {
     run.latency.retain(|row| !wrong(&row.backend, &row.workload, row.n));
 }
 
-/// Plays the stream once on every contender. Returns the contenders whose answers were right, with
+/// Plays the stream once on every structure. Returns the structures whose answers were right, with
 /// their plays.
 fn verify_all<'a>(
     settings: &'a Settings,
     stream: &Stream,
     expected: &ExpectedAnswers,
     failures: &mut Vec<Failure>,
-) -> Vec<(&'a dyn Contender, StreamPlay)> {
+) -> Vec<(&'a dyn Structure, StreamPlay)> {
     let mut verified = Vec::new();
-    for contender in settings.contenders.iter().filter(|it| it.can_play(stream, expected)) {
+    for structure in settings.structures.iter().filter(|it| it.can_play(stream, expected)) {
         if interrupt::requested() {
             return Vec::new();
         }
-        let played = contender.play(stream, expected);
-        match verify::check(contender.as_ref(), stream, expected, &played) {
-            Ok(()) => verified.push((contender.as_ref(), played)),
+        let played = structure.play(stream, expected);
+        match verify::check(structure.as_ref(), stream, expected, &played) {
+            Ok(()) => verified.push((structure.as_ref(), played)),
             Err(failure) => failures.push(failure),
         }
     }

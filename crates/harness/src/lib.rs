@@ -5,7 +5,7 @@
 //!
 //! 1. A [`source`] makes a [`stream`] of operations.
 //! 2. The oracle plays the stream and records the right answers.
-//! 3. Every [`contender`] plays the stream, and its answers are [checked](verify).
+//! 3. Every [`structure`] plays the stream, and its answers are [checked](verify).
 //! 4. [`mod@bench`] plays the stream again, timed, in interleaved rounds.
 //! 5. [`store`] saves the [`model::Run`].
 //! 6. [`summary`], [`compare`], [`plot`] and [`report`] turn the run into tables, plots and pages,
@@ -17,9 +17,7 @@ pub mod bench;
 pub mod capacity;
 pub mod cold;
 pub mod compare;
-pub mod contender;
 pub mod floor;
-pub mod idle;
 pub mod instructions;
 pub mod latency;
 pub mod list;
@@ -31,6 +29,7 @@ pub mod report;
 pub mod source;
 pub mod store;
 pub mod stream;
+pub mod structure;
 pub mod summary;
 pub mod verify;
 

@@ -1,6 +1,6 @@
 //! The table of the backends.
 
-use crate::contender;
+use crate::structure;
 use wheelhouse_core::backend::{Info, Precision};
 use wheelhouse_present::table::{Cell, Column, Table};
 
@@ -21,9 +21,9 @@ pub fn backends(sources: bool) -> Table {
     ));
     let limit = "Structures with an operation that passes all timers are measured at a smaller n.";
     table.notes.push(limit.to_owned());
-    for contender in contender::all().into_iter().chain(contender::approximate()) {
-        let Some(info) = contender.info() else { continue };
-        let Some(memory) = contender.memory(MEASURED_TIMERS.min(info.max_timers), 1) else {
+    for structure in structure::all().into_iter().chain(structure::approximate()) {
+        let Some(info) = structure.info() else { continue };
+        let Some(memory) = structure.memory(MEASURED_TIMERS.min(info.max_timers), 1) else {
             continue;
         };
         let source = sources.then_some(info.source);

@@ -50,6 +50,24 @@ pub struct Run {
 }
 
 impl Run {
+    /// A run without rows.
+    pub fn new(provenance: Provenance) -> Self {
+        Self {
+            schema: SCHEMA,
+            provenance,
+            external: Vec::new(),
+            census: Vec::new(),
+            throughput: Vec::new(),
+            latency: Vec::new(),
+            steps: Vec::new(),
+            memory: Vec::new(),
+            footprints: Vec::new(),
+            sampling: Sampling::default(),
+            failures: Vec::new(),
+            interrupted: false,
+        }
+    }
+
     /// The times of a measure, if they were taken. O(rows).
     pub fn throughput_of(
         &self,

@@ -5,10 +5,10 @@
 
 use crate::bench::{self, Settings};
 use crate::capacity::parse_timers;
-use crate::contender::{self, Contenders};
 use crate::model::{Census, Run};
 use crate::report::{self, picks};
 use crate::source::StreamSource;
+use crate::structure::{self, Structures};
 use crate::summary;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
@@ -96,7 +96,7 @@ impl BenchOptions {
 /// The structures that can take part, and the defaults for sizes and time.
 pub struct Roster {
     /// All structures, the recommended ones first.
-    pub all: Contenders,
+    pub all: Structures,
     /// Returns `true` for the name of a structure that takes part by default. The others take part
     /// only if the options name them.
     pub is_default: fn(&str) -> bool,
@@ -111,8 +111,8 @@ pub struct Roster {
 /// The structures of this workspace.
 pub fn workspace_roster() -> Roster {
     Roster {
-        all: contender::all(),
-        is_default: contender::is_default,
+        all: structure::all(),
+        is_default: structure::is_default,
         sizes: &[10, 100, 1_000, 10_000, 100_000, 1_000_000],
         // At 100,000 two wheels differ by about the bound of a tie: too little for three rounds.
         quick_sizes: &[10, 1_000, 10_000],
@@ -158,7 +158,7 @@ pub fn compare(
     Ok(run.exit_code().into())
 }
 
-/// Turns the options into settings, with the contenders of a roster.
+/// Turns the options into settings, with the structures of a roster.
 ///
 /// # Errors
 ///
@@ -180,7 +180,7 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
     let (full, quick) = roster.seconds;
     let default = if options.common.quick { quick } else { full };
     let seconds = if test { 0 } else { options.time.unwrap_or(default) };
-    let (contenders, sources) = selected(options, roster, test)?;
+    let (structures, sources) = selected(options, roster, test)?;
     let mut names: Vec<String> = sources.iter().map(StreamSource::name).collect();
     names.sort();
     if let Some(duplicates) = names.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -190,7 +190,7 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
     let is_sized = sources.iter().any(StreamSource::is_scalable);
     Ok(Settings {
         sizes: if is_sized { sizes } else { Vec::new() },
-        contenders,
+        structures,
         sources,
         seed: options.seed,
         seeds: options.seeds.into(),
@@ -200,12 +200,12 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
     })
 }
 
-/// The contenders and the sources that the options choose.
+/// The structures and the sources that the options choose.
 fn selected(
     options: &Options,
     roster: Roster,
     test: bool,
-) -> Result<(Contenders, Vec<StreamSource>)> {
+) -> Result<(Structures, Vec<StreamSource>)> {
     let mut sources: Vec<StreamSource> = StreamSource::select(&options.workload)?;
     sources.extend(options.mix.map(StreamSource::Mix));
     for file in &options.trace {
@@ -220,7 +220,7 @@ fn selected(
     }
     let Roster { all, is_default, .. } = roster;
     if !options.backend.is_empty() {
-        return Ok((contender::select_from(all, &options.backend)?, sources));
+        return Ok((structure::select_from(all, &options.backend)?, sources));
     }
     let takes_part = |name| options.all || test || is_default(name);
     Ok((all.into_iter().filter(|it| takes_part(it.name())).collect(), sources))

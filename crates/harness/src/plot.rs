@@ -158,42 +158,33 @@ pub fn style_of(name: &str) -> Style {
     palette::style_of(name, &registry)
 }
 
-/// A line per backend that has points, in the order of the run.
-fn series(run: &Run, points: impl Fn(&str) -> Points) -> Vec<Series> {
-    let named = summary::backends(run).into_iter().map(|name| {
-        let points = points(&name);
-        let style = style_of(&name);
-        Series { name, style, line: points.line, marks: points.marks, whiskers: points.whiskers }
+/// A line per backend that `fill` adds points to, in the order of the run.
+fn series(run: &Run, fill: impl Fn(&mut Series)) -> Vec<Series> {
+    let filled = summary::backends(run).into_iter().map(|name| {
+        let (style, line, marks, whiskers) = (style_of(&name), vec![], vec![], vec![]);
+        let mut series = Series { name, style, line, marks, whiskers };
+        fill(&mut series);
+        series
     });
-    named.filter(|series| !series.line.is_empty()).collect()
-}
-
-/// The data of one line.
-#[derive(Default)]
-struct Points {
-    line: Vec<(f64, f64)>,
-    marks: Vec<(f64, f64)>,
-    whiskers: Vec<(f64, f64, f64)>,
+    filled.filter(|series| !series.line.is_empty()).collect()
 }
 
 /// Nanoseconds per operation against n. A line needs two sizes; a single one is in the table only.
 fn time(run: &Run, workload: &str, measure: &str) -> Option<Chart> {
     let rows = || run.throughput.iter().filter(|r| r.workload == workload && r.measure == measure);
     let sizes: BTreeSet<u64> = rows().map(|r| r.n).collect();
-    let series = series(run, |backend| {
-        let mut points = Points::default();
-        for row in rows().filter(|r| r.backend == backend) {
+    let series = series(run, |series| {
+        for row in rows().filter(|r| r.backend == series.name) {
             let (n, samples) = (row.n as f64, &row.ns_per_op);
             let median = stats::median(samples).filter(|ns| *ns > 0.0);
             if let (Some(median), Some((least, most))) = (median, stats::range(samples)) {
-                points.line.push((n, median));
+                series.line.push((n, median));
                 let has_whisker = samples.len() > 1 && least > 0.0;
-                points.whiskers.extend(has_whisker.then_some((n, least, most)));
+                series.whiskers.extend(has_whisker.then_some((n, least, most)));
             }
         }
-        points.line.sort_by(|a, b| a.0.total_cmp(&b.0));
-        points.marks = points.line.clone();
-        points
+        series.line.sort_by(|a, b| a.0.total_cmp(&b.0));
+        series.marks.clone_from(&series.line);
     });
     if sizes.len() < 2 || series.is_empty() {
         return None;
@@ -212,8 +203,10 @@ fn time(run: &Run, workload: &str, measure: &str) -> Option<Chart> {
 fn latency(run: &Run, workload: &str, n: u64, operation: &str) -> Option<Chart> {
     let is_it = |r: &&Latency| r.workload == workload && r.n == n && r.operation == operation;
     let rows = || run.latency.iter().filter(is_it);
-    let series =
-        series(run, |backend| rows().find(|r| r.backend == backend).map(curve).unwrap_or_default());
+    let series = series(run, |series| {
+        let row = rows().find(|r| r.backend == series.name);
+        row.into_iter().for_each(|row| add_curve(row, series));
+    });
     let finest =
         rows().flat_map(|r| &r.curve).map(|p| p.0).filter(|p| *p < 100.0).fold(0.0, f64::max);
     let clock = run.provenance.clock_overhead_ns;
@@ -228,7 +221,7 @@ fn latency(run: &Run, workload: &str, n: u64, operation: &str) -> Option<Chart> 
     Some(Chart { level, ..untitled(subtitle, x, y, series) })
 }
 
-fn curve(row: &Latency) -> Points {
+fn add_curve(row: &Latency, series: &mut Series) {
     let named = [
         (50.0, row.p50),
         (90.0, row.p90),
@@ -240,28 +233,27 @@ fn curve(row: &Latency) -> Points {
     // In a histogram of `count` values, a percentile beyond 1 - 1/count is the maximum.
     let is_measured = |p: f64| p >= 100.0 || (row.count as f64) * (1.0 - p / 100.0) >= 0.999;
     let visible = |(p, ns): (f64, u64)| (ns > 0 && is_measured(p)).then_some((p, ns as f64));
-    let marks: Vec<(f64, f64)> = named.into_iter().filter_map(visible).collect();
-    let mut line: Vec<(f64, f64)> = row.curve.iter().copied().filter_map(visible).collect();
-    if line.is_empty() {
-        line.clone_from(&marks);
+    series.marks = named.into_iter().filter_map(visible).collect();
+    series.line = row.curve.iter().copied().filter_map(visible).collect();
+    if series.line.is_empty() {
+        series.line.clone_from(&series.marks);
     }
-    line.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    Points { line, marks, whiskers: Vec::new() }
+    series.line.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
 }
 
 /// Bytes per live timer against n, with whiskers from the smallest to the largest of live, peak and
 /// churned.
 fn memory(run: &Run) -> Option<Chart> {
     let sizes: BTreeSet<u64> = run.memory.iter().map(|r| r.n).collect();
-    let series = series(run, |backend| {
-        let mut rows: Vec<&Memory> = run.memory.iter().filter(|r| r.backend == backend).collect();
+    let series = series(run, |series| {
+        let mut rows: Vec<_> = run.memory.iter().filter(|r| r.backend == series.name).collect();
         rows.sort_by_key(|r| r.n);
-        let line: Vec<(f64, f64)> = rows.iter().map(|r| (r.n as f64, r.live)).collect();
-        let ends = |r: &&Memory| {
-            let (least, most) = stats::range(&[r.live, r.peak, r.churned])?;
-            Some((r.n as f64, least, most))
-        };
-        Points { marks: line.clone(), line, whiskers: rows.iter().filter_map(ends).collect() }
+        for Memory { n, live, peak, churned, .. } in rows {
+            series.line.push((*n as f64, *live));
+            let ends = stats::range(&[*live, *peak, *churned]);
+            series.whiskers.extend(ends.map(|(least, most)| (*n as f64, least, most)));
+        }
+        series.marks.clone_from(&series.line);
     });
     let x = Axis::sizes("live timers n (log scale)", &sizes.into_iter().collect::<Vec<_>>())?;
     let values = series.iter().flat_map(|s| s.whiskers.iter().flat_map(|w| [w.1, w.2]));

@@ -3,18 +3,17 @@
 
 mod columns;
 
-use serde_json::json;
+use std::collections::BTreeSet;
 
-use self::columns::{ColumnKind, TableColumn, all_columns};
+use self::columns::{CellContent, ColumnKind, TableColumn, all_columns};
 use crate::model::{FLOOR, Run, Sampling};
+use crate::stream::TRACE;
 use wheelhouse_present::stats;
 use wheelhouse_present::table::{Cell, Column, Mark, Table, distinct};
 use wheelhouse_present::units;
 
 /// The number of timers that the table shows by default, if the run has it.
 pub const DEFAULT_N: u64 = 1_000_000;
-
-pub use crate::stream::TRACE;
 
 /// A table to read at a glance: for each structure and operation, the median and its ratio to the
 /// best.
@@ -33,41 +32,26 @@ pub fn in_short(run: &Run, n: Option<u64>) -> Table {
 }
 
 fn table_of(run: &Run, n: Option<u64>, choose: fn(&Run, u64) -> Vec<TableColumn>) -> Table {
+    let mut heads = vec![Column::left("structure")];
     let Some(n) = n.or_else(|| default_n(run)) else {
-        return empty_table(run);
+        return Table::new("At a glance: nothing was measured", heads);
     };
     let columns = choose(run, n);
-    let known = sizes(run);
+    heads.extend(columns.iter().map(|column| Column::right(&column.heading)));
     let title = format!(
         "At a glance: n = {} timers, ns per operation unless a unit is shown",
         units::count(n)
     );
-    let mut heads = vec![Column::left("structure")];
-    heads.extend(columns.iter().map(|column| Column::right(&column.heading)));
     let mut table = Table::new(title, heads);
-    let measured = |name: &String| {
-        columns.iter().any(|column| column.content(run, name) != CellContent::Missing)
-    };
-    let (names, left_out): (Vec<_>, Vec<_>) = backends(run).into_iter().partition(measured);
-    table.rows =
-        names.iter().map(|name| vec![Cell::text(name.clone()).marked(row_mark(name))]).collect();
-    for column in &columns {
-        append_column(&mut table.rows, run, &names, Some(column));
-    }
     table.notes = notes(run, n, &columns);
+    table.rows = rows(run, &columns.into_iter().map(Some).collect::<Vec<_>>());
+    let has_row = |name: &String| table.rows.iter().any(|row| row[0].shown == *name);
+    let left_out: Vec<_> = backends(run).into_iter().filter(|name| !has_row(name)).collect();
     if !left_out.is_empty() {
         table.notes.push(format!(
             "Left out: {}. They are too slow to measure with this many timers, or the run was cut \
              short.",
             left_out.join(", ")
-        ));
-    }
-    if !known.contains(&n) {
-        let known: Vec<String> = known.into_iter().map(units::count).collect();
-        table.notes.push(format!(
-            "The run has no rows at n = {}; it has: {}.",
-            units::count(n),
-            known.join("; ")
         ));
     }
     table
@@ -76,53 +60,85 @@ fn table_of(run: &Run, n: Option<u64>, choose: fn(&Run, u64) -> Vec<TableColumn>
 /// One table for all sizes of a run: a row for each n and structure, a column for each operation,
 /// and in each cell the ratio to the best at that n. Traces are left out: each has a single size.
 pub fn by_size(run: &Run) -> Table {
+    let at = |n| all_columns(run, n).into_iter().filter(|it| !it.workload.starts_with(TRACE));
     let sizes = sizes(run);
-    let at = |n| -> Vec<TableColumn> {
-        let all = all_columns(run, n).into_iter();
-        all.filter(|column| !column.workload.starts_with(TRACE)).collect()
-    };
-    let headings: Vec<String> =
-        distinct(sizes.iter().flat_map(|n| at(*n)).map(|column| column.heading));
-    let mut heads = vec![Column::right("n"), Column::left("structure")];
-    heads.extend(headings.iter().map(Column::right));
+    let headings = distinct(sizes.iter().flat_map(|n| at(*n)).map(|column| column.heading));
     let title = "By the number of timers, ns per operation unless a unit is shown";
-    let mut table = Table::new(title, heads);
-    for n in &sizes {
-        let columns = at(*n);
-        let measured = |name: &String| {
-            columns.iter().any(|column| column.content(run, name) != CellContent::Missing)
-        };
-        let names: Vec<String> = backends(run).into_iter().filter(measured).collect();
-        let start = table.rows.len();
-        table.rows.extend(names.iter().map(|name| {
-            let size = Cell::figure(*n as f64, units::count(*n));
-            vec![size, Cell::text(name.clone()).marked(row_mark(name))]
-        }));
-        for heading in &headings {
-            let column = columns.iter().find(|column| column.heading == *heading);
-            append_column(&mut table.rows[start..], run, &names, column);
-        }
-    }
+    let mut table = table_by_size(run, title, &headings, sizes, |heading, n| {
+        at(n).find(|column| column.heading == *heading)
+    });
     let same = "Median, and ×ratio to the best at that n, which is marked. Lower is better.";
     table.notes.push(same.to_owned());
     table.notes.extend(external_notes(run));
     table
 }
 
-/// Appends a cell to each row: the figure that `column` has for the structure of the row.
-fn append_column(
-    rows: &mut [Vec<Cell>],
+/// A table with a row for each n and structure, and with a column for each heading. `column` has
+/// its figures at an n, if there are any.
+fn table_by_size(
     run: &Run,
-    names: &[String],
-    column: Option<&TableColumn>,
-) {
-    let content =
-        |name: &String| column.map_or(CellContent::Missing, |column| column.content(run, name));
-    let contents: Vec<CellContent> = names.iter().map(content).collect();
-    let best = column.and_then(|column| column.best(names, &contents));
-    for ((row, name), content) in rows.iter_mut().zip(names).zip(&contents) {
-        row.push(column.map_or_else(Cell::missing, |column| column.cell(name, content, best)));
+    title: &str,
+    headings: &[String],
+    sizes: impl IntoIterator<Item = u64>,
+    column: impl Fn(&String, u64) -> Option<TableColumn>,
+) -> Table {
+    let mut heads = vec![Column::right("n"), Column::left("structure")];
+    heads.extend(headings.iter().map(Column::right));
+    let mut table = Table::new(title, heads);
+    for n in sizes {
+        let columns: Vec<_> = headings.iter().map(|heading| column(heading, n)).collect();
+        let rows = rows(run, &columns).into_iter();
+        table.rows.extend(rows.map(|row| [Cell::count(n)].into_iter().chain(row).collect()));
     }
+    table
+}
+
+/// The name of each workload and its table: a row for each n and structure, a column for each
+/// measure, and in each cell the median and its ratio to the best at that n.
+pub fn times(run: &Run) -> Vec<(String, Table)> {
+    let timed = |workload: &String| run.throughput.iter().any(|r| r.workload == *workload);
+    let with_table = |workload: String| {
+        let table = times_of(run, &workload);
+        (workload, table)
+    };
+    workloads(run).into_iter().filter(timed).map(with_table).collect()
+}
+
+fn times_of(run: &Run, workload: &str) -> Table {
+    let rows = || run.throughput.iter().filter(|r| r.workload == workload);
+    let headings = distinct(rows().map(|r| columns::heading_of(&r.measure)));
+    let sizes: BTreeSet<u64> = rows().map(|r| r.n).collect();
+    let title = format!("{workload}, ns per operation");
+    let mut table = table_by_size(run, &title, &headings, sizes, |heading, n| {
+        Some(TableColumn::of_measure(&heading.replace('\n', "-"), workload, n))
+    });
+    table.notes.push(
+        "Median of the repetitions, and ×ratio to the best at that n, which is marked.".to_owned(),
+    );
+    table
+}
+
+/// A row for each structure that has a figure in one of the columns. A column without figures is
+/// `None`.
+fn rows(run: &Run, columns: &[Option<TableColumn>]) -> Vec<Vec<Cell>> {
+    let names = backends(run);
+    let content = |column: &Option<TableColumn>, name: &String| {
+        column.as_ref().map_or(CellContent::Missing, |column| column.content(run, name))
+    };
+    let contents: Vec<Vec<CellContent>> = columns
+        .iter()
+        .map(|column| names.iter().map(|name| content(column, name)).collect())
+        .collect();
+    let cell = |at: usize, column: usize| match &columns[column] {
+        Some(kind) => kind.cell(&names, &contents[column], at),
+        None => Cell::missing(),
+    };
+    let row = |at: usize| {
+        let name = Cell::text(&names[at]).marked(row_mark(&names[at]));
+        [name].into_iter().chain((0..columns.len()).map(|column| cell(at, column))).collect()
+    };
+    let has_figure = |at: &usize| contents.iter().any(|it| it[*at] != CellContent::Missing);
+    (0..names.len()).filter(has_figure).map(row).collect()
 }
 
 /// The n that tables and plots show by default: [`DEFAULT_N`] if the run has it, otherwise its
@@ -132,42 +148,38 @@ pub fn default_n(run: &Run) -> Option<u64> {
     if sizes.contains(&DEFAULT_N) { Some(DEFAULT_N) } else { sizes.last().copied() }
 }
 
+/// The backend, workload and n of each row. Rows of memory have no workload.
+fn keys(run: &Run) -> impl Iterator<Item = (&str, &str, u64)> {
+    let times = run.throughput.iter().map(|r| (&*r.backend, &*r.workload, r.n));
+    let latencies = run.latency.iter().map(|r| (&*r.backend, &*r.workload, r.n));
+    let memory = run.memory.iter().map(|r| (&*r.backend, "", r.n));
+    let failures = run.failures.iter().map(|r| (&*r.backend, &*r.workload, r.n));
+    times.chain(latencies).chain(memory).chain(failures)
+}
+
 /// Every n of the run's workloads, in ascending order. Without workloads, every n of its traces.
 pub fn sizes(run: &Run) -> Vec<u64> {
-    let rows = || {
-        let throughput = run.throughput.iter().map(|r| (r.workload.as_str(), r.n));
-        let latency = run.latency.iter().map(|r| (r.workload.as_str(), r.n));
-        let failures = run.failures.iter().map(|r| (r.workload.as_str(), r.n));
-        throughput.chain(latency).chain(failures).chain(run.memory.iter().map(|r| ("", r.n)))
+    let of_traces = |is_trace| {
+        let rows = keys(run).filter(move |key| key.1.starts_with(TRACE) == is_trace);
+        rows.map(|key| key.2).collect::<BTreeSet<u64>>()
     };
-    let mut sizes: Vec<u64> =
-        rows().filter(|(workload, _)| !workload.starts_with(TRACE)).map(|(_, n)| n).collect();
-    if sizes.is_empty() {
-        sizes = rows().map(|(_, n)| n).collect();
-    }
-    sizes.sort_unstable();
-    sizes.dedup();
-    sizes
+    let sizes = of_traces(false);
+    let sizes = if sizes.is_empty() { of_traces(true) } else { sizes };
+    sizes.into_iter().collect()
 }
 
 /// The names of the run's backends in the order of their first rows, the floor last.
 pub fn backends(run: &Run) -> Vec<String> {
-    let times = run.throughput.iter().map(|r| &r.backend);
-    let others =
-        run.latency.iter().map(|r| &r.backend).chain(run.memory.iter().map(|r| &r.backend));
-    let all = times.chain(others).chain(run.failures.iter().map(|r| &r.backend));
-    let mut names = distinct(all);
+    let mut names = distinct(keys(run).map(|key| key.0));
     names.sort_by_key(|name| *name == FLOOR);
-    names.into_iter().cloned().collect()
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// The names of the run's workloads in the order of their first rows, traces last.
 pub fn workloads(run: &Run) -> Vec<String> {
-    let times = run.throughput.iter().map(|r| &r.workload);
-    let others = run.latency.iter().map(|r| &r.workload);
-    let mut names = distinct(times.chain(others).chain(run.failures.iter().map(|r| &r.workload)));
+    let mut names = distinct(keys(run).map(|key| key.1).filter(|name| !name.is_empty()));
     names.sort_by_key(|name| name.starts_with(TRACE));
-    names.into_iter().cloned().collect()
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// How the row or name of a structure is marked.
@@ -175,74 +187,9 @@ pub fn row_mark(backend: &str) -> Mark {
     if backend == FLOOR { Mark::Muted } else { Mark::Plain }
 }
 
-/// The smallest figure, not counting the floor's.
-pub fn best(names: &[String], contents: &[CellContent]) -> Option<f64> {
-    let competing = names.iter().zip(contents).filter(|(name, _)| *name != FLOOR);
-    competing.filter_map(|(_, content)| content.figure()).min_by(f64::total_cmp)
-}
-
-/// The content of a table cell.
-#[derive(Clone, Debug, PartialEq)]
-pub enum CellContent {
-    /// A figure and the samples whose median it is; a single sample for latency and memory.
-    Figure(f64, Vec<f64>),
-    /// The backend answered wrongly on that workload.
-    Wrong,
-    /// Not measured.
-    Missing,
-}
-
-impl CellContent {
-    fn figure(&self) -> Option<f64> {
-        match self {
-            CellContent::Figure(value, _) => Some(*value),
-            _ => None,
-        }
-    }
-}
-
-/// The median of a measure, or the reason that there is none.
-pub fn find_throughput(
-    run: &Run,
-    backend: &str,
-    workload: &str,
-    n: u64,
-    measure: &str,
-) -> CellContent {
-    if is_wrong(run, backend, workload, n) {
-        return CellContent::Wrong;
-    }
-    let row = run.throughput_of(backend, workload, n, measure);
-    match row.and_then(|row| Some((stats::median(&row.ns_per_op)?, row.ns_per_op.clone()))) {
-        Some((median, samples)) => CellContent::Figure(median, samples),
-        None => CellContent::Missing,
-    }
-}
-
 /// Returns `true` if the backend answered wrongly on a workload at n.
 pub fn is_wrong(run: &Run, backend: &str, workload: &str, n: u64) -> bool {
     run.failures.iter().any(|f| f.backend == backend && f.workload == workload && f.n == n)
-}
-
-/// A cell: the figure, and below it the ratio to the best of its column.
-pub fn ratio_cell(
-    backend: &str,
-    content: &CellContent,
-    best: Option<f64>,
-    show: fn(f64) -> String,
-) -> Cell {
-    let value = match content {
-        CellContent::Figure(value, _) => *value,
-        CellContent::Wrong => return Cell::wrong(),
-        CellContent::Missing => return Cell::missing(),
-    };
-    let ratio = best.filter(|best| *best > 0.0).map(|best| value / best);
-    let shown = match ratio {
-        Some(ratio) if backend != FLOOR => format!("{}\n×{ratio:.2}", show(value)),
-        _ => show(value),
-    };
-    let mark = if backend != FLOOR && best == Some(value) { Mark::Best } else { row_mark(backend) };
-    Cell { shown, value: json!({ "figure": value, "ratio": ratio }), mark }
 }
 
 /// The note below a table that has a row for the floor.
@@ -320,12 +267,14 @@ fn external_notes(run: &Run) -> impl Iterator<Item = String> + '_ {
 fn spread_note(run: &Run, n: u64, columns: &[TableColumn]) -> Option<String> {
     let mut repetitions: Vec<usize> = Vec::new();
     let mut spreads: Vec<f64> = Vec::new();
-    for column in columns.iter().filter(|it| matches!(it.kind, ColumnKind::Time(_))) {
+    for column in columns {
+        let ColumnKind::Time(measure) = &column.kind else { continue };
         for name in backends(run).iter().filter(|name| *name != FLOOR) {
-            if let CellContent::Figure(_, samples) = column.content(run, name) {
+            let row = run.throughput_of(name, &column.workload, column.n, measure);
+            for samples in row.into_iter().map(|row| &row.ns_per_op) {
                 repetitions.push(samples.len());
                 let shows_spread = samples.len() >= stats::MIN_SAMPLES;
-                spreads.extend(stats::relative_deviation(&samples).filter(|_| shows_spread));
+                spreads.extend(stats::relative_deviation(samples).filter(|_| shows_spread));
             }
         }
     }
@@ -358,15 +307,4 @@ fn disturbance_note(run: &Run) -> Option<String> {
              measure again."
         )
     })
-}
-
-fn empty_table(run: &Run) -> Table {
-    let mut table =
-        Table::new("At a glance: nothing was measured", vec![Column::left("structure")]);
-    table.notes.push(if run.interrupted {
-        "The run was interrupted before its first row.".to_owned()
-    } else {
-        "The run has no rows.".to_owned()
-    });
-    table
 }

@@ -1,10 +1,10 @@
 //! Checks answers against the oracle's.
 
 use crate::capacity;
-use crate::contender::{Contender, StreamPlay};
 use crate::model::Failure;
 use crate::source::StreamSource;
 use crate::stream::{ExpectedAnswers, Stream};
+use crate::structure::{StreamPlay, Structure};
 use anyhow::Result;
 use std::time::Duration;
 use wheelhouse_machine::interrupt;
@@ -17,7 +17,7 @@ use wheelhouse_present::table::{Cell, Column, Table};
 ///
 /// A failure that names the first phase in which the answers differ.
 pub fn check(
-    contender: &dyn Contender,
+    structure: &dyn Structure,
     stream: &Stream,
     expected: &ExpectedAnswers,
     played: &StreamPlay,
@@ -28,7 +28,7 @@ pub fn check(
     let phase = &stream.phases[at];
     let measure = phase.measure.map_or("preparation", |measure| measure.name());
     Err(Failure {
-        backend: contender.name().to_owned(),
+        backend: structure.name().to_owned(),
         workload: stream.name.clone(),
         n: stream.n,
         message: format!(
@@ -50,26 +50,43 @@ pub struct Verification {
     pub failures: Vec<Failure>,
 }
 
-/// Plays each source on each contender and compares all answers with the oracle's.
+impl Verification {
+    /// Plays a stream on a structure and adds the row.
+    fn add(&mut self, structure: &dyn Structure, stream: &Stream, expected: &ExpectedAnswers) {
+        let played = structure.play(stream, expected);
+        let failure = check(structure, stream, expected, &played).err();
+        let wrong = failure.as_ref().map(|failure| format!("WRONG: {}", failure.message));
+        let checksum = played.checksums.last().copied().unwrap_or_default();
+        self.table.rows.push(vec![
+            Cell::text(&stream.name),
+            Cell::count(stream.n),
+            Cell::text(structure.name()),
+            Cell::count(expected.fired),
+            Cell::text(checksum.to_string()),
+            Cell::text(wrong.unwrap_or_else(|| "ok".to_owned())),
+        ]);
+        self.failures.extend(failure);
+    }
+}
+
+/// Plays each source on each structure and compares all answers with the oracle's.
 ///
 /// # Errors
 ///
 /// If a trace cannot be read, or `n` timers do not fit into memory.
 pub fn verify(
     sources: &[StreamSource],
-    contenders: &[Box<dyn Contender>],
+    structures: &[Box<dyn Structure>],
     n: u32,
     seed: u64,
 ) -> Result<Verification> {
     let columns = ["workload", "n", "backend", "fired", "checksum", "verdict"];
-    let columns = columns.map(|name| {
-        if matches!(name, "n" | "fired") { Column::right(name) } else { Column::left(name) }
-    });
-    let mut table = Table::new(
-        format!("Answers of the backends and of the oracle, seed {seed}"),
-        columns.into(),
-    );
-    let mut failures = Vec::new();
+    let is_figure = |name: &str| matches!(name, "n" | "fired");
+    let columns = columns
+        .map(|name| if is_figure(name) { Column::right(name) } else { Column::left(name) })
+        .into();
+    let title = format!("Answers of the backends and of the oracle, seed {seed}");
+    let mut verified = Verification { table: Table::new(title, columns), failures: Vec::new() };
     capacity::check(sources, &[n])?;
     let part = Duration::from_secs(1);
     let mut progress = Progress::new(part * sources.len() as u32);
@@ -77,29 +94,13 @@ pub fn verify(
         progress.say(source.name());
         let stream = source.load(n, seed)?;
         let expected = stream.expected_answers();
-        for contender in
-            contenders.iter().filter(|contender| contender.can_play(&stream, &expected))
-        {
+        for structure in structures.iter().filter(|it| it.can_play(&stream, &expected)) {
             if interrupt::requested() {
-                return Ok(Verification { table, failures });
+                return Ok(verified);
             }
-            let played = contender.play(&stream, &expected);
-            let failure = check(contender.as_ref(), &stream, &expected, &played).err();
-            let verdict = failure
-                .as_ref()
-                .map_or_else(|| "ok".to_owned(), |failure| format!("WRONG: {}", failure.message));
-            let checksum = played.checksums.last().copied().unwrap_or_default();
-            table.rows.push(vec![
-                Cell::text(&stream.name),
-                Cell::count(stream.n),
-                Cell::text(contender.name()),
-                Cell::count(expected.fired),
-                Cell::text(checksum.to_string()),
-                Cell::text(verdict),
-            ]);
-            failures.extend(failure);
+            verified.add(structure.as_ref(), &stream, &expected);
         }
         progress.finish_part(part);
     }
-    Ok(Verification { table, failures })
+    Ok(verified)
 }

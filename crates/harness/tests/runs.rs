@@ -8,32 +8,25 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
-use wheelhouse_core::backend::Info;
 use wheelhouse_harness::bench::{self, Settings};
-use wheelhouse_harness::contender::{self, Contender, Contenders, StreamPlay};
-use wheelhouse_harness::latency::OperationTimes;
-use wheelhouse_harness::model::Memory;
 use wheelhouse_harness::source::StreamSource;
 use wheelhouse_harness::stream::{ExpectedAnswers, Stream};
+use wheelhouse_harness::structure::{self, StreamPlay, Structure, Structures};
 use wheelhouse_harness::verify;
 use wheelhouse_workload::Checksum;
 
 /// The binary heap, which calls a function with the right answers before each play.
-struct WithCallback<F>(Box<dyn Contender>, F);
+struct WithCallback<F>(Box<dyn Structure>, F);
 
 impl<F: Fn(&ExpectedAnswers) + 'static> WithCallback<F> {
-    fn alone(before: F) -> Contenders {
+    fn alone(before: F) -> Structures {
         vec![Box::new(Self(heap().remove(0), before))]
     }
 }
 
-impl<F: Fn(&ExpectedAnswers)> Contender for WithCallback<F> {
+impl<F: Fn(&ExpectedAnswers)> Structure for WithCallback<F> {
     fn name(&self) -> &'static str {
         self.0.name()
-    }
-
-    fn info(&self) -> Option<Info> {
-        self.0.info()
     }
 
     fn can_play(&self, stream: &Stream, expected: &ExpectedAnswers) -> bool {
@@ -44,18 +37,10 @@ impl<F: Fn(&ExpectedAnswers)> Contender for WithCallback<F> {
         (self.1)(expected);
         self.0.play(stream, expected)
     }
-
-    fn time_operations(&self, _: &Stream, _: &ExpectedAnswers, _: &mut OperationTimes) -> Checksum {
-        unreachable!("the runs have no details")
-    }
-
-    fn memory(&self, _: u32, _: u64) -> Option<Memory> {
-        None
-    }
 }
 
-fn heap() -> Contenders {
-    contender::select(&["binary-heap".to_owned()]).unwrap()
+fn heap() -> Structures {
+    structure::select(&["binary-heap".to_owned()]).unwrap()
 }
 
 fn scratch(name: &str) -> PathBuf {
@@ -119,10 +104,10 @@ fn a_hundred_thousand_timers_get_the_answers_of_the_oracle() {
     const N: u32 = 100_000;
     let sources = ["uniform", "session-ttl", "keepalive", "cancel-storm"]
         .map(|name| StreamSource::find(name).unwrap());
-    let contenders = contender::all();
-    let verified = verify::verify(&sources, &contenders, N, 1).unwrap();
+    let structures = structure::all();
+    let verified = verify::verify(&sources, &structures, N, 1).unwrap();
     assert!(verified.failures.is_empty(), "{:?}", verified.failures);
     // Structures that pass all timers in some operation are left out.
-    let able = contenders.iter().filter(|it| it.info().is_none_or(|info| info.max_timers >= N));
+    let able = structures.iter().filter(|it| it.info().is_none_or(|info| info.max_timers >= N));
     assert_eq!(verified.table.rows.len(), sources.len() * able.count());
 }

@@ -3,20 +3,20 @@
 mod common;
 
 use wheelhouse_harness::bench::{self, Settings};
-use wheelhouse_harness::{contender, store, verify};
+use wheelhouse_harness::{store, structure, verify};
 use wheelhouse_machine::interrupt;
 
 /// The binary heap, and a wheel that is late by design: no answer may be late here.
 fn settings() -> Settings {
-    let mut contenders = contender::select(&["binary-heap".to_owned()]).unwrap();
-    contenders.extend(contender::approximate());
-    Settings { details: true, ..common::settings(contenders) }
+    let mut structures = structure::select(&["binary-heap".to_owned()]).unwrap();
+    structures.extend(structure::approximate());
+    Settings { details: true, ..common::settings(structures) }
 }
 
 #[test]
 fn wrong_answers_are_named_and_not_timed() {
     let settings = settings();
-    let verified = verify::verify(&settings.sources, &settings.contenders, 200, 1).unwrap();
+    let verified = verify::verify(&settings.sources, &settings.structures, 200, 1).unwrap();
     let [failure] = &verified.failures[..] else { panic!("{:?}", verified.failures) };
     assert_eq!(failure.backend, "linux-wheel");
     assert!(failure.message.contains("(fire-"), "the phase is named: {}", failure.message);

@@ -9,10 +9,9 @@
 //! the count down when the function returns. Both take a pattern. The patterns must differ, since
 //! callgrind 3.19 respects only one of two options with the same pattern.
 
-use anyhow::{Context, Result, bail, ensure};
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use anyhow::{Context, Result, ensure};
+use std::path::Path;
+use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The result of a run under callgrind.
@@ -26,7 +25,7 @@ pub struct CallgrindRun {
 
 /// The version that valgrind reports; `None` if it cannot be run.
 pub fn version() -> Option<String> {
-    let output = Command::new("valgrind").arg("--version").stderr(Stdio::null()).output().ok()?;
+    let output = Command::new("valgrind").arg("--version").output().ok()?;
     let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     output.status.success().then_some(version)
 }
@@ -36,49 +35,39 @@ pub fn is_installed() -> bool {
     version().is_some()
 }
 
-/// Runs this program under callgrind, with these arguments and this input, and counts within the
-/// function of that name. Modules may precede the name: `module::function`.
+/// Runs this program under callgrind with these arguments, and counts within the function of that
+/// name. Modules may precede the name: `module::function`.
 ///
 /// # Errors
 ///
 /// If valgrind cannot be run, the program fails, or the function is never called.
-pub fn count(function: &str, arguments: &[String], input: &[u8]) -> Result<CallgrindRun> {
-    let file = TemporaryFile::new();
+pub fn count(function: &str, arguments: &[String]) -> Result<CallgrindRun> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("wheelhouse-callgrind-{}-{number}", std::process::id());
+    let file = std::env::temp_dir().join(name);
+    let output = run(function, arguments, &file)?;
+    let profile = std::fs::read_to_string(&file);
+    // Callgrind may have written no file.
+    let _ = std::fs::remove_file(&file);
+    let command = arguments.join(" ");
+    ensure!(output.status.success(), "under callgrind, {command}: {}", error_messages(&output));
+    let calls = instruction_totals(&profile.context("callgrind wrote no profile")?);
+    ensure!(!calls.is_empty(), "callgrind found no call of {function} in {command}");
+    Ok(CallgrindRun { calls, printed: String::from_utf8_lossy(&output.stdout).trim().to_owned() })
+}
+
+fn run(function: &str, arguments: &[String], profile: &Path) -> Result<Output> {
     let this = std::env::current_exe().context("cannot find this program")?;
-    let mut child = Command::new("valgrind")
+    Command::new("valgrind")
         .args(["--tool=callgrind", "--vgdb=no", "--combine-dumps=yes", "--dump-line=no"])
-        .arg(format!("--callgrind-out-file={}", file.0.display()))
+        .arg(format!("--callgrind-out-file={}", profile.display()))
         .arg(format!("--toggle-collect=*{function}*"))
         .arg(format!("--dump-after=*::{function}*"))
         .arg(this)
         .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .context("cannot run valgrind")?;
-    write_input(&mut child, input)?;
-    let output = child.wait_with_output().context("cannot wait for valgrind")?;
-    let command = arguments.join(" ");
-    ensure!(output.status.success(), "under callgrind, {command}: {}", error_messages(&output));
-    let profile = std::fs::read_to_string(&file.0).context("callgrind wrote no profile")?;
-    let calls = instruction_totals(&profile);
-    if calls.is_empty() {
-        bail!("callgrind found no call of {function} in {command}");
-    }
-    Ok(CallgrindRun { calls, printed: String::from_utf8_lossy(&output.stdout).trim().to_owned() })
-}
-
-/// Writes the input of a program. A program that ends before it has read all of it reports the
-/// reason itself.
-fn write_input(child: &mut Child, input: &[u8]) -> Result<()> {
-    let mut stdin = child.stdin.take().context("valgrind has no input")?;
-    match stdin.write_all(input) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to the program under valgrind")
-        }
-        _ => Ok(()),
-    }
+        .output()
+        .context("cannot run valgrind")
 }
 
 /// The error messages of a program that failed, without those of valgrind.
@@ -94,25 +83,6 @@ fn instruction_totals(profile: &str) -> Vec<u64> {
     let mut totals: Vec<u64> = profile.lines().filter_map(total).collect();
     totals.pop();
     totals
-}
-
-/// A temporary file for this run, removed at the end.
-struct TemporaryFile(PathBuf);
-
-impl TemporaryFile {
-    fn new() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("wheelhouse-callgrind-{}-{number}", std::process::id());
-        Self(std::env::temp_dir().join(name))
-    }
-}
-
-impl Drop for TemporaryFile {
-    fn drop(&mut self) {
-        // If nothing was run, there is no file.
-        let _ = std::fs::remove_file(&self.0);
-    }
 }
 
 #[cfg(test)]

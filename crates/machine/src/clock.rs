@@ -1,7 +1,7 @@
 //! The time of a piece of work, and the cost of reading the clock.
 
-use hdrhistogram::Histogram;
 use std::time::{Duration, Instant};
+use wheelhouse_present::stats;
 
 /// Work that takes at least this long is judged by the time in which its thread had a processor.
 /// Asking for that is a system call, which would count in shorter work.
@@ -62,20 +62,11 @@ pub fn process_cpu_time(_: u32) -> Option<Duration> {
     None
 }
 
-/// Ten minutes in nanoseconds, the longest time that is recorded.
-const HIGHEST: u64 = 600_000_000_000;
-
 /// The cost of two reads of the clock: the median of many pairs with nothing between them, in
 /// nanoseconds.
 pub fn overhead() -> f64 {
-    // Three significant digits; the bounds are constants that the library accepts.
-    let mut times = Histogram::<u64>::new_with_bounds(1, HIGHEST, 3).expect("valid bounds");
-    for _ in 0..100_000 {
-        let start = Instant::now();
-        let time = (start.elapsed().as_nanos() as u64).max(1);
-        times.saturating_record(time);
-    }
-    times.value_at_percentile(50.0) as f64
+    let pair = |_| Instant::now().elapsed().as_nanos() as f64;
+    stats::median(&(0..100_000).map(pair).collect::<Vec<_>>()).unwrap_or_default()
 }
 
 #[cfg(test)]

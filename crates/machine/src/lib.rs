@@ -7,7 +7,7 @@
 //! | [`allocator`] | the bytes that the program has allocated |
 //! | [`callgrind`] | the instructions of a function, counted by valgrind |
 //! | [`interrupt`] | Ctrl-C ends a run between two measurements |
-//! | [`processor`] | the processor that other programs use least |
+//! | [`processor`] | the processor that other programs use least, and work on all of them |
 //!
 //! The harness and the load on services both need these, and neither needs the other. They are not
 //! in `wheelhouse-present`, since a program that shows figures needs no allocator that counts.

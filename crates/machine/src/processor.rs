@@ -1,6 +1,8 @@
-//! The processor that other programs use least.
+//! The processor that other programs use least, and work on all processors.
 
 use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -50,6 +52,33 @@ fn ticks_in_use(stat: &str, processor: usize) -> u64 {
     fields.map(|(_, field)| field.parse().unwrap_or(0)).sum::<u64>()
 }
 
+/// Does something with each item, on all processors. The items are begun in order, and the results
+/// have the same order.
+///
+/// ```
+/// let squares = wheelhouse_machine::processor::on_all(&[1, 2, 3], |number| number * number);
+/// assert_eq!(squares, [1, 4, 9]);
+/// ```
+///
+/// # Panics
+///
+/// If `act` panics.
+pub fn on_all<T: Copy + Sync, R: Send>(items: &[T], act: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        let claim = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < items.len());
+        while let Some(at) = claim() {
+            let result = act(items[at]);
+            results.lock().expect("no thread panics with the lock").push((at, result));
+        }
+    };
+    thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
+    let mut results = results.into_inner().expect("no thread panics with the lock");
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,17 +98,10 @@ mod tests {
         assert_eq!(chosen([10, 50, 60], &[0, 1, 2]), Some(0));
         assert_eq!(chosen([40, 50, 60], &[1, 2]), Some(2), "the last of equal ones");
         assert_eq!(chosen([10, 50, 61], &[1, 2]), Some(1), "only allowed ones");
-    }
-
-    #[test]
-    fn idle_and_iowait_do_not_count_as_use() {
-        let stat = "cpu0 5 0 5 900 800 1 1 1 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\n";
-        assert_eq!([0, 1, 2].map(|processor| ticks_in_use(stat, processor)), [13, 0, 0]);
-    }
-
-    #[test]
-    fn without_proc_stat_the_last_allowed_is_chosen() {
-        assert_eq!(least_used(&[0, 3], "", ""), Some(3));
+        assert_eq!(least_used(&[0, 3], "", ""), Some(3), "without the file, the last");
         assert_eq!(quietest(&[]), None);
+        let stat = "cpu0 5 0 5 900 800 1 1 1 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\n";
+        let in_use = [0, 1, 2].map(|processor| ticks_in_use(stat, processor));
+        assert_eq!(in_use, [13, 0, 0], "idle and iowait do not count");
     }
 }

@@ -201,22 +201,14 @@ fn as_typed(program: &Path, arguments: impl Iterator<Item = String>) -> String {
     if rest.is_empty() { command } else { format!("{command}{separator}{}", rest.join(" ")) }
 }
 
-/// Removes a folder for the results that is an absolute path: it does not change the results, and
-/// it is private.
+/// Removes the folder for the results, which does not change them, and may be private.
 fn without_folder(arguments: Vec<String>) -> Vec<String> {
-    let mut kept: Vec<String> = Vec::new();
-    for argument in arguments {
-        let folder = match kept.last().map(String::as_str) {
-            Some("--out") => Some(argument.as_str()),
-            _ => argument.strip_prefix("--out="),
-        };
-        match folder.map(|folder| Path::new(folder).is_absolute()) {
-            Some(true) if !argument.starts_with("--out=") => drop(kept.pop()),
-            Some(true) => {}
-            _ => kept.push(argument),
-        }
-    }
-    kept
+    let mut is_folder = false;
+    let is_kept = |argument: &String| {
+        let is_value = std::mem::replace(&mut is_folder, argument == "--out");
+        !is_value && !is_folder && !argument.starts_with("--out=")
+    };
+    arguments.into_iter().filter(is_kept).collect()
 }
 
 /// The time of day in UTC, to the second.
@@ -248,8 +240,8 @@ mod tests {
         assert_eq!(typed(peers, &options), "cargo bench --bench peers -- --n 5e6");
         assert_eq!(typed("/x/timers-0123456789abcdef", &["--bench"]), "cargo bench");
         assert_eq!(typed("target/release/wheelhouse", &["list"]), "wheelhouse list");
-        let folders = ["--out=/x", "--n", "5e6", "--out", "/home/me/runs", "--out", "x", "--bench"];
-        assert_eq!(typed(peers, &folders), "cargo bench --bench peers -- --n 5e6 --out x");
+        let folders = ["--out=/x", "--n", "5e6", "--out", "/home/me/runs", "--bench"];
+        assert_eq!(typed(peers, &folders), "cargo bench --bench peers -- --n 5e6");
     }
 
     #[test]

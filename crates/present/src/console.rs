@@ -6,7 +6,7 @@
 
 use anyhow::{Context, Result};
 use std::fmt::Display;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 /// The width of a line that people read.
@@ -29,19 +29,13 @@ pub fn print(text: impl Display) -> Result<()> {
     }
 }
 
-/// Signs that are coloured on a terminal, with their codes: as expected, better, worse.
-const SIGNS: [(char, u8); 3] = [('✓', 32), ('▲', 34), ('▼', 31)];
-
-/// The text with coloured verdict signs if a person reads it: standard output is a terminal, and
-/// the environment has no `NO_COLOR`.
+/// The text with coloured verdict signs (as expected, better, worse) if a person reads it: standard
+/// output is a terminal, and the environment has no `NO_COLOR`.
 pub fn coloured(text: &str) -> String {
-    let is_for_a_person = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    if is_for_a_person { with_colours(text) } else { text.to_owned() }
-}
-
-fn with_colours(text: &str) -> String {
-    SIGNS.iter().fold(text.to_owned(), |text, (sign, code)| {
-        text.replace(*sign, &format!("\x1b[{code}m{sign}\x1b[0m"))
+    let style = ::console::Style::new;
+    let signs = [('✓', style().green()), ('▲', style().blue()), ('▼', style().red())];
+    signs.iter().fold(text.to_owned(), |text, (sign, style)| {
+        text.replace(*sign, &style.apply_to(sign).to_string())
     })
 }
 
@@ -62,15 +56,4 @@ pub fn exit_code(result: Result<ExitCode>) -> ExitCode {
         say(format_args!("error: {error:#}"));
         ExitCode::FAILURE
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_verdict_sign_is_coloured() {
-        assert_eq!(with_colours("O(1) ✓ 5"), "O(1) \x1b[32m✓\x1b[0m 5");
-        assert_eq!(with_colours("5 + 5"), "5 + 5");
-    }
 }

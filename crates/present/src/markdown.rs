@@ -17,7 +17,7 @@ pub fn render(document: &Document) -> String {
         markdown_escape(&document.subtitle)
     );
     for block in &document.blocks {
-        out += &render_block(block);
+        out += &render_block(block, "");
         out.push('\n');
     }
     out.trim_end().to_owned() + "\n"
@@ -28,7 +28,7 @@ pub fn page(entry: &Entry) -> String {
     let mut out = format!("# {}\n\n", markdown_escape(&entry.title));
     out += &entry.lines.iter().map(|line| list_item(line, None)).collect::<String>();
     for block in &entry.blocks {
-        out += &format!("\n{}", render_block_from(block, "../"));
+        out += &format!("\n{}", render_block(block, "../"));
     }
     out.trim_end().to_owned() + "\n"
 }
@@ -53,12 +53,8 @@ pub fn image(title: &str, path: &str) -> String {
     format!("![{}](<{path}>)", markdown_escape(title))
 }
 
-fn render_block(block: &Block) -> String {
-    render_block_from(block, "")
-}
-
 /// A block of a page. `up` is the path from the page to the parent folder of the pictures.
-fn render_block_from(block: &Block, up: &str) -> String {
+fn render_block(block: &Block, up: &str) -> String {
     match block {
         Block::Heading(text) => format!("## {}\n", markdown_escape(text)),
         Block::Subheading(text) => format!("### {}\n", markdown_escape(text)),
@@ -79,8 +75,7 @@ fn render_block_from(block: &Block, up: &str) -> String {
             .collect(),
         Block::Interactive(_) => String::new(),
         Block::Folded(title, blocks) => {
-            let inner: Vec<String> =
-                blocks.iter().map(|block| render_block_from(block, up)).collect();
+            let inner: Vec<String> = blocks.iter().map(|block| render_block(block, up)).collect();
             let title = markdown_escape(title);
             format!("<details><summary>{title}</summary>\n\n{}\n</details>\n", inner.join("\n"))
         }

@@ -35,6 +35,22 @@ pub fn check(what: impl Display, names: &[String], known: &[&str]) -> Result<()>
     }
 }
 
+/// The items with these names, in their original order; all of them if `names` is empty.
+///
+/// # Errors
+///
+/// [`error`], about the first name that no item has.
+pub fn select<T>(
+    what: impl Display,
+    all: Vec<T>,
+    name: impl Fn(&T) -> &'static str,
+    names: &[String],
+) -> Result<Vec<T>> {
+    check(what, names, &all.iter().map(&name).collect::<Vec<_>>())?;
+    let is_named = |it: &T| names.is_empty() || names.iter().any(|named| named == name(it));
+    Ok(all.into_iter().filter(is_named).collect())
+}
+
 /// The known name that is most similar to a name, if one is similar enough.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let similarities = known.iter().map(|known| (strsim::jaro_winkler(name, known), *known));

@@ -19,16 +19,6 @@ pub struct Summary {
     pub ended: Ended,
 }
 
-impl Summary {
-    /// The summary of a recording that has not ended.
-    pub(crate) const NOTHING: Self = Self {
-        totals: Totals { inserts: 0, cancels: 0, reschedules: 0, clock: 0 },
-        labels: 0,
-        bytes: 0,
-        ended: Ended::Finished,
-    };
-}
-
 /// Why a recording ended that had no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -18,8 +18,8 @@ pub(crate) struct TraceOutput<W: Write + Seek> {
     /// `true` if the last call was a pop that fired. Then the next pop is recorded even if it fires
     /// nothing.
     is_popping: bool,
-    /// Valid once there is no writer.
-    outcome: Result<Summary, Error>,
+    /// `None` until the recording has ended.
+    outcome: Option<Result<Summary, Error>>,
     on_end: Option<OnEnd>,
     limit: u64,
 }
@@ -38,7 +38,7 @@ impl<W: Write + Seek> TraceOutput<W> {
             ticks: 0,
             clock: now,
             is_popping: false,
-            outcome: Ok(Summary::NOTHING),
+            outcome: None,
             on_end,
             limit,
         };
@@ -82,14 +82,14 @@ impl<W: Write + Seek> TraceOutput<W> {
 
     /// The outcome of the recording, if it has ended.
     pub(crate) fn outcome(&self) -> Option<&Result<Summary, Error>> {
-        self.writer.is_none().then_some(&self.outcome)
+        self.outcome.as_ref()
     }
 
     /// Ends the recording, unless it has ended, and returns its outcome.
     pub(crate) fn finish(&mut self) -> &Result<Summary, Error> {
         self.write_ticks();
         self.end(Ended::Finished);
-        &self.outcome
+        self.outcome.as_ref().expect("it has ended")
     }
 
     #[inline(always)]
@@ -138,9 +138,9 @@ impl<W: Write + Seek> TraceOutput<W> {
     }
 
     fn set_outcome(&mut self, outcome: Result<Summary, Error>) {
-        self.outcome = outcome;
+        let outcome = self.outcome.insert(outcome);
         if let Some(callback) = self.on_end.take() {
-            callback(&self.outcome);
+            callback(outcome);
         }
     }
 }

@@ -2,12 +2,12 @@
 
 mod common;
 
-use common::{Output, Wheel, output, output_of};
-use std::io::{self, Seek, SeekFrom, Write};
+use common::{read, read_part, recorded, recorder};
+use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex};
 use wheelhouse_core::Timer;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
-use wheelhouse_record::{DEFAULT_LIMIT, Ended, Error, Recorder};
+use wheelhouse_record::{DEFAULT_LIMIT, Ended, Recorder};
 use wheelhouse_workload::Op;
 use wheelhouse_workload::trace::TraceError;
 
@@ -27,35 +27,30 @@ fn program(timer: &mut impl Timer<u64>, rounds: u64) -> usize {
     fired
 }
 
-fn recorder(output: &Output, limit: u64) -> Result<Wheel, Error> {
-    Recorder::builder().limit(limit).write_to(output.clone(), HierarchicalWheel::new())
-}
+/// How many timers fire in a round of the program.
+const FIRED: usize = 7;
 
 /// The complete recording of a program, operation by operation.
 fn whole(rounds: u64) -> Vec<Op> {
-    let bytes = output();
-    let mut timer = recorder(&bytes, DEFAULT_LIMIT).expect("memory can be written");
-    program(&mut timer, rounds);
-    timer.finish().expect("memory can be written");
-    bytes.read().1
+    read(&recorded(|timer| _ = program(timer, rounds))).1
 }
 
 #[test]
 fn a_trace_at_its_limit_is_complete_and_a_prefix() {
-    let all = whole(30);
+    let (all, empty) = (whole(30), recorded(|_| ()).len() as u64);
     let mut lengths = Vec::new();
     for limit in (0..6000).step_by(13) {
-        let bytes = output();
-        let mut timer = recorder(&bytes, limit).expect("memory can be written");
-        let empty = bytes.len() + 37; // the length without operations
-        assert_eq!(program(&mut timer, 30), 30 * 7, "the program does not notice");
+        let mut bytes = Vec::new();
+        let mut timer = recorder(&mut bytes, limit);
+        assert_eq!(program(&mut timer, 30), 30 * FIRED, "the program does not notice");
         let before = timer.ended();
         let summary = timer.finish().expect("memory can be written");
-        let (header, ops) = bytes.read();
+        drop(timer);
+        let (header, ops) = read(&bytes);
         assert_eq!(ops, all[..ops.len()], "the trace is the beginning");
         assert_eq!(summary.totals.operations(), ops.len() as u64);
-        assert_eq!(summary.bytes, bytes.len());
-        assert!(bytes.len() <= limit.max(empty), "{} bytes of {limit}", bytes.len());
+        assert_eq!(summary.bytes, bytes.len() as u64);
+        assert!(summary.bytes <= limit.max(empty), "{} bytes of {limit}", summary.bytes);
         let cut = ops.len() < all.len();
         assert_eq!(summary.ended == Ended::AtLimit, cut);
         assert_eq!(before.is_some(), cut, "a trace at its limit is finished at once");
@@ -70,39 +65,40 @@ fn a_trace_at_its_limit_is_complete_and_a_prefix() {
 
 #[test]
 fn a_limit_above_one_block_is_kept() {
+    let all = whole(10_000);
     for limit in [65_000, 66_000, 131_000, 150_000, 200_000] {
-        let bytes = output();
-        let mut timer = recorder(&bytes, limit).expect("memory can be written");
+        let mut bytes = Vec::new();
+        let mut timer = recorder(&mut bytes, limit);
         program(&mut timer, 10_000);
         assert!(matches!(timer.ended(), Some(Ok(_))), "{limit}: {:?}", timer.ended());
-        assert!(bytes.len() <= limit && bytes.len() + 100 > limit, "{} of {limit}", bytes.len());
-        assert_eq!(bytes.read().1, whole(10_000)[..bytes.read().1.len()]);
+        drop(timer);
+        let length = bytes.len() as u64;
+        assert!(length <= limit && length + 100 > limit, "{length} of {limit}");
+        let ops = read(&bytes).1;
+        assert_eq!(ops, all[..ops.len()]);
     }
 }
 
 #[test]
 fn a_write_error_does_not_affect_the_program() {
-    let plain = output();
-    let mut timer = recorder(&plain, DEFAULT_LIMIT).expect("memory can be written");
-    let fired = program(&mut timer, 3);
-    timer.finish().expect("memory can be written");
-    let (_, all) = plain.read();
-
-    for room in 0..plain.written() {
-        let bytes = output_of(room);
-        let Ok(mut timer) = recorder(&bytes, DEFAULT_LIMIT) else {
-            assert!(bytes.read_part().2.is_some(), "it failed within its header");
+    let complete = recorded(|timer| _ = program(timer, 3));
+    let all = read(&complete).1;
+    for room in 0..complete.len() {
+        let mut bytes = vec![0; room];
+        let output = Cursor::new(&mut bytes[..]);
+        let Ok(mut timer) = Recorder::builder().write_to(output, HierarchicalWheel::new()) else {
+            assert!(read_part(&bytes).2.is_some(), "it failed within its header");
             continue;
         };
-        assert_eq!(program(&mut timer, 3), fired, "failing after {room} bytes");
+        assert_eq!(program(&mut timer, 3), 3 * FIRED, "failing after {room} bytes");
         let error = timer.finish().expect_err("it could not be written");
         assert!(matches!(error.cause(), TraceError::Io(_)), "{error}");
         assert_eq!(timer.finish().expect_err("the error is kept").to_string(), error.to_string());
         assert_eq!(timer.advance(u64::MAX, |_| ()), 0, "nothing is left");
-        let (_, ops, error) = bytes.read_part();
+        drop(timer);
+        let (_, ops, error) = read_part(&bytes);
         assert!(ops.is_empty() || ops == all, "only operations of the program are read");
-        // The last bytes written are in the header, and may be the same as before.
-        assert!(error.is_some() || room + 4 > plain.written() || ops == all);
+        assert!(error.is_some(), "failing after {room} bytes");
     }
 }
 
@@ -110,11 +106,14 @@ fn a_write_error_does_not_affect_the_program() {
 fn blocks_written_before_an_error_can_be_read() {
     let all = whole(10_000);
     for room in [65_000, 66_000, 140_000] {
-        let bytes = output_of(room);
-        let mut timer = recorder(&bytes, DEFAULT_LIMIT).expect("there is room for the header");
+        let mut bytes = vec![0; room];
+        let output = Cursor::new(&mut bytes[..]);
+        let timer = Recorder::builder().write_to(output, HierarchicalWheel::new());
+        let mut timer = timer.expect("there is room for the header");
         program(&mut timer, 10_000);
         assert!(matches!(timer.ended(), Some(Err(_))), "it stops when it fails");
-        let (header, ops, error) = bytes.read_part();
+        drop(timer);
+        let (header, ops, error) = read_part(&bytes);
         assert!(matches!(error, Some(TraceError::Truncated { .. })), "{error:?}");
         assert_eq!((header.labels, header.operations), (u32::MAX, u64::MAX));
         assert!(header.provenance.contains("not finished"));
@@ -126,43 +125,40 @@ fn blocks_written_before_an_error_can_be_read() {
 #[test]
 fn dropping_a_recorder_finishes_its_trace() {
     let outcomes = Arc::new(Mutex::new(Vec::new()));
-    let shared = Arc::clone(&outcomes);
-    let bytes = output();
+    let (shared, mut bytes) = (Arc::clone(&outcomes), Vec::new());
     let timer = Recorder::builder()
         .on_end(move |outcome| shared.lock().unwrap().push(outcome.clone()))
-        .write_to(bytes.clone(), HierarchicalWheel::new());
+        .write_to(Cursor::new(&mut bytes), HierarchicalWheel::new());
     let mut timer = timer.expect("memory can be written");
     program(&mut timer, 2);
     assert!(outcomes.lock().unwrap().is_empty());
     drop(timer);
-    assert_eq!(bytes.read().1, whole(2));
+    assert_eq!(read(&bytes).1, whole(2));
     let outcomes = outcomes.lock().unwrap();
     let [Ok(summary)] = &outcomes[..] else { panic!("not one successful outcome: {outcomes:?}") };
-    assert_eq!((summary.ended, summary.bytes), (Ended::Finished, bytes.len()));
+    assert_eq!((summary.ended, summary.bytes), (Ended::Finished, bytes.len() as u64));
 }
 
 #[test]
 fn pending_ticks_are_written_at_the_end() {
-    let bytes = output();
-    let mut timer = recorder(&bytes, DEFAULT_LIMIT).expect("memory can be written");
-    (1..=5).for_each(|tick| assert_eq!(timer.advance(tick, |_| ()), 0));
-    drop(timer);
-    assert_eq!(bytes.read().1, [Op::Ticks { count: 5, to: 5 }]);
+    let bytes = recorded(|timer| {
+        (1..=5).for_each(|tick| assert_eq!(timer.advance(tick, |_| ()), 0));
+    });
+    assert_eq!(read(&bytes).1, [Op::Ticks { count: 5, to: 5 }]);
 }
 
 #[test]
 fn after_finish_a_recorder_only_calls_its_backend() {
-    let bytes = output();
-    let mut timer = recorder(&bytes, DEFAULT_LIMIT).expect("memory can be written");
+    let mut bytes = Vec::new();
+    let mut timer = recorder(&mut bytes, DEFAULT_LIMIT);
     program(&mut timer, 1);
     let summary = timer.finish().expect("memory can be written");
-    let length = bytes.len();
     let id = timer.insert(1_000, 1);
     assert!(timer.reschedule(id, 900));
     assert_eq!(timer.advance(900, |_| ()), 1);
     assert_eq!(timer.finish().expect("it is the same"), summary);
     drop(timer);
-    assert_eq!(bytes.len(), length);
+    assert_eq!(bytes.len() as u64, summary.bytes);
 }
 
 #[test]
@@ -194,16 +190,15 @@ fn the_error_names_a_file_that_cannot_be_created() {
 
 #[test]
 fn a_trace_begins_at_the_current_position_of_its_output() {
-    let bytes = output();
-    bytes.clone().write_all(b"before").expect("memory can be written");
-    let mut timer = recorder(&bytes, DEFAULT_LIMIT).expect("memory can be written");
+    let mut bytes = b"before".to_vec();
+    let mut output = Cursor::new(&mut bytes);
+    output.set_position(6);
+    let timer = Recorder::builder().write_to(output, HierarchicalWheel::new());
+    let mut timer = timer.expect("memory can be written");
     program(&mut timer, 1);
     let length = timer.finish().expect("memory can be written").bytes;
-    bytes.clone().write_all(b"after").expect("memory can be written");
-    let all = bytes.bytes();
-    let (before, rest) = all.split_at(6);
-    assert_eq!((before, &rest[length as usize..]), (&b"before"[..], &b"after"[..]));
-    let reader = wheelhouse_workload::trace::Reader::new(&rest[..length as usize]);
-    let ops = reader.and_then(Iterator::collect::<Result<Vec<Op>, _>>).expect("it is whole");
-    assert_eq!(ops, whole(1));
+    drop(timer);
+    let (before, trace) = bytes.split_at(6);
+    assert_eq!((before, trace.len() as u64), (&b"before"[..], length));
+    assert_eq!(read(trace).1, whole(1));
 }

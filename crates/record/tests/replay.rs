@@ -2,31 +2,32 @@
 
 mod common;
 
-use common::{Wheel, output, play, replay};
+use common::{Wheel, play, read, recorded, recorder, replay};
 use proptest::prelude::*;
+use std::io::Cursor;
 use wheelhouse_conformance::script::{Step, When};
 use wheelhouse_conformance::{Oracle, steps};
 use wheelhouse_core::Timer;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
-use wheelhouse_record::{Ended, Recorder};
+use wheelhouse_record::{DEFAULT_LIMIT, Ended, Recorder};
 use wheelhouse_workload::trace::Totals;
 use wheelhouse_workload::{Op, Player};
 
 /// Plays steps on a recorded wheel, and the recording on another structure.
 fn check(steps: &[Step]) -> Result<(), TestCaseError> {
-    let bytes = output();
-    let recorder = Recorder::builder().write_to(bytes.clone(), HierarchicalWheel::new());
-    let mut recorder = recorder.expect("it can be written");
-    let fired = play(&mut recorder, steps);
-    let live = recorder.len();
-    let summary = recorder.finish().expect("it can be written");
-    prop_assert_eq!((summary.ended, summary.bytes), (Ended::Finished, bytes.len()));
+    let mut bytes = Vec::new();
+    let mut timer = recorder(&mut bytes, DEFAULT_LIMIT);
+    let fired = play(&mut timer, steps);
+    let (live, now) = (timer.len(), timer.now());
+    let summary = timer.finish().expect("it can be written");
+    drop(timer);
+    prop_assert_eq!((summary.ended, summary.bytes), (Ended::Finished, bytes.len() as u64));
 
-    let (header, ops) = bytes.read();
+    let (header, ops) = read(&bytes);
     prop_assert_eq!(header.operations, summary.totals.operations());
     let mut oracle = Oracle::new();
     prop_assert_eq!(&replay(&mut oracle, header.labels, &ops), &fired);
-    prop_assert_eq!((oracle.len(), oracle.now()), (live, recorder.now()));
+    prop_assert_eq!((oracle.len(), oracle.now()), (live, now));
     Ok(())
 }
 
@@ -46,42 +47,36 @@ proptest! {
 }
 
 /// The number of labels and the operations in the recording of some calls.
-fn recorded(calls: impl FnOnce(&mut Wheel)) -> (u32, Vec<Op>) {
-    let bytes = output();
-    let recorder = Recorder::builder().write_to(bytes.clone(), HierarchicalWheel::new());
-    let mut recorder = recorder.expect("it can be written");
-    calls(&mut recorder);
-    drop(recorder);
-    let (header, ops) = bytes.read();
+fn trace(calls: impl FnOnce(&mut Wheel<'_>)) -> (u32, Vec<Op>) {
+    let (header, ops) = read(&recorded(calls));
     (header.labels, ops)
 }
 
 #[test]
 fn stale_handles_are_not_recorded() {
-    let bytes = output();
-    let mut recorder =
-        Recorder::builder().write_to(bytes.clone(), HierarchicalWheel::new()).expect("a cursor");
-    let old = recorder.insert(5, 0);
-    assert_eq!(recorder.cancel(old), Some(0));
-    let new = recorder.insert(6, 1);
-    assert_eq!(new.index(), old.index(), "the test needs a reused entry");
-    assert_eq!((recorder.cancel(old), recorder.reschedule(old, 9)), (None, false));
-    assert_eq!(recorder.advance(6, |_| ()), 1);
-    assert_eq!((recorder.cancel(new), recorder.reschedule(new, 9)), (None, false));
-    drop(recorder);
-    let label = old.index();
+    let mut label = 0;
+    let (_, ops) = trace(|timer| {
+        let old = timer.insert(5, 0);
+        assert_eq!(timer.cancel(old), Some(0));
+        let new = timer.insert(6, 1);
+        label = old.index();
+        assert_eq!(new.index(), label, "the test needs a reused entry");
+        assert_eq!((timer.cancel(old), timer.reschedule(old, 9)), (None, false));
+        assert_eq!(timer.advance(6, |_| ()), 1);
+        assert_eq!((timer.cancel(new), timer.reschedule(new, 9)), (None, false));
+    });
     let expected = [
         Op::Insert { label, deadline: 5 },
         Op::Cancel { label },
         Op::Insert { label, deadline: 6 },
         Op::Advance { to: 6 },
     ];
-    assert_eq!(bytes.read().1, expected);
+    assert_eq!(ops, expected);
 }
 
 #[test]
 fn no_op_calls_are_left_out_and_single_ticks_are_merged() {
-    let (labels, ops) = recorded(|timer| {
+    let (labels, ops) = trace(|timer| {
         assert_eq!(timer.advance(0, |_| ()), 0);
         (1..=1000).for_each(|tick| assert_eq!(timer.advance(tick, |_| ()), 0));
         assert!(timer.pop_expired(1001).is_none());
@@ -98,7 +93,7 @@ fn no_op_calls_are_left_out_and_single_ticks_are_merged() {
 
 #[test]
 fn inserts_between_pops_are_recorded() {
-    let (labels, ops) = recorded(|timer| {
+    let (labels, ops) = trace(|timer| {
         timer.insert(7, 0);
         assert!(timer.pop_expired(9).is_some_and(|expired| expired.value == 0));
         timer.insert(3, 1); // overdue
@@ -116,7 +111,7 @@ fn inserts_between_pops_are_recorded() {
 #[test]
 fn the_whole_range_of_ticks_is_recorded() {
     let mut oracle = Oracle::new();
-    let (labels, ops) = recorded(|timer| {
+    let (labels, ops) = trace(|timer| {
         timer.insert(u64::MAX, 0);
         timer.insert(0, 1);
         assert_eq!(timer.advance(u64::MAX - 1, |_| ()), 1);
@@ -130,34 +125,31 @@ fn the_whole_range_of_ticks_is_recorded() {
 
 #[test]
 fn a_panicking_callback_is_recorded_as_pops_of_the_timers_it_received() {
-    let bytes = output();
-    let mut recorder =
-        Recorder::builder().write_to(bytes.clone(), HierarchicalWheel::new()).expect("a cursor");
-    let ids: Vec<_> = (0..4).map(|value| recorder.insert(5, value)).collect();
-    let panicking = std::panic::AssertUnwindSafe(|| {
-        recorder.advance(5, |expired| {
-            if expired.value == 1 {
-                std::panic::resume_unwind(Box::new("as planned"));
-            }
-        })
+    let (labels, ops) = trace(|timer| {
+        let ids: Vec<_> = (0..4).map(|value| timer.insert(5, value)).collect();
+        let panicking = std::panic::AssertUnwindSafe(|| {
+            timer.advance(5, |expired| {
+                if expired.value == 1 {
+                    std::panic::resume_unwind(Box::new("as planned"));
+                }
+            })
+        });
+        assert!(std::panic::catch_unwind(panicking).is_err());
+        assert_eq!(timer.cancel(ids[2]), Some(2), "it has not fired");
+        assert_eq!(timer.advance(5, |_| ()), 1);
     });
-    assert!(std::panic::catch_unwind(panicking).is_err());
-    assert_eq!(recorder.cancel(ids[2]), Some(2), "it has not fired");
-    assert_eq!(recorder.advance(5, |_| ()), 1);
-    drop(recorder);
-    let (header, ops) = bytes.read();
-    assert_eq!(replay(&mut Oracle::new(), header.labels, &ops), [(5, 0), (5, 1), (5, 3)]);
+    assert_eq!(replay(&mut Oracle::new(), labels, &ops), [(5, 0), (5, 1), (5, 3)]);
 }
 
 #[test]
 fn an_advanced_clock_is_recorded_first() {
-    let mut wheel = HierarchicalWheel::new();
+    let (mut wheel, mut bytes) = (HierarchicalWheel::new(), Vec::new());
     wheel.advance(1000, |_| ());
-    let bytes = output();
-    let mut recorder = Recorder::builder().write_to(bytes.clone(), wheel).expect("a cursor");
-    recorder.insert(1003, 0);
-    let totals = recorder.finish().expect("it can be written").totals;
+    let timer = Recorder::builder().write_to(Cursor::new(&mut bytes), wheel);
+    let mut timer = timer.expect("memory can be written");
+    timer.insert(1003, 0);
+    let totals = timer.finish().expect("it can be written").totals;
     assert_eq!(totals, Totals { inserts: 1, clock: 1, ..Totals::default() });
-    assert_eq!(bytes.read().1[0], Op::Advance { to: 1000 });
-    assert_eq!(recorder.into_timer().advance(1003, |_| ()), 1, "its timers are still there");
+    assert_eq!(timer.into_timer().advance(1003, |_| ()), 1, "its timers are still there");
+    assert_eq!(read(&bytes).1[0], Op::Advance { to: 1000 });
 }

@@ -3,8 +3,7 @@
 //! A new backend needs a crate and a line in [`for_each_backend!`]. Every test, bench, table and
 //! plot goes through [`visit`] and finds it there. Structures that are [late by
 //! design](wheelhouse_core#structures-that-are-late-by-design) have a separate list,
-//! [`for_each_approximate!`]: code that compares answers uses the first list, and their answers
-//! differ.
+//! [`visit_approximate`]: code that compares answers uses the first list, and their answers differ.
 
 use wheelhouse_core::backend::{Backend, Info};
 
@@ -43,20 +42,9 @@ macro_rules! for_each_backend {
     };
 }
 
-/// Passes the list of structures that are late by design to a macro, as [`for_each_backend!`] does.
-#[macro_export]
-macro_rules! for_each_approximate {
-    ($each:path) => {
-        $each!(wheelhouse_linux_wheel::Definition,);
-    };
-}
-
 /// Calls the visitor with each structure that is late by design.
 pub fn visit_approximate(visitor: &mut impl Visitor) {
-    macro_rules! each {
-        ($($backend:ty,)+) => { $(visitor.visit::<$backend>();)+ };
-    }
-    for_each_approximate!(each);
+    visitor.visit::<wheelhouse_linux_wheel::Definition>();
 }
 
 /// Calls the visitor with each backend, in the order of tables and plots.
@@ -91,13 +79,6 @@ pub fn recommended() -> Vec<Info> {
     all().into_iter().take(RECOMMENDED_COUNT).collect()
 }
 
-/// Name, source and costs of each structure that is late by design.
-pub fn all_approximate() -> Vec<Info> {
-    let mut infos = Infos(Vec::new());
-    visit_approximate(&mut infos);
-    infos.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +86,12 @@ mod tests {
     use wheelhouse_core::Timer;
     use wheelhouse_core::backend::Precision;
     use wheelhouse_core::meter::{CountingMeter, NoMeter};
+
+    fn all_approximate() -> Vec<Info> {
+        let mut infos = Infos(Vec::new());
+        visit_approximate(&mut infos);
+        infos.0
+    }
 
     #[test]
     fn backend_names_are_unique_and_fit_a_command_line() {

@@ -40,8 +40,7 @@ pub use grid::{brief, grid, narrow};
 use crate::Setup;
 use crate::growth::{Curve, Growth, Shape};
 use crate::thresholds::Thresholds;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use wheelhouse_machine::processor;
 
 /// An operation of a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,7 +181,7 @@ impl Front {
                 cells: Operation::ALL.into_iter().zip(curves).map(cell).collect(),
             }
         };
-        Self { rows: on_all_processors(contestants, row) }
+        Self { rows: processor::on_all(contestants, row) }
     }
 
     /// Measures the time of the same operations, as the median of some rounds, at a million timers,
@@ -202,25 +201,4 @@ impl Front {
         let row = self.rows.iter().find(|row| row.contestant.name == structure)?;
         row.cells.iter().find(|cell| cell.operation == operation)
     }
-}
-
-/// Calls `act` on each item, on all processors. Returns the results in the order of the items.
-pub(crate) fn on_all_processors<T: Copy + Sync, R: Send>(
-    items: &[T],
-    act: impl Fn(T) -> R + Sync,
-) -> Vec<R> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        while let Some(at) =
-            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < items.len())
-        {
-            let result = act(items[at]);
-            results.lock().expect("no thread panics with the lock").push((at, result));
-        }
-    };
-    std::thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
-    let mut results = results.into_inner().expect("no thread panics with the lock");
-    results.sort_by_key(|(at, _)| *at);
-    results.into_iter().map(|(_, result)| result).collect()
 }

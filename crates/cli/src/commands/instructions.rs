@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::ExitCode;
 use wheelhouse_harness::cold;
-use wheelhouse_harness::instructions::check::{self, Finding, TOLERANCE};
+use wheelhouse_harness::instructions::check::{self, TOLERANCE};
 use wheelhouse_harness::instructions::count::count_instructions;
 use wheelhouse_harness::instructions::plan::{CHECKED, Filter, Plan};
 use wheelhouse_harness::instructions::play::Play;
@@ -23,17 +23,17 @@ pub(super) fn run(options: Instructions) -> Result<ExitCode> {
     // The process under valgrind inherits this, so its arrays grow as they do in a timed run.
     // First, because it may restart the command.
     cold::return_freed_memory();
-    let Instructions { backend, n, workload, seed, out, check, output } = options;
-    let backend = match check {
-        Some(_) if backend.is_empty() => CHECKED.map(str::to_owned).to_vec(),
-        _ => backend,
-    };
-    let filter = Filter { backend, n, workload };
+    let Instructions { mut filter, seed, out, check, output } = options;
+    if check.is_some() && filter.backend.is_empty() {
+        filter.backend = CHECKED.map(str::to_owned).to_vec();
+    }
     let plan = Plan::new(&filter, seed)?;
     // These errors are found before minutes of counting.
     let record = check.as_deref().map(Record::load).transpose()?;
     let valgrind = callgrind::version().context(REMEDY)?;
-    warn(&plan);
+    if cfg!(debug_assertions) {
+        say("warning: counts of a debug build are not comparable; use cargo run --release");
+    }
     let provenance = provenance::gather(seed);
     let rows = count_instructions(&plan)?;
     let counted = Record::new(provenance, valgrind, rows);
@@ -53,16 +53,6 @@ pub(super) fn run(options: Instructions) -> Result<ExitCode> {
 pub(super) fn play(backend: String, workload: String, n: u32, seed: u64) -> Result<ExitCode> {
     print(Play { backend, workload, n, seed }.play()?)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Warns about missing backends and about a debug build.
-fn warn(plan: &Plan) {
-    for name in &plan.left_out {
-        say(format_args!("{name} is not in the registry: left out"));
-    }
-    if cfg!(debug_assertions) {
-        say("warning: counts of a debug build are not comparable; use cargo run --release");
-    }
 }
 
 /// Compares the counts with the rows of the record that the filter covers, and prints the
@@ -89,7 +79,7 @@ fn judge(record: &Record, counted: &Record, filter: &Filter, path: &Path) -> Exi
         say(format_args!("{rows} operations: none takes over {tolerated} % more than recorded"));
         return ExitCode::SUCCESS;
     }
-    let more = failures.iter().filter(|it| matches!(it, Finding::Regressed(..))).count();
+    let more = failures.iter().filter(|it| !it.is_missing()).count();
     say(format_args!(
         "error: {more} take over {tolerated} % more than recorded, {} are missing; \
          fix the change, or record it with {record_command} and say why in the commit",

@@ -35,7 +35,7 @@ pub(super) fn under_callgrind(play: &Play) -> Result<f64> {
     let pair = play.pair.name();
     let whom = ["play", "--backend", &play.backend, "--pair", pair].into_iter();
     let arguments = whom.chain(["--n", &n, "--seed", &seed]).map(str::to_owned);
-    let counted = callgrind::count(FUNCTION, &arguments.collect::<Vec<_>>(), &[])?;
+    let counted = callgrind::count(FUNCTION, &arguments.collect::<Vec<_>>())?;
     Ok(counted.calls.iter().sum::<u64>() as f64 / PAIRS as f64)
 }
 

@@ -116,8 +116,8 @@ fn verify_compares_every_backend_on_every_stream() {
     let rows: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
     let workloads = wheelhouse_workload::workloads().len();
     let traces = wheelhouse_workload::trace::shipped().len();
-    let contenders = BACKENDS.len() + 1; // the floor
-    assert_eq!(rows.len(), workloads * contenders + traces * (contenders - LINEAR));
+    let structures = BACKENDS.len() + 1; // the floor
+    assert_eq!(rows.len(), workloads * structures + traces * (structures - LINEAR));
     assert!(rows.iter().all(|row| row["verdict"] == "ok"));
     for workload in rows.chunk_by(|a, b| a["workload"] == b["workload"]) {
         assert!(workload.iter().all(|row| row["checksum"] == workload[0]["checksum"]));

@@ -36,12 +36,6 @@ pub use work::contract_11_bounded_work;
 
 pub(crate) use watched::Watched;
 
-/// Contract 8 without the feature `memory`: not checked.
-#[cfg(not(feature = "memory"))]
-pub fn contract_08_memory_follows_the_live_timers<B: wheelhouse_core::backend::Backend>() {
-    println!("contract 8: skipped, because the feature `memory` is off");
-}
-
 /// The distances at which structures change slot, level or turn: the powers of two and 63 of 64
 /// slots, at which Linux's wheel changes level, with their neighbours, up to the whole range.
 fn distances() -> impl Iterator<Item = u64> {

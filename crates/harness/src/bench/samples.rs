@@ -1,8 +1,8 @@
 //! The samples of one stream: how many are enough, and which of them count.
 
-use crate::contender::{Contender, StreamPlay};
-use crate::model::{FLOOR, Sampling, Throughput};
+use crate::model::{FLOOR, Run, Throughput};
 use crate::stream::Stream;
+use crate::structure::{StreamPlay, Structure};
 use std::time::Duration;
 use wheelhouse_machine::clock::WorkTime;
 use wheelhouse_present::stats;
@@ -20,20 +20,20 @@ const AGREEMENT_FACTOR: f64 = 1.1;
 /// time. The program that ran instead has used the caches, too.
 const DISTURBED_SHARE: f64 = 0.05;
 
-/// The rows of one stream, which fill with samples: one row for each contender and measure.
+/// The rows of one stream, which fill with samples: one row for each structure and measure.
 pub(super) struct Samples {
     measures: Vec<(Measure, u64)>,
     rows: Vec<Throughput>,
-    /// The disturbed rounds of each contender.
+    /// The disturbed rounds of each structure.
     disturbed: Vec<Vec<u32>>,
     taken: u64,
 }
 
 impl Samples {
-    pub(super) fn new(contenders: &[&dyn Contender], stream: &Stream) -> Self {
+    pub(super) fn new(structures: &[&dyn Structure], stream: &Stream) -> Self {
         let measures = stream.measures();
-        let row = |contender: &dyn Contender, (measure, operations): (Measure, u64)| Throughput {
-            backend: contender.name().to_owned(),
+        let row = |structure: &dyn Structure, (measure, operations): (Measure, u64)| Throughput {
+            backend: structure.name().to_owned(),
             workload: stream.name.clone(),
             n: stream.n,
             measure: measure.name().to_owned(),
@@ -41,26 +41,26 @@ impl Samples {
             ns_per_op: Vec::new(),
             rounds: Vec::new(),
         };
-        let rows = contenders
+        let rows = structures
             .iter()
-            .flat_map(|contender| measures.iter().map(|&measure| row(*contender, measure)));
-        let disturbed = vec![Vec::new(); contenders.len()];
+            .flat_map(|structure| measures.iter().map(|&measure| row(*structure, measure)));
+        let disturbed = vec![Vec::new(); structures.len()];
         Self { rows: rows.collect(), measures, disturbed, taken: 0 }
     }
 
-    /// Returns the rows, without disturbed samples if enough others remain.
-    pub(super) fn into_rows(mut self) -> (Vec<Throughput>, Sampling) {
-        let disturbed = self.disturbed.iter().map(Vec::len).sum::<usize>() as u64;
+    /// Adds the rows to a run, without disturbed samples if enough others remain.
+    pub(super) fn add_rows(mut self, run: &mut Run) {
+        run.sampling.taken += self.taken;
+        run.sampling.disturbed += self.disturbed.iter().map(Vec::len).sum::<usize>() as u64;
         for (rows, disturbed) in
             self.rows.chunks_mut(self.measures.len().max(1)).zip(&self.disturbed)
         {
             rows.iter_mut().for_each(|row| remove_disturbed(row, disturbed));
         }
-        self.rows.retain(|row| !row.ns_per_op.is_empty());
-        (self.rows, Sampling { taken: self.taken, disturbed })
+        run.throughput.extend(self.rows.into_iter().filter(|row| !row.ns_per_op.is_empty()));
     }
 
-    /// Returns `true` if two samples are enough of the contender at `at`: see [`FAR_FACTOR`].
+    /// Returns `true` if two samples are enough of the structure at `at`: see [`FAR_FACTOR`].
     pub(super) fn is_far_behind(&self, at: usize) -> bool {
         let measures = self.measures.len();
         let measured = |row: &&Throughput| !row.ns_per_op.is_empty();
@@ -75,7 +75,7 @@ impl Samples {
         })
     }
 
-    /// Adds one sample to each row of the contender at `at` whose phases it can play. The sample is
+    /// Adds one sample to each row of the structure at `at` whose phases it can play. The sample is
     /// the median of `plays`.
     pub(super) fn add(&mut self, at: usize, round: usize, stream: &Stream, plays: &[StreamPlay]) {
         let of_phases = |times: fn(&WorkTime) -> Duration| {
@@ -122,7 +122,7 @@ fn remove_disturbed(row: &mut Throughput, disturbed: &[u32]) {
 mod tests {
     use super::*;
 
-    /// The rows of a contender with these samples of two measures.
+    /// The rows of a structure with these samples of two measures.
     fn rows(backend: &str, samples: [&[f64]; 2]) -> [Throughput; 2] {
         let row = |(measure, samples): (&str, &[f64])| Throughput {
             backend: backend.to_owned(),

@@ -6,7 +6,6 @@
 //! it is reported: until it is recorded, the gain can be lost again unnoticed.
 
 use super::InstructionCount;
-use std::collections::BTreeMap;
 use std::fmt;
 use wheelhouse_machine::provenance::Provenance;
 use wheelhouse_present::units;
@@ -14,43 +13,45 @@ use wheelhouse_present::units;
 /// The share by which a count may differ from the recorded one.
 pub const TOLERANCE: f64 = 0.05;
 
-/// A difference between the record and the count of an operation.
+/// A difference between the record and the count of an operation: more than the tolerance allows,
+/// or one of them is missing.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Finding {
-    /// It takes more than the tolerance allows: the recorded row and the counted one.
-    Regressed(InstructionCount, InstructionCount),
-    /// It takes so much less that it should be recorded again: the recorded row and the counted
-    /// one.
-    Improved(InstructionCount, InstructionCount),
-    /// It is in the record but was not counted: a structure or a workload is gone.
-    NotCounted(InstructionCount),
-    /// It was counted but is not in the record: nothing limits it.
-    NotRecorded(InstructionCount),
+pub struct Finding {
+    row: InstructionCount,
+    /// Instructions of one operation in the record; `None` if nothing limits the operation.
+    recorded: Option<f64>,
+    /// The same, counted now; `None` if the structure or the workload is gone.
+    counted: Option<f64>,
 }
 
 impl Finding {
-    /// Returns `true` if the check fails because of it.
+    /// Returns `true` if the check fails because of it. An operation that takes less is reported
+    /// only.
     pub fn is_failure(&self) -> bool {
-        !matches!(self, Self::Improved(..))
+        self.ratio().is_none_or(|ratio| ratio > 1.0)
+    }
+
+    /// Returns `true` if the operation is in the record or in the count only.
+    pub fn is_missing(&self) -> bool {
+        self.ratio().is_none()
+    }
+
+    fn ratio(&self) -> Option<f64> {
+        Some(self.counted? / self.recorded?)
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Regressed(row, _)
-        | Self::Improved(row, _)
-        | Self::NotCounted(row)
-        | Self::NotRecorded(row)) = self;
-        let n = units::count(row.n);
-        write!(f, "{} of {} on {} at n = {n}: ", row.measure, row.backend, row.workload)?;
-        match self {
-            Self::Regressed(recorded, counted) | Self::Improved(recorded, counted) => {
-                let (before, now) = (recorded.per_operation(), counted.per_operation());
+        let InstructionCount { backend, workload, n, measure, .. } = &self.row;
+        write!(f, "{measure} of {backend} on {workload} at n = {}: ", units::count(*n))?;
+        match (self.recorded, self.counted) {
+            (Some(before), Some(now)) => {
                 let change = percent(before, now);
                 write!(f, "{now:.1} instructions, recorded {before:.1} ({change})")
             }
-            Self::NotCounted(_) => write!(f, "recorded, but not counted now"),
-            Self::NotRecorded(_) => write!(f, "counted, but not in the record"),
+            (Some(_), None) => f.write_str("recorded, but not counted now"),
+            (None, _) => f.write_str("counted, but not in the record"),
         }
     }
 }
@@ -63,26 +64,18 @@ pub(super) fn percent(before: f64, now: f64) -> String {
 /// Compares a count with the record. Returns what differs by more than [`TOLERANCE`], in the order
 /// of the counts, then what is recorded but was not counted.
 pub fn findings(recorded: &[InstructionCount], counted: &[InstructionCount]) -> Vec<Finding> {
-    let mut not_counted: BTreeMap<_, _> = recorded.iter().map(|row| (row.key(), row)).collect();
-    let mut findings = Vec::new();
-    for row in counted {
-        match not_counted.remove(&row.key()) {
-            Some(before) => findings.extend(finding(before, row)),
-            None => findings.push(Finding::NotRecorded(row.clone())),
-        }
-    }
-    findings.extend(not_counted.into_values().cloned().map(Finding::NotCounted));
-    findings
-}
-
-fn finding(recorded: &InstructionCount, counted: &InstructionCount) -> Option<Finding> {
-    let ratio = counted.per_operation() / recorded.per_operation();
-    let finding = match ratio {
-        _ if ratio > 1.0 + TOLERANCE => Finding::Regressed,
-        _ if ratio < 1.0 - TOLERANCE => Finding::Improved,
-        _ => return None,
+    let find = |rows: &[InstructionCount], row: &InstructionCount| {
+        rows.iter().find(|it| it.key() == row.key()).map(InstructionCount::per_operation)
     };
-    Some(finding(recorded.clone(), counted.clone()))
+    let finding = |row: &InstructionCount| Finding {
+        row: row.clone(),
+        recorded: find(recorded, row),
+        counted: find(counted, row),
+    };
+    let others = recorded.iter().filter(|row| find(counted, row).is_none());
+    let tolerated = 1.0 - TOLERANCE..=1.0 + TOLERANCE;
+    let differs = |it: &Finding| it.ratio().is_none_or(|ratio| !tolerated.contains(&ratio));
+    counted.iter().chain(others).map(finding).filter(differs).collect()
 }
 
 /// Warnings about two counts whose builds differ.
@@ -107,42 +100,29 @@ mod tests {
     use super::*;
     use wheelhouse_machine::provenance::gather;
 
-    fn row(backend: &str, instructions: u64) -> InstructionCount {
-        InstructionCount {
-            backend: backend.to_owned(),
-            workload: "uniform".to_owned(),
-            n: 10_000,
-            measure: "cancel".to_owned(),
-            operations: 10,
-            instructions,
-        }
+    fn row(operations: u64, instructions: u64) -> InstructionCount {
+        let [backend, workload, measure] = ["list-wheel", "uniform", "cancel"].map(str::to_owned);
+        InstructionCount { backend, workload, n: 10_000, measure, operations, instructions }
     }
 
     #[test]
-    fn a_change_beyond_the_tolerance_is_found_and_an_increase_fails() {
-        let found = |count: InstructionCount| findings(&[row("list-wheel", 1000)], &[count]);
-        for instructions in [950, 1000, 1050] {
-            assert_eq!(found(row("list-wheel", instructions)), []);
+    fn an_increase_beyond_the_tolerance_and_a_missing_row_fail() {
+        let recorded = [row(10, 1000)];
+        for within in [row(10, 950), row(10, 1000), row(10, 1050), row(20, 2000)] {
+            assert_eq!(findings(&recorded, &[within]), []);
         }
-        let per_operation = InstructionCount { operations: 20, ..row("list-wheel", 2000) };
-        assert_eq!(found(per_operation), []);
-        let more = found(row("list-wheel", 1051));
-        assert!(more[0].is_failure());
-        let message = "cancel of list-wheel on uniform at n = 10,000: \
-                       105.1 instructions, recorded 100.0 (+5.1 %)";
-        assert_eq!(more.iter().map(Finding::to_string).collect::<Vec<_>>(), [message]);
-        let less = found(row("list-wheel", 949));
-        assert!(matches!(&less[..], [Finding::Improved(..)]) && !less[0].is_failure());
-    }
-
-    #[test]
-    fn a_row_that_is_missing_on_either_side_fails() {
-        let (one, both) = ([row("list-wheel", 1000)], ["list-wheel", "binary-heap"]);
-        let both = both.map(|name| row(name, 1000));
-        assert_eq!(findings(&both, &one), [Finding::NotCounted(both[1].clone())]);
-        let found = findings(&one, &both);
-        assert_eq!(found, [Finding::NotRecorded(both[1].clone())]);
-        assert!(found[0].is_failure());
+        let (more, less) = ([row(10, 1051)], [row(10, 949)]);
+        for (recorded, counted, is_failure, message) in [
+            (&recorded[..], &more[..], true, "105.1 instructions, recorded 100.0 (+5.1 %)"),
+            (&recorded, &less, false, "94.9 instructions, recorded 100.0 (-5.1 %)"),
+            (&recorded, &[], true, "recorded, but not counted now"),
+            (&[], &recorded, true, "counted, but not in the record"),
+        ] {
+            let [found] = &findings(recorded, counted)[..] else { panic!("{message}") };
+            let message = format!("cancel of list-wheel on uniform at n = 10,000: {message}");
+            assert_eq!((found.is_failure(), found.to_string()), (is_failure, message));
+            assert_eq!(found.is_missing(), recorded.len() != counted.len());
+        }
     }
 
     #[test]
@@ -150,11 +130,7 @@ mod tests {
         let now = gather(1);
         assert_eq!(build_differences(&now, &now), [""; 0]);
         let before = Provenance { rustc: "rustc 1.0.0".to_owned(), ..now.clone() };
-        let message = build_differences(&before, &now);
-        assert!(
-            message.len() == 1
-                && message[0].contains("rustc 1.0.0")
-                && message[0].contains(&now.rustc)
-        );
+        let message = build_differences(&before, &now).concat();
+        assert!(message.contains("rustc 1.0.0") && message.contains(&now.rustc), "{message}");
     }
 }

@@ -14,8 +14,7 @@
 //!
 //! Callgrind counts the machine code that `wheelhouse bench` times: the same streams, made
 //! beforehand; the same player; the structure. The answers are compared with the oracle's. The
-//! player alone is a row of the table. The kernel's instructions are not counted: the first touch
-//! of a page costs none here.
+//! kernel's instructions are not counted: the first touch of a page costs none here.
 //!
 //! Gungraun also drives callgrind, and was considered. It counts one function per process. Here the
 //! phases of one stream are counted in one process, so a structure is filled once for six
@@ -36,7 +35,7 @@ use serde::{Deserialize, Serialize};
 /// Instructions of one structure, of one kind of operation, on one stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InstructionCount {
-    /// Name of the backend, or `player`.
+    /// Name of the backend.
     pub backend: String,
     /// Name of the workload or trace.
     pub workload: String,

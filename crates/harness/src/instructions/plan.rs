@@ -5,10 +5,13 @@
 //! every n. The costs of a wheel depend on the span of delays, so both are counted.
 
 use crate::bench::default_sources;
-use crate::idle::PLAYER;
+use crate::capacity::parse_timers;
 use crate::source::StreamSource;
 use crate::stream::{Stream, TRACE};
 use anyhow::Result;
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use std::collections::BTreeSet;
 use wheelhouse_present::unknown;
 use wheelhouse_workload::UNIFORM_DENSE;
 
@@ -26,19 +29,24 @@ const BACKENDS: [&str; 4] = ["hierarchical-wheel", "list-wheel", "binary-heap", 
 /// The structures that are checked against the record by default. Once they have room, they do not
 /// allocate for a timer. The slots of the round wheel do, and an allocation takes 20 instructions
 /// more on one machine than on another.
-pub const CHECKED: [&str; 4] = ["hierarchical-wheel", "list-wheel", "binary-heap", PLAYER];
+pub const CHECKED: [&str; 3] = ["hierarchical-wheel", "list-wheel", "binary-heap"];
 
 /// The default numbers of timers: small enough for time to follow instructions.
 const SIZES: [u32; 2] = [10_000, 100_000];
 
 /// The user's selection. An empty list selects everything.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct Filter {
-    /// Names of backends, or `player`.
+    /// Only these backends [default: the wheels to choose from, and a heap; with --check without
+    /// the round wheel, whose allocations differ between machines].
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub backend: Vec<String>,
-    /// Numbers of timers.
+    /// Numbers of timers [default: 10000,100000]; traces have a fixed size.
+    #[arg(long, value_delimiter = ',', value_parser = parse_timers)]
     pub n: Vec<u32>,
-    /// Names of workloads and traces.
+    /// Only these workloads; traces are called trace:NAME, and uniform-dense is uniform over about
+    /// n ticks [default: those of the comparison's table, uniform-dense and the traces].
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub workload: Vec<String>,
 }
 
@@ -60,24 +68,20 @@ fn is_named(filter: &[String], name: &str) -> bool {
 /// The structures and streams to count.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Names of backends, or `player`.
+    /// Names of backends.
     pub backends: Vec<String>,
     /// Workloads and traces, each with its n, which is 0 for a trace. The slowest come first, so
     /// that two processors finish at about the same time.
     pub streams: Vec<(String, u32)>,
     /// The seed of the workloads.
     pub seed: u64,
-    /// Default backends that are not in the registry.
-    pub left_out: Vec<&'static str>,
 }
 
 /// Returns `true` if a backend can hold n timers without taking too long.
 pub(super) fn can_hold(backend: &str, n: u64) -> bool {
     let infos = wheelhouse_registry::all();
-    infos
-        .iter()
-        .find(|info| info.name == backend)
-        .is_none_or(|info| n <= u64::from(info.max_timers))
+    let info = infos.iter().find(|info| info.name == backend);
+    info.is_none_or(|info| n <= u64::from(info.max_timers))
 }
 
 impl Plan {
@@ -87,18 +91,12 @@ impl Plan {
     ///
     /// If a name is unknown; the message lists the known ones.
     pub fn new(filter: &Filter, seed: u64) -> Result<Self> {
-        let registered: Vec<_> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
-        let known: Vec<_> = registered.iter().copied().chain([PLAYER]).collect();
-        unknown::check("backend here", &filter.backend, &known)?;
-        let streams = streams(filter)?;
-        if !filter.backend.is_empty() {
-            let backends = filter.backend.clone();
-            return Ok(Self { backends, streams, seed, left_out: Vec::new() });
-        }
-        let is_registered = |name: &&str| registered.contains(name);
-        let (defaults, left_out): (Vec<_>, Vec<_>) = BACKENDS.into_iter().partition(is_registered);
-        let backends = defaults.into_iter().chain([PLAYER]).map(str::to_owned).collect();
-        Ok(Self { backends, streams, seed, left_out })
+        let registry = wheelhouse_registry::all();
+        let known: Vec<_> = registry.iter().map(|info| info.name).collect();
+        unknown::check("backend", &filter.backend, &known)?;
+        let named = filter.backend.clone();
+        let backends = if named.is_empty() { BACKENDS.map(str::to_owned).to_vec() } else { named };
+        Ok(Self { backends, streams: streams(filter)?, seed })
     }
 }
 
@@ -107,9 +105,8 @@ fn streams(filter: &Filter) -> Result<Vec<(String, u32)>> {
     let names = workloads();
     let known: Vec<_> = names.iter().map(String::as_str).collect();
     unknown::check("workload here", &filter.workload, &known)?;
-    let mut sizes = if filter.n.is_empty() { SIZES.to_vec() } else { filter.n.clone() };
-    sizes.sort_unstable();
-    sizes.dedup();
+    let sizes = if filter.n.is_empty() { &SIZES[..] } else { &filter.n };
+    let sizes: BTreeSet<u32> = sizes.iter().copied().collect();
     let chosen = |name: &String| is_named(&filter.workload, name);
     let (traces, scalable): (Vec<_>, Vec<_>) =
         names.into_iter().filter(chosen).partition(|name| name.starts_with(TRACE));

@@ -12,8 +12,8 @@ pub(super) const INTRODUCTION: &str = "Counted by callgrind, a tool of valgrind.
 const HOW_TO_READ: [&str; 8] = [
     "The streams, the player, the structures and the machine code are those of 'wheelhouse bench'. \
      An operation here is the unit of its times per operation.",
-    "Every figure includes the player. Its row shows its cost alone, on a structure that does \
-     nothing but fire a given number of timers. Subtract it to see the structure alone.",
+    "Every figure includes the player: about 22 instructions of an insertion, 23 of a \
+     cancellation, 26 of a reschedule and 8 of an expiry.",
     "The workload uniform: delays up to 2^20 ticks for every n; in fire ticks, up to n ticks, \
      rounded up to a power of two.",
     "The workload steady: delays up to 2^16 ticks, or 4 n if that is less.",

@@ -95,56 +95,29 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
     use wheelhouse_machine::provenance::gather;
 
-    fn scratch(name: &str) -> PathBuf {
-        let name = format!("wheelhouse-record-{}-{name}", std::process::id());
-        std::env::temp_dir().join(name)
-    }
-
-    fn record() -> Record {
-        let row = InstructionCount {
-            backend: "list-wheel".to_owned(),
-            workload: "uniform".to_owned(),
-            n: 10_000,
-            measure: "cancel".to_owned(),
-            operations: 10_000,
-            instructions: 400_000,
-        };
-        Record::new(gather(1), "valgrind-3.19.0".to_owned(), vec![row])
-    }
-
     #[test]
-    fn a_saved_record_is_loaded_from_its_folder_or_file() -> Result<()> {
-        let (dir, written) = (scratch("kept"), record());
-        written.save(&dir)?;
-        let read = [Record::load(&dir)?, Record::load(&dir.join(FILE))?];
-        let page = fs::read_to_string(dir.join(PAGE))?;
-        fs::remove_dir_all(&dir)?;
-        for read in read {
+    fn a_saved_record_is_loaded_from_its_folder_or_file_and_others_are_refused() {
+        let dir = std::env::temp_dir().join(format!("wheelhouse-record-{}", std::process::id()));
+        let [backend, workload, measure] = ["list-wheel", "uniform", "cancel"].map(str::to_owned);
+        let (operations, instructions) = (10_000, 400_000);
+        let row =
+            InstructionCount { backend, workload, n: 10_000, measure, operations, instructions };
+        let written = Record::new(gather(1), "valgrind-3.19.0".to_owned(), vec![row]);
+        written.save(&dir).unwrap();
+        for path in [dir.clone(), dir.join(FILE)] {
+            let read = Record::load(&path).unwrap();
             assert_eq!((&read.rows, &read.valgrind), (&written.rows, &written.valgrind));
             assert_eq!(read.provenance.rustc, written.provenance.rustc);
         }
-        assert!(page.contains("| list-wheel | 40.0 |"), "{page}");
-        for part in [&written.provenance.rustc, "valgrind-3.19.0"] {
+        let page = fs::read_to_string(dir.join(PAGE)).unwrap();
+        for part in ["| list-wheel | 40.0 |", &written.provenance.rustc, "valgrind-3.19.0"] {
             assert!(page.contains(part), "{part} in:\n{page}");
         }
-        Ok(())
-    }
-
-    #[test]
-    fn an_invalid_record_is_refused_with_the_remedy() -> Result<()> {
-        let file = scratch("no-record.json");
-        let message = |error: Option<anyhow::Error>| format!("{:#}", error.unwrap());
-        let missing = message(Record::load(&file).err());
-        fs::write(&file, r#"{"schema": 99}"#)?;
-        let other = message(Record::load(&file).err());
-        fs::remove_file(&file)?;
-        for (text, part) in [(missing, "no record"), (other, "layout 99")] {
-            let has_remedy = text.contains("wheelhouse instructions --out");
-            assert!(text.contains(part) && has_remedy, "{text}");
-        }
-        Ok(())
+        fs::remove_dir_all(&dir).unwrap();
+        let message = format!("{:#}", Record::load(&dir).unwrap_err());
+        let remedy = "wheelhouse instructions --out";
+        assert!(message.contains("no record") && message.contains(remedy), "{message}");
     }
 }

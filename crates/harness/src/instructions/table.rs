@@ -3,10 +3,9 @@
 use super::InstructionCount;
 use super::check::percent;
 use super::plan::{DENSE, dense_span};
-use crate::idle::PLAYER;
 use crate::stream::TRACE;
 use serde_json::json;
-use wheelhouse_present::table::{Cell, Column, Format, Mark, Table, distinct};
+use wheelhouse_present::table::{Cell, Column, Format, Table, distinct};
 use wheelhouse_present::units;
 use wheelhouse_workload::Measure;
 
@@ -97,8 +96,7 @@ fn cell(row: &InstructionCount, recorded: Option<&[InstructionCount]>) -> Cell {
     let before = recorded.and_then(|rows| rows.iter().find(|it| it.key() == row.key()));
     let before = before.map(InstructionCount::per_operation).filter(|before| differs(*before, now));
     let change = before.map_or(String::new(), |before| format!("\n{}", percent(before, now)));
-    let mark = if row.backend == PLAYER { Mark::Muted } else { Mark::Plain };
-    Cell::figure(now, units::number(now) + &change).marked(mark)
+    Cell::figure(now, units::number(now) + &change)
 }
 
 /// Returns `true` if two figures differ enough to be shown. The address of an array can make a copy
@@ -132,7 +130,7 @@ mod tests {
             row("list-wheel", "steady", 10_000, "steady", 2000),
             row("list-wheel", "tcp", 10_000, "mix", 700),
             row("list-wheel", "often-moved", 10_000, "mix", 800),
-            row("player", "uniform", 10_000, "cancel", 100),
+            row("binary-heap", "uniform", 10_000, "cancel", 100),
         ];
         let tables = tables(&rows, None);
         let titles: Vec<_> = tables.iter().map(|table| table.title.as_str()).collect();
@@ -142,7 +140,7 @@ mod tests {
         let lines = |row: &Vec<Cell>| row.iter().map(Cell::line).collect::<Vec<_>>();
         let shown: Vec<_> = tables[0].rows.iter().map(lines).collect();
         let wanted =
-            [["list-wheel", "40.0", "200", "70.0", "80.0"], ["player", "10.0", "-", "-", "-"]];
+            [["list-wheel", "40.0", "200", "70.0", "80.0"], ["binary-heap", "10.0", "-", "-", "-"]];
         assert_eq!(shown, wanted, "each mix has a column");
         assert_eq!(tables[3].columns[1].name, "nginx");
     }

@@ -1,6 +1,6 @@
 //! The content of the report, in order. `wheelhouse-present` renders it.
 
-use crate::model::Run;
+use crate::model::{Failure, Run};
 use crate::plot::{Plot, Subject};
 use crate::summary;
 use wheelhouse_present::units;
@@ -9,10 +9,11 @@ use super::explore::{self, Explorer};
 use super::{picks, prose, tables};
 use wheelhouse_machine::provenance;
 use wheelhouse_present::document::{Block, Document, Picture};
+use wheelhouse_present::table::Table;
 
-impl From<Plot> for Picture {
-    fn from(Plot { file, title, svg, .. }: Plot) -> Self {
-        Self { file, title, svg }
+impl From<&Plot> for Picture {
+    fn from(Plot { file, title, svg, .. }: &Plot) -> Self {
+        Self { file: file.clone(), title: title.clone(), svg: svg.clone() }
     }
 }
 
@@ -21,7 +22,7 @@ impl From<Plot> for Picture {
 pub fn build(
     run: &Run,
     other: Option<&Run>,
-    pictures: Vec<Plot>,
+    pictures: &[Plot],
     digest: Option<String>,
 ) -> Document {
     let mut blocks = warnings(run);
@@ -37,14 +38,11 @@ pub fn build(
     blocks.push(Block::Table(summary::at_a_glance(run, None)));
     blocks.push(Block::Table(picks::table(run)));
     blocks.extend(other_sizes(run));
-    blocks.extend(wrong_answers_section(run));
-    let (times, rest): (Vec<_>, Vec<_>) =
-        pictures.into_iter().partition(|p| matches!(p.subject, Subject::Time { .. }));
-    let (latencies, memory): (Vec<_>, Vec<_>) =
-        rest.into_iter().partition(|p| p.subject != Subject::Memory);
-    blocks.extend(time_section(run, times));
-    blocks.extend(latency_section(run, latencies));
-    blocks.extend(memory_section(run, memory));
+    if !run.failures.is_empty() {
+        blocks.push(Block::Heading("Wrong answers".to_owned()));
+        blocks.push(Block::Points(run.failures.iter().map(Failure::to_string).collect()));
+    }
+    blocks.extend(figures(run, pictures));
     blocks.push(Block::Heading("How to read this, and how far to trust it".to_owned()));
     blocks.push(Block::Points(prose::caveats(run)));
     blocks.push(Block::Heading("Where these figures come from".to_owned()));
@@ -61,30 +59,29 @@ pub fn build(
 }
 
 fn warnings(run: &Run) -> Vec<Block> {
-    let mut warnings = Vec::new();
-    if run.throughput.is_empty()
-        && run.latency.is_empty()
-        && run.memory.is_empty()
-        && run.failures.is_empty()
-    {
-        warnings.push("Nothing was measured: this run has no rows.".to_owned());
-    }
-    if run.interrupted {
-        warnings.push("The run was interrupted: rows are missing.".to_owned());
-    }
-    if !run.failures.is_empty() {
-        let count = run.failures.len();
-        warnings.push(format!(
-            "Wrong answers: {count}. They are listed below. The structures have no figures there."
-        ));
-    }
-    if run.provenance.dirty {
-        let commit = provenance::short_commit(&run.provenance.commit);
-        warnings.push(format!(
-            "The source had uncommitted changes: commit {commit} is not exactly what was measured."
-        ));
-    }
-    warnings.into_iter().map(Block::Warning).collect()
+    let is_empty = run.throughput.is_empty() && run.latency.is_empty() && run.memory.is_empty();
+    let wrong = run.failures.len();
+    let commit = provenance::short_commit(&run.provenance.commit);
+    let warnings = [
+        (is_empty && wrong == 0, "Nothing was measured: this run has no rows.".to_owned()),
+        (run.interrupted, "The run was interrupted: rows are missing.".to_owned()),
+        (
+            wrong > 0,
+            format!(
+                "Wrong answers: {wrong}. They are listed below. The structures have no figures \
+                 there."
+            ),
+        ),
+        (
+            run.provenance.dirty,
+            format!(
+                "The source had uncommitted changes: commit {commit} is not exactly what was \
+                 measured."
+            ),
+        ),
+    ];
+    let shown = warnings.into_iter().filter(|(is_shown, _)| *is_shown);
+    shown.map(|(_, text)| Block::Warning(text)).collect()
 }
 
 /// The table at a glance for every other n, folded.
@@ -97,69 +94,51 @@ fn other_sizes(run: &Run) -> Option<Block> {
         .then(|| Block::Folded(format!("The same at n = {}", named.join("; ")), tables))
 }
 
-fn wrong_answers_section(run: &Run) -> Vec<Block> {
-    match tables::failures(run) {
-        Some(table) => vec![Block::Heading("Wrong answers".to_owned()), Block::Table(table)],
-        None => Vec::new(),
-    }
-}
-
-fn time_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
-    if run.throughput.is_empty() {
-        return Vec::new();
-    }
-    let mut blocks =
-        vec![Block::Heading("Time per operation".to_owned()), Block::Text(prose::TIME.to_owned())];
-    blocks.extend(pictures.into_iter().map(picture_block));
-    for (workload, table) in tables::times(run) {
-        let title = format!("All figures: {}", table.title);
-        let story = prose::story(&workload).map(Block::Text);
-        blocks.push(Block::Folded(title, story.into_iter().chain([Block::Table(table)]).collect()));
-    }
-    blocks
-}
-
-/// Plots for the default n are visible, plots for others are folded.
-fn latency_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
-    if run.latency.is_empty() {
-        return Vec::new();
-    }
-    let mut blocks = vec![
-        Block::Heading("Latency of single operations".to_owned()),
-        Block::Text(prose::LATENCY.to_owned()),
-    ];
-    let default = summary::default_n(run);
-    let at_default =
-        |p: &Plot| matches!(&p.subject, Subject::Latency { n, .. } if Some(*n) == default);
-    let (open, folded): (Vec<_>, Vec<_>) = pictures.into_iter().partition(at_default);
-    blocks.extend(open.into_iter().map(picture_block));
-    if !folded.is_empty() {
-        blocks.push(Block::Folded(
-            "The same at other n and on traces".to_owned(),
-            folded.into_iter().map(picture_block).collect(),
-        ));
-    }
-    for table in tables::latencies(run) {
-        blocks.push(Block::Folded(
-            format!("All figures: {}", table.title),
-            vec![Block::Table(table)],
-        ));
-    }
-    blocks
-}
-
-fn memory_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
-    let Some(table) = tables::memory(run) else {
-        return Vec::new();
+/// The sections with pictures and full tables. Pictures for the default n are visible, those for
+/// others are folded.
+fn figures(run: &Run, pictures: &[Plot]) -> Vec<Block> {
+    let drawn = |is_it: &dyn Fn(&Subject) -> bool| -> Vec<Block> {
+        let shown = pictures.iter().filter(|plot| is_it(&plot.subject));
+        shown.map(|it| Block::Picture(it.into(), prose::caption(&it.subject))).collect()
     };
-    let mut blocks =
-        vec![Block::Heading("Memory".to_owned()), Block::Text(prose::MEMORY.to_owned())];
-    blocks.extend(pictures.into_iter().map(picture_block));
-    blocks.push(Block::Folded("All figures: memory".to_owned(), vec![Block::Table(table)]));
+    let with_story = |(workload, table): (String, Table)| (prose::story(&workload), table);
+    let times = summary::times(run).into_iter().map(with_story).collect();
+    let pictures = drawn(&|it| matches!(it, Subject::Time { .. }));
+    let mut blocks = section("Time per operation", prose::TIME, pictures, times);
+
+    let default = summary::default_n(run);
+    let is_open = |it: &Subject| matches!(it, Subject::Latency { n, .. } if Some(*n) == default);
+    let mut pictures = drawn(&is_open);
+    let others = drawn(&|it| matches!(it, Subject::Latency { .. }) && !is_open(it));
+    if !others.is_empty() {
+        pictures.push(Block::Folded("The same at other n and on traces".to_owned(), others));
+    }
+    let latencies = tables::latencies(run).into_iter().map(|table| (None, table)).collect();
+    let title = "Latency of single operations";
+    blocks.extend(section(title, prose::LATENCY, pictures, latencies));
+
+    let memory = tables::memory(run).into_iter().map(|table| (None, table)).collect();
+    let pictures = drawn(&|it| *it == Subject::Memory);
+    blocks.extend(section("Memory", prose::MEMORY, pictures, memory));
     blocks
 }
 
-fn picture_block(plot: Plot) -> Block {
-    let caption = prose::caption(&plot.subject);
-    Block::Picture(plot.into(), caption)
+/// A section with pictures and folded tables, each with a text about it if there is one. Without
+/// tables, there is no section.
+fn section(
+    title: &str,
+    text: &str,
+    pictures: Vec<Block>,
+    tables: Vec<(Option<String>, Table)>,
+) -> Vec<Block> {
+    if tables.is_empty() {
+        return Vec::new();
+    }
+    let folded = tables.into_iter().map(|(about, table)| {
+        let title = format!("All figures: {}", table.title);
+        let about = about.map(Block::Text).into_iter();
+        Block::Folded(title, about.chain([Block::Table(table)]).collect())
+    });
+    let head = [Block::Heading(title.to_owned()), Block::Text(text.to_owned())];
+    head.into_iter().chain(pictures).chain(folded).collect()
 }

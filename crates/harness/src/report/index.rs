@@ -9,29 +9,7 @@ use wheelhouse_machine::provenance::short_commit;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 
 /// The text before the list.
-const HEAD: &str = "\
-# Results
-
-Each folder holds the results of one run of the comparison. Nothing here is edited by hand. The
-README shows the run that `REFERENCE` names, the README of the hierarchical wheel the run that
-`SIZES` names, and `benches/PEERS.md` the run that `PEERS` names. Your runs are written here too,
-but version control ignores them until `scripts/keep-run` adds them. `wheelhouse compare A B`
-compares two runs.
-
-| what | made again from | by |
-| :--- | :--- | :--- |
-| `report.md`, page and plots of a run | its `run.json.gz`, whose SHA-256 the report names | \
-`wheelhouse report RUN` |
-| tables of the READMEs and `PEERS.md` | `run.json.gz` of the named run | \
-`scripts/renew-readme` |
-| tables of `SERVICE.md` | `summary.md` of the named run | `scripts/renew-readme` |
-| `report.md` of services and stores | no file; its figures are in `rows.json` | a new run |
-| claims | no file; each is decided again | `scripts/reproduce` |
-| instructions | no file; they are counted again | `wheelhouse instructions --check` |
-| `design-steps.md` | no file | `scripts/design-steps` |
-| `printed-programs.md` | no file | `scripts/run-the-printed-code FOLDER --time FILE` |
-| `scale*.md`, `counting` | no file | the command that they name |
-";
+const HEAD: &str = include_str!("index.md");
 
 /// The page, and the runs that are missing from it.
 #[derive(Debug)]

@@ -32,17 +32,11 @@ pub const PAGE: &str = "report.html";
 /// The page as Markdown, with links to the pictures.
 pub const MARKDOWN: &str = "report.md";
 
-/// The name of the README markers around a reference run.
-pub const SECTION: &str = "reference";
-
-/// The name of the README markers around the table of picks.
-pub const PICKS: &str = "picks";
-
-/// The name of the README markers around a run with structures from other projects.
-pub const PEERS: &str = "peers";
-
-/// The name of the README markers around one table of all sizes.
-pub const SIZES: &str = "sizes";
+// The names of the markers in a README: see [`splice_into`].
+const SECTION: &str = "reference";
+const PICKS: &str = "picks";
+const PEERS: &str = "peers";
+const SIZES: &str = "sizes";
 
 /// Writes `report.html`, `report.md` and `plots/*.svg` into a folder, and makes the folder if it is
 /// missing. Replaces older files, since all are made from `run.json` alone. Returns the path of the
@@ -77,7 +71,7 @@ pub fn write_with(run: &Run, other: Option<&Run>, dir: &Path) -> Result<PathBuf>
     for picture in &pictures {
         write_whole(&folder.join(&picture.file), picture.svg.as_bytes())?;
     }
-    let document = document::build(run, other, pictures, store::digest(dir)?);
+    let document = document::build(run, other, &pictures, store::digest(dir)?);
     write_whole(&dir.join(MARKDOWN), markdown::render(&document).as_bytes())?;
     let page = dir.join(PAGE);
     write_whole(&page, html::render(&document).as_bytes())?;
@@ -85,8 +79,8 @@ pub fn write_with(run: &Run, other: Option<&Run>, dir: &Path) -> Result<PathBuf>
 }
 
 /// Updates the generated parts of a README or page. The markers in it select the parts:
-/// [`SECTION`], the table at a glance, one picture, machine and commit; [`PICKS`], the table of
-/// picks; [`PEERS`], a table for each size; [`SIZES`], one table of all sizes.
+/// `reference`, the table at a glance, one picture, machine and commit; `picks`, the table of
+/// picks; `peers`, a table for each size; `sizes`, one table of all sizes.
 ///
 /// `dir` is the folder of the run. With `check`, nothing is written. Returns `true` if the file was
 /// up to date.
@@ -129,7 +123,7 @@ const README_ROWS: usize = 6;
 /// What [`splice_into`] writes at [`SECTION`]: the answer, the short table, and a picture. `folder`
 /// is the run's folder as seen from the README. The table has the structures that the answer names,
 /// and then others, up to six rows.
-pub fn readme_section(run: &Run, folder: &str) -> String {
+fn readme_section(run: &Run, folder: &str) -> String {
     let picture = plot::main_picture(run).map(|found| {
         let image = markdown::image(&found.title, &format!("{folder}/{PLOTS}/{}", found.file));
         format!("\n{image}\n")

@@ -10,7 +10,7 @@ use super::uses::Use;
 use crate::model::{FLOOR, Run};
 use crate::source::StreamSource;
 use crate::stream::{MIX, TRACE};
-use crate::{contender, summary};
+use crate::{structure, summary};
 use wheelhouse_present::stats::{self, MIN_SAMPLES, Ratio};
 use wheelhouse_present::table::{Cell, Column, Table};
 use wheelhouse_present::units;
@@ -148,7 +148,7 @@ fn least_memory(run: &Run, what: String, n: u64) -> Option<Pick> {
 /// the tables but is not a candidate.
 fn candidates(run: &Run, figures: impl Fn(&str) -> Option<Vec<(u32, f64)>>) -> Vec<Candidate> {
     let names = summary::backends(run).into_iter();
-    let names = names.filter(|name| name != FLOOR && !contender::is_not_recommended(name));
+    let names = names.filter(|name| name != FLOOR && !structure::is_not_recommended(name));
     let candidate = |name: String| {
         let rounds = figures(&name)?;
         let all: Vec<f64> = rounds.iter().map(|it| it.1).collect();

@@ -2,7 +2,7 @@
 
 use crate::model::Run;
 use crate::plot::Subject;
-use wheelhouse_present::stats;
+use wheelhouse_machine::provenance::Provenance;
 use wheelhouse_present::units;
 
 /// Above the answer.
@@ -90,62 +90,38 @@ pub fn story(workload: &str) -> Option<String> {
     Some(format!("{} Source: {}.", found.story, found.source))
 }
 
-/// Reasons to doubt the figures, with the numbers of this run.
-pub fn caveats(run: &Run) -> Vec<String> {
-    let p = &run.provenance;
-    let mut points = vec![
-        "Every structure was checked on the same operations before it was measured: its expiries \
-         had to equal the oracle's. If they did not, the cell says WRONG."
-            .to_owned(),
-        "Quote ratios, not nanoseconds. In each repetition all structures ran in turn, so whatever \
-         slows the machine down slows all of them. Absolute times are valid for this machine at \
-         this hour only."
-            .to_owned(),
-        "The floor plays the same operations on bare arrays and knows beforehand which timers \
-         fire. It is the memory traffic that no timer facility can avoid. A structure close to the \
-         floor has little left to gain."
-            .to_owned(),
-        "Figures are medians, because a disturbance only ever slows a repetition down. Whiskers, \
-         and the spread below the table, show how far repetitions differ. Ignore differences \
-         smaller than that. Repetitions in which the thread waited for the processor are left out \
-         if enough others remain."
-            .to_owned(),
-    ];
-    points.extend(spread(run));
-    points.push(format!(
-        "Times of single operations include the overhead of reading the clock, {} here. A time \
-         below a few times that overhead mostly measures the clock.",
-        units::time(p.clock_overhead_ns)
-    ));
-    if p.pinned_to.is_none() {
-        points.push(
-            "The measuring thread was not pinned: it may have moved between processors.".to_owned(),
-        );
-    }
-    points.push(
-        "Synthetic workloads are not your program. Replay a trace of it before you choose."
-            .to_owned(),
-    );
-    points.push(format!(
-        "To repeat this run, check out commit {}, run the command below, and compare the two runs.",
-        p.commit
-    ));
-    points
-}
+/// Reasons to doubt the figures of any run.
+const CAVEATS: [&str; 5] = [
+    "Every structure was checked on the same operations before it was measured: its expiries had \
+     to equal the oracle's. If they did not, the cell says WRONG.",
+    "Quote ratios, not nanoseconds. In each repetition all structures ran in turn, so whatever \
+     slows the machine down slows all of them. Absolute times are valid for this machine at this \
+     hour only.",
+    "The floor plays the same operations on bare arrays and knows beforehand which timers fire. It \
+     is the memory traffic that no timer facility can avoid. A structure close to the floor has \
+     little left to gain.",
+    "Figures are medians, because a disturbance only ever slows a repetition down. Whiskers, and \
+     the spread below the table, show how far repetitions differ. Ignore differences smaller than \
+     that. Repetitions in which the thread waited for the processor are left out if enough others \
+     remain.",
+    "Synthetic workloads are not your program. Replay a trace of it before you choose.",
+];
 
-/// The number of repetitions, and their spread over all rows.
-fn spread(run: &Run) -> Option<String> {
-    let counts: Vec<f64> = run.throughput.iter().map(|r| r.ns_per_op.len() as f64).collect();
-    let (fewest, most) = stats::range(&counts)?;
-    let spreads: Vec<f64> =
-        run.throughput.iter().filter_map(|r| stats::relative_deviation(&r.ns_per_op)).collect();
-    let typical = stats::median(&spreads)? * 100.0;
-    let noisy = spreads.iter().filter(|s| **s > 0.1).count();
-    let repetitions =
-        if fewest == most { format!("{fewest}") } else { format!("{fewest} to {most}") };
-    Some(format!(
-        "This run has {} rows of {repetitions} repetitions. The median absolute deviation is \
-         typically {typical:.1} % of the median, and above 10 % in {noisy} rows.",
-        run.throughput.len()
-    ))
+/// Reasons to doubt the figures.
+pub fn caveats(run: &Run) -> Vec<String> {
+    let Provenance { clock_overhead_ns, pinned_to, commit, .. } = &run.provenance;
+    let overhead = units::time(*clock_overhead_ns);
+    let unpinned = "The measuring thread was not pinned: it may have moved between processors.";
+    let of_run = [
+        format!(
+            "Times of single operations include the overhead of reading the clock, {overhead} \
+             here. A time below a few times that overhead mostly measures the clock."
+        ),
+        format!(
+            "To repeat this run, check out commit {commit}, run the command below, and compare the \
+             two runs."
+        ),
+    ];
+    let unpinned = pinned_to.is_none().then_some(unpinned);
+    CAVEATS.into_iter().chain(unpinned).map(str::to_owned).chain(of_run).collect()
 }

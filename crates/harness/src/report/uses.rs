@@ -8,16 +8,18 @@
 use crate::model::{Census, Run};
 use crate::stream::{MIX, TRACE};
 use crate::summary;
+use serde::Serialize;
 use wheelhouse_present::stats;
 
 /// A use.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Use {
     /// Its name.
     pub name: String,
     /// The share of timers that fire, from 0 to 1; the others are cancelled or moved. `None` if the
     /// run has no census.
     pub fires: Option<f64>,
+    #[serde(skip)]
     parts: Vec<MeasuredWorkload>,
 }
 

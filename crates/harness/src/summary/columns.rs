@@ -1,9 +1,11 @@
 //! The columns of the table. Each shows a measure of a workload, a tail, or memory.
 
-use super::{CellContent, best, find_throughput, is_wrong, ratio_cell, workloads};
+use super::{is_wrong, row_mark, workloads};
 use crate::model::{FLOOR, Footprint, Latency, Run};
 use crate::stream::{MIX, TRACE};
-use wheelhouse_present::table::Cell;
+use serde_json::json;
+use wheelhouse_present::stats;
+use wheelhouse_present::table::{Cell, Mark};
 use wheelhouse_present::units;
 
 /// If the best of a tail is within this factor of the floor, the machine decides and nothing wins.
@@ -37,53 +39,80 @@ pub(super) enum ColumnKind {
     Footprint(FootprintFigure),
 }
 
+/// The content of a table cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum CellContent {
+    /// A median, a percentile, or bytes.
+    Figure(f64),
+    /// The backend answered wrongly on that workload.
+    Wrong,
+    /// Not measured.
+    Missing,
+}
+
 impl TableColumn {
+    fn new(heading: impl Into<String>, workload: &str, n: u64, kind: ColumnKind) -> Self {
+        Self { heading: heading.into(), workload: workload.to_owned(), n, kind }
+    }
+
+    /// The column of a measure on a workload.
+    pub(super) fn of_measure(measure: &str, workload: &str, n: u64) -> Self {
+        Self::new(heading_of(measure), workload, n, ColumnKind::Time(measure.to_owned()))
+    }
+
     pub(super) fn content(&self, run: &Run, backend: &str) -> CellContent {
-        match &self.kind {
-            ColumnKind::Time(measure) => {
-                find_throughput(run, backend, &self.workload, self.n, measure)
+        let workload = self.workload.as_str();
+        let figure = match &self.kind {
+            ColumnKind::Bytes => run.memory_of(backend, self.n).map(|row| row.churned),
+            ColumnKind::Footprint(figure) => {
+                let is_it = |r: &&Footprint| r.backend == backend && r.workload == workload;
+                run.footprints.iter().find(is_it).map(figure)
             }
-            ColumnKind::Tail(..) if is_wrong(run, backend, &self.workload, self.n) => {
-                CellContent::Wrong
-            }
+            _ if is_wrong(run, backend, workload, self.n) => return CellContent::Wrong,
+            ColumnKind::Time(measure) => run
+                .throughput_of(backend, workload, self.n, measure)
+                .and_then(|row| stats::median(&row.ns_per_op)),
             ColumnKind::Tail(operation, percentile) => {
                 let is_it = |r: &&Latency| {
                     (r.backend.as_str(), r.workload.as_str(), r.n, r.operation.as_str())
-                        == (backend, self.workload.as_str(), self.n, *operation)
+                        == (backend, workload, self.n, *operation)
                 };
-                let found = run.latency.iter().find(is_it).and_then(percentile);
-                let found = found.map(|ns| ns as f64);
-                found.map_or(CellContent::Missing, |ns| CellContent::Figure(ns, vec![ns]))
+                run.latency.iter().find(is_it).and_then(percentile).map(|ns| ns as f64)
             }
-            ColumnKind::Bytes => {
-                let row = run.memory_of(backend, self.n);
-                row.map_or(CellContent::Missing, |r| {
-                    CellContent::Figure(r.churned, vec![r.churned])
-                })
-            }
-            ColumnKind::Footprint(figure) => {
-                let is_it = |r: &&Footprint| r.backend == backend && r.workload == self.workload;
-                let found = run.footprints.iter().find(is_it).map(figure);
-                found.map_or(CellContent::Missing, |figure| {
-                    CellContent::Figure(figure, vec![figure])
-                })
-            }
-        }
+        };
+        figure.map_or(CellContent::Missing, CellContent::Figure)
     }
 
-    /// The figure that the others are compared with, if any.
-    pub(super) fn best(&self, names: &[String], contents: &[CellContent]) -> Option<f64> {
-        let best = best(names, contents)?;
-        let floor =
-            names.iter().position(|name| name == FLOOR).and_then(|at| contents[at].figure());
-        let is_machine = floor.is_some_and(|floor| floor * FLOOR_DECIDES >= best);
+    /// The figure that the others are compared with, if any: the smallest, except the floor's.
+    fn best(&self, names: &[String], contents: &[CellContent]) -> Option<f64> {
+        let figures = names.iter().zip(contents).filter_map(|(name, content)| match content {
+            CellContent::Figure(figure) => Some((name == FLOOR, *figure)),
+            _ => None,
+        });
+        let (floor, others): (Vec<_>, Vec<_>) = figures.partition(|(is_floor, _)| *is_floor);
+        let best = others.into_iter().map(|it| it.1).min_by(f64::total_cmp)?;
+        let is_machine = floor.first().is_some_and(|floor| floor.1 * FLOOR_DECIDES >= best);
         (!matches!(self.kind, ColumnKind::Tail(..)) || !is_machine).then_some(best)
     }
 
-    pub(super) fn cell(&self, backend: &str, content: &CellContent, best: Option<f64>) -> Cell {
-        let show =
-            if matches!(self.kind, ColumnKind::Tail(..)) { units::time } else { units::number };
-        ratio_cell(backend, content, best, show)
+    /// The cell of a structure: its figure, and below it the ratio to the best of the column.
+    pub(super) fn cell(&self, names: &[String], contents: &[CellContent], at: usize) -> Cell {
+        let value = match contents[at] {
+            CellContent::Figure(value) => value,
+            CellContent::Wrong => return Cell::wrong(),
+            CellContent::Missing => return Cell::missing(),
+        };
+        let is_tail = matches!(self.kind, ColumnKind::Tail(..));
+        let figure = if is_tail { units::time(value) } else { units::number(value) };
+        let (best, is_floor) = (self.best(names, contents), names[at] == FLOOR);
+        let ratio = best.filter(|best| *best > 0.0).map(|best| value / best);
+        let shown = match ratio {
+            Some(ratio) if !is_floor => format!("{figure}\n×{ratio:.2}"),
+            _ => figure,
+        };
+        let is_best = !is_floor && best == Some(value);
+        let mark = if is_best { Mark::Best } else { row_mark(&names[at]) };
+        Cell { shown, value: json!({ "figure": value, "ratio": ratio }), mark }
     }
 
     /// Returns `true` for a mix or trace of the user.
@@ -131,13 +160,7 @@ pub(super) fn all_columns(run: &Run, n: u64) -> Vec<TableColumn> {
     for (measure, preferred) in MEASURES {
         let rows = run.throughput.iter().filter(|r| r.n == n && r.measure == measure);
         if let Some(workload) = first_present(rows.map(|r| r.workload.as_str()), preferred) {
-            let heading = measure.replace('-', "\n");
-            columns.push(TableColumn {
-                heading,
-                workload,
-                n,
-                kind: ColumnKind::Time(measure.to_owned()),
-            });
+            columns.push(TableColumn::of_measure(measure, &workload, n));
         }
     }
     columns.extend(mixes(run, n));
@@ -145,12 +168,7 @@ pub(super) fn all_columns(run: &Run, n: u64) -> Vec<TableColumn> {
     columns.extend(footprints(run));
     columns.extend(tails(run, n));
     if run.memory.iter().any(|r| r.n == n) {
-        columns.push(TableColumn {
-            heading: "bytes after\nchurn".to_owned(),
-            workload: String::new(),
-            n,
-            kind: ColumnKind::Bytes,
-        });
+        columns.push(TableColumn::new("bytes after\nchurn", "", n, ColumnKind::Bytes));
     }
     columns
 }
@@ -164,11 +182,9 @@ fn tails(run: &Run, n: u64) -> Vec<TableColumn> {
         let rows = run.latency.iter().filter(|r| r.n == n && r.operation == operation);
         let workloads = rows.map(|r| r.workload.as_str());
         if let Some(workload) = first_present(workloads, &["uniform", "steady"]) {
-            let column = |(name, percentile)| TableColumn {
-                heading: format!("{operation}\n{name}"),
-                workload: workload.clone(),
-                n,
-                kind: ColumnKind::Tail(operation, percentile),
+            let column = |(name, percentile)| {
+                let kind = ColumnKind::Tail(operation, percentile);
+                TableColumn::new(format!("{operation}\n{name}"), &workload, n, kind)
             };
             return PERCENTILES.map(column).into();
         }
@@ -183,8 +199,8 @@ fn mixes(run: &Run, n: u64) -> impl Iterator<Item = TableColumn> {
     };
     let names = workloads(run).into_iter().filter(|name| !name.starts_with(TRACE));
     names.filter(has_rows).map(move |workload| {
-        let heading = if workload.starts_with(MIX) { "this mix" } else { &workload }.to_owned();
-        TableColumn { heading, workload, n, kind: ColumnKind::Time("mix".to_owned()) }
+        let heading = if workload.starts_with(MIX) { "this mix" } else { &workload };
+        TableColumn::new(heading, &workload, n, ColumnKind::Time("mix".to_owned()))
     })
 }
 
@@ -194,12 +210,7 @@ fn traces(run: &Run) -> impl Iterator<Item = TableColumn> {
     names.filter_map(|workload| {
         let row = run.throughput.iter().filter(|r| r.workload == workload).max_by_key(|r| r.n)?;
         let heading = format!("replay\n{}", &workload[TRACE.len()..]);
-        Some(TableColumn {
-            heading,
-            n: row.n,
-            kind: ColumnKind::Time(row.measure.clone()),
-            workload,
-        })
+        Some(TableColumn::new(heading, &workload, row.n, ColumnKind::Time(row.measure.clone())))
     })
 }
 
@@ -210,13 +221,15 @@ fn footprints(run: &Run) -> impl Iterator<Item = TableColumn> {
     let is_measured =
         |trace: &TableColumn| run.footprints.iter().any(|r| r.workload == trace.workload);
     traces(run).filter(is_measured).flat_map(|trace| {
-        FIGURES.map(|(heading, figure)| TableColumn {
-            heading: heading.to_owned(),
-            workload: trace.workload.clone(),
-            n: trace.n,
-            kind: ColumnKind::Footprint(figure),
+        FIGURES.map(|(heading, figure)| {
+            TableColumn::new(heading, &trace.workload, trace.n, ColumnKind::Footprint(figure))
         })
     })
+}
+
+/// The heading of a measure's column.
+pub(super) fn heading_of(measure: &str) -> String {
+    measure.replace('-', "\n")
 }
 
 /// The first of the preferred names that is present, otherwise the first name.

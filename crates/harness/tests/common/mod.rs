@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 use wheelhouse_harness::bench::Settings;
-use wheelhouse_harness::contender::Contenders;
 use wheelhouse_harness::source::StreamSource;
+use wheelhouse_harness::structure::Structures;
 
 /// A brief run of 200 timers, without details.
-pub(crate) fn settings(contenders: Contenders) -> Settings {
+pub(crate) fn settings(structures: Structures) -> Settings {
     Settings {
         sizes: vec![200],
-        contenders,
+        structures,
         sources: vec![StreamSource::find("uniform").unwrap()],
         seed: 1,
         seeds: 1,

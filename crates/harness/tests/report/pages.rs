@@ -89,10 +89,11 @@ fn texts_of_the_run_are_escaped() {
     run.failures[0].message = "<img src=x onerror=alert(1)>".to_owned();
     for row in run.throughput.iter_mut().filter(|r| r.backend == "skip-list") {
         row.backend = "</td><b>".to_owned();
+        row.workload = "a</title>b".to_owned();
     }
     let (html, markdown) = page("escape", &run);
     for text in [&html, &markdown] {
-        for raw in ["<script>alert", "<img", "</td><b>"] {
+        for raw in ["<script>alert", "<img", "</td><b>", "a</title>"] {
             assert!(!text.contains(raw), "{raw}");
         }
     }
@@ -118,8 +119,12 @@ fn the_page_of_an_empty_run_states_the_reason() {
 #[test]
 fn impossible_figures_do_not_prevent_a_report() {
     let mut run = synthetic::run();
-    run.throughput[0].ns_per_op = vec![f64::NAN, f64::INFINITY];
+    run.throughput[0].ns_per_op = vec![f64::NAN, f64::INFINITY, 1e300];
     run.throughput[1].ns_per_op.clear();
+    run.throughput[2].ns_per_op = vec![1e-300];
+    run.throughput[3].n = 0;
+    run.latency[0].curve = vec![(f64::NAN, 5), (-3.0, 1), (250.0, u64::MAX)];
+    run.memory[0].peak = f64::INFINITY;
     run.provenance.started = "é".to_owned();
     run.provenance.commit = String::new();
     run.provenance.clock_overhead_ns = f64::NAN;

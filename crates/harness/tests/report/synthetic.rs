@@ -1,9 +1,6 @@
 //! Made-up runs, shaped like real ones.
 
-use wheelhouse_harness::model::{
-    Census, FLOOR, Failure, Latency, Memory, Run, SCHEMA, Sampling, Throughput,
-};
-
+use wheelhouse_harness::model::{Census, FLOOR, Failure, Latency, Memory, Run, Throughput};
 use wheelhouse_machine::provenance::Provenance;
 
 pub(crate) const SIZES: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
@@ -36,23 +33,12 @@ pub(crate) fn run() -> Run {
         for n in SIZES {
             let growth = (n as f64 / 1_000.0).log2() * slope;
             for (k, (measure, workload, factor)) in MEASURES.into_iter().enumerate() {
-                run.throughput.push(throughput(
-                    backend,
-                    workload,
-                    n,
-                    measure,
-                    (base + growth) * factor,
-                    k as u64 + n,
-                ));
+                let (ns, seed) = ((base + growth) * factor, k as u64 + n);
+                run.throughput.push(throughput(backend, workload, n, measure, ns, seed));
             }
             for (operation, factor) in [("insert", 1.0), ("cancel", 0.8), ("tick", 3.0)] {
-                run.latency.push(latency(
-                    backend,
-                    "steady",
-                    n,
-                    operation,
-                    (base + growth) * factor + 30.0,
-                ));
+                let ns = (base + growth) * factor + 30.0;
+                run.latency.push(latency(backend, "steady", n, operation, ns));
             }
             if backend != FLOOR {
                 run.memory.push(memory(backend, n, base));
@@ -74,20 +60,7 @@ pub(crate) fn run() -> Run {
 
 /// A run without a row.
 pub(crate) fn empty() -> Run {
-    Run {
-        external: Vec::new(),
-        census: Vec::new(),
-        schema: SCHEMA,
-        provenance: provenance(),
-        throughput: Vec::new(),
-        latency: Vec::new(),
-        steps: Vec::new(),
-        sampling: Sampling::default(),
-        memory: Vec::new(),
-        footprints: Vec::new(),
-        failures: Vec::new(),
-        interrupted: false,
-    }
+    Run::new(provenance())
 }
 
 pub(crate) fn provenance() -> Provenance {
@@ -144,20 +117,8 @@ pub(crate) fn latency(backend: &str, workload: &str, n: u64, operation: &str, ns
     curve.push((100.0, at(100.0)));
     let [p50, p90, p99, p999, p9999, max] = [50.0, 90.0, 99.0, 99.9, 99.99, 100.0].map(at);
     let [backend, workload, operation] = [backend, workload, operation].map(str::to_owned);
-    Latency {
-        backend,
-        workload,
-        n,
-        operation,
-        count: 400_000,
-        p50,
-        p90,
-        p99,
-        p999,
-        p9999,
-        max,
-        curve,
-    }
+    let count = 400_000;
+    Latency { backend, workload, n, operation, count, p50, p90, p99, p999, p9999, max, curve }
 }
 
 pub(crate) fn memory(backend: &str, n: u64, base: f64) -> Memory {

@@ -42,11 +42,10 @@ impl Axis {
     }
 
     fn steps(title: &str, low: f64, high: f64, label: fn(f64) -> String) -> Self {
-        // Ends on the steps 1, 2, 5, so that the highest and lowest grid lines have labels.
-        let (low, high) = (step_below(low), step_above(high));
-        let high = if high > low { high } else { step_above(low * 1.01) };
-        let mut axis = Self::empty(title, Scale::Log, low.log10(), high.log10());
-        let steps = steps(low, high);
+        // The highest and lowest grid lines have labels.
+        let steps = steps(low, high.max(low * 1.01));
+        let (low, high) = (steps[0].log10(), steps[steps.len() - 1].log10());
+        let mut axis = Self::empty(title, Scale::Log, low, high);
         let few = steps.len() <= 11;
         for step in steps {
             let named = few || is_power_of_ten(step);
@@ -83,7 +82,7 @@ impl Axis {
         }
         let most = values.into_iter().max_by(f64::total_cmp)?;
         let most = if most > 0.0 { most } else { 1.0 };
-        let step = step_above(most / 8.0);
+        let step = steps(most / 8.0, most / 8.0).pop()?;
         let high = (most / step).ceil() * step;
         let mut axis = Self::empty(title, Scale::Linear, 0.0, high);
         for i in 0..=(high / step).round() as u32 {
@@ -182,32 +181,16 @@ fn positive_range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// The largest of ..., 0.5, 1, 2, 5, 10, ... that is not above the value.
-fn step_below(value: f64) -> f64 {
-    let decade = 10f64.powf(value.log10().floor());
-    // Rounding may have shifted the decade by one in either direction.
-    [10.0, 5.0, 2.0, 1.0, 0.5]
-        .into_iter()
-        .map(|m| m * decade)
-        .find(|s| *s <= value * (1.0 + 1e-9))
-        .unwrap_or(decade)
-}
-
-/// The smallest of ..., 0.5, 1, 2, 5, 10, ... that is not below the value.
-fn step_above(value: f64) -> f64 {
-    let decade = 10f64.powf(value.log10().floor());
-    [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]
-        .into_iter()
-        .map(|m| m * decade)
-        .find(|s| *s >= value * (1.0 - 1e-9))
-        .unwrap_or(decade)
-}
-
-/// All of 1, 2, 5, 10, ... from low to high.
+/// The values 1, 2, 5, 10, 20, ... from the last that is not above `low` to the first that is not
+/// below `high`, so there is at least one.
 fn steps(low: f64, high: f64) -> Vec<f64> {
-    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let (first, last) = (low.log10().floor() as i32 - 1, high.log10().ceil() as i32 + 1);
     let all = (first..=last).flat_map(|decade| [1.0, 2.0, 5.0].map(|m| m * 10f64.powi(decade)));
-    all.filter(|step| *step >= low * (1.0 - 1e-9) && *step <= high * (1.0 + 1e-9)).collect()
+    let all: Vec<f64> = all.collect();
+    // Rounding may have moved a step by a little.
+    let from = all.iter().rposition(|step| *step <= low * (1.0 + 1e-9)).unwrap_or(0);
+    let to = all.iter().position(|step| *step >= high * (1.0 - 1e-9)).unwrap_or(all.len() - 1);
+    all[from..=to].to_vec()
 }
 
 fn is_power_of_ten(value: f64) -> bool {

@@ -87,7 +87,7 @@ impl Chart {
             @if let Some((value, name)) = &self.level { (draw_level(&frame, *value, name)) }
             // In reverse, so that the first is on top.
             @for (place, (series, name)) in named.into_iter().enumerate().rev() {
-                g data-structure=(series.name) color=(series.style.light) {
+                g color=(series.style.light) {
                     (self.draw_whiskers(&frame, series, place as i32))
                     (draw_series(&frame, series, name))
                 }

@@ -61,7 +61,7 @@ impl Panels {
             (frame.axes())
             // In reverse, so that the first is on top.
             @for line in series.iter().rev() {
-                g data-structure=(line.name) color=(line.style.light) { (frame.line(line, &[])) }
+                g color=(line.style.light) { (frame.line(line, &[])) }
             }
         }
     }

@@ -1,97 +1,51 @@
-//! Outputs in memory, and programs to record.
+//! Recordings in memory, and programs to record.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use std::cell::RefCell;
-use std::io::{self, Cursor, Seek, SeekFrom, Write};
-use std::rc::Rc;
+use std::io::Cursor;
 use wheelhouse_conformance::script::{Step, When};
 use wheelhouse_core::{Tick, Timer, TimerId};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
-use wheelhouse_record::Recorder;
+use wheelhouse_record::{DEFAULT_LIMIT, Recorder};
 use wheelhouse_workload::Op;
 use wheelhouse_workload::trace::{Header, Reader, TraceError};
 
-/// A file in memory that outlives the recorder. Its disk may be full.
-#[derive(Clone)]
-pub(crate) struct Output {
-    file: Rc<RefCell<Cursor<Vec<u8>>>>,
-    /// How many bytes can still be written.
-    room: Rc<RefCell<usize>>,
+/// A wheel that is recorded in memory.
+pub(crate) type Wheel<'a> = Recorder<HierarchicalWheel<u64>, Cursor<&'a mut Vec<u8>>>;
+
+pub(crate) fn recorder(bytes: &mut Vec<u8>, limit: u64) -> Wheel<'_> {
+    let builder = Recorder::builder().limit(limit);
+    builder.write_to(Cursor::new(bytes), HierarchicalWheel::new()).expect("memory can be written")
 }
 
-/// A recorded wheel.
-pub(crate) type Wheel = Recorder<HierarchicalWheel<u64>, Output>;
-
-/// Memory without a limit.
-pub(crate) fn output() -> Output {
-    output_of(usize::MAX)
+/// The trace of these calls.
+pub(crate) fn recorded(calls: impl FnOnce(&mut Wheel<'_>)) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    calls(&mut recorder(&mut bytes, DEFAULT_LIMIT));
+    bytes
 }
 
-/// Memory that takes `room` bytes and then fails forever.
-pub(crate) fn output_of(room: usize) -> Output {
-    Output { file: Rc::default(), room: Rc::new(RefCell::new(room)) }
+/// The content of a complete trace.
+pub(crate) fn read(bytes: &[u8]) -> (Header, Vec<Op>) {
+    let (header, ops, error) = read_part(bytes);
+    assert!(error.is_none(), "{error:?}");
+    (header, ops)
 }
 
-impl Output {
-    pub(crate) fn len(&self) -> u64 {
-        self.file.borrow().get_ref().len() as u64
-    }
-
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        self.file.borrow().get_ref().clone()
-    }
-
-    /// How many bytes were written. Bytes that were written twice count twice.
-    pub(crate) fn written(&self) -> usize {
-        usize::MAX - *self.room.borrow()
-    }
-
-    /// The complete trace in it.
-    pub(crate) fn read(&self) -> (Header, Vec<Op>) {
-        let (header, ops, error) = self.read_part();
-        assert!(error.is_none(), "{error:?}");
-        (header, ops)
-    }
-
-    /// The readable part of the trace in it, and the error that ended it.
-    pub(crate) fn read_part(&self) -> (Header, Vec<Op>, Option<TraceError>) {
-        let bytes = self.bytes();
-        let mut reader = match Reader::new(&bytes[..]) {
-            Ok(reader) => reader,
-            Err(error) => return (Header::default(), Vec::new(), Some(error)),
-        };
-        let (mut ops, mut error) = (Vec::new(), None);
-        for op in reader.by_ref() {
-            match op {
-                Ok(op) => ops.push(op),
-                Err(found) => error = Some(found),
-            }
+/// The readable part of a trace, and the error that ended it.
+pub(crate) fn read_part(bytes: &[u8]) -> (Header, Vec<Op>, Option<TraceError>) {
+    let mut reader = match Reader::new(bytes) {
+        Ok(reader) => reader,
+        Err(error) => return (Header::default(), Vec::new(), Some(error)),
+    };
+    let (mut ops, mut error) = (Vec::new(), None);
+    for op in reader.by_ref() {
+        match op {
+            Ok(op) => ops.push(op),
+            Err(found) => error = Some(found),
         }
-        (reader.header().clone(), ops, error)
     }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut room = self.room.borrow_mut();
-        let taken = bytes.len().min(*room);
-        if taken == 0 && !bytes.is_empty() {
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        *room -= taken;
-        self.file.borrow_mut().write(&bytes[..taken])
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Seek for Output {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.borrow_mut().seek(to)
-    }
+    (reader.header().clone(), ops, error)
 }
 
 /// Plays steps with the meaning that they have in the conformance suite. Returns the deadline and

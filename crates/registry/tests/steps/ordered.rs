@@ -32,21 +32,14 @@ pub(crate) struct Slice(Vec<Key>);
 impl Model for Slice {
     fn insert(&mut self, key: Key) {
         let at = self.0.partition_point(|other| *other > key);
-        self.0.push(key);
-        step(ElementMove);
-        for place in (at + 1..self.0.len()).rev() {
-            self.0.swap(place, place - 1);
-            step(ElementMove);
-        }
+        self.0.insert(at, key);
+        steps(ElementMove, (self.0.len() - at) as u64);
     }
 
     fn remove(&mut self, key: Key) {
         let at = self.0.partition_point(|other| *other > key);
-        for place in at + 1..self.0.len() {
-            self.0.swap(place - 1, place);
-            step(ElementMove);
-        }
-        self.0.pop();
+        self.0.remove(at);
+        steps(ElementMove, (self.0.len() - at) as u64);
     }
 
     fn pop(&mut self, now: Tick) -> Option<u64> {
@@ -66,38 +59,22 @@ impl List {
     pub(crate) fn searched(from_rear: bool) -> Self {
         Self { timers: Vec::new(), from_rear }
     }
-
-    fn at(&self, key: Key) -> usize {
-        let Ok(at) = self.timers.binary_search_by_key(&key.pair(), |it| it.pair()) else {
-            panic!("{key:?} is in the list")
-        };
-        at
-    }
 }
 
 impl Model for List {
     fn insert(&mut self, key: Key) {
-        let at = if self.from_rear {
-            let mut at = self.timers.len();
-            while at > 0 && self.timers[at - 1] > key {
-                step(Link);
-                at -= 1;
-            }
-            at
-        } else {
-            let mut at = 0;
-            while at < self.timers.len() && self.timers[at] < key {
-                step(Link);
-                at += 1;
-            }
-            at
+        let timers = self.timers.iter();
+        let passed = match self.from_rear {
+            true => timers.rev().take_while(|other| **other > key).count(),
+            false => timers.take_while(|other| **other < key).count(),
         };
+        let at = if self.from_rear { self.timers.len() - passed } else { passed };
         self.timers.insert(at, key);
-        steps(Link, 4);
+        steps(Link, passed as u64 + 4);
     }
 
     fn remove(&mut self, key: Key) {
-        self.timers.remove(self.at(key));
+        self.timers.retain(|other| other.pair() != key.pair());
         steps(Link, 2);
     }
 

@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::json;
 use wheelhouse_present::units;
 
-use super::{Explorer, Figures, Structure};
+use super::{Explorer, Figures, RankedStructure};
 use crate::report::picks;
 
 const STYLES: [&str; 2] = [include_str!("uplot/uPlot.min.css"), include_str!("explore.css")];
@@ -69,7 +69,7 @@ fn controls(it: &Explorer, other: Option<&Explorer>) -> Markup {
     let [low, high] = [sizes.iter().min(), sizes.iter().max()].map(|n| log(*n.unwrap_or(&1)));
     let start = log(it.sizes[it.start.0]);
     // The slider shows the square root of the share: most programs are at the low end.
-    let root = |at: usize| (it.mixes[at].fires.sqrt() * 1000.0).round();
+    let root = |at: usize| (it.mixes[at].fires.unwrap_or(0.0).sqrt() * 1000.0).round();
     html! {
         form.controls hidden {
             label for="n" { "timers: " output name="count" {} }
@@ -93,8 +93,8 @@ fn controls(it: &Explorer, other: Option<&Explorer>) -> Markup {
 /// The structures, the cheapest first. Structures without a figure come last, then those that only
 /// the other run has.
 fn ranking(it: &Explorer, other: Option<&Explorer>) -> Markup {
-    let cost = |of: &&Structure| it.at_start(&of.call).unwrap_or(f64::INFINITY);
-    let mut ranked: Vec<&Structure> = it.structures.iter().collect();
+    let cost = |of: &&RankedStructure| it.at_start(&of.call).unwrap_or(f64::INFINITY);
+    let mut ranked: Vec<&RankedStructure> = it.structures.iter().collect();
     ranked.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
     let others = other.iter().flat_map(|it| &it.structures);
     ranked.extend(others.filter(|of| it.find(&of.name).is_none()));
@@ -111,9 +111,10 @@ fn ranking(it: &Explorer, other: Option<&Explorer>) -> Markup {
     }
 }
 
-fn row(it: &Explorer, other: Option<&Explorer>, of: &Structure) -> Markup {
+fn row(it: &Explorer, other: Option<&Explorer>, of: &RankedStructure) -> Markup {
     let own = it.find(&of.name);
-    let at = |figures: fn(&Structure) -> &Figures| own.and_then(|own| it.at_start(figures(own)));
+    let at =
+        |figures: fn(&RankedStructure) -> &Figures| own.and_then(|own| it.at_start(figures(own)));
     let best = it.structures.iter().filter_map(|of| it.at_start(&of.call)).min_by(f64::total_cmp);
     let call = at(|it| &it.call);
     let show = |figure: Option<f64>, unit: fn(f64) -> String| figure.map_or("-".to_owned(), unit);
@@ -134,7 +135,8 @@ fn row(it: &Explorer, other: Option<&Explorer>, of: &Structure) -> Markup {
     }
 }
 
-fn percent(share: f64) -> String {
+fn percent(share: Option<f64>) -> String {
+    let share = share.unwrap_or(0.0);
     let digits = usize::from(share < 0.0995);
     format!("{:.digits$} %", 100.0 * share)
 }

@@ -29,25 +29,14 @@ pub struct Explorer {
     pub name: String,
     /// Numbers of timers, ascending.
     pub sizes: Vec<u64>,
-    /// Mixes, sorted by the share that fires.
-    pub mixes: Vec<Mix>,
+    /// Mixes: workloads with a known share of timers that fire, sorted by it.
+    pub mixes: Vec<Use>,
     /// The picks, by mix, then by size.
     pub takes: Vec<Vec<Option<String>>>,
     /// All structures that were measured at one of the points.
-    pub structures: Vec<Structure>,
+    pub structures: Vec<RankedStructure>,
     /// The indices of the size and the mix that the page begins with.
     pub start: (usize, usize),
-}
-
-/// A workload with a known share of timers that fire.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Mix {
-    /// Its name on the page.
-    pub name: String,
-    /// The share of timers that fire, from 0 to 1. The others are cancelled or moved.
-    pub fires: f64,
-    #[serde(skip)]
-    measured: Use,
 }
 
 /// Figures by mix, then by size.
@@ -55,7 +44,7 @@ pub type Figures = Vec<Vec<Option<f64>>>;
 
 /// The measured costs of a structure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Structure {
+pub struct RankedStructure {
     /// Its name.
     pub name: String,
     /// Nanoseconds per start, stop, move or expiry.
@@ -74,22 +63,20 @@ impl Explorer {
     /// The points of a run; `None` if there are none, because no workload has a known share of
     /// timers that fire.
     pub fn new(run: &Run) -> Option<Self> {
-        let mix = |it: Use| Some(Mix { name: it.name.clone(), fires: it.fires?, measured: it });
-        let mixes: Vec<Mix> = uses::by_share(run).into_iter().filter_map(mix).collect();
+        let mixes = uses::by_share(run);
         let measured = |n: &u64| run.throughput.iter().any(|row| row.n == *n);
         let sizes: Vec<u64> = summary::sizes(run).into_iter().filter(measured).collect();
         let names = summary::backends(run).into_iter().filter(|name| name != FLOOR);
-        let structures: Vec<Structure> = names
-            .map(|name| Structure::new(run, name, &mixes, &sizes))
+        let structures: Vec<RankedStructure> = names
+            .map(|name| RankedStructure::new(run, name, &mixes, &sizes))
             .filter(|it| it.call.iter().flatten().any(Option::is_some))
             .collect();
-        let first = mixes.iter().position(|mix| mix.measured.is_mix_of_user());
+        let first = mixes.iter().position(Use::is_mix_of_user);
         let mix = first.or_else(|| mixes.iter().position(|mix| mix.name == "tcp"));
         let default = sizes.iter().position(|n| Some(*n) == summary::default_n(run));
         let size = default.or_else(|| sizes.len().checked_sub(1))?;
         let start = (size, mix.unwrap_or(0));
-        let recommended =
-            |mix: &Mix, n| Some(picks::pick_for_use(run, &mix.measured, n, false)?.sentence());
+        let recommended = |mix: &Use, n| Some(picks::pick_for_use(run, mix, n, false)?.sentence());
         let takes =
             mixes.iter().map(|mix| sizes.iter().map(|n| recommended(mix, *n)).collect()).collect();
         let Provenance { host, started, commit, .. } = &run.provenance;
@@ -111,24 +98,22 @@ impl Explorer {
     }
 
     /// A structure by its name.
-    fn find(&self, name: &str) -> Option<&Structure> {
+    fn find(&self, name: &str) -> Option<&RankedStructure> {
         self.structures.iter().find(|it| it.name == name)
     }
 }
 
-impl Structure {
-    fn new(run: &Run, name: String, mixes: &[Mix], sizes: &[u64]) -> Self {
-        let by_size = |figure: &dyn Fn(&Mix, u64) -> Option<f64>| {
+impl RankedStructure {
+    fn new(run: &Run, name: String, mixes: &[Use], sizes: &[u64]) -> Self {
+        let by_size = |figure: &dyn Fn(&Use, u64) -> Option<f64>| {
             let row = |mix| sizes.iter().map(|n| figure(mix, *n)).collect();
             mixes.iter().map(row).collect()
         };
         Self {
-            call: by_size(&|mix, n| mix.measured.cost(run, &name, n)),
-            tail: by_size(&|mix, n| tail(run, &name, &mix.measured, n)),
+            call: by_size(&|mix, n| mix.cost(run, &name, n)),
+            tail: by_size(&|mix, n| tail(run, &name, mix, n)),
             bytes: by_size(&|_, n| Some(run.memory_of(&name, n)?.churned)),
-            wrong: mixes
-                .iter()
-                .any(|mix| sizes.iter().any(|n| mix.measured.is_wrong(run, &name, *n))),
+            wrong: mixes.iter().any(|mix| sizes.iter().any(|n| mix.is_wrong(run, &name, *n))),
             style: plot::style_of(&name),
             name,
         }

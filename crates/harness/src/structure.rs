@@ -19,12 +19,14 @@ use wheelhouse_registry::Visitor;
 use wheelhouse_workload::{Checksum, Op, Player};
 
 /// A backend, or the floor.
-pub trait Contender {
+pub trait Structure {
     /// The name in tables and on the command line.
     fn name(&self) -> &'static str;
 
-    /// Its description; `None` for the floor.
-    fn info(&self) -> Option<Info>;
+    /// Its description; `None` for the floor, and for a structure from another project.
+    fn info(&self) -> Option<Info> {
+        None
+    }
 
     /// Version and limits of a structure from another project; `None` for one of this workspace.
     fn external(&self) -> Option<ExternalStructure> {
@@ -39,13 +41,16 @@ pub trait Contender {
     fn play(&self, stream: &Stream, expected: &ExpectedAnswers) -> StreamPlay;
 
     /// Plays a stream on a new structure and times each operation of the phases that measure
-    /// something, as far as it can play them.
+    /// something, as far as it can play them. A structure whose operations cannot be timed one by
+    /// one records nothing, and returns the right checksum.
     fn time_operations(
         &self,
-        stream: &Stream,
+        _: &Stream,
         expected: &ExpectedAnswers,
-        into: &mut OperationTimes,
-    ) -> Checksum;
+        _: &mut OperationTimes,
+    ) -> Checksum {
+        expected.checksum()
+    }
 
     /// Plays a stream on a new structure and counts the steps of each operation of the phases that
     /// measure something; `None` for a structure without a meter.
@@ -55,7 +60,9 @@ pub trait Contender {
 
     /// Measures the memory of n timers. `None` for the floor, whose arrays say nothing about
     /// memory, and for structures that would take too long.
-    fn memory(&self, n: u32, seed: u64) -> Option<Memory>;
+    fn memory(&self, _: u32, _: u64) -> Option<Memory> {
+        None
+    }
 
     /// Measures what a stream costs besides time; `None` if that cannot be measured.
     fn footprint(&self, _: &Stream, _: &ExpectedAnswers) -> Option<Footprint> {
@@ -85,7 +92,7 @@ fn play_timed(stream: &Stream, mut play: impl FnMut(&[Op], bool) -> Checksum) ->
 }
 
 /// The name by which callgrind finds `play_phase`, the function that plays a phase.
-pub const PLAY_PHASE: &str = "contender::play_phase";
+pub const PLAY_PHASE: &str = "structure::play_phase";
 
 /// Plays a phase. `ends` is `true` if a measure ends with it.
 ///
@@ -99,9 +106,9 @@ pub(crate) fn play_phase<T: Timer<u64>>(player: &mut Player<T>, ops: &[Op], ends
     }
 }
 
-struct BackendContender<B>(PhantomData<B>);
+struct BackendStructure<B>(PhantomData<B>);
 
-impl<B: Backend> Contender for BackendContender<B> {
+impl<B: Backend> Structure for BackendStructure<B> {
     fn name(&self) -> &'static str {
         B::INFO.name
     }
@@ -160,15 +167,11 @@ impl<B: Backend> Contender for BackendContender<B> {
     }
 }
 
-struct FloorContender;
+struct FloorStructure;
 
-impl Contender for FloorContender {
+impl Structure for FloorStructure {
     fn name(&self) -> &'static str {
         FLOOR
-    }
-
-    fn info(&self) -> Option<Info> {
-        None
     }
 
     fn can_play(&self, _: &Stream, expected: &ExpectedAnswers) -> bool {
@@ -195,33 +198,29 @@ impl Contender for FloorContender {
         into.record(stream, |op| floor.apply(op));
         floor.checksum()
     }
-
-    fn memory(&self, _: u32, _: u64) -> Option<Memory> {
-        None
-    }
 }
 
-/// Contenders, in the order of tables and plots.
-pub type Contenders = Vec<Box<dyn Contender>>;
+/// Structures, in the order of tables and plots.
+pub type Structures = Vec<Box<dyn Structure>>;
 
-/// A backend as a contender.
-pub fn contender<B: Backend + 'static>() -> Box<dyn Contender> {
-    Box::new(BackendContender::<B>(PhantomData))
+/// A backend as a structure.
+pub fn structure<B: Backend + 'static>() -> Box<dyn Structure> {
+    Box::new(BackendStructure::<B>(PhantomData))
 }
 
-struct Collect(Vec<Box<dyn Contender>>);
+struct Collect(Vec<Box<dyn Structure>>);
 
 impl Visitor for Collect {
     fn visit<B: Backend + 'static>(&mut self) {
-        self.0.push(contender::<B>());
+        self.0.push(structure::<B>());
     }
 }
 
 /// All backends of the registry, then the floor.
-pub fn all() -> Vec<Box<dyn Contender>> {
+pub fn all() -> Vec<Box<dyn Structure>> {
     let mut collect = Collect(Vec::new());
     wheelhouse_registry::visit(&mut collect);
-    collect.0.push(Box::new(FloorContender));
+    collect.0.push(Box::new(FloorStructure));
     collect.0
 }
 
@@ -237,31 +236,26 @@ pub fn is_default(name: &str) -> bool {
 
 /// The structures of the registry that are late by design. [`all`] leaves them out, since their
 /// answers differ from those of the others.
-pub fn approximate() -> Vec<Box<dyn Contender>> {
+pub fn approximate() -> Vec<Box<dyn Structure>> {
     let mut collect = Collect(Vec::new());
     wheelhouse_registry::visit_approximate(&mut collect);
     collect.0
 }
 
-/// The contenders of [`all`] with these names; all of them if `names` is empty.
+/// The structures of [`all`] with these names; all of them if `names` is empty.
 ///
 /// # Errors
 ///
 /// As [`select_from`].
-pub fn select(names: &[String]) -> Result<Vec<Box<dyn Contender>>> {
+pub fn select(names: &[String]) -> Result<Vec<Box<dyn Structure>>> {
     select_from(all(), names)
 }
 
-/// The contenders with these names, in their original order; all of them if `names` is empty.
+/// The structures with these names, in their original order; all of them if `names` is empty.
 ///
 /// # Errors
 ///
 /// If a name is unknown; the message lists the known ones.
-pub fn select_from(all: Contenders, names: &[String]) -> Result<Contenders> {
-    let known: Vec<_> = all.iter().map(|contender| contender.name()).collect();
-    if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(unknown::error("backend", name, &known));
-    }
-    let is_chosen = |name: &str| names.is_empty() || names.iter().any(|it| it == name);
-    Ok(all.into_iter().filter(|it| is_chosen(it.name())).collect())
+pub fn select_from(all: Structures, names: &[String]) -> Result<Structures> {
+    unknown::select("backend", all, |it| it.name(), names)
 }
