@@ -16,7 +16,7 @@ const KEYS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 const STEPS: u32 = 1_500;
 
 /// A [`random_run`] with a fixed seed, which takes a store some seconds at most.
-pub fn random_changes(bed: &mut dyn Bed) {
+pub fn random_changes(bed: &mut Bed) {
     random_run(bed, 18, STEPS);
 }
 
@@ -24,7 +24,7 @@ pub fn random_changes(bed: &mut dyn Bed) {
 /// outcome, every job handed out with its order, token and attempt, and the time of the next claim.
 /// From time to time it compares all rows and dead letters. The same seed gives the same steps on
 /// every store.
-pub fn random_run(bed: &mut dyn Bed, seed: u64, steps: u32) {
+pub fn random_run(bed: &mut Bed, seed: u64, steps: u32) {
     let (random, tokens) = (Pcg64::seed_from_u64(seed), BTreeMap::new());
     let mut run = Run { random, tokens, pair: Pair::new(bed) };
     for step in 0..steps {

@@ -24,17 +24,17 @@ pub(crate) fn after(delay: u64) -> When {
 
 /// See the [module](self).
 pub(crate) struct Rig<'b> {
-    pub(crate) bed: &'b mut dyn Bed,
+    pub(crate) bed: &'b mut Bed,
     pub(crate) store: Box<dyn Store>,
 }
 
 impl<'b> Rig<'b> {
-    pub(crate) fn new(bed: &'b mut dyn Bed) -> Self {
+    pub(crate) fn new(bed: &'b mut Bed) -> Self {
         let store = bed.connect();
         Self { bed, store }
     }
 
-    pub(crate) fn advance(&mut self, by: u64) {
+    pub(crate) fn advance(&self, by: u64) {
         self.bed.advance(millis(by));
     }
 
@@ -89,13 +89,6 @@ impl<'b> Rig<'b> {
     /// Leases the only visible job, and begins its run.
     pub(crate) fn claim_one(&mut self) -> Leased {
         only(self.claim())
-    }
-
-    /// The time until the next job is visible, in milliseconds.
-    pub(crate) fn next_in(&mut self) -> Option<u64> {
-        let Next { now, visible_at } =
-            self.claim_of(&Kinds::new([KIND]), ClaimLimit::jobs(0), LEASE).1;
-        visible_at.map(|at| at.as_millis() - now.as_millis())
     }
 
     pub(crate) fn now(&mut self) -> Timestamp {

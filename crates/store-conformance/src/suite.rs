@@ -18,7 +18,6 @@ macro_rules! for_each_check {
             each_change_in_each_state,
             dead_letters_are_kept_and_revived,
             scans_go_by_pages,
-            a_batch_is_carried_out_in_order,
             what_was_committed_is_there_after_a_restart,
             large_batches_and_payloads,
             connections_do_not_claim_the_same,
@@ -50,7 +49,7 @@ macro_rules! each_check_as_entry {
 }
 
 /// A check. It panics with the expected and the observed behavior.
-pub type Check = fn(&mut dyn Bed);
+pub type Check = fn(&mut Bed);
 
 /// All checks with their names, for a program that chooses checks at run time.
 pub fn checks() -> Vec<(&'static str, Check)> {

@@ -8,20 +8,41 @@ use std::time::Duration;
 use wheelhouse_durable::store::{MemoryStore, StoreClock};
 use wheelhouse_store_conformance::history::{Begin, Checked, Event, Log, check, drain, play, read};
 
-fn call(what: &str, token: u64, at: u64) -> Event {
-    Event::Call(what.into(), "a".into(), token, at)
+/// A log of calls for one key. Its events are `WHAT TOKEN TIME` (a call without an answer),
+/// `WHAT TOKEN TIME OUTCOME` (a call and its answer), `answer WHAT TOKEN TIME OUTCOME`, and
+/// `run TOKEN TIME OCCURRENCE`: a run in milliseconds, due at 10, leased for 10. `killed` ends the
+/// log of a killed process.
+fn log(text: &str) -> Vec<Event> {
+    let mut log = Vec::new();
+    for event in text.split("; ") {
+        let words: Vec<&str> = event.split(' ').collect();
+        let number = |at: usize| words[at].parse::<u64>().unwrap();
+        let call = |what: &str| Event::Call(what.into(), "a".into(), number(1), number(2));
+        let answer = |what: &str, token, at, outcome: &str| {
+            Event::Answer(what.into(), "a".into(), token, at, outcome.into())
+        };
+        match words[..] {
+            ["killed"] => return log,
+            ["run", ..] => log.push(run(number(1), number(2), number(3))),
+            ["answer", what, _, _, outcome] => {
+                log.push(answer(what, number(2), number(3), outcome));
+            }
+            [what, _, _] => log.push(call(what)),
+            [what, _, _, outcome] => {
+                log.extend([call(what), answer(what, number(1), number(2) + 100, outcome)]);
+            }
+            _ => panic!("no event: {event}"),
+        }
+    }
+    log.push(Event::Over);
+    log
 }
 
-fn answer(what: &str, token: u64, at: u64, outcome: &str) -> Event {
-    Event::Answer(what.into(), "a".into(), token, at, outcome.into())
-}
-
-/// A run that was handed out at `now`, leased for ten milliseconds, and due at 10.
-fn begin(token: u64, now: u64) -> Event {
+fn run(token: u64, now: u64, occurrence: u64) -> Event {
     Event::Begin(Begin {
         key: "a".into(),
         generation: 1,
-        occurrence: 0,
+        occurrence,
         attempt: token,
         token,
         due: 10,
@@ -32,101 +53,79 @@ fn begin(token: u64, now: u64) -> Event {
     })
 }
 
-/// The log of a process that schedules the key, logs `then`, and ends.
-fn scheduled(then: &[Event]) -> Vec<Event> {
-    let begun = [call("schedule", 0, 1_000), answer("schedule", 0, 2_000, "Done")];
-    [&begun, then, &[Event::Over]].concat()
-}
-
-fn refused(logs: &[Vec<Event>], why: &str) {
-    let error = check(logs, false).expect_err("it is refused");
-    assert!(error.contains(why), "{error}");
-}
-
-fn acked(token: u64, at: u64) -> [Event; 2] {
-    [call("ack", token, at), answer("ack", token, at + 100, "Done")]
+/// Checks the logs of processes, the first of which schedules the key.
+fn checked(logs: &[&str], repeats: bool) -> Result<Checked, String> {
+    let mut logs: Vec<_> = logs.iter().map(|text| log(text)).collect();
+    let first = log("schedule 0 1000 Done; killed");
+    logs[0].splice(0..0, first);
+    check(&logs, repeats)
 }
 
 #[test]
 fn sound_histories_pass() {
-    let ran = [&[begin(1, 10)], &acked(1, 11_000)[..]].concat();
-    let checked = check(&[scheduled(&ran)], false).unwrap();
-    assert_eq!((checked.calls, checked.begins, checked.acked, checked.killed), (2, 1, 1, 0));
-    let cancelled = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Cancelled")];
-    assert_eq!(check(&[scheduled(&cancelled)], false).unwrap().cancelled, 1);
-    // It is unknown whether this schedule took effect, and whether this cancel did.
-    let killed = vec![call("schedule", 0, 1_000)];
-    assert_eq!(check(&[killed], false).unwrap().unanswered, 1);
-    check(&[scheduled(&[call("cancel", 0, 3_000)])], false).unwrap();
-    // The first cancel may have taken effect, so the second found no job.
-    let cancel = |at, outcome| [call("cancel", 0, at), answer("cancel", 0, at + 100, outcome)];
-    let twice = [&[call("cancel", 0, 3_000)], &cancel(4_000, "Absent")[..]].concat();
-    check(&[scheduled(&twice)], false).unwrap();
-    check(&[scheduled(&twice)], true).unwrap();
-    // A process began the run and was killed before it logged that; the job is not handed out
-    // again.
-    let begun = [&[call("begin", 1, 2_500)], &cancel(3_000, "Running")[..]].concat();
-    check(&[scheduled(&begun)], false).unwrap();
-    // The run ended during the cancel; or another run began.
-    let retry = |at| [call("retry", 1, at), answer("retry", 1, at + 100, "Done")];
-    let overlaps = [&begun[..2], &retry(3_020)[..], &begun[2..]].concat();
-    check(&[scheduled(&overlaps)], false).unwrap();
-    let another = [&begun[..1], &retry(2_600)[..], &[call("begin", 2, 2_900)], &begun[1..]];
-    check(&[scheduled(&another.concat())], false).unwrap();
-    // A lease that ran out, and a lease of a killed process.
-    let again = [&[begin(1, 10), begin(2, 20)], &acked(2, 21_000)[..]].concat();
-    check(&[scheduled(&again)], false).unwrap();
-    let mut killed = scheduled(&[begin(1, 10)]);
-    killed.pop();
-    let other = [&[begin(2, 15)], &acked(2, 16_000)[..], &[Event::Over]].concat();
-    check(&[killed, other], false).unwrap();
-    // An ack that was accepted without an answer; its repetition finds no job.
-    let unanswered = [begin(1, 10), call("ack", 1, 11_000)];
-    check(&[scheduled(&unanswered)], false).unwrap();
-    let repeated = [&unanswered[..], &[answer("ack", 1, 12_000, "Absent")]].concat();
-    check(&[scheduled(&repeated)], true).unwrap();
-    refused(&[scheduled(&repeated)], "was not acked");
+    let counts = checked(&["run 1 10 0; ack 1 11000 Done"], false).unwrap();
+    assert_eq!((counts.calls, counts.begins, counts.acked, counts.killed), (2, 1, 1, 0));
+    assert_eq!(checked(&["cancel 0 3000 Cancelled"], false).unwrap().cancelled, 1);
+    // It is unknown whether this schedule took effect.
+    assert_eq!(check(&[log("schedule 0 1000; killed")], false).unwrap().unanswered, 1);
+    for logs in [
+        // It is unknown whether this cancel took effect. If it did, the second found no job.
+        &["cancel 0 3000"][..],
+        &["cancel 0 3000; cancel 0 4000 Absent"],
+        // A process began the run and was killed before it logged that; the job is not handed out
+        // again. Or the run ended during the cancel; or another run began.
+        &["begin 1 2500; cancel 0 3000 Running"],
+        &["begin 1 2500; cancel 0 3000; retry 1 3020 Done; answer cancel 0 3100 Running"],
+        &["begin 1 2500; retry 1 2600 Done; begin 2 2900; cancel 0 3000 Running"],
+        // A lease that ran out, and a lease of a killed process.
+        &["run 1 10 0; run 2 20 0; ack 2 21000 Done"],
+        &["run 1 10 0; killed", "run 2 15 0; ack 2 16000 Done"],
+        // An ack that was accepted without an answer.
+        &["run 1 10 0; ack 1 11000"],
+    ] {
+        checked(logs, false).unwrap_or_else(|why| panic!("{logs:?}: {why}"));
+    }
+    // Stores that repeat calls: the repetition finds no job.
+    for log in ["run 1 10 0; ack 1 11000 Absent", "cancel 0 3000; cancel 0 4000 Absent"] {
+        checked(&[log], true).unwrap_or_else(|why| panic!("{log}: {why}"));
+    }
 }
 
 #[test]
 fn each_rule_is_checked() {
-    let absent = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Absent")];
-    refused(&[scheduled(&absent)], "neither ran nor was cancelled");
-    refused(&[scheduled(&[])], "neither ran nor was cancelled");
-    refused(&[scheduled(&[begin(1, 10)])], "was not acked");
-    let retry = [begin(1, 10), call("retry", 1, 11_000), answer("retry", 1, 12_000, "Done")];
-    refused(&[scheduled(&retry)], "was not acked");
-    refused(&[vec![begin(1, 10), Event::Over]], "never scheduled");
-    refused(&[scheduled(&[begin(1, 9)])], "began at 9, due at 10");
-    let cancelled = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Cancelled")];
-    refused(&[scheduled(&[&cancelled[..], &[begin(1, 10)]].concat())], "after a cancel was");
-    let running = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Running")];
-    refused(&[scheduled(&running)], "no run was in progress");
-    let late = [&running[..], &[call("begin", 1, 5_000)]].concat();
-    refused(&[scheduled(&late)], "no run was in progress");
-    let refusal = [call("begin", 1, 2_000), answer("begin", 1, 2_500, "Superseded")];
-    refused(&[scheduled(&[&refusal, &running[..]].concat())], "no run was in progress");
-    // Only an earlier run had begun, and its end was answered before the cancel was called.
-    let began = |token, at| [call("begin", token, at), answer("begin", token, at + 100, "Done")];
-    let retried = [call("retry", 1, 2_300), answer("retry", 1, 2_400, "Done")];
-    let ended = [&began(1, 2_100)[..], &retried, &running].concat();
-    refused(&[scheduled(&ended)], "no run was in progress");
-    let late = [&ended[..], &began(2, 5_000)].concat();
-    refused(&[scheduled(&late)], "no run was in progress");
-    refused(&[scheduled(&[begin(1, 10), begin(2, 19)])], "leased until 20");
-    refused(&[scheduled(&[begin(1, 10), begin(1, 20)])], "handed out twice");
-    let other = vec![begin(2, 20), Event::Over];
-    let twice = [&[begin(1, 10)][..], &acked(1, 11_000), &acked(2, 21_000)].concat();
-    refused(&[scheduled(&twice), other.clone()], "acked twice");
-    let late = [&[begin(1, 10)][..], &acked(1, 21_000)].concat();
-    refused(&[scheduled(&late), other], "after a newer token");
-    let unknown = [&[begin(1, 10)][..], &acked(7, 11_000)].concat();
-    refused(&[scheduled(&unknown)], "never handed out");
-    // The first occurrence is acked by a newer token than the second.
-    let Event::Begin(second) = begin(1, 40) else { unreachable!() };
-    let second = Event::Begin(Begin { occurrence: 1, ..second });
-    let falling = [&[begin(2, 10)][..], &acked(2, 11_000), &[second], &acked(1, 41_000)].concat();
-    refused(&[scheduled(&falling)], "do not grow");
+    for (logs, rule) in [
+        (&["cancel 0 3000 Absent"][..], "neither ran nor was cancelled"),
+        (&["schedule 0 1500 Duplicate"], "neither ran nor was cancelled"),
+        (&["run 1 10 0"], "was not acked"),
+        (&["run 1 10 0; ack 1 11000 Absent"], "was not acked"),
+        (&["run 1 10 0; retry 1 11000 Done"], "was not acked"),
+        (&["run 1 9 0"], "began at 9, due at 10"),
+        (&["cancel 0 3000 Cancelled; run 1 10 0"], "after a cancel was"),
+        (&["cancel 0 3000 Running"], "no run was in progress"),
+        (&["cancel 0 3000 Running; begin 1 5000"], "no run was in progress"),
+        (&["begin 1 2000 Superseded; cancel 0 3000 Running"], "no run was in progress"),
+        // Only an earlier run had begun, and its end was answered before the cancel was called.
+        (
+            &["begin 1 2100 Done; retry 1 2300 Done; cancel 0 3000 Running"],
+            "no run was in progress",
+        ),
+        (
+            &["begin 1 2100 Done; retry 1 2300 Done; cancel 0 3000 Running; begin 2 5000 Done"],
+            "no run was in progress",
+        ),
+        (&["run 1 10 0; run 2 19 0"], "leased until 20"),
+        (&["run 1 10 0; run 1 20 0"], "handed out twice"),
+        (&["run 1 10 0; ack 1 11000 Done; ack 2 21000 Done", "run 2 20 0"], "acked twice"),
+        (&["run 1 10 0; ack 1 21000 Done", "run 2 20 0"], "after a newer token"),
+        (&["run 1 10 0; ack 7 11000 Done"], "never handed out"),
+        // The first occurrence is acked by a newer token than the second.
+        (&["run 2 10 0; ack 2 11000 Done; run 1 40 1; ack 1 41000 Done"], "do not grow"),
+    ] {
+        let error = checked(logs, false).expect_err("it is refused");
+        assert!(error.contains(rule), "{logs:?}: {error}");
+    }
+    let error = check(&[log("run 1 10 0")], false).expect_err("it is refused");
+    assert!(error.contains("never scheduled"), "{error}");
 }
 
 /// Runs four threads as processes on one store, and checks their logs.

@@ -1,36 +1,14 @@
 //! The suite on the in-memory store.
 
-use std::time::Duration;
-use wheelhouse_durable::store::{MemoryStore, Store, StoreClock};
-use wheelhouse_service::{Clock, ManualClock};
-use wheelhouse_store_conformance::{Bed, random_run};
+use wheelhouse_durable::store::MemoryStore;
+use wheelhouse_store_conformance::{Bed, random_run, store_suite};
 
-struct InMemory {
-    store: MemoryStore,
-    clock: ManualClock,
+fn bed() -> Option<Bed> {
+    let mut store = None;
+    Some(Bed::new(move |clock| store.get_or_insert_with(|| MemoryStore::with_clock(clock)).clone()))
 }
 
-impl Bed for InMemory {
-    fn connect(&mut self) -> Box<dyn Store> {
-        Box::new(self.store.clone())
-    }
-
-    fn advance(&mut self, by: Duration) {
-        self.clock.advance(by);
-    }
-
-    fn set_back(&mut self, by: Duration) {
-        self.clock.set_wall(self.clock.wall() - by);
-    }
-}
-
-fn bed() -> Option<InMemory> {
-    let clock = ManualClock::new();
-    let store = MemoryStore::with_clock(StoreClock::new(clock.clone()));
-    Some(InMemory { store, clock })
-}
-
-wheelhouse_store_conformance::store_suite!(bed);
+store_suite!(bed);
 
 #[test]
 fn many_seeds() {

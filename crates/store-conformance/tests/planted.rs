@@ -4,38 +4,17 @@ mod faulty;
 
 use faulty::{Fault, Faulty};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
-use wheelhouse_durable::store::{MemoryStore, Store, StoreClock};
-use wheelhouse_service::{Clock, ManualClock};
+use wheelhouse_durable::store::{MemoryStore, StoreClock};
 use wheelhouse_store_conformance::{Bed, checks};
-
-struct FaultyBed {
-    store: MemoryStore,
-    clock: ManualClock,
-    fault: Fault,
-}
-
-impl Bed for FaultyBed {
-    fn connect(&mut self) -> Box<dyn Store> {
-        let clock = StoreClock::new(self.clock.clone());
-        Box::new(Faulty::new(self.store.clone(), self.fault, clock))
-    }
-
-    fn advance(&mut self, by: Duration) {
-        self.clock.advance(by);
-    }
-
-    fn set_back(&mut self, by: Duration) {
-        self.clock.set_wall(self.clock.wall() - by);
-    }
-}
 
 /// The names of the checks that find the fault.
 fn found(fault: Fault) -> Vec<&'static str> {
-    let fails = |check: fn(&mut dyn Bed)| {
-        let clock = ManualClock::new();
-        let store = MemoryStore::with_clock(StoreClock::new(clock.clone()));
-        let mut bed = FaultyBed { store, clock, fault };
+    let fails = |check: fn(&mut Bed)| {
+        let mut store = None;
+        let mut bed = Bed::new(move |clock: StoreClock| {
+            let store = store.get_or_insert_with(|| MemoryStore::with_clock(clock.clone()));
+            Faulty::new(store.clone(), fault, clock)
+        });
         catch_unwind(AssertUnwindSafe(|| check(&mut bed))).is_err()
     };
     // `an_earlier_job_wakes` takes long to fail, and finds none of these faults.

@@ -1,32 +1,22 @@
 //! The conformance suite on a store whose claims all begin where the last one ended.
 
 use crate::PostgresStore;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, ClaimLimit, Kinds, Outcome, Put, Store, Timestamp};
 use wheelhouse_store_conformance::jobs::{
     KIND, LEASE, begin, cancel, commit, job, names, one, put,
 };
-use wheelhouse_store_conformance::{Bed, Now, OnServer, store_suite};
-use wheelhouse_test_servers::Server;
+use wheelhouse_store_conformance::{Bed, store_suite};
+use wheelhouse_test_servers::{Server, queue};
 
-fn on_server() -> Option<OnServer<impl FnMut(Now) -> PostgresStore>> {
-    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let server = SERVER.get_or_init(Server::postgres).as_ref()?;
-    let url = format!("postgres://postgres@{}/postgres", server.address());
-    let queue = format!("queue {}", COUNT.fetch_add(1, Ordering::SeqCst));
-    Some(OnServer::new(move |now| {
+fn bed() -> Option<Bed> {
+    let (url, queue) = (Server::shared_postgres()?.url(), queue());
+    Some(Bed::on_server(move |now| {
         let builder = PostgresStore::builder(&url, &queue).expect("a URL");
         let store = builder.clock(now).connect().expect("it connects");
         store.floors.lock().use_always();
         store
     }))
-}
-
-fn bed() -> Option<impl Bed> {
-    on_server()
 }
 
 store_suite!(bed);
@@ -37,7 +27,7 @@ const FAR: u64 = 1 << 50;
 /// Each kind is found: before, between and after the claimed kinds.
 #[test]
 fn kinds_are_listed_whichever_are_claimed() {
-    let Some(mut bed) = on_server() else { return };
+    let Some(mut bed) = bed() else { return };
     let mut store = bed.connect();
     let names = ["a", "b", "b2", "c", "d", "e", "f"];
     let put = |name: &str| Change::Put(Put { kind: name.into(), ..job(name, FAR) });
@@ -54,7 +44,7 @@ fn kinds_are_listed_whichever_are_claimed() {
 /// The claim returns the time of that job, and the next claim leases it.
 #[test]
 fn a_job_that_exceeds_the_limit_of_bytes_is_not_passed_over() {
-    let Some(mut bed) = on_server() else { return };
+    let Some(mut bed) = bed() else { return };
     let mut store = bed.connect();
     let (kinds, limit) = (Kinds::new([KIND]), ClaimLimit { jobs: 2, bytes: 50 });
     let claim = |store: &mut dyn Store| {

@@ -2,13 +2,10 @@
 
 use crate::error::store_error;
 use crate::floor::ClaimStats;
-use crate::index::Index;
 use crate::row;
 use crate::settings::Builder;
-use crate::statements::{Parameter, Statements};
-use std::borrow::Cow;
+use crate::statements::{Statements, param};
 use std::time::Duration;
-use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::{ClaimLimit, Leased, Next, State, StoreError, Timestamp};
 
@@ -25,20 +22,6 @@ pub(crate) struct Claim<'c> {
     pub(crate) floor: i64,
 }
 
-/// The statements of a claim.
-pub(crate) struct ClaimSql {
-    claim: Cow<'static, str>,
-    next: Cow<'static, str>,
-}
-
-impl ClaimSql {
-    /// The statements for the existing index.
-    pub(crate) fn of(index: &Index) -> Self {
-        let claim = index.statement(include_str!("sql/claim.sql"));
-        Self { claim, next: index.statement(include_str!("sql/next.sql")) }
-    }
-}
-
 impl Claim<'_> {
     /// Leases jobs, and finds when the next one is visible. Must run in a transaction, so that the
     /// leases are undone if the second statement fails.
@@ -46,7 +29,6 @@ impl Claim<'_> {
         &self,
         on: &Statements<'_, Client>,
         settings: &Builder,
-        sql: &ClaimSql,
     ) -> Result<Claimed, StoreError> {
         let Self { kinds, limit, visibility, floor } = *self;
         let (queue, clock) = (settings.queue.as_str(), settings.now());
@@ -57,17 +39,17 @@ impl Claim<'_> {
             // Negative if the only job so far is longer than the limit.
             let left = number(limit.bytes) - number(bytes);
             let unbounded = i64::from(all.is_empty());
-            let parameters: [Parameter<'_>; 8] = [
-                (&queue, Type::TEXT),
-                (&kinds, Type::TEXT_ARRAY),
-                (&want, Type::INT8),
-                (&visibility, Type::INT8),
-                (&clock, Type::INT8),
-                (&floor, Type::INT8),
-                (&left, Type::INT8),
-                (&unbounded, Type::INT8),
+            let parameters = [
+                param(&queue),
+                param(&kinds),
+                param(&want),
+                param(&visibility),
+                param(&clock),
+                param(&floor),
+                param(&left),
+                param(&unbounded),
             ];
-            let rows = on.query(&sql.claim, &parameters).await?;
+            let rows = on.query(include_str!("sql/claim.sql"), &parameters).await?;
             let (found, is_cut) = leased(&rows, &mut all)?;
             let its = stats_of(&rows, floor, found == want || is_cut)?;
             // The duration of the first search is the time to reach the first job.
@@ -82,13 +64,8 @@ impl Claim<'_> {
         }
         // All jobs before this time are leased; a job that is committed later notifies.
         let from = stats.map_or(floor, ClaimStats::end);
-        let parameters: [Parameter<'_>; 4] = [
-            (&queue, Type::TEXT),
-            (&kinds, Type::TEXT_ARRAY),
-            (&clock, Type::INT8),
-            (&from, Type::INT8),
-        ];
-        let rows = on.query(&sql.next, &parameters).await?;
+        let parameters = [param(&queue), param(&kinds), param(&clock), param(&from)];
+        let rows = on.query(include_str!("sql/next.sql"), &parameters).await?;
         Ok((all, stats, next_of(&rows)?))
     }
 }

@@ -6,7 +6,6 @@ use crate::statements::Statements;
 use crate::{Builder, PostgresStore};
 use std::cell::{Cell, RefCell};
 use std::error::Error;
-use std::sync::OnceLock;
 use tokio_postgres::Client;
 use wheelhouse_durable::store::StoreError;
 use wheelhouse_test_servers::Server;
@@ -34,23 +33,19 @@ const LASTING: [(&str, &str); 10] = [
     ("XX001", "restore it from a copy"),
 ];
 
-/// A session on a server that all tests of this file share; `None` if PostgreSQL is not installed.
+/// A session on the shared server; `None` if PostgreSQL is not installed.
 fn session() -> Option<Session> {
-    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
-    let server = SERVER.get_or_init(Server::postgres).as_ref()?;
-    let url = format!("postgres://postgres@{}/postgres", server.address());
+    let url = Server::shared_postgres()?.url();
     Some(Session::open(PostgresStore::builder(&url, "orders").unwrap()).unwrap())
 }
 
-/// The effect of an error, and its text.
-type Effect = (Retry, String);
-
-/// Makes a call whose first attempt fails, and whose second one succeeds.
+/// Makes a call whose first attempt fails, and whose second one succeeds. Returns the effect of the
+/// error, and its text.
 fn effect(
     session: &mut Session,
     scope: Scope,
     fail: impl AsyncFn(&Client) -> Result<(), tokio_postgres::Error>,
-) -> Effect {
+) -> (Retry, String) {
     let (attempts, text) = (RefCell::new(Vec::new()), Cell::default());
     let call = async |its: Statements<'_, Client>, _: &Builder, exclusive| {
         let client = its.client;
@@ -75,36 +70,32 @@ fn effect(
     (how, text.take())
 }
 
-fn effect_of_code(session: &mut Session, code: &str) -> Effect {
-    effect_within(session, Scope::Transaction, code)
-}
-
-fn effect_within(session: &mut Session, scope: Scope, code: &str) -> Effect {
+/// Checks the effect of a code on a call, and that its error has these texts and not those.
+fn check(scope: Scope, code: &str, how: Retry, texts: &[&str], not: &[&str]) {
+    let Some(mut session) = session() else { return };
     let raise = format!("DO $$ BEGIN RAISE EXCEPTION 'raised' USING ERRCODE = '{code}'; END $$");
-    effect(session, scope, async |client| client.batch_execute(&raise).await)
+    let (found, text) =
+        effect(&mut session, scope, async |client| client.batch_execute(&raise).await);
+    assert_eq!(found, how, "{code}: {text}");
+    assert!(texts.iter().all(|part| text.contains(part)), "{code}: {text}");
+    assert!(not.iter().all(|part| !text.contains(part)), "{code}: {text}");
 }
 
 #[test]
 fn conflicts_are_repeated_on_the_same_connection() {
-    let Some(mut session) = session() else { return };
+    let (texts, not) = (["raised; roll back and try again"], ["cannot be reached", "read-only"]);
     for code in CONFLICTS {
-        let (how, text) = effect_of_code(&mut session, code);
-        assert_eq!(how, Retry::SameConnection, "{code}: {text}");
-        assert!(text.contains("raised; roll back and try again"), "{code}: {text}");
-        for wrong in ["cannot be reached", "read-only"] {
-            assert!(!text.contains(wrong), "{code}: {text}");
+        for scope in [Scope::Transaction, Scope::Write] {
+            check(scope, code, Retry::SameConnection, &texts, &not);
         }
     }
 }
 
 #[test]
 fn a_server_that_is_away_is_left_for_a_new_connection() {
-    let Some(mut session) = session() else { return };
     for code in AWAY {
-        let (how, text) = effect_of_code(&mut session, code);
-        assert_eq!(how, Retry::NewConnection, "{code}: {text}");
         let message = if code == "25006" { "connect to the primary" } else { "cannot be reached" };
-        assert!(text.contains(message) && text.contains("raised"), "{code}: {text}");
+        check(Scope::Transaction, code, Retry::NewConnection, &[message, "raised"], &[]);
     }
 }
 
@@ -112,26 +103,17 @@ fn a_server_that_is_away_is_left_for_a_new_connection() {
 /// the server has refused was not.
 #[test]
 fn a_commit_of_one_statement_is_repeated_if_it_was_refused() {
-    let Some(mut session) = session() else { return };
     for code in AWAY {
-        let (how, text) = effect_within(&mut session, Scope::Write, code);
         let may_have_been_carried_out = code.starts_with("08") || code.starts_with("57P");
         let right = if may_have_been_carried_out { Retry::Never } else { Retry::NewConnection };
-        assert_eq!(how, right, "{code}: {text}");
-    }
-    for code in CONFLICTS {
-        let (how, text) = effect_within(&mut session, Scope::Write, code);
-        assert_eq!(how, Retry::SameConnection, "{code}: {text}");
+        check(Scope::Write, code, right, &[], &[]);
     }
 }
 
 #[test]
 fn errors_that_last_are_told_at_once() {
-    let Some(mut session) = session() else { return };
     for (code, message) in LASTING {
-        let (how, text) = effect_of_code(&mut session, code);
-        assert_eq!(how, Retry::Never, "{code}: {text}");
-        assert!(text.contains(message) && text.contains("raised"), "{code}: {text}");
+        check(Scope::Transaction, code, Retry::Never, &[message, "raised"], &[]);
     }
 }
 

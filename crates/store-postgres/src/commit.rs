@@ -3,8 +3,7 @@
 use crate::batch::{Batch, Writes};
 use crate::error::{Known, store_error};
 use crate::row::{self, columns, millis};
-use crate::statements::{Parameter, Statements};
-use tokio_postgres::types::Type;
+use crate::statements::{Parameter, Statements, param};
 use tokio_postgres::{GenericClient, Transaction};
 use wheelhouse_durable::store::rules::Row;
 use wheelhouse_durable::store::{
@@ -30,7 +29,7 @@ pub async fn commit_in(
 ) -> Result<Vec<Outcome>, StoreError> {
     // The session is the user's, and may belong to a pooler.
     let on = Statements { client: transaction, prepared: None };
-    let call = Call { on, queue, clock: None, takes_long: true, notify: NOTIFY };
+    let call = Call { on, queue, clock: None, takes_long: true };
     call.carry_out(changes).await.map(|(outcomes, _)| outcomes)
 }
 
@@ -64,19 +63,13 @@ pub(crate) struct Call<'c, C> {
     /// The transaction may stay open. Other programs may then claim the rows that it has seen
     /// before its own rows are visible, so it must notify in any case.
     pub(crate) takes_long: bool,
-    /// [`NOTIFY`], for the existing index.
-    pub(crate) notify: &'c str,
 }
-
-/// The statement that notifies waiting programs.
-pub(crate) const NOTIFY: &str = include_str!("sql/notify.sql");
 
 impl<C: GenericClient> Call<'_, C> {
     /// Waits until no other transaction writes jobs of the queue, and blocks others until the end
     /// of this transaction.
     pub(crate) async fn lock_queue(&self) -> Result<(), StoreError> {
-        let queue = self.queue;
-        self.on.query(include_str!("sql/lock_queue.sql"), &[(&queue, Type::TEXT)]).await.map(drop)
+        self.on.query(include_str!("sql/lock_queue.sql"), &[param(&self.queue)]).await.map(drop)
     }
 
     /// Returns the outcome of each change, and when the first written row is visible.
@@ -103,10 +96,9 @@ impl<C: GenericClient> Call<'_, C> {
         let (queue, clock) = (self.queue, self.clock);
         let mut keys: Vec<Key> = changes.iter().filter_map(key).cloned().collect();
         for generation in changes.iter().filter_map(letter) {
-            let dead = include_str!("sql/letter.sql");
-            let parameters: [Parameter<'_>; 2] =
-                [(&queue, Type::TEXT), (&generation.cast_signed(), Type::INT8)];
-            for sql in self.on.query(dead, &parameters).await? {
+            let number = generation.cast_signed();
+            let parameters = [param(&queue), param(&number)];
+            for sql in self.on.query(include_str!("sql/letter.sql"), &parameters).await? {
                 let Dead { job, .. } = row::dead(&sql)?;
                 let Entry { key, kind, payload, policy, occurrence, due, .. } = job;
                 keys.push(key.clone());
@@ -119,10 +111,8 @@ impl<C: GenericClient> Call<'_, C> {
         keys.sort_unstable();
         keys.dedup();
         let keys: Vec<&[u8]> = keys.iter().map(Key::as_bytes).collect();
-        let load = include_str!("sql/load.sql");
-        let parameters: [Parameter<'_>; 3] =
-            [(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY), (&clock, Type::INT8)];
-        for sql in self.on.query(load, &parameters).await? {
+        let parameters = [param(&queue), param(&keys), param(&clock)];
+        for sql in self.on.query(include_str!("sql/load.sql"), &parameters).await? {
             batch.micros = row::number(&sql, 0)?;
             batch.has_all_characters = sql.try_get(1).map_err(store_error)?;
             // A key without a row has no line in the result. Without any row, there is one line
@@ -137,41 +127,26 @@ impl<C: GenericClient> Call<'_, C> {
 
     /// Writes the changed rows. Returns when the first of them is visible.
     async fn write(&self, mut batch: Batch) -> Result<Option<Timestamp>, StoreError> {
-        let queue = self.queue;
         let Writes { removed, set, put, first } = batch.take_writes();
         if !batch.burials.is_empty() {
-            let all = batch.has_all_characters;
-            let burials = batch.burials.iter();
-            let keys: Vec<&[u8]> = burials.clone().map(|(key, ..)| key.as_bytes()).collect();
-            let attempts: Vec<i32> =
-                burials.clone().map(|(_, attempt, _)| attempt.cast_signed()).collect();
-            let reasons: Vec<String> = burials.map(|(.., reason)| text(reason, all)).collect();
-            let now = millis(batch.now());
-            let bury = include_str!("sql/bury.sql");
-            let parameters: [Parameter<'_>; 5] = [
-                (&queue, Type::TEXT),
-                (&keys, Type::BYTEA_ARRAY),
-                (&reasons, Type::TEXT_ARRAY),
-                (&now, Type::INT8),
-                (&attempts, Type::INT4_ARRAY),
-            ];
-            self.on.execute(bury, &parameters).await?;
+            self.bury(&batch).await?;
         }
         if !batch.forgotten.is_empty() {
             let generations: Vec<i64> =
                 batch.forgotten.iter().map(|generation| generation.cast_signed()).collect();
             let forget = include_str!("sql/forget.sql");
-            self.on
-                .execute(forget, &[(&queue, Type::TEXT), (&generations, Type::INT8_ARRAY)])
-                .await?;
+            self.on.query(forget, &[param(&self.queue), param(&generations)]).await?;
         }
         if !removed.is_empty() {
             let keys: Vec<&[u8]> = removed.iter().map(Key::as_bytes).collect();
             let remove = include_str!("sql/remove.sql");
-            self.on.execute(remove, &[(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY)]).await?;
+            self.on.query(remove, &[param(&self.queue), param(&keys)]).await?;
         }
         if !set.is_empty() {
-            self.set(&set).await?;
+            let keys: Vec<&[u8]> = set.iter().map(|(key, _)| key.as_bytes()).collect();
+            let all = Columns::of(set.iter().map(|(_, row)| row));
+            let parameters = all.parameters([param(&self.queue), param(&keys)], &[]);
+            self.on.query(include_str!("sql/set.sql"), &parameters).await?;
         }
         if !put.is_empty() {
             self.put(&put).await?;
@@ -179,26 +154,24 @@ impl<C: GenericClient> Call<'_, C> {
         if !first.is_empty() {
             let kinds: Vec<&str> = first.keys().map(|kind| &**kind).collect();
             let times: Vec<i64> = first.values().copied().map(millis).collect();
-            let (now, in_any_case) = (millis(batch.now()), self.takes_long);
-            let parameters: [Parameter<'_>; 5] = [
-                (&queue, Type::TEXT),
-                (&kinds, Type::TEXT_ARRAY),
-                (&times, Type::INT8_ARRAY),
-                (&now, Type::INT8),
-                (&in_any_case, Type::BOOL),
-            ];
-            self.on.query(self.notify, &parameters).await?;
+            let now = millis(batch.now());
+            let [queue, kinds, times] = [param(&self.queue), param(&kinds), param(&times)];
+            let parameters = [queue, kinds, times, param(&now), param(&self.takes_long)];
+            self.on.query(include_str!("sql/notify.sql"), &parameters).await?;
         }
         Ok(first.into_values().min())
     }
 
-    async fn set(&self, rows: &[(Key, Row)]) -> Result<(), StoreError> {
-        let keys: Vec<&[u8]> = rows.iter().map(|(key, _)| key.as_bytes()).collect();
-        let (queue, all) = (self.queue, Columns::of(rows.iter().map(|(_, row)| row)));
-        let before: [Parameter<'_>; 2] = [(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY)];
-        let set = include_str!("sql/set.sql");
-        self.on.execute(set, &all.parameters(before, &[])).await?;
-        Ok(())
+    async fn bury(&self, batch: &Batch) -> Result<(), StoreError> {
+        let burials = || batch.burials.iter();
+        let keys: Vec<&[u8]> = burials().map(|(key, ..)| key.as_bytes()).collect();
+        let attempts: Vec<i32> = burials().map(|(_, attempt, _)| attempt.cast_signed()).collect();
+        let reason = |reason: &str| text(reason, batch.has_all_characters);
+        let reasons: Vec<String> = burials().map(|(.., its)| reason(its)).collect();
+        let now = millis(batch.now());
+        let [queue, keys, reasons] = [param(&self.queue), param(&keys), param(&reasons)];
+        let parameters = [queue, keys, reasons, param(&now), param(&attempts)];
+        self.on.query(include_str!("sql/bury.sql"), &parameters).await.map(drop)
     }
 
     async fn put(&self, jobs: &[(Put, Row)]) -> Result<(), StoreError> {
@@ -206,16 +179,11 @@ impl<C: GenericClient> Call<'_, C> {
         let kinds: Vec<&str> = jobs.iter().map(|(job, _)| &*job.kind).collect();
         let policies: Vec<&str> = jobs.iter().map(|(job, _)| job.policy.as_str()).collect();
         let payloads: Vec<&[u8]> = jobs.iter().map(|(job, _)| job.payload.as_slice()).collect();
-        let (queue, all) = (self.queue, Columns::of(jobs.iter().map(|(_, row)| row)));
-        let rest: [Parameter<'_>; 3] = [
-            (&kinds, Type::TEXT_ARRAY),
-            (&policies, Type::TEXT_ARRAY),
-            (&payloads, Type::BYTEA_ARRAY),
-        ];
-        let before: [Parameter<'_>; 2] = [(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY)];
-        let put = include_str!("sql/put.sql");
-        let put = self.on.execute(put, &all.parameters(before, &rest)).await?;
-        if put == jobs.len() as u64 {
+        let all = Columns::of(jobs.iter().map(|(_, row)| row));
+        let after = [param(&kinds), param(&policies), param(&payloads)];
+        let parameters = all.parameters([param(&self.queue), param(&keys)], &after);
+        let put = self.on.query(include_str!("sql/put.sql"), &parameters).await?;
+        if put.len() == jobs.len() {
             return Ok(());
         }
         let why = "another transaction put a job under the same key";
@@ -258,16 +226,8 @@ impl Columns {
     ) -> Vec<Parameter<'p>> {
         let Self { due, visible_at, occurrence, attempt, state, token, until } = self;
         let mut all = before.to_vec();
-        let these: [Parameter<'p>; 7] = [
-            (due, Type::INT8_ARRAY),
-            (visible_at, Type::INT8_ARRAY),
-            (occurrence, Type::INT8_ARRAY),
-            (attempt, Type::INT4_ARRAY),
-            (state, Type::INT2_ARRAY),
-            (token, Type::INT8_ARRAY),
-            (until, Type::INT8_ARRAY),
-        ];
-        all.extend(these);
+        all.extend([param(due), param(visible_at), param(occurrence), param(attempt)]);
+        all.extend([param(state), param(token), param(until)]);
         all.extend_from_slice(after);
         all
     }

@@ -259,36 +259,6 @@ mod tests {
     }
 
     #[test]
-    fn after_a_first_claim_that_timed_out_the_next_begins_at_the_present() {
-        let (mut floor, begun) = (Floor::new(Kinds::default()), Instant::now());
-        assert!(!floor.is_unknown(begun), "the claim is from the beginning");
-        floor.record_timeout(NONE, Duration::ZERO, begun);
-        assert!(floor.is_unknown(begun));
-        floor.begin_at(7_000);
-        assert!(!floor.is_unknown(begun));
-        assert_eq!(floor.next(begun), 7_000 - SLACK);
-        assert_eq!(floor.next(begun + LONG * 2 * PART), NONE);
-    }
-
-    /// A floor that is in use, at 4,800.
-    fn in_use(begun: Instant) -> Floor {
-        let (mut floor, took) = (Floor::new(Kinds::default()), LONG * 2);
-        floor.record_success(ClaimStats { floor: NONE, took, now: 5_000, last: None }, begun);
-        floor
-    }
-
-    #[test]
-    fn other_kinds_are_searched_from_the_beginning() {
-        let (begun, kinds) = (Instant::now(), Kinds::new(["resumed/1"]));
-        let mut floors = Floors { floors: vec![in_use(begun)], ..Floors::new() };
-        assert_eq!(floors.of(&Kinds::default()).next(begun), 4_800);
-        assert_eq!(floors.of(&kinds).next(begun), NONE);
-        assert_eq!(floors.search_start(begun), (4_800, Kinds::default()));
-        floors.of(&kinds).record_timeout(NONE, LONG * 2, begun);
-        assert_eq!(floors.of(&kinds).next(begun), 4_800);
-    }
-
-    #[test]
     fn kinds_that_alternate_keep_their_floors() {
         let (mut floors, begun) = (Floors::new(), Instant::now());
         let [closures, futures, other] = ["a/1", "b/1", "c/1"].map(|kind| Kinds::new([kind]));
@@ -310,18 +280,19 @@ mod tests {
         assert_eq!(floors.of(&futures).next(begun), 5_800);
         assert_eq!(floors.of(&closures).next(begun), NONE);
         assert_eq!(floors.search_start(begun), (5_800, futures));
+        floors.of(&closures).record_timeout(NONE, LONG * 2, begun);
+        assert_eq!(floors.of(&closures).next(begun), 4_800, "where those of other kinds ended");
     }
 
     #[test]
     fn a_claim_begins_at_an_earlier_row_that_this_store_has_written() {
-        let begun = Instant::now();
-        let mut floor = in_use(begun);
+        let (mut floor, begun, took) = (Floor::new(Kinds::default()), Instant::now(), LONG * 2);
+        floor.record_success(ClaimStats { floor: NONE, took, now: 5_000, last: None }, begun);
         [3_000, 2_000, 9_000].into_iter().for_each(|at| floor.wrote(at));
         assert_eq!(floor.earliest(), 2_000);
         assert_eq!(floor.next(begun), 2_000);
         // Written during that claim, which may miss it.
         floor.wrote(4_000);
-        let took = LONG * 2;
         floor.record_success(ClaimStats { floor: 2_000, took, now: 5_100, last: None }, begun);
         // That claim took long, so the next one does not begin earlier; one after a pause does.
         assert_eq!(floor.next(begun), 4_900);

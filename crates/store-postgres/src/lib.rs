@@ -26,8 +26,8 @@
 //! [`Commit`](wheelhouse_durable::Commit) instead of calling `schedule`.
 //!
 //! A call does its I/O on its own thread. On a thread that runs async code, it starts another
-//! thread for that, which ends with the call. One more thread, `wheelhouse-postgres`, listens for
-//! all stores of a process.
+//! thread for that, which ends with the call. Each store with handlers has one more thread,
+//! `wheelhouse-postgres`, which listens for notifications.
 //!
 //! # How it works
 //!
@@ -69,20 +69,6 @@
 //! the encoding does not have.
 //!
 //! Each statement can use only one index, so its plan does not depend on statistics.
-//!
-//! # Upgrades from the first version
-//!
-//! The first version has the index `job_order` instead of `job_turn`. The first program of this
-//! version that claims jobs builds `job_turn` in the background (`CREATE INDEX CONCURRENTLY`),
-//! while programs of both versions use the old index. The build waits for each older transaction in
-//! the database to end. If it fails, a program retries after a minute. The gauge `missing_indexes`
-//! is 1 until it is done. The build takes two more connections. Through a pooler it needs a server
-//! without `statement_timeout` and `transaction_timeout`; on a direct connection the store switches
-//! both off.
-//!
-//! Once the last older program has ended, drop `job_order` (`DROP INDEX CONCURRENTLY
-//! wheelhouse.job_order`): it slows writes down, and with wrong statistics the planner may use it
-//! for lookups by key, which then read a whole queue.
 //!
 //! # Old transactions
 //!
@@ -156,7 +142,6 @@ mod commit;
 mod error;
 mod floor;
 mod greeting;
-mod index;
 mod listen;
 #[cfg(test)]
 mod plans;

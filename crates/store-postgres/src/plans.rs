@@ -4,14 +4,24 @@ use crate::quick::{MOVE, PUT};
 use crate::settings::Builder;
 use crate::transaction::begin;
 use crate::{PostgresStore, statements::Parameter};
-use std::future::Future;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, NoTls};
 use wheelhouse_test_servers::Server;
 
-fn run<T>(call: impl Future<Output = T>) -> T {
+/// Calls `check` with a client of a server that has the tables, its URL, and the settings of a
+/// store.
+fn on_server(check: impl AsyncFn(Client, String, Builder)) {
+    let Some(server) = Server::postgres() else { return };
+    let settings: Builder = PostgresStore::builder(&server.url(), "orders").unwrap();
+    drop(settings.clone().connect().unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(call)
+    runtime.block_on(async { check(client(&server.url()).await, server.url(), settings).await });
+}
+
+async fn client(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
 }
 
 /// Puts many due jobs and dead letters into a queue.
@@ -162,13 +172,7 @@ fn check_plan(plan: &str, place: &str, sql: &str, (indexes, condition): (&str, &
 
 #[test]
 fn plans_are_good_whatever_the_statistics() {
-    let Some(server) = Server::postgres() else { return };
-    let url = format!("postgres://postgres@{}/postgres", server.address());
-    let settings: Builder = PostgresStore::builder(&url, "orders").unwrap();
-    drop(settings.clone().connect().unwrap());
-    run(async {
-        let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
-        tokio::spawn(connection);
+    on_server(async |client, _, settings| {
         let off = "ALTER TABLE wheelhouse.job SET (autovacuum_enabled = off);
             ALTER TABLE wheelhouse.dead SET (autovacuum_enabled = off)";
         client.batch_execute(off).await.unwrap();
@@ -210,22 +214,15 @@ async fn pages(client: &Client, claimed: &[&str], floor: i64) -> u64 {
 
 #[test]
 fn kinds_are_listed_without_a_walk_over_dead_rows() {
-    let Some(server) = Server::postgres() else { return };
-    let url = format!("postgres://postgres@{}/postgres", server.address());
-    let settings: Builder = PostgresStore::builder(&url, "orders").unwrap();
-    drop(settings.clone().connect().unwrap());
-    run(async {
-        let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
-        tokio::spawn(connection);
-        let (other, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();
-        tokio::spawn(connection);
-        client.batch_execute(&FILL.replace("NAME", "orders")).await.unwrap();
+    on_server(async |its, url, settings| {
+        let other = client(&url).await;
+        its.batch_execute(&FILL.replace("NAME", "orders")).await.unwrap();
         let snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM wheelhouse.job LIMIT 1";
         other.batch_execute(snapshot).await.unwrap();
         let delete = "DELETE FROM wheelhouse.job WHERE visible_at < 30000";
-        client.batch_execute(delete).await.unwrap();
-        client.batch_execute(&begin(&settings)).await.unwrap();
-        let (all, few) = (pages(&client, &[], -1).await, pages(&client, &["work/1"], 29_990).await);
+        its.batch_execute(delete).await.unwrap();
+        its.batch_execute(&begin(&settings)).await.unwrap();
+        let (all, few) = (pages(&its, &[], -1).await, pages(&its, &["work/1"], 29_990).await);
         assert!(all > 1_000 && few < 100, "pages from the beginning: {all}, from a floor: {few}");
     });
 }

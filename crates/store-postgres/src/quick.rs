@@ -7,8 +7,7 @@
 
 use crate::commit::key;
 use crate::row::{self, millis};
-use crate::statements::{Parameter, Statements};
-use tokio_postgres::types::Type;
+use crate::statements::{Statements, param};
 use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::{Change, Key, Outcome, Put, StoreError, Timestamp, When};
 
@@ -56,9 +55,8 @@ impl Sort {
         if self == Self::Cancel { Outcome::Cancelled } else { Outcome::Done }
     }
 
-    fn sql(self, count: usize) -> &'static str {
+    fn sql(self) -> &'static str {
         match self {
-            Self::Put if count == 1 => include_str!("sql/quick/put_one.sql"),
             Self::Put => PUT,
             Self::Move => MOVE,
             Self::Begin => include_str!("sql/quick/begin.sql"),
@@ -83,49 +81,31 @@ impl<'c> Quick<'c> {
         Some(Self { sort, changes })
     }
 
-    /// The statement, which depends on the existing index.
-    pub(crate) fn sql(&self) -> &'static str {
-        self.sort.sql(self.changes.len())
-    }
-
     /// Sends the statement. Returns the outcome of each change, and when the first written row is
     /// visible; `None` if nothing was written, because a row is in another state.
     pub(crate) async fn carry_out(
         &self,
         on: &Statements<'_, Client>,
-        sql: &str,
         queue: &str,
         clock: Option<i64>,
     ) -> Result<Option<(Outcome, Option<Timestamp>)>, StoreError> {
         if let [Change::Put(put)] = self.changes[..] {
-            return self.written(&put_one(put, on, sql, (queue, clock)).await?);
+            return self.written(&put_one(put, on, queue, clock).await?);
         }
         let keys = self.changes.iter().filter_map(|change| key(change));
         let keys: Vec<&[u8]> = keys.map(Key::as_bytes).collect();
         let tokens: Vec<Option<i64>> = self.changes.iter().map(|change| token(change)).collect();
         let (at, delay) = self.times();
         let (kinds, policies, payloads) = self.jobs();
-        let queue: Parameter<'_> = (&queue, Type::TEXT);
-        let keys: Parameter<'_> = (&keys, Type::BYTEA_ARRAY);
-        let parameters = match self.sort {
-            Sort::Begin | Sort::Ack | Sort::Cancel => {
-                vec![queue, keys, (&tokens, Type::INT8_ARRAY)]
-            }
-            Sort::Put | Sort::Move => {
-                let clock: Parameter<'_> = (&clock, Type::INT8);
-                let times = [(&at as _, Type::INT8_ARRAY), (&delay as _, Type::INT8_ARRAY)];
-                let jobs: [Parameter<'_>; 3] = [
-                    (&kinds, Type::TEXT_ARRAY),
-                    (&policies, Type::TEXT_ARRAY),
-                    (&payloads, Type::BYTEA_ARRAY),
-                ];
-                let mut all = vec![queue, clock, keys];
-                all.extend(times);
-                all.extend(jobs.into_iter().filter(|_| self.sort == Sort::Put));
-                all
-            }
+        let (queue, clock, keys) = (param(&queue), param(&clock), param(&keys));
+        let mut parameters = match self.sort {
+            Sort::Begin | Sort::Ack | Sort::Cancel => vec![queue, keys, param(&tokens)],
+            Sort::Put | Sort::Move => vec![queue, clock, keys, param(&at), param(&delay)],
         };
-        self.written(&on.query(sql, &parameters).await?)
+        if self.sort == Sort::Put {
+            parameters.extend([param(&kinds), param(&policies), param(&payloads)]);
+        }
+        self.written(&on.query(self.sort.sql(), &parameters).await?)
     }
 
     fn written(&self, rows: &[Row]) -> Result<Option<(Outcome, Option<Timestamp>)>, StoreError> {
@@ -167,21 +147,16 @@ impl<'c> Quick<'c> {
 async fn put_one(
     put: &Put,
     on: &Statements<'_, Client>,
-    sql: &str,
-    (queue, clock): (&str, Option<i64>),
+    queue: &str,
+    clock: Option<i64>,
 ) -> Result<Vec<Row>, StoreError> {
     let (at, delay) = time(put.when);
-    let parameters: [Parameter<'_>; 8] = [
-        (&queue, Type::TEXT),
-        (&clock, Type::INT8),
-        (&put.key.as_bytes(), Type::BYTEA),
-        (&at, Type::INT8),
-        (&delay, Type::INT8),
-        (&&*put.kind, Type::TEXT),
-        (&put.policy, Type::TEXT),
-        (&put.payload, Type::BYTEA),
-    ];
-    on.query(sql, &parameters).await
+    let (key, kind, payload) = (put.key.as_bytes(), &*put.kind, put.payload.as_slice());
+    let policy = put.policy.as_str();
+    let (queue, clock, key) = (param(&queue), param(&clock), param(&key));
+    let (kind, policy, payload) = (param(&kind), param(&policy), param(&payload));
+    let parameters = [queue, clock, key, param(&at), param(&delay), kind, policy, payload];
+    on.query(include_str!("sql/quick/put_one.sql"), &parameters).await
 }
 
 /// The due time, or otherwise the delay.
@@ -196,32 +171,5 @@ fn token(change: &Change) -> Option<i64> {
     match change {
         Change::Begin { token, .. } | Change::Ack { token, .. } => Some(token.0.cast_signed()),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Quick, Sort};
-    use std::time::Duration;
-    use wheelhouse_durable::store::{Again, Change, Key, Token, When};
-
-    fn key(name: &str) -> Key {
-        Key::new(name).unwrap()
-    }
-
-    #[test]
-    fn only_changes_of_one_sort_and_of_different_keys_are_quick() {
-        let cancel = |name| Change::Cancel { key: key(name) };
-        let when = When::After(Duration::ZERO);
-        let again = Some(Again { when, occurrence: 1 });
-        let ack = |name, again| Change::Ack { key: key(name), token: Token(7), again };
-        let two = [cancel("b"), cancel("a")];
-        let quick = Quick::of(&two).expect("two cancellations");
-        assert!(quick.sort == Sort::Cancel && *quick.changes[0] == cancel("a"), "by key");
-        assert!(Quick::of(&[ack("a", None), ack("b", None)]).is_some());
-        assert!(Quick::of(&[]).is_none());
-        assert!(Quick::of(&[cancel("a"), cancel("a")]).is_none(), "the second finds no row");
-        assert!(Quick::of(&[cancel("a"), ack("b", None)]).is_none());
-        assert!(Quick::of(&[ack("a", None), ack("b", again)]).is_none());
     }
 }

@@ -2,16 +2,14 @@
 
 use crate::error::{Known, Retry, retry, store_error, was_refused};
 use crate::greeting::is_direct;
-use crate::index::Index;
 use crate::listen::{Listener, listen};
 use crate::settings::Builder;
 use crate::setup::{check_and_make, move_numbers};
-use crate::sockets::{self, Driver, Sockets, Task, deadline};
+use crate::sockets::{self, Driver, Task, deadline};
 use crate::statements::{Prepared, Statements};
 use crate::tls::connector;
 use crate::transaction::{Failed, own_session, transact};
 use std::future::Future;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;
 use wheelhouse_durable::store::{StoreError, Waker, reconnect_backoff};
@@ -24,11 +22,8 @@ pub(crate) struct Session {
     /// `None` after an error, until the next call.
     open: Option<Open>,
     listener: Option<Listener>,
-    pub(crate) index: Index,
     /// After the connection, so that this ends first.
     driver: Driver,
-    /// The last field, so that the listener ends before its thread.
-    sockets: Arc<Sockets>,
 }
 
 /// A connection.
@@ -37,7 +32,7 @@ struct Open {
     /// `None` if a pooler lends sessions: it may lend another one to the next transaction.
     prepared: Option<Prepared>,
     #[expect(dead_code, reason = "does the socket I/O until it is dropped")]
-    task: Task<()>,
+    task: Task,
 }
 
 /// The statements of a call.
@@ -85,11 +80,9 @@ impl Session {
 
     /// Connects at the first call.
     pub(crate) fn later(settings: Builder) -> Result<Self, StoreError> {
-        let sockets = Sockets::shared()?;
         // Refuses a wrong setting here, not at the first call.
         connector(&settings)?;
-        let (index, driver) = (Index::default(), Driver::new()?);
-        Ok(Self { settings, format: None, open: None, listener: None, index, driver, sockets })
+        Ok(Self { settings, format: None, open: None, listener: None, driver: Driver::new()? })
     }
 
     /// Carries out a call. If it fails before its commit was sent, it has changed nothing.
@@ -130,15 +123,7 @@ impl Session {
     /// Calls the waker when a job is visible earlier than the last claim said, if the server can
     /// notify.
     pub(crate) fn wake_by(&mut self, waker: Waker) {
-        self.listener = Some(listen(&self.sockets, &self.settings, waker));
-    }
-
-    /// Builds the index by which jobs are claimed, in the background, if it is missing.
-    pub(crate) fn ensure_index(&mut self) {
-        // Before the check of the database it is not known whether the index exists.
-        if self.format.is_some() {
-            self.index.ensure(&self.sockets, &self.settings);
-        }
+        self.listener = Some(listen(&self.settings, waker));
     }
 
     /// Carries out a call on a connection. Keeps the connection if it is still usable.
@@ -174,9 +159,11 @@ impl Session {
 
     /// Connects, and checks the database if that has not succeeded before.
     fn connect(&mut self, until: Instant) -> Result<Open, StoreError> {
-        let mut open = connect(&self.driver, &self.settings, until)?;
-        let (client, settings) = (&open.client, &self.settings);
+        let settings = &self.settings;
+        let connected = self.driver.wait(until, sockets::connect(settings));
+        let (client, task) = connected.ok_or_else(|| timeout(settings))??;
         let answered = self.driver.wait(until, async {
+            let client = &client;
             // Only a direct connection has its own session.
             let is_own = is_direct(client).await.map_err(Failed::Undone)?;
             if is_own {
@@ -198,27 +185,12 @@ impl Session {
         });
         let answered = answered.ok_or_else(|| timeout(settings))?;
         let (is_own, answered) = answered.map_err(Failed::into_error)?;
-        open.prepared = is_own.then(Prepared::default);
-        if let Some((format, has_index)) = answered {
-            self.format = Some(format);
-            self.index.found(has_index);
-        }
-        if let Some(listener) = &mut self.listener {
-            listener.reconnect(&self.sockets);
-        }
-        Ok(open)
+        self.format = answered.or(self.format);
+        self.listener.iter_mut().for_each(Listener::reconnect);
+        Ok(Open { client, prepared: is_own.then(Prepared::default), task })
     }
 }
 
 fn timeout(settings: &Builder) -> StoreError {
     Known::Timeout(settings.timeout).into()
-}
-
-fn connect(driver: &Driver, settings: &Builder, until: Instant) -> Result<Open, StoreError> {
-    let its = settings.clone();
-    let mut connected = driver.spawn(async move { sockets::connect(&its, "").await });
-    let connected = driver.wait(until, &mut connected.0).ok_or_else(|| timeout(settings))?;
-    let ended = |_| StoreError::Unavailable("the attempt to connect has ended".into());
-    let (client, task) = connected.map_err(ended)??;
-    Ok(Open { client, prepared: None, task })
 }

@@ -1,7 +1,6 @@
 //! Checks of a database when a program connects, and creation of its tables.
 
 use crate::error::store_error;
-use crate::index;
 use crate::settings::Builder;
 use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::StoreError;
@@ -13,12 +12,8 @@ pub(crate) const FORMAT: u32 = 1;
 const ONE_AFTER_THE_OTHER: &str = "SELECT pg_catalog.pg_advisory_xact_lock(7527324912357204588)";
 
 /// Checks the server, creates the tables if there are none, and moves the numbers on. A store that
-/// only reads needs existing tables. Returns the format of the tables, and `true` if they have the
-/// index `job_turn`.
-pub(crate) async fn check_and_make(
-    client: &Client,
-    settings: &Builder,
-) -> Result<(u32, bool), StoreError> {
+/// only reads needs existing tables. Returns the format of the tables.
+pub(crate) async fn check_and_make(client: &Client, settings: &Builder) -> Result<u32, StoreError> {
     if !settings.unchecked {
         is_durable(client).await?;
     }
@@ -28,17 +23,15 @@ pub(crate) async fn check_and_make(
             let why = "the database has no durable timers (schema `wheelhouse`): name another one";
             return Err(StoreError::Refused(why.into()));
         }
-        return Ok((format(client).await?, index::is_there(client).await?));
+        return format(client).await;
     }
     one(client, ONE_AFTER_THE_OTHER).await?;
     if !one(client, there).await?.try_get(0).map_err(store_error)? {
-        for sql in [include_str!("sql/schema.sql"), index::CREATE] {
-            client.batch_execute(sql).await.map_err(store_error)?;
-        }
+        client.batch_execute(include_str!("sql/schema.sql")).await.map_err(store_error)?;
     }
     let format = format(client).await?;
     set_numbers(client).await?;
-    Ok((format, index::is_there(client).await?))
+    Ok(format)
 }
 
 /// Moves the numbers on to the server's microseconds, so that tokens grow even if the database was

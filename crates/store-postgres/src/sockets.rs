@@ -1,96 +1,50 @@
 //! Connections: that of a session is read and written by the thread that waits for an answer, and
-//! others by a shared thread.
+//! that of a listener by its own thread.
 
 use crate::error::store_error;
 use crate::settings::Builder;
 use crate::tls::connector;
 use std::future::{Future, pending};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 use tokio::runtime::{self, Handle, Runtime};
-use tokio::task::{AbortHandle, JoinHandle};
+use tokio::task::AbortHandle;
 use tokio_postgres::Client;
 use wheelhouse_durable::store::StoreError;
 
-/// A runtime of one thread, which listens for all stores of the process and builds indexes.
-pub(crate) struct Sockets {
-    /// `None` only while it is dropped.
-    runtime: Option<Runtime>,
-    /// The process that started the thread. A forked child has this value, but not the thread.
-    process: u32,
-}
-
-impl Sockets {
-    /// Returns the shared thread, which starts with the first store and ends with the last one.
-    pub(crate) fn shared() -> Result<Arc<Self>, StoreError> {
-        static SHARED: Mutex<Weak<Sockets>> = Mutex::new(Weak::new());
-        let process = std::process::id();
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sockets) = shared.upgrade().filter(|sockets| sockets.process == process) {
-            return Ok(sockets);
-        }
-        let mut builder = runtime::Builder::new_multi_thread();
-        builder.worker_threads(1).thread_name("wheelhouse-postgres").enable_all();
-        let sockets = Arc::new(Self { runtime: Some(builder.build()?), process });
-        *shared = Arc::downgrade(&sockets);
-        Ok(sockets)
-    }
-
-    /// Runs a task on the thread, until it ends or the returned value is dropped.
-    pub(crate) fn spawn<T: Send + 'static>(
-        &self,
-        task: impl Future<Output = T> + Send + 'static,
-    ) -> Task<T> {
-        let runtime = self.runtime.as_ref().expect("taken only by drop");
-        Task(runtime.spawn(task))
-    }
-}
-
-impl Drop for Sockets {
-    fn drop(&mut self) {
-        // Dropping a runtime blocks, which panics in the async code of another runtime.
-        self.runtime.take().into_iter().for_each(Runtime::shutdown_background);
-    }
-}
-
 /// A task that ends when this is dropped.
-pub(crate) struct Task<T>(pub(crate) JoinHandle<T>);
+pub(crate) struct Task(AbortHandle);
 
-impl<T> Drop for Task<T> {
+impl Drop for Task {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-/// Ends a task when it is dropped.
-struct EndOnDrop(AbortHandle);
-
-impl Drop for EndOnDrop {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+/// Runs a task on its own thread.
+pub(crate) fn run_on_thread(
+    task: impl Future<Output = ()> + Send + 'static,
+) -> Result<Task, StoreError> {
+    let driver = Driver::new()?;
+    let task = driver.runtime().spawn(task);
+    let ends = Task(task.abort_handle());
+    let thread = thread::Builder::new().name("wheelhouse-postgres".into());
+    thread.spawn(move || driver.runtime().block_on(task))?;
+    Ok(ends)
 }
 
-/// Connects, with further command-line options for the server. Must be called in a task of the
-/// runtime that drives the connection: a socket belongs to the runtime in which it was created.
-pub(crate) async fn connect(
-    settings: &Builder,
-    options: &str,
-) -> Result<(Client, Task<()>), StoreError> {
-    let mut config = settings.config.clone();
-    if !options.is_empty() {
-        config.options(format!("{}{options}", config.get_options().unwrap_or_default()));
-    }
-    let connected = config.connect(connector(settings)?).await.map_err(store_error)?;
-    let (client, connection) = connected;
-    let task = Task(tokio::spawn(async {
+/// Connects. The current runtime drives the connection until the task is dropped.
+pub(crate) async fn connect(settings: &Builder) -> Result<(Client, Task), StoreError> {
+    let connected = settings.config.connect(connector(settings)?).await;
+    let (client, connection) = connected.map_err(store_error)?;
+    let task = tokio::spawn(async {
         // The waiting statement gets the error.
         let _ = connection.await;
-    }));
-    Ok((client, task))
+    });
+    Ok((client, Task(task.abort_handle())))
 }
 
 /// A runtime without a thread, for the connection of a session: the thread that waits for an answer
@@ -107,14 +61,6 @@ impl Driver {
         self.0.as_ref().expect("taken only by drop")
     }
 
-    /// Adds a task, which continues while a thread waits.
-    pub(crate) fn spawn<T: Send + 'static>(
-        &self,
-        task: impl Future<Output = T> + Send + 'static,
-    ) -> Task<T> {
-        Task(self.runtime().spawn(task))
-    }
-
     /// Blocks this thread until `call` has completed; `None` after the deadline.
     pub(crate) fn wait<T>(&self, until: Instant, call: impl Future<Output = T>) -> Option<T> {
         if !may_be_async() {
@@ -123,7 +69,9 @@ impl Driver {
         }
         // Another thread drives the connection.
         let drives = self.runtime().spawn(pending::<()>());
-        let ends = EndOnDrop(drives.abort_handle());
+        let ends = Task(drives.abort_handle());
+        // A socket belongs to the runtime in which it is created.
+        let _entered = self.runtime().enter();
         thread::scope(|scope| {
             // Dropped before the scope waits for its thread, also if the call panics.
             let _ends = ends;
@@ -151,7 +99,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // As that of `Sockets`.
+        // Dropping a runtime blocks, which panics in the async code of another runtime.
         self.0.take().into_iter().for_each(Runtime::shutdown_background);
     }
 }
@@ -164,7 +112,7 @@ fn may_be_async() -> bool {
 
 /// Blocks this thread until `call` has completed; `None` after the deadline. Another thread must
 /// drive what the call waits for. It works on any thread, also on one that runs async code.
-pub(crate) fn wait<T>(until: Instant, call: impl Future<Output = T>) -> Option<T> {
+fn wait<T>(until: Instant, call: impl Future<Output = T>) -> Option<T> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
     // In a tokio task, tokio's types yield to other tasks when the task's budget is used up. Those

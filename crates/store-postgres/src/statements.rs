@@ -11,6 +11,40 @@ use wheelhouse_durable::store::StoreError;
 /// them by a named statement, which may be missing in the next session that a pooler lends.
 pub(crate) type Parameter<'p> = (&'p (dyn ToSql + Sync), Type);
 
+/// A value that is sent as this type.
+pub(crate) trait Typed: ToSql + Sync + Sized {
+    const TYPE: Type;
+}
+
+macro_rules! typed {
+    ($($value:ty => $type:ident,)*) => {
+        $(impl Typed for $value {
+            const TYPE: Type = Type::$type;
+        })*
+    };
+}
+
+typed! {
+    bool => BOOL,
+    i64 => INT8,
+    Option<i64> => INT8,
+    &str => TEXT,
+    &[u8] => BYTEA,
+    &[&str] => TEXT_ARRAY,
+    Vec<&str> => TEXT_ARRAY,
+    Vec<String> => TEXT_ARRAY,
+    Vec<&[u8]> => BYTEA_ARRAY,
+    Vec<i16> => INT2_ARRAY,
+    Vec<i32> => INT4_ARRAY,
+    Vec<i64> => INT8_ARRAY,
+    Vec<Option<i64>> => INT8_ARRAY,
+}
+
+/// A value as a parameter.
+pub(crate) fn param<T: Typed>(value: &T) -> Parameter<'_> {
+    (value, T::TYPE)
+}
+
 /// The statements that the server has prepared for a session, by their text.
 #[derive(Default)]
 pub(crate) struct Prepared(Mutex<HashMap<String, Statement>>);
@@ -29,29 +63,16 @@ impl<C: GenericClient> Statements<'_, C> {
         sql: &str,
         parameters: &[Parameter<'_>],
     ) -> Result<Vec<Row>, StoreError> {
-        let Some(prepared) = self.prepared else {
-            return self.client.query_typed(sql, parameters).await.map_err(store_error);
+        let rows = match self.prepared {
+            None => self.client.query_typed(sql, parameters).await,
+            Some(prepared) => {
+                let statement = prepared.statement(self.client, sql, parameters).await?;
+                let values: Vec<_> = parameters.iter().map(|(value, _)| *value).collect();
+                self.client.query(&statement, &values).await
+            }
         };
-        let statement = prepared.statement(self.client, sql, parameters).await?;
-        self.client.query(&statement, &values(parameters)).await.map_err(store_error)
+        rows.map_err(store_error)
     }
-
-    /// Returns the number of rows that the statement has written.
-    pub(crate) async fn execute(
-        &self,
-        sql: &str,
-        parameters: &[Parameter<'_>],
-    ) -> Result<u64, StoreError> {
-        let Some(prepared) = self.prepared else {
-            return self.client.execute_typed(sql, parameters).await.map_err(store_error);
-        };
-        let statement = prepared.statement(self.client, sql, parameters).await?;
-        self.client.execute(&statement, &values(parameters)).await.map_err(store_error)
-    }
-}
-
-fn values<'p>(parameters: &[Parameter<'p>]) -> Vec<&'p (dyn ToSql + Sync)> {
-    parameters.iter().map(|(value, _)| *value).collect()
 }
 
 impl Prepared {

@@ -1,7 +1,7 @@
 //! The store.
 
-use crate::claim::{Claim, ClaimSql, Claimed, number};
-use crate::commit::{Call, NOTIFY};
+use crate::claim::{Claim, Claimed, number};
+use crate::commit::Call;
 use crate::error::{is_timeout, store_error, with_sources};
 use crate::floor::{NONE, Shared};
 use crate::quick::Quick;
@@ -9,11 +9,10 @@ use crate::row;
 use crate::session::{Scope, Session};
 use crate::settings::Builder;
 use crate::setup::FORMAT;
-use crate::statements::Parameter;
+use crate::statements::{Parameter, param};
 use std::fmt;
 use std::time::{Duration, Instant};
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 use wheelhouse_durable::store::{
     Change, ClaimLimit, ClaimResult, Dead, Entry, Gauges, Key, Kind, Kinds, Outcome, Store,
     StoreError, Timestamp, Waker,
@@ -64,9 +63,12 @@ impl PostgresStore {
         Self { session, floors: Shared::new() }
     }
 
-    /// Runs a query that is a transaction by itself.
+    /// Runs a query that is a transaction by itself. Its parameters are the queue and these.
     fn query(&mut self, sql: &str, parameters: &[Parameter<'_>]) -> Result<Vec<Row>, StoreError> {
-        self.session.run(Scope::Read, async |on, _, _| on.query(sql, parameters).await)
+        self.session.run(Scope::Read, async |on, settings, _| {
+            let queue = settings.queue.as_str();
+            on.query(sql, &[[param(&queue)].as_slice(), parameters].concat()).await
+        })
     }
 
     /// The store's clock, in milliseconds.
@@ -77,10 +79,9 @@ impl PostgresStore {
     }
 
     fn claim_by(&mut self, claim: &Claim<'_>) -> Result<Claimed, StoreError> {
-        let sql = ClaimSql::of(&self.session.index);
         // A claim of 0 jobs is one statement.
         let scope = if claim.limit.jobs == 0 { Scope::Read } else { Scope::Transaction };
-        self.session.run(scope, async |on, settings, _| claim.run(&on, settings, &sql).await)
+        self.session.run(scope, async |on, settings, _| claim.run(&on, settings).await)
     }
 
     /// Commits changes of one sort by one statement. `None` if that has written nothing.
@@ -88,13 +89,12 @@ impl PostgresStore {
         &mut self,
         quick: &Quick<'_>,
     ) -> Result<Option<(Outcome, Option<Timestamp>)>, StoreError> {
-        let sql = &*self.session.index.statement(quick.sql());
         self.session.run(Scope::Write, async |on, settings, exclusive| {
             // After a conflict: another transaction has changed the same rows.
             if exclusive {
                 return Ok(None);
             }
-            quick.carry_out(&on, sql, &settings.queue, settings.now()).await
+            quick.carry_out(&on, &settings.queue, settings.now()).await
         })
     }
 
@@ -103,10 +103,9 @@ impl PostgresStore {
         &mut self,
         changes: &[Change],
     ) -> Result<(Vec<Outcome>, Option<Timestamp>), StoreError> {
-        let notify = &*self.session.index.statement(NOTIFY);
         self.session.run(Scope::Transaction, async |on, settings, exclusive| {
             let (queue, clock) = (settings.queue.as_str(), settings.now());
-            let call = Call { on, queue, clock, takes_long: false, notify };
+            let call = Call { on, queue, clock, takes_long: false };
             // After a conflict: another transaction put jobs under the same keys, or the server
             // ended a deadlock with a user's transaction.
             if exclusive {
@@ -114,10 +113,6 @@ impl PostgresStore {
             }
             call.carry_out(changes).await
         })
-    }
-
-    fn queue(&self) -> String {
-        self.session.settings.queue.clone()
     }
 }
 
@@ -182,7 +177,6 @@ impl Store for PostgresStore {
     fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult {
         if limit.jobs > 0 {
             self.session.settings.may_write()?;
-            self.session.ensure_index();
         }
         let names: Vec<&str> = kinds.iter().map(|kind| &**kind).collect();
         let visibility = row::millis(Timestamp::default().saturating_add(visibility));
@@ -213,29 +207,21 @@ impl Store for PostgresStore {
     }
 
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
-        let queue = self.queue();
-        let rows = self.query(
-            include_str!("sql/find.sql"),
-            &[(&queue, Type::TEXT), (&key.as_bytes(), Type::BYTEA)],
-        )?;
+        let rows = self.query(include_str!("sql/find.sql"), &[param(&key.as_bytes())])?;
         rows.first().map(|row| row::entry(row, 0)).transpose()
     }
 
     fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError> {
         // No key is empty, so all come after the empty one.
-        let after = after.map_or(&[][..], Key::as_bytes);
-        let (queue, max) = (self.queue(), number(max));
-        let parameters: [Parameter<'_>; 3] =
-            [(&queue, Type::TEXT), (&after, Type::BYTEA), (&max, Type::INT8)];
+        let (after, max) = (after.map_or(&[][..], Key::as_bytes), number(max));
+        let parameters = [param(&after), param(&max)];
         let rows = self.query(include_str!("sql/scan.sql"), &parameters)?;
         rows.iter().map(|row| row::entry(row, 0)).collect()
     }
 
     fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError> {
-        let after = after.map_or(-1, u64::cast_signed);
-        let (queue, max) = (self.queue(), number(max));
-        let parameters: [Parameter<'_>; 3] =
-            [(&queue, Type::TEXT), (&after, Type::INT8), (&max, Type::INT8)];
+        let (after, max) = (after.map_or(-1, u64::cast_signed), number(max));
+        let parameters = [param(&after), param(&max)];
         self.query(include_str!("sql/letters.sql"), &parameters)?.iter().map(row::dead).collect()
     }
 
@@ -245,38 +231,28 @@ impl Store for PostgresStore {
     fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError> {
         let (floor, claimed) = self.floors.lock().search_start(Instant::now());
         let claimed: Vec<&str> = claimed.iter().map(|kind| &**kind).collect();
-        let (queue, sql) = (self.queue(), include_str!("sql/kinds.sql"));
-        let sql = self.session.index.statement(sql);
-        let parameters: [Parameter<'_>; 3] =
-            [(&queue, Type::TEXT), (&claimed, Type::TEXT_ARRAY), (&floor, Type::INT8)];
+        let parameters = [param(&claimed), param(&floor)];
         let kind = |row: &Row| {
             let kind: &str = row.try_get(0).map_err(store_error)?;
             Ok((kind.into(), row::time(row, 1)?))
         };
-        self.query(&sql, &parameters)?.iter().map(kind).collect()
+        self.query(include_str!("sql/kinds.sql"), &parameters)?.iter().map(kind).collect()
     }
 
     /// `dead_rows`: the rows that autovacuum has not removed yet, by the server's statistics. The
-    /// number grows while a transaction anywhere in the database stays open. `missing_indexes`: 1
-    /// until `job_turn` is built in a database of the first version.
+    /// number grows while a transaction anywhere in the database stays open.
     fn gauges(&mut self) -> Result<Gauges, StoreError> {
         const DEAD_ROWS: &str = "SELECT n_dead_tup FROM pg_stat_user_tables
             WHERE schemaname = 'wheelhouse' AND relname = 'job'";
-        let mut gauges = Gauges::default();
-        if let Some(row) = self.query(DEAD_ROWS, &[])?.first() {
-            gauges.insert("dead_rows", row::number(row, 0)?);
-        }
-        if !self.session.index.is_there() {
-            gauges.insert("missing_indexes", 1);
-        }
-        Ok(gauges)
+        let rows =
+            self.session.run(Scope::Read, async |on, _, _| on.query(DEAD_ROWS, &[]).await)?;
+        rows.iter().map(|row| Ok(("dead_rows", row::number(row, 0)?))).collect()
     }
 
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
         let connect = if self.session.format.is_none() { Session::later } else { Session::open };
-        let mut second = connect(self.session.settings.clone())?;
-        second.index = self.session.index.shared();
-        Ok(Some(Box::new(Self { session: second, floors: self.floors.clone() })))
+        let session = connect(self.session.settings.clone())?;
+        Ok(Some(Box::new(Self { session, floors: self.floors.clone() })))
     }
 }
 

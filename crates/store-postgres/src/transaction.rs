@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn a_timeout_is_switched_off_where_the_server_has_it() {
         let Some(server) = Server::postgres() else { return };
-        let url = format!("postgres://postgres@{}/postgres", server.address());
+        let url = server.url();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let (client, connection) = tokio_postgres::connect(&url, NoTls).await.unwrap();

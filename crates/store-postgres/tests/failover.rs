@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{execute, start, url};
+use common::{execute, start};
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
@@ -35,11 +35,11 @@ fn a_failover_that_leaves_connections_open_loses_and_repeats_nothing() {
     let Some(standby) = Server::postgres_standby(&primary) else { return };
     // Synchronous replication: an acknowledged job is on the standby.
     execute(
-        &url(&primary),
+        &primary.url(),
         &["ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"],
     );
     let proxy = Proxy::to(primary.address());
-    let behind = format!("postgres://postgres@{}/postgres", proxy.address());
+    let behind = primary.url_at(proxy.address());
     let store = PostgresStore::builder(&behind, "orders").unwrap().timeout(TIMEOUT).connect();
     let (timers, ran) = start(store.expect("it connects"));
     for n in 0..20_u64 {
@@ -47,7 +47,7 @@ fn a_failover_that_leaves_connections_open_loses_and_repeats_nothing() {
         timers.after(delay).key(format!("{n}")).schedule("work/1", &n).unwrap();
     }
     execute(
-        &url(&primary),
+        &primary.url(),
         &["ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()"],
     );
     std::thread::scope(|scope| {
@@ -62,7 +62,7 @@ fn a_failover_that_leaves_connections_open_loses_and_repeats_nothing() {
                 }
             }
         });
-        execute(&url(&standby), &["SELECT pg_promote()"]);
+        execute(&standby.url(), &["SELECT pg_promote()"]);
         proxy.redirect_to(standby.address());
         let scheduled = waits.join().unwrap();
         assert!(matches!(scheduled, Ok(_) | Err(Error::Duplicate(_))), "{scheduled:?}");
@@ -79,11 +79,11 @@ fn a_failover_that_leaves_connections_open_loses_and_repeats_nothing() {
 #[test]
 fn connections_that_the_server_ends_are_replaced() {
     let Some(server) = Server::postgres() else { return };
-    let mut store = PostgresStore::connect(&url(&server), "orders").unwrap();
+    let mut store = PostgresStore::connect(&server.url(), "orders").unwrap();
     for n in 0..5 {
         let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                    WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
-        execute(&url(&server), &[end]);
+        execute(&server.url(), &[end]);
         store.commit(&[]).unwrap_or_else(|error| panic!("call {n}: {error}"));
     }
 }
@@ -92,10 +92,10 @@ fn connections_that_the_server_ends_are_replaced() {
 #[test]
 fn a_standby_is_refused_with_a_remedy() {
     let Some(primary) = Server::postgres() else { return };
-    drop(PostgresStore::connect(&url(&primary), "orders").unwrap());
+    drop(PostgresStore::connect(&primary.url(), "orders").unwrap());
     let Some(standby) = Server::postgres_standby(&primary) else { return };
     let begun = Instant::now();
-    let store = PostgresStore::builder(&url(&standby), "orders").unwrap().timeout(LONG);
+    let store = PostgresStore::builder(&standby.url(), "orders").unwrap().timeout(LONG);
     let error = store.connect().unwrap_err();
     assert!(matches!(error, StoreError::Io(_)), "{error:?}");
     assert!(error.to_string().contains("connect to the primary"), "{error}");

@@ -2,10 +2,11 @@
 
 mod common;
 
-use common::{connect, run, start, url};
+use common::{connect, run, start};
+use std::ops::Range;
 use std::time::Duration;
-use wheelhouse_durable::store::Outcome;
-use wheelhouse_store_conformance::jobs::{put, rows};
+use wheelhouse_durable::store::{Change, Outcome, Put};
+use wheelhouse_store_conformance::jobs::{job, rows};
 use wheelhouse_store_postgres::{PostgresStore, commit_in, tokio_postgres};
 use wheelhouse_test_servers::Server;
 
@@ -40,12 +41,31 @@ fn traces(pooler: &str, server: &str) -> Vec<String> {
     })
 }
 
+/// Schedules jobs in the user's transactions: two at a time, in changing order, so that each gets
+/// another session than the one before.
+async fn schedule_in_transactions(url: &str, mut numbers: Range<u64>) {
+    let (mut shop, mut other) = (connect(url).await, connect(url).await);
+    while let Some((n, m)) = numbers.next().zip(numbers.next()) {
+        let first = shop.transaction().await.unwrap();
+        let second = other.transaction().await.unwrap();
+        for (transaction, n) in [(&first, n), (&second, m)] {
+            let put = Put { payload: n.to_string().into_bytes(), ..job(&n.to_string(), 0) };
+            let outcomes = commit_in(transaction, "orders", &[Change::Put(put)]).await.unwrap();
+            assert_eq!(outcomes, [Outcome::Done]);
+        }
+        let ends = if n % 4 == 0 { [first, second] } else { [second, first] };
+        for transaction in ends {
+            transaction.commit().await.unwrap();
+        }
+    }
+}
+
 fn a_pooler_in_the_mode(mode: &str) {
     let Some(server) = Server::postgres() else { return };
     // Each program has two connections and tries a third. In session mode each keeps a session.
     let sessions = if mode == "transaction" { SESSIONS } else { 10 };
     let Some(pooler) = Server::pgbouncer(&server, mode, sessions) else { return };
-    let (pooled, direct) = (url(&pooler), url(&server));
+    let (pooled, direct) = (pooler.url(), server.url());
     let connected = || PostgresStore::connect(&pooled, "orders").expect("it connects");
     let (one, ran_by_one) = start(connected());
     // A second program, which finds the tables.
@@ -53,14 +73,15 @@ fn a_pooler_in_the_mode(mode: &str) {
     for n in 0..60_u64 {
         one.after(Duration::from_millis(n)).key(format!("{n}")).schedule("work/1", &n).unwrap();
     }
+    run(schedule_in_transactions(&pooled, 60..72));
     let mut ran = Vec::new();
     let begun = std::time::Instant::now();
-    while ran.len() < 60 && begun.elapsed() < LONG {
+    while ran.len() < 72 && begun.elapsed() < LONG {
         ran.extend(ran_by_one.recv_timeout(Duration::from_millis(50)));
         ran.extend(ran_by_two.try_iter());
     }
     ran.sort_unstable();
-    assert_eq!(ran, (0..60).collect::<Vec<_>>(), "each runs once");
+    assert_eq!(ran, (0..72).collect::<Vec<_>>(), "each runs once");
     one.stop();
     two.stop();
     assert_eq!(rows(&mut connected()), [], "all have ended");
@@ -83,35 +104,6 @@ fn a_pooler_in_session_mode_is_as_good_as_none() {
 fn a_pooler_in_statement_mode_is_refused_with_a_remedy() {
     let Some(server) = Server::postgres() else { return };
     let Some(pooler) = Server::pgbouncer(&server, "statement", SESSIONS) else { return };
-    let error = PostgresStore::connect(&url(&pooler), "orders").unwrap_err();
+    let error = PostgresStore::connect(&pooler.url(), "orders").unwrap_err();
     assert!(!error.is_transient() && error.to_string().contains("pool_mode"), "{error}");
-}
-
-#[test]
-fn jobs_are_scheduled_in_a_transaction_behind_a_pooler() {
-    let Some(server) = Server::postgres() else { return };
-    let Some(pooler) = Server::pgbouncer(&server, "transaction", SESSIONS) else { return };
-    let url = url(&pooler);
-    let _store = PostgresStore::connect(&url, "orders").unwrap();
-    run(async {
-        // Two transactions at a time, in changing order, so that each gets another session than the
-        // one before.
-        let (mut shop, mut other) = (connect(&url).await, connect(&url).await);
-        for n in 0..6 {
-            let first = shop.transaction().await.unwrap();
-            let second = other.transaction().await.unwrap();
-            for (transaction, name) in [(&first, format!("a {n}")), (&second, format!("b {n}"))] {
-                let outcomes =
-                    commit_in(transaction, "orders", &[put(&name, 900_000)]).await.unwrap();
-                assert_eq!(outcomes, [Outcome::Done]);
-            }
-            if n % 2 == 0 {
-                first.commit().await.unwrap();
-                second.commit().await.unwrap();
-            } else {
-                second.commit().await.unwrap();
-                first.commit().await.unwrap();
-            }
-        }
-    });
 }

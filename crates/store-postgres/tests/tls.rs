@@ -28,7 +28,7 @@ mod encrypted {
     }
 
     fn urls(server: &Server) -> (String, String) {
-        let plain = format!("postgres://postgres@{}/postgres", server.address());
+        let plain = server.url();
         let encrypted = format!("{plain}?sslmode=require");
         (plain, encrypted)
     }

@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_server_is_asked_when_it_is_connected_and_once_a_minute() {
         let Some(server) = Server::redis(&[]) else { return };
-        let url = format!("redis://{}/", server.address());
+        let url = server.url();
         let mut connection = Connection::open(RedisStore::builder(&url, "a")).unwrap();
         assert_eq!(asked(&url), 1, "at the connection");
         let calls = Cell::new(0);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{connection, queue, url};
+use common::{ask, connection, try_ask};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -10,31 +10,13 @@ use wheelhouse_durable::store::{Change, Outcome, Store, StoreError};
 use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_conformance::jobs::{self, KIND, key};
 use wheelhouse_store_redis::RedisStore;
-use wheelhouse_test_servers::{Proxy, Server};
+use wheelhouse_test_servers::{Network, Proxy, Server, queue, wait_until};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A job that is not due in a test.
 fn put(name: &str) -> Change {
     jobs::put(name, 3_600_000)
-}
-
-fn ask<T: redis::FromRedisValue>(server: &Server, words: &[&str]) -> T {
-    try_ask(server, words).unwrap()
-}
-
-/// Fails if the connection breaks: a server that changes its role cuts connections.
-fn try_ask<T: redis::FromRedisValue>(server: &Server, words: &[&str]) -> redis::RedisResult<T> {
-    let mut connection = redis::Client::open(url(server))?.get_connection()?;
-    redis::cmd(words[0]).arg(&words[1..]).query(&mut connection)
-}
-
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !is_so() {
-        assert!(begin.elapsed() < Duration::from_secs(30), "waited for 30 s: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// A primary, and a replica that has its data.
@@ -77,7 +59,7 @@ fn jobs_run_after_a_failover_that_cuts_no_connection() {
         *counted.lock().unwrap().entry(run.key().to_string()).or_default() += 1;
         Ok(Next::Done)
     });
-    let store = RedisStore::builder(&format!("redis://{}/", proxy.address()), "orders");
+    let store = RedisStore::builder(&primary.url_at(proxy.address()), "orders");
     let timers = Durable::start(store.timeout(TIMEOUT).connect().unwrap(), handlers).unwrap();
     let plan = |n: u32, delay| timers.after(delay).key(format!("order-{n}"));
     for n in 0..50 {
@@ -101,9 +83,9 @@ fn jobs_run_after_a_failover_that_cuts_no_connection() {
 #[test]
 fn the_primary_is_found_among_several_addresses() {
     let Some((primary, replica)) = pair() else { return };
-    let error = RedisStore::connect(&url(&replica), "a").expect_err("a replica");
+    let error = RedisStore::connect(&replica.url(), "a").expect_err("a replica");
     assert!(error.to_string().contains("is a replica"), "{error}");
-    let builder = RedisStore::builder(&url(&replica), "a").also([url(&primary)]);
+    let builder = RedisStore::builder(&replica.url(), "a").also([primary.url()]);
     let mut store = builder.timeout(TIMEOUT).connect().unwrap();
     assert_eq!(store.commit(&[put("before")]).unwrap(), [Outcome::Done]);
     fail_over(&primary, &replica);
@@ -111,7 +93,7 @@ fn the_primary_is_found_among_several_addresses() {
     primary.kill();
     assert_eq!(store.commit(&[put("before")]).unwrap(), [Outcome::Duplicate]);
     let () = ask(&replica, &["REPLICAOF", "127.0.0.1", "1"]);
-    let error = RedisStore::builder(&url(&replica), "a").timeout(TIMEOUT).connect();
+    let error = RedisStore::builder(&replica.url(), "a").timeout(TIMEOUT).connect();
     assert!(matches!(error.unwrap_err(), StoreError::Unavailable(_)));
 }
 
@@ -120,7 +102,7 @@ fn the_primary_is_found_among_several_addresses() {
 #[test]
 fn a_server_that_only_reads_is_an_error_in_time() {
     let Some(server) = Server::redis(&[]) else { return };
-    let builder = RedisStore::builder(&url(&server), "a").timeout(Duration::from_millis(300));
+    let builder = RedisStore::builder(&server.url(), "a").timeout(Duration::from_millis(300));
     let mut store = builder.connect().unwrap();
     let () = ask(&server, &["REPLICAOF", "127.0.0.1", "1"]);
     let begun = Instant::now();
@@ -138,14 +120,14 @@ fn the_primary_is_found_by_a_sentinel() {
     let Some(sentinel) = Server::redis_sentinel("shop", primary.address()) else { return };
     let open = |name: &str| {
         let builder = RedisStore::builder(&format!("redis://{name}/"), "a").timeout(TIMEOUT);
-        builder.sentinels(["redis://127.0.0.1:1/".to_owned(), url(&sentinel)]).connect()
+        builder.sentinels(["redis://127.0.0.1:1/".to_owned(), sentinel.url()]).connect()
     };
     let error = open("other").expect_err("no such name");
     assert!(error.to_string().contains("knows no primary `other`"), "{error}");
     let mut store = open("shop").unwrap();
     assert_eq!(store.commit(&[put("before")]).unwrap(), [Outcome::Done]);
     // A Sentinel promotes a replica only after it has polled it some times.
-    let mut asked = connection(&url(&sentinel));
+    let mut asked = connection(&sentinel.url());
     wait_until("the Sentinel knows the replica", || {
         redis::cmd("SENTINEL").arg("FAILOVER").arg("shop").exec(&mut asked).is_ok()
     });
@@ -171,7 +153,7 @@ fn a_queue_is_found_in_a_cluster_and_followed() {
     let Some(nodes) = Server::redis_cluster() else { return };
     for queue in [queue(), queue(), queue(), queue(), queue(), queue()] {
         for node in &nodes {
-            let mut store = RedisStore::connect(&url(node), &queue).unwrap();
+            let mut store = RedisStore::connect(&node.url(), &queue).unwrap();
             let outcome = store.commit(&[put("a")]).unwrap();
             assert!(matches!(outcome[..], [Outcome::Done | Outcome::Duplicate]), "{outcome:?}");
             assert!(store.find(&key("a")).unwrap().is_some());
@@ -182,7 +164,7 @@ fn a_queue_is_found_in_a_cluster_and_followed() {
     }
     let queue = queue();
     let mut store =
-        RedisStore::builder(&url(&nodes[0]), &queue).timeout(TIMEOUT).connect().unwrap();
+        RedisStore::builder(&nodes[0].url(), &queue).timeout(TIMEOUT).connect().unwrap();
     store.commit(&[put("before")]).unwrap();
     let waits = move_slot(&nodes, &format!("wh:{{{queue}}}:meta"), || {
         std::thread::spawn(move || (store.commit(&[put("before")]), store))
@@ -220,12 +202,12 @@ fn move_slot<T>(nodes: &[Server; 3], key: &str, meanwhile: impl FnOnce() -> T) -
 fn a_server_that_forgets_from_now_on_is_noticed() {
     let Some(server) = Server::redis(&[]) else { return };
     let proxy = Proxy::to(server.address());
-    let at = format!("redis://{}/", proxy.address());
+    let at = server.url_at(proxy.address());
     let mut store = RedisStore::builder(&at, "a").timeout(TIMEOUT).connect().unwrap();
     store.commit(&[put("a")]).unwrap();
     let () = ask(&server, &["CONFIG", "SET", "appendonly", "no"]);
-    proxy.set(wheelhouse_test_servers::Network::Cut);
-    proxy.set(wheelhouse_test_servers::Network::Sound);
+    proxy.set(Network::Cut);
+    proxy.set(Network::Sound);
     let mut errors = (0..2).filter_map(|n| store.commit(&[put(&format!("b{n}"))]).err());
     let error = errors.find(|error| error.to_string().contains("appendonly yes"));
     assert!(error.expect("it is refused").is_transient(), "the ends of runs are retried");

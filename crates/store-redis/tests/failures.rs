@@ -1,18 +1,17 @@
 //! Failures that a store on a Redis must survive.
 
-use std::net::SocketAddr;
-use std::time::Duration;
 use wheelhouse_durable::store::{Store, StoreError};
 use wheelhouse_store_redis::RedisStore;
-use wheelhouse_test_servers::{Server, failure_suite};
+use wheelhouse_test_servers::{How, Server, server_suite};
 
-fn connect(
-    address: SocketAddr,
-    queue: &str,
-    timeout: Duration,
-) -> Result<Box<dyn Store>, StoreError> {
-    let store = RedisStore::builder(&format!("redis://{address}/"), queue).timeout(timeout);
-    Ok(Box::new(store.connect()?))
+fn connect(url: &str, queue: &str, how: How) -> Result<Box<dyn Store>, StoreError> {
+    let store = RedisStore::builder(url, queue);
+    let store = match how {
+        How::Within(timeout) => store.timeout(timeout).connect(),
+        How::Later(timeout) => store.timeout(timeout).connect_later(),
+        How::ToRead => store.connect_to_read(),
+    };
+    Ok(Box::new(store?))
 }
 
-failure_suite!(|| Server::redis(&[]), connect);
+server_suite!(|| Server::redis(&[]), connect);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{connection, shared, url};
+use common::connection;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
@@ -25,7 +25,8 @@ fn store(url: &str, millis: u64) -> RedisStore {
 
 #[test]
 fn data_of_format_1_can_be_read() {
-    let Some(url) = shared() else { return };
+    let Some(server) = Server::shared_redis() else { return };
+    let url = server.url();
     let mut server = connection(&url);
     for line in fs::read_to_string(file()).unwrap().lines() {
         let (name, words) = line.split_once(' ').unwrap();
@@ -43,7 +44,7 @@ fn data_of_format_1_can_be_read() {
 #[ignore = "writes tests/golden"]
 fn write_the_golden_file() {
     let server = Server::redis(&[]).unwrap();
-    let url = url(&server);
+    let url = server.url();
     write_golden(&mut store(&url, WRITTEN));
 
     let mut server = connection(&url);

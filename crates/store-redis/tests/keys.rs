@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::ask;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -24,7 +25,7 @@ fn words(line: &str) -> (bool, Vec<String>) {
 
 /// Makes all calls of a store, with kinds that another store has created.
 fn exercise(server: &Server) {
-    let connect = || RedisStore::connect(&common::url(server), "orders").unwrap();
+    let connect = || RedisStore::connect(&server.url(), "orders").unwrap();
     let (mut store, mut other) = (connect(), connect());
     commit(&mut store, &[put("a", "one"), put("b", "two")]);
     assert_eq!(one(&mut other, cancel("b")), Outcome::Cancelled);
@@ -48,8 +49,7 @@ fn scripts_name_every_key_that_they_touch() {
     let mut lines = BufReader::new(monitor).lines().map(Result::unwrap);
     assert_eq!(lines.next().unwrap(), "+OK");
     exercise(&server);
-    let mut end = common::connection(&common::url(&server));
-    redis::cmd("ECHO").arg("the end").exec(&mut end).unwrap();
+    let () = ask(&server, &["ECHO", "the end"]);
 
     let (mut named, mut touched) = (BTreeSet::new(), 0);
     for line in lines {
@@ -59,6 +59,8 @@ fn scripts_name_every_key_that_they_touch() {
             (false, "EVALSHA" | "EVAL") => {
                 let keys: usize = words[2].parse().unwrap();
                 named = words[3..3 + keys].iter().cloned().collect();
+                let in_one_slot = named.iter().all(|key| key.starts_with("wh:{orders}:"));
+                assert!(in_one_slot, "a cluster keeps them in one slot: {named:?}");
             }
             (true, "TIME" | "PUBLISH") => {}
             (true, _) => {
@@ -75,10 +77,8 @@ fn scripts_name_every_key_that_they_touch() {
 #[test]
 fn a_user_can_be_limited_to_a_queue() {
     let Some(server) = Server::redis(&[]) else { return };
-    let limited = "SETUSER shop on >secret ~wh:{orders}:* &wh:{orders}:order: +@all";
-    let words: Vec<&str> = limited.split(' ').collect();
-    let mut admin = common::connection(&common::url(&server));
-    redis::cmd("ACL").arg(&words).exec(&mut admin).unwrap();
+    let limited = "ACL SETUSER shop on >secret ~wh:{orders}:* &wh:{orders}:order: +@all";
+    let () = ask(&server, &limited.split(' ').collect::<Vec<_>>());
     let url = format!("redis://shop:secret@{}/", server.address());
     let mut store = RedisStore::connect(&url, "orders").unwrap();
     assert_eq!(store.commit(&[put("a", "one")]).unwrap(), [Outcome::Done]);

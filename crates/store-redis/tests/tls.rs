@@ -20,11 +20,11 @@ mod encrypted {
     #[test]
     fn a_store_works_on_a_server_that_only_encrypts() {
         let Some((server, root)) = Server::redis_with_tls() else { return };
-        let url = format!("rediss://{}/", server.address());
+        let url = server.url();
         encryption::a_store_works_encrypted(|| {
             RedisStore::builder(&url, "q").root_certificates(root.clone()).connect()
         });
-        let plain = format!("redis://{}/", server.address());
+        let plain = url.replace("rediss", "redis");
         let hasty = RedisStore::builder(&plain, "q").timeout(Duration::from_millis(300));
         assert!(hasty.connect().is_err(), "the server accepts unencrypted connections");
     }
@@ -32,7 +32,7 @@ mod encrypted {
     #[test]
     fn an_unknown_server_is_refused_at_once() {
         let Some((server, _)) = Server::redis_with_tls() else { return };
-        let url = format!("rediss://{}/", server.address());
+        let url = server.url();
         encryption::an_unknown_server_is_refused_at_once(|| RedisStore::connect(&url, "q"));
         let error = RedisStore::builder(&url, "q").root_certificates("nothing").connect();
         assert!(!error.unwrap_err().is_transient());

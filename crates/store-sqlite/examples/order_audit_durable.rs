@@ -9,10 +9,10 @@
 //! be killed after it wrote the line and before the run was acknowledged: jobs run at least once.
 //! Both lines have the same idempotency key, so a reader of the ledger counts one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 use wheelhouse_durable::store::Store;
@@ -22,18 +22,14 @@ use wheelhouse_store_sqlite::{DurableExt, SqliteStore};
 /// The time to pay an order. A real shop would use half an hour.
 const TIME_TO_PAY: Duration = Duration::from_secs(3);
 
-/// Milliseconds since 1970.
-fn now() -> Result<u128, Box<dyn Error + Send + Sync>> {
-    Ok(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_millis())
-}
-
 /// Places the orders that are missing, and closes unpaid orders until no job is left.
 pub(crate) fn audit(folder: &Path, orders: u64) -> Result<(), Box<dyn Error>> {
     let ledger = folder.join("ledger.txt");
     let close = move |run: &DurableRun<'_>, order: u64| {
         let mut file = OpenOptions::new().create(true).append(true).open(&ledger)?;
         // One write, so that a line is written completely or not at all.
-        let (due, now, key) = (run.due().as_millis(), now()?, run.idempotency_key());
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_millis();
+        let (due, key) = (run.due().as_millis(), run.idempotency_key());
         file.write_all(format!("{order} {due} {now} {key}\n").as_bytes())?;
         file.sync_data()?;
         Ok(Next::Done)
@@ -44,13 +40,11 @@ pub(crate) fn audit(folder: &Path, orders: u64) -> Result<(), Box<dyn Error>> {
     // The shop's record of its orders. The job is durable before the order is placed.
     let placed = folder.join("placed.txt");
     let mut shop = OpenOptions::new().create(true).append(true).open(&placed)?;
-    for order in count(&placed)?..orders {
+    for order in fs::read_to_string(&placed)?.lines().count() as u64..orders {
         let key = format!("order-{order}");
         // If the program was killed in between, the job exists already, and is replaced.
         timers.after(TIME_TO_PAY).replacing(&key).schedule("close-order/1", &order)?;
-        shop.write_all(
-            format!("{order} {}\n", now().map_err(|error| error.to_string())?).as_bytes(),
-        )?;
+        shop.write_all(format!("{order}\n").as_bytes())?;
         // Every twentieth order is paid.
         if order % 20 == 0 {
             timers.cancel(&key)?;
@@ -62,10 +56,6 @@ pub(crate) fn audit(folder: &Path, orders: u64) -> Result<(), Box<dyn Error>> {
     }
     timers.stop();
     Ok(())
-}
-
-fn count(lines: &Path) -> Result<u64, Box<dyn Error>> {
-    Ok(BufReader::new(File::open(lines)?).lines().count().try_into()?)
 }
 
 /// The contents of the ledger, compared with the orders.
@@ -86,33 +76,26 @@ pub(crate) struct Report {
 }
 
 pub(crate) fn report(folder: &Path) -> Result<Report, Box<dyn Error>> {
-    let mut placed = BTreeMap::new();
-    for line in BufReader::new(File::open(folder.join("placed.txt"))?).lines() {
-        let line = line?;
-        let (order, time) = line.split_once(' ').ok_or("a line without two fields")?;
-        placed.insert(order.parse::<u64>()?, time.parse::<u128>()?);
-    }
-    let mut keys: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    let placed = fs::read_to_string(folder.join("placed.txt"))?;
+    let placed = placed.lines().map(str::parse).collect::<Result<Vec<u64>, _>>()?;
+    let ledger = fs::read_to_string(folder.join("ledger.txt"))?;
+    let mut keys: BTreeMap<u64, BTreeSet<&str>> = BTreeMap::new();
     let mut early = 0;
-    for line in BufReader::new(File::open(folder.join("ledger.txt"))?).lines() {
-        let line = line?;
+    for line in ledger.lines() {
         let [order, due, closed, key] = line.split(' ').collect::<Vec<_>>()[..] else {
             return Err("a line without four fields".into());
         };
         early += u64::from(closed.parse::<u128>()? < due.parse()?);
-        keys.entry(order.parse()?).or_default().push(key.to_owned());
+        keys.entry(order.parse()?).or_default().insert(key);
     }
-    let is_paid = |order: u64| order.is_multiple_of(20);
-    let lost = placed.keys().filter(|order| !is_paid(**order) && !keys.contains_key(order)).count();
-    let twice = keys.values().filter(|keys| keys.iter().any(|key| *key != keys[0])).count();
-    let lines: usize = keys.values().map(Vec::len).sum();
+    let is_lost = |order: &&u64| !order.is_multiple_of(20) && !keys.contains_key(order);
     Ok(Report {
-        placed: placed.len().try_into()?,
-        closed: keys.len().try_into()?,
-        lost: lost.try_into()?,
+        placed: placed.len() as u64,
+        closed: keys.len() as u64,
+        lost: placed.iter().filter(is_lost).count() as u64,
         early,
-        repeated: (lines - keys.len()).try_into()?,
-        twice: twice.try_into()?,
+        repeated: (ledger.lines().count() - keys.len()) as u64,
+        twice: keys.values().filter(|keys| keys.len() > 1).count() as u64,
     })
 }
 

@@ -82,7 +82,7 @@ impl Claim {
         ];
         let changed = batch.connection.prepare_cached(set)?.execute(values)?;
         debug_assert_eq!(changed, 1, "{} was read in this transaction", job.key);
-        batch.wrote(None);
+        batch.wrote = true;
         let job = Entry { visible_at: row.visible_at, attempt, state: row.state, ..job };
         Ok(Some(Leased { job, token, until, was_lost }))
     }

@@ -101,28 +101,20 @@ pub(crate) fn transaction(connection: &mut Connection) -> Result<Transaction<'_>
     connection.transaction_with_behavior(behavior).map_err(store_error)
 }
 
-/// The result of a commit.
-pub(crate) struct Committed {
-    pub(crate) outcomes: Vec<Outcome>,
-    /// The earliest `visible_at` of the rows that were written.
-    pub(crate) earliest: Option<Timestamp>,
-    /// Other programs may wait for a later job.
-    pub(crate) is_earlier: bool,
-}
-
-/// Carries out changes in one transaction.
+/// Carries out changes in one transaction. Returns their outcomes, and `true` if programs may wait
+/// for a later job.
 pub(crate) fn commit(
     connection: &mut Connection,
     clock: &StoreClock,
     changes: &[Change],
-) -> Result<Committed, StoreError> {
+) -> Result<(Vec<Outcome>, bool), StoreError> {
     let transaction = transaction(connection)?;
     let mut batch = Batch::begin(&transaction, clock).map_err(store_error)?;
     let outcomes = batch.apply(changes).map_err(store_error)?;
     batch.finish(clock).map_err(store_error)?;
-    let (earliest, is_earlier) = (batch.earliest, batch.is_earlier().map_err(store_error)?);
+    let is_earlier = batch.is_earlier().map_err(store_error)?;
     transaction.commit().map_err(store_error)?;
-    Ok(Committed { outcomes, earliest, is_earlier })
+    Ok((outcomes, is_earlier))
 }
 
 /// The changes of one transaction.
@@ -133,10 +125,8 @@ pub(crate) struct Batch<'a> {
     /// The last generation or token that was drawn.
     last: u64,
     /// `true` if a table was written to.
-    wrote: bool,
-    /// The earliest `visible_at` of the rows that were written.
-    pub(crate) earliest: Option<Timestamp>,
-    /// The same for the pending rows of each kind.
+    pub(crate) wrote: bool,
+    /// The earliest `visible_at` of the pending rows of each kind that were written.
     pending: BTreeMap<Kind, Timestamp>,
 }
 
@@ -150,8 +140,8 @@ impl<'a> Batch<'a> {
         let now = clock.now();
         // From the clock's microseconds, so that numbers grow even after a restore of an old copy.
         let micros = now.0.as_millis().saturating_mul(1000);
-        let (wrote, earliest, pending) = (false, None, BTreeMap::new());
-        Ok(Self { connection, now, last: last.max(micros), wrote, earliest, pending })
+        let (last, pending) = (last.max(micros), BTreeMap::new());
+        Ok(Self { connection, now, last, wrote: false, pending })
     }
 
     /// Carries the changes out, in order.
@@ -170,8 +160,8 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Returns `true` if a written row is the first of its kind. Other programs may then wait for
-    /// a later one. Otherwise they wait for the first one or an earlier time: a claim returned it,
+    /// Returns `true` if a written row is the first of its kind. Programs may then wait for a later
+    /// one. Otherwise they wait for the first one or an earlier time: a claim returned it,
     /// or they were woken for it. O(k log n).
     pub(crate) fn is_earlier(&self) -> Result<bool> {
         for (kind, at) in &self.pending {
@@ -190,13 +180,6 @@ impl<'a> Batch<'a> {
             Some(first) => *first = at.min(*first),
             None => drop(self.pending.insert(kind.into(), at)),
         }
-    }
-
-    /// Records that a table was written to: `row`, or `None` if a row was removed.
-    pub(crate) fn wrote(&mut self, row: Option<&Row>) {
-        self.wrote = true;
-        let visible_at = row.map(|row| row.visible_at);
-        self.earliest = self.earliest.into_iter().chain(visible_at).min();
     }
 }
 
@@ -239,7 +222,7 @@ impl Table for Batch<'_> {
             job.payload,
             job.policy,
         ])?;
-        self.wrote(Some(row));
+        self.wrote = true;
         if row.state == State::Pending {
             self.wrote_pending(&job.kind, row.visible_at);
         }
@@ -263,7 +246,7 @@ impl Table for Batch<'_> {
             key.as_bytes(),
         ])?;
         debug_assert_eq!(changed, 1, "{key} was read in this transaction");
-        self.wrote(Some(row));
+        self.wrote = true;
         if row.state == State::Pending {
             let kind = "SELECT kind FROM job WHERE key = ?1";
             let mut kind = self.connection.prepare_cached(kind)?;
@@ -277,7 +260,7 @@ impl Table for Batch<'_> {
         let delete = "DELETE FROM job WHERE key = ?1";
         let changed = self.connection.prepare_cached(delete)?.execute([key.as_bytes()])?;
         debug_assert_eq!(changed, 1, "{key} was read in this transaction");
-        self.wrote(None);
+        self.wrote = true;
         Ok(())
     }
 

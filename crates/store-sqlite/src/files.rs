@@ -1,41 +1,24 @@
 //! Checks that the files of a store are still the ones that were opened.
 //!
 //! A program keeps its file handles when its file is deleted, renamed or replaced. Later commits
-//! would go to a file that no other program finds. So each call compares the device and inode of
-//! each path with those at opening: before it reads or writes, and again before it acknowledges a
-//! commit. That costs three `stat` calls, some microseconds compared with the sync of a commit.
+//! would go to a file that no other program finds. So each call compares the inode of each path
+//! with that at opening: before it reads or writes, and again before it acknowledges a commit. That
+//! costs three `stat` calls, some microseconds compared with the sync of a commit.
 
 use crate::holder;
 use rusqlite::Connection;
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 use wheelhouse_durable::store::StoreError;
 
-/// The identity of an open file: device and inode. No other file gets the inode before the file is
-/// closed.
-#[cfg(unix)]
-type Identity = (u64, u64);
-/// On other systems an open file cannot be deleted or renamed.
-#[cfg(not(unix))]
-type Identity = ();
-
-#[cfg(unix)]
-fn of(meta: &Metadata) -> Identity {
-    use std::os::unix::fs::MetadataExt;
-    (meta.dev(), meta.ino())
-}
-
-#[cfg(not(unix))]
-fn of(_: &Metadata) -> Identity {}
-
-/// The identity of a store's file, to recognize another file that later has its name. It must hold
-/// across a restart of the machine, so it has no device number, which may change then.
+/// The identity of a file, to recognize another file that later has its name. It must hold across a
+/// restart of the machine, so it has no device number, which may change then.
 ///
-/// The inode alone is not enough once no program has the file open: file systems reuse the inode of
-/// a deleted file.
+/// While a program has the file open, no other file gets its inode. After that, the inode alone is
+/// not enough: file systems reuse the inode of a deleted file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {
     /// 0 on systems without inodes.
@@ -78,10 +61,6 @@ impl fmt::Display for FileId {
     }
 }
 
-pub(crate) fn identity(path: &Path) -> Option<Identity> {
-    fs::metadata(path).ok().as_ref().map(of)
-}
-
 /// The path of a file next to the store's file: its path with a suffix.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
@@ -104,20 +83,20 @@ pub(crate) fn real(path: &Path) -> PathBuf {
 
 /// A file of the store, with its identity when it was opened; `None` if it did not exist.
 #[derive(Debug)]
-struct Known(PathBuf, Option<Identity>);
+struct Known(PathBuf, Option<FileId>);
 
 impl Known {
     fn new(path: PathBuf) -> Self {
-        let identity = identity(&path);
-        Self(path, identity)
+        let id = FileId::of(&path);
+        Self(path, id)
     }
 
     fn is_missing(&self) -> bool {
-        self.1.is_some() && identity(&self.0).is_none()
+        self.1.is_some() && FileId::of(&self.0).is_none()
     }
 
     fn is_the_same(&self) -> bool {
-        self.1.is_none() || self.1 == identity(&self.0)
+        self.1.is_none() || self.1 == FileId::of(&self.0)
     }
 }
 

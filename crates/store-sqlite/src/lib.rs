@@ -18,36 +18,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The store alone, as `Durable` uses it:
-//!
-//! ```
-//! use std::time::Duration;
-//! use wheelhouse_durable::store::{Change, ClaimLimit, Key, Kinds, Outcome, Put, Store, When};
-//! use wheelhouse_store_sqlite::SqliteStore;
-//!
-//! # let folder = tempfile::tempdir()?;
-//! # let path = folder.path().join("orders.timers");
-//! let mut store = SqliteStore::open(&path)?;
-//! let job = Put {
-//!     key: Key::new("order-17")?,
-//!     kind: "expire/1".into(),
-//!     payload: b"17".to_vec(),
-//!     policy: String::new(),
-//!     when: When::After(Duration::ZERO),
-//!     replace: false,
-//! };
-//! assert_eq!(store.commit(&[Change::Put(job)])?, [Outcome::Done]); // durable now
-//! drop(store); // or a crash
-//!
-//! let mut store = SqliteStore::open(&path)?;
-//! let (kinds, lease) = (Kinds::new(["expire/1"]), Duration::from_secs(30));
-//! let limit = ClaimLimit { jobs: 512, bytes: 16 << 20 };
-//! let (leased, _next) = store.claim(&kinds, limit, lease)?;
-//! let (key, token) = (leased[0].job.key.clone(), leased[0].token);
-//! assert_eq!(store.commit(&[Change::Ack { key, token, again: None }])?, [Outcome::Done]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
 //! # How it works
 //!
 //! ```text

@@ -3,7 +3,7 @@
 
 use crate::commit::Batch;
 use crate::error::store_error;
-use crate::files::{self, Files};
+use crate::files::{self, FileId, Files};
 use crate::holder::{self, Holder};
 use crate::reserve::{Reserve, is_full};
 use crate::schema::{self, Owner};
@@ -71,14 +71,14 @@ pub(crate) fn open(path: &Path, clock: &StoreClock) -> Result<Opened, StoreError
     let path = files::real(path);
     let reserve = Reserve::of(&path);
     for _ in 0..TRIES {
-        let before = files::identity(&path);
+        let before = FileId::of(&path);
         let opened = match open_once(&path, clock) {
             Err(error) if is_full(&error) && reserve.release() => continue,
             opened => opened?,
         };
         // The connection has opened the file from before or from after. If both are the same, it
         // has opened that file.
-        if before.is_none() || before == files::identity(&path) {
+        if before.is_none() || before == FileId::of(&path) {
             return Ok(opened);
         }
     }

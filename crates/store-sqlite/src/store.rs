@@ -1,7 +1,7 @@
 //! The store.
 
 use crate::claim::{Claim, first_visible};
-use crate::commit::{Batch, Committed, commit, transaction};
+use crate::commit::{Batch, commit, transaction};
 use crate::error::store_error;
 use crate::files::Files;
 use crate::holder::{self, Holder};
@@ -31,8 +31,6 @@ pub struct SqliteStore {
     /// Calls the waker when another program has committed an earlier job. `None` without a waker,
     /// and if the system cannot notify.
     watcher: Option<Watcher>,
-    /// The `visible_at` that the last claim returned, or an earlier one for which it was woken.
-    announced: Option<Timestamp>,
     /// The number of pages at which SQLite copies the journal; 0 before the first commit.
     journal_pages: usize,
     /// `true` if commits are synced. They are when the file is opened.
@@ -73,13 +71,8 @@ impl SqliteStore {
 
     fn new(opened: Opened, clock: StoreClock) -> Self {
         let Opened { connection, files, writer } = opened;
-        let (waker, watcher, announced) = (None, None, None);
-        let (journal_pages, syncs) = (0, true);
-        #[rustfmt::skip]
-        let store = Self {
-            connection, files, clock, writer, waker, watcher, announced, journal_pages, syncs,
-        };
-        store
+        let (waker, watcher, journal_pages) = (None, None, 0);
+        Self { connection, files, clock, writer, waker, watcher, journal_pages, syncs: true }
     }
 
     /// Reads the whole file and checks that the tables, their order and their indexes are
@@ -196,16 +189,11 @@ impl Store for SqliteStore {
             let committed = kept.and_then(|()| commit(connection, clock, changes));
             committed.map_err(|error| full(error, new < changes.len()))
         };
-        let Committed { outcomes, earliest, is_earlier } = committed?;
+        let (outcomes, is_earlier) = committed?;
         // Other programs must find the changes before they are acknowledged.
         files.check(connection)?;
         if is_earlier {
             wake::signal(&holder.file);
-        }
-        if let Some(earliest) =
-            earliest.filter(|at| self.announced.is_none_or(|announced| *at < announced))
-        {
-            self.announced = Some(earliest);
             self.waker.iter().for_each(|wake| wake());
         }
         Ok(outcomes)
@@ -239,7 +227,6 @@ impl Store for SqliteStore {
             };
             files.check(connection)?;
         }
-        self.announced = next.visible_at;
         Ok((leased, next))
     }
 

@@ -6,14 +6,14 @@
 
 mod common;
 
-use common::child::{FILE, file, wait_for};
-use common::temporary;
+use common::{Mounted, Process, file, temporary};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
+use std::fs;
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, ClaimLimit, Key, Kinds, Put, Store};
 use wheelhouse_store_conformance::jobs::{begin, cancel, job, key, rows};
@@ -53,7 +53,10 @@ fn apply(model: &mut Model, changes: Vec<Change>) {
     }
 }
 
-const ROUND: &str = "WHEELHOUSE_TEST_ROUND";
+/// The file by which a child gets the number of its round.
+fn round_file(path: &Path) -> PathBuf {
+    path.with_extension("round")
+}
 
 /// The key and the kind of the job that is leased, and begins, between the batches.
 const LEASED: &str = "leased";
@@ -61,11 +64,9 @@ const LEASED: &str = "leased";
 #[test]
 #[ignore = "a child"]
 fn commits_for_ever() {
-    let round: u64 = std::env::var(ROUND).unwrap().parse().unwrap();
+    let round: u64 = fs::read_to_string(round_file(&file())).unwrap().parse().unwrap();
     // This file is never synced: if a copy of the disk has it, the power cut lost nothing.
-    let mut unsynced = file();
-    unsynced.push(".unsynced");
-    std::fs::write(unsynced, [1; 100]).unwrap();
+    fs::write(file().with_extension("unsynced"), [1; 100]).unwrap();
     let mut store = SqliteStore::open(file()).unwrap();
     store.commit(&[Change::Put(Put { kind: LEASED.into(), ..job(LEASED, 0) })]).unwrap();
     println!("ready");
@@ -82,22 +83,18 @@ fn commits_for_ever() {
 }
 
 /// Starts a child that has opened the file and commits.
-fn committing(path: &Path, round: u64) -> (Child, BufReader<ChildStdout>) {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "commits_for_ever", "--ignored", "--nocapture"]);
-    command.env(FILE, path).env(ROUND, round.to_string());
-    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap());
-    wait_for(&mut lines, "ready");
-    (child, lines)
+fn committing(path: &Path, round: u64) -> Process {
+    fs::write(round_file(path), round.to_string()).unwrap();
+    let mut process = Process::start("commits_for_ever", path);
+    process.wait_for("ready");
+    process
 }
 
 /// Kills the child, and returns the number of batches that it has acknowledged.
-fn kill(mut child: Child, lines: BufReader<ChildStdout>) -> u64 {
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let told = lines.lines().map_while(Result::ok).filter(|line| line.contains("committed"));
-    told.count() as u64
+fn kill(mut process: Process) -> u64 {
+    process.kill();
+    let told = process.lines.lines().map_while(Result::ok);
+    told.filter(|line| line.contains("committed")).count() as u64
 }
 
 /// Checks that the file has the expected contents, and returns them.
@@ -124,32 +121,14 @@ fn a_killed_process_loses_nothing_and_leaves_nothing_half() {
     // On a slow disk, the same number of batches needs more rounds.
     let mut round = 0;
     while round < 50 || batches <= 100 {
-        let (child, lines) = committing(&path, round);
+        let process = committing(&path, round);
         std::thread::sleep(Duration::from_micros(random.random_range(0..40_000)));
-        let acknowledged = kill(child, lines);
+        let acknowledged = kill(process);
         model = check(&path, model, round, acknowledged);
         batches += acknowledged;
         round += 1;
     }
     eprintln!("{round} kills, {batches} acknowledged batches, none missing");
-}
-
-/// A file system in a file, mounted until this is dropped.
-struct Disk(PathBuf);
-
-impl Disk {
-    fn mount(image: &Path, at: PathBuf) -> Self {
-        std::fs::create_dir_all(&at).unwrap();
-        run(Command::new("mount").args(["-o", "loop"]).args([image, &at]));
-        Self(at)
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        // Lazily, because a child may still have files open when a test fails.
-        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
-    }
 }
 
 fn run(command: &mut Command) {
@@ -166,25 +145,26 @@ fn run(command: &mut Command) {
 fn a_power_cut_loses_nothing_that_was_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
     let [image, copy] = ["disk", "copy"].map(|name| folder.path().join(name));
-    std::fs::File::create(&image).unwrap().set_len(64 << 20).unwrap();
+    fs::File::create(&image).unwrap().set_len(64 << 20).unwrap();
     run(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&image));
-    let disk = Disk::mount(&image, folder.path().join("before"));
+    let mount = |image: &Path, at| Mounted::new(image, &["-o", "loop"], at).expect("it mounts");
+    let disk = mount(&image, folder.path().join("before"));
     let mut random = Pcg64::seed_from_u64(18);
     let (mut batches, mut lost) = (0, 0);
     for round in 0..20 {
         let place = disk.0.join(round.to_string());
-        std::fs::create_dir(&place).unwrap();
-        let (child, lines) = committing(&place.join("a.timers"), round);
+        fs::create_dir(&place).unwrap();
+        let process = committing(&place.join("a.timers"), round);
         std::thread::sleep(Duration::from_micros(random.random_range(0..200_000)));
-        run(Command::new("kill").args(["-STOP", &child.id().to_string()]));
-        std::fs::copy(&image, &copy).unwrap();
-        let acknowledged = kill(child, lines);
-        let after = Disk::mount(&copy, folder.path().join(format!("after {round}")));
+        run(Command::new("kill").args(["-STOP", &process.child.id().to_string()]));
+        fs::copy(&image, &copy).unwrap();
+        let acknowledged = kill(process);
+        let after = mount(&copy, folder.path().join(format!("after {round}")));
         let found = after.0.join(round.to_string());
         check(&found.join("a.timers"), Model::new(), round, acknowledged);
-        let unsynced = std::fs::read(found.join("a.timers.unsynced")).unwrap_or_default();
+        let unsynced = fs::read(found.join("a.unsynced")).unwrap_or_default();
         lost += u32::from(unsynced.is_empty());
-        std::fs::remove_dir_all(place).unwrap();
+        fs::remove_dir_all(place).unwrap();
         batches += acknowledged;
     }
     assert!(batches > 100, "only {batches} batches were acknowledged");

@@ -11,55 +11,37 @@ use wheelhouse_service::ManualClock;
 use wheelhouse_store_conformance::jobs::{ack, claim, key, names, one, put, rows};
 use wheelhouse_store_sqlite::{SqliteStore, ack_in, commit_in};
 
-/// The effect and the ack are committed together or not at all.
+/// A job is committed together with the user's row, and an ack together with the effect, or not at
+/// all.
 #[test]
-fn an_ack_shares_the_transaction_of_its_effect() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("shop.timers");
-    let mut store = SqliteStore::open(&path).unwrap();
-    let mut shop = Connection::open(&path).unwrap();
-    shop.execute_batch("CREATE TABLE shipped (id TEXT)").unwrap();
-    let shipped = |shop: &Connection| -> u32 {
-        shop.query_row("SELECT count(*) FROM shipped", (), |row| row.get(0)).unwrap()
-    };
-    let mut begin = |ends: fn(rusqlite::Transaction<'_>) -> rusqlite::Result<()>, token| {
-        let transaction = shop.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
-        transaction.execute("INSERT INTO shipped VALUES ('17')", ()).unwrap();
-        let outcome = ack_in(&transaction, &key("17"), token).unwrap();
-        ends(transaction).unwrap();
-        (outcome, shipped(&shop))
-    };
-    store.commit(&[put("17", 0)]).unwrap();
-    let leased = claim(&mut store).remove(0);
-    let rolled_back = begin(|its| its.rollback(), leased.token);
-    assert_eq!(rolled_back, (Outcome::Done, 0));
-    assert_eq!(rows(&mut store).len(), 1, "the ack was rolled back with the effect");
-    assert_eq!(begin(|its| its.commit(), leased.token), (Outcome::Done, 1));
-    assert_eq!(rows(&mut store).len(), 0);
-    let again = begin(|its| its.rollback(), leased.token);
-    assert_eq!(again, (Outcome::Absent, 1), "the job has ended before");
-    assert_eq!(one(&mut store, ack(&leased)), Outcome::Absent);
-}
-
-#[test]
-fn a_job_shares_the_transaction_of_what_it_belongs_to() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("shop.timers");
+fn jobs_and_acks_share_transactions_with_the_users_tables() {
+    let (_folder, path) = temporary();
     let mut store = SqliteStore::open(&path).unwrap();
     let mut shop = Connection::open(&path).unwrap();
     shop.execute_batch("CREATE TABLE orders (id TEXT)").unwrap();
-    for (name, commit) in [("lost", false), ("kept", true)] {
+    let mut transact = |commit, call: &dyn Fn(&Connection) -> Outcome| {
         let transaction = shop.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
-        transaction.execute("INSERT INTO orders VALUES (?1)", [name]).unwrap();
-        assert_eq!(commit_in(&transaction, &[put(name, 9)]).unwrap(), [Outcome::Done]);
+        transaction.execute("INSERT INTO orders VALUES ('17')", ()).unwrap();
+        let outcome = call(&transaction);
         if commit { transaction.commit() } else { transaction.rollback() }.unwrap();
+        outcome
+    };
+    for (name, commit) in [("lost", false), ("kept", true)] {
+        let put = |shop: &Connection| commit_in(shop, &[put(name, 0)]).unwrap()[0];
+        assert_eq!(transact(commit, &put), Outcome::Done);
     }
-    let names: Vec<_> = rows(&mut store).into_iter().map(|row| row.key.to_string()).collect();
-    assert_eq!(names, ["kept"]);
-    let generation = rows(&mut store)[0].generation;
-    store.commit(&[put("later", 9)]).unwrap();
-    let rows = rows(&mut store);
-    assert!(rows.iter().any(|row| row.generation > generation), "one shared counter: {rows:?}");
+    store.commit(&[put("later", 9_000)]).unwrap();
+    let leased = claim(&mut store);
+    assert_eq!(names(&leased), ["kept"]);
+    let later = store.find(&key("later")).unwrap().unwrap();
+    assert!(later.generation > leased[0].job.generation, "one shared counter");
+    let ack_it = |shop: &Connection| ack_in(shop, &key("kept"), leased[0].token).unwrap();
+    for (commit, outcome, left) in
+        [(false, Outcome::Done, 2), (true, Outcome::Done, 1), (true, Outcome::Absent, 1)]
+    {
+        assert_eq!((transact(commit, &ack_it), rows(&mut store).len()), (outcome, left));
+    }
+    assert_eq!(one(&mut store, ack(&leased[0])), Outcome::Absent);
 }
 
 /// The wall clock is set back by an hour while the program is down: no job runs again, and none is
@@ -105,45 +87,27 @@ fn the_latest_time_seen_is_in_the_file() {
     assert_eq!(due(&mut behind, "b"), due(&mut ahead, "a"));
 }
 
-/// The journal is copied into the file and reused. (`cargo bench --bench durable` measures that
-/// memory does not grow with the jobs either.)
+/// The journal is copied into the file and reused: often if callers wait for few changes, so that
+/// each copy delays them little. Its length is shown for monitoring. (`cargo bench --bench durable`
+/// measures that memory does not grow with the jobs either.)
 #[test]
 fn the_journal_stays_small() {
-    let (folder, path) = temporary();
-    let mut store = SqliteStore::open(&path).unwrap();
-    let mut most = 0;
-    for n in 0..60 {
-        let puts: Vec<_> = (0..1_000)
-            .map(|i| put(&format!("{:x}", (n * 1_000 + i) * 2_654_435_761_u64), 9))
-            .collect();
-        store.commit(&puts).unwrap();
-        let journal = fs::metadata(folder.path().join("a.timers-wal")).unwrap().len();
-        most = most.max(journal);
+    for (commits, changes, bound) in [(400, 1, 1 << 20), (60, 1_000, 12 << 20)] {
+        let (folder, path) = temporary();
+        let mut store = SqliteStore::open(&path).unwrap();
+        let mut most = 0;
+        for n in 0..commits {
+            let name = |i| format!("{:x}", (n * changes + i) * 2_654_435_761_u64);
+            let puts: Vec<_> = (0..changes).map(|i| put(&name(i), 9)).collect();
+            store.commit(&puts).unwrap();
+            let journal = fs::metadata(folder.path().join("a.timers-wal")).unwrap().len();
+            assert_eq!(store.gauges().unwrap()["wal_bytes"], journal);
+            most = most.max(journal);
+        }
+        assert!((4_096..bound).contains(&most), "a journal of {most} bytes");
+        assert_eq!(rows(&mut store).len() as u64, commits * changes);
+        store.verify().unwrap();
     }
-    assert!(most < 12 << 20, "a journal of {most} bytes");
-    assert_eq!(rows(&mut store).len(), 60_000);
-    store.verify().unwrap();
-}
-
-/// A short journal is copied often, and each copy delays the waiting caller little.
-#[test]
-fn small_commits_keep_the_journal_short() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut store = SqliteStore::open(folder.path().join("a.timers")).unwrap();
-    for n in 0..400_u64 {
-        one(&mut store, put(&format!("{:x}", n * 2_654_435_761), 9));
-    }
-    let journal = fs::metadata(folder.path().join("a.timers-wal")).unwrap().len();
-    assert!(journal < 1 << 20, "a journal of {journal} bytes");
-}
-
-/// For monitoring.
-#[test]
-fn the_length_of_the_journal_is_shown() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut store = SqliteStore::open(folder.path().join("a.timers")).unwrap();
-    one(&mut store, put("a", 0));
-    assert!(store.gauges().unwrap()["wal_bytes"] > 4_096);
 }
 
 /// A job without a delay is due at the present rounded down: a claim within the same millisecond

@@ -6,10 +6,9 @@
 
 mod common;
 
-use common::child::{child, file, go, kill_after, wait_for};
-use common::temporary;
+use common::{Process, file, go, temporary};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -64,7 +63,6 @@ fn commits() {
     }
     one(&mut store, put("soon", 20));
     one(&mut store, put("now", 0));
-    println!("committed");
 }
 
 /// The first job of a kind and each earlier one wake the waiting program. Two hundred later ones do
@@ -74,9 +72,7 @@ fn a_job_of_another_process_runs_without_a_poll() {
     let (_folder, path) = temporary();
     let (timers, runs) = waiting(&path);
     let before = claims(&timers);
-    let (mut commits, mut lines) = child("commits", &path);
-    wait_for(&mut lines, "committed");
-    commits.wait().unwrap();
+    assert!(Process::start("commits", &path).succeeds());
     let mut ran = [next(&runs), next(&runs)];
     ran.sort();
     assert_eq!(ran, ["now", "soon"]);
@@ -115,7 +111,7 @@ fn a_store_is_not_woken_twice_by_its_own_commits() {
 #[test]
 #[ignore = "a child"]
 fn dies_before_its_signal() {
-    let path = PathBuf::from(file());
+    let path = file();
     let _holder = SqliteStore::open(&path).unwrap();
     // A commit of this connection sends no signal.
     let silent = Connection::open(&path).unwrap();
@@ -132,31 +128,30 @@ fn dies_before_its_signal() {
 fn a_process_that_dies_between_its_commit_and_its_signal_wakes_others() {
     let (_folder, path) = temporary();
     drop(SqliteStore::open(&path).unwrap());
-    let (mut dies, mut lines) = child("dies_before_its_signal", &path);
-    wait_for(&mut lines, "ready");
+    let mut dies = Process::start("dies_before_its_signal", &path);
+    dies.wait_for("ready");
     let (_timers, runs) = waiting(&path);
     fs::write(go(&path), "").unwrap();
     assert_eq!(next(&runs), "a");
-    assert!(!dies.wait().unwrap().success());
+    assert!(!dies.succeeds());
 }
 
 #[test]
 #[ignore = "a child"]
 fn waits() {
-    let (_timers, _runs) = waiting(Path::new(&file()));
+    let (_timers, _runs) = waiting(&file());
     println!("ready");
-    std::thread::sleep(PAUSE);
+    std::thread::sleep(10 * PATIENCE);
 }
-
-/// How long a child sleeps that is killed before.
-const PAUSE: Duration = Duration::from_secs(600);
 
 /// A waiting process that was killed neither blocks committers nor the wake-ups of others.
 #[test]
 fn a_waiting_process_may_be_killed() {
     let (_folder, path) = temporary();
     let (timers, runs) = waiting(&path);
-    kill_after("ready", child("waits", &path));
+    let mut waits = Process::start("waits", &path);
+    waits.wait_for("ready");
+    waits.kill();
     let mut store = SqliteStore::open(&path).unwrap();
     for name in ["a", "b"] {
         assert_eq!(one(&mut store, put(name, 0)), Outcome::Done);

@@ -1,7 +1,6 @@
 //! A certificate for a test server, made by the command `openssl`.
 
 use crate::keeper::program;
-use crate::skipped;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,12 +13,7 @@ pub(crate) struct Certificate {
 
 impl Certificate {
     /// Creates both in a folder. `user` is the beginning of the command line, which sets the user.
-    /// Returns `None`, and prints a line on standard error, if `openssl` is not installed.
-    pub(crate) fn make(user: &[OsString], folder: &Path) -> Option<Self> {
-        let Some(openssl) = program("openssl", &[]) else {
-            skipped("openssl", "apt-get install openssl");
-            return None;
-        };
+    pub(crate) fn make(openssl: PathBuf, user: &[OsString], folder: &Path) -> Self {
         let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
         let mut command = user.to_vec();
         command.extend([openssl.into(), "req".into(), "-x509".into(), "-nodes".into()]);
@@ -32,7 +26,12 @@ impl Certificate {
         command.extend(["-keyout".into(), key.clone().into()]);
         let output = Command::new(&command[0]).args(&command[1..]).output().expect("it starts");
         assert!(output.status.success(), "openssl: {}", String::from_utf8_lossy(&output.stderr));
-        Some(Self { certificate, key })
+        Self { certificate, key }
+    }
+
+    /// The path of `openssl`; `None` if it is not installed.
+    pub(crate) fn openssl() -> Option<PathBuf> {
+        program("openssl", &[], "openssl")
     }
 
     /// The root certificate that a client must trust, as PEM.

@@ -1,12 +1,10 @@
 //! Checks of the failures that a store on a server must survive: servers that are killed, stopped
 //! and restarted; networks that are slow, silent, cut, or lose answers. Each check panics with the
-//! promise that was broken and with what happened instead. [`failure_suite!`](crate::failure_suite)
-//! turns the checks into tests.
+//! promise that was broken and with what happened instead.
 
-use crate::{Network, Proxy, Server, wait_until};
-use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use crate::{Connect, How, Network, Proxy, TestServer, wait_until};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
@@ -14,79 +12,6 @@ use wheelhouse_durable::store::{
 };
 use wheelhouse_store_conformance::history;
 use wheelhouse_store_conformance::jobs::{KIND, ack, cancel, job, key};
-
-/// A server, and a function that connects a store to it.
-#[derive(Debug)]
-pub struct TestServer {
-    server: Server,
-    connect: Connect,
-}
-
-/// Connects to a queue of the server at an address, with a timeout.
-pub type Connect = fn(SocketAddr, &str, Duration) -> Result<Box<dyn Store>, StoreError>;
-
-/// Two servers for the tests of a program. Tests mostly wait, so two of them can run at once.
-#[derive(Debug, Default)]
-pub struct TestServers {
-    servers: [OnceLock<Option<Mutex<TestServer>>>; 2],
-    next: AtomicUsize,
-}
-
-impl TestServers {
-    /// Two servers that have not started.
-    pub const fn new() -> Self {
-        Self { servers: [const { OnceLock::new() }; 2], next: AtomicUsize::new(0) }
-    }
-
-    /// Waits for the next server in turn, which `begin` starts if needed; `None` if it is not
-    /// installed. Works also after another test has panicked.
-    pub fn next(
-        &self,
-        begin: fn() -> Option<Server>,
-        connect: Connect,
-    ) -> Option<MutexGuard<'_, TestServer>> {
-        let next = self.next.fetch_add(1, Ordering::SeqCst) % self.servers.len();
-        let begin = || Some(Mutex::new(TestServer { server: begin()?, connect }));
-        let server = self.servers[next].get_or_init(begin).as_ref()?;
-        Some(server.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// Makes a `#[test]` of each check. The arguments are a function that starts a server, and a
-/// [`Connect`](crate::failures::Connect).
-#[macro_export]
-macro_rules! failure_suite {
-    ($begin:expr, $connect:expr) => {
-        $crate::failure_suite!($begin, $connect;
-            a_killed_server_loses_nothing,
-            a_server_that_is_gone_is_waited_for,
-            a_stopped_server_is_unavailable,
-            a_lost_answer_is_repeated,
-            a_worker_that_is_cut_off_is_superseded,
-            a_slow_network_is_only_slow,
-            nothing_is_early_by_the_servers_clock,
-            what_has_no_delay_is_due_at_once,
-            who_waits_is_told_again_after_a_restart,
-            a_history_of_three_processes_is_sound,
-        );
-
-        #[test]
-        #[ignore = "a child"]
-        fn plays() {
-            $crate::failures::plays($connect);
-        }
-    };
-    ($begin:expr, $connect:expr; $($check:ident,)*) => {
-        static SERVERS: $crate::failures::TestServers = $crate::failures::TestServers::new();
-
-        $(
-            #[test]
-            fn $check() {
-                SERVERS.next($begin, $connect).iter().for_each(|it| $crate::failures::$check(it));
-            }
-        )*
-    };
-}
 
 const SHORT: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(10);
@@ -118,18 +43,6 @@ fn claim_one(store: &mut dyn Store, visibility: Duration) -> Leased {
         }
         assert!(begun.elapsed() < LONG * 2, "nothing becomes visible");
         thread::sleep(millis(5));
-    }
-}
-
-impl TestServer {
-    fn open(&self, address: SocketAddr, timeout: Duration) -> Box<dyn Store> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let queue = format!("failures {}", COUNT.fetch_add(1, Ordering::SeqCst));
-        self.open_queue(address, &queue, timeout)
-    }
-
-    fn open_queue(&self, address: SocketAddr, queue: &str, timeout: Duration) -> Box<dyn Store> {
-        (self.connect)(address, queue, timeout).expect("it connects")
     }
 }
 
@@ -266,7 +179,9 @@ pub fn a_slow_network_is_only_slow(tested: &TestServer) {
     let mut store = tested.open(proxy.address(), LONG);
     proxy.set(Network::Slow(millis(10)));
     let puts: Vec<_> = (0..700).map(|n| put(&n.to_string(), 0)).collect();
+    let begun = Instant::now();
     store.commit(&puts).expect("a commit succeeds");
+    assert!(begun.elapsed() >= millis(20), "both directions are slow: {:?}", begun.elapsed());
     let mut done = 0;
     while done < 700 {
         let leased = claim(&mut *store, LONG);
@@ -328,7 +243,7 @@ pub fn who_waits_is_told_again_after_a_restart(tested: &TestServer) {
 /// A process of a history.
 pub fn plays(connect: Connect) {
     let (timeout, queue) = HISTORY;
-    history::child(|address| connect(address.parse().expect("an address"), queue, timeout));
+    history::child(|url| connect(url, queue, How::Within(timeout)));
 }
 
 /// The history of processes that are stopped and killed, on a network that is cut. Before every
@@ -346,5 +261,5 @@ pub fn a_history_of_three_processes_is_sound(tested: &TestServer) {
         proxy.set(Network::Cut);
         proxy.set(Network::Sound);
     };
-    history::trial(&proxy.address().to_string(), logs.path(), true, cut, store);
+    history::trial(&tested.server.url_at(proxy.address()), logs.path(), true, cut, store);
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
@@ -62,9 +62,14 @@ pub(crate) fn folder() -> PathBuf {
     tempfile::Builder::new().prefix("wheelhouse-").tempdir().expect("a temporary folder").keep()
 }
 
-/// The path of a program, searched for in `PATH` and then in these folders.
-pub(crate) fn program(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+/// The path of a program, searched for in `PATH` and then in these folders. If it is missing,
+/// prints that a test is skipped, and which package has the program.
+pub(crate) fn program(name: &str, folders: &[PathBuf], package: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut all = std::env::split_paths(&path).chain(folders.iter().cloned());
-    all.find_map(|folder| Some(folder.join(name)).filter(|program| Path::is_file(program)))
+    let found = all.find_map(|folder| Some(folder.join(name)).filter(|program| program.is_file()));
+    if found.is_none() {
+        eprintln!("SKIPPED, no {name} here: apt-get install {package}");
+    }
+    found
 }

@@ -8,7 +8,7 @@
 //! let Some(server) = Server::redis(&[]) else { return }; // not installed: prints "SKIPPED"
 //! server.kill(); // as a crash would
 //! server.start();
-//! println!("redis://{}", server.address());
+//! println!("{}", server.url());
 //! ```
 //!
 //! # How it works
@@ -24,26 +24,37 @@
 //! share a server.
 //!
 //! [`Proxy`] forwards data between a client and a server, and can delay it, swallow it, or cut the
-//! connection. [`failures`] has checks of the failures that a store must survive, [`encryption`]
-//! checks of a store on a server that uses TLS.
+//! connection. [`server_suite!`] makes tests of the checks of a store on a server: of failures that
+//! it must survive, of readers, and of programs over two servers. [`encryption`] has checks of a
+//! store on a server that uses TLS.
 
 mod certificate;
 pub mod encryption;
-pub mod failures;
+mod failures;
 mod keeper;
 mod pgbouncer;
 mod postgres;
+mod programs;
 mod proxy;
 mod redis;
-pub mod shards;
+mod suite;
 
 pub use proxy::{Network, Proxy};
+pub use suite::{Connect, How, TestServer, TestServers};
 
 use keeper::Keeper;
 use std::ffi::OsString;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+
+/// The checks of [`server_suite!`]. Each panics with the promise that was broken.
+pub mod checks {
+    pub use crate::failures::*;
+    pub use crate::programs::*;
+}
 
 /// The time that a server may take to answer after its start.
 const START: Duration = Duration::from_secs(30);
@@ -53,8 +64,26 @@ const START: Duration = Duration::from_secs(30);
 pub struct Server {
     keeper: Keeper,
     address: SocketAddr,
+    protocol: Protocol,
+}
+
+/// How clients connect to a server.
+#[derive(Clone, Copy, Debug)]
+enum Protocol {
+    Postgres,
+    Redis,
+    EncryptedRedis,
+}
+
+impl Protocol {
     /// Returns `true` if the server at this address answers as a server of its kind does.
-    answers: fn(SocketAddr) -> bool,
+    fn answers(self, address: SocketAddr) -> bool {
+        match self {
+            Self::Postgres => postgres::answers(address),
+            Self::Redis => redis::answers(address),
+            Self::EncryptedRedis => TcpStream::connect(address).is_ok(),
+        }
+    }
 }
 
 impl Server {
@@ -63,13 +92,9 @@ impl Server {
     /// # Panics
     ///
     /// If it does not answer within 30 seconds.
-    fn run(
-        (folder, port): (PathBuf, u16),
-        command: &[OsString],
-        answers: fn(SocketAddr) -> bool,
-    ) -> Self {
+    fn run((folder, port): (PathBuf, u16), command: &[OsString], protocol: Protocol) -> Self {
         let address = SocketAddr::from(([127, 0, 0, 1], port));
-        let server = Self { keeper: Keeper::new(folder, command), address, answers };
+        let server = Self { keeper: Keeper::new(folder, command), address, protocol };
         server.start();
         server
     }
@@ -78,6 +103,36 @@ impl Server {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Its URL for clients.
+    #[must_use]
+    pub fn url(&self) -> String {
+        self.url_at(self.address)
+    }
+
+    /// Its URL at another address, such as that of a [`Proxy`].
+    #[must_use]
+    pub fn url_at(&self, address: SocketAddr) -> String {
+        match self.protocol {
+            Protocol::Postgres => format!("postgres://postgres@{address}/postgres"),
+            Protocol::Redis => format!("redis://{address}/"),
+            Protocol::EncryptedRedis => format!("rediss://{address}/"),
+        }
+    }
+
+    /// The PostgreSQL that all tests of a program share.
+    #[must_use]
+    pub fn shared_postgres() -> Option<&'static Self> {
+        static SERVER: LazyLock<Option<Server>> = LazyLock::new(Server::postgres);
+        SERVER.as_ref()
+    }
+
+    /// The Redis that all tests of a program share.
+    #[must_use]
+    pub fn shared_redis() -> Option<&'static Self> {
+        static SERVER: LazyLock<Option<Server>> = LazyLock::new(|| Server::redis(&[]));
+        SERVER.as_ref()
     }
 
     /// Starts it again after [`kill`](Self::kill), on the files that it left.
@@ -113,7 +168,7 @@ impl Server {
         self.keeper.order("start");
         let begun = Instant::now();
         while begun.elapsed() < START {
-            if (self.answers)(self.address) {
+            if self.protocol.answers(self.address) {
                 return true;
             }
             if self.keeper.order("lives") == "no" {
@@ -123,6 +178,13 @@ impl Server {
         }
         false
     }
+}
+
+/// The name of a queue that no other test of this program uses.
+#[must_use]
+pub fn queue() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("queue {}", COUNT.fetch_add(1, Ordering::SeqCst))
 }
 
 /// Waits until a condition holds.
@@ -142,11 +204,6 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port of 127.0.0.1");
     listener.local_addr().expect("an address").port()
-}
-
-/// Prints on standard error that a test is skipped, and how to install what is missing.
-pub fn skipped(what: &str, remedy: &str) {
-    eprintln!("SKIPPED, no {what} here: {remedy}");
 }
 
 /// Compiles and runs the programs of the guide and of a README, here since they use the stores,

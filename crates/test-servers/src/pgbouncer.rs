@@ -1,7 +1,7 @@
 //! Starts a pgbouncer, a connection pooler, in front of a PostgreSQL.
 
 use crate::keeper::{folder, program};
-use crate::{Server, free_port, postgres, skipped};
+use crate::{Protocol, Server, free_port, postgres};
 use std::ffi::OsString;
 
 impl Server {
@@ -13,13 +13,10 @@ impl Server {
     /// If it does not answer within 30 seconds.
     #[must_use]
     pub fn pgbouncer(behind: &Self, mode: &str, sessions: usize) -> Option<Self> {
-        let Some(pgbouncer) = program("pgbouncer", &["/usr/sbin".into()]) else {
-            skipped("pgbouncer", "apt-get install pgbouncer");
-            return None;
-        };
+        let pgbouncer = program("pgbouncer", &["/usr/sbin".into()], "pgbouncer")?;
         let (folder, port) = (folder(), free_port());
         // pgbouncer refuses to run as root, as PostgreSQL does.
-        let mut command = postgres::other_user(&folder)?;
+        let mut command = postgres::other_user(&folder);
         let (host, behind) = (behind.address.ip(), behind.address.port());
         let settings = format!(
             "[databases]\n* = host={host} port={behind} user=postgres\n[pgbouncer]\n\
@@ -29,6 +26,6 @@ impl Server {
         let file = folder.join("pgbouncer.ini");
         std::fs::write(&file, settings).expect("our folder");
         command.extend([pgbouncer.into(), OsString::from("-q"), file.into()]);
-        Some(Self::run((folder, port), &command, postgres::answers))
+        Some(Self::run((folder, port), &command, Protocol::Postgres))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::certificate::Certificate;
 use crate::keeper::{folder, program};
-use crate::{Server, free_port, skipped};
+use crate::{Protocol, Server, free_port};
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// The server is `None` also if this process runs as root and there is no user `postgres`:
-/// PostgreSQL refuses to run as root. All of these panic if it does not answer within 30 seconds.
+/// All of these panic if the server does not answer within 30 seconds.
 impl Server {
     /// Starts a PostgreSQL with the user `postgres`, who needs no password, and a database of that
     /// name.
@@ -31,8 +30,9 @@ impl Server {
     /// `None` also if `openssl` is not installed.
     #[must_use]
     pub fn postgres_with_tls() -> Option<(Self, Vec<u8>)> {
+        let openssl = Certificate::openssl()?;
         let files = ServerFiles::initialized("UTF8")?;
-        let certificate = Certificate::make(&files.user, &files.folder)?;
+        let certificate = Certificate::make(openssl, &files.user, &files.folder);
         let setting = |name, path: &Path| format!("{name}={}", path.display());
         let server = files.start(&[
             "ssl=on".into(),
@@ -65,21 +65,12 @@ struct ServerFiles {
 }
 
 impl ServerFiles {
-    /// Returns `None`, and prints a line on standard error, if PostgreSQL or a user for it is
-    /// missing.
+    /// `None` if PostgreSQL is not installed.
     fn find() -> Option<Self> {
         let programs = installed();
-        if program("initdb", &programs).zip(program("postgres", &programs)).is_none() {
-            skipped("PostgreSQL", "apt-get install postgresql");
-            return None;
-        }
+        program("initdb", &programs, "postgresql")?;
         let folder = folder();
-        let Some(user) = other_user(&folder) else {
-            let remedy = "apt-get install postgresql, or run the tests as another user";
-            skipped("user postgres", remedy);
-            std::fs::remove_dir(&folder).expect("an empty folder");
-            return None;
-        };
+        let user = other_user(&folder);
         Some(Self { folder, user, programs })
     }
 
@@ -92,7 +83,7 @@ impl ServerFiles {
     }
 
     fn command(&self, name: &str) -> Vec<OsString> {
-        let program = program(name, &self.programs).expect("PostgreSQL has it");
+        let program = program(name, &self.programs, "postgresql").expect("PostgreSQL has it");
         let mut command = self.user.clone();
         command.extend([program.into(), "-D".into(), self.folder.join("data").into()]);
         command
@@ -115,7 +106,7 @@ impl ServerFiles {
         for setting in all.chain(settings.iter().map(String::as_str)) {
             command.extend(["-c", setting].map(OsString::from));
         }
-        Server::run((self.folder, port), &command, answers)
+        Server::run((self.folder, port), &command, Protocol::Postgres)
     }
 }
 
@@ -129,21 +120,22 @@ fn installed() -> Vec<PathBuf> {
 }
 
 /// The beginning of a command line, so that the command does not run as root. Gives the folder to
-/// the user that it names.
-pub(crate) fn other_user(folder: &Path) -> Option<Vec<OsString>> {
+/// the user `postgres`, whom its package has created.
+pub(crate) fn other_user(folder: &Path) -> Vec<OsString> {
     if std::fs::metadata(folder).expect("our folder").uid() != 0 {
-        return Some(Vec::new());
+        return Vec::new();
     }
     let id = |option| {
-        let output = Command::new("id").args([option, "postgres"]).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        let output = Command::new("id").args([option, "postgres"]).output().expect("`id`");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
     };
-    let (user, group) = id("-u").zip(id("-g"))?;
-    chown(folder, user.parse().ok(), group.parse().ok()).expect("root may do it");
+    let (user, group) = (id("-u"), id("-g"));
+    let parse = |id: &str| Some(id.parse().expect("the user `postgres`"));
+    chown(folder, parse(&user), parse(&group)).expect("root may do it");
     let options = [format!("--reuid={user}"), format!("--regid={group}"), "--clear-groups".into()];
     let mut command = vec![OsString::from("setpriv")];
     command.extend(options.map(OsString::from));
-    Some(command)
+    command
 }
 
 /// Returns `true` if it accepts a connection: it answers a startup message with `R`, a request for

@@ -2,12 +2,12 @@
 
 use crate::certificate::Certificate;
 use crate::keeper::{folder, program};
-use crate::{START, Server, free_port, skipped};
+use crate::{Protocol, Server, free_port, wait_until};
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// The number of slots of a cluster.
 const SLOTS: u32 = 16_384;
@@ -18,10 +18,10 @@ impl Server {
     /// `more` are further options.
     #[must_use]
     pub fn redis(more: &[&str]) -> Option<Self> {
-        let port = free_port();
+        let (redis, port) = (redis_server()?, free_port());
         let mut options = vec!["--port".into(), port.to_string().into()];
         options.extend(more.iter().map(OsString::from));
-        start((folder(), port), options, answers)
+        Some(start(redis, (folder(), port), options, Protocol::Redis))
     }
 
     /// Starts a cluster of three Redis servers, each with a third of the slots.
@@ -39,16 +39,11 @@ impl Server {
             send_command(node.address, &format!("CLUSTER ADDSLOTSRANGE {from} {}", until - 1));
             send_command(met, &format!("CLUSTER MEET 127.0.0.1 {} {bus}", node.address.port()));
         }
-        let begun = Instant::now();
         for (node, _) in &nodes {
-            let is_whole = || {
+            wait_until("the nodes become a cluster", || {
                 let info = send_command(node.address, "CLUSTER INFO");
                 info.contains("cluster_state:ok") && info.contains("cluster_size:3")
-            };
-            while !is_whole() {
-                assert!(begun.elapsed() < START, "the nodes do not become a cluster");
-                std::thread::sleep(Duration::from_millis(10));
-            }
+            });
         }
         let nodes: Vec<_> = nodes.into_iter().map(|(node, _)| node).collect();
         nodes.try_into().ok()
@@ -57,16 +52,15 @@ impl Server {
     /// Starts a Sentinel that monitors the Redis at this address under a name.
     #[must_use]
     pub fn redis_sentinel(name: &str, primary: SocketAddr) -> Option<Self> {
-        let (folder, port) = (folder(), free_port());
+        let (redis, folder, port) = (redis_server()?, folder(), free_port());
         let file = folder.join("sentinel.conf");
         let watch = format!("sentinel monitor {name} 127.0.0.1 {} 1\n", primary.port());
         std::fs::write(&file, watch).expect("our folder");
-        let redis = redis_server(&folder)?;
         let port_text = port.to_string();
         let mut command: Vec<OsString> = vec![redis.into(), file.into(), "--sentinel".into()];
         command.extend(["--port", &port_text, "--bind", "127.0.0.1"].map(OsString::from));
         command.extend(["--dir".into(), folder.clone().into()]);
-        Some(Self::run((folder, port), &command, answers))
+        Some(Self::run((folder, port), &command, Protocol::Redis))
     }
 
     /// Starts a Redis that accepts only TLS. Also returns the root certificate that a client must
@@ -74,18 +68,15 @@ impl Server {
     /// not installed.
     #[must_use]
     pub fn redis_with_tls() -> Option<(Self, Vec<u8>)> {
+        let (redis, openssl) = redis_server().zip(Certificate::openssl())?;
         let (folder, port) = (folder(), free_port());
-        let Some(made) = Certificate::make(&[], &folder) else {
-            std::fs::remove_dir(&folder).expect("an empty folder");
-            return None;
-        };
+        let made = Certificate::make(openssl, &[], &folder);
         let port_text = port.to_string();
         let words = ["--port", "0", "--tls-port", &port_text, "--tls-auth-clients", "no"];
         let mut options: Vec<OsString> = words.map(OsString::from).into();
         options.extend(["--tls-cert-file".into(), made.certificate.clone().into()]);
         options.extend(["--tls-key-file".into(), made.key.clone().into()]);
-        let accepts = |address| TcpStream::connect(address).is_ok();
-        start((folder, port), options, accepts).map(|server| (server, made.root()))
+        Some((start(redis, (folder, port), options, Protocol::EncryptedRedis), made.root()))
     }
 }
 
@@ -100,33 +91,26 @@ fn send_command(address: SocketAddr, command: &str) -> String {
 }
 
 fn start(
+    redis: PathBuf,
     (folder, port): (PathBuf, u16),
     more: Vec<OsString>,
-    answers: fn(SocketAddr) -> bool,
-) -> Option<Server> {
-    let redis = redis_server(&folder)?;
+    protocol: Protocol,
+) -> Server {
     let mut command: Vec<OsString> = vec![redis.into(), "--dir".into(), folder.clone().into()];
     // With `everysec`, writes wait in the server's memory for up to two seconds while the disk is
     // busy. A server that is killed then would lose writes that it has acknowledged.
     let options = ["--bind 127.0.0.1", "--save ", "--appendonly yes", "--appendfsync always"];
     command.extend(options.iter().flat_map(|option| option.split(' ')).map(OsString::from));
     command.extend(more);
-    Some(Server::run((folder, port), &command, answers))
+    Server::run((folder, port), &command, protocol)
 }
 
-/// The path of the program. If it is not installed, prints that the test is skipped, and removes
-/// the folder.
-fn redis_server(folder: &Path) -> Option<PathBuf> {
-    let redis = program("redis-server", &[]);
-    if redis.is_none() {
-        skipped("redis-server", "apt-get install redis-server");
-        std::fs::remove_dir_all(folder).expect("our folder");
-    }
-    redis
+fn redis_server() -> Option<PathBuf> {
+    program("redis-server", &[], "redis-server")
 }
 
 /// Returns `true` if it has read its files: until then it answers `PING` with an error.
-fn answers(address: SocketAddr) -> bool {
+pub(crate) fn answers(address: SocketAddr) -> bool {
     let answer = || {
         let mut stream = TcpStream::connect(address)?;
         stream.set_read_timeout(Some(Duration::from_secs(1)))?;

@@ -74,14 +74,14 @@ fn everywhere(connect: impl Fn() -> Box<dyn Store> + Clone + Send + Sync + 'stat
 #[test]
 fn a_program_on_tokio_uses_postgresql() {
     let Some(server) = Server::postgres() else { return };
-    let url = format!("postgres://postgres@{}/postgres", server.address());
+    let url = server.url();
     everywhere(move || Box::new(PostgresStore::connect(&url, "orders").expect("it connects")));
 }
 
 #[test]
 fn a_program_on_tokio_uses_redis() {
     let Some(server) = Server::redis(&[]) else { return };
-    let url = format!("redis://{}/", server.address());
+    let url = server.url();
     everywhere(move || Box::new(RedisStore::connect(&url, "orders").expect("it connects")));
 }
 

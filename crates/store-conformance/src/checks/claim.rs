@@ -1,19 +1,19 @@
 //! Claims: their limit of bytes, and when to claim next.
 
 use crate::Bed;
-use crate::jobs::{KIND, ack, cancel, job, key, put};
+use crate::jobs::{KIND, cancel, job, key, put};
 use crate::rig::{LEASE, Rig, after};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use wheelhouse_durable::store::{Change, ClaimLimit, Kind, Kinds, Outcome, Put, Timestamp};
+use wheelhouse_durable::store::{Change, ClaimLimit, Kind, Kinds, Next, Outcome, Put, Timestamp};
 
 /// How long an earlier job may take to wake a program of another connection.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The limit of bytes holds in a large claim and for large payloads, and the next claims lease the
 /// other jobs in order.
-pub fn a_large_claim_is_bounded_in_bytes(bed: &mut dyn Bed) {
+pub fn a_large_claim_is_bounded_in_bytes(bed: &mut Bed) {
     let mut rig = Rig::new(bed);
     let kinds = Kinds::new([KIND]);
     let puts = |lengths: &[(u32, usize)]| -> Vec<_> {
@@ -45,7 +45,7 @@ pub fn a_large_claim_is_bounded_in_bytes(bed: &mut dyn Bed) {
 }
 
 /// Each kind is listed once, with the time of its first row.
-pub fn kinds_are_listed_with_their_first(bed: &mut dyn Bed) {
+pub fn kinds_are_listed_with_their_first(bed: &mut Bed) {
     let mut rig = Rig::new(bed);
     let of = |name: &str, kind: &str, delay| Put { kind: kind.into(), ..job(name, delay) };
     let list = |rig: &mut Rig<'_>| {
@@ -65,35 +65,25 @@ pub fn kinds_are_listed_with_their_first(bed: &mut dyn Bed) {
     assert_eq!(list(&mut rig), [("a/1".to_owned(), 5)]);
 }
 
-/// A claim returns the next due time or end of a lease; `None` if there is no job.
-pub fn the_answer_to_a_claim_says_when_to_ask(bed: &mut dyn Bed) {
+/// A program that claims at the returned times comes to an end, also if a row was cancelled.
+pub fn the_answer_to_a_claim_says_when_to_ask(bed: &mut Bed) {
     let mut rig = Rig::new(bed);
-    assert_eq!(rig.next_in(), None);
-    rig.commit(&[put("a", 30), put("b", 10)]);
-    assert_eq!(rig.next_in(), Some(10));
-    rig.one(cancel("b"));
-    assert_eq!(rig.next_in(), Some(30));
-    rig.advance(30);
-    assert_eq!(rig.next_in(), Some(0), "visible, and not leased");
-    let leased = rig.claim_one();
-    assert_eq!(rig.next_in(), Some(LEASE), "when the lease ends");
-    assert_eq!(rig.one(ack(&leased)), Outcome::Done);
-    assert_eq!(rig.next_in(), None);
-    // A program that claims at the returned times comes to an end, also if a row was cancelled.
-    rig.put(job("c", 0));
-    rig.claim_one();
-    assert_eq!(rig.one(cancel("c")), Outcome::Running);
-    for _ in 0..3 {
-        let Some(wait) = rig.next_in() else { return };
-        rig.advance(wait);
-        assert_eq!(rig.claim(), [], "it was cancelled");
+    rig.put(job("a", 30));
+    for _ in 0..4 {
+        let Next { now, visible_at } =
+            rig.claim_of(&Kinds::new([KIND]), ClaimLimit::jobs(0), LEASE).1;
+        let Some(next) = visible_at else { return };
+        rig.advance(next.as_millis() - now.as_millis());
+        if let [_, ..] = rig.claim()[..] {
+            assert_eq!(rig.one(cancel("a")), Outcome::Running, "it is not claimed again");
+        }
     }
     panic!("no job is left, but a claim returns a time for the next");
 }
 
 /// A program that waits for a later job, or for none, is woken by an earlier job, also from another
 /// connection.
-pub fn an_earlier_job_wakes(bed: &mut dyn Bed) {
+pub fn an_earlier_job_wakes(bed: &mut Bed) {
     let mut rig = Rig::new(bed);
     let calls = Arc::new(AtomicU32::new(0));
     rig.store.wake_by(Arc::new({
@@ -119,7 +109,7 @@ pub fn an_earlier_job_wakes(bed: &mut dyn Bed) {
     wakes(&mut rig, put("b", 300), "an earlier job", true);
     let moved = Change::Move { key: key("a"), when: after(100) };
     wakes(&mut rig, moved, "a moved job", true);
-    if rig.bed.wakes_across_connections() {
+    if rig.bed.wakes_across_connections {
         wakes(&mut rig, put("c", 50), "a job of another connection", false);
     }
 }

@@ -6,7 +6,7 @@ use crate::rig::{Rig, after, millis};
 use wheelhouse_durable::store::{Key, Outcome, Put, State, Timestamp, When};
 
 /// Key, kind, payload and policy come back byte for byte, and every number is correct.
-pub fn a_job_comes_back_as_it_was_put(bed: &mut dyn Bed) {
+pub fn a_job_comes_back_as_it_was_put(bed: &mut Bed) {
     let mut rig = Rig::new(bed);
     let keys =
         [key("order-17"), key([0, 255, 10, 0]), key([b'x'; Key::LONGEST]), key("ключ \t 鍵")];
@@ -39,7 +39,7 @@ pub fn a_job_comes_back_as_it_was_put(bed: &mut dyn Bed) {
 }
 
 /// A past date is due at once. A far date is kept exactly.
-pub fn dates_and_delays_name_times(bed: &mut dyn Bed) {
+pub fn dates_and_delays_name_times(bed: &mut Bed) {
     let mut rig = Rig::new(bed);
     rig.advance(50);
     let now = rig.now();

@@ -68,7 +68,7 @@ const STATES: [&[Step]; 22] = {
 
 /// Each change has the outcome and the effect of the model in each state of a row, alone in its
 /// commit and in a batch, and so have the claims that follow.
-pub fn each_change_in_each_state(bed: &mut dyn Bed) {
+pub fn each_change_in_each_state(bed: &mut Bed) {
     let mut pair = Pair::new(bed);
     for steps in STATES {
         for together in [false, true] {

@@ -1,7 +1,7 @@
 -- $1 queue, $2 keys, then the other columns of each. Generations are drawn in the order of the
 -- changes. Rows are inserted in the order of keys, in which they are locked too, so no two
--- transactions wait for each other. A row that another transaction has inserted since then stays,
--- and is missing in the count of inserted rows.
+-- transactions wait for each other. Returns a row for each inserted one: a row that another
+-- transaction has inserted since then stays.
 INSERT INTO wheelhouse.job (queue, key, due, visible_at, occurrence, attempt, state, token, until,
     kind, policy, payload, generation)
 SELECT $1::text, its.* FROM (
@@ -12,3 +12,4 @@ SELECT $1::text, its.* FROM (
             payload)
 ) AS its ORDER BY key
 ON CONFLICT (queue, key) DO NOTHING
+RETURNING 1

@@ -1,4 +1,4 @@
--- Tables of format 1, in their own schema. index.sql has one more index.
+-- Tables of format 1, in their own schema.
 CREATE SCHEMA IF NOT EXISTS wheelhouse;
 CREATE TABLE wheelhouse.meta (format integer NOT NULL);
 INSERT INTO wheelhouse.meta VALUES (1);
@@ -22,6 +22,11 @@ CREATE TABLE wheelhouse.job (
     payload bytea NOT NULL,
     PRIMARY KEY (queue, key)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
+-- The order in which jobs are claimed. Its first column is an expression. Only statements that need
+-- this order use the expression, so each statement can use one index: this one, or that of keys.
+-- With the plain column, both would begin with the queue, and wrong statistics could make the
+-- planner read a whole queue.
+CREATE INDEX job_turn ON wheelhouse.job ((queue || ''), kind, visible_at, generation);
 CREATE TABLE wheelhouse.dead (
     queue text NOT NULL,
     generation bigint NOT NULL,

@@ -1,31 +1,12 @@
-//! One server for all tests of a program, and clients of users.
+//! Clients of users, and a program.
 #![allow(dead_code, reason = "each test program uses some of it")]
 
 use std::future::Future;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use tokio_postgres::{Client, NoTls};
 use wheelhouse_durable::{Durable, Handlers, Next};
 use wheelhouse_store_postgres::{PostgresStore, tokio_postgres};
-use wheelhouse_test_servers::Server;
-
-/// The URL of a server that all tests of this program share; `None` if PostgreSQL is not installed.
-pub(crate) fn shared() -> Option<String> {
-    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
-    SERVER.get_or_init(Server::postgres).as_ref().map(url)
-}
-
-/// The URL of a server.
-pub(crate) fn url(server: &Server) -> String {
-    format!("postgres://postgres@{}/postgres", server.address())
-}
-
-/// The name of a queue that no other test uses.
-pub(crate) fn queue() -> String {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    format!("queue {}", COUNT.fetch_add(1, Ordering::SeqCst))
-}
+use wheelhouse_test_servers::{Server, queue};
 
 /// Runs async code of a user.
 pub(crate) fn run<T>(call: impl Future<Output = T>) -> T {
@@ -48,6 +29,13 @@ pub(crate) fn execute(url: &str, commands: &[&str]) {
             client.batch_execute(command).await.unwrap();
         }
     });
+}
+
+/// A store on a new queue of the shared server, with the URL and the queue; `None` if PostgreSQL is
+/// not installed.
+pub(crate) fn shared_store() -> Option<(PostgresStore, String, String)> {
+    let (url, queue) = (Server::shared_postgres()?.url(), queue());
+    Some((PostgresStore::connect(&url, &queue).unwrap(), url, queue))
 }
 
 /// Starts a program on a queue. Also returns the payloads that its handler is called with.

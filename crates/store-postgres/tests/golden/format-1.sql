@@ -21,7 +21,7 @@ CREATE TABLE wheelhouse.job (
     payload bytea NOT NULL,
     PRIMARY KEY (queue, key)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX job_order ON wheelhouse.job (queue, kind, visible_at, generation);
+CREATE INDEX job_turn ON wheelhouse.job ((queue || ''), kind, visible_at, generation);
 CREATE TABLE wheelhouse.dead (
     queue text NOT NULL,
     generation bigint NOT NULL,

@@ -81,14 +81,8 @@ local function start(key, row)
     return row.state == BEGUN and DONE or ENDED
 end
 
--- Returns true if the token is that of the row's lease. If a program of an older version moves a
--- leased row, it leaves the token and sets both times to the same value: then the lease is over.
--- The due time alone is not enough: if the clock has stepped back, a leased row is not due yet. If
--- a lease happens to end exactly at a due time in the future, the job waits for that time.
-local function has_lease(row, token)
-    local is_moved = row.state == PENDING and row.ends == row.due and row.due > now
-    return row.token ~= NO_TOKEN and row.token == token and not is_moved
-end
+-- Returns true if the token is that of the row's lease.
+local function has_lease(row, token) return row.token ~= NO_TOKEN and row.token == token end
 
 -- Ends a run. A replaced row becomes pending with the newer generation; any other row is removed.
 local function finish(key, row)

@@ -1,28 +1,21 @@
-//! One server for all tests of a program.
+//! Connections of users.
 #![allow(dead_code, reason = "each test program uses some of it")]
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use redis::{FromRedisValue, RedisResult};
 use wheelhouse_test_servers::Server;
 
-/// The URL of a server that all tests of this program share; `None` if Redis is not installed.
-pub(crate) fn shared() -> Option<String> {
-    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
-    SERVER.get_or_init(|| Server::redis(&[])).as_ref().map(url)
-}
-
-/// The URL of a server.
-pub(crate) fn url(server: &Server) -> String {
-    format!("redis://{}/", server.address())
-}
-
-/// The name of a queue that no other test uses.
-pub(crate) fn queue() -> String {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    format!("queue {}", COUNT.fetch_add(1, Ordering::SeqCst))
-}
-
-/// A connection of a user.
+/// Connects a user.
 pub(crate) fn connection(url: &str) -> redis::Connection {
     redis::Client::open(url).unwrap().get_connection().unwrap()
+}
+
+/// Sends a command.
+pub(crate) fn ask<T: FromRedisValue>(server: &Server, words: &[&str]) -> T {
+    try_ask(server, words).unwrap()
+}
+
+/// Fails if the connection breaks: a server that changes its role cuts connections.
+pub(crate) fn try_ask<T: FromRedisValue>(server: &Server, words: &[&str]) -> RedisResult<T> {
+    let mut connection = redis::Client::open(server.url())?.get_connection()?;
+    redis::cmd(words[0]).arg(&words[1..]).query(&mut connection)
 }

@@ -6,7 +6,8 @@ use anyhow::{Result, ensure};
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use wheelhouse_durable::{Cancel, Commit, Timers};
+use wheelhouse_durable::store::When;
+use wheelhouse_durable::{Cancel, Timers};
 
 /// A request, for one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,38 +32,30 @@ pub(crate) trait Client: Sync {
     fn request_all(&self, request: Request, jobs: &[u64]) -> Result<()>;
 }
 
-/// An answer to wait for.
-enum Answer {
-    Key(Commit<wheelhouse_durable::store::Key>),
-    Done(Commit<()>),
-    Cancelled(Commit<Cancel>),
-}
+/// Waits for an answer.
+type Wait = Box<dyn FnOnce() -> Result<()>>;
 
-impl Answer {
-    fn wait(self) -> Result<()> {
-        match self {
-            Self::Key(commit) => drop(commit.wait()?),
-            Self::Done(commit) => commit.wait()?,
-            Self::Cancelled(commit) => {
-                let answer = commit.wait()?;
-                ensure!(answer == Cancel::Cancelled, "{answer:?} instead of cancelled");
-            }
-        }
-        Ok(())
-    }
-}
-
-fn submit(timers: &Timers, request: Request, job: u64) -> Result<Answer> {
+fn submit(timers: &Timers, request: Request, job: u64) -> Result<Wait> {
+    let key = key(job);
     Ok(match request {
         Request::Schedule(delay) => {
-            Answer::Key(timers.after(delay).key(key(job)).submit_bytes(KIND, PAYLOAD))
+            let commit = timers.after(delay).key(key).submit_bytes(KIND, PAYLOAD);
+            Box::new(move || Ok(commit.wait().map(drop)?))
         }
         Request::Refresh(delay) => {
-            let when = wheelhouse_durable::store::When::After(delay);
-            Answer::Done(timers.submit_move(key(job), when)?)
+            let commit = timers.submit_move(key, When::After(delay))?;
+            Box::new(move || Ok(commit.wait()?))
         }
-        Request::Cancel => Answer::Cancelled(timers.submit_cancel(key(job))?),
+        Request::Cancel => {
+            let commit = timers.submit_cancel(key)?;
+            Box::new(move || check_cancelled(commit.wait()?))
+        }
     })
+}
+
+fn check_cancelled(answer: Cancel) -> Result<()> {
+    ensure!(answer == Cancel::Cancelled, "{answer:?} instead of cancelled");
+    Ok(())
 }
 
 impl Client for Timers {
@@ -71,25 +64,22 @@ impl Client for Timers {
         match request {
             Request::Schedule(delay) => {
                 self.after(delay).key(key).schedule_bytes(KIND, PAYLOAD)?;
+                Ok(())
             }
-            Request::Refresh(delay) => self.refresh(key, delay)?,
-            Request::Cancel => {
-                let answer = self.cancel(key)?;
-                ensure!(answer == Cancel::Cancelled, "{answer:?} instead of cancelled");
-            }
+            Request::Refresh(delay) => Ok(self.refresh(key, delay)?),
+            Request::Cancel => check_cancelled(self.cancel(key)?),
         }
-        Ok(())
     }
 
     fn request_all(&self, request: Request, jobs: &[u64]) -> Result<()> {
-        let mut under_way = VecDeque::with_capacity(WINDOW);
+        let mut under_way = VecDeque::<Wait>::with_capacity(WINDOW);
         for job in jobs {
             if under_way.len() == WINDOW {
-                under_way.pop_front().map_or(Ok(()), Answer::wait)?;
+                under_way.pop_front().map_or(Ok(()), |wait| wait())?;
             }
             under_way.push_back(submit(self, request, *job)?);
         }
-        under_way.into_iter().try_for_each(Answer::wait)
+        under_way.into_iter().try_for_each(|wait| wait())
     }
 }
 

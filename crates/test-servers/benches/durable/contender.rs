@@ -119,7 +119,6 @@ pub(crate) fn contenders(
 /// installed.
 fn opener(name: &'static str, appendfsync: &str) -> Result<Option<Opener>> {
     let redis = || Server::redis(&["--appendfsync", appendfsync]);
-    let url = |server: &Server| format!("redis://{}/", server.address());
     // Opens the store at the location, and keeps what the location needs.
     fn at(name: &'static str, location: String, keeps: impl Any + Send + Sync) -> Opener {
         let its = location.clone();
@@ -144,16 +143,13 @@ fn opener(name: &'static str, appendfsync: &str) -> Result<Option<Opener>> {
             let open = move || opened_database(BareSqlite::open(&folder.path().join("a.db")));
             Some((Box::new(open), None))
         }
-        "redis" => redis().map(|server| at(name, url(&server), server)),
+        "redis" => redis().map(|server| at(name, server.url(), server)),
         "bare-redis" => redis().map(|server| -> Opener {
-            (Box::new(move || opened_database(BareRedis::open(&url(&server)))), None)
+            (Box::new(move || opened_database(BareRedis::open(&server.url()))), None)
         }),
-        "postgres" => Server::postgres().map(|server| {
-            at(name, format!("postgres://postgres@{}/postgres", server.address()), server)
-        }),
+        "postgres" => Server::postgres().map(|server| at(name, server.url(), server)),
         _ => Server::postgres().map(|server| -> Opener {
-            let url = move || format!("postgres://postgres@{}/postgres", server.address());
-            (Box::new(move || opened_database(BarePostgres::open(&url()))), None)
+            (Box::new(move || opened_database(BarePostgres::open(&server.url()))), None)
         }),
     };
     Ok(open)

@@ -2,9 +2,8 @@
 
 use anyhow::{Result, ensure};
 use std::time::Duration;
-use wheelhouse_durable::store::{
-    Change, ClaimLimit, Key, Kind, Kinds, Leased, Outcome, Put, Store, When,
-};
+use wheelhouse_durable::store::{Change, ClaimLimit, Kind, Kinds, Outcome, Put, Store, When};
+use wheelhouse_store_conformance::jobs::{ack, begin, key as store_key};
 
 /// A storage of jobs. Jobs are identified by numbers.
 pub(crate) trait JobStorage: Send {
@@ -54,19 +53,11 @@ impl DirectStore {
     }
 }
 
-fn store_key(job: u64) -> Key {
-    Key::new(key(job)).expect("16 bytes")
-}
-
-fn kind() -> Kind {
-    KIND.into()
-}
-
 impl JobStorage for DirectStore {
     fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
-        let (kind, when) = (kind(), When::After(delay));
+        let (kind, when) = (Kind::from(KIND), When::After(delay));
         let put = |job: &u64| {
-            let (key, kind, policy) = (store_key(*job), kind.clone(), String::new());
+            let (key, kind, policy) = (store_key(key(*job)), kind.clone(), String::new());
             Change::Put(Put { key, kind, payload: PAYLOAD.to_vec(), policy, when, replace: false })
         };
         self.commit(&jobs.iter().map(put).collect::<Vec<_>>(), Outcome::Done)
@@ -74,28 +65,21 @@ impl JobStorage for DirectStore {
 
     fn refresh(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
         let when = When::After(delay);
-        let moves = jobs.iter().map(|job| Change::Move { key: store_key(*job), when });
+        let moves = jobs.iter().map(|job| Change::Move { key: store_key(key(*job)), when });
         self.commit(&moves.collect::<Vec<_>>(), Outcome::Done)
     }
 
     fn cancel(&mut self, jobs: &[u64]) -> Result<()> {
-        let cancels = jobs.iter().map(|job| Change::Cancel { key: store_key(*job) });
+        let cancels = jobs.iter().map(|job| Change::Cancel { key: store_key(key(*job)) });
         self.commit(&cancels.collect::<Vec<_>>(), Outcome::Cancelled)
     }
 
     fn fire(&mut self, max: usize) -> Result<usize> {
-        let (kinds, lease) = (Kinds::new([kind()]), Duration::from_secs(30));
+        let (kinds, lease) = (Kinds::new([KIND]), Duration::from_secs(30));
         let (leased, _) = self.0.claim(&kinds, ClaimLimit::jobs(max), lease)?;
-        let begin = |Leased { job, token, .. }: &Leased| {
-            let (key, token) = (job.key.clone(), *token);
-            Change::Begin { key, token }
-        };
         self.commit(&leased.iter().map(begin).collect::<Vec<_>>(), Outcome::Done)?;
-        let ack =
-            |Leased { job, token, .. }: Leased| Change::Ack { key: job.key, token, again: None };
-        let acks: Vec<_> = leased.into_iter().map(ack).collect();
-        self.commit(&acks, Outcome::Done)?;
-        Ok(acks.len())
+        self.commit(&leased.iter().map(ack).collect::<Vec<_>>(), Outcome::Done)?;
+        Ok(leased.len())
     }
 
     fn count(&mut self) -> Result<u64> {

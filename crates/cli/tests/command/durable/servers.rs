@@ -50,7 +50,7 @@ fn is_told(url: &str, store: &mut dyn Store, name: &str) {
 fn a_queue_of_a_redis_is_told() {
     // Programs may have chosen a server without persistence; reading does not need it.
     let Some(server) = Server::redis(&["--appendonly", "no"]) else { return };
-    let url = format!("redis://{}/", server.address());
+    let url = server.url();
     is_refused(&url, "the server has no queue `orders`");
     let mut store = RedisStore::builder(&url, "orders").unchecked().connect().unwrap();
     is_told(&url, &mut store, "Redis");
@@ -62,7 +62,7 @@ fn a_queue_of_a_redis_is_told() {
 #[test]
 fn a_queue_of_a_postgres_is_told() {
     let Some(server) = Server::postgres() else { return };
-    let url = format!("postgres://postgres@{}/postgres", server.address());
+    let url = server.url();
     is_refused(&url, "the database has no durable timers");
     let mut store = PostgresStore::connect(&url, "orders").unwrap();
     is_told(&url, &mut store, "PostgreSQL");
