@@ -43,13 +43,42 @@ pub fn is_installed() -> bool {
 ///
 /// If valgrind cannot be run, the program fails, or the function is never called.
 pub fn count(function: &str, arguments: &[String], input: &[u8]) -> Result<CallgrindRun> {
+    let options =
+        [format!("--toggle-collect=*{function}*"), format!("--dump-after=*::{function}*")];
+    let (profile, printed) = profile(&options, arguments, input)?;
+    let calls: Vec<u64> = totals(&profile).into_iter().map(|events| events[0]).collect();
+    if calls.is_empty() {
+        bail!("callgrind found no call of {function} in {}", arguments.join(" "));
+    }
+    Ok(CallgrindRun { calls, printed })
+}
+
+/// Runs this program under callgrind, which simulates caches of this geometry (three options).
+/// Returns for each call of the function `marker` how many cache lines of data were fetched since
+/// the call before: those that the first level did not have, and those that the last level did not
+/// have.
+///
+/// # Errors
+///
+/// If valgrind cannot be run, or the program fails.
+pub fn cache_lines(marker: &str, geometry: &[&str], arguments: &[String]) -> Result<Vec<[u64; 2]>> {
+    let geometry = geometry.iter().map(|option| (*option).to_owned());
+    let options = [format!("--dump-after=*{marker}*"), "--cache-sim=yes".to_owned()];
+    let options: Vec<_> = geometry.chain(options).collect();
+    let (profile, _) = profile(&options, arguments, &[])?;
+    // The events are Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw.
+    let lines = |events: Vec<u64>| [4, 7].map(|at| events.iter().skip(at).take(2).sum());
+    Ok(totals(&profile).into_iter().map(lines).collect())
+}
+
+/// The profile of this program under callgrind, and what it printed.
+fn profile(options: &[String], arguments: &[String], input: &[u8]) -> Result<(String, String)> {
     let file = TemporaryFile::new();
     let this = std::env::current_exe().context("cannot find this program")?;
     let mut child = Command::new("valgrind")
         .args(["--tool=callgrind", "--vgdb=no", "--combine-dumps=yes", "--dump-line=no"])
         .arg(format!("--callgrind-out-file={}", file.0.display()))
-        .arg(format!("--toggle-collect=*{function}*"))
-        .arg(format!("--dump-after=*::{function}*"))
+        .args(options)
         .arg(this)
         .args(arguments)
         .stdin(Stdio::piped())
@@ -62,11 +91,7 @@ pub fn count(function: &str, arguments: &[String], input: &[u8]) -> Result<Callg
     let command = arguments.join(" ");
     ensure!(output.status.success(), "under callgrind, {command}: {}", error_messages(&output));
     let profile = std::fs::read_to_string(&file.0).context("callgrind wrote no profile")?;
-    let calls = instruction_totals(&profile);
-    if calls.is_empty() {
-        bail!("callgrind found no call of {function} in {command}");
-    }
-    Ok(CallgrindRun { calls, printed: String::from_utf8_lossy(&output.stdout).trim().to_owned() })
+    Ok((profile, String::from_utf8_lossy(&output.stdout).trim().to_owned()))
 }
 
 /// Writes the input of a program. A program that ends before it has read all of it reports the
@@ -88,10 +113,12 @@ fn error_messages(output: &Output) -> String {
     if own.is_empty() { stderr.into_owned() } else { own.join("\n") }
 }
 
-/// The sum of each part of a profile, except the last, which covers the time after the last call.
-fn instruction_totals(profile: &str) -> Vec<u64> {
-    let total = |line: &str| line.strip_prefix("totals: ")?.trim().parse().ok();
-    let mut totals: Vec<u64> = profile.lines().filter_map(total).collect();
+/// The sum of each event in each part of a profile, except the last part, which covers the time
+/// after the last call.
+fn totals(profile: &str) -> Vec<Vec<u64>> {
+    let events = |line: &str| line.split(' ').map(|event| event.parse().ok()).collect();
+    let lines = profile.lines().filter_map(|line| line.strip_prefix("totals: "));
+    let mut totals: Vec<_> = lines.filter_map(|line| events(line.trim())).collect();
     totals.pop();
     totals
 }
@@ -121,8 +148,8 @@ mod tests {
 
     #[test]
     fn each_call_has_a_total_and_the_last_part_is_left_out() {
-        let profile = "part: 1\nsummary: 79\ntotals: 79\npart: 2\ntotals: 709\ntotals: 0\n";
-        assert_eq!(instruction_totals(profile), [79, 709]);
-        assert_eq!(instruction_totals("part: 1\ntotals: 0\n"), [0; 0]);
+        let profile = "part: 1\nsummary: 79\ntotals: 79\npart: 2\ntotals: 709 4\ntotals: 0\n";
+        assert_eq!(totals(profile), [vec![79], vec![709, 4]]);
+        assert_eq!(totals("part: 1\ntotals: 0\n"), [[0; 0]; 0]);
     }
 }
