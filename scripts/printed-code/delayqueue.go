@@ -24,7 +24,7 @@ func (q *items) Pop() any {
 
 // DelayQueue holds elements until their expiry.
 type DelayQueue struct {
-	// C is read by the printed Start, which is never called.
+	// C is read by the printed Start.
 	C      chan any
 	Offers int
 	queue  items

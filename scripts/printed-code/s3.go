@@ -6,6 +6,7 @@ import (
 	"os"
 	"printed/delayqueue"
 	"runtime"
+	"sync/atomic"
 	"time"
 )
 
@@ -74,10 +75,33 @@ func main() {
 	places, ran = life(tw, 3600*1000+5)
 	show("B10.idle-hour", fmt.Sprint(places, " offers ", tw.queue.Offers))
 
+	for _, ms := range []int64{1200, 1500} {
+		_, ran := life(wheel(1000, 10, 0), ms)
+		show(fmt.Sprintf("C39.%d-ms", ms), ran)
+	}
+	show("C45.time-after", lateTime())
+
 	tw = wheel(1000, 10, 0)
+	show("C38.0-ms", said1(tw, 0))
 	show("C38.999-ms", said1(tw, 999))
 	show("C38.1000-ms", said1(tw, 1000))
 	runtime.Gosched()
+}
+
+// lateTime runs the printed Start. A bucket that is due at 2 s arrives at the system's time,
+// decades later. It returns which of the two times the wheel has then.
+func lateTime() string {
+	tw := wheel(1000, 10, 0)
+	done := make(chan struct{})
+	tw.add(&Timer{expiration: 2000, task: func() { close(done) }})
+	first, _ := tw.queue.First()
+	tw.Start()
+	tw.queue.C <- first
+	<-done
+	if atomic.LoadInt64(&tw.currentTime) == 2000 {
+		return "the expiry of the slot"
+	}
+	return "the time of the clock"
 }
 
 func said1(tw *TimingWheel, expiration int64) string {

@@ -2,7 +2,8 @@
 //
 // The small methods of buckets, truncate, timeToMs and Stop are not in the article's text. They are
 // written here to fit the printed functions. The printed Start waits for a clock. Here `next` takes
-// the first bucket of the queue as if it were due, and calls the printed advanceClock and Flush.
+// the first bucket of the queue as if it were due, and calls the printed advanceClock and Flush, as
+// Start does.
 package main
 
 import (

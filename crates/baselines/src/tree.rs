@@ -34,10 +34,6 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The size of a node in bytes. There is one node for each timer, in addition to its place in
-    /// the arena.
-    pub const NODE_BYTES: usize = size_of::<Node>();
-
     fn node(&mut self, at: u32) -> &mut Node {
         &mut self.nodes[at as usize]
     }

@@ -117,12 +117,6 @@ impl CountedTimer {
         fired
     }
 
-    /// The mean number of steps of an operation that is repeated `times` times.
-    pub fn mean(&mut self, times: u64, mut act: impl FnMut(&mut Self, u64)) -> f64 {
-        let (steps, ()) = self.work(|timer| (0..times).for_each(|time| act(timer, time)));
-        steps.total() as f64 / times as f64
-    }
-
     /// Counts the steps that faults add to an operation.
     fn count_extra(&mut self, called: AffectedOperation) {
         let n = self.len() as u64;
@@ -147,102 +141,68 @@ struct Metered<T> {
     meter: fn(&T) -> &CountingMeter,
 }
 
-/// The operations of a metered [`Timer`], without type parameters. [`Timer`] itself is not dyn
-/// compatible, because its callback is generic.
+/// A metered [`Timer`] of any type. [`Timer::advance`] itself cannot be called on a `dyn Timer`,
+/// because its callback is generic.
 trait DynTimer {
+    fn timer(&self) -> &dyn Timer<u64>;
+    fn timer_mut(&mut self) -> &mut dyn Timer<u64>;
     fn meter(&self) -> &CountingMeter;
-    fn now(&self) -> Tick;
-    fn len(&self) -> usize;
-    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId;
-    fn cancel(&mut self, id: TimerId) -> Option<u64>;
-    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool;
-    fn deadline(&self, id: TimerId) -> Option<Tick>;
-    fn next_wakeup(&self) -> Option<Tick>;
-    fn pop_expired(&mut self, now: Tick) -> Option<Expired<u64>>;
     fn advance(&mut self, now: Tick, on_expiry: &mut dyn FnMut(Expired<u64>)) -> usize;
-    fn compact(&mut self);
 }
 
 impl<T: Timer<u64>> DynTimer for Metered<T> {
+    fn timer(&self) -> &dyn Timer<u64> {
+        &self.timer
+    }
+
+    fn timer_mut(&mut self) -> &mut dyn Timer<u64> {
+        &mut self.timer
+    }
+
     fn meter(&self) -> &CountingMeter {
         (self.meter)(&self.timer)
-    }
-
-    fn now(&self) -> Tick {
-        self.timer.now()
-    }
-
-    fn len(&self) -> usize {
-        self.timer.len()
-    }
-
-    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
-        self.timer.insert(deadline, value)
-    }
-
-    fn cancel(&mut self, id: TimerId) -> Option<u64> {
-        self.timer.cancel(id)
-    }
-
-    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
-        self.timer.reschedule(id, deadline)
-    }
-
-    fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.timer.deadline(id)
-    }
-
-    fn next_wakeup(&self) -> Option<Tick> {
-        self.timer.next_wakeup()
-    }
-
-    fn pop_expired(&mut self, now: Tick) -> Option<Expired<u64>> {
-        self.timer.pop_expired(now)
     }
 
     fn advance(&mut self, now: Tick, on_expiry: &mut dyn FnMut(Expired<u64>)) -> usize {
         self.timer.advance(now, on_expiry)
     }
-
-    fn compact(&mut self) {
-        self.timer.compact();
-    }
 }
 
 impl Timer<u64> for CountedTimer {
     fn now(&self) -> Tick {
-        self.inner.now()
+        self.inner.timer().now()
     }
 
     fn len(&self) -> usize {
-        self.inner.len()
+        self.inner.timer().len()
     }
 
     fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
         self.count_extra(AffectedOperation::Insert);
-        self.inner.insert(deadline, value)
+        self.inner.timer_mut().insert(deadline, value)
     }
 
     fn cancel(&mut self, id: TimerId) -> Option<u64> {
         self.count_extra(AffectedOperation::Cancel);
-        self.inner.cancel(id)
+        self.inner.timer_mut().cancel(id)
     }
 
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
-        self.inner.reschedule(id, deadline)
+        self.inner.timer_mut().reschedule(id, deadline)
     }
 
     fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.inner.deadline(id)
+        self.inner.timer().deadline(id)
     }
 
     fn next_wakeup(&self) -> Option<Tick> {
-        self.inner.next_wakeup().map(|tick| tick.saturating_add(self.lateness()))
+        self.inner.timer().next_wakeup().map(|tick| tick.saturating_add(self.lateness()))
     }
 
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<u64>> {
         self.count_extra(AffectedOperation::Fire);
-        self.inner.pop_expired(now.saturating_sub(self.lateness()))
+        let now = now.saturating_sub(self.lateness());
+        self.inner.timer_mut().pop_expired(now)
     }
 
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<u64>)) -> usize {
@@ -251,7 +211,7 @@ impl Timer<u64> for CountedTimer {
     }
 
     fn compact(&mut self) {
-        self.inner.compact();
+        self.inner.timer_mut().compact();
     }
 }
 
@@ -299,15 +259,3 @@ impl Order {
 
 /// The longest random delay.
 pub const LONGEST: Tick = 1 << 20;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn delays_are_in_the_order_of_their_name() {
-        assert_eq!(Order::Ascending.delays(4, 1), [1, 2, 3, 4]);
-        assert_eq!(Order::Descending.delays(4, 1), [4, 3, 2, 1]);
-        assert_ne!(Order::Random.delays(4, 1), Order::Random.delays(4, 2));
-    }
-}

@@ -50,22 +50,6 @@ impl Evidence {
         self.decide(id, quote, Criterion::Holds(holds), number);
     }
 
-    /// Decides a statement by equality: it holds if the stated and the found value are the same.
-    pub fn equals<T: PartialEq + Debug>(
-        &mut self,
-        id: &'static str,
-        quote: impl Into<String>,
-        stated: T,
-        found: T,
-    ) {
-        let number = if stated == found {
-            format!("{found:?}")
-        } else {
-            format!("{found:?}, not {stated:?}")
-        };
-        self.holds(id, quote, stated == found, number);
-    }
-
     /// Decides a statement about all structures: it holds if each has this value, and there is at
     /// least one.
     pub fn equals_everywhere<T: PartialEq + Debug>(

@@ -57,11 +57,6 @@ impl Growth {
             Self::Undecided => "undecided",
         }
     }
-
-    /// Returns whether it is this class; `None` if undecided.
-    pub fn is(self, class: Self) -> Option<bool> {
-        (self != Self::Undecided).then_some(self == class)
-    }
 }
 
 impl fmt::Display for Growth {

@@ -1,22 +1,28 @@
-//! Instructions, counted by valgrind's callgrind if it is installed.
+//! Instructions, counted by valgrind's callgrind if it is installed. They decide the order of
+//! structures.
 //!
-//! Steps are what structures report about themselves; instructions are what the processor executes.
-//! A structure is filled with n timers, then a pair of operations that keeps n runs many times. The
-//! command `wheelhouse` runs itself under callgrind to count them. There are two uses:
+//! Steps are what structures report about themselves; instructions are what the processor executes,
+//! and a count has no noise. There are two records:
 //!
-//! * Pairs decide statements on few timers and on trees. The record is `instructions.json`.
-//!   `wheelhouse claims --instructions` compares it with new counts, and with `--record` replaces
-//!   it.
-//! * Work that a structure does not count is visible in its instructions only: [`growing_pairs`]
-//!   compares n with 2n timers.
+//! * `wheelhouse instructions --out results/instructions` writes the instructions of the workloads
+//!   of the comparison and of two traces of real programs.
+//! * `wheelhouse claims --instructions --record` writes those of pairs of operations, on more
+//!   structures and with fewer timers, into `instructions.json`. A structure is filled with n
+//!   timers, then a pair of operations that keeps n runs many times. Without `--record` the command
+//!   compares new counts with the record.
+//!
+//! Work that a structure does not count is visible in its instructions only: [`growing_pairs`]
+//! compares n with 2n timers.
 
 use crate::growth::mean;
-use crate::instruction_record;
 use anyhow::Result;
+use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 use wheelhouse_machine::processor;
 
 /// A pair of operations that keeps the number of timers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Pair {
     /// Stop a random timer and start another.
     StopStart,
@@ -66,23 +72,87 @@ const BACKENDS: [&str; 4] = ["binary-heap", "list-wheel", "skip-list", "red-blac
 /// The record in this crate, from which statements are decided.
 pub const PATH: &str = "crates/claims/instructions.json";
 
+/// Instructions of a pair of operations.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct RecordedPair {
+    /// The structure.
+    pub backend: String,
+    /// The pair.
+    pub pair: Pair,
+    /// Live timers.
+    pub n: u64,
+    /// Instructions of both operations together, a mean over the seeds.
+    pub instructions: f64,
+}
+
+/// Instructions of one operation, or of a mix, on one workload or trace.
+#[derive(Deserialize)]
+struct InstructionCount {
+    backend: String,
+    workload: String,
+    n: u64,
+    measure: String,
+    operations: u64,
+    instructions: u64,
+}
+
+impl InstructionCount {
+    /// The mean instructions of one operation.
+    fn mean(&self) -> f64 {
+        self.instructions as f64 / self.operations as f64
+    }
+}
+
+const PAIRS_FILE: &str = include_str!("../instructions.json");
+static PAIRS: LazyLock<Vec<RecordedPair>> =
+    LazyLock::new(|| serde_json::from_str(PAIRS_FILE).unwrap_or_default());
+
+static ROWS: LazyLock<Vec<InstructionCount>> = LazyLock::new(|| {
+    #[derive(Deserialize)]
+    struct Record {
+        rows: Vec<InstructionCount>,
+    }
+    let record = serde_json::from_str(include_str!("../record/counts.json"));
+    record.map_or(Vec::new(), |record: Record| record.rows)
+});
+
+/// The instructions of a pair of operations; NaN if it is not on record, so it decides nothing.
+pub(crate) fn of_pair(backend: &str, pair: Pair, n: u64) -> f64 {
+    let is = |row: &&RecordedPair| (&*row.backend, row.pair, row.n) == (backend, pair, n);
+    PAIRS.iter().find(is).map_or(f64::NAN, |row| row.instructions)
+}
+
+/// The instructions of two structures for a measure, on each workload and trace of the first one,
+/// at its largest n. The second is NaN if it is not on record.
+pub(crate) fn compared(one: &str, other: &str, measure: &str) -> Vec<(f64, f64)> {
+    let is_of = |row: &&InstructionCount| row.measure == measure && row.backend == one;
+    let own = || ROWS.iter().filter(is_of);
+    let is_largest =
+        |row: &&InstructionCount| own().all(|it| it.workload != row.workload || it.n <= row.n);
+    let with = |row: &InstructionCount| {
+        let same = ROWS.iter().find(|it| {
+            (&*it.backend, &*it.measure, &it.workload, it.n)
+                == (other, measure, &row.workload, row.n)
+        });
+        (row.mean(), same.map_or(f64::NAN, InstructionCount::mean))
+    };
+    own().filter(is_largest).map(with).collect()
+}
+
 /// Counts each pair of operations, several structures at a time, and returns the means over the
 /// seeds. `count` returns the instructions of one pair. Takes a minute or two.
 ///
 /// # Errors
 ///
 /// If counting fails.
-pub fn count(
-    count: impl Fn(&Play) -> Result<f64> + Sync,
-) -> Result<Vec<instruction_record::RecordedPair>> {
+pub fn count(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<RecordedPair>> {
     let all = BACKENDS.iter().flat_map(|backend| RECORDED.map(|pair| (*backend, pair)));
     let all: Vec<_> = all.flat_map(|(backend, pair)| SIZES.map(|n| (backend, pair, n))).collect();
     let mean = |(backend, pair, n): (&'static str, Pair, u64)| {
         let play = |seed| count(&Play { backend: backend.to_owned(), pair, n, seed });
         let counts = SEEDS.map(play).collect::<Result<Vec<_>>>()?;
         let instructions = (100.0 * mean(&counts)).round() / 100.0;
-        let (backend, pair) = (backend.to_owned(), pair.name().to_owned());
-        Ok(instruction_record::RecordedPair { backend, pair, n, instructions })
+        Ok(RecordedPair { backend: backend.to_owned(), pair, n, instructions })
     };
     processor::on_all(&all, mean).into_iter().collect()
 }
@@ -117,12 +187,12 @@ pub fn growing_pairs(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<
 }
 
 /// The counts that differ from those on record.
-pub fn drifted(counted: &[instruction_record::RecordedPair]) -> Vec<String> {
-    let describe = |it: &instruction_record::RecordedPair| {
-        let recorded = instruction_record::pair_instructions(&it.backend, &it.pair, it.n);
+pub fn drifted(counted: &[RecordedPair]) -> Vec<String> {
+    let describe = |it: &RecordedPair| {
+        let recorded = of_pair(&it.backend, it.pair, it.n);
         let differs = (it.instructions / recorded - 1.0).abs() > DRIFT || recorded.is_nan();
-        let (counted, n) = (it.instructions, it.n);
-        differs.then(|| format!("{}, {} at {n}: {counted}, not {recorded}", it.backend, it.pair))
+        let (counted, pair, n) = (it.instructions, it.pair.name(), it.n);
+        differs.then(|| format!("{}, {pair} at {n}: {counted}, not {recorded}", it.backend))
     };
     counted.iter().filter_map(describe).collect()
 }
@@ -132,7 +202,7 @@ pub fn drifted(counted: &[instruction_record::RecordedPair]) -> Vec<String> {
 /// # Errors
 ///
 /// If it cannot be written as JSON.
-pub fn file_text(pairs: &[instruction_record::RecordedPair]) -> Result<String> {
+pub fn file_text(pairs: &[RecordedPair]) -> Result<String> {
     let line = |pair| serde_json::to_string(pair).map(|line| format!("  {line}"));
     let lines = pairs.iter().map(line).collect::<Result<Vec<_>, _>>()?;
     Ok(format!("[\n{}\n]\n", lines.join(",\n")))
@@ -144,23 +214,14 @@ mod tests {
 
     #[test]
     fn equal_counts_have_not_drifted() -> Result<()> {
-        let counted = count(|play| {
-            Ok(instruction_record::pair_instructions(&play.backend, play.pair.name(), play.n)
-                + play.seed as f64
-                - 2.0)
-        })?;
+        let counted = count(|play| Ok(of_pair(&play.backend, play.pair, play.n)))?;
         assert!(counted.iter().all(|pair| pair.instructions > 100.0), "{counted:?}");
-        assert_eq!(
-            file_text(&counted)?,
-            instruction_record::PAIRS_FILE,
-            "the file is as the command writes it"
-        );
+        assert_eq!(file_text(&counted)?, PAIRS_FILE, "the file is as the command writes it");
         assert_eq!(drifted(&counted), [] as [&str; 0]);
-        let more = instruction_record::RecordedPair {
-            instructions: 1.06 * counted[0].instructions,
-            ..counted[0].clone()
-        };
-        assert_eq!(drifted(&[more]).len(), 1);
+        let more = 1.06 * counted[0].instructions;
+        assert_eq!(drifted(&[RecordedPair { instructions: more, ..counted[0].clone() }]).len(), 1);
+        let mixes = compared("binary-heap", "list-wheel", "mix");
+        assert!(mixes.len() > 3 && mixes.iter().all(|(heap, wheel)| (heap * wheel).is_finite()));
         Ok(())
     }
 

@@ -6,13 +6,13 @@ use crate::statement::{EvidenceKind, Outcome};
 use crate::thresholds::{Threshold, Thresholds};
 use crate::{Claim, Evidence, Experiment, Setup, experiments, printed};
 use anyhow::Result;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use wheelhouse_machine::processor;
 
 /// A statement and its outcome.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct DecidedStatement {
     /// The claim and a number, as `C28.2`.
     pub id: String,
@@ -192,14 +192,8 @@ fn judged(claim: Claim, evidence: &[(Experiment, Evidence)], record: &Record) ->
     let by_sources = by_sources
         .map(|it| decided(&it.id, &it.quote, EvidenceKind::Sources, it.says.clone(), it.outcome));
     let by_printed_code = claim.by_printed_code.iter().map(|it| {
-        let answers = printed::answers(&it.prints, printed::on_record());
-        decided(
-            &it.id,
-            &it.quote,
-            EvidenceKind::PrintedCode,
-            answers.description,
-            answers.hold.into(),
-        )
+        let (holds, answers) = printed::answers(&it.prints, printed::on_record());
+        decided(&it.id, &it.quote, EvidenceKind::PrintedCode, answers, holds.into())
     });
     let mut statements: Vec<_> = counted.chain(by_sources).chain(by_printed_code).collect();
     statements.sort_by_key(|it| number_of(&it.id));

@@ -17,7 +17,7 @@
 //! ```
 //!
 //! No outcome depends on a measured time; the times in the table of the [`front`] are context.
-//! Operation counts decide how a cost grows ([`growth`]). [Instructions](instruction_record) decide
+//! Operation counts decide how a cost grows ([`growth`]). [Instructions](instructions) decide
 //! which of two structures is cheaper, because a step of one may cost more than a step of the
 //! other. The classifier is tested on costs of known growth ([`controls`]), the claims on planted
 //! faults ([`fault`]). All thresholds are in one table ([`thresholds`]). If a statement differs
@@ -42,9 +42,9 @@ pub mod experiments;
 pub mod fault;
 pub mod front;
 pub mod growth;
-pub mod instruction_record;
 pub mod instructions;
 mod judge;
+mod life;
 pub mod outcomes;
 pub mod printed;
 pub mod report;

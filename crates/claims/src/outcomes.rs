@@ -7,7 +7,7 @@
 //! `wheelhouse claims --out results/claims` the second. Read the diff before you commit them.
 
 use crate::statement::Outcome;
-use crate::{Claim, Scale, claims};
+use crate::{Claim, DecidedStatement, Scale, claims};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,20 +34,7 @@ const REPORT: &str = include_str!("../record/verdicts.json");
 /// A claim of the report.
 #[derive(Deserialize)]
 struct ReportedClaim {
-    statements: Vec<ReportedStatement>,
-}
-
-/// A statement of the report.
-#[derive(Clone, Debug, Deserialize)]
-pub struct ReportedStatement {
-    /// The claim and a number.
-    pub id: String,
-    /// The sentence.
-    pub quote: String,
-    /// Its figure on the whole range of n.
-    pub number: String,
-    /// Its outcome on the whole range.
-    pub outcome: Outcome,
+    statements: Vec<DecidedStatement>,
 }
 
 /// The statements of the report in `results/claims`.
@@ -55,7 +42,7 @@ pub struct ReportedStatement {
 /// # Errors
 ///
 /// If the file is invalid.
-pub fn reported() -> Result<Vec<ReportedStatement>> {
+pub fn reported() -> Result<Vec<DecidedStatement>> {
     let judged: Vec<ReportedClaim> =
         serde_json::from_str(REPORT).context("cannot read results/claims/verdicts.json")?;
     Ok(judged.into_iter().flat_map(|judged| judged.statements).collect())
@@ -74,7 +61,7 @@ pub fn recorded(scale: &Scale) -> Result<Record> {
     }
     let claims = claims()?;
     let own: BTreeSet<&str> = claims.iter().flat_map(Claim::own_statements).collect();
-    for ReportedStatement { id, quote, number, outcome } in reported()? {
+    for DecidedStatement { id, quote, number, outcome, .. } in reported()? {
         let (quote, figure) = (Some(quote), Some(number));
         if let Some(recorded) = record.get_mut(&id) {
             recorded.quote = quote;

@@ -5,10 +5,12 @@
 //! that is not counted. A claim that does not notice such a fault decides nothing.
 
 use crate::Scale;
-use crate::count::CountedTimer;
+use crate::count::{CountedTimer, Order};
 use crate::fault::{Fault, FaultKind};
 use crate::growth::{Curve, curves};
+use crate::life::{mean_over_copies, start_and_stop, steps, tick_and_fire};
 use crate::scale::powers;
+use std::ops::RangeInclusive;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::CountingMeter;
 use wheelhouse_hierarchical_wheel::{HierarchicalWheel, ListWheel};
@@ -17,9 +19,9 @@ use wheelhouse_registry::{Visitor, visit, visit_approximate};
 use wheelhouse_round_wheel::RoundWheel;
 use wheelhouse_single_wheel::SingleWheel;
 
-/// The smallest n of ordered structures, as a power of two. With fewer timers too many are near the
-/// root or the end.
-const SMALLEST: u32 = 10;
+/// The smallest and the largest n of ordered structures, as powers of two. With fewer timers too
+/// many are near the root or the end.
+const ORDERED: RangeInclusive<u32> = 10..=17;
 
 /// The results of a scenario, by the name of the structure.
 pub type ResultsByStructure<R> = Vec<(&'static str, R)>;
@@ -98,15 +100,27 @@ impl Setup {
         curves(sizes, self.seeds(), costs)
     }
 
+    /// The mean steps to start, to stop and to fire one of n timers of a structure, at each size.
+    pub(crate) fn life(&self, name: &str, order: Order, sizes: &[u64]) -> [Curve; 3] {
+        self.curves(sizes, |n, seed| {
+            mean_over_copies(n, seed, |seed| {
+                let deadlines = order.delays(n, seed);
+                let [start, stop] = start_and_stop(self.build(name), &deadlines, seed, &steps);
+                let [_, fire] = tick_and_fire(self.build(name), &deadlines, 0, &steps);
+                [start, stop, fire]
+            })
+        })
+    }
+
     /// The sizes of the scale up to `most`.
     pub fn sizes_to(&self, most: u64) -> Vec<u64> {
         self.scale.sizes().into_iter().filter(|n| *n <= most).collect()
     }
 
-    /// The sizes for ordered structures: as many sizes as usual, from 2^10 upwards at least.
+    /// The sizes for ordered structures: as many as usual, between 2^10 and 2^17.
     pub fn ordered_sizes(&self) -> Vec<u64> {
-        let up = SMALLEST.saturating_sub(self.scale.from);
-        powers(self.scale.from + up, self.scale.to + up)
+        let up = ORDERED.start().saturating_sub(self.scale.from);
+        powers(self.scale.from + up, (self.scale.to + up).min(*ORDERED.end()))
     }
 }
 
@@ -152,20 +166,5 @@ fn structure_with_slots(name: &str, slots: usize) -> CountedTimer {
             CountedTimer::new(wheel.meter(meter()).build().expect(VALID), KafkaWheel::meter)
         }
         other => panic!("{other} has no number of slots"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_scenario_runs_on_every_structure_that_takes_its_timers() {
-        let setup = Setup::new(&Scale::REDUCED);
-        let names: Vec<_> =
-            setup.on_each_structure(1, |_| ()).into_iter().map(|(name, ())| name).collect();
-        let all: Vec<_> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
-        assert_eq!(names, all);
-        assert!(setup.on_each_structure(u64::MAX, |_| ()).is_empty());
     }
 }

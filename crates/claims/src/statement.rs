@@ -128,7 +128,9 @@ impl Criterion {
         };
         match self {
             Self::Holds(holds) => Some(*holds),
-            Self::Is(curves, class) => all(shapes(curves).iter().map(|it| it.class.is(*class))),
+            Self::Is(curves, class) => all(shapes(curves)
+                .iter()
+                .map(|it| (it.class != Growth::Undecided).then_some(it.class == *class))),
             Self::AtMost(curves, class) => {
                 all(curves.iter().map(|curve| is_at_most(curve, *class, thresholds)))
             }
@@ -212,10 +214,7 @@ mod tests {
         assert_eq!(outcome(&Criterion::Is(Vec::new(), Growth::Constant)), Outcome::Undecided);
         let unknown = Criterion::Exceeds(vec![(f64::NAN, 1.0)], Threshold::Ahead);
         assert_eq!(outcome(&unknown), Outcome::Undecided);
-    }
-
-    #[test]
-    fn another_threshold_may_change_the_outcome() {
+        // Another threshold may change an outcome.
         let twice = Criterion::Exceeds(vec![(2.0, 1.0)], Threshold::Ahead);
         let doubled = Thresholds::default().scaled(Threshold::Ahead, 2.0);
         assert_eq!(outcome(&twice), Outcome::Confirmed);

@@ -82,21 +82,12 @@ impl Sweep {
                 format!("{:.2}", curve.first()),
                 format!("{:.2}", curve.last()),
                 shape.class.to_string(),
-                per_doubling(&shape),
+                shape.per_doubling(),
                 spikes(&shape, curve),
             ];
             table.rows.push(row.map(Cell::text).into());
         }
         table
-    }
-}
-
-/// The slope, or the exponent of a linear cost, with half the width of its interval.
-fn per_doubling(shape: &Shape) -> String {
-    let width = |it: crate::growth::Interval| it.high - it.mean;
-    match shape.exponent.filter(|_| shape.class == crate::growth::Growth::Linear) {
-        Some(it) => format!("n^{:.3} ± {:.3}", it.mean, width(it)),
-        None => format!("{:+.3} ± {:.3}", shape.slope.mean, width(shape.slope)),
     }
 }
 

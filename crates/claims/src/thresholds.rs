@@ -4,8 +4,6 @@
 //! is needed is defined here and nowhere else. The report prints the table, with the statements
 //! whose outcome changes if a threshold is halved or doubled.
 
-use std::fmt;
-
 macro_rules! thresholds {
     ($($name:ident = $value:literal, $what:literal;)+) => {
         /// A number that outcomes depend on.
@@ -73,11 +71,5 @@ impl Thresholds {
     pub fn scaled(mut self, threshold: Threshold, factor: f64) -> Self {
         self.0[threshold as usize] *= factor;
         self
-    }
-}
-
-impl fmt::Display for Threshold {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.what())
     }
 }

@@ -119,6 +119,14 @@ pub(crate) enum Command {
     #[cfg(feature = "claims")]
     #[command(hide = true)]
     Play(claims::PlayOptions),
+    /// Plays all operations of the claims' table on a structure. `claims --instructions --record`
+    /// runs this under callgrind.
+    #[cfg(feature = "claims")]
+    #[command(hide = true)]
+    PlayOperations {
+        /// Name of the structure.
+        structure: String,
+    },
     /// Counts the instructions of each operation with valgrind's callgrind. Unlike times, counts
     /// have no noise. Takes about a minute on two processors.
     #[command(after_help = "Examples:\n  wheelhouse instructions --n 10000 --workload uniform\n  \

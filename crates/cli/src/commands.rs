@@ -40,6 +40,11 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Durable(asked) => durable::run(&asked),
         #[cfg(feature = "claims")]
         Command::Play(play) => play::run(&play.into()),
+        #[cfg(feature = "claims")]
+        Command::PlayOperations { structure } => {
+            wheelhouse_claims::front::cache::play(&structure)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Instructions(options) => instructions::run(options),
         Command::PlayStream { backend, workload, n, seed } => {
             instructions::play(backend, workload, n, seed)

@@ -86,19 +86,3 @@ fn shorter_and_longer(e: &mut Evidence, curves: &[[Curve; 2]; 2]) {
     let is_less = long.iter().all(|[rounds, levels]| levels < rounds);
     e.holds("C19.1", quote, is_less, describe(long));
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::models::rounds::{RoundsModel, S4};
-    use super::*;
-
-    #[test]
-    fn scheme_6_visits_a_timer_once_a_round() {
-        for delay in [1, 63, 64, 65, 1_000] {
-            let mut scheme_6 = RoundsModel::new(S4, 64, 0);
-            scheme_6.add(0, delay, 1);
-            let met: u64 = (0..delay).map(|_| scheme_6.tick().visited()).sum();
-            assert_eq!(met, visits_in_rounds(64, delay));
-        }
-    }
-}

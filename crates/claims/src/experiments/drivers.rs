@@ -1,34 +1,11 @@
-//! C07, C36, C44: how often a program wakes, and the cost of Kafka's queue of slots.
+//! C36, C44: the cost of Kafka's queue of slots.
 
-use super::drive::wakeups;
 use super::models::kafka::KafkaModel;
 use crate::count::random;
 use crate::growth::Growth::Constant;
-use crate::growth::{Curve, Sample};
 use crate::{Evidence, Experiment, Setup, Sweep};
 use rand::RngExt;
 use wheelhouse_core::Tick;
-
-pub(super) const WAKEUPS: Experiment = Experiment {
-    name: "driver-wakeups",
-    about: "wake-ups of 1,000 timers of one deadline behind one driver and behind one each",
-    run: drivers,
-};
-
-/// Timers behind one driver.
-const TIMERS: usize = 1_000;
-
-fn drivers(setup: &Setup, e: &mut Evidence) {
-    let wakes = |timers: usize| {
-        // A heap returns its exact next deadline, so the structure itself adds no wake-ups.
-        let mut counted = setup.build("heap-4");
-        counted.fill(vec![1; timers]);
-        wakeups(&mut counted).len()
-    };
-    let (together, apart) = (wakes(TIMERS), TIMERS * wakes(1));
-    let quote = "One scheduler wakes less often than one each: tasks due together.";
-    e.holds("C07.1", quote, together < apart, format!("{together} wake-ups against {apart}"));
-}
 
 pub(super) const QUEUE: Experiment = Experiment {
     name: "bucket-queue-ops",
@@ -46,12 +23,13 @@ const SPARSE: Tick = 1_000;
 fn queue(setup: &Setup, e: &mut Evidence) {
     let sizes = setup.sizes_to(1 << 16);
     let mut sweep = Sweep::new("The queue of slots", "offers and polls for each timer");
-    let mut is_within = true;
+    // The operations for all timers of the dense load.
+    let (mut is_within, mut in_all) = (true, Vec::new());
     // The polls and ticks of the sparse load; the polls of the cancelled load, and those in vain.
     let [mut sparse, mut cancelled] = [[0_u64; 2]; 2];
     for size in SIZES {
         for load in ["dense", "sparse", "cancelled"] {
-            let curve = setup.curve(&sizes, |n, seed| {
+            let [each, all] = setup.curves(&sizes, |n, seed| {
                 let mut wheels = loaded(load, size, n, seed);
                 let polls = wheels.drain();
                 let vain = polls.iter().filter(|it| it.ran.is_empty() && it.moved.is_empty());
@@ -62,15 +40,19 @@ fn queue(setup: &Setup, e: &mut Evidence) {
                     _ => (),
                 }
                 is_within &= wheels.longest_queue() as u64 <= wheels.levels() as u64 * size;
-                (wheels.offers() + count) as f64 / n as f64
+                let operations = (wheels.offers() + count) as f64;
+                [operations / n as f64, operations]
             });
-            sweep.add(format!("{size} slots, {load}"), curve);
+            sweep.add(format!("{size} slots, {load}"), each);
+            if load == "dense" {
+                // From this size on each slot has many timers.
+                in_all.push(all.from(1 << 10));
+            }
         }
     }
     let quote = "There are few slots: the queue is never longer than their number.";
     e.holds("C36.1", quote, is_within, "in wheels of 8, 20 and 64 slots");
     let quote = "With many tasks a slot Kafka's queue costs no more, however many there are.";
-    let in_all: Vec<Curve> = sweep.all(&["dense"]).map(in_all).collect();
     e.at_most("C36.2", quote, &in_all, Constant);
     let quote = "Kafka's queue of slots makes fewer advances than there are ticks.";
     let [polls, ticks] = sparse;
@@ -83,7 +65,7 @@ fn queue(setup: &Setup, e: &mut Evidence) {
 
 /// Wheels of this size with n timers of a load.
 fn loaded(load: &str, size: u64, n: u64, seed: u64) -> KafkaModel {
-    let (mut wheels, mut random) = (KafkaModel::new(1, size as usize, 0), random(seed));
+    let (mut wheels, mut random) = (KafkaModel::new(1, size as usize), random(seed));
     let longest = if load == "dense" { DENSE } else { SPARSE * n };
     for name in 0..n {
         wheels.add(random.random_range(1..=longest), name);
@@ -92,10 +74,4 @@ fn loaded(load: &str, size: u64, n: u64, seed: u64) -> KafkaModel {
         }
     }
     wheels
-}
-
-/// The cost of all timers together, from the size on from which each slot has many.
-fn in_all(curve: &Curve) -> Curve {
-    let all = |it: &Sample| it.costs.iter().map(|each| each * it.n as f64).collect();
-    Curve(curve.from(1 << 10).0.iter().map(|it| Sample { n: it.n, costs: all(it) }).collect())
 }

@@ -1,10 +1,9 @@
-//! C28, C46: the cost of each operation of a heap.
+//! C28: what an insertion or a move costs a heap, by the deadline.
 
-use super::drive::HoldSteps;
 use crate::count::{LONGEST, Order, random};
 use crate::growth::Growth::{Constant, Linear, Logarithmic};
-use crate::thresholds::Threshold;
-use crate::{Evidence, EvidenceKind, Experiment, Setup, Sweep, instruction_record};
+use crate::life::moved;
+use crate::{Evidence, Experiment, Setup, Sweep};
 use rand::RngExt;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,9 +25,6 @@ type NewDeadline = fn(u64) -> Tick;
 
 /// Insertions averaged in a sample.
 const INSERTIONS: u64 = 256;
-
-/// Moves averaged in a sample: a few of them sink past many descendants.
-const MOVES: u64 = 4_096;
 
 fn later(setup: &Setup, e: &mut Evidence) {
     let mut sweep = Sweep::new("A heap takes a timer", "comparisons and moves of one insertion");
@@ -58,14 +54,15 @@ fn later(setup: &Setup, e: &mut Evidence) {
         let first = setup.curve(&setup.scale.sizes(), |n, seed| {
             let mut counted = setup.build(name);
             counted.fill(Order::Random.delays(n, seed));
-            counted.mean(1, |timer, _| assert!(timer.next_wakeup().is_some(), "n timers are live"))
+            counted.work(|timer| timer.next_wakeup()).0.total() as f64
         });
         sweep.add(format!("{name}, finding the first"), first);
     }
     for name in HEAPS.into_iter().chain(["list-wheel"]) {
         for (place, to) in [("moved before all", 0), ("moved after all", 1 << 40)] {
-            let curve =
-                setup.curve(&setup.scale.sizes(), |n, seed| moved(setup, name, to, n, seed));
+            let curve = setup.curve(&setup.scale.sizes(), |n, seed| {
+                moved(setup.build(name), &Order::Random.delays(n, seed), seed, |_| to)
+            });
             sweep.add(format!("{name}, {place}"), curve);
         }
     }
@@ -97,20 +94,6 @@ fn decide_heap(setup: &Setup, e: &mut Evidence, sweep: &Sweep, most_moves: u64) 
     e.at_most("C28.8", quote, all, Constant);
 }
 
-/// The mean number of steps to move a random one of n timers to a deadline. Each move is undone.
-fn moved(setup: &Setup, name: &str, to: Tick, n: u64, seed: u64) -> f64 {
-    let (mut counted, mut random) = (setup.build(name), random(seed));
-    let ids = counted.fill(Order::Random.delays(n, seed));
-    let mut costs = 0;
-    for _ in 0..MOVES {
-        let id = ids[random.random_range(0..ids.len())];
-        let from = counted.deadline(id).expect("the timer is live");
-        costs += counted.work(|timer| timer.reschedule(id, to)).0.total();
-        counted.reschedule(id, from);
-    }
-    costs as f64 / MOVES as f64
-}
-
 /// The mean number of entries read to find one in the array, as `remove(Object)` of a queue without
 /// an index does.
 fn search(n: u64, seed: u64) -> f64 {
@@ -130,36 +113,4 @@ fn out_of_order(setup: &Setup) -> (usize, usize) {
     let timers = Order::Random.delays(1 << 10, setup.scale.seed()).into_iter().map(Reverse);
     let array = timers.collect::<BinaryHeap<_>>().into_vec();
     (array.windows(2).filter(|pair| pair[0].0 > pair[1].0).count(), array.len() - 1)
-}
-
-pub(super) const RETENTION: Experiment = Experiment {
-    name: "lazy-retention",
-    about: "hold model on the heaps: insert and pop against n; 16 timers",
-    run: retention,
-};
-
-const FEW: u64 = 16;
-
-fn retention(setup: &Setup, e: &mut Evidence) {
-    let mut sweep = Sweep::new("A heap's operations", "steps, in the hold model");
-    for name in HEAPS {
-        let curves = setup.curves(&setup.ordered_sizes(), |n, seed| {
-            let [insert, _, pop] = HoldSteps::of(|| setup.build(name), n, seed).means();
-            [insert, pop]
-        });
-        sweep.add_run(name, ["insert", "take the first"], curves);
-    }
-    e.at_most("C46.2", "Starting a task is O(log n).", sweep.all(&["insert"]), Logarithmic);
-    let quote = "Taking the first is logarithmic, and no less.";
-    e.class("C46.6", quote, sweep.all(&["take the first"]), Logarithmic);
-    e.sweep(sweep);
-    e.decide_by(EvidenceKind::Instructions);
-    for (id, pair, what) in [
-        ("C46.7", "hold", "take the first, add one"),
-        ("C46.8", "stop-start", "stop one, start one"),
-    ] {
-        let of = |name| instruction_record::pair_instructions(name, pair, FEW);
-        let quote = format!("With {FEW} tasks a heap is better than a wheel of lists: {what}.");
-        e.exceeds(id, quote, (of("list-wheel"), of("binary-heap")), Threshold::Ahead);
-    }
 }

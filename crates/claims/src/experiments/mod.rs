@@ -11,12 +11,9 @@ mod drive;
 mod drivers;
 mod heap_or_wheel;
 mod heaps;
-mod laps;
-mod levels;
-mod lists_and_maps;
+mod lists;
 pub(crate) mod models;
 mod rounds;
-mod space;
 mod structures;
 mod trees;
 mod wheel_costs;
@@ -49,22 +46,14 @@ pub const ALL: &[Experiment] = &[
     heap_or_wheel::BURST,
     wheel_costs::OPERATIONS,
     rounds::VISITS,
-    trees::TREE,
-    trees::SKIP,
-    heaps::RETENTION,
+    trees::TREES,
     heaps::LATER,
-    lists_and_maps::LISTS,
-    lists_and_maps::MAPS,
-    space::FLAT,
-    space::SPAN,
+    lists::LISTS,
     crossover::ROUNDS_OR_LEVELS,
     cascades::CASCADES,
     cascades::SLOT,
     structures::EVERY,
-    drivers::WAKEUPS,
     drivers::QUEUE,
-    laps::LAPS,
-    levels::REACH,
 ];
 
 /// The experiment of a name.

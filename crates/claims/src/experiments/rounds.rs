@@ -4,7 +4,7 @@
 //! The articles' wheel decrements round counts; a model of it decides their statements. Ours is
 //! tested with one timer due at each tick.
 
-use super::models::rounds::{RoundsModel, S4};
+use super::models::rounds::{RoundsModel, Rules};
 use crate::count::random;
 use crate::growth::Growth::Linear;
 use crate::{Evidence, Experiment, Setup, Sweep};
@@ -32,9 +32,9 @@ fn visits(setup: &Setup, e: &mut Evidence) {
     let crowded = setup.curve(&sizes, |n, seed| most_entries_read(setup, n, seed) as f64);
     sweep.add("round-wheel, all others in one slot, the tick of that slot", crowded);
     let idle = setup.curve(&sizes, |n, seed| {
-        let mut wheel = RoundsModel::new(S4, SLOTS, 0);
+        let mut wheel = RoundsModel::new(Rules::S4, SLOTS);
         delays(n, false, seed).for_each(|delay| wheel.add(0, delay, 1));
-        (0..SLOTS).map(|_| wheel.tick().visited()).sum::<u64>() as f64 / SLOTS as f64
+        (0..SLOTS).map(|_| wheel.tick().visited).sum::<u64>() as f64 / SLOTS as f64
     });
     sweep.add("scheme 6 (model), 256 slots, none due", idle);
     let quote = "With rounds every tick scans a slot's list: O(n) at a fixed number of slots.";

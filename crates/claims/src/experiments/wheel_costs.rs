@@ -1,24 +1,28 @@
-//! C50: the cost of starting and stopping a timer in each kind of wheel.
+//! C27, C50: the cost of starting, stopping and moving a timer in each kind of wheel, and the slots
+//! that a span needs.
 
-use crate::count::{CountedTimer, LONGEST, random};
+use super::drive::moves;
+use crate::count::{LONGEST, random};
 use crate::growth::Growth::Constant;
+use crate::life::{mean_over_copies, moved, start_and_stop, steps};
 use crate::{Evidence, Experiment, Setup, Sweep};
 use rand::RngExt;
-use rand_pcg::Pcg64Mcg;
-use wheelhouse_core::{Tick, Timer, TimerId};
+use wheelhouse_core::Tick;
 
 pub(super) const OPERATIONS: Experiment = Experiment {
     name: "wheel-op-costs",
-    about: "five wheels: an insertion and a cancel by handle among n timers",
+    about: "five wheels: insert, cancel by handle and reschedule among n random timers; slots of \
+        list-wheel for timers over spans of 2^6 to 2^21 ticks",
     run,
 };
 
-/// The longest deadline in a single wheel, which has twice as many slots.
-const NEAR: Tick = 1 << 15;
+/// The longest deadline in a single wheel, which has twice as many slots: each has several timers.
+const NEAR: Tick = 1 << 6;
 
 fn run(setup: &Setup, e: &mut Evidence) {
+    slots(setup, e);
     let sizes = setup.scale.sizes();
-    let mut sweep = Sweep::new("Insertion and cancel by handle", "steps of one, among n timers");
+    let mut sweep = Sweep::new("Inserting, cancelling, moving", "steps of one, among n timers");
     for (name, slots, longest) in [
         ("single-wheel", 2 * NEAR, NEAR),
         ("round-wheel", 1 << 14, LONGEST),
@@ -27,9 +31,15 @@ fn run(setup: &Setup, e: &mut Evidence) {
         ("kafka-wheel", 20, LONGEST),
     ] {
         let curves = setup.curves(&sizes, |n, seed| {
-            insert_and_cancel(|| setup.build_with_slots(name, slots), n, longest, seed)
+            mean_over_copies(n, seed, |seed| {
+                let (mut random, build) = (random(seed), || setup.build_with_slots(name, slots));
+                let all: Vec<Tick> = (0..n).map(|_| random.random_range(1..=longest)).collect();
+                let [insert, cancel] = start_and_stop(build(), &all, seed, &steps);
+                let change = moved(build(), &all, seed, |random| random.random_range(1..=longest));
+                [insert, cancel, change]
+            })
         });
-        sweep.add_run(name, ["insert", "cancel"], curves);
+        sweep.add_run(name, ["insert", "cancel", "change"], curves);
     }
     for (id, name, quote) in [
         ("C50.1", "single-wheel", "Insertion is O(1) in a wheel with a slot for each tick."),
@@ -40,92 +50,34 @@ fn run(setup: &Setup, e: &mut Evidence) {
     ] {
         e.at_most(id, quote, sweep.of(&[name], &["insert"]), Constant);
     }
-    let quote = "Deletion by handle is O(1) in all five.";
-    e.at_most("C50.7", quote, sweep.all(&["cancel"]), Constant);
+    let lists = ["single-wheel", "list-wheel", "hierarchical-wheel", "kafka-wheel"];
+    let quote = "Deletion by handle is O(1) in the four wheels of linked lists.";
+    e.at_most("C50.7", quote, sweep.of(&lists, &["cancel"]), Constant);
+    let quote = "A cancel by handle costs more, the more timers there are.";
+    e.grows("C27.5", quote, sweep.all(&["cancel"]));
+    e.grows("C27.6", "So does a change by handle.", sweep.all(&["change"]));
     e.sweep(sweep);
 }
 
-/// Operations that are counted together.
-const BATCH: usize = 32;
-/// Batches of a sample.
-const BATCHES: usize = 128;
-/// Timers that are due first and stay, so that no batch empties their slot.
-const STAYING: usize = 2 * BATCH;
+/// The number of timers in the sweep of spans.
+const TIMERS: u64 = 64;
 
-/// Random deadlines of 2 to `longest + 1`.
-fn deadlines(count: u64, longest: Tick, random: &mut Pcg64Mcg) -> Vec<Tick> {
-    (0..count).map(|_| 2 + random.random_range(0..longest)).collect()
-}
-
-/// Fills a structure with n timers at random deadlines. The latest is inserted first, so that
-/// sorted slots need no search.
-fn fill(counted: &mut CountedTimer, n: u64, longest: Tick, random: &mut Pcg64Mcg) -> Vec<TimerId> {
-    let mut delays = deadlines(n, longest, random);
-    delays.sort_unstable_by(|one, other| other.cmp(one));
-    let ids = counted.fill(delays);
-    counted.fill([1; STAYING]);
-    ids
-}
-
-/// Runs all batches. The structure is replaced by a new, filled one before more than an eighth of
-/// its timers were touched.
-fn sample<const K: usize>(
-    build: impl Fn() -> CountedTimer,
-    (n, longest, seed): (u64, Tick, u64),
-    mut batch: impl FnMut(&mut CountedTimer, &mut Vec<TimerId>, &mut Pcg64Mcg) -> [u64; K],
-) -> [f64; K] {
-    let mut random = random(seed);
-    let batches = (n as usize / 8 / BATCH).clamp(1, BATCHES);
-    let mut work = [0; K];
-    for _ in 0..BATCHES / batches {
-        let mut counted = build();
-        let mut ids = fill(&mut counted, n, longest, &mut random);
-        for _ in 0..batches {
-            let done = batch(&mut counted, &mut ids, &mut random);
-            work.iter_mut().zip(done).for_each(|(sum, done)| *sum += done);
-        }
-    }
-    work.map(|work| work as f64 / (BATCH * (BATCHES / batches) * batches) as f64)
-}
-
-/// Removes random handles from those of the live timers and returns them.
-fn draw(ids: &mut Vec<TimerId>, random: &mut Pcg64Mcg) -> Vec<TimerId> {
-    (0..BATCH).map(|_| ids.swap_remove(random.random_range(0..ids.len()))).collect()
-}
-
-/// The mean steps of an insertion and of a cancellation by handle among n timers with deadlines up
-/// to `longest`. The number of timers stays the same.
-pub(super) fn insert_and_cancel(
-    build: impl Fn() -> CountedTimer,
-    n: u64,
-    longest: Tick,
-    seed: u64,
-) -> [f64; 2] {
-    sample(build, (n, longest, seed), |counted, ids, random| {
-        let gone = draw(ids, random);
-        let (cancelling, ()) =
-            counted.work(|timer| gone.into_iter().for_each(|id| _ = timer.cancel(id)));
-        let new = deadlines(BATCH as u64, longest, random);
-        let (inserting, new) =
-            counted.work(|timer| new.into_iter().map(|at| timer.insert(at, 0)).collect::<Vec<_>>());
-        ids.extend(new);
-        [inserting.total(), cancelling.total()]
-    })
-}
-
-/// The mean steps of moving a timer to another random deadline.
-pub(super) fn reschedule(
-    build: impl Fn() -> CountedTimer,
-    n: u64,
-    longest: Tick,
-    seed: u64,
-) -> f64 {
-    let [work] = sample(build, (n, longest, seed), |counted, ids, random| {
-        let (moved, to) = (draw(ids, random), deadlines(BATCH as u64, longest, random));
-        let (work, ()) = counted
-            .work(|timer| moved.iter().zip(to).for_each(|(id, to)| _ = timer.reschedule(*id, to)));
-        ids.extend(moved);
-        [work.total()]
+/// The slots in use for random timers over a span.
+fn slots(setup: &Setup, e: &mut Evidence) {
+    let spans: Vec<Tick> = [6, 9, 12, 15, 18, 21].map(|bits| 1 << bits).into();
+    let mut sweep =
+        Sweep::over("span in ticks", "Slots for a span", "slots in use, timers at random over it");
+    let levels = setup.curve(&spans, |span, seed| {
+        let mut random = random(seed);
+        let delays = (1..TIMERS).map(|_| random.random_range(1..span)).chain([span - 1]);
+        let moves = delays.map(|delay| moves(setup, "list-wheel", 256, [delay]).0);
+        // There is one level more than the most moves of a timer.
+        (256 * (1 + moves.max().unwrap_or(0))) as f64
     });
-    work
+    let quote = "Levels of lists take space in proportion to the span.";
+    let (grown, wider) = (levels.last() / levels.first(), spans[spans.len() - 1] / spans[0]);
+    let number = format!("{grown:.1} times the slots for {wider} times the span");
+    e.holds("C27.3", quote, grown >= wider as f64, number);
+    sweep.add("list-wheel, 256 a level", levels);
+    e.sweep(sweep);
 }

@@ -1,6 +1,6 @@
 //! The structures of the table, and the claims about each of their operations.
 
-use super::batch_timer::{BatchTimer, unmetered};
+use super::runs::{Play, play};
 use super::{ClaimedCost, Operation};
 use crate::growth::Growth;
 use wheelhouse_baselines::{
@@ -15,15 +15,14 @@ pub struct Contestant {
     pub name: &'static str,
     /// `true` if some operation visits all timers, so that the sweep ends at a smaller n.
     pub linear: bool,
-    /// `true` for a model. Its column "fire" shows the cost of a tick, not of a timer.
-    pub is_model: bool,
-    /// Builds the structure without a meter; a model always counts.
-    pub(super) build_unmetered: fn() -> Box<dyn BatchTimer>,
+    /// Plays the operations without a meter. `None` for a model, whose column "fire" shows the cost
+    /// of a tick, not of a timer.
+    pub(super) play: Option<Play>,
 }
 
 impl Contestant {
-    const fn of<B: Backend + 'static>(linear: bool) -> Self {
-        Self { name: B::INFO.name, linear, is_model: false, build_unmetered: unmetered::<B> }
+    const fn of<B: Backend>(linear: bool) -> Self {
+        Self { name: B::INFO.name, linear, play: Some(play::<B>) }
     }
 }
 
@@ -32,12 +31,7 @@ impl Contestant {
 pub const CONTESTANTS: [Contestant; 10] = [
     Contestant::of::<wheelhouse_hierarchical_wheel::list::Definition>(false),
     Contestant::of::<wheelhouse_hierarchical_wheel::Definition>(false),
-    Contestant {
-        name: "wheel with rounds",
-        linear: true,
-        is_model: true,
-        build_unmetered: super::rounds_cost::RoundsCostModel::boxed,
-    },
+    Contestant { name: "wheel with rounds", linear: true, play: None },
     Contestant::of::<wheelhouse_kafka_wheel::Definition>(false),
     Contestant::of::<wheelhouse_binary_heap::Definition>(false),
     Contestant::of::<RedBlackTreeDefinition>(false),

@@ -1,5 +1,6 @@
 //! The table of the front: complete for a page, narrow for a terminal, brief for a README.
 
+use super::cache::PATH;
 use super::{ClaimedCost, Front, FrontCell, FrontRow, Operation, Verdict};
 use crate::growth::{Growth, Shape};
 use serde_json::json;
@@ -10,13 +11,12 @@ use wheelhouse_present::units;
 /// and whether the claim holds, the claim, the steps at the largest n and their growth, and the
 /// time if it was measured.
 pub fn grid(front: &Front) -> Table {
-    Table { notes: notes(front), ..table(front, whole) }
+    Table { notes: notes(front), ..table(front, field) }
 }
 
 /// The same, narrow enough for a terminal of 100 columns.
 pub fn narrow(front: &Front) -> Table {
-    let notes = notes(front);
-    let mut narrow = Table { notes, ..table(front, narrow_field) };
+    let mut narrow = grid(front);
     // Long names and heads wrap onto two lines, because the figures need the width.
     narrow.columns.iter_mut().for_each(|column| column.name = column.name.replace(", ", ",\n"));
     let names = narrow.rows.iter_mut().filter_map(|row| row.first_mut());
@@ -59,21 +59,13 @@ fn fields(row: &FrontRow, field: fn(&FrontCell) -> String) -> Vec<table::Cell> {
     let name = table::Cell::text(row.contestant.name);
     let cell = |cell: &FrontCell| table::Cell {
         value: value(cell),
-        ..table::Cell::text(field(cell)).marked(mark(cell.verdict()))
+        ..table::Cell::text(field(cell)).marked(sign(cell).1)
     };
     [name].into_iter().chain(row.cells.iter().map(cell)).collect()
 }
 
-fn mark(verdict: Verdict) -> Mark {
-    match verdict {
-        Verdict::Holds => Mark::Even,
-        Verdict::Worse => Mark::Bad,
-        Verdict::Undecided | Verdict::Unclaimed => Mark::Muted,
-    }
-}
-
 /// A class in O notation.
-pub(super) fn o_notation(growth: Growth) -> &'static str {
+fn o_notation(growth: Growth) -> &'static str {
     match growth {
         Growth::Constant => "O(1)",
         Growth::Logarithmic => "O(log n)",
@@ -82,51 +74,20 @@ pub(super) fn o_notation(growth: Growth) -> &'static str {
     }
 }
 
-fn whole(cell: &FrontCell) -> String {
-    let claims: Vec<_> = cell
-        .claims
-        .iter()
-        .map(|ClaimedCost(class, by, _)| format!("{} {by}", o_notation(*class)))
-        .collect();
-    let steps = format!("{} steps, {}", units::number(cell.last().1), slope(cell));
-    lines(format!("{} {}", cell.counted, sign(cell)), claims.join(", "), steps, cell)
-}
-
-fn narrow_field(cell: &FrontCell) -> String {
-    let class = format!("{} {}", word(cell.counted), sign(cell));
-    let claims: Vec<_> = cell
-        .claims
-        .iter()
-        .map(|ClaimedCost(class, by, _)| format!("{by} {}", o_notation(*class)))
-        .collect();
-    let slope = slope(cell).replace(" ±0", "±").replace(" ±", "±");
-    let steps = format!("{} {slope}", brief_number(cell.last().1));
-    lines(class, claims.join(" "), steps, cell)
-}
-
-fn lines(class: String, claims: String, steps: String, cell: &FrontCell) -> String {
+fn field(cell: &FrontCell) -> String {
+    let class = format!("{} {}", word(cell.shape.class), sign(cell).0);
+    let claim = |ClaimedCost(class, by, _): &ClaimedCost| format!("{by} {}", o_notation(*class));
+    let claims = cell.claims.iter().map(claim).collect::<Vec<_>>().join(" ");
     let claims = if claims.is_empty() { "-".to_owned() } else { claims };
-    [class, claims, steps]
-        .into_iter()
-        .chain(cell.ns.map(units::time))
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-/// The steps that a doubling of n adds; for a linear cost, its power of n.
-fn slope(cell: &FrontCell) -> String {
-    let Shape { class, slope, exponent, .. } = &cell.shape;
-    match exponent.filter(|_| *class == Growth::Linear) {
-        Some(power) => format!("n^{:.2} ±{:.2}", power.mean, power.margin()),
-        None => {
-            format!("{:+.2} ±{:.2}", slope.mean + 0.0, slope.margin()).replace("-0.00", "+0.00")
-        }
-    }
+    let steps = format!("{} {}", brief_number(cell.last().1), cell.shape.per_doubling());
+    let lines = cell.lines.map(|[near, far]| format!("{near:.1}/{far:.1} lines"));
+    let more = lines.into_iter().chain(cell.ns.map(units::time));
+    [class, claims, steps].into_iter().chain(more).collect::<Vec<_>>().join("\n")
 }
 
 fn short(cell: &FrontCell) -> String {
     let steps = units::number(cell.last().1);
-    format!("{steps} {} {}", word(cell.counted), sign(cell)).trim().to_owned()
+    format!("{steps} {} {}", word(cell.shape.class), sign(cell).0).trim().to_owned()
 }
 
 /// The exact class, abbreviated.
@@ -143,12 +104,12 @@ fn brief_number(value: f64) -> String {
     if value < 9_999.5 { units::number(value) } else { format!("{:.1}k", value / 1_000.0) }
 }
 
-fn sign(cell: &FrontCell) -> &'static str {
+fn sign(cell: &FrontCell) -> (&'static str, Mark) {
     match cell.verdict() {
-        Verdict::Holds => "✓",
-        Verdict::Worse => "✗",
-        Verdict::Undecided => "?",
-        Verdict::Unclaimed => "",
+        Verdict::Holds => ("✓", Mark::Even),
+        Verdict::Worse => ("✗", Mark::Bad),
+        Verdict::Undecided => ("?", Mark::Muted),
+        Verdict::Unclaimed => ("", Mark::Muted),
     }
 }
 
@@ -158,16 +119,16 @@ fn value(cell: &FrontCell) -> serde_json::Value {
         json!({ "class": class, "by": by, "claim": claim })
     };
     json!({
-        "counted": cell.counted, "standing": cell.verdict().name(),
+        "counted": cell.shape.class, "standing": cell.verdict().name(),
         "claimed": cell.claims.iter().map(claimed).collect::<Vec<_>>(),
-        "n": cell.last().0, "steps": cell.last().1, "ns": cell.ns,
+        "n": cell.last().0, "steps": cell.last().1, "ns": cell.ns, "lines": cell.lines,
         "per-doubling": cell.shape.slope, "exponent": cell.shape.exponent,
         "points": cell.curve.points(),
     })
 }
 
 /// The largest n of the sweep, as a power of two.
-pub(super) fn largest(front: &Front, linear: bool) -> String {
+fn largest(front: &Front, linear: bool) -> String {
     let row = front.rows.iter().find(|row| row.contestant.linear == linear);
     let n = row.and_then(|row| row.cells.first()).map_or(1, |cell| cell.last().0);
     format!("2^{}", n.max(1).ilog2())
@@ -186,10 +147,10 @@ fn notes(front: &Front) -> Vec<String> {
         ),
         format!("{SIGNS} The heap's constant insertion holds for O(log n)."),
     ];
-    if front.rows.iter().any(|row| row.contestant.is_model) {
+    if front.rows.iter().any(|row| row.contestant.play.is_none()) {
         notes.push(
             "wheel with rounds: a model of the articles' wheel, 512 slots, rounds counted down; \
-             its column fire is a tick on the way."
+             its column fire is a tick on the way, and it is not timed."
                 .to_owned(),
         );
     }
@@ -200,7 +161,15 @@ fn notes(front: &Front) -> Vec<String> {
     if !seen.is_empty() {
         notes.push(format!("Bounded, and so not held against the class: {}.", seen.join("; ")));
     }
-    if front.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.ns.is_some()) {
+    let mut cells = front.rows.iter().flat_map(|row| &row.cells);
+    if cells.clone().any(|cell| cell.lines.is_some()) {
+        notes.push(format!(
+            "Lines: cache lines of one operation, from beyond a first level of 32 KiB / from \
+             beyond the last level, of 8 MiB. callgrind counted them without a meter, and \
+             simulated the caches ({PATH})."
+        ));
+    }
+    if cells.any(|cell| cell.ns.is_some()) {
         notes.push(format!(
             "Times: one operation at {} timers ({} in {names}), the median of rounds taken in the \
              same command. They decide nothing.",

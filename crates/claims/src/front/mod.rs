@@ -1,8 +1,7 @@
 //! The front: one sweep, one table and one figure that answer the question of the articles.
 //!
-//! "Insertion is O(1) in a wheel and O(log n) in a heap, at a million: does it hold?" Ten
-//! structures that the articles name are swept over n = 2^10 .. 2^20 (2^14 if an operation visits
-//! all timers), each in its default configuration. A meter counts the steps of five operations:
+//! Ten structures that the articles name are swept over n = 2^10 .. 2^20 (2^14 if an operation
+//! visits all timers), each in its default configuration. A meter counts the steps of each:
 //!
 //! | operation | how it is run and what its cost is |
 //! |---|---|
@@ -25,14 +24,13 @@
 //! context and decide nothing: [`Front::time`] reads a clock, and nothing else here does.
 
 mod answer;
-mod batch_timer;
+pub mod cache;
 mod contestants;
 mod figure;
 mod grid;
-mod rounds_cost;
 mod runs;
 
-pub use answer::{QUESTION, answer, brief_answer};
+pub use answer::{QUESTION, answer};
 pub use contestants::{CONTESTANTS, Contestant};
 pub use figure::figure;
 pub use grid::{brief, grid, narrow};
@@ -121,21 +119,23 @@ pub struct FrontCell {
     pub operation: Operation,
     /// Steps against n.
     pub curve: Curve,
-    /// The class that was counted.
-    pub counted: Growth,
-    /// How it grows.
+    /// How it grows, as counted.
     pub shape: Shape,
     /// The claims about it, those of the articles first.
     pub claims: &'static [ClaimedCost],
     /// Nanoseconds of one operation, if they were measured.
     pub ns: Option<f64>,
+    /// Cache lines of one operation: from beyond the first level, and from memory.
+    pub lines: Option<[f64; 2]>,
 }
 
 impl FrontCell {
     fn new(structure: &str, operation: Operation, curve: Curve) -> Self {
         let claims = contestants::claims_about(structure, operation);
         let shape = curve.shape(&Thresholds::default());
-        Self { operation, counted: shape.class, shape, curve, claims, ns: None }
+        let is_cached = curve.0.last().is_some_and(|sample| sample.n == runs::CACHED);
+        let lines = is_cached.then(|| cache::on_record(structure, operation)).flatten();
+        Self { operation, shape, curve, claims, ns: None, lines }
     }
 
     /// Compares the class that the cost does not exceed with the first claim.
@@ -185,12 +185,12 @@ impl Front {
     }
 
     /// Measures the time of the same operations, as the median of some rounds, at a million timers,
-    /// or at `sweep::TIMED_LINEAR` if an operation visits all of them. Times are context and decide
+    /// or at `runs::TIMED_LINEAR` if an operation visits all of them. Times are context and decide
     /// nothing.
     pub fn time(mut self, mut before: impl FnMut(&Contestant)) -> Self {
         for row in &mut self.rows {
             before(&row.contestant);
-            let times = runs::times(&row.contestant);
+            let times = runs::times(&row.contestant).into_iter().flatten();
             row.cells.iter_mut().zip(times).for_each(|(cell, ns)| cell.ns = Some(ns));
         }
         self

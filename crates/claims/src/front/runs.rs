@@ -1,14 +1,20 @@
-//! The runs behind the table: the same batches on each structure, counted or timed.
+//! The runs behind the table: the same operations on each structure, counted, timed, or watched by
+//! callgrind.
 
-use super::batch_timer::{BatchTimer, Build, metered};
-use super::contestants::Contestant;
+use super::Contestant;
 use crate::Setup;
-use crate::count::{LONGEST, Order, random};
+use crate::count::{LONGEST, Order};
+use crate::experiments::models::rounds::{RoundsModel, Rules};
 use crate::growth::Curve;
-use rand::seq::SliceRandom;
+use crate::life::{mean_over_copies, start_and_stop, steps, tick_and_fire};
+use std::cell::Cell;
 use std::cmp::Reverse;
+use std::hint::black_box;
 use std::time::Instant;
-use wheelhouse_core::Tick;
+use wheelhouse_core::backend::Backend;
+use wheelhouse_core::lists::{LINKS_IN, LINKS_OUT};
+use wheelhouse_core::meter::NoMeter;
+use wheelhouse_core::{Tick, Timer};
 use wheelhouse_present::stats::median;
 
 /// The number of empty ticks: a turn of the wheel with the most slots.
@@ -17,108 +23,107 @@ const EMPTY: Tick = 1 << 14;
 pub(super) const TIMED: u64 = 1_000_000;
 /// The number of timers for times if an operation visits all of them.
 pub(super) const TIMED_LINEAR: u64 = 1 << 14;
-/// The least number of timers in a sample. With few timers a sample has several runs.
-const TIMERS_PER_SAMPLE: u64 = 1 << 14;
-/// The distance between the seeds of two runs of a sample, so that all runs differ.
-const SEEDS: u64 = 1 << 32;
 /// The number of rounds. A time is their median.
 const ROUNDS: u64 = 3;
+/// The slots of the model: Netty's default.
+const SLOTS: Tick = 512;
+
+/// Plays all operations on n timers of a seed, without a meter. The gauge is read before and after
+/// each operation.
+pub(super) type Play = fn(n: u64, seed: u64, gauge: &dyn Fn() -> f64) -> [f64; 5];
+
+pub(super) fn play<B: Backend>(n: u64, seed: u64, gauge: &dyn Fn() -> f64) -> [f64; 5] {
+    costs(B::build::<u64, NoMeter>, n, seed, &|_: &_| gauge())
+}
 
 /// The steps of each operation against n, in the order of
 /// [`Operation::ALL`](super::Operation::ALL).
 pub(super) fn curves(contestant: &Contestant, setup: &Setup) -> [Curve; 5] {
     let scale = &setup.scale;
     let sizes = if contestant.linear { scale.linear_sizes() } else { scale.sizes() };
-    let build = || {
-        if contestant.is_model {
-            (contestant.build_unmetered)()
-        } else {
-            metered(setup.build(contestant.name))
-        }
-    };
-    setup.curves(&sizes, |n, seed| {
-        // A model makes whole turns of its wheel, which do not depend on chance.
-        let runs = if contestant.is_model { 1 } else { (TIMERS_PER_SAMPLE / n).max(1) };
-        let run = |run| {
-            costs(contestant.is_model, &build, n, seed + SEEDS * run, |timer| timer.steps() as f64)
-        };
-        let sums = (0..runs)
-            .map(run)
-            .fold([0.0; 5], |sums, costs| std::array::from_fn(|at| sums[at] + costs[at]));
-        sums.map(|sum| sum / runs as f64)
+    setup.curves(&sizes, |n, seed| match contestant.play {
+        None => model_costs(n, seed),
+        Some(_) => mean_over_copies(n, seed, |seed| {
+            costs(|| setup.build(contestant.name), n, seed, &steps)
+        }),
     })
 }
 
-/// The nanoseconds of each operation, without a meter.
-pub(super) fn times(contestant: &Contestant) -> [f64; 5] {
+/// The nanoseconds of each operation, without a meter; `None` for a model.
+pub(super) fn times(contestant: &Contestant) -> Option<[f64; 5]> {
+    let (play, start) = (contestant.play?, Instant::now());
     let n = if contestant.linear { TIMED_LINEAR } else { TIMED };
-    let start = Instant::now();
-    let clock = |_: &dyn BatchTimer| start.elapsed().as_nanos() as f64;
-    let round = |seed| costs(contestant.is_model, &contestant.build_unmetered, n, seed, clock);
-    let rounds: Vec<[f64; 5]> = (1..=ROUNDS).map(round).collect();
-    std::array::from_fn(|at| {
+    let clock = || start.elapsed().as_nanos() as f64;
+    let rounds: Vec<[f64; 5]> = (1..=ROUNDS).map(|seed| play(n, seed, &clock)).collect();
+    Some(std::array::from_fn(|at| {
         median(&rounds.iter().map(|costs| costs[at]).collect::<Vec<_>>()).unwrap_or(f64::NAN)
-    })
+    }))
 }
 
-/// The cost of each operation with n timers. `gauge` reads the step counter or the clock.
-fn costs(
-    per_tick: bool,
-    build: Build<'_>,
+/// The cost of each operation with n timers.
+fn costs<T: Timer<u64>>(
+    build: impl Fn() -> T,
     n: u64,
     seed: u64,
-    gauge: impl Fn(&dyn BatchTimer) -> f64,
+    gauge: &impl Fn(&T) -> f64,
 ) -> [f64; 5] {
-    let deadlines = Order::Random.delays(n, seed);
-    let random = start_and_stop(build, &deadlines, seed, &gauge);
+    let mut deadlines = Order::Random.delays(n, seed);
+    let [insert, cancel] = start_and_stop(build(), &deadlines, seed, gauge);
+    let [empty, fire] = tick_and_fire(build(), &deadlines, EMPTY, gauge);
     // The same deadlines in another order, so that a wheel has to cover the same span.
-    let mut falling = deadlines;
-    falling.sort_unstable_by_key(|deadline| Reverse(*deadline));
-    let earliest = start_and_stop(build, &falling, seed, &gauge);
-    let (fire, empty) = fire_and_tick(per_tick, build, n, seed, &gauge);
-    [random[0], earliest[0], random[1], fire, empty]
+    deadlines.sort_unstable_by_key(|deadline| Reverse(*deadline));
+    let [earliest, _] = start_and_stop(build(), &deadlines, seed, gauge);
+    [insert, earliest, cancel, fire, empty]
 }
 
-/// Starts all timers, then stops half of them. Returns the mean cost of a start, over the second
-/// half, and of a stop.
-fn start_and_stop(
-    build: Build<'_>,
-    deadlines: &[Tick],
-    seed: u64,
-    gauge: &impl Fn(&dyn BatchTimer) -> f64,
-) -> [f64; 2] {
-    let mut timer = build();
-    let half = deadlines.len() / 2;
-    let mut ids = timer.insert(&deadlines[..half]);
-    let begin = gauge(&*timer);
-    ids.extend(timer.insert(&deadlines[half..]));
-    let inserted = gauge(&*timer);
-    ids.shuffle(&mut random(seed));
-    let shuffled = gauge(&*timer);
-    timer.cancel(&ids[..half]);
-    let cancelled = gauge(&*timer);
-    [(inserted - begin) / (ids.len() - half) as f64, (cancelled - shuffled) / half as f64]
+/// The steps of the articles' wheel with rounds, with doubly linked lists: one to visit a slot, one
+/// to read an entry, four to link an entry and two to unlink it. "Fire" is a tick on the way.
+fn model_costs(n: u64, seed: u64) -> [f64; 5] {
+    let mut wheel = RoundsModel::new(Rules::S4, SLOTS);
+    let delays = Order::Random.delays(n, seed).into_iter().zip(0..);
+    delays.for_each(|(delay, name)| wheel.add(name, LONGEST + delay, 1));
+    let mut left = n;
+    let mut tick = || {
+        let visit = wheel.tick();
+        let fired = visit.fired.len() as u64;
+        left -= fired;
+        (1 + visit.visited + LINKS_OUT * fired, left)
+    };
+    let empty: u64 = (0..EMPTY).map(|_| tick().0).sum();
+    let (mut steps, mut ticks) = (0, 0);
+    loop {
+        let (of_tick, left) = tick();
+        (steps, ticks) = (steps + of_tick, ticks + 1);
+        if left == 0 {
+            break;
+        }
+    }
+    let [link, unlink] = [1 + LINKS_IN, LINKS_OUT].map(|steps| steps as f64);
+    [link, link, unlink, steps as f64 / ticks as f64, empty as f64 / EMPTY as f64]
 }
 
-/// Advances through empty ticks, then fires all timers. Returns the mean cost of a timer that fires
-/// (or of a tick on the way) and of an empty tick.
-fn fire_and_tick(
-    per_tick: bool,
-    build: Build<'_>,
-    n: u64,
-    seed: u64,
-    gauge: &impl Fn(&dyn BatchTimer) -> f64,
-) -> (f64, f64) {
-    let mut timer = build();
-    let late: Vec<Tick> =
-        Order::Random.delays(n, seed).into_iter().map(|delay| LONGEST + delay).collect();
-    timer.insert(&late);
-    let begin = gauge(&*timer);
-    let early = timer.ticks(EMPTY);
-    let ticked = gauge(&*timer);
-    let (fired, took) = timer.fire();
-    let end = gauge(&*timer);
-    assert_eq!((early, fired as u64), (0, n), "all timers fire when they are due, and not before");
-    let count = if per_tick { took } else { n };
-    ((end - ticked) / count as f64, (ticked - begin) / EMPTY as f64)
+/// The number of timers for cache lines: the largest n of the table.
+pub(super) const CACHED: u64 = 1 << 20;
+
+/// Plays all operations and calls [`read_counters`] before and after each: callgrind then writes
+/// down its counts.
+pub(super) fn play_with_counters(play: Play) {
+    black_box(play(CACHED, 1, &read_counters));
+}
+
+/// Returns nothing of interest. Never inlined: callgrind finds the function by its name.
+#[inline(never)]
+fn read_counters() -> f64 {
+    black_box(0.0)
+}
+
+/// The mean counts of each operation, from those between the calls of [`read_counters`].
+pub(super) fn per_operation(play: Play, counts: &[u64]) -> [f64; 5] {
+    let (at, sum) = (Cell::new(0), Cell::new(0));
+    // Playing again gives the numbers of operations.
+    play(CACHED, 1, &|| {
+        sum.set(sum.get() + counts.get(at.get()).copied().unwrap_or(0));
+        at.set(at.get() + 1);
+        sum.get() as f64
+    })
 }

@@ -78,9 +78,10 @@ pub fn write(
 /// of some structures, and the tally.
 pub fn summary(judgement: &Judgement, front: &Front) -> String {
     let brief = front::brief(front);
-    let (answer, notes) = (front::brief_answer(front), brief.notes.join(" "));
+    let (question, answer) = (front::QUESTION, front::answer(front));
+    let notes = brief.notes.join(" ");
     let table = Table { notes: Vec::new(), ..brief }.markdown_rows();
-    format!("{answer}\n\n{table}\n{notes} {}\n", tables::tally(judgement))
+    format!("**{question}** {answer}\n\n{table}\n{notes} {}\n", tables::tally(judgement))
 }
 
 /// Writes files of one kind into a folder, and removes files of that kind from an earlier report.

@@ -102,7 +102,7 @@ fn opening(input: &ReportInput<'_>, grid: Table) -> Vec<Block> {
         blocks.push(Block::Warning("Counted on a reduced range of n.".to_owned()));
     }
     blocks.push(Block::Heading(front::QUESTION.to_owned()));
-    blocks.push(Block::Points(front::answer(input.front)));
+    blocks.push(Block::Text(front::answer(input.front)));
     blocks.push(Block::Table(grid));
     let caption = "Means over the seeds.".to_owned();
     blocks.extend(front::figure(input.front).map(|picture| Block::Picture(picture, caption)));
@@ -225,8 +225,8 @@ fn method(input: &ReportInput<'_>) -> Vec<Block> {
     ];
     if !input.printed.is_empty() {
         blocks.push(Block::Heading("The printed code, run".to_owned()));
-        let text = format!("{PRINTED} {} All of them:", printed::tally(input.printed));
-        blocks.push(Block::Link(text, printed::MARKDOWN));
+        blocks.push(Block::Text(format!("{PRINTED} {}", printed::tally(input.printed))));
+        blocks.push(Block::Table(printed::table(input.printed)));
     }
     blocks.push(Block::Heading("Provenance".to_owned()));
     blocks.push(Block::Facts(provenance::facts(input.provenance)));

@@ -90,13 +90,6 @@ mod tests {
     }
 
     #[test]
-    fn the_error_without_an_answer_names_a_remedy() {
-        let error = |question| find(question).unwrap_err().to_string();
-        assert!(error("banana").contains("prints all claims"));
-        assert!(error(" ?").contains("needs words"));
-    }
-
-    #[test]
     fn structures_are_found_by_a_part_of_their_name() {
         let names: Vec<_> = contestants("heap insert").iter().map(|it| it.name).collect();
         assert_eq!(names, ["binary-heap"]);

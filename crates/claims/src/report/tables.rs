@@ -35,7 +35,11 @@ pub fn tally(judgement: &Judgement) -> String {
 }
 
 /// The outcomes as JSON, for programs.
-pub fn verdicts(judgement: &Judgement) -> Value {
+///
+/// # Errors
+///
+/// If it cannot be written as JSON.
+pub fn json(judgement: &Judgement) -> Result<String> {
     let entry = |judged: &crate::JudgedClaim| {
         let claim = &judged.claim;
         json!({
@@ -45,16 +49,8 @@ pub fn verdicts(judgement: &Judgement) -> Value {
             "statements": judged.statements,
         })
     };
-    judgement.claims.iter().map(entry).collect()
-}
-
-/// [`verdicts`] as text.
-///
-/// # Errors
-///
-/// If it cannot be written as JSON.
-pub fn json(judgement: &Judgement) -> Result<String> {
-    serde_json::to_string_pretty(&verdicts(judgement)).context("cannot write the verdicts as JSON")
+    let verdicts: Value = judgement.claims.iter().map(entry).collect();
+    serde_json::to_string_pretty(&verdicts).context("cannot write the verdicts as JSON")
 }
 
 /// Each threshold with its value and the statements whose outcome changes if it is halved or

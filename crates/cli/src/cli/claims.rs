@@ -23,7 +23,7 @@ pub(crate) struct ClaimsOptions {
     pub(crate) seeds: Vec<u64>,
     /// Decide all claims on the smaller range, and record outcomes and figures in
     /// crates/claims/outcomes.toml; with --instructions also the counts, in
-    /// crates/claims/instructions.json. Review first what has changed.
+    /// crates/claims/instructions.json and cache.json. Review first what has changed.
     #[arg(long, conflicts_with_all = ["id", "question", "quick", "seeds", "out"])]
     pub(crate) record: bool,
     /// Output format.

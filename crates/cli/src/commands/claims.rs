@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Duration;
 use wheelhouse_claims::controls::Controls;
-use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front};
-use wheelhouse_claims::instruction_record::RecordedPair;
+use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front, cache};
+use wheelhouse_claims::instructions::RecordedPair;
 use wheelhouse_claims::report::{self, page, question, tables};
 use wheelhouse_claims::thresholds::Thresholds;
 use wheelhouse_claims::{
@@ -63,7 +63,9 @@ pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
                 Path::new(instructions::PATH),
                 instructions::file_text(&pairs)?.as_bytes(),
             )?;
-            say(format_args!("recorded: {} counts in {}", pairs.len(), instructions::PATH));
+            let lines = cache::file_text(play::lines_under_callgrind)?;
+            write_whole(Path::new(cache::PATH), lines.as_bytes())?;
+            say(format_args!("recorded: counts in {}, {}", instructions::PATH, cache::PATH));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -141,8 +143,9 @@ fn answered(asked: &str, setup: &Setup, form: Form) -> Result<(Judgement, String
 pub(super) fn compare_printed(options: &PrintedCode) -> Result<ExitCode> {
     let lines = std::fs::read_to_string(&options.lines)
         .with_context(|| format!("cannot read {}", options.lines.display()))?;
-    let rows = printed::compare(&lines)?;
-    printed::write(&rows, &options.by, &options.out)?;
+    let rows = printed::compare(&lines, &options.by)?;
+    let all = printed::merged(rows.clone(), printed::read(&options.out)?);
+    printed::write(&all, &options.out)?;
     let otherwise: Vec<_> = rows.iter().filter(|row| !row.agrees()).cloned().collect();
     if !otherwise.is_empty() {
         say(printed::table(&otherwise).terminal());
@@ -150,7 +153,7 @@ pub(super) fn compare_printed(options: &PrintedCode) -> Result<ExitCode> {
     print(format_args!(
         "{}\nAll answers: {}",
         printed::tally(&rows),
-        options.out.join(printed::MARKDOWN).display()
+        options.out.join(printed::RECORD).display()
     ))?;
     Ok(u8::from(!otherwise.is_empty()).into())
 }

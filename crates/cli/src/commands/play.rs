@@ -9,6 +9,7 @@ use rand::RngExt;
 use std::hint::black_box;
 use std::process::ExitCode;
 use wheelhouse_claims::count::{LONGEST, random};
+use wheelhouse_claims::front::cache;
 use wheelhouse_claims::instructions::{Pair, Play};
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
@@ -37,6 +38,16 @@ pub(super) fn under_callgrind(play: &Play) -> Result<f64> {
     let arguments = whom.chain(["--n", &n, "--seed", &seed]).map(str::to_owned);
     let counted = callgrind::count(FUNCTION, &arguments.collect::<Vec<_>>())?;
     Ok(counted.calls.iter().sum::<u64>() as f64 / PAIRS as f64)
+}
+
+/// Counts the cache lines of all operations of a structure.
+///
+/// # Errors
+///
+/// If callgrind fails.
+pub(super) fn lines_under_callgrind(structure: &str) -> Result<Vec<[u64; 2]>> {
+    let arguments = ["play-operations", structure].map(str::to_owned);
+    callgrind::cache_lines(cache::MARKER, &cache::GEOMETRY, &arguments)
 }
 
 /// Runs under callgrind: fills a structure and does the operations.

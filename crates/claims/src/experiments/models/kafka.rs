@@ -69,8 +69,8 @@ pub(crate) struct Poll {
 }
 
 impl Level {
-    fn new(tick: Tick, size: usize, start: Tick) -> Self {
-        Self { tick, current: truncate(start, tick), slots: vec![Slot::default(); size] }
+    fn new(tick: Tick, size: usize, current: Tick) -> Self {
+        Self { tick, current: truncate(current, tick), slots: vec![Slot::default(); size] }
     }
 
     fn interval(&self) -> Tick {
@@ -79,10 +79,10 @@ impl Level {
 }
 
 impl KafkaModel {
-    /// An empty wheel of one level, created at time `start`.
-    pub(crate) fn new(tick: Tick, size: usize, start: Tick) -> Self {
+    /// An empty wheel of one level, created at time 0.
+    pub(crate) fn new(tick: Tick, size: usize) -> Self {
         Self {
-            levels: vec![Level::new(tick, size, start)],
+            levels: vec![Level::new(tick, size, 0)],
             queue: BTreeMap::new(),
             offers: 0,
             cancelled: HashSet::new(),
@@ -187,15 +187,6 @@ impl KafkaModel {
         self.longest_queue
     }
 
-    /// The level and the deadline of each timer.
-    pub(crate) fn timers(&self) -> impl Iterator<Item = (usize, Tick)> {
-        let of_level = |(at, level): (usize, &Level)| {
-            let timers = level.slots.iter().flat_map(|slot| &slot.timers);
-            timers.map(|(deadline, _)| (at + 1, *deadline)).collect::<Vec<_>>()
-        };
-        self.levels.iter().enumerate().flat_map(of_level)
-    }
-
     /// The number of levels.
     pub(crate) fn levels(&self) -> usize {
         self.levels.len()
@@ -203,7 +194,7 @@ impl KafkaModel {
 }
 
 /// Rounds a time down to a multiple of a tick.
-pub(crate) fn truncate(time: Tick, tick: Tick) -> Tick {
+fn truncate(time: Tick, tick: Tick) -> Tick {
     time - time % tick
 }
 
@@ -221,7 +212,7 @@ mod tests {
     fn behaves_as_kafka_wheel_without_cancellations() {
         for size in [8, 20, 64] {
             let (mut model, mut wheel) = (
-                KafkaModel::new(1, size, 0),
+                KafkaModel::new(1, size),
                 Setup::new(&Scale::REDUCED).build_with_slots("kafka-wheel", size as u64),
             );
             let mut random = random(size as u64);
@@ -245,13 +236,5 @@ mod tests {
             }
             assert!(wheel.is_empty());
         }
-    }
-
-    #[test]
-    fn a_slot_without_timers_is_polled_too() {
-        let mut model = KafkaModel::new(1, 10, 0);
-        let from = model.add(5, 0).expect("it is not due");
-        model.cancel(0);
-        assert_eq!(model.poll_next(), Some(Poll { expiry: 5, from, ran: vec![], moved: vec![] }));
     }
 }
