@@ -1,7 +1,8 @@
 //! The result of a submitted change: a thread waits for it, or a task awaits it.
 
+use super::queue::{Pending, Rank, Receives};
 use crate::error::Error;
-use crate::store::{Key, Outcome};
+use crate::store::{Key, Outcome, StoreError};
 use parking_lot::{Condvar, Mutex};
 use std::fmt;
 use std::future::Future;
@@ -42,11 +43,7 @@ pub(crate) struct Promise {
 }
 
 impl Promise {
-    pub(crate) fn keep(mut self, outcome: Result<Outcome, Error>) {
-        self.tell(outcome);
-    }
-
-    fn tell(&mut self, outcome: Result<Outcome, Error>) {
+    fn keep(&mut self, outcome: Result<Outcome, Error>) {
         let Some(slot) = self.slot.take() else { return };
         let before = std::mem::replace(&mut *slot.state.lock(), State::Told(outcome));
         slot.told.notify_all();
@@ -57,9 +54,24 @@ impl Promise {
     }
 }
 
+impl Receives for Promise {
+    fn rank(&self) -> Rank {
+        Rank::Caller
+    }
+
+    fn tell(mut self: Box<Self>, outcome: Outcome) {
+        self.keep(Ok(outcome));
+    }
+
+    fn fail(mut self: Box<Self>, error: &Arc<StoreError>) -> Option<Pending> {
+        self.keep(Err(Error::Store(Arc::clone(error))));
+        None
+    }
+}
+
 impl Drop for Promise {
     fn drop(&mut self) {
-        self.tell(Err(Error::Stopped));
+        self.keep(Err(Error::Stopped));
     }
 }
 
@@ -86,7 +98,7 @@ impl<T> Commit<T> {
         outcome: Outcome,
         answer: fn(Outcome, &Key) -> Result<T, Error>,
     ) -> Self {
-        let (commit, promise) = Self::new(key, answer);
+        let (commit, mut promise) = Self::new(key, answer);
         promise.keep(Ok(outcome));
         commit
     }
@@ -96,7 +108,7 @@ impl<T> Commit<T> {
         Self { slot: Err(error), key, answer: |_, key| Err(Error::Absent(key.clone())) }
     }
 
-    /// The key of the job: the given one, or the random one that the plan made.
+    /// The key of the job: the given one, or a random one if there was none or it was refused.
     pub fn key(&self) -> &Key {
         &self.key
     }

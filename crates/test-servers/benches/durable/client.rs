@@ -52,17 +52,16 @@ impl Answer {
     }
 }
 
-fn submit(timers: &Timers, request: Request, job: u64) -> Result<Answer> {
-    Ok(match request {
+fn submit(timers: &Timers, request: Request, job: u64) -> Answer {
+    match request {
         Request::Schedule(delay) => {
             Answer::Key(timers.after(delay).key(key(job)).submit_bytes(KIND, PAYLOAD))
         }
         Request::Refresh(delay) => {
-            let when = wheelhouse_durable::store::When::After(delay);
-            Answer::Done(timers.submit_move(key(job), when)?)
+            Answer::Done(timers.submit_move(key(job), wheelhouse_durable::When::After(delay)))
         }
-        Request::Cancel => Answer::Cancelled(timers.submit_cancel(key(job))?),
-    })
+        Request::Cancel => Answer::Cancelled(timers.submit_cancel(key(job))),
+    }
 }
 
 impl Client for Timers {
@@ -87,7 +86,7 @@ impl Client for Timers {
             if under_way.len() == WINDOW {
                 under_way.pop_front().map_or(Ok(()), Answer::wait)?;
             }
-            under_way.push_back(submit(self, request, *job)?);
+            under_way.push_back(submit(self, request, *job));
         }
         under_way.into_iter().try_for_each(Answer::wait)
     }
