@@ -1,22 +1,15 @@
 //! Operations: changed schedules, lists, pauses, bounds on dead letters.
 
-mod common;
-
-use common::{
-    FaultyStore, KIND, MINUTE, World, millis, receive, schedule, secs, wait_acked, wait_until,
+use crate::common::{
+    KIND, MINUTE, World, done, millis, receive, schedule, secs, telling, wait_acked, wait_until,
 };
-use crossbeam_channel::{Receiver, unbounded};
+use crossbeam_channel::unbounded;
 use wheelhouse_durable::store::{Key, MemoryStore, StoreClock};
-use wheelhouse_durable::{Cancel, Durable, Handlers, JobState, Next, Scheduled, Stop};
+use wheelhouse_durable::{Cancel, Durable, DurableRun, Handlers, JobState, Next, Scheduled, Stop};
 
-/// Handlers that send the key and the due time in seconds.
-fn telling() -> (Handlers, Receiver<(String, u64)>) {
-    let (sender, seen) = unbounded();
-    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-        sender.send((run.key().to_string(), run.due().as_millis() / 1_000))?;
-        Ok(Next::Done)
-    });
-    (handlers, seen)
+/// The key and the due time in seconds.
+fn seen(run: &DurableRun<'_>) -> (String, u64) {
+    (run.key().to_string(), run.due().as_millis() / 1_000)
 }
 
 /// A run that was missed while no program ran still takes place; the next one follows the new rule.
@@ -39,7 +32,7 @@ fn a_changed_schedule_takes_effect_and_forgets_nothing() {
     assert_eq!(plan(&first, MINUTE), Scheduled::Changed);
     first.stop();
     world.clock.advance(10 * MINUTE);
-    let (handlers, seen) = telling();
+    let (handlers, seen) = telling(seen);
     let second = world.start(Handlers::new());
     assert_eq!(plan(&second, 60 * MINUTE), Scheduled::Changed);
     assert_eq!(plan(&second, 60 * MINUTE), Scheduled::Kept);
@@ -48,7 +41,8 @@ fn a_changed_schedule_takes_effect_and_forgets_nothing() {
     wait_acked(&timers, 1);
     assert_eq!(world.find("k").unwrap().due.as_millis(), 60_000 + 3_600_000);
     timers.cancel(Key::new("k").unwrap()).unwrap();
-    assert_eq!(kept_new(&timers), Scheduled::Created);
+    let kept = timers.after(MINUTE).keeping("k").schedule_bytes(KIND, "").unwrap();
+    assert_eq!(kept, Scheduled::Created);
 }
 
 /// A job that was cancelled during its run has no next occurrence, so an update schedules it again.
@@ -91,7 +85,7 @@ fn an_update_repeats_an_interrupted_run() {
     assert_eq!((update(2), due()), (Scheduled::Changed, 90 + 120));
     world.clock.advance(secs(200));
     assert_eq!((update(3), due()), (Scheduled::Changed, 90 + 120));
-    let (handlers, seen) = telling();
+    let (handlers, seen) = telling(seen);
     let timers = world.start(handlers);
     world.clock.advance(secs(100));
     assert_eq!(receive(&seen), ("k".to_owned(), 210));
@@ -102,24 +96,17 @@ fn an_update_repeats_an_interrupted_run() {
 #[test]
 fn pauses_are_looked_for_by_their_keys() {
     let world = World::new();
-    let store = FaultyStore::new(&world);
-    let faults = store.faults.clone();
-    let (handlers, _) = telling();
-    let timers = world.builder(handlers).start(store).unwrap();
-    let looks = || faults.lock().lists_of_kinds;
+    let timers = world.start_faulty(done());
+    let looks = || world.faults.lock().lists_of_kinds;
     wait_until("it has started", || timers.snapshot().counts.claims > 0);
     let before = looks();
     for second in 1..=30 {
         world.clock.advance(secs(1));
-        wait_until("it looks for a pause", || faults.lock().finds >= 2 * second);
+        wait_until("it looks for a pause", || world.faults.lock().finds >= 2 * second);
     }
     assert_eq!(looks(), before);
     world.clock.advance(secs(30));
     wait_until("it lists the kinds", || looks() > before);
-}
-
-fn kept_new(timers: &Durable) -> Scheduled {
-    timers.after(MINUTE).keeping("k").schedule_bytes(KIND, "").unwrap()
 }
 
 #[test]
@@ -179,12 +166,12 @@ fn a_kind_and_all_of_them_can_be_paused() {
     assert_eq!(world.find("leased").unwrap().attempt, 0);
     assert!(timers.begun.is_empty() && world.find("leased").is_some());
     // Another kind continues.
-    timers.after(secs(0)).schedule_bytes(common::PACE, "").unwrap();
+    timers.after(secs(0)).schedule_bytes(crate::common::PACE, "").unwrap();
     wait_acked(&timers, 3);
     assert!(operator.pause_all().unwrap());
     assert!(operator.resume(KIND).unwrap() && !operator.resume(KIND).unwrap());
     // A program that starts sees the pause before it leases any job.
-    let (other, seen) = telling();
+    let (other, seen) = telling(seen);
     let other = world.start(other);
     assert!(other.resume_all().unwrap());
     receive(&seen);
