@@ -1,8 +1,8 @@
 //! Async handlers.
 
 use crate::common::{
-    FaultyStore, KIND, MINUTE, Waiting, World, block_on, millis, receive, schedule, secs,
-    wait_acked, wait_all, wait_until,
+    FaultyStore, KIND, MINUTE, Waiting, World, always_waiting, block_on, millis, receive, schedule,
+    secs, wait_acked, wait_all, wait_until,
 };
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::future::Future;
@@ -32,9 +32,12 @@ impl Drop for Tell {
 }
 
 /// The handlers of [`Waits`], its messages, and `go`.
-fn first_attempt_of(kind: &str) -> (Handlers, Receiver<&'static str>, watch::Sender<()>) {
+fn first_attempt_of(
+    handlers: Handlers,
+    kind: &str,
+) -> (Handlers, Receiver<&'static str>, watch::Sender<()>) {
     let ((sender, told), (go, gate)) = (unbounded(), watch::channel(()));
-    let handlers = Handlers::new().on_async_bytes(kind, move |run, _| {
+    let handlers = handlers.on_async_bytes(kind, move |run, _| {
         let (sender, mut gate) = (sender.clone(), gate.clone());
         async move {
             sender.send("begun")?;
@@ -49,7 +52,7 @@ fn first_attempt_of(kind: &str) -> (Handlers, Receiver<&'static str>, watch::Sen
 }
 
 fn start(world: &World, store: impl Store, set: impl FnOnce(Builder) -> Builder) -> Waits {
-    let (handlers, begun, go) = first_attempt_of(KIND);
+    let (handlers, begun, go) = first_attempt_of(Handlers::new(), KIND);
     let timers = set(world.builder(world.with_a_pace(handlers))).start(store).unwrap();
     Waiting { go, begun, timers }
 }
@@ -93,10 +96,10 @@ fn a_thousand_runs_are_in_flight_on_two_threads() {
 #[test]
 fn async_runs_have_a_bound_of_their_own() {
     let world = World::new();
-    let (handlers, told, opens) = first_attempt_of(FUTURE);
-    let timers = world.start_waiting(handlers, world.store.clone(), |builder| {
-        builder.workers(2).max_in_flight(1).async_runs(3)
-    });
+    let (handlers, with) = always_waiting();
+    let (handlers, told, opens) = first_attempt_of(handlers, FUTURE);
+    let builder = world.builder(handlers).workers(2).max_in_flight(1).async_runs(3);
+    let timers = with(builder.start(world.store.clone()).unwrap());
     let opens = opens; // Dropped before the timers.
     wait_all((0..10).map(|_| timers.after(secs(0)).submit_bytes(FUTURE, "")));
     assert_eq!([(); 3].map(|()| receive(&told)), ["begun"; 3]);

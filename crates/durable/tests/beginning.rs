@@ -2,8 +2,8 @@
 //! and other programs take it if handlers take long.
 
 use crate::common::{
-    FaultyStore, KIND, MINUTE, PACE, World, millis, receive, schedule, secs, telling, wait_acked,
-    wait_until,
+    FaultyStore, KIND, MINUTE, PACE, World, key, millis, receive, schedule, secs, telling,
+    wait_acked, wait_until, waiting,
 };
 use wheelhouse_durable::store::{Change, Outcome, State, Store};
 use wheelhouse_durable::{Cancel, Handlers, MAX_PAYLOAD, Next, When};
@@ -85,18 +85,13 @@ fn suspects_run_one_at_a_time() {
         world.clock.advance(secs(30));
     }
     put("new");
-    let store = world.store.clone();
-    let timers = world.start_waiting_if(
-        Handlers::new(),
-        store,
-        |its| its,
-        |run, wait| {
-            if run.key().as_bytes().starts_with(b"suspect") {
-                wait();
-            }
-            Ok(Next::Done)
-        },
-    );
+    let (handlers, with) = waiting(|run, wait| {
+        if key(run).starts_with("suspect") {
+            wait();
+        }
+        Ok(Next::Done)
+    });
+    let timers = with(world.start(handlers));
     // The test clock decides when workers begin the next jobs.
     let wait_for = |what: &str, is_so: &dyn Fn() -> bool| {
         wait_until(what, || {
@@ -124,7 +119,7 @@ fn suspects_run_one_at_a_time() {
 #[test]
 fn what_takes_long_is_left_to_others() {
     let world = World::new();
-    let timers = world.start_waiting(Handlers::new(), world.store.clone(), |its| its.workers(2));
+    let timers = world.start_waiting(|its| its.workers(2));
     for n in 0..9 {
         schedule(&timers, &format!("{n}"));
     }
@@ -143,8 +138,7 @@ fn what_takes_long_is_left_to_others() {
 #[test]
 fn large_payloads_after_small_ones_stay_in_the_store() {
     let world = World::new();
-    let handlers = world.with_a_pace(Handlers::new());
-    let timers = world.start_waiting(handlers, world.store.clone(), |its| its.workers(4));
+    let timers = world.start_waiting(|its| its.workers(4));
     for n in 1..=30 {
         timers.after(secs(0)).schedule_bytes(PACE, "").unwrap();
         wait_acked(&timers, n);
@@ -190,18 +184,14 @@ fn a_run_does_not_begin_when_its_lease_has_run_out() {
 #[test]
 fn no_more_begin_after_an_outage_than_there_are_workers() {
     let world = World::new();
-    let (store, clock) = (FaultyStore::new(&world), world.clock.clone());
-    let handlers = world.with_a_pace(Handlers::new());
-    let timers = world.start_waiting_if(
-        handlers,
-        store,
-        |its| its.workers(1),
-        move |_, wait| {
-            wait();
-            clock.advance(millis(10));
-            Ok(Next::Done)
-        },
-    );
+    let clock = world.clock.clone();
+    let (handlers, with) = waiting(move |_, wait| {
+        wait();
+        clock.advance(millis(10));
+        Ok(Next::Done)
+    });
+    let builder = world.builder(world.with_a_pace(handlers)).workers(1);
+    let timers = with(builder.start(FaultyStore::new(&world)).unwrap());
     world.set_the_pace(&timers);
     // Fewer than half of the jobs that may be leased, so the claimer leases all of them.
     for n in 0..6 {

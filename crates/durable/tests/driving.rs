@@ -142,8 +142,7 @@ fn a_stop_gives_back_what_has_not_begun() {
 #[test]
 fn a_stop_need_not_wait_for_ever() {
     let world = World::new();
-    let waiting = world.start_waiting(Handlers::new(), world.store.clone(), |its| its);
-    let Waiting { timers, begun, go } = waiting;
+    let Waiting { timers, begun, go } = world.start_waiting(|its| its);
     schedule(&timers, "k");
     receive(&begun);
     assert_eq!(timers.stop_within(millis(10)), 1);

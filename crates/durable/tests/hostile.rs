@@ -1,8 +1,8 @@
 //! Misbehaving handlers, callers and stores: other jobs are not affected.
 
 use crate::common::{
-    FaultyStore, KIND, MINUTE, World, done, millis, schedule, secs, wait_acked, wait_all,
-    wait_until,
+    FaultyStore, KIND, MINUTE, World, always_waiting, done, millis, schedule, secs, wait_acked,
+    wait_all, wait_until,
 };
 use std::fmt;
 use std::future::Future;
@@ -141,7 +141,8 @@ fn a_job_is_judged_when_a_worker_is_free_for_it() {
 fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
     let world = World::new();
     let store = FaultyStore { has_beside: true, ..FaultyStore::new(&world) };
-    let timers = world.start_waiting(Handlers::new(), store, |its| its);
+    let (handlers, with) = always_waiting();
+    let timers = with(world.builder(handlers).start(store).unwrap());
     schedule(&timers, "a");
     wait_until("it runs", || timers.snapshot().counts.started == 1);
     let closed = world.faults.gate.lock();

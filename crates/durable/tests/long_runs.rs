@@ -1,17 +1,17 @@
 //! Handlers that take long, hang, or stop the timers that run them.
 
 use crate::common::{
-    KIND, Waiting, World, key, receive, schedule, secs, telling, wait_acked, wait_until,
+    KIND, Waiting, World, key, receive, schedule, secs, telling, wait_acked, wait_until, waiting,
 };
 use crossbeam_channel::unbounded;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
-use wheelhouse_durable::{Builder, Cancel, Durable, EventKind, Handlers, Next};
+use wheelhouse_durable::{Cancel, Durable, EventKind, Handlers, Next};
 
-/// Timers whose handler waits in the runs of this job.
-fn start_waiting(world: &World, who: &'static str, set: fn(Builder) -> Builder) -> Waiting {
-    world.start_waiting_if(Handlers::new(), world.store.clone(), set, move |run, wait| {
+/// Handlers that wait in the runs of this job.
+fn waiting_for(who: &'static str) -> (Handlers, impl FnOnce(Durable) -> Waiting) {
+    waiting(move |run, wait| {
         if key(run) == who {
             wait();
         }
@@ -24,14 +24,14 @@ fn start_waiting(world: &World, who: &'static str, set: fn(Builder) -> Builder) 
 #[test]
 fn a_handler_that_hangs_loses_its_job() {
     let world = World::new();
-    let store = world.store.clone();
-    let set = |its: Builder| its.workers(1).slow_after(secs(15)).limit(secs(60));
-    let timers = world.start_waiting_if(Handlers::new(), store, set, |run, wait| {
+    let (handlers, with) = waiting(|run, wait| {
         assert!(!run.is_superseded());
         wait();
         assert!(run.is_superseded());
         Ok(Next::Done)
     });
+    let builder = world.builder(handlers).workers(1).slow_after(secs(15)).limit(secs(60));
+    let timers = with(builder.start(world.store.clone()).unwrap());
     schedule(&timers, "k");
     timers.next();
     let until = |world: &World| world.find("k").map(|row| row.visible_at.as_millis() / 1_000);
@@ -66,8 +66,7 @@ fn a_handler_that_hangs_loses_its_job() {
 #[test]
 fn a_job_may_have_a_limit_of_its_own() {
     let world = World::new();
-    let store = world.store.clone();
-    let timers = world.start_waiting(Handlers::new(), store, |its| its.limit(secs(1_000)));
+    let timers = world.start_waiting(|its| its.limit(secs(1_000)));
     timers.after(secs(0)).key("k").limit(secs(5)).schedule_bytes(KIND, "").unwrap();
     assert_eq!(world.find("k").unwrap().policy, "limit=5000");
     wait_until("it runs", || timers.snapshot().counts.started == 1);
@@ -123,7 +122,9 @@ fn a_run_may_stop_its_own_timers() {
 #[test]
 fn a_job_that_hangs_takes_one_worker() {
     let world = World::new();
-    let timers = start_waiting(&world, "hangs", |its| its.workers(2).limit(secs(10)));
+    let (handlers, with) = waiting_for("hangs");
+    let builder = world.builder(handlers).workers(2).limit(secs(10));
+    let timers = with(builder.start(world.store.clone()).unwrap());
     schedule(&timers, "hangs");
     assert_eq!(timers.next(), "hangs");
     world.clock.advance(secs(10));
@@ -152,7 +153,9 @@ fn a_job_that_hangs_takes_one_worker() {
 #[test]
 fn a_stop_calls_what_has_begun() {
     let world = World::new();
-    let Waiting { timers, begun, go } = start_waiting(&world, "first", |its| its.workers(1));
+    let (handlers, with) = waiting_for("first");
+    let builder = world.builder(handlers).workers(1);
+    let Waiting { timers, begun, go } = with(builder.start(world.store.clone()).unwrap());
     // By the test clock a run takes no time.
     schedule(&timers, "fast");
     wait_acked(&timers, 1);

@@ -49,7 +49,7 @@ fn a_changed_schedule_takes_effect_and_forgets_nothing() {
 #[test]
 fn an_update_schedules_a_job_anew_that_was_cancelled_while_it_ran() {
     let world = World::new();
-    let timers = world.start_waiting(Handlers::new(), world.store.clone(), |its| its);
+    let timers = world.start_waiting(|its| its);
     let update = || timers.every(MINUTE).unwrap().updating("k").schedule_bytes(KIND, "").unwrap();
     assert_eq!(update(), Scheduled::Created);
     world.clock.advance(MINUTE);

@@ -1,8 +1,8 @@
 //! The guarantees of the README, on a store in memory and with a clock that the test sets.
 
 use crate::common::{
-    FaultyStore, KIND, MINUTE, World, key, millis, receive, schedule, secs, telling, wait_acked,
-    wait_until,
+    KIND, MINUTE, World, key, millis, receive, schedule, secs, telling, wait_acked, wait_until,
+    waiting,
 };
 use crossbeam_channel::unbounded;
 use wheelhouse_durable::store::{Outcome, Store};
@@ -13,17 +13,12 @@ use wheelhouse_durable::{Cancel, Error, EventKind, Handlers, Next, Stop};
 #[test]
 fn a_machine_that_was_cut_off_is_superseded() {
     let world = World::new();
-    let store = FaultyStore::new(&world);
-    let first = world.start_waiting_if(
-        Handlers::new(),
-        store,
-        |its| its,
-        |run, wait| {
-            wait();
-            assert!(run.is_superseded());
-            Ok(Next::Done)
-        },
-    );
+    let (handlers, with) = waiting(|run, wait| {
+        wait();
+        assert!(run.is_superseded());
+        Ok(Next::Done)
+    });
+    let first = with(world.start_faulty(handlers));
     first.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
     world.clock.advance(secs(1));
     first.next();
@@ -121,17 +116,12 @@ fn a_handler_may_ack_itself() {
 #[test]
 fn cancel_has_one_answer() {
     let world = World::new();
-    let store = world.store.clone();
-    let timers = world.start_waiting_if(
-        Handlers::new(),
-        store,
-        |its| its,
-        |run, wait| {
-            wait();
-            assert!(run.is_cancelled());
-            Err("it fails".into())
-        },
-    );
+    let (handlers, with) = waiting(|run, wait| {
+        wait();
+        assert!(run.is_cancelled());
+        Err("it fails".into())
+    });
+    let timers = with(world.start(handlers));
     assert_eq!(timers.cancel("k").unwrap(), Cancel::Absent);
     assert!(matches!(timers.refresh("k", MINUTE), Err(Error::Absent(_))));
     schedule(&timers, "k");

@@ -112,6 +112,27 @@ impl<G, M> Deref for Waiting<G, M> {
     }
 }
 
+/// Handlers of [`KIND`] that send their key, and then run this code, which may wait. Also a
+/// function that combines them with their timers.
+pub(crate) fn waiting(
+    code: impl Fn(&DurableRun<'_>, &dyn Fn()) -> Result<Next, Failure> + Send + Sync + 'static,
+) -> (Handlers, impl FnOnce(Durable) -> Waiting) {
+    let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
+    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
+        sender.send(key(run))?;
+        code(run, &|| wait.recv().unwrap_or_default())
+    });
+    (handlers, move |timers| Waiting { go, begun, timers })
+}
+
+/// The same, but they always wait, and then succeed.
+pub(crate) fn always_waiting() -> (Handlers, impl FnOnce(Durable) -> Waiting) {
+    waiting(|_, wait| {
+        wait();
+        Ok(Next::Done)
+    })
+}
+
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
@@ -163,40 +184,15 @@ impl World {
     }
 
     /// Starts timers whose handlers of [`KIND`] wait, and then succeed.
-    pub(crate) fn start_waiting(
-        &self,
-        handlers: Handlers,
-        store: impl Store,
-        set: impl FnOnce(Builder) -> Builder,
-    ) -> Waiting {
-        self.start_waiting_if(handlers, store, set, |_, wait| {
-            wait();
-            Ok(Next::Done)
-        })
-    }
-
-    /// Starts timers whose handlers of [`KIND`] send their key, and then run this code, which may
-    /// wait.
-    pub(crate) fn start_waiting_if(
-        &self,
-        handlers: Handlers,
-        store: impl Store,
-        set: impl FnOnce(Builder) -> Builder,
-        code: impl Fn(&DurableRun<'_>, &dyn Fn()) -> Result<Next, Failure> + Send + Sync + 'static,
-    ) -> Waiting {
-        let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
-        let handlers = handlers.on_bytes(KIND, move |run, _| {
-            sender.send(key(run))?;
-            code(run, &|| wait.recv().unwrap_or_default())
-        });
-        let timers = set(self.builder(handlers)).start(store).unwrap();
-        Waiting { go, begun, timers }
+    pub(crate) fn start_waiting(&self, set: impl FnOnce(Builder) -> Builder) -> Waiting {
+        let (handlers, with) = always_waiting();
+        let builder = set(self.builder(self.with_a_pace(handlers)));
+        with(builder.start(self.store.clone()).unwrap())
     }
 
     /// The same on [one worker](Self::set_the_pace), which can have several jobs leased.
     pub(crate) fn start_waiting_at_a_pace(&self) -> Waiting {
-        let handlers = self.with_a_pace(Handlers::new());
-        let waiting = self.start_waiting(handlers, self.store.clone(), |its| its.workers(1));
+        let waiting = self.start_waiting(|its| its.workers(1));
         self.set_the_pace(&waiting);
         waiting
     }
