@@ -93,11 +93,9 @@ impl Parts {
     ) -> Result<(Shared, Receiver<Message>), StartError> {
         let (sender, inbox) = unbounded();
         let bound = |(most, at_once)| Bound::new(place.part(most), place.part(at_once));
-        let reporter = Arc::new(Reporter {
-            counters: Arc::clone(counters),
-            observer: self.observer.clone(),
-            store_name: (place.of > 1).then(|| place.text()),
-        });
+        let (counters, observer) = (Arc::clone(counters), self.observer.clone());
+        let store_name = (place.of > 1).then(|| place.text());
+        let reporter = Arc::new(Reporter { counters, observer, store_name });
         let (bounds, reports) = (self.bounds.map(bound), Arc::clone(&reporter));
         let flight = Flight::new(bounds, Arc::clone(paces), sender, reports);
         let mut beside = store.beside()?;
