@@ -37,7 +37,7 @@ async fn place_order(app: App, order: Order) -> Result<String, Error> {
 
 /// `POST /orders/{number}/payment`.
 async fn pay(app: App, number: u64) -> Result<String, Error> {
-    let cancelled = app.timers.submit_cancel(format!("order-{number}"))?.await?;
+    let cancelled = app.timers.submit_cancel(format!("order-{number}")).await?;
     Ok(match cancelled {
         Cancel::Cancelled => format!("order {number} is paid"),
         Cancel::Running | Cancel::Absent => format!("order {number}: the payment came too late"),

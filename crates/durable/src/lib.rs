@@ -96,6 +96,7 @@ pub use error::{Error, StartError};
 pub use handlers::{DurableRun, Failure, Handlers, Next, Stop};
 pub use observe::{Counts, Event, EventKind, JobName, KindSnapshot, Snapshot, Summary};
 pub use plan::{Late, Missed, Plan, Scheduled};
+pub use store::When;
 /// An async run for [`Builder::spawn_on`], and the future that [`Durable::stop_async`] returns.
 pub use wheelhouse_service::{AsyncRun, Stopping};
 

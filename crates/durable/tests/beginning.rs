@@ -1,15 +1,12 @@
 //! The begin of a run: a job that waits for a worker is not running, its attempt is not counted,
 //! and other programs take it if handlers take long.
 
-mod common;
-
-use common::{
-    FaultyStore, KIND, MINUTE, PACE, World, millis, receive, schedule, secs, wait_acked, wait_until,
+use crate::common::{
+    FaultyStore, KIND, MINUTE, PACE, World, key, millis, receive, schedule, secs, telling,
+    wait_acked, wait_until, waiting,
 };
-use crossbeam_channel::unbounded;
-use std::sync::Arc;
-use wheelhouse_durable::store::{Change, Outcome, State, Store, When};
-use wheelhouse_durable::{Cancel, Handlers, MAX_PAYLOAD, Next};
+use wheelhouse_durable::store::{Change, Outcome, State, Store};
+use wheelhouse_durable::{Cancel, Handlers, MAX_PAYLOAD, Next, When};
 
 /// A leased job that waits for a worker is cancelled, moved and replaced like a pending job, by
 /// this program and by another. The leased run never begins.
@@ -57,11 +54,8 @@ fn an_attempt_is_counted_of_what_has_begun() {
         world.clock.advance(secs(30));
     }
     assert_eq!(world.claim_and_die(secs(30)).len(), 1);
-    let (sender, attempts) = unbounded();
-    let timers = world.start(Handlers::new().on_bytes(KIND, move |run, _| {
-        sender.send(run.attempt())?;
-        Ok(Next::Done)
-    }));
+    let (handlers, attempts) = telling(|run| run.attempt());
+    let timers = world.start(handlers);
     world.clock.advance(secs(30));
     assert_eq!(receive(&attempts), 2);
     wait_acked(&timers, 1);
@@ -91,15 +85,13 @@ fn suspects_run_one_at_a_time() {
         world.clock.advance(secs(30));
     }
     put("new");
-    let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
-    let timers = world.start(Handlers::new().on_bytes(KIND, move |run, _| {
-        sender.send(run.key().to_string())?;
-        if run.key().as_bytes().starts_with(b"suspect") {
-            wait.recv()?;
+    let (handlers, with) = waiting(|run, wait| {
+        if key(run).starts_with("suspect") {
+            wait();
         }
         Ok(Next::Done)
-    }));
-    let go = go; // Dropped before the timers, so that a failing test does not hang.
+    });
+    let timers = with(world.start(handlers));
     // The test clock decides when workers begin the next jobs.
     let wait_for = |what: &str, is_so: &dyn Fn() -> bool| {
         wait_until(what, || {
@@ -108,16 +100,16 @@ fn suspects_run_one_at_a_time() {
             is_so()
         });
     };
-    wait_for("three have begun", &|| begun.len() == 3);
-    let mut first = [receive(&begun), receive(&begun), receive(&begun)];
+    wait_for("three have begun", &|| timers.begun.len() == 3);
+    let mut first = [(); 3].map(|()| timers.next());
     first.sort();
     assert_eq!(first, ["failed", "new", "suspect 1"]);
-    assert!(begun.recv_timeout(millis(50)).is_err(), "the other suspects wait");
-    go.send(()).unwrap();
+    assert!(timers.begun.recv_timeout(millis(50)).is_err(), "the other suspects wait");
+    timers.go();
     for suspect in ["suspect 2", "suspect 3"] {
-        wait_for("the next has begun", &|| !begun.is_empty());
-        assert_eq!(receive(&begun), suspect);
-        go.send(()).unwrap();
+        wait_for("the next has begun", &|| !timers.begun.is_empty());
+        assert_eq!(timers.next(), suspect);
+        timers.go();
     }
     wait_for("all are acked", &|| timers.snapshot().counts.acked == 5);
 }
@@ -127,7 +119,7 @@ fn suspects_run_one_at_a_time() {
 #[test]
 fn what_takes_long_is_left_to_others() {
     let world = World::new();
-    let timers = world.start_waiting(Handlers::new(), world.store.clone(), |its| its.workers(2));
+    let timers = world.start_waiting(|its| its.workers(2));
     for n in 0..9 {
         schedule(&timers, &format!("{n}"));
     }
@@ -146,8 +138,7 @@ fn what_takes_long_is_left_to_others() {
 #[test]
 fn large_payloads_after_small_ones_stay_in_the_store() {
     let world = World::new();
-    let handlers = world.with_a_pace(Handlers::new());
-    let timers = world.start_waiting(handlers, world.store.clone(), |its| its.workers(4));
+    let timers = world.start_waiting(|its| its.workers(4));
     for n in 1..=30 {
         timers.after(secs(0)).schedule_bytes(PACE, "").unwrap();
         wait_acked(&timers, n);
@@ -172,19 +163,13 @@ fn large_payloads_after_small_ones_stay_in_the_store() {
 #[test]
 fn a_run_does_not_begin_when_its_lease_has_run_out() {
     let world = World::new();
-    let store = FaultyStore::new(&world);
-    let (faults, gate) = (store.faults.clone(), Arc::clone(&store.gate));
-    let (sender, begun) = unbounded();
-    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-        sender.send((run.attempt(), run.is_superseded()))?;
-        Ok(Next::Done)
-    });
-    let timers = world.builder(handlers).start(store).unwrap();
+    let (handlers, begun) = telling(|run| (run.attempt(), run.is_superseded()));
+    let timers = world.start_faulty(handlers);
     timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
-    let commits = faults.commits().len();
-    let closed = gate.lock();
+    let commits = world.faults.commits().len();
+    let closed = world.faults.gate.lock();
     world.clock.advance(secs(1));
-    wait_until("it is to begin", || faults.commits().len() > commits);
+    wait_until("it is to begin", || world.faults.commits().len() > commits);
     world.clock.advance(secs(31));
     drop(closed);
     // If the claimer is faster than the release, the job is claimed again, and the attempt counts.
@@ -199,39 +184,35 @@ fn a_run_does_not_begin_when_its_lease_has_run_out() {
 #[test]
 fn no_more_begin_after_an_outage_than_there_are_workers() {
     let world = World::new();
-    let store = FaultyStore::new(&world);
-    let faults = store.faults.clone();
-    let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
     let clock = world.clock.clone();
-    let handlers = world.with_a_pace(Handlers::new()).on_bytes(KIND, move |run, _| {
-        sender.send(run.key().to_string())?;
-        wait.recv()?;
+    let (handlers, with) = waiting(move |_, wait| {
+        wait();
         clock.advance(millis(10));
         Ok(Next::Done)
     });
-    let timers = world.builder(handlers).workers(1).start(store).unwrap();
-    let go = go;
+    let builder = world.builder(world.with_a_pace(handlers)).workers(1);
+    let timers = with(builder.start(FaultyStore::new(&world)).unwrap());
     world.set_the_pace(&timers);
     // Fewer than half of the jobs that may be leased, so the claimer leases all of them.
     for n in 0..6 {
         schedule(&timers, &format!("{n:02}"));
     }
-    assert_eq!(receive(&begun), "00");
+    assert_eq!(timers.next(), "00");
     wait_until("all are leased", || world.leased() == 6);
-    faults.down(true);
-    go.send(()).unwrap();
-    wait_until("each was to begin", || faults.commits().iter().any(|changes| *changes >= 6));
-    faults.down(false);
+    world.faults.down(true);
+    timers.go();
+    wait_until("each was to begin", || world.faults.commits().iter().any(|changes| *changes >= 6));
+    world.faults.down(false);
     let count_begun = || world.rows().iter().filter(|row| row.state.run().is_some()).count();
     for n in 1..=5 {
         // The claimer retries after a pause of less than two seconds.
         wait_until("the next begins", || {
             world.pass(millis(100));
-            !begun.is_empty()
+            !timers.begun.is_empty()
         });
-        drop(receive(&begun));
+        drop(timers.next());
         assert_eq!(count_begun(), 1, "{n}");
-        go.send(()).unwrap();
+        timers.go();
         wait_acked(&timers, 2 + n);
     }
     assert!(world.store.is_empty());

@@ -1,20 +1,15 @@
 //! Bounds, wake-ups, start and stop.
 
-mod common;
-
-use common::{
-    FaultyStore, KIND, MINUTE, Waiting, World, millis, receive, schedule, secs, telling,
-    wait_acked, wait_all, wait_until,
+use crate::common::{
+    KIND, MINUTE, Waiting, World, done, key, millis, receive, schedule, secs, telling, wait_acked,
+    wait_all, wait_until,
 };
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use wheelhouse_durable::store::Store;
 use wheelhouse_durable::{Builder, Durable, Error, Handlers, Next, StartError};
 
 #[test]
 fn settings_that_cannot_be_are_refused() {
     let world = World::new();
-    let handler = || Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
     let start = |builder: Builder| builder.start(world.store.clone());
     let wrong: [fn(Builder) -> Builder; 5] = [
         |its| its.workers(0),
@@ -24,10 +19,10 @@ fn settings_that_cannot_be_are_refused() {
         |its| its.visibility_timeout(secs(0)),
     ];
     for set in wrong {
-        let refused = start(set(world.builder(handler())));
+        let refused = start(set(world.builder(done())));
         assert!(matches!(refused, Err(StartError::Setting(_))), "{refused:?}");
     }
-    let twice = handler().on_bytes(KIND, |_, _| Ok(Next::Done));
+    let twice = done().on_bytes(KIND, |_, _| Ok(Next::Done));
     assert!(matches!(start(world.builder(twice)), Err(StartError::DuplicateKind(_))));
 }
 
@@ -50,43 +45,28 @@ fn most_leased(jobs: u64, set: impl FnOnce(Builder) -> Builder) -> (usize, u64) 
     let producer = world.start(Handlers::new());
     wait_all((0..jobs).map(|_| producer.after(secs(0)).submit_bytes(KIND, "")));
     producer.stop();
-    let most = Arc::new(AtomicUsize::new(0));
-    let handlers = Handlers::new().on_bytes(KIND, {
-        let (most, store) = (Arc::clone(&most), world.store.clone());
-        move |_, _| {
-            let rows = store.clone().scan(None, usize::MAX)?;
-            let leased = rows.iter().filter(|row| row.state.is_held()).count();
-            most.fetch_max(leased, Ordering::SeqCst);
-            Ok(Next::Done)
-        }
+    let store = world.store.clone();
+    let (handlers, leased) = telling(move |_| {
+        let rows = store.clone().scan(None, usize::MAX).unwrap();
+        rows.iter().filter(|row| row.state.is_held()).count()
     });
     let timers = set(world.builder(handlers)).start(world.store.clone()).unwrap();
     wait_acked(&timers, jobs);
-    (most.load(Ordering::SeqCst), timers.snapshot().counts.claims)
+    (leased.try_iter().max().unwrap(), timers.snapshot().counts.claims)
 }
 
 /// However many jobs are due at one instant, a claim takes at most 512 of them, and no more are in
 /// flight than allowed. That bounds the memory.
 #[test]
 fn a_crowd_that_is_due_at_one_instant_is_taken_in_portions() {
-    takes_in_portions(50_000);
-}
-
-#[test]
-#[ignore = "by hand, with --release"]
-fn a_million_that_are_due_at_one_instant_are_taken_in_portions() {
-    takes_in_portions(1_000_000);
-}
-
-fn takes_in_portions(jobs: u64) {
+    let jobs = 50_000;
     let world = World::new();
     let producer = world.start(Handlers::new());
     let at = producer.now().unwrap().saturating_add(MINUTE);
     wait_all((0..jobs).map(|_| producer.at(at).submit_bytes(KIND, "")));
     producer.stop();
     world.clock.advance(MINUTE);
-    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
-    let builder = world.builder(handlers).workers(2).max_in_flight(10_000);
+    let builder = world.builder(done()).workers(2).max_in_flight(10_000);
     let timers = builder.start(world.store.clone()).unwrap();
     wait_until("all are run", || {
         let snapshot = timers.snapshot();
@@ -106,8 +86,7 @@ fn catching_up_has_a_rate() {
     wait_all((0..100).map(|_| producer.after(secs(0)).submit_bytes(KIND, "")));
     producer.stop();
     world.clock.advance(MINUTE);
-    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
-    let builder = world.builder(handlers).catch_up_rate(20);
+    let builder = world.builder(done()).catch_up_rate(20);
     let timers = builder.start(world.store.clone()).unwrap();
     let begin = timers.now().unwrap();
     wait_until("all are run", || {
@@ -125,7 +104,7 @@ fn catching_up_has_a_rate() {
 #[test]
 fn an_earlier_job_is_not_waited_for() {
     let world = World::new();
-    let (handlers, seen) = telling();
+    let (handlers, seen) = telling(key);
     let timers = world.start(handlers);
     timers.after(MINUTE).key("late").schedule_bytes(KIND, "").unwrap();
     let other_machine = world.start(Handlers::new());
@@ -163,8 +142,7 @@ fn a_stop_gives_back_what_has_not_begun() {
 #[test]
 fn a_stop_need_not_wait_for_ever() {
     let world = World::new();
-    let waiting = world.start_waiting(Handlers::new(), world.store.clone(), |its| its);
-    let Waiting { timers, begun, go } = waiting;
+    let Waiting { timers, begun, go } = world.start_waiting(|its| its);
     schedule(&timers, "k");
     receive(&begun);
     assert_eq!(timers.stop_within(millis(10)), 1);
@@ -178,16 +156,11 @@ fn a_stop_need_not_wait_for_ever() {
 #[test]
 fn a_stop_ends_though_the_store_is_away() {
     let world = World::new();
-    let store = FaultyStore::new(&world);
-    let faults = store.faults.clone();
-    let handlers = Handlers::new().on_bytes(KIND, {
-        let faults = faults.clone();
-        move |_, _| {
-            faults.down(true);
-            Ok(Next::Done)
-        }
-    });
-    let timers = world.builder(handlers).start(store).unwrap();
+    let faults = world.faults.clone();
+    let timers = world.start_faulty(Handlers::new().on_bytes(KIND, move |_, _| {
+        faults.down(true);
+        Ok(Next::Done)
+    }));
     schedule(&timers, "k");
     wait_until("it runs", || timers.snapshot().counts.started == 1);
     timers.stop();

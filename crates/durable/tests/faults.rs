@@ -1,9 +1,7 @@
 //! A store that fails: nothing is lost, only stored changes are acknowledged, and no caller waits
 //! forever.
 
-mod common;
-
-use common::{Fault, FaultyStore, KIND, MINUTE, World, millis, secs, wait_acked, wait_until};
+use crate::common::{Fault, KIND, MINUTE, World, done, millis, secs, wait_acked, wait_until};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,11 +13,9 @@ use wheelhouse_durable::{Cancel, Error, EventKind, Handlers, Next};
 fn a_failed_commit_is_told() {
     for (fault, is_there) in [(Fault::Before, false), (Fault::After, true)] {
         let world = World::new();
-        let store = FaultyStore::new(&world);
-        let faults = store.faults.clone();
-        let timers = world.builder(Handlers::new()).start(store).unwrap();
+        let timers = world.start_faulty(Handlers::new());
         let schedule = || timers.after(MINUTE).key("k").schedule_bytes(KIND, "");
-        faults.plan([fault]);
+        world.faults.plan([fault]);
         let error = schedule().unwrap_err();
         assert!(matches!(&error, Error::Store(why) if why.is_transient()), "{error}");
         assert_eq!(world.find("k").is_some(), is_there);
@@ -27,7 +23,7 @@ fn a_failed_commit_is_told() {
             Ok(_) => assert!(!is_there),
             Err(error) => assert!(is_there && matches!(error, Error::Duplicate(_)), "{error}"),
         }
-        faults.plan([fault]);
+        world.faults.plan([fault]);
         assert!(timers.cancel("k").is_err());
         let second = if is_there { Cancel::Absent } else { Cancel::Cancelled };
         assert_eq!(timers.cancel("k").unwrap(), second);
@@ -39,8 +35,6 @@ fn a_failed_commit_is_told() {
 /// number of calls of the store.
 fn work_with_a_fault(at: usize, fault: Fault) -> usize {
     let world = World::new();
-    let store = FaultyStore::new(&world);
-    let faults = store.faults.clone();
     let runs: Arc<Mutex<BTreeMap<String, u32>>> = Arc::default();
     let handlers = Handlers::new().on_bytes(KIND, {
         let runs = Arc::clone(&runs);
@@ -54,10 +48,10 @@ fn work_with_a_fault(at: usize, fault: Fault) -> usize {
             }
         }
     });
-    let timers = world.builder(handlers).workers(2).start(store).unwrap();
+    let timers = world.start_faulty(handlers);
     let mut plan = vec![Fault::None; at];
     plan.push(fault);
-    faults.plan(plan);
+    world.faults.plan(plan);
 
     let names = ["a", "b", "c", "fails", "later"];
     for (n, name) in (0..).zip(names) {
@@ -79,7 +73,7 @@ fn work_with_a_fault(at: usize, fault: Fault) -> usize {
     assert_eq!(runs.keys().collect::<Vec<_>>(), names, "call {at} fails {fault:?}");
     assert!(runs["fails"] >= 2 && timers.dead(None, 9).unwrap().is_empty());
     timers.stop();
-    faults.lock().calls
+    world.faults.lock().calls
 }
 
 /// Each call of the store fails once, before or after its effect. Each job runs and is acked.
@@ -98,14 +92,12 @@ fn each_call_fails_once() {
 fn an_ack_is_repeated_until_it_is_taken() {
     for fault in [Fault::Before, Fault::After] {
         let world = World::new();
-        let store = FaultyStore::new(&world);
-        let faults = store.faults.clone();
-        let handlers = Handlers::new().on_bytes(KIND, move |_, _| {
+        let faults = world.faults.clone();
+        // One claim, and then the ack: the clock stops, so the poll makes no call in between.
+        let timers = world.start_faulty(Handlers::new().on_bytes(KIND, move |_, _| {
             faults.plan([fault]);
             Ok(Next::Done)
-        });
-        // One claim, and then the ack: the clock stops, so the poll makes no call in between.
-        let timers = world.builder(handlers).start(store).unwrap();
+        }));
         timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
         world.clock.advance(secs(1));
         wait_acked(&timers, 1);
@@ -120,19 +112,16 @@ fn an_ack_is_repeated_until_it_is_taken() {
 #[test]
 fn a_store_that_was_away_is_asked_again() {
     let world = World::new();
-    let store = FaultyStore::new(&world);
-    let faults = store.faults.clone();
-    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
-    let timers = world.builder(handlers).start(store).unwrap();
+    let timers = world.start_faulty(done());
     timers.after(secs(5)).key("k").schedule_bytes(KIND, "").unwrap();
-    faults.down(true);
+    world.faults.down(true);
     assert!(matches!(timers.cancel("k"), Err(Error::Store(_))));
     assert!(matches!(timers.now(), Err(Error::Store(_))));
     wait_until("claims fail", || {
         world.clock.advance(millis(100));
         timers.snapshot().counts.store_errors > 3
     });
-    faults.down(false);
+    world.faults.down(false);
     wait_until("it is run", || {
         world.clock.advance(millis(100));
         timers.snapshot().counts.acked == 1
@@ -143,13 +132,11 @@ fn a_store_that_was_away_is_asked_again() {
 #[test]
 fn one_that_is_refused_does_not_harm_others() {
     let world = World::new();
-    let store = FaultyStore::new(&world);
-    let (faults, gate) = (store.faults.clone(), Arc::clone(&store.gate));
-    faults.lock().refused = Some(b"bad".to_vec());
-    let timers = world.builder(Handlers::new()).start(store).unwrap();
-    let closed = gate.lock();
+    world.faults.lock().refused = Some(b"bad".to_vec());
+    let timers = world.start_faulty(Handlers::new());
+    let closed = world.faults.gate.lock();
     let first = timers.after(MINUTE).key("first").submit_bytes(KIND, "");
-    wait_until("the first commit", || faults.commits() == [1]);
+    wait_until("the first commit", || world.faults.commits() == [1]);
     let submit =
         |key: &str, payload: &str| timers.after(MINUTE).key(key).submit_bytes(KIND, payload);
     let commits = [submit("a", ""), submit("b", "bad"), submit("c", "")];

@@ -1,9 +1,8 @@
 //! Misbehaving handlers, callers and stores: other jobs are not affected.
 
-mod common;
-
-use common::{
-    FaultyStore, KIND, MINUTE, World, millis, schedule, secs, wait_acked, wait_all, wait_until,
+use crate::common::{
+    FaultyStore, KIND, MINUTE, World, always_waiting, done, millis, schedule, secs, wait_acked,
+    wait_all, wait_until,
 };
 use std::fmt;
 use std::future::Future;
@@ -14,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 use wheelhouse_durable::store::{MemoryStore, StoreClock};
 use wheelhouse_durable::{Error, Event, EventKind, Handlers, Late, Next, StartError};
-use wheelhouse_service::{Clock, ManualClock};
+use wheelhouse_service::ManualClock;
 
 #[derive(Debug)]
 struct Unspeakable;
@@ -42,30 +41,12 @@ fn an_error_that_panics_when_it_is_shown_is_a_failure() {
     assert!(world.has_event(|kind| matches!(kind, EventKind::Dead(why) if why.contains("words"))));
 }
 
-#[test]
-fn a_backoff_may_be_as_long_as_can_be() {
-    let world = World::new();
-    let handlers = Handlers::new().on_bytes(KIND, |_, _| Err("no".into()));
-    let builder = world.builder(handlers).backoff(Duration::MAX, Duration::MAX);
-    let timers = builder.start(world.store.clone()).unwrap();
-    schedule(&timers, "a");
-    wait_until("it has failed", || timers.snapshot().counts.retried == 1);
-    assert_eq!(timers.snapshot().counts.started, 1);
-}
-
 /// The lease of that run ends, and its attempt counts. Other changes share commits as before.
 #[test]
 fn an_end_that_the_store_refuses_for_good_is_given_up() {
     let world = World::new();
-    let store = FaultyStore::new(&world);
-    let (faults, gate) = (store.faults.clone(), Arc::clone(&store.gate));
-    faults.lock().never_acked = Some("bad");
-    let timers = world
-        .builder(Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done)))
-        .max_attempts(2)
-        .visibility_timeout(secs(30))
-        .start(store)
-        .unwrap();
+    world.faults.lock().never_acked = Some("bad");
+    let timers = world.builder(done()).max_attempts(2).start(FaultyStore::new(&world)).unwrap();
     schedule(&timers, "bad");
     let refused = |times| {
         let is_refused = |event: &&Event| matches!(event.kind, EventKind::EndRefused(_));
@@ -75,15 +56,15 @@ fn an_end_that_the_store_refuses_for_good_is_given_up() {
     wait_until("it is given up", || refused(1));
     // Changes that arrive during a commit are the next batch, and are not committed one by one.
     let far = || timers.after(1_000_000 * MINUTE).submit_bytes(KIND, "");
-    let closed = gate.lock();
-    let before = faults.commits().len();
+    let closed = world.faults.gate.lock();
+    let before = world.faults.commits().len();
     let first = far();
-    wait_until("a commit is in progress", || faults.commits().len() > before);
+    wait_until("a commit is in progress", || world.faults.commits().len() > before);
     let commits: Vec<_> = (0..2_000).map(|_| far()).collect();
     drop(closed);
     first.wait().unwrap();
     commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
-    assert!(faults.commits().len() - before < 10, "{:?}", faults.commits());
+    assert!(world.faults.commits().len() - before < 10, "{:?}", world.faults.commits());
     // The lease of the first attempt ends, and later that of the second.
     world.clock.advance(secs(31));
     wait_until("it is given up again", || refused(2));
@@ -101,10 +82,8 @@ fn a_waker_that_panics_ends_nothing() {
         }
     }
     let world = World::new();
-    let store = FaultyStore::new(&world);
-    let gate = Arc::clone(&store.gate);
-    let timers = world.builder(Handlers::new()).start(store).unwrap();
-    let closed = gate.lock();
+    let timers = world.start_faulty(Handlers::new());
+    let closed = world.faults.gate.lock();
     let mut commit = pin!(timers.after(MINUTE).key("a").submit_bytes(KIND, ""));
     let waker = Waker::from(Arc::new(Panics));
     assert!(commit.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -162,14 +141,14 @@ fn a_job_is_judged_when_a_worker_is_free_for_it() {
 fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
     let world = World::new();
     let store = FaultyStore { has_beside: true, ..FaultyStore::new(&world) };
-    let (faults, gate) = (store.faults.clone(), Arc::clone(&store.gate));
-    let timers = world.start_waiting(Handlers::new(), store, |its| its);
+    let (handlers, with) = always_waiting();
+    let timers = with(world.builder(handlers).start(store).unwrap());
     schedule(&timers, "a");
     wait_until("it runs", || timers.snapshot().counts.started == 1);
-    let closed = gate.lock();
+    let closed = world.faults.gate.lock();
     let submit = || timers.after(60 * MINUTE).submit_bytes(KIND, "");
     let first = submit();
-    wait_until("a commit is in progress", || faults.commits() == [1, 1]);
+    wait_until("a commit is in progress", || world.faults.commits() == [1, 1]);
     let others: Vec<_> = (0..1_500).map(|_| submit()).collect();
     timers.go();
     wait_until("it has ended", || timers.snapshot().run_time.count == 1);
@@ -183,59 +162,16 @@ fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
     first.wait().unwrap();
     others.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
     wait_acked(&timers, 1);
-    assert_eq!(faults.commits(), [1, 1, 1_024, 478]);
-    assert_eq!(faults.lock().renewals, [0, 0, 1, 0]);
+    assert_eq!(world.faults.commits(), [1, 1, 1_024, 478]);
+    assert_eq!(world.faults.lock().renewals, [0, 0, 1, 0]);
     assert_eq!(timers.snapshot().counts.leases_lost, 0);
-}
-
-/// Otherwise another machine would repeat the runs in progress at each deployment.
-#[test]
-fn leases_are_renewed_while_a_stop_waits() {
-    let world = World::new();
-    let store = world.store.clone();
-    let (end, wait) = crossbeam_channel::bounded::<()>(0);
-    let handlers = Handlers::new().on_bytes(KIND, move |_, _| {
-        wait.recv()?;
-        Ok(Next::Done)
-    });
-    let timers = world.builder(handlers).visibility_timeout(secs(30)).start(store).unwrap();
-    let now = timers.now().unwrap();
-    let begin = now.as_millis() - world.clock.now().as_nanos() / 1_000_000;
-    timers.at(now).key("a").schedule_bytes(KIND, "").unwrap();
-    wait_until("it runs", || timers.snapshot().counts.started == 1);
-    let watch = timers.timers();
-    let stop = thread::spawn(move || timers.stop());
-    // The lease of 30 s is renewed every 10 s.
-    let advance = |time| {
-        world.clock.advance(secs(time));
-        let end = world.clock.now().saturating_add(secs(19)).as_nanos() / 1_000_000;
-        wait_until("it is renewed", || {
-            world.find("a").is_some_and(|row| row.visible_at.as_millis() >= begin + end)
-        });
-    };
-    wait_until("it stops", || watch.is_stopped());
-    // The claimer may finish one more claim; then it claims no more.
-    let asks = || {
-        let claims = watch.snapshot().counts.claims;
-        advance(1);
-        thread::sleep(Duration::from_millis(5));
-        watch.snapshot().counts.claims > claims
-    };
-    assert!((0..200).any(|_| !asks()), "the claimer continues to claim");
-    (0..6).for_each(|_| advance(8));
-    assert!(world.claim_and_die(secs(30)).is_empty(), "another machine has the job");
-    end.send_timeout((), secs(20)).unwrap();
-    stop.join().unwrap();
-    let counts = watch.snapshot().counts;
-    assert_eq!((counts.acked, counts.superseded, world.find("a")), (1, 0, None));
 }
 
 /// The rate applies to late jobs only.
 #[test]
 fn a_crowd_that_is_in_time_is_not_held_up_by_the_rate() {
     let world = World::new();
-    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
-    let timers = world.builder(handlers).catch_up_rate(10).start(world.store.clone()).unwrap();
+    let timers = world.builder(done()).catch_up_rate(10).start(world.store.clone()).unwrap();
     let at = timers.now().unwrap().saturating_add(MINUTE);
     wait_all((0..1_000).map(|_| timers.at(at).submit_bytes(KIND, "")));
     let claims = timers.snapshot().counts.claims;
@@ -250,8 +186,7 @@ fn a_crowd_that_is_in_time_is_not_held_up_by_the_rate() {
 fn a_store_whose_clock_stands_still_is_not_asked_all_the_time() {
     let (world, stands) = (World::new(), ManualClock::new());
     let store = MemoryStore::with_clock(StoreClock::new(stands));
-    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
-    let timers = world.builder(handlers).start(store).unwrap();
+    let timers = world.builder(done()).start(store).unwrap();
     timers.after(millis(1)).schedule_bytes(KIND, "").unwrap();
     let claims = timers.snapshot().counts.claims;
     for _ in 0..1_000 {
@@ -267,8 +202,7 @@ fn a_store_whose_clock_stands_still_is_not_asked_all_the_time() {
 #[test]
 fn a_clock_that_shows_the_same_twice_puts_nothing_off() {
     let world = World::new();
-    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
-    let timers = world.start(handlers);
+    let timers = world.start(done());
     for n in 1..=100 {
         // Each job is earlier than all before it, and wakes the claimer.
         for delay in [3, 1] {

@@ -1,10 +1,7 @@
 //! The lanes: closures and async handlers in one program, and executors that refuse runs.
 
-mod common;
-
-use common::{
-    FaultyStore, KIND, MINUTE, World, millis, receive, schedule, secs, wait_acked, wait_all,
-    wait_until,
+use crate::common::{
+    KIND, MINUTE, World, millis, receive, schedule, secs, wait_acked, wait_all, wait_until,
 };
 use crossbeam_channel::{Receiver, unbounded};
 use std::panic::resume_unwind;
@@ -100,9 +97,8 @@ fn both_lanes_catch_up() {
 #[test]
 fn a_lane_whose_claims_fail_does_not_block_the_other() {
     let world = World::new();
-    let store = FaultyStore::new(&world);
-    store.faults.lock().never_claimed = Some(SYNC);
-    let timers = world.builder(both()).start(store).unwrap();
+    world.faults.lock().never_claimed = Some(SYNC);
+    let timers = world.start_faulty(both());
     timers.after(secs(0)).schedule_bytes(KIND, "").unwrap();
     wait_acked(&timers, 1);
 }
@@ -111,16 +107,14 @@ fn a_lane_whose_claims_fail_does_not_block_the_other() {
 #[test]
 fn the_pauses_of_a_lane_whose_claims_fail_grow() {
     let world = World::new();
-    let store = FaultyStore::new(&world);
-    let faults = store.faults.clone();
-    faults.lock().never_claimed = Some(KIND);
-    let _timers = world.builder(both()).start(store).unwrap();
-    wait_until("the first fails", || faults.lock().refused_claims > 0);
+    world.faults.lock().never_claimed = Some(KIND);
+    let _timers = world.start_faulty(both());
+    wait_until("the first fails", || world.faults.lock().refused_claims > 0);
     for _ in 0..400 {
         world.clock.advance(millis(25));
         thread::sleep(millis(1));
     }
-    let refused = faults.lock().refused_claims;
+    let refused = world.faults.lock().refused_claims;
     assert!((2..=30).contains(&refused), "{refused} in ten seconds");
 }
 
@@ -146,6 +140,11 @@ fn large_settings_do_not_panic() {
     let timers = start(world.builder(both()).async_runs(usize::MAX)).unwrap();
     timers.after(secs(0)).schedule_bytes(KIND, "").unwrap();
     wait_acked(&timers, 1);
+    let handlers = Handlers::new().on_bytes("fails/1", |_, _| Err("no".into()));
+    let builder = world.builder(handlers).backoff(Duration::MAX, Duration::MAX);
+    let timers = start(builder).unwrap();
+    timers.after(secs(0)).schedule_bytes("fails/1", "").unwrap();
+    wait_until("it has failed", || timers.snapshot().counts.retried == 1);
     let year = secs(365 * 86_400);
     drop(start(world.builder(both()).poll(year).visibility_timeout(year)).unwrap());
     for longer in [Duration::MAX, year + millis(1)] {

@@ -1,35 +1,39 @@
 //! Handlers that take long, hang, or stop the timers that run them.
 
-mod common;
-
-use common::{KIND, World, receive, schedule, secs, wait_acked, wait_until};
+use crate::common::{
+    KIND, Waiting, World, key, receive, schedule, secs, telling, wait_acked, wait_until, waiting,
+};
 use crossbeam_channel::unbounded;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
 use wheelhouse_durable::{Cancel, Durable, EventKind, Handlers, Next};
 
+/// Handlers that wait in the runs of this job.
+fn waiting_for(who: &'static str) -> (Handlers, impl FnOnce(Durable) -> Waiting) {
+    waiting(move |run, wait| {
+        if key(run) == who {
+            wait();
+        }
+        Ok(Next::Done)
+    })
+}
+
 /// The hanging run is reported. After its limit the lease is not renewed, another program takes the
 /// job over, and the run can see that.
 #[test]
 fn a_handler_that_hangs_loses_its_job() {
     let world = World::new();
-    let (go, wait) = unbounded::<()>();
-    let (sender, told) = unbounded();
-    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-        sender.send(run.attempt())?;
-        if run.attempt() == 1 {
-            assert!(!run.is_superseded());
-            wait.recv()?;
-            assert!(run.is_superseded());
-        }
+    let (handlers, with) = waiting(|run, wait| {
+        assert!(!run.is_superseded());
+        wait();
+        assert!(run.is_superseded());
         Ok(Next::Done)
     });
     let builder = world.builder(handlers).workers(1).slow_after(secs(15)).limit(secs(60));
-    let timers = builder.start(world.store.clone()).unwrap();
-    let go = go; // Dropped before the timers, so that a failing test does not hang.
+    let timers = with(builder.start(world.store.clone()).unwrap());
     schedule(&timers, "k");
-    assert_eq!(receive(&told), 1);
+    timers.next();
     let until = |world: &World| world.find("k").map(|row| row.visible_at.as_millis() / 1_000);
     for third in 1..=5 {
         world.clock.advance(secs(10));
@@ -44,17 +48,14 @@ fn a_handler_that_hangs_loses_its_job() {
     wait_until("it is reported", || {
         events(|kind| *kind == EventKind::TimedOut(Duration::from_secs(60))) == 1
     });
-    let (sender, taken) = unbounded();
-    let second = world.start(Handlers::new().on_bytes(KIND, move |run, _| {
-        sender.send(run.attempt())?;
-        Ok(Next::Done)
-    }));
+    let (handlers, taken) = telling(|run| run.attempt());
+    let second = world.start(handlers);
     world.clock.advance(secs(19));
     assert!(taken.is_empty() && until(&world) == Some(80), "the lease lasts");
     world.clock.advance(secs(1));
     assert_eq!(receive(&taken), 2);
-    wait_until("it is acked", || second.snapshot().counts.acked == 1);
-    go.send(()).unwrap();
+    wait_acked(&second, 1);
+    timers.go();
     wait_until("the first is refused", || timers.snapshot().counts.superseded == 1);
     let counts = timers.snapshot().counts;
     assert_eq!((counts.acked, counts.slow, counts.timed_out), (0, 1, 1));
@@ -65,8 +66,7 @@ fn a_handler_that_hangs_loses_its_job() {
 #[test]
 fn a_job_may_have_a_limit_of_its_own() {
     let world = World::new();
-    let store = world.store.clone();
-    let timers = world.start_waiting(Handlers::new(), store, |its| its.limit(secs(1_000)));
+    let timers = world.start_waiting(|its| its.limit(secs(1_000)));
     timers.after(secs(0)).key("k").limit(secs(5)).schedule_bytes(KIND, "").unwrap();
     assert_eq!(world.find("k").unwrap().policy, "limit=5000");
     wait_until("it runs", || timers.snapshot().counts.started == 1);
@@ -79,27 +79,41 @@ fn a_job_may_have_a_limit_of_its_own() {
 /// The stop does not wait for the run that calls it, and the run is acked.
 #[test]
 fn a_run_may_stop_its_own_timers() {
-    for drops in [false, true] {
-        let world = World::new();
-        let place: Arc<Mutex<Option<Durable>>> = Arc::default();
+    for way in ["drop", "stop", "async drop", "async stop"] {
+        let (world, place) = (World::new(), Arc::new(Mutex::new(None::<Durable>)));
         let (its, (sender, stopped)) = (Arc::clone(&place), unbounded());
-        let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-            let own = its.lock().take();
-            match own {
-                Some(own) if drops => drop(own),
-                Some(own) => own.stop(),
-                None => return Err("not yet".into()),
-            }
-            sender.send(run.timers().is_stopped())?;
-            Ok(Next::Done)
-        });
+        let handlers = match way {
+            "drop" | "stop" => Handlers::new().on_bytes(KIND, move |run, _| {
+                let own = its.lock().take().ok_or("not yet")?;
+                if way == "drop" {
+                    drop(own)
+                } else {
+                    own.stop()
+                }
+                sender.send(run.timers().is_stopped())?;
+                Ok(Next::Done)
+            }),
+            _ => Handlers::new().on_async_bytes(KIND, move |run, _| {
+                let (own, sender) = (its.lock().take(), sender.clone());
+                async move {
+                    let own = own.ok_or("not yet")?;
+                    if way == "async drop" {
+                        drop(own)
+                    } else {
+                        own.stop_async().await
+                    }
+                    sender.send(run.timers().is_stopped())?;
+                    Ok(Next::Done)
+                }
+            }),
+        };
         let timers = world.start(handlers);
         let watch = timers.timers();
         timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
         *place.lock() = Some(timers);
         world.clock.advance(secs(1));
-        assert!(receive(&stopped));
-        wait_until("it is acked", || watch.snapshot().counts.acked == 1);
+        assert!(receive(&stopped), "{way}");
+        wait_acked(&watch, 1);
         assert!(world.store.is_empty());
     }
 }
@@ -108,32 +122,23 @@ fn a_run_may_stop_its_own_timers() {
 #[test]
 fn a_job_that_hangs_takes_one_worker() {
     let world = World::new();
-    let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
-    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-        sender.send(run.key().to_string())?;
-        if run.key().as_bytes() == b"hangs" {
-            wait.recv()?;
-        }
-        Ok(Next::Done)
-    });
-    let timers = world.builder(handlers).workers(2).limit(secs(10));
-    let timers = timers.start(world.store.clone()).unwrap();
-    let go = go; // Dropped before the timers, so that a failing test does not hang.
+    let (handlers, with) = waiting_for("hangs");
+    let builder = world.builder(handlers).workers(2).limit(secs(10));
+    let timers = with(builder.start(world.store.clone()).unwrap());
     schedule(&timers, "hangs");
-    assert_eq!(receive(&begun), "hangs");
+    assert_eq!(timers.next(), "hangs");
     world.clock.advance(secs(10));
     wait_until("it is reported", || timers.snapshot().counts.timed_out == 1);
     for round in 1..=3 {
         world.clock.advance(secs(60));
         wait_until("its lease runs out", || timers.snapshot().counts.leased > round);
         schedule(&timers, "other");
-        assert_eq!(receive(&begun), "other");
+        assert_eq!(timers.next(), "other");
         wait_acked(&timers, round);
     }
     wait_until("it is given back", || world.leased() == 0);
     assert_eq!(world.find("hangs").unwrap().attempt, 1, "other leases are no attempts");
-    go.send(()).unwrap();
-    go.send(()).unwrap();
+    (0..2).for_each(|_| timers.go());
     wait_until("the first is refused", || timers.snapshot().counts.superseded == 1);
     wait_until("it runs again", || {
         world.clock.advance(secs(1));
@@ -148,16 +153,9 @@ fn a_job_that_hangs_takes_one_worker() {
 #[test]
 fn a_stop_calls_what_has_begun() {
     let world = World::new();
-    let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
-    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-        sender.send(run.key().to_string())?;
-        if run.key().as_bytes() == b"first" {
-            wait.recv()?;
-        }
-        Ok(Next::Done)
-    });
-    let timers = world.builder(handlers).workers(1).start(world.store.clone()).unwrap();
-    let go = go; // Dropped before the timers, so that a failing test does not hang.
+    let (handlers, with) = waiting_for("first");
+    let builder = world.builder(handlers).workers(1);
+    let Waiting { timers, begun, go } = with(builder.start(world.store.clone()).unwrap());
     // By the test clock a run takes no time.
     schedule(&timers, "fast");
     wait_acked(&timers, 1);
@@ -172,12 +170,14 @@ fn a_stop_calls_what_has_begun() {
     std::thread::scope(|scope| {
         scope.spawn(|| timers.stop());
         wait_until("it is being stopped", || watch.is_stopped());
-        // Leases are renewed while the stop waits.
-        for third in 1..=4 {
+        // Leases are renewed while the stop waits, and no more jobs are claimed.
+        let claims = [1, 2, 3, 4].map(|third| {
             world.clock.advance(secs(10));
             let until = || world.find("first").unwrap().visible_at.as_millis() / 1_000;
             wait_until("renewal", || until() == 30 + 10 * third);
-        }
+            watch.snapshot().counts.claims
+        });
+        assert_eq!(claims[2], claims[3], "it continues to claim");
         go.send(()).unwrap();
     });
     assert_eq!(begun.try_iter().collect::<Vec<_>>(), ["fast", "first", "second"]);

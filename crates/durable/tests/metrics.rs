@@ -1,8 +1,6 @@
 //! Snapshots and metrics.
 
-mod common;
-
-use common::{FaultyStore, KIND, World, millis, secs, wait_until};
+use crate::common::{KIND, World, done, millis, secs, wait_until};
 use wheelhouse_durable::{Durable, Handlers, Next, Stop};
 
 /// Runs jobs of three kinds: orders that succeed, an invoice that fails, and a mail for another
@@ -61,8 +59,7 @@ fn each_kind_is_counted_and_the_whole_is_their_sum() {
 fn the_offset_of_the_clocks_is_shown() {
     let (world, timers) = play();
     assert_eq!(timers.snapshot().clock_offset, 0);
-    let there = world.clock.clone();
-    there.advance(secs(5));
+    world.clock.advance(secs(5));
     let here = wheelhouse_service::ManualClock::new();
     let handlers = Handlers::new().on_bytes("close/1", |_, _| Ok(Next::Done));
     let behind = Durable::builder(handlers).clock(here).start(world.store.clone()).unwrap();
@@ -105,8 +102,7 @@ fn the_text_for_prometheus_has_how_long_jobs_wait_and_the_gauges_of_the_store() 
     operator.pause(KIND).unwrap();
     operator.after(secs(0)).schedule_bytes(KIND, "").unwrap();
     world.clock.advance(secs(90));
-    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
-    let timers = world.builder(handlers).start(FaultyStore::new(&world)).unwrap();
+    let timers = world.start_faulty(done());
     wait_until("it is read how long the job has waited", || timers.snapshot().overdue > secs(0));
     let text = timers.snapshot().prometheus();
     for line in [

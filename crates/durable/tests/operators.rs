@@ -1,22 +1,15 @@
 //! Operations: changed schedules, lists, pauses, bounds on dead letters.
 
-mod common;
-
-use common::{
-    FaultyStore, KIND, MINUTE, World, millis, receive, schedule, secs, wait_acked, wait_until,
+use crate::common::{
+    KIND, MINUTE, World, always_waiting, done, millis, receive, schedule, secs, telling,
+    wait_acked, wait_until,
 };
-use crossbeam_channel::{Receiver, unbounded};
-use wheelhouse_durable::store::{Key, MemoryStore, StoreClock};
-use wheelhouse_durable::{Cancel, Durable, Handlers, JobState, Next, Scheduled, Stop};
+use wheelhouse_durable::store::Key;
+use wheelhouse_durable::{Cancel, Durable, DurableRun, Handlers, JobState, Scheduled, Stop};
 
-/// Handlers that send the key and the due time in seconds.
-fn telling() -> (Handlers, Receiver<(String, u64)>) {
-    let (sender, seen) = unbounded();
-    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-        sender.send((run.key().to_string(), run.due().as_millis() / 1_000))?;
-        Ok(Next::Done)
-    });
-    (handlers, seen)
+/// The key and the due time in seconds.
+fn seen(run: &DurableRun<'_>) -> (String, u64) {
+    (run.key().to_string(), run.due().as_millis() / 1_000)
 }
 
 /// A run that was missed while no program ran still takes place; the next one follows the new rule.
@@ -39,7 +32,7 @@ fn a_changed_schedule_takes_effect_and_forgets_nothing() {
     assert_eq!(plan(&first, MINUTE), Scheduled::Changed);
     first.stop();
     world.clock.advance(10 * MINUTE);
-    let (handlers, seen) = telling();
+    let (handlers, seen) = telling(seen);
     let second = world.start(Handlers::new());
     assert_eq!(plan(&second, 60 * MINUTE), Scheduled::Changed);
     assert_eq!(plan(&second, 60 * MINUTE), Scheduled::Kept);
@@ -48,14 +41,15 @@ fn a_changed_schedule_takes_effect_and_forgets_nothing() {
     wait_acked(&timers, 1);
     assert_eq!(world.find("k").unwrap().due.as_millis(), 60_000 + 3_600_000);
     timers.cancel(Key::new("k").unwrap()).unwrap();
-    assert_eq!(kept_new(&timers), Scheduled::Created);
+    let kept = timers.after(MINUTE).keeping("k").schedule_bytes(KIND, "").unwrap();
+    assert_eq!(kept, Scheduled::Created);
 }
 
 /// A job that was cancelled during its run has no next occurrence, so an update schedules it again.
 #[test]
 fn an_update_schedules_a_job_anew_that_was_cancelled_while_it_ran() {
     let world = World::new();
-    let timers = world.start_waiting(Handlers::new(), world.store.clone(), |its| its);
+    let timers = world.start_waiting(|its| its);
     let update = || timers.every(MINUTE).unwrap().updating("k").schedule_bytes(KIND, "").unwrap();
     assert_eq!(update(), Scheduled::Created);
     world.clock.advance(MINUTE);
@@ -91,7 +85,7 @@ fn an_update_repeats_an_interrupted_run() {
     assert_eq!((update(2), due()), (Scheduled::Changed, 90 + 120));
     world.clock.advance(secs(200));
     assert_eq!((update(3), due()), (Scheduled::Changed, 90 + 120));
-    let (handlers, seen) = telling();
+    let (handlers, seen) = telling(seen);
     let timers = world.start(handlers);
     world.clock.advance(secs(100));
     assert_eq!(receive(&seen), ("k".to_owned(), 210));
@@ -102,45 +96,32 @@ fn an_update_repeats_an_interrupted_run() {
 #[test]
 fn pauses_are_looked_for_by_their_keys() {
     let world = World::new();
-    let store = FaultyStore::new(&world);
-    let faults = store.faults.clone();
-    let (handlers, _) = telling();
-    let timers = world.builder(handlers).start(store).unwrap();
-    let looks = || faults.lock().lists_of_kinds;
+    let timers = world.start_faulty(done());
+    let looks = || world.faults.lock().lists_of_kinds;
     wait_until("it has started", || timers.snapshot().counts.claims > 0);
     let before = looks();
     for second in 1..=30 {
         world.clock.advance(secs(1));
-        wait_until("it looks for a pause", || faults.lock().finds >= 2 * second);
+        wait_until("it looks for a pause", || world.faults.lock().finds >= 2 * second);
     }
     assert_eq!(looks(), before);
     world.clock.advance(secs(30));
     wait_until("it lists the kinds", || looks() > before);
 }
 
-fn kept_new(timers: &Durable) -> Scheduled {
-    timers.after(MINUTE).keeping("k").schedule_bytes(KIND, "").unwrap()
-}
-
 #[test]
 fn jobs_are_listed_by_prefix_kind_and_state() {
-    let clock = wheelhouse_service::ManualClock::new();
-    let store = || MemoryStore::with_clock(StoreClock::new(clock.clone()));
-    let (go, wait) = unbounded::<()>();
-    let handlers = Handlers::new().on_bytes("runs/1", move |_, _| {
-        wait.recv()?;
-        Ok(Next::Done)
-    });
-    let timers = Durable::builder(handlers).clock(clock.clone());
-    let timers = timers.start_shards([store(), store()]).unwrap();
-    let go = go;
+    let world = World::new();
+    let (handlers, with) = always_waiting();
+    let stores = [world.store.clone(), world.other_store()];
+    let timers = with(world.builder(handlers).start_shards(stores).unwrap());
     for n in 0..300 {
         let kind = if n % 3 == 0 { "a/1" } else { "b/1" };
         let plan = timers.after(MINUTE).key(format!("{}-{n}", ["x", "y"][n % 2]));
         plan.schedule_bytes(kind, "").unwrap();
     }
-    timers.after(secs(0)).key("x-runs").schedule_bytes("runs/1", "").unwrap();
-    wait_until("it runs", || timers.snapshot().counts.started == 1);
+    schedule(&timers, "x-runs");
+    assert_eq!(timers.next(), "x-runs");
     timers.pause("a/1").unwrap();
     assert_eq!(timers.jobs().count(), 301, "reserved rows are not listed");
     assert_eq!(timers.jobs().prefix("x-").count(), 151);
@@ -150,7 +131,7 @@ fn jobs_are_listed_by_prefix_kind_and_state() {
     assert_eq!(running.len(), 1);
     assert_eq!(running[0].key.to_string(), "x-runs");
     assert_eq!(timers.jobs().state(JobState::Leased).count(), 0);
-    go.send(()).unwrap();
+    timers.go();
 }
 
 /// A pause applies to this program and to others, also to leased jobs that wait for a worker. Other
@@ -179,12 +160,12 @@ fn a_kind_and_all_of_them_can_be_paused() {
     assert_eq!(world.find("leased").unwrap().attempt, 0);
     assert!(timers.begun.is_empty() && world.find("leased").is_some());
     // Another kind continues.
-    timers.after(secs(0)).schedule_bytes(common::PACE, "").unwrap();
+    timers.after(secs(0)).schedule_bytes(crate::common::PACE, "").unwrap();
     wait_acked(&timers, 3);
     assert!(operator.pause_all().unwrap());
     assert!(operator.resume(KIND).unwrap() && !operator.resume(KIND).unwrap());
     // A program that starts sees the pause before it leases any job.
-    let (other, seen) = telling();
+    let (other, seen) = telling(seen);
     let other = world.start(other);
     assert!(other.resume_all().unwrap());
     receive(&seen);

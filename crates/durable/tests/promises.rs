@@ -1,107 +1,38 @@
 //! The guarantees of the README, on a store in memory and with a clock that the test sets.
 
-mod common;
-
-use common::{
-    FaultyStore, KIND, MINUTE, World, millis, receive, schedule, secs, wait_acked, wait_until,
+use crate::common::{
+    KIND, MINUTE, World, key, millis, receive, schedule, secs, telling, wait_acked, wait_until,
+    waiting,
 };
-use crossbeam_channel::{Receiver, unbounded};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use wheelhouse_durable::store::{Key, Token};
+use crossbeam_channel::unbounded;
+use wheelhouse_durable::store::{Outcome, Store};
 use wheelhouse_durable::{Cancel, Error, EventKind, Handlers, Next, Stop};
-
-/// A run, as its handler has seen it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Seen {
-    key: String,
-    attempt: u32,
-    token: Token,
-    idempotency_key: String,
-}
-
-/// Handlers that send what they see and succeed.
-fn telling() -> (Handlers, Receiver<Seen>) {
-    let (sender, seen) = unbounded();
-    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-        let (key, idempotency_key) = (run.key().to_string(), run.idempotency_key());
-        sender.send(Seen { key, attempt: run.attempt(), token: run.token(), idempotency_key })?;
-        Ok(Next::Done)
-    });
-    (handlers, seen)
-}
-
-/// Durable on return: once a call has returned, its change is in the store, and every other
-/// connection sees it.
-#[test]
-fn what_was_told_is_durable() {
-    let world = World::new();
-    let timers = world.start(Handlers::new());
-    let key = timers.after(MINUTE).key("order-17").schedule_bytes(KIND, "17").unwrap();
-    assert_eq!(key, Key::new("order-17").unwrap());
-    assert_eq!(world.find("order-17").unwrap().payload, b"17");
-    timers.refresh("order-17", 2 * MINUTE).unwrap();
-    assert_eq!(world.find("order-17").unwrap().due.as_millis(), 120_000);
-    assert_eq!(timers.cancel("order-17").unwrap(), Cancel::Cancelled);
-    assert_eq!(world.find("order-17"), None);
-    let made = timers.after(MINUTE).schedule_bytes(KIND, "").unwrap();
-    assert_ne!(made, timers.after(MINUTE).schedule_bytes(KIND, "").unwrap());
-    timers.stop();
-    assert_eq!(world.store.len(), 2, "jobs outlive the program");
-}
-
-/// At least once: jobs of an earlier program run, and so do jobs whose program died with them.
-#[test]
-fn jobs_outlive_programs() {
-    let world = World::new();
-    let timers = world.start(Handlers::new());
-    timers.after(MINUTE).key("a").schedule_bytes(KIND, "").unwrap();
-    timers.after(secs(1)).key("b").schedule_bytes(KIND, "").unwrap();
-    timers.stop();
-    world.clock.advance(secs(1));
-    assert_eq!(world.claim_and_die(secs(30)).len(), 1);
-
-    let (handlers, seen) = telling();
-    let timers = world.start(handlers);
-    world.clock.advance(secs(30));
-    let b = receive(&seen);
-    assert_eq!((b.key.as_str(), b.attempt), ("b", 2), "the lease has run out");
-    world.clock.advance(MINUTE);
-    assert_eq!(receive(&seen).key, "a");
-    timers.stop();
-    assert!(world.store.is_empty(), "both are acked");
-}
 
 /// One acknowledged attempt: a machine is cut off while its handler works, and another one takes
 /// the job over. The ack of the first is refused, and the run can see that.
 #[test]
 fn a_machine_that_was_cut_off_is_superseded() {
     let world = World::new();
-    let (go, wait) = unbounded::<()>();
-    let (sender, begun) = unbounded();
-    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-        sender.send(run.token())?;
-        wait.recv()?;
+    let (handlers, with) = waiting(|run, wait| {
+        wait();
         assert!(run.is_superseded());
         Ok(Next::Done)
     });
-    let store = FaultyStore::new(&world);
-    let faults = store.faults.clone();
-    let first = world.builder(handlers).start(store).unwrap();
-    let go = go; // Dropped before the timers, so that a failing test does not hang.
+    let first = with(world.start_faulty(handlers));
     first.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
     world.clock.advance(secs(1));
-    let old = receive(&begun);
-    faults.down(true);
+    first.next();
+    let old = world.find("k").unwrap().state.lease().unwrap().token;
+    world.faults.down(true);
 
-    let (handlers, seen) = telling();
+    let (handlers, seen) = telling(|run| (run.token(), run.attempt()));
     let second = world.start(handlers);
     world.clock.advance(secs(30));
-    let new = receive(&seen);
-    assert!(new.token > old && new.attempt == 2, "{new:?} after {old:?}");
+    let (new, attempt) = receive(&seen);
+    assert!(new > old && attempt == 2, "{new:?} after {old:?}");
     wait_until("the second acks", || second.snapshot().counts.acked == 1);
-    faults.down(false);
-    go.send(()).unwrap();
+    world.faults.down(false);
+    first.go();
     wait_until("the first is refused", || first.snapshot().counts.superseded == 1);
     assert!(world.has_event(|kind| *kind == EventKind::Superseded));
     assert_eq!(first.snapshot().counts.acked, 0);
@@ -111,7 +42,7 @@ fn a_machine_that_was_cut_off_is_superseded() {
 #[test]
 fn nothing_runs_early_and_all_in_order() {
     let world = World::new();
-    let (handlers, seen) = telling();
+    let (handlers, seen) = telling(key);
     let timers = world.builder(handlers).workers(1).start(world.store.clone()).unwrap();
     // Each job has its own commit, and the commits are not in the order of the due times.
     for n in 0..40_u64 {
@@ -124,10 +55,10 @@ fn nothing_runs_early_and_all_in_order() {
         world.clock.advance(millis(999));
         // A job that is due now runs after the jobs that were handed out before.
         schedule(&timers, "now");
-        assert_eq!(receive(&seen).key, "now", "nothing before second {second}");
+        assert_eq!(receive(&seen), "now", "nothing before second {second}");
         world.clock.advance(millis(1));
         for (delay, n) in expected.iter().filter(|(delay, _)| *delay == second) {
-            assert_eq!(receive(&seen).key, format!("{delay} {n:02}"));
+            assert_eq!(receive(&seen), format!("{delay} {n:02}"));
         }
         wait_until("all are acked", || timers.snapshot().in_flight == 0);
     }
@@ -168,20 +99,15 @@ fn attempts_share_an_idempotency_key() {
 #[test]
 fn a_handler_may_ack_itself() {
     let world = World::new();
-    let (store, acked) = (world.store.clone(), Arc::new(AtomicU32::new(0)));
-    let count = Arc::clone(&acked);
-    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-        use wheelhouse_durable::store::{Outcome, Store};
-        let outcome = store.clone().commit(&[run.ack()])?;
-        assert_eq!(outcome, [Outcome::Done]);
-        count.fetch_add(1, Ordering::SeqCst);
+    let store = world.store.clone();
+    let timers = world.start(Handlers::new().on_bytes(KIND, move |run, _| {
+        assert_eq!(store.clone().commit(&[run.ack()])?, [Outcome::Done]);
         Ok(Next::Acked)
-    });
-    let timers = world.start(handlers);
+    }));
     schedule(&timers, "k");
     wait_acked(&timers, 1);
     wait_until("nothing is in flight", || timers.snapshot().in_flight == 0);
-    assert!(world.store.is_empty() && acked.load(Ordering::SeqCst) == 1);
+    assert!(world.store.is_empty() && timers.snapshot().counts.started == 1);
     assert!(world.events.lock().is_empty());
 }
 
@@ -190,20 +116,16 @@ fn a_handler_may_ack_itself() {
 #[test]
 fn cancel_has_one_answer() {
     let world = World::new();
-    let (go, wait) = unbounded::<()>();
-    let (sender, begun) = unbounded();
-    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-        sender.send(())?;
-        wait.recv()?;
+    let (handlers, with) = waiting(|run, wait| {
+        wait();
         assert!(run.is_cancelled());
         Err("it fails".into())
     });
-    let timers = world.start(handlers);
-    let go = go; // Dropped before the timers, so that a failing test does not hang.
+    let timers = with(world.start(handlers));
     assert_eq!(timers.cancel("k").unwrap(), Cancel::Absent);
     assert!(matches!(timers.refresh("k", MINUTE), Err(Error::Absent(_))));
     schedule(&timers, "k");
-    receive(&begun);
+    timers.next();
     assert!(matches!(timers.refresh("k", MINUTE), Err(Error::Running(_))));
     assert!(matches!(
         timers.after(secs(0)).key("k").schedule_bytes(KIND, ""),
@@ -215,36 +137,10 @@ fn cancel_has_one_answer() {
     wait_until("renewal", || {
         world.find("k").is_some_and(|row| row.visible_at.as_millis() > 30_000)
     });
-    go.send(()).unwrap();
+    timers.go();
     wait_until("the end", || timers.snapshot().counts.closed == 1);
     assert!(world.store.is_empty() && timers.snapshot().counts.retried == 0);
     assert_eq!(timers.dead(None, 9).unwrap(), []);
-}
-
-/// A job that replaces a running one begins after that run.
-#[test]
-fn a_replacement_begins_after_the_run() {
-    let world = World::new();
-    let (go, wait) = unbounded::<()>();
-    let (sender, begun) = unbounded();
-    let running = Arc::new(AtomicU32::new(0));
-    let handlers = Handlers::new().on_bytes(KIND, move |_, payload| {
-        assert_eq!(running.fetch_add(1, Ordering::SeqCst), 0, "one run of a key at a time");
-        sender.send(payload.to_vec())?;
-        wait.recv()?;
-        running.fetch_sub(1, Ordering::SeqCst);
-        Ok(Next::Done)
-    });
-    let timers = world.start(handlers);
-    let go = go; // Dropped before the timers, so that a failing test does not hang.
-    timers.after(secs(0)).key("k").schedule_bytes(KIND, "old").unwrap();
-    assert_eq!(receive(&begun), b"old");
-    timers.after(secs(0)).replacing("k").schedule_bytes(KIND, "new").unwrap();
-    go.send(()).unwrap();
-    assert_eq!(receive(&begun), b"new");
-    go.send(()).unwrap();
-    wait_acked(&timers, 2);
-    assert!(world.store.is_empty());
 }
 
 /// Poison jobs end: a job that returns errors or panics is retried with backoff, and becomes a dead
@@ -252,13 +148,8 @@ fn a_replacement_begins_after_the_run() {
 #[test]
 fn poison_ends() {
     let world = World::new();
-    let calls = Arc::new(AtomicU32::new(0));
-    let count = Arc::clone(&calls);
-    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-        count.fetch_add(1, Ordering::SeqCst);
-        if run.attempt() == 2 {
-            panic!("two");
-        }
+    let handlers = Handlers::new().on_bytes(KIND, |run, _| {
+        assert!(run.attempt() != 2, "two");
         Err("no database".into())
     });
     let timers = world.builder(handlers).max_attempts(4).start(world.store.clone()).unwrap();
@@ -272,7 +163,8 @@ fn poison_ends() {
         world.clock.advance(millis(wait));
     }
     wait_until("its death", || timers.snapshot().counts.dead == 1);
-    assert_eq!((calls.load(Ordering::SeqCst), timers.snapshot().counts.panicked), (4, 1));
+    let counts = timers.snapshot().counts;
+    assert_eq!((counts.started, counts.panicked), (4, 1));
     let dead = timers.dead(None, 9).unwrap();
     assert_eq!(dead[0].reason, "attempt 4 failed: no database");
     let told =
@@ -313,11 +205,11 @@ fn what_says_stop_is_not_tried_again() {
 #[test]
 fn unknown_kinds_wait() {
     let world = World::new();
-    let (handlers, seen) = telling();
+    let (handlers, seen) = telling(key);
     let timers = world.start(handlers);
     timers.after(secs(0)).key("other").schedule_bytes("other/1", "").unwrap();
     schedule(&timers, "ours");
-    assert_eq!(receive(&seen).key, "ours");
+    assert_eq!(receive(&seen), "ours");
     world.clock.advance(MINUTE);
     wait_until("a report", || world.has_event(|kind| matches!(kind, EventKind::UnknownKind(_))));
     assert_eq!(world.find("other").unwrap().attempt, 0);

@@ -1,34 +1,33 @@
 //! Timers on several stores: each key belongs to one store, and each store keeps its shard number.
 
-mod common;
-
-use common::{FaultyStore, KIND, World, millis, secs, wait_acked, wait_all, wait_until};
-use parking_lot::Mutex;
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use wheelhouse_durable::store::{Key, MemoryStore, Store, StoreClock};
-use wheelhouse_durable::{
-    Cancel, Durable, DurableRun, Error, EventKind, Handlers, Next, StartError, Stop,
+use crate::common::{
+    FaultyStore, KIND, World, done, key, millis, secs, telling, wait_acked, wait_all, wait_until,
 };
-use wheelhouse_service::ManualClock;
+use std::collections::BTreeSet;
+use wheelhouse_durable::store::{Key, MemoryStore, Store};
+use wheelhouse_durable::{Cancel, Durable, Error, EventKind, Handlers, Next, StartError, Stop};
 
 /// Three stores on one clock.
-fn three() -> (ManualClock, [MemoryStore; 3]) {
-    let clock = ManualClock::new();
-    let stores = [(); 3].map(|()| MemoryStore::with_clock(StoreClock::new(clock.clone())));
-    (clock, stores)
+fn three() -> (World, [MemoryStore; 3]) {
+    let world = World::new();
+    let stores = [(); 3].map(|()| world.other_store());
+    (world, stores)
 }
 
-/// Starts timers on these stores, and records the keys that run.
-fn start(clock: &ManualClock, stores: &[MemoryStore]) -> (Durable, Arc<Mutex<Vec<String>>>) {
-    let ran = Arc::new(Mutex::new(Vec::new()));
-    let note = Arc::clone(&ran);
-    let handlers = Handlers::new().on_bytes(KIND, move |run: &DurableRun<'_>, _| {
-        note.lock().push(run.key().to_string());
-        Ok(Next::Done)
-    });
-    let builder = Durable::builder(handlers).clock(clock.clone());
-    (builder.start_shards(stores.iter().cloned()).unwrap(), ran)
+/// Two stores on one clock. The first fails as planned.
+fn two(world: &World, second: &MemoryStore) -> [Box<dyn Store>; 2] {
+    [Box::new(FaultyStore::new(world)), Box::new(second.clone())]
+}
+
+/// Schedules 40 jobs on two stores.
+fn schedule_forty(timers: &Durable) {
+    for n in 0..40 {
+        timers.after(secs(60)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
+    }
+}
+
+fn start(world: &World, stores: &[MemoryStore]) -> Durable {
+    world.builder(done()).start_shards(stores.iter().cloned()).unwrap()
 }
 
 fn rows(store: &MemoryStore) -> usize {
@@ -37,8 +36,9 @@ fn rows(store: &MemoryStore) -> usize {
 
 #[test]
 fn a_key_is_found_in_its_store_and_all_stores_are_worked_off() {
-    let (clock, stores) = three();
-    let (timers, ran) = start(&clock, &stores);
+    let (world, stores) = three();
+    let (handlers, ran) = telling(key);
+    let timers = world.builder(handlers).start_shards(stores.clone()).unwrap();
     let names: BTreeSet<_> = (0..300).map(|n| format!("order-{n}")).collect();
     let plan = |name: &String| timers.after(secs(1)).key(name).submit_bytes(KIND, "");
     wait_all(names.iter().map(plan));
@@ -60,10 +60,11 @@ fn a_key_is_found_in_its_store_and_all_stores_are_worked_off() {
     let made = timers.after(secs(60)).schedule_bytes(KIND, "").unwrap();
     assert!(timers.find(made.as_bytes()).unwrap().is_some());
 
-    clock.advance(secs(2));
+    world.clock.advance(secs(2));
     wait_acked(&timers, 298);
-    let ran_once: BTreeSet<_> = ran.lock().iter().cloned().collect();
-    assert_eq!((ran_once.len(), ran.lock().len()), (298, 298));
+    assert_eq!(ran.len(), 298);
+    let ran_once: BTreeSet<_> = ran.try_iter().collect();
+    assert_eq!(ran_once.len(), 298);
     assert!(!ran_once.contains("order-7") && !ran_once.contains("order-8"));
     timers.stop();
     assert_eq!(stores.iter().map(|store| rows(store) - 1).sum::<usize>(), 2);
@@ -72,15 +73,15 @@ fn a_key_is_found_in_its_store_and_all_stores_are_worked_off() {
 /// A handler can schedule jobs in every store by the timers of its run.
 #[test]
 fn a_handler_reaches_every_store() {
-    let (clock, stores) = three();
-    let handlers = Handlers::new().on_bytes("first/1", |run: &DurableRun<'_>, _| {
+    let (world, stores) = three();
+    let handlers = Handlers::new().on_bytes("first/1", |run, _| {
         for n in 0..30 {
             let plan = run.timers().after(millis(0)).key(format!("next-{n}"));
             plan.schedule_bytes("next/1", "")?;
         }
         Ok(Next::Done)
     });
-    let timers = Durable::builder(handlers).clock(clock).start_shards(stores.clone()).unwrap();
+    let timers = world.builder(handlers).start_shards(stores.clone()).unwrap();
     timers.after(millis(0)).schedule_bytes("first/1", "").unwrap();
     wait_acked(&timers, 1);
     assert!(stores.iter().all(|store| rows(store) > 1));
@@ -91,9 +92,9 @@ fn a_handler_reaches_every_store() {
 
 #[test]
 fn dead_letters_of_all_stores_are_listed_and_revived() {
-    let (clock, stores) = three();
+    let (world, stores) = three();
     let handlers = Handlers::new().on_bytes(KIND, |_, _| Err(Stop::new("no such order").into()));
-    let timers = Durable::builder(handlers).clock(clock).start_shards(stores).unwrap();
+    let timers = world.builder(handlers).start_shards(stores).unwrap();
     for n in 0..20 {
         timers.after(millis(0)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
     }
@@ -139,31 +140,30 @@ fn dead_letter(store: &MemoryStore) {
 /// The row with the shard number of a store can be neither cancelled nor replaced.
 #[test]
 fn the_key_of_that_row_is_not_for_jobs() {
-    let (clock, stores) = three();
-    let (timers, _) = start(&clock, &stores);
+    let (world, stores) = three();
+    let timers = start(&world, &stores);
     let key = "wheelhouse-shard";
     let error = timers.after(secs(1)).replacing(key).schedule_bytes(KIND, "").unwrap_err();
     assert!(matches!(error, Error::Reserved(_)), "{error}");
     assert!(matches!(timers.cancel(key).unwrap_err(), Error::Absent(_)));
     assert!(matches!(timers.refresh(key, secs(1)).unwrap_err(), Error::Absent(_)));
     timers.stop();
-    drop(start(&clock, &stores));
+    drop(start(&world, &stores));
 }
 
 #[test]
 fn a_store_is_opened_as_the_shard_that_it_is() {
-    let (clock, [a, b, c]) = three();
+    let (world, [a, b, c]) = three();
     let both = [a.clone(), b.clone()];
-    drop(start(&clock, &both));
-    drop(start(&clock, &both));
+    (0..2).for_each(|_| drop(start(&world, &both)));
     refused(&[b.clone(), a.clone()], "shard 2 of 2 was opened as shard 1 of 2");
     refused(&[a.clone(), b.clone(), c.clone()], "shard 1 of 2 was opened as shard 1 of 3");
     refused(&[a.clone(), c.clone(), b], "shard 1 of 2 was opened as shard 1 of 3");
     refused(&[a], "shard 1 of 2 was opened as a store by itself");
     // A store with jobs whose keys may belong to another shard.
-    let (alone, _) = start(&clock, std::slice::from_ref(&c));
+    let alone = start(&world, std::slice::from_ref(&c));
     alone.after(secs(1)).key("order-17").schedule_bytes(KIND, "").unwrap();
-    let fresh = MemoryStore::with_clock(StoreClock::new(clock));
+    let fresh = world.other_store();
     refused(&[fresh.clone(), c.clone()], "dead letters cannot become shard 2 of 2");
     alone.cancel("order-17").unwrap();
     alone.stop();
@@ -179,13 +179,9 @@ fn a_store_is_opened_as_the_shard_that_it_is() {
 #[test]
 fn a_store_that_is_away_holds_up_its_own_jobs_alone() {
     let world = World::new();
-    let faulty = FaultyStore::new(&world);
-    let faults = faulty.faults.clone();
-    let other = MemoryStore::with_clock(StoreClock::new(world.clock.clone()));
-    let stores: [Box<dyn Store>; 2] = [Box::new(faulty), Box::new(other)];
-    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
-    let timers = world.builder(handlers).start_shards(stores).unwrap();
-    faults.down(true);
+    let stores = two(&world, &world.other_store());
+    let timers = world.builder(done()).start_shards(stores).unwrap();
+    world.faults.down(true);
     let schedule = |n: u32| timers.after(millis(0)).key(format!("{n}")).schedule_bytes(KIND, "");
     let (mut done, mut failed) = (0, 0);
     for n in 0..40 {
@@ -201,7 +197,7 @@ fn a_store_that_is_away_holds_up_its_own_jobs_alone() {
         |event| matches!(event, EventKind::StoreFailed(why) if why.starts_with("shard 1 of 2: "))
     ));
     wait_acked(&timers, done);
-    faults.down(false);
+    world.faults.down(false);
     for n in (0..40).filter(|n| timers.shard_of(format!("{n}")).unwrap() == 0) {
         schedule(n).unwrap();
     }
@@ -215,31 +211,22 @@ fn a_store_that_is_away_holds_up_its_own_jobs_alone() {
 #[test]
 fn a_program_starts_while_one_of_its_stores_is_away() {
     let world = World::new();
-    let faulty = FaultyStore::new(&world);
-    let faults = faulty.faults.clone();
-    let other = MemoryStore::with_clock(StoreClock::new(world.clock.clone()));
-    let start = |faulty: FaultyStore| {
-        let stores: [Box<dyn Store>; 2] = [Box::new(faulty), Box::new(other.clone())];
-        let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
-        world.builder(handlers).start_shards(stores)
-    };
-    let timers = start(faulty).unwrap();
-    for n in 0..40 {
-        timers.after(secs(1)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
-    }
+    let other = world.other_store();
+    let start = || world.builder(done()).start_shards(two(&world, &other)).unwrap();
+    let timers = start();
+    schedule_forty(&timers);
     timers.stop();
 
-    let faulty = FaultyStore { faults: faults.clone(), ..FaultyStore::new(&world) };
-    faults.down(true);
-    let timers = start(faulty).expect("the other store is there");
-    world.clock.advance(secs(1));
+    world.faults.down(true);
+    let timers = start(); // The other store is there.
+    world.clock.advance(secs(60));
     let (here, away): (Vec<u32>, Vec<u32>) =
         (0..40).partition(|n| timers.shard_of(format!("{n}")).unwrap() == 1);
     assert!(here.len() > 5 && away.len() > 5);
     let acked = || timers.snapshot().counts.acked;
     wait_until("those of the other store have run", || acked() == here.len() as u64);
     assert!(timers.find(format!("{}", away[0])).is_err());
-    faults.down(false);
+    world.faults.down(false);
     world.clock.advance(secs(2));
     wait_until("all have run", || acked() == 40);
 }
@@ -248,18 +235,13 @@ fn a_program_starts_while_one_of_its_stores_is_away() {
 #[test]
 fn a_store_that_comes_back_empty_is_reported() {
     let world = World::new();
-    let store = || MemoryStore::with_clock(StoreClock::new(world.clock.clone()));
-    let kept = store();
-    let start =
-        |stores: [Box<dyn Store>; 2]| world.builder(Handlers::new()).start_shards(stores).unwrap();
+    let start = |stores| world.builder(Handlers::new()).start_shards(stores).unwrap();
     let is_reported = || is_lost(&world, "shard 2 of 2: ");
-    let timers = start([Box::new(kept.clone()), Box::new(store())]);
-    for n in 0..40 {
-        timers.after(secs(60)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
-    }
+    let timers = start([world.store.clone(), world.other_store()]);
+    schedule_forty(&timers);
     timers.stop();
     assert!(!is_reported());
-    start([Box::new(kept.clone()), Box::new(store())]).stop();
+    start([world.store.clone(), world.other_store()]).stop();
     assert!(is_reported());
 }
 
@@ -267,25 +249,18 @@ fn a_store_that_comes_back_empty_is_reported() {
 #[test]
 fn a_store_that_comes_back_empty_to_handlers_is_reported() {
     let world = World::new();
-    let faulty = FaultyStore::new(&world);
-    let faults = faulty.faults.clone();
-    let other = MemoryStore::with_clock(StoreClock::new(world.clock.clone()));
-    let lost = MemoryStore::with_clock(StoreClock::new(world.clock.clone()));
-    let start = |store: Box<dyn Store>| {
-        let stores: [Box<dyn Store>; 2] = [store, Box::new(other.clone())];
-        let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
-        world.builder(handlers).poll(millis(10)).start_shards(stores).unwrap()
+    let other = world.other_store();
+    let start = |stores: [Box<dyn Store>; 2]| {
+        world.builder(done()).poll(millis(10)).start_shards(stores).unwrap()
     };
-    let timers = start(Box::new(lost));
-    for n in 0..40 {
-        timers.after(secs(60)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
-    }
+    let timers = start([Box::new(world.other_store()), Box::new(other.clone())]);
+    schedule_forty(&timers);
     timers.stop();
 
-    faults.down(true);
-    let timers = start(Box::new(faulty));
+    world.faults.down(true);
+    let timers = start(two(&world, &other));
     wait_until("claims fail", || timers.snapshot().counts.store_errors > 0);
-    faults.down(false);
+    world.faults.down(false);
     // The claimer looks for pauses before it claims again, which it does after 50 ms.
     wait_until("it is reported", || {
         world.clock.advance(millis(10));

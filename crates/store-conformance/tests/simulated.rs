@@ -38,7 +38,7 @@ fn sim(fault: Fault, payload: usize) -> Sim {
         }
         world.pass(5 * SECOND);
         timers.cancel("job-3").unwrap();
-        drop(timers.submit_move("job-2", When::After(SECOND)).unwrap().wait());
+        drop(timers.submit_move("job-2", When::After(SECOND)).wait());
         timers.after(SECOND).replacing("job-1").schedule_bytes("work/1", "").unwrap();
         timers.after(SECOND).key("last").schedule_bytes("work/1", "").unwrap();
     };

@@ -1,58 +1,81 @@
-//! The end of a run and the renewal of a lease: what follows from their commits.
+//! How a job ends, the change that commits it, and what follows from the outcome.
 
 use super::flight::Flown;
-use crate::handlers::{Held, Mark};
-use crate::observe::{EventKind, JobName, Reporter, count};
-use crate::store::{Outcome, StoreError};
+use crate::commit::{Pending, Rank, Receives};
+use crate::handlers::Held;
+use crate::observe::{EventKind, count};
+use crate::store::{Again, Change, Outcome, StoreError, When};
 use std::sync::Arc;
 use std::time::Duration;
-use wheelhouse_service::Moment;
 
-/// How a run ended.
-#[derive(Clone, Debug)]
-pub(crate) enum End {
+/// How long a job waits if its policy is not understood.
+const NOT_UNDERSTOOD: Duration = Duration::from_secs(60);
+
+/// How a job ended. A periodic job continues with the next occurrence, if there is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
     /// Its handler succeeded.
-    Done,
+    Done(Option<Again>),
     /// It failed with this message, and is retried after this time.
     Retried(String, Duration),
     /// It is not retried, for this reason.
     Dead(String),
     /// An occurrence of a periodic job was given up, for this reason.
-    GaveUp(String),
+    GaveUp(String, Option<Again>),
     /// It was skipped because it was too late.
-    Skipped,
-    /// It did not begin.
-    Released,
+    Skipped(Option<Again>),
+    /// It did not begin, and is due again after this time.
+    Released(Duration),
     /// It did not begin, because this program does not understand its policy.
     NotUnderstood,
 }
 
-/// The end of a run, on its way to the store.
+impl End {
+    fn change(&self, held: &Held) -> Change {
+        let (key, token) = (held.name.key.clone(), held.token);
+        match self {
+            Self::Done(again) | Self::GaveUp(_, again) | Self::Skipped(again) => {
+                Change::Ack { key, token, again: *again }
+            }
+            Self::Retried(_, wait) => Change::Retry { key, token, when: When::After(*wait) },
+            Self::Dead(reason) => Change::Bury { key, token, reason: reason.clone() },
+            Self::Released(wait) => Change::Release { key, token, when: When::After(*wait) },
+            Self::NotUnderstood => {
+                Change::Release { key, token, when: When::After(NOT_UNDERSTOOD) }
+            }
+        }
+    }
+}
+
+/// The end of a job, on its way to the store. The job is in flight until this is dropped.
 pub(crate) struct Ended {
-    pub(super) name: JobName,
-    pub(super) end: End,
-    /// The job is in flight until this is dropped.
-    pub(super) flown: Flown,
+    end: End,
+    flown: Flown,
     /// An earlier commit of it failed, but may have taken effect.
-    pub(super) repeated: bool,
+    repeated: bool,
 }
 
 impl Ended {
-    /// Marks it as repeated, to be committed again.
-    pub(crate) fn again(self) -> Self {
-        Self { repeated: true, ..self }
+    pub(super) fn new(end: End, flown: Flown) -> Self {
+        Self { end, flown, repeated: false }
     }
 
-    /// Reports that the store refuses it for good.
-    pub(crate) fn give_up(self, reporter: &Reporter, error: &StoreError) {
-        reporter.report(Some(self.name), EventKind::EndRefused(error.to_string()));
+    /// Returns the change that commits it.
+    pub(crate) fn change(&self) -> Change {
+        self.end.change(self.flown.held())
+    }
+}
+
+impl Receives for Ended {
+    fn rank(&self) -> Rank {
+        Rank::Usual
     }
 
-    /// Counts and reports the end, by the outcome of its commit.
-    pub(crate) fn tell(self, reporter: &Reporter, outcome: Outcome) {
-        let Self { name, end, flown, repeated } = self;
+    /// Counts and reports the end.
+    fn tell(self: Box<Self>, outcome: Outcome) {
+        let Self { end, flown, repeated } = *self;
+        let (name, reporter) = (&flown.held().name, flown.reporter());
         let counts = &reporter.counters.of(&name.kind).counts;
-        let report = |kind| reporter.report(Some(name), kind);
         let done = match outcome {
             Outcome::Done => true,
             // The run has already ended. If this is a repeat, the failed commit has ended it.
@@ -61,57 +84,25 @@ impl Ended {
         };
         match end {
             _ if outcome == Outcome::Closed => count(&counts.closed),
-            End::Done if done => count(&counts.acked),
-            End::Done => {
-                count(&counts.superseded);
-                report(EventKind::Superseded);
-            }
+            End::Done(_) if done => count(&counts.acked),
+            End::Done(_) => reporter.job(name, EventKind::Superseded),
             _ if !done => count(&counts.leases_lost),
-            End::Retried(why, wait) => {
-                count(&counts.retried);
-                report(EventKind::Failed(why, wait));
-            }
-            End::Dead(why) => {
-                count(&counts.dead);
-                report(EventKind::Dead(why));
-            }
-            End::GaveUp(why) => {
-                count(&counts.given_up);
-                report(EventKind::GaveUp(why));
-            }
-            End::Skipped => {
-                count(&counts.skipped);
-                report(EventKind::Skipped);
-            }
-            End::Released | End::NotUnderstood => count(&counts.released),
+            End::Retried(why, wait) => reporter.job(name, EventKind::Failed(why, wait)),
+            End::Dead(why) => reporter.job(name, EventKind::Dead(why)),
+            End::GaveUp(why, _) => reporter.job(name, EventKind::GaveUp(why)),
+            End::Skipped(_) => reporter.job(name, EventKind::Skipped),
+            End::Released(_) | End::NotUnderstood => count(&counts.released),
         }
-        drop(flown);
     }
-}
 
-/// The renewal of a lease, on its way to the store.
-pub(crate) struct Renewed {
-    pub(super) held: Arc<Held>,
-    /// When the lease ends, if it is renewed.
-    pub(super) until: Moment,
-}
-
-impl Renewed {
-    pub(crate) fn tell(self, reporter: &Reporter, outcome: Outcome) {
-        match outcome {
-            Outcome::Done => self.held.extend(self.until),
-            Outcome::Closed => {
-                self.held.extend(self.until);
-                self.held.mark(Mark::Closed);
-            }
-            // Only for a run in progress. If the run has ended since, the outcome of its end shows
-            // whether the lease was lost. If it has not begun, the job may have been cancelled, and
-            // the outcome of its `Begin` shows that.
-            _ if self.held.is_running() && self.held.supersede() => {
-                count(&reporter.counters.of(&self.held.name.kind).counts.leases_lost);
-                reporter.report(Some(self.held.name.clone()), EventKind::LeaseLost);
-            }
-            _ => {}
+    fn fail(mut self: Box<Self>, error: &Arc<StoreError>) -> Option<Pending> {
+        if error.is_transient() {
+            self.repeated = true;
+            return Some((self.change(), self));
         }
+        // Refused for good: the lease runs out, and the attempt counts.
+        let (name, reporter) = (&self.flown.held().name, self.flown.reporter());
+        reporter.job(name, EventKind::EndRefused(error.to_string()));
+        None
     }
 }

@@ -1,19 +1,38 @@
 //! The jobs in flight: leased by this program, and not ended.
 
-use super::message::Message;
 use super::pace::Paces;
 use crate::MAX_PAYLOAD;
 use crate::handlers::{Held, Lane};
+use crate::observe::Reporter;
 use crate::store::{ClaimLimit, Key, Token};
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use wheelhouse_service::Moment;
+use wheelhouse_service::{Moment, Waker};
 
 /// The most bytes of payloads in flight in a lane.
 const MOST_BYTES: usize = 16 << 20;
+
+/// A message to the claimer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Message {
+    /// The clock was set, or the wheel has an earlier deadline: poll it.
+    Look,
+    /// A job may be due, or there is room again: claim.
+    Ask,
+    /// Renew leases.
+    Renew,
+    /// Look for slow runs and for pauses.
+    Watch,
+    /// Look for kinds without a handler.
+    LookForKinds,
+    /// Lease no more jobs, and continue to renew leases.
+    Stop,
+    /// No job is in flight any more: end the thread.
+    Over,
+}
 
 /// See the [module](self).
 pub(crate) struct Flight {
@@ -24,6 +43,7 @@ pub(crate) struct Flight {
     bounds: [Bound; 2],
     paces: Arc<Paces>,
     claimer: Sender<Message>,
+    reporter: Arc<Reporter>,
 }
 
 /// The limits of a lane, and its jobs in flight.
@@ -47,23 +67,24 @@ impl Bound {
 }
 
 impl Flight {
-    pub(crate) fn new(bounds: [Bound; 2], paces: Arc<Paces>, claimer: Sender<Message>) -> Self {
-        Self { held: Mutex::default(), bounds, paces, claimer }
+    pub(crate) fn new(
+        bounds: [Bound; 2],
+        paces: Arc<Paces>,
+        claimer: Sender<Message>,
+        reporter: Arc<Reporter>,
+    ) -> Self {
+        Self { held: Mutex::default(), bounds, paces, claimer, reporter }
     }
 
     pub(super) fn paces(&self) -> &Paces {
         &self.paces
     }
 
-    fn bound(&self, lane: Lane) -> &Bound {
-        &self.bounds[lane as usize]
-    }
-
     /// Returns the limit of the next claim of a lane. `None` if the claimer must wait: it receives
     /// a message when there is room.
     pub(super) fn room(&self, lane: Lane) -> Option<ClaimLimit> {
         self.free(lane).or_else(|| {
-            let waits = &self.bound(lane).waits;
+            let waits = &self.bounds[lane as usize].waits;
             waits.store(true, Ordering::SeqCst);
             // Checked again: a job may have ended just before `waits` was set.
             self.free(lane).filter(|_| waits.swap(false, Ordering::SeqCst))
@@ -72,7 +93,7 @@ impl Flight {
 
     /// Returns the room for more jobs. `None` while it is too small for a claim to be worthwhile.
     fn free(&self, lane: Lane) -> Option<ClaimLimit> {
-        let Bound { most, at_once, count, bytes, .. } = self.bound(lane);
+        let Bound { most, at_once, count, bytes, .. } = &self.bounds[lane as usize];
         let ahead = self.paces.leased_ahead(lane, *at_once);
         let (count, most) = (count.load(Ordering::SeqCst), (*most).min(ahead));
         // While each worker has a next job, claims wait so that they become larger.
@@ -88,7 +109,7 @@ impl Flight {
     pub(super) fn begin(self: &Arc<Self>, held: &Arc<Held>, bytes: usize) -> Flown {
         let before = self.held.lock().insert(held.token, Arc::clone(held));
         debug_assert!(before.is_none(), "a store draws no token twice: {:?}", held.token);
-        let bound = self.bound(held.lane);
+        let bound = &self.bounds[held.lane as usize];
         bound.bytes.fetch_add(bytes, Ordering::SeqCst);
         bound.count.fetch_add(1, Ordering::SeqCst);
         Flown { flight: Arc::clone(self), held: Arc::clone(held), bytes }
@@ -97,6 +118,16 @@ impl Flight {
     /// Sends a message to the claimer.
     pub(crate) fn tell(&self, message: Message) {
         self.claimer.send(message).unwrap_or_default();
+    }
+
+    /// Returns a callback that sends a message to the claimer.
+    pub(crate) fn waker(&self, message: Message) -> Waker {
+        let claimer = self.claimer.clone();
+        Arc::new(move || claimer.send(message).unwrap_or_default())
+    }
+
+    pub(super) fn claimer(&self) -> &Sender<Message> {
+        &self.claimer
     }
 
     /// The number of jobs in flight.
@@ -118,10 +149,8 @@ impl Flight {
 
     /// Marks all futures in flight as abandoned, so that they are dropped.
     pub(crate) fn abandon(&self) {
-        self.held()
-            .iter()
-            .filter(|held| held.lane == Lane::Futures)
-            .for_each(|held| held.abandon());
+        let held = self.held().into_iter();
+        held.filter(|held| held.lane == Lane::Futures).for_each(|held| held.abandon());
     }
 }
 
@@ -133,12 +162,22 @@ pub(crate) struct Flown {
     bytes: usize,
 }
 
+impl Flown {
+    pub(super) fn held(&self) -> &Held {
+        &self.held
+    }
+
+    pub(super) fn reporter(&self) -> &Reporter {
+        &self.flight.reporter
+    }
+}
+
 impl Drop for Flown {
     fn drop(&mut self) {
         let (flight, lane) = (&self.flight, self.held.lane);
         let held = flight.held.lock().remove(&self.held.token);
         debug_assert!(held.is_some(), "it is in flight until this is dropped");
-        let Bound { count, bytes, waits, .. } = flight.bound(lane);
+        let Bound { count, bytes, waits, .. } = &flight.bounds[lane as usize];
         let before = bytes.fetch_sub(self.bytes, Ordering::SeqCst);
         debug_assert!(before >= self.bytes, "`begin` has added them");
         let before = count.fetch_sub(1, Ordering::SeqCst);
@@ -147,7 +186,7 @@ impl Drop for Flown {
             && flight.free(lane).is_some()
             && waits.swap(false, Ordering::SeqCst)
         {
-            flight.claimer.send(Message::Ask).unwrap_or_default();
+            flight.tell(Message::Ask);
         }
     }
 }

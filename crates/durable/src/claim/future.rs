@@ -1,9 +1,10 @@
 //! The run of an async handler.
 
-use super::work::{Answer, Occurrence, Task, told};
+use super::run::{Answer, Failed, Span};
+use super::work::Task;
 use crate::drive::Inside;
-use crate::handlers::{Handler, Held, Mark, RunFuture};
-use crate::observe::{EventKind, count};
+use crate::handlers::{Handler, Held, Mark, Occurrence, RunFuture};
+use crate::observe::EventKind;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use wheelhouse_service::Moment;
@@ -28,8 +29,7 @@ struct Call {
     began: Moment,
     /// Ready when the lease ends, as last known, or the limit is reached.
     sleep: Option<Sleep>,
-    #[cfg(feature = "tracing")]
-    span: tracing::Span,
+    span: Span,
 }
 
 /// Why a future is dropped before it is ready.
@@ -52,30 +52,19 @@ impl Call {
             Some(Reason::Abandoned)
         } else if held.is_lost(now) {
             Some(Reason::Lost)
-        } else if self.limit(held).is_some_and(|limit| limit <= now) {
-            Some(Reason::TimedOut)
         } else {
-            None
+            self.limit(held).filter(|limit| *limit <= now).map(|_| Reason::TimedOut)
         }
     }
 
     /// Polls the handler's future. An error is converted to text here, within the guard: the user's
     /// `Display` may panic too.
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Answer, String>> {
-        #[cfg(feature = "tracing")]
-        let _entered = self.span.enter();
-        match guarded(|| self.future.as_mut().poll(context).map(told)) {
-            Ok(polled) => polled.map(Ok),
-            Err(message) => Poll::Ready(Err(message)),
-        }
-    }
-
-    /// Drops the handler's future, and returns the rest.
-    fn end(self) -> (Occurrence, Moment) {
-        #[cfg(feature = "tracing")]
-        let _entered = self.span.enter();
-        guarded(|| drop(self.future)).unwrap_or_default();
-        (self.occurrence, self.began)
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Answer> {
+        let future = self.future.as_mut();
+        self.span.in_scope(|| {
+            guarded(|| future.poll(context).map(|answer| answer.map_err(Failed::of)))
+                .unwrap_or_else(|message| Poll::Ready(Err(Failed::Panic(message))))
+        })
     }
 }
 
@@ -87,35 +76,19 @@ impl HandlerFuture {
     /// Calls the handler. Returns `false` if the run has ended already.
     fn call(&mut self) -> bool {
         let Some((occurrence, began)) = self.task.begin_call() else { return false };
-        let payload = self.task.take_payload();
-        let handlers = &self.task.shared().handlers;
-        let Some(Handler::Async(handler)) = handlers.get(self.task.kind()) else {
+        let payload = std::mem::take(&mut self.task.job.payload);
+        let Some(Handler::Async(handler)) = self.task.shared().handlers.get(self.task.kind())
+        else {
             unreachable!("it is claimed for the lane of its handler")
         };
-        let run = self.task.run_of(&occurrence).into_owned();
-        #[cfg(feature = "tracing")]
-        let span = self.task.span();
-        #[cfg(feature = "tracing")]
-        let entered = span.enter();
-        let called = guarded(|| handler(run, payload));
-        #[cfg(feature = "tracing")]
-        drop(entered);
-        match called {
+        let (run, span) = (self.task.run_of(occurrence).into_owned(), self.task.span());
+        match span.in_scope(|| guarded(|| handler(run, payload))) {
             Ok(future) => {
-                let call = Call {
-                    future,
-                    occurrence,
-                    began,
-                    sleep: None,
-                    #[cfg(feature = "tracing")]
-                    span,
-                };
-                self.call = Some(call);
+                self.call = Some(Call { future, occurrence, began, sleep: None, span });
                 true
             }
             Err(message) => {
-                let conclusion = self.task.answered(Err(message), began, &occurrence);
-                self.task.end(conclusion);
+                self.task.answered(Err(Failed::Panic(message)), began, occurrence);
                 false
             }
         }
@@ -123,12 +96,9 @@ impl HandlerFuture {
 
     /// Polls the handler's future, after checking whether the run must end. Ready with the answer
     /// of the handler, or with the reason why the future must be dropped.
-    fn poll_call(
-        &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<Result<Answer, String>, Reason>> {
+    fn poll_call(&mut self, context: &mut Context<'_>) -> Poll<Result<Answer, Reason>> {
         let Some(call) = &mut self.call else { unreachable!("its handler was called") };
-        let (held, shared) = (self.task.held(), self.task.shared());
+        let (held, shared) = (&self.task.held, self.task.shared());
         // Registered before the check: an event after the check finds the waker.
         held.wake_by(context.waker());
         if let Some(reason) = call.must_end(held, shared.clock.now()) {
@@ -139,10 +109,9 @@ impl HandlerFuture {
         }
         let Some(service) = shared.waiting.service() else { return Poll::Pending };
         loop {
-            let next = call.limit(held).into_iter().chain([held.until()]).min();
-            let sleep = call
-                .sleep
-                .get_or_insert_with(|| service.sleep_until(next.expect("a lease has an end")));
+            let until = held.until();
+            let next = call.limit(held).map_or(until, |limit| limit.min(until));
+            let sleep = call.sleep.get_or_insert_with(|| service.sleep_until(next));
             match Pin::new(sleep).poll(context) {
                 Poll::Pending => return Poll::Pending,
                 // The service is being stopped, or the time is out of range. The claimer wakes the
@@ -158,27 +127,26 @@ impl HandlerFuture {
     }
 
     /// Drops the handler's future, and ends the run.
-    fn end(&mut self, ended: Result<Result<Answer, String>, Reason>) {
-        let Some(call) = self.call.take() else { return };
-        let (occurrence, began) = call.end();
+    fn end(&mut self, ended: Result<Answer, Reason>) {
+        let Some(Call { future, occurrence, began, span, .. }) = self.call.take() else { return };
+        span.in_scope(|| guarded(|| drop(future)).unwrap_or_default());
         let answer = match ended {
             Ok(answer) => answer,
             Err(Reason::Lost) => return self.task.lose(),
-            Err(Reason::Abandoned) => return self.task.leave_to_lease(),
-            Err(Reason::TimedOut) => Ok(Err((self.time_out(), false))),
+            // The lease runs out, and the attempt counts.
+            Err(Reason::Abandoned) => return self.task.withdraw(),
+            Err(Reason::TimedOut) => Err(Failed::Error(self.time_out())),
         };
-        let conclusion = self.task.answered(answer, began, &occurrence);
-        self.task.end(conclusion);
+        self.task.answered(answer, began, occurrence);
     }
 
     /// Reports that the run has reached its limit, unless the claimer has reported it. Returns the
     /// reason as text.
     fn time_out(&self) -> String {
-        let (held, shared) = (self.task.held(), self.task.shared());
+        let held = &self.task.held;
         let limit = held.limit.unwrap_or_default();
         if held.mark(Mark::TimedOut) {
-            count(&shared.reporter.counters.of(&held.name.kind).counts.timed_out);
-            shared.reporter.report(Some(held.name.clone()), EventKind::TimedOut(limit));
+            self.task.shared().reporter.job(&held.name, EventKind::TimedOut(limit));
         }
         format!("it reached its limit of {limit:?} and was dropped")
     }
@@ -202,6 +170,6 @@ impl Drop for HandlerFuture {
     fn drop(&mut self) {
         let _inside = Inside::of(&self.task.shared().reporter.counters);
         let why = "its executor dropped it before it was ready".to_owned();
-        self.end(Ok(Ok(Err((why, false)))));
+        self.end(Ok(Err(Failed::Error(why))));
     }
 }

@@ -1,6 +1,8 @@
 //! Decides whether a claimed job runs, by its policy and the store's clock. This happens when a
 //! worker is free for it, before its handler is called.
 
+use super::ended::End;
+use crate::handlers::Occurrence;
 use crate::plan::{Late, Missed, Policy, Repeat};
 use crate::store::{Again, Entry, Timestamp, When};
 use std::time::Duration;
@@ -8,45 +10,33 @@ use std::time::Duration;
 /// The most missed occurrences of a cron line that are counted, since each must be computed.
 const MOST_MISSED: u64 = 10_000;
 
-/// See the [module](self).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// Its handler is called.
-    Run { again: Option<Again>, missed: u64, is_periodic: bool },
-    /// The occurrence is skipped: because it is too late, or for a reason that is reported.
-    Skip { again: Option<Again>, why: Option<String> },
-    /// The job becomes a dead letter.
-    Bury(String),
-    /// The policy has a part that this program does not know.
-    NotUnderstood,
-}
-
-pub(super) fn judge(job: &Entry, now: Timestamp, max_attempts: u32) -> Verdict {
-    let Some(policy) = Policy::from_text(&job.policy) else { return Verdict::NotUnderstood };
+/// Returns the occurrence to run, or the end of the job. `policy` is `None` if it has a part that
+/// this program does not know.
+pub(super) fn judge(
+    job: &Entry,
+    policy: Option<&Policy>,
+    now: Timestamp,
+    max_attempts: u32,
+) -> Result<Occurrence, End> {
+    let policy = policy.ok_or(End::NotUnderstood)?;
+    let (again, missed) = next_occurrence(policy, job, now).ok_or(End::NotUnderstood)?;
     let late = now.saturating_since(job.due);
     let is_periodic = policy.repeat.is_some();
-    let Some((again, missed)) = next_occurrence(&policy, job, now) else {
-        return Verdict::NotUnderstood;
-    };
-    let give_up = |why: String| match is_periodic {
-        true => Verdict::Skip { again, why: Some(why) },
-        false => Verdict::Bury(why),
-    };
-    let max_attempts = policy.max_attempts.unwrap_or(max_attempts);
+    let give_up = |why| if is_periodic { End::GaveUp(why, again) } else { End::Dead(why) };
     match policy.late {
-        Late::Skip(longest) if late > longest => Verdict::Skip { again, why: None },
+        Late::Skip(longest) if late > longest => Err(End::Skipped(again)),
         Late::Within(longest) if late > longest => {
-            give_up(format!("{late:?} late, at most {longest:?} are allowed"))
+            Err(give_up(format!("{late:?} late, at most {longest:?} are allowed")))
         }
-        _ if policy.expires.is_some_and(|expires| expires <= now) => match is_periodic {
-            true => Verdict::Skip { again: None, why: None },
-            false => Verdict::Bury("expired".to_owned()),
-        },
-        _ if job.attempt > max_attempts => give_up(format!(
+        _ if policy.expires.is_some_and(|expires| expires <= now) => Err(match is_periodic {
+            true => End::Skipped(None),
+            false => End::Dead("expired".to_owned()),
+        }),
+        _ if job.attempt > max_attempts => Err(give_up(format!(
             "{max_attempts} attempts, and the last did not end: its process was killed, or it lost \
              its lease"
-        )),
-        _ => Verdict::Run { again, missed, is_periodic },
+        ))),
+        _ => Ok(Occurrence { again, missed, is_periodic, now }),
     }
 }
 

@@ -26,7 +26,7 @@ mod ended;
 mod flight;
 mod future;
 mod judge;
-mod message;
+mod lane;
 mod pace;
 mod rate;
 mod run;
@@ -34,24 +34,22 @@ mod upkeep;
 mod waiting;
 mod work;
 
-use ended::Renewed;
-pub(crate) use flight::{Bound, Flight};
+pub(crate) use flight::{Bound, Flight, Message};
 #[cfg(feature = "cron")]
 pub(crate) use judge::CronRule;
-pub(crate) use message::Message;
 pub(crate) use pace::Paces;
 pub(crate) use waiting::Waiting;
-pub(crate) use work::Recipient;
 
 use crate::Timers;
-use crate::commit::{SharedStore, carry_out, pause};
+use crate::commit::{carry_out, pause};
 use crate::drive::Shared;
 use crate::handlers::Lane;
 use crate::observe::count;
 use crate::store::{
     Change, ClaimLimit, ClaimResult, Kinds, Leased, Next, Store, StoreError, Timestamp,
 };
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use lane::{LATE, LaneClaims};
 use parking_lot::FairMutexGuard;
 use rate::Rate;
 use std::collections::BTreeSet;
@@ -68,9 +66,6 @@ const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
 /// The most jobs in a claim.
 const MOST_IN_CLAIM: usize = 512;
 
-/// A job that is later than this counts towards the catch-up rate.
-const LATE: Duration = Duration::from_secs(1);
-
 /// If a store's clock has shown the same time for this long, it stands still. The claimer then
 /// waits at least this long before the next claim.
 const STANDS: Duration = Duration::from_millis(50);
@@ -81,7 +76,6 @@ const NOT_STOPPED: &str = "only a stopped scheduler refuses a value";
 /// The state of the claimer's thread.
 pub(crate) struct Claimer {
     timers: Timers,
-    store: SharedStore,
     /// Its wheel contains the deadline of each message.
     scheduler: Scheduler,
     wheel: Handle,
@@ -92,7 +86,6 @@ pub(crate) struct Claimer {
     by_hand: bool,
     /// The key of the timer for the next claim.
     asking: wheelhouse_service::Key,
-    sender: Sender<Message>,
     inbox: Receiver<Message>,
     /// Receives a value when the claimer leases no more jobs. `None` after that.
     stopped: Option<Sender<()>>,
@@ -106,81 +99,46 @@ pub(crate) struct Claimer {
     unknown: BTreeSet<crate::store::Kind>,
 }
 
-/// The claims of a lane.
-struct LaneClaims {
-    lane: Lane,
-    /// The kinds of this lane that have handlers.
-    all: Kinds,
-    /// The kinds of `all` that are not paused.
-    kinds: Kinds,
-    /// The result of the last claim, and the time before it was sent.
-    last: Option<(Next, Moment)>,
-    /// The last claim leased jobs.
-    was_served: bool,
-}
-
-impl LaneClaims {
-    /// Returns `None` if the lane has no handler.
-    fn new(shared: &Shared, lane: Lane) -> Option<Self> {
-        let handlers = shared.handlers.iter().filter(|(_, handler)| handler.lane() == lane);
-        let all = Kinds::new(handlers.map(|(kind, _)| kind.clone()));
-        let kinds = all.clone();
-        (!all.is_empty()).then_some(Self { lane, all, kinds, last: None, was_served: false })
-    }
-
-    /// Returns `true` if the first visible job is late by now, judging by the last claim.
-    fn is_late(&self, asked: Moment) -> bool {
-        self.last.is_none_or(|(next, then)| {
-            let now = next.now.saturating_add(asked.saturating_since(then));
-            next.visible_at.is_some_and(|at| now.saturating_since(at) > LATE)
-        })
-    }
-}
-
 impl Claimer {
+    /// Also returns a channel on which the claimer says that it leases no more jobs.
     pub(crate) fn new(
         timers: Timers,
-        store: SharedStore,
+        inbox: Receiver<Message>,
         mut scheduler: Scheduler,
-        (sender, inbox, stopped): (Sender<Message>, Receiver<Message>, Sender<()>),
-    ) -> Self {
-        let wakes = sender.clone();
-        let waker: Waker = Arc::new(move || wakes.send(Message::Look).unwrap_or_default());
+    ) -> (Self, Receiver<()>) {
+        let shared = timers.shared();
+        let waker = shared.flight.waker(Message::Look);
         scheduler.set_waker(Arc::clone(&waker));
         let wheel = scheduler.handle();
         let by_hand = wheel.clock().watch(&waker);
-        let settings = &timers.shared().settings;
+        let settings = &shared.settings;
         for (each, message) in [
             (settings.visibility / 3, Message::Renew),
             (settings.poll, Message::Watch),
             (LOOK_FOR_KINDS, Message::LookForKinds),
         ] {
             // The first time at once.
-            sender.send(message).unwrap_or_default();
-            drop(wheel.every(each).send(&sender, message).expect(NOT_STOPPED));
+            shared.flight.tell(message);
+            drop(wheel.every(each).send(shared.flight.claimer(), message).expect(NOT_STOPPED));
         }
-        sender.send(Message::Ask).unwrap_or_default();
-        let asking = timers.named("ask").into();
-        let rate = timers.shared().settings.catch_up_rate.map(Rate::new);
-        let lane = |lane| LaneClaims::new(timers.shared(), lane);
-        let lanes = Lane::ALL.into_iter().filter_map(lane).collect();
-        Self {
+        shared.flight.tell(Message::Ask);
+        let (stopped, has_stopped) = bounded(1);
+        let claimer = Self {
+            asking: "ask".into(),
+            rate: settings.catch_up_rate.map(Rate::new),
+            lanes: Lane::ALL.iter().filter_map(|lane| LaneClaims::new(shared, *lane)).collect(),
             timers,
-            store,
             scheduler,
             wheel,
             _waker: waker,
             by_hand,
-            asking,
-            sender,
             inbox,
             stopped: Some(stopped),
-            rate,
-            lanes,
             shown: (Timestamp::default(), Moment::ORIGIN),
             failures: 0,
             unknown: BTreeSet::new(),
-        }
+        };
+        (claimer, has_stopped)
     }
 
     /// Runs the thread until it receives [`Message::Over`].
@@ -313,7 +271,7 @@ impl Claimer {
         let limit = ClaimLimit { jobs: room.jobs.min(allowed).min(MOST_IN_CLAIM), ..room };
         // Held until the runs that begin at once have begun: otherwise commits of other threads
         // would delay them.
-        let connection = Arc::clone(&self.store);
+        let connection = Arc::clone(&shared.claims);
         let mut store = connection.lock();
         let (leased, next) = claim(shared, &mut **store, &its.kinds, limit)?;
         if self.shown.0 != next.now {
@@ -325,7 +283,7 @@ impl Claimer {
         self.lanes[lane].last = Some((next, asked));
         self.lanes[lane].was_served = count > 0;
         if count == limit.jobs {
-            self.sender.send(Message::Ask).unwrap_or_default();
+            self.timers.shared().flight.tell(Message::Ask);
             return Ok(None);
         }
         Ok(Some(self.next_ask(next, asked)))
@@ -343,7 +301,8 @@ impl Claimer {
     /// Sets the time of the next claim.
     fn ask_at(&self, moment: Moment) {
         let plan = self.wheel.at(moment).replacing(Arc::clone(&self.asking));
-        drop(plan.send(&self.sender, Message::Ask).expect(NOT_STOPPED));
+        let claimer = self.timers.shared().flight.claimer();
+        drop(plan.send(claimer, Message::Ask).expect(NOT_STOPPED));
     }
 
     fn hand_out(&mut self, leased: Vec<Leased>, next: Next, asked: Moment) -> Ready {
@@ -366,11 +325,12 @@ impl Claimer {
     /// Begins runs of this shard in one commit, by the connection that has leased them, since the
     /// committer may be busy with a longer commit. If that fails, the committer repeats it.
     fn begin(&self, mut store: FairMutexGuard<'_, Box<dyn Store>>, mut ready: Ready) {
-        let begins = std::mem::take(&mut ready.begins).into_iter();
-        let (own, others) = begins.partition(|(_, task)| task.is_of(&self.timers));
-        ready.begins = others;
-        let (changes, tasks): (Vec<Change>, Vec<Task>) = Vec::into_iter(own).unzip();
+        let begins = std::mem::take(&mut ready.begins);
         let shared = self.timers.shared();
+        let is_own = |task: &Task| std::ptr::eq(task.shared(), shared);
+        let (own, others): (Vec<Task>, Vec<Task>) = begins.into_iter().partition(is_own);
+        ready.begins = others;
+        let changes: Vec<Change> = own.iter().map(Task::begin).collect();
         let committed = match changes.is_empty() {
             true => Ok(Vec::new()),
             false => carry_out(&shared.reporter, &mut **store, &changes),
@@ -381,13 +341,13 @@ impl Claimer {
         drop(store);
         match committed {
             Ok(outcomes) => {
-                tasks.into_iter().zip(outcomes).for_each(|(task, outcome)| task.tell(outcome));
+                own.into_iter().zip(outcomes).for_each(|(task, outcome)| task.begun(outcome));
                 drop(order);
             }
             Err(error) => {
                 drop(order);
                 shared.reporter.report_failure(&error);
-                tasks.into_iter().zip(changes).for_each(|(task, change)| task.submit(change));
+                own.into_iter().for_each(Task::submit);
             }
         }
         ready.submit();

@@ -1,7 +1,7 @@
 //! The mean times of runs, and how many jobs may be leased because of them.
 
 use crate::handlers::Lane;
-use crate::store::{Kind, Kinds};
+use crate::store::Kind;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -54,8 +54,8 @@ pub(crate) struct Paces {
 }
 
 impl Paces {
-    pub(crate) fn new(kinds: &Kinds) -> Self {
-        let kinds = kinds.iter().map(|kind| (kind.clone(), Pace::default())).collect();
+    pub(crate) fn new<'a>(kinds: impl Iterator<Item = &'a Kind>) -> Self {
+        let kinds = kinds.map(|kind| (kind.clone(), Pace::default())).collect();
         Self { kinds, all: Pace::default(), suspects: Default::default() }
     }
 

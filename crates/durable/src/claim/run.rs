@@ -1,21 +1,57 @@
 //! The run of a job that has begun: the call of a handler that is a closure. The run of an async
 //! handler is in [`future`](super::future).
 
+use super::ended::End;
 use super::future::HandlerFuture;
-use super::work::{Answer, Conclusion, Occurrence, Task, told};
+use super::work::Task;
 use crate::drive::Inside;
-use crate::handlers::{DurableRun, Handler, Lane, Mark};
+use crate::handlers::{DurableRun, Failure, Handler, Lane, Mark, Next, Occurrence};
 use crate::observe::{EventKind, count};
-use crate::store::Outcome;
+use crate::store::{Again, Outcome, When};
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use wheelhouse_service::Moment;
 use wheelhouse_service::internal::guarded;
+
+/// The result of a handler.
+pub(super) type Answer = Result<Next, Failed>;
+
+/// Why a handler failed.
+pub(super) enum Failed {
+    Error(String),
+    /// The job is not retried.
+    Stop(String),
+    Panic(String),
+}
+
+impl Failed {
+    /// Converts a failure to text. This calls code of the user, which may panic.
+    pub(super) fn of(failure: Failure) -> Self {
+        let why = failure.to_string();
+        if failure.is_final() { Self::Stop(why) } else { Self::Error(why) }
+    }
+}
+
+/// The span of a run.
+#[cfg(feature = "tracing")]
+pub(super) type Span = tracing::Span;
+
+/// Nothing without the feature `tracing`.
+#[cfg(not(feature = "tracing"))]
+pub(super) struct Span;
+
+#[cfg(not(feature = "tracing"))]
+impl Span {
+    pub(super) fn in_scope<T>(&self, code: impl FnOnce() -> T) -> T {
+        code()
+    }
+}
 
 impl Task {
     /// Called when its `Begin` was committed. If it was carried out, the run is handed to a worker
     /// or to the executor.
-    pub(crate) fn tell(mut self, outcome: Outcome) {
+    pub(super) fn begun(mut self, outcome: Outcome) {
         match outcome {
             // `Closed`: a commit whose answer was lost has carried it out, and a later cancel found
             // the job running.
@@ -46,10 +82,19 @@ impl Task {
     }
 
     fn run(mut self) {
-        if let Some((occurrence, began)) = self.begin_call() {
-            let conclusion = self.call(&occurrence, began);
-            self.end(conclusion);
-        }
+        let Some((occurrence, began)) = self.begin_call() else { return };
+        let shared = self.timers.shared();
+        let Some(Handler::Sync(handler)) = shared.handlers.get(&self.job.kind) else {
+            unreachable!("it is claimed for the lane of its handler")
+        };
+        let answer = {
+            let (run, _inside) = (self.run_of(occurrence), Inside::of(&shared.reporter.counters));
+            self.span().in_scope(|| {
+                guarded(|| handler(&run, &self.job.payload).map_err(Failed::of))
+                    .unwrap_or_else(|message| Err(Failed::Panic(message)))
+            })
+        };
+        self.answered(answer, began, occurrence);
     }
 
     /// Counts the run, whose handler is to be called now. Returns `None` if its lease has run out.
@@ -59,88 +104,94 @@ impl Task {
         // Too late: the commit, or the wait for this worker, took longer than the lease. If another
         // program has the job by now, the store refuses the release.
         if self.held.is_lost(began) {
-            let released = self.release();
-            self.end(released);
+            self.end(End::Released(Duration::ZERO));
             return None;
         }
         self.was_called = true;
-        let job = &self.leased.job;
-        let counters = self.shared().reporter.counters.of(&job.kind);
+        let counters = self.shared().reporter.counters.of(&self.job.kind);
         count(&counters.counts.started);
-        if job.attempt == 1 {
+        if self.job.attempt == 1 {
             counters.counts.missed.fetch_add(occurrence.missed, Ordering::Relaxed);
         }
-        counters.lateness.record_micros(occurrence.now.saturating_since(job.due));
+        counters.lateness.record_micros(occurrence.now.saturating_since(self.job.due));
         self.held.call(began);
         Some((occurrence, began))
     }
 
     /// Returns the run that the handler receives.
-    pub(super) fn run_of(&self, occurrence: &Occurrence) -> DurableRun<'_> {
-        DurableRun {
-            timers: Cow::Borrowed(&self.timers),
-            held: Cow::Borrowed(&self.held),
-            due: self.leased.job.due,
-            missed: occurrence.missed,
-            again: occurrence.again,
-            started: occurrence.now,
-        }
-    }
-
-    /// Takes out the payload, for a future that owns it.
-    pub(super) fn take_payload(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.leased.job.payload)
+    pub(super) fn run_of(&self, occurrence: Occurrence) -> DurableRun<'_> {
+        let (timers, held) = (Cow::Borrowed(&self.timers), Cow::Borrowed(&self.held));
+        DurableRun { timers, held, due: self.job.due, occurrence }
     }
 
     /// Returns the span of the run, not entered.
-    #[cfg(feature = "tracing")]
-    pub(super) fn span(&self) -> tracing::Span {
-        let job = &self.leased.job;
-        tracing::info_span!(
-            "run", kind = %job.kind, key = %job.key,
-            generation = job.generation, attempt = job.attempt
-        )
-    }
-
-    fn call(&self, occurrence: &Occurrence, began: Moment) -> Conclusion {
-        let (shared, job) = (self.shared(), &self.leased.job);
-        let Some(Handler::Sync(handler)) = shared.handlers.get(&job.kind) else {
-            unreachable!("it is claimed for the lane of its handler")
-        };
-        let run = self.run_of(occurrence);
+    pub(super) fn span(&self) -> Span {
         #[cfg(feature = "tracing")]
-        let _span = self.span().entered();
-        let inside = Inside::of(&shared.reporter.counters);
-        let answer = guarded(|| told(handler(&run, &job.payload)));
-        drop(inside);
-        self.answered(answer, began, occurrence)
+        return tracing::info_span!(
+            "run", kind = %self.job.kind, key = %self.job.key,
+            generation = self.job.generation, attempt = self.job.attempt
+        );
+        #[cfg(not(feature = "tracing"))]
+        Span
     }
 
-    /// Returns the end of the job that follows from the answer of its handler.
-    pub(super) fn answered(
-        &self,
-        answer: Result<Answer, String>,
-        began: Moment,
-        occurrence: &Occurrence,
-    ) -> Conclusion {
-        let (shared, job) = (self.shared(), &self.leased.job);
-        let counters = shared.reporter.counters.of(&job.kind);
+    /// Ends the run by the answer of its handler.
+    pub(super) fn answered(&mut self, answer: Answer, began: Moment, occurrence: Occurrence) {
+        let shared = self.shared();
         let took = shared.clock.now().saturating_since(began);
         if took > shared.settings.slow_after {
-            count(&counters.counts.slow);
-            shared.reporter.report(Some(self.held.name.clone()), EventKind::Slow(took));
+            shared.reporter.job(&self.held.name, EventKind::Slow(took));
         }
-        counters.run_time.record_micros(took);
+        shared.reporter.counters.of(&self.job.kind).run_time.record_micros(took);
         if self.lane() == Lane::Threads {
-            shared.flight.paces().learn(&job.kind, took);
+            shared.flight.paces().learn(&self.job.kind, took);
         }
-        match answer {
-            Ok(Ok(next)) => self.succeeded(next, occurrence),
-            Ok(Err((why, is_final))) => self.failed(why, is_final, occurrence),
-            Err(message) => {
-                count(&counters.counts.panicked);
-                self.failed(format!("panicked: {message}"), false, occurrence)
-            }
+        match self.end_of(answer, occurrence) {
+            Some(end) => self.end(end),
+            None => self.withdraw(),
         }
     }
+
+    /// Returns the end that follows from an answer. `None` if the handler has committed its ack.
+    fn end_of(&self, answer: Answer, occurrence: Occurrence) -> Option<End> {
+        let Occurrence { again, missed, is_periodic, .. } = occurrence;
+        let (shared, job, most) = (self.shared(), &self.job, self.most);
+        let counts = &shared.reporter.counters.of(&job.kind).counts;
+        let why = match answer {
+            Ok(Next::Done) => return Some(End::Done(again)),
+            Ok(Next::After(delay)) => {
+                let occurrence = job.occurrence + missed + 1;
+                return Some(End::Done(Some(Again { when: When::After(delay), occurrence })));
+            }
+            Ok(Next::Acked) => {
+                count(&counts.acked);
+                return None;
+            }
+            Err(Failed::Stop(why)) => return Some(End::Dead(bounded(why))),
+            Err(Failed::Error(why)) => why,
+            Err(Failed::Panic(message)) => {
+                count(&counts.panicked);
+                format!("panicked: {message}")
+            }
+        };
+        Some(match job.attempt >= most {
+            false => End::Retried(why, shared.settings.backoff.wait(job.attempt)),
+            true if is_periodic => End::GaveUp(why, again),
+            true => End::Dead(bounded(format!("attempt {most} failed: {why}"))),
+        })
+    }
+}
+
+/// The longest reason that is stored, in bytes.
+const MOST_REASON: usize = 4_096;
+
+/// Shortens a long reason to its beginning and its length.
+fn bounded(mut reason: String) -> String {
+    if reason.len() > MOST_REASON {
+        let rest = format!(".. ({} bytes)", reason.len());
+        let fits = (0..=MOST_REASON - rest.len()).rev().find(|at| reason.is_char_boundary(*at));
+        reason.truncate(fits.unwrap_or(0));
+        reason += &rest;
+    }
+    reason
 }

@@ -1,15 +1,59 @@
 //! The periodic work of the claimer: it renews leases, reports slow handlers, reads pauses, looks
 //! for kinds without a handler, and removes old dead letters.
 
-use super::work::Recipient;
-use super::{Claimer, Renewed};
+use super::Claimer;
+use crate::commit::{Pending, Rank, Receives};
 use crate::drive::{Paused, Settings};
-use crate::handlers::Mark;
-use crate::observe::{EventKind, count};
-use crate::store::{Change, PAUSE, Timestamp};
+use crate::handlers::{Held, Mark};
+use crate::observe::{EventKind, Reporter, count};
+use crate::store::{Change, Outcome, PAUSE, StoreError, Timestamp};
+use std::sync::Arc;
+use wheelhouse_service::Moment;
 
 /// The number of dead letters in a page.
 const DEAD_AT_ONCE: usize = 16;
+
+/// The renewal of a lease until a moment. If it fails, it is not retried: another one follows soon.
+struct Renewal {
+    held: Arc<Held>,
+    until: Moment,
+    reporter: Arc<Reporter>,
+}
+
+impl Receives for Renewal {
+    fn rank(&self) -> Rank {
+        Rank::First
+    }
+
+    fn tell(self: Box<Self>, outcome: Outcome) {
+        if self.held.renew(self.until, outcome) {
+            self.reporter.job(&self.held.name, EventKind::LeaseLost);
+        }
+    }
+
+    fn fail(self: Box<Self>, _: &Arc<StoreError>) -> Option<Pending> {
+        None
+    }
+}
+
+/// The removal of a dead letter. If it fails, it is repeated within a minute.
+struct Forgotten(Arc<Reporter>);
+
+impl Receives for Forgotten {
+    fn rank(&self) -> Rank {
+        Rank::Usual
+    }
+
+    fn tell(self: Box<Self>, outcome: Outcome) {
+        if outcome == Outcome::Done {
+            count(&self.0.counters.others.counts.forgotten);
+        }
+    }
+
+    fn fail(self: Box<Self>, _: &Arc<StoreError>) -> Option<Pending> {
+        None
+    }
+}
 
 impl Claimer {
     /// Reports slow handlers. Wakes futures that must end: the timers of the pool cannot wake them
@@ -20,11 +64,10 @@ impl Claimer {
         for held in shared.flight.held() {
             let (slow, limit) = held.takes_long(now, slow_after);
             if let Some(time) = slow {
-                shared.reporter.report(Some(held.name.clone()), EventKind::StillRunning(time));
+                shared.reporter.job(&held.name, EventKind::StillRunning(time));
             }
             if let Some(limit) = limit {
-                count(&shared.reporter.counters.of(&held.name.kind).counts.timed_out);
-                shared.reporter.report(Some(held.name.clone()), EventKind::TimedOut(limit));
+                shared.reporter.job(&held.name, EventKind::TimedOut(limit));
             }
             if limit.is_some() || held.is_lost(now) {
                 held.wake();
@@ -40,9 +83,9 @@ impl Claimer {
         let (now, visibility) = (self.wheel.now(), shared.settings.visibility);
         for held in shared.flight.held().into_iter().filter(|held| !held.has(Mark::TimedOut)) {
             let (key, token) = (held.name.key.clone(), held.token);
-            let until = now.saturating_add(visibility);
-            let then = Recipient::Renewed(Renewed { held, until });
-            shared.queue_of_changes.put(Change::Extend { key, token, visibility }, then);
+            let (until, reporter) = (now.saturating_add(visibility), Arc::clone(&shared.reporter));
+            let change = Change::Extend { key, token, visibility };
+            shared.queue_of_changes.put(change, Renewal { held, until, reporter });
         }
     }
 
@@ -51,7 +94,7 @@ impl Claimer {
     /// have changed.
     pub(super) fn look_for_pauses(&mut self) -> bool {
         let shared = self.timers.shared();
-        let paused = Paused::read(&mut **self.store.lock(), &shared.kinds);
+        let paused = Paused::read(&mut **shared.claims.lock(), shared.handlers.keys());
         // Some errors are returned only once, by whichever call is next, so this one is reported.
         let paused = match paused {
             Ok(paused) => paused,
@@ -79,7 +122,7 @@ impl Claimer {
         }
         let mut letters: Vec<(Timestamp, u64)> = Vec::new();
         let now = loop {
-            let mut store = self.store.lock();
+            let mut store = shared.claims.lock();
             let after = letters.last().map(|(_, generation)| *generation);
             match store.dead(after, DEAD_AT_ONCE) {
                 Ok(page) if page.is_empty() => break store.now(),
@@ -96,7 +139,8 @@ impl Claimer {
         let old = letters.iter().take_while(|(at, _)| is_old(*at)).count();
         let gone = old.max(letters.len().saturating_sub(most_dead.unwrap_or(usize::MAX)));
         for (_, generation) in letters.drain(..gone) {
-            shared.queue_of_changes.put(Change::Forget { generation }, Recipient::Forgotten);
+            let forgotten = Forgotten(Arc::clone(&shared.reporter));
+            shared.queue_of_changes.put(Change::Forget { generation }, forgotten);
         }
     }
 
@@ -104,10 +148,7 @@ impl Claimer {
     /// kind has waited.
     pub(super) fn look_for_kinds(&mut self) {
         let shared = self.timers.shared();
-        if shared.kinds.is_empty() {
-            return;
-        }
-        let mut store = self.store.lock();
+        let mut store = shared.claims.lock();
         let gauges = store.gauges();
         let found = store.kinds().and_then(|kinds| Ok((kinds, store.now()?)));
         drop(store);
@@ -120,7 +161,7 @@ impl Claimer {
             Err(error) => return shared.reporter.report_failure(&error),
         };
         let (known, others): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|(kind, _)| shared.kinds.contains(kind));
+            found.into_iter().partition(|(kind, _)| shared.handlers.contains_key(kind));
         let waits = |(kind, first)| (kind, now.saturating_since(first));
         *shared.overdue.lock() = known.into_iter().map(waits).collect();
         for (kind, first) in others {

@@ -17,10 +17,10 @@
 //! the same time lost their leases as well. Such suspects begin one at a time, so that the job that
 //! kills the process does not use up the attempts of the others.
 
+use super::ended::End;
 use super::pace::Paces;
-use super::work::{Step, Task};
+use super::work::Task;
 use crate::handlers::Lane;
-use crate::store::Change;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Waiting {
     }
 
     /// The workers.
-    pub(super) fn service(&self) -> Option<&Handle> {
+    pub(crate) fn service(&self) -> Option<&Handle> {
         self.service.as_ref()
     }
 
@@ -90,7 +90,7 @@ impl Waiting {
     pub(super) fn add(self: &Arc<Self>, tasks: Vec<Task>) -> Ready {
         let mut inner = self.inner.lock();
         for task in tasks {
-            self.paces.add_suspect(task.lane(), task.is_suspect());
+            self.paces.add_suspect(task.lane(), task.is_suspect);
             inner.lanes[task.lane() as usize].tasks.push_back(task);
         }
         drop(inner);
@@ -100,17 +100,17 @@ impl Waiting {
     /// Takes out the jobs that may begin.
     fn take(self: &Arc<Self>) -> Ready {
         let mut ready = Ready::default();
-        while let Some((mut task, slot)) = self.next() {
-            match task.step() {
-                Step::Begin(change) => {
+        while let Some((mut task, mut slot)) = self.next() {
+            match task.decide() {
+                Ok(()) => {
                     task.take_room(slot);
-                    ready.begins.push((change, task));
+                    ready.begins.push(task);
                 }
                 // Its slot is freed here. The drop of the slot would begin the next job, whose drop
                 // would begin the next, and so on: a recursion for each job.
-                step => {
-                    slot.leave();
-                    ready.left_out.push((task, step));
+                Err(end) => {
+                    drop(slot.leave());
+                    ready.left_out.push((task, end));
                 }
             }
         }
@@ -125,7 +125,7 @@ impl Waiting {
     fn next_of(self: &Arc<Self>, lane: Lane, inner: &mut Inner) -> Option<(Task, Slot)> {
         let Inner { lanes, has_suspect } = inner;
         let (jobs, at_once) = (&mut lanes[lane as usize], self.at_once[lane as usize]);
-        let may = |task: &Task| !(task.is_suspect() && *has_suspect);
+        let may = |task: &Task| !(task.is_suspect && *has_suspect);
         let place = jobs.tasks.iter().position(may)?;
         let nanos = self.paces.nanos(jobs.tasks[place].kind());
         let is_soon =
@@ -134,7 +134,7 @@ impl Waiting {
             return None;
         }
         let task = jobs.tasks.remove(place)?;
-        let is_suspect = task.is_suspect();
+        let is_suspect = task.is_suspect;
         jobs.begun += 1;
         jobs.expected += nanos;
         self.paces.remove_suspect(lane, is_suspect);
@@ -166,7 +166,7 @@ impl Waiting {
         // The drop of each task releases its lease, which must not happen under the lock.
         drop(inner);
         for task in tasks.into_iter().flatten() {
-            self.paces.remove_suspect(task.lane(), task.is_suspect());
+            self.paces.remove_suspect(task.lane(), task.is_suspect);
         }
     }
 }
@@ -174,16 +174,16 @@ impl Waiting {
 /// Jobs that were taken out because a worker is free for them.
 #[derive(Default)]
 pub(super) struct Ready {
-    pub(super) begins: Vec<(Change, Task)>,
+    pub(super) begins: Vec<Task>,
     /// Jobs that do not begin, for example because they are too late.
-    left_out: Vec<(Task, Step)>,
+    left_out: Vec<(Task, Option<End>)>,
 }
 
 impl Ready {
     /// Hands the `Begin`s to the committers, and ends the jobs that do not begin.
     pub(super) fn submit(self) {
-        self.begins.into_iter().for_each(|(change, task)| task.submit(change));
-        self.left_out.into_iter().for_each(|(task, step)| task.leave_out(step));
+        self.begins.into_iter().for_each(Task::submit);
+        self.left_out.into_iter().for_each(|(task, end)| task.leave_out(end));
     }
 }
 
@@ -198,11 +198,7 @@ pub(super) struct Slot {
 
 impl Slot {
     /// Frees the slot without beginning the next job.
-    fn leave(mut self) {
-        drop(self.left());
-    }
-
-    fn left(&mut self) -> Option<Arc<Waiting>> {
+    fn leave(&mut self) -> Option<Arc<Waiting>> {
         let waiting = self.waiting.take()?;
         let mut inner = waiting.inner.lock();
         let jobs = &mut inner.lanes[self.lane as usize];
@@ -223,6 +219,6 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.left().into_iter().for_each(|waiting| waiting.take().submit());
+        self.leave().into_iter().for_each(|waiting| waiting.take().submit());
     }
 }

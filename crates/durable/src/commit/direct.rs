@@ -1,62 +1,61 @@
 //! Commits on the calling thread.
 
-use super::queue::{Queue, Receives};
+use super::queue::Queue;
 use crate::error::Error;
 use crate::observe::{Reporter, count};
 use crate::store::{Change, Outcome, Store, StoreError};
-use parking_lot::FairMutex;
-use std::sync::Arc;
 use std::time::Instant;
 
-/// A connection, used by one thread at a time, in the order of arrival. The order is fair so that a
-/// committer with a full queue does not starve the claimer.
-pub(crate) type SharedStore = Arc<FairMutex<Box<dyn Store>>>;
+impl Queue {
+    /// Commits the change of a caller on its own thread. `None` if the committer has to do it.
+    pub(crate) fn commit_alone(&self, change: &Change) -> Option<Result<Outcome, Error>> {
+        let turn = self.lead()?;
+        let outcomes =
+            carry_out(&self.reporter, &mut **self.store.lock(), std::slice::from_ref(change));
+        // A callback for events may wait for the committer.
+        drop(turn);
+        Some(match outcomes {
+            Ok(outcomes) => {
+                self.count(change, outcomes[0]);
+                Ok(outcomes[0])
+            }
+            Err(error) => {
+                self.reporter.report_failure(&error);
+                Err(error.into())
+            }
+        })
+    }
 
-/// Commits the change of a caller on its own thread. `None` if the committer has to do it.
-pub(crate) fn commit_alone<R: Receives>(
-    queue: &Queue<R>,
-    store: &SharedStore,
-    reporter: &Reporter,
-    change: &Change,
-) -> Option<Result<Outcome, Error>> {
-    let turn = queue.lead()?;
-    let outcomes = carry_out(reporter, &mut **store.lock(), std::slice::from_ref(change));
-    // A callback for events may wait for the committer.
-    drop(turn);
-    let outcome = outcomes.map(|outcomes| outcomes[0]);
-    Some(match outcome {
-        Ok(outcome) => {
-            count_change(reporter, change, outcome);
-            Ok(outcome)
+    /// Commits changes of a caller on its own thread, all or none, without waiting for others.
+    pub(crate) fn commit_together(&self, changes: &[Change]) -> Result<Vec<Outcome>, Error> {
+        if self.is_closed() || self.is_forked() {
+            return Err(Error::Stopped);
         }
-        Err(error) => {
-            reporter.report_failure(&error);
-            Err(Error::Store(Arc::new(error)))
+        let outcomes = self.try_commit(changes)?;
+        changes.iter().zip(&outcomes).for_each(|(change, outcome)| self.count(change, *outcome));
+        Ok(outcomes)
+    }
+
+    /// Commits changes, and reports a failure.
+    pub(super) fn try_commit(&self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        let committed = carry_out(&self.reporter, &mut **self.store.lock(), changes);
+        committed.inspect_err(|error| self.reporter.report_failure(error))
+    }
+
+    /// Counts the effect of a change that was committed.
+    pub(super) fn count(&self, change: &Change, outcome: Outcome) {
+        let counters = &self.reporter.counters;
+        match (change, outcome) {
+            (Change::Put(put), Outcome::Done | Outcome::Replaced) => {
+                count(&counters.of(&put.kind).counts.scheduled);
+            }
+            (Change::Cancel { .. }, Outcome::Cancelled | Outcome::Running) => {
+                count(&counters.others.counts.cancelled);
+            }
+            (Change::Move { .. }, Outcome::Done) => count(&counters.others.counts.refreshed),
+            _ => {}
         }
-    })
-}
-
-/// Commits changes of a caller on its own thread, all or none, without waiting for others.
-pub(crate) fn commit_together(
-    store: &SharedStore,
-    reporter: &Reporter,
-    changes: &[Change],
-) -> Result<Vec<Outcome>, Error> {
-    let outcomes = try_commit(store, reporter, changes);
-    let outcomes = outcomes.map_err(|error| Error::Store(Arc::new(error)))?;
-    let each = changes.iter().zip(&outcomes);
-    each.for_each(|(change, outcome)| count_change(reporter, change, *outcome));
-    Ok(outcomes)
-}
-
-/// Commits changes, and reports a failure.
-pub(super) fn try_commit(
-    store: &SharedStore,
-    reporter: &Reporter,
-    changes: &[Change],
-) -> Result<Vec<Outcome>, StoreError> {
-    let committed = carry_out(reporter, &mut **store.lock(), changes);
-    committed.inspect_err(|error| reporter.report_failure(error))
+    }
 }
 
 /// Commits changes, and counts the commit.
@@ -79,17 +78,4 @@ pub(crate) fn carry_out(
         count(&counters.others.counts.store_errors);
     }
     committed
-}
-
-/// Counts the effect of a change that was committed.
-pub(super) fn count_change(reporter: &Reporter, change: &Change, outcome: Outcome) {
-    let (counters, counts) = (&reporter.counters, &reporter.counters.others.counts);
-    match (change, outcome) {
-        (Change::Put(put), Outcome::Done | Outcome::Replaced) => {
-            count(&counters.of(&put.kind).counts.scheduled);
-        }
-        (Change::Cancel { .. }, Outcome::Cancelled | Outcome::Running) => count(&counts.cancelled),
-        (Change::Move { .. }, Outcome::Done) => count(&counts.refreshed),
-        _ => {}
-    }
 }

@@ -23,22 +23,12 @@ mod direct;
 mod queue;
 mod ticket;
 
-pub(crate) use direct::{SharedStore, carry_out, commit_alone, commit_together};
-pub(crate) use queue::{MOST_IN_BATCH, Queue, Rank, Receives};
+pub(crate) use direct::carry_out;
+pub(crate) use queue::{MOST_IN_BATCH, Pending, Queue, Rank, Receives, SharedStore};
 pub use ticket::Commit;
-pub(crate) use ticket::{Promise, answered};
+pub(crate) use ticket::answered;
 
-use crate::Timers;
-use crate::claim::Recipient;
-use crate::drive::Shared;
-use crate::error::Error;
-use crate::observe::count;
-use crate::store::{Change, Outcome, StoreError};
-use direct::{count_change, try_commit};
-
-/// Changes, and the receivers of their outcomes.
-type Batch = queue::Batch<Recipient>;
-
+use queue::Batch;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,7 +43,7 @@ pub(crate) fn pause(failures: u32) -> Duration {
 /// The state of the committer's thread. When it is dropped, the queue is closed: also if the thread
 /// panics, no caller waits for it any more.
 pub(crate) struct Committer {
-    timers: Timers,
+    queue: Arc<Queue>,
     /// The changes to retry.
     kept: Batch,
     /// The number of times in a row that a commit has failed.
@@ -63,8 +53,8 @@ pub(crate) struct Committer {
 }
 
 impl Committer {
-    pub(crate) fn new(timers: Timers) -> Self {
-        Self { timers, kept: Batch::default(), failures: 0, last_tries: 0 }
+    pub(crate) fn new(queue: Arc<Queue>) -> Self {
+        Self { queue, kept: Batch::default(), failures: 0, last_tries: 0 }
     }
 
     /// Runs the thread until the queue is closed and empty.
@@ -80,84 +70,49 @@ impl Committer {
     /// Returns `true` if a change waits for the next step.
     #[cfg(feature = "sim")]
     pub(crate) fn has_changes(&self) -> bool {
-        self.timers.shared().queue_of_changes.has_changes()
+        self.queue.has_changes()
     }
 
     /// Waits for changes, but for at most `patience` if it is given, and commits them together with
     /// those that are kept. Returns `false` when the thread is to end.
     pub(crate) fn step(&mut self, patience: Option<Duration>) -> bool {
-        let queue = &self.timers.shared().queue_of_changes;
-        let Some(batch) = queue.take(&mut self.kept, patience) else { return false };
-        self.kept = commit(self.timers.shared(), batch);
+        let Some(batch) = self.queue.take(&mut self.kept, patience) else { return false };
+        self.kept = commit(&self.queue, batch);
         self.failures = if self.kept.is_empty() { 0 } else { self.failures + 1 };
-        let queue = &self.timers.shared().queue_of_changes;
-        self.last_tries += u32::from(self.failures > 0 && queue.is_closed());
+        self.last_tries += u32::from(self.failures > 0 && self.queue.is_closed());
         self.last_tries <= LAST_TRIES
     }
 }
 
 impl Drop for Committer {
     fn drop(&mut self) {
-        self.timers.shared().queue_of_changes.end();
+        self.queue.end();
     }
 }
 
 /// Commits a batch, and passes on the outcomes. Returns the changes to retry.
-fn commit(shared: &Shared, batch: Batch) -> Batch {
-    match try_commit(&shared.store, &shared.reporter, &batch.changes) {
+fn commit(queue: &Queue, batch: Batch) -> Batch {
+    let mut kept = Batch::default();
+    match queue.try_commit(&batch.changes) {
         Ok(outcomes) => {
-            for ((change, then), outcome) in batch.into_pairs().zip(outcomes) {
-                tell(shared, &change, then, outcome);
+            for ((change, recipient), outcome) in batch.into_pairs().zip(outcomes) {
+                queue.count(&change, outcome);
+                recipient.tell(outcome);
             }
-            Batch::default()
         }
         // The store refuses at least one change for good. The others are committed one by one.
         Err(error) if !error.is_transient() && batch.changes.len() > 1 => {
-            let mut kept = Batch::default();
-            for (change, then) in batch.into_pairs() {
-                kept.append(commit(shared, Batch::one(change, then)));
+            for pending in batch.into_pairs() {
+                let mut one = Batch::default();
+                one.push(pending);
+                kept.append(commit(queue, one));
             }
-            kept
         }
-        Err(error) => fail(shared, batch, &Arc::new(error)),
-    }
-}
-
-fn fail(shared: &Shared, batch: Batch, error: &Arc<StoreError>) -> Batch {
-    let mut kept = Batch::default();
-    for (change, then) in batch.into_pairs() {
-        match then {
-            Recipient::Tell(promise) => promise.keep(Err(Error::Store(Arc::clone(error)))),
-            Recipient::Ended(ended) if error.is_transient() => {
-                kept.push(change, Recipient::Ended(ended.again()));
-            }
-            Recipient::Begun(task) if error.is_transient() => {
-                let back = task.give_back().into_iter();
-                back.for_each(|(release, ended)| kept.push(release, Recipient::Ended(ended)));
-            }
-            // Refused for good: the lease runs out.
-            Recipient::Begun(mut task) => task.withdraw(),
-            // Refused for good: the lease runs out, and the attempt counts.
-            Recipient::Ended(ended) => ended.give_up(&shared.reporter, error),
-            // Not kept: both are repeated soon in any case.
-            Recipient::Renewed(..) | Recipient::Forgotten => {}
+        Err(error) => {
+            let error = Arc::new(error);
+            let retried = batch.into_pairs().filter_map(|(_, recipient)| recipient.fail(&error));
+            retried.for_each(|pending| kept.push(pending));
         }
     }
     kept
-}
-
-fn tell(shared: &Shared, change: &Change, then: Recipient, outcome: Outcome) {
-    count_change(&shared.reporter, change, outcome);
-    let counts = &shared.reporter.counters.others.counts;
-    match then {
-        Recipient::Tell(promise) => promise.keep(Ok(outcome)),
-        Recipient::Ended(ended) => ended.tell(&shared.reporter, outcome),
-        Recipient::Renewed(renewed) => renewed.tell(&shared.reporter, outcome),
-        Recipient::Begun(task) => {
-            let _order = shared.waiting.keep_order();
-            task.tell(outcome);
-        }
-        Recipient::Forgotten if outcome == Outcome::Done => count(&counts.forgotten),
-        Recipient::Forgotten => {}
-    }
 }

@@ -1,8 +1,14 @@
 //! The queue of changes before the committer.
 
-use crate::store::Change;
-use parking_lot::{Condvar, Mutex};
+use crate::observe::Reporter;
+use crate::store::{Change, Outcome, Store, StoreError};
+use parking_lot::{Condvar, FairMutex, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
+
+/// A connection, used by one thread at a time, in the order of arrival. The order is fair so that a
+/// committer with a full queue does not starve the claimer.
+pub(crate) type SharedStore = Arc<FairMutex<Box<dyn Store>>>;
 
 /// The most changes in a commit.
 pub(crate) const MOST_IN_BATCH: usize = 1_024;
@@ -22,33 +28,32 @@ pub(crate) enum Rank {
     Last,
 }
 
-/// A receiver of the outcome of a change.
-pub(crate) trait Receives {
+/// The receiver of the outcome of a change.
+pub(crate) trait Receives: Send {
     fn rank(&self) -> Rank;
+
+    /// The change was committed.
+    fn tell(self: Box<Self>, outcome: Outcome);
+
+    /// The commit failed, but may have taken effect. Returns the change to retry.
+    fn fail(self: Box<Self>, error: &Arc<StoreError>) -> Option<Pending>;
 }
 
-/// Changes, and the receivers of their outcomes.
-pub(crate) struct Batch<R> {
+/// A change to commit, and the receiver of its outcome.
+pub(crate) type Pending = (Change, Box<dyn Receives>);
+
+#[derive(Default)]
+pub(super) struct Batch {
     pub(super) changes: Vec<Change>,
-    recipients: Vec<R>,
+    recipients: Vec<Box<dyn Receives>>,
 }
 
-impl<R> Default for Batch<R> {
-    fn default() -> Self {
-        Self { changes: Vec::new(), recipients: Vec::new() }
-    }
-}
-
-impl<R> Batch<R> {
-    pub(super) fn one(change: Change, recipient: R) -> Self {
-        Self { changes: vec![change], recipients: vec![recipient] }
-    }
-
+impl Batch {
     pub(super) fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    pub(super) fn push(&mut self, change: Change, recipient: R) {
+    pub(super) fn push(&mut self, (change, recipient): Pending) {
         self.changes.push(change);
         self.recipients.push(recipient);
     }
@@ -58,7 +63,7 @@ impl<R> Batch<R> {
         self.recipients.append(&mut other.recipients);
     }
 
-    pub(super) fn into_pairs(self) -> impl Iterator<Item = (Change, R)> {
+    pub(super) fn into_pairs(self) -> impl Iterator<Item = Pending> {
         self.changes.into_iter().zip(self.recipients)
     }
 
@@ -71,12 +76,13 @@ impl<R> Batch<R> {
     }
 }
 
-struct Inner<R> {
+#[derive(Default)]
+struct Inner {
     /// Renewals of leases: first, since a lease may end while they wait.
-    first: Batch<R>,
-    waiting: Batch<R>,
+    first: Batch,
+    waiting: Batch,
     /// Begins of runs: last, so that a job that is cancelled in the same commit does not begin.
-    last: Batch<R>,
+    last: Batch,
     /// Changes of callers are refused.
     closed: bool,
     /// All changes are refused, since no further batch is committed.
@@ -89,15 +95,15 @@ struct Inner<R> {
     crowded: bool,
 }
 
-impl<R> Inner<R> {
+impl Inner {
     fn is_empty(&self) -> bool {
         [&self.first, &self.waiting, &self.last].iter().all(|batch| batch.is_empty())
     }
 }
 
 /// See the [module](self).
-pub(crate) struct Queue<R> {
-    inner: Mutex<Inner<R>>,
+pub(crate) struct Queue {
+    inner: Mutex<Inner>,
     /// Notified when a change was added, or the queue was closed.
     work: Condvar,
     /// Notified when a batch was taken out, or the queue was closed.
@@ -105,23 +111,22 @@ pub(crate) struct Queue<R> {
     /// The process that the connection belongs to. A child that was forked shares it, and must not
     /// write to it.
     process: u32,
+    /// The connection that commits.
+    pub(super) store: SharedStore,
+    pub(super) reporter: Arc<Reporter>,
 }
 
-impl<R> Default for Queue<R> {
-    fn default() -> Self {
-        let (first, waiting, last) = (Batch::default(), Batch::default(), Batch::default());
-        let (closed, over, busy, led, crowded) = (false, false, false, false, false);
-        let inner = Inner { first, waiting, last, closed, over, busy, led, crowded };
-        let (inner, process) = (Mutex::new(inner), std::process::id());
-        Self { inner, work: Condvar::new(), room: Condvar::new(), process }
+impl Queue {
+    pub(crate) fn new(store: SharedStore, reporter: Arc<Reporter>) -> Self {
+        let (work, room) = (Condvar::new(), Condvar::new());
+        let (inner, process) = (Mutex::default(), std::process::id());
+        Self { inner, work, room, process, store, reporter }
     }
-}
 
-impl<R: Receives> Queue<R> {
     /// Adds a change. If no further batch is committed, the change is dropped. If the queue is
     /// closed, changes of callers are dropped. A promise that is dropped returns
     /// [`Error::Stopped`](crate::Error::Stopped) to its caller.
-    pub(crate) fn put(&self, change: Change, recipient: R) {
+    pub(crate) fn put(&self, change: Change, recipient: impl Receives + 'static) {
         let mut inner = self.inner.lock();
         let rank = recipient.rank();
         if inner.over || inner.closed && matches!(rank, Rank::Caller) {
@@ -133,7 +138,7 @@ impl<R: Receives> Queue<R> {
             Rank::Last => &mut inner.last,
             Rank::Caller | Rank::Usual => &mut inner.waiting,
         };
-        batch.push(change, recipient);
+        batch.push((change, Box::new(recipient)));
         let led = inner.led;
         drop(inner);
         // The end of the turn wakes the committer for the changes that have arrived since.
@@ -147,7 +152,7 @@ impl<R: Receives> Queue<R> {
     /// commit is under way, or changes wait for the committer. Then the change joins the next
     /// batch. Also `None` if several changes shared the last batch: a commit of this one alone
     /// would delay those that come next. `None` in a child that was forked, too.
-    pub(crate) fn lead(&self) -> Option<Turn<'_, R>> {
+    pub(super) fn lead(&self) -> Option<Turn<'_>> {
         if self.is_forked() {
             return None;
         }
@@ -165,9 +170,8 @@ impl<R: Receives> Queue<R> {
     }
 
     /// Like [`put`](Self::put), for callers: blocks while the queue is full.
-    pub(crate) fn put_patiently(&self, change: Change, recipient: R) {
-        let is_full =
-            |inner: &Inner<R>| inner.waiting.changes.len() >= MOST_WAITING && !inner.closed;
+    pub(crate) fn put_patiently(&self, change: Change, recipient: impl Receives + 'static) {
+        let is_full = |inner: &Inner| inner.waiting.changes.len() >= MOST_WAITING && !inner.closed;
         #[cfg(feature = "sim")]
         crate::simulated::wait(&|| !is_full(&self.inner.lock()));
         let mut inner = self.inner.lock();
@@ -210,7 +214,7 @@ impl<R: Receives> Queue<R> {
     /// Returns the next batch: the kept changes, then those that have arrived, with renewals first
     /// and begins last. Waits until a change arrives, but for at most `patience` if it is given.
     /// `None` if the queue is closed and empty.
-    pub(super) fn take(&self, kept: &mut Batch<R>, patience: Option<Duration>) -> Option<Batch<R>> {
+    pub(super) fn take(&self, kept: &mut Batch, patience: Option<Duration>) -> Option<Batch> {
         let mut inner = self.inner.lock();
         inner.busy = !kept.is_empty();
         debug_assert!(!inner.busy || !inner.led, "no caller leads while the committer is busy");
@@ -240,9 +244,9 @@ impl<R: Receives> Queue<R> {
 }
 
 /// The turn of a caller that commits its own change. The committer waits until it is dropped.
-pub(crate) struct Turn<'q, R>(&'q Queue<R>);
+pub(super) struct Turn<'q>(&'q Queue);
 
-impl<R> Drop for Turn<'_, R> {
+impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut inner = self.0.inner.lock();
         debug_assert!(inner.led, "one turn at a time");

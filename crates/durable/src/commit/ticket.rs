@@ -1,7 +1,8 @@
 //! The result of a submitted change: a thread waits for it, or a task awaits it.
 
+use super::queue::{Pending, Rank, Receives};
 use crate::error::Error;
-use crate::store::{Key, Outcome};
+use crate::store::{Key, Outcome, StoreError};
 use parking_lot::{Condvar, Mutex};
 use std::fmt;
 use std::future::Future;
@@ -42,11 +43,7 @@ pub(crate) struct Promise {
 }
 
 impl Promise {
-    pub(crate) fn keep(mut self, outcome: Result<Outcome, Error>) {
-        self.tell(outcome);
-    }
-
-    fn tell(&mut self, outcome: Result<Outcome, Error>) {
+    fn keep(&mut self, outcome: Result<Outcome, Error>) {
         let Some(slot) = self.slot.take() else { return };
         let before = std::mem::replace(&mut *slot.state.lock(), State::Told(outcome));
         slot.told.notify_all();
@@ -57,9 +54,24 @@ impl Promise {
     }
 }
 
+impl Receives for Promise {
+    fn rank(&self) -> Rank {
+        Rank::Caller
+    }
+
+    fn tell(mut self: Box<Self>, outcome: Outcome) {
+        self.keep(Ok(outcome));
+    }
+
+    fn fail(mut self: Box<Self>, error: &Arc<StoreError>) -> Option<Pending> {
+        self.keep(Err(Error::Store(Arc::clone(error))));
+        None
+    }
+}
+
 impl Drop for Promise {
     fn drop(&mut self) {
-        self.tell(Err(Error::Stopped));
+        self.keep(Err(Error::Stopped));
     }
 }
 
@@ -68,16 +80,22 @@ impl Drop for Promise {
 /// durable.
 #[must_use = "the change is durable when this returns success: wait for it or await it"]
 pub struct Commit<T> {
-    slot: Result<Arc<Slot>, Error>,
+    slot: Arc<Slot>,
     key: Key,
     answer: fn(Outcome, &Key) -> Result<T, Error>,
 }
 
 impl<T> Commit<T> {
+    fn of(state: State, key: Key, answer: fn(Outcome, &Key) -> Result<T, Error>) -> Self {
+        let slot = Slot { state: Mutex::new(state), told: Condvar::new() };
+        Self { slot: Arc::new(slot), key, answer }
+    }
+
     /// Creates both ends.
     pub(crate) fn new(key: Key, answer: fn(Outcome, &Key) -> Result<T, Error>) -> (Self, Promise) {
-        let slot = Arc::new(Slot { state: Mutex::new(State::Waiting(None)), told: Condvar::new() });
-        (Self { slot: Ok(Arc::clone(&slot)), key, answer }, Promise { slot: Some(slot) })
+        let commit = Self::of(State::Waiting(None), key, answer);
+        let slot = Some(Arc::clone(&commit.slot));
+        (commit, Promise { slot })
     }
 
     /// Creates the result of a change that needs no commit.
@@ -86,17 +104,15 @@ impl<T> Commit<T> {
         outcome: Outcome,
         answer: fn(Outcome, &Key) -> Result<T, Error>,
     ) -> Self {
-        let (commit, promise) = Self::new(key, answer);
-        promise.keep(Ok(outcome));
-        commit
+        Self::of(State::Told(Ok(outcome)), key, answer)
     }
 
     /// Creates the result of a change that was refused before it was submitted.
     pub(crate) fn refused(key: Key, error: Error) -> Self {
-        Self { slot: Err(error), key, answer: |_, key| Err(Error::Absent(key.clone())) }
+        Self::of(State::Told(Err(error)), key, |_, key| Err(Error::Absent(key.clone())))
     }
 
-    /// The key of the job: the given one, or the random one that the plan made.
+    /// The key of the job: the given one, or a random one if there was none or it was refused.
     pub fn key(&self) -> &Key {
         &self.key
     }
@@ -107,9 +123,8 @@ impl<T> Commit<T> {
     ///
     /// Those of the call that made it; [`Error::Store`] if the commit failed; [`Error::Stopped`].
     pub fn wait(self) -> Result<T, Error> {
-        let slot = self.slot.as_ref().map_err(Clone::clone)?;
-        slot.wait();
-        match &*slot.state.lock() {
+        self.slot.wait();
+        match &*self.slot.state.lock() {
             State::Told(outcome) => self.answered(outcome.clone()),
             // The simulated program was killed.
             State::Waiting(_) => Err(Error::Stopped),
@@ -136,11 +151,7 @@ impl<T> Future for Commit<T> {
     type Output = Result<T, Error>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let slot = match &self.slot {
-            Ok(slot) => slot,
-            Err(error) => return Poll::Ready(Err(error.clone())),
-        };
-        let mut state = slot.state.lock();
+        let mut state = self.slot.state.lock();
         match &mut *state {
             State::Told(outcome) => Poll::Ready(self.answered(outcome.clone())),
             State::Waiting(waker) => {

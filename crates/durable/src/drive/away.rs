@@ -8,12 +8,9 @@ use crate::store::{
 };
 use std::time::Duration;
 
-/// A store whose shard number was read, or will be at its first call.
-pub(super) struct Asked {
-    pub(super) store: Box<dyn Store>,
-    /// The error to report if the store is empty while other shards have jobs.
-    pub(super) lost: Option<StoreError>,
-}
+/// A store whose shard number was read, or will be at its first call. Also the error to report if
+/// the store is empty while other shards have jobs.
+pub(super) type Asked = (Box<dyn Store>, Option<StoreError>);
 
 /// Reads the shard number of each store before any store is marked, so that a refusal changes no
 /// store. A store that cannot be reached is read at its first call, if another can be reached.
@@ -43,11 +40,10 @@ pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, Sta
             Err(error) => Err(error),
         };
         Ok(match marked {
-            Ok(is_new) => Asked { store, lost: (is_new && used).then(|| place.lost()) },
+            Ok(is_new) => (store, (is_new && used).then(|| place.lost())),
             Err(error) if of == 1 => return Err(error.into()),
             Err(_) => {
-                let store = Box::new(Away { store, place, is_asked: false, used });
-                Asked { store, lost: None }
+                (Box::new(Away { store, place, is_asked: false, used }) as Box<dyn Store>, None)
             }
         })
     });

@@ -6,7 +6,7 @@ use super::{Inside, Timers};
 use crate::claim::Message;
 use crate::error::StartError;
 use crate::store::Store;
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::Receiver;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::atomic::Ordering;
@@ -34,8 +34,8 @@ use wheelhouse_service::{Builder as ServiceBuilder, Service, Stop, Stopping};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Dropping it stops it, as [`stop`](Self::stop) does. With async handlers, do not drop it on a
-/// thread that their executor needs: the drop waits for runs that cannot continue. Use
+/// Dropping it stops it, as [`stop`](Self::stop) does. With async handlers, do not drop or stop it
+/// on a thread that their executor needs: it would wait for runs that cannot continue. Use
 /// [`stop_async`](Self::stop_async).
 pub struct Durable {
     timers: Timers,
@@ -50,16 +50,9 @@ pub struct Durable {
 /// The threads of a shard.
 struct Threads {
     timers: Timers,
-    committer: Option<JoinHandle<()>>,
-    claimer: Option<Claims>,
-}
-
-/// The claimer's thread, and its channels.
-struct Claims {
-    sender: Sender<Message>,
-    /// Receives a value when the claimer leases no more jobs.
-    stopped: Receiver<()>,
-    thread: JoinHandle<()>,
+    committer: JoinHandle<()>,
+    /// Also the channel on which the claimer says that it leases no more jobs.
+    claimer: Option<(JoinHandle<()>, Receiver<()>)>,
 }
 
 /// Checks each store, then starts all threads.
@@ -94,10 +87,8 @@ impl Durable {
     /// Stops, and waits for the runs that have begun, however long they take:
     /// [`stop_within`](Self::stop_within) sets a limit. No more jobs are leased, jobs that have not
     /// begun are released, and the ends of runs are committed. Returns when all of this is durable.
-    /// Jobs stay in the store. Dropping a `Durable` does the same.
-    ///
-    /// With async handlers, do not call it on a thread that their executor needs: it waits for runs
-    /// that cannot continue. Use [`stop_async`](Self::stop_async).
+    /// Jobs stay in the store. Dropping a `Durable` does the same. In async code, use
+    /// [`stop_async`](Self::stop_async).
     ///
     /// If a handler calls it, or drops the `Durable`, it returns at once: another thread waits for
     /// all runs, including that of the handler, and commits their ends.
@@ -111,10 +102,8 @@ impl Durable {
     /// cancelled. In a handler it returns 0 at once.
     ///
     /// The futures of [async handlers](crate::Handlers::on_async) that are still running are
-    /// dropped at their next `.await`.
-    ///
-    /// With async handlers, do not call it on a thread that their executor needs: it waits for runs
-    /// that cannot continue. Use [`stop_within_async`](Self::stop_within_async).
+    /// dropped at their next `.await`. In async code, use
+    /// [`stop_within_async`](Self::stop_within_async).
     pub fn stop_within(mut self, longest: Duration) -> usize {
         self.end(Some(longest))
     }
@@ -157,17 +146,17 @@ impl Durable {
     }
 
     fn start_shard(&mut self, shard: Shard) -> Result<(), StartError> {
-        let Shard { timers, committer, claimer, sender, stopped } = shard;
-        let thread = thread::Builder::new().name(timers.named("wheelhouse-committer"));
-        let thread = thread.spawn(move || committer.run()).map_err(StartError::Thread)?;
-        let name = timers.named("wheelhouse-claimer");
+        let Shard { timers, committer, claimer } = shard;
+        let thread = |what| thread::Builder::new().name(timers.named(what));
+        let committer = thread("wheelhouse-committer").spawn(move || committer.run());
+        let (committer, named) =
+            (committer.map_err(StartError::Thread)?, thread("wheelhouse-claimer"));
         // From here on `end` ends this thread with all others.
-        self.shards.push(Threads { timers, committer: Some(thread), claimer: None });
-        let Some(claimer) = claimer else { return Ok(()) };
-        let thread = thread::Builder::new().name(name).spawn(move || claimer.run());
-        let thread = thread.map_err(StartError::Thread)?;
+        self.shards.push(Threads { timers, committer, claimer: None });
+        let Some((claimer, stopped)) = claimer else { return Ok(()) };
+        let claimer = named.spawn(move || claimer.run()).map_err(StartError::Thread)?;
         if let Some(threads) = self.shards.last_mut() {
-            threads.claimer = Some(Claims { sender, stopped, thread });
+            threads.claimer = Some((claimer, stopped));
         }
         Ok(())
     }
@@ -195,19 +184,18 @@ impl Durable {
 
     /// Prevents further runs.
     fn begin_end(&self) {
-        for Threads { timers, claimer, .. } in &self.shards {
+        for Threads { timers, .. } in &self.shards {
             timers.shared().stopping.store(true, Ordering::SeqCst);
-            let told = claimer.as_ref().map(|claims| claims.sender.send(Message::Stop));
-            told.transpose().unwrap_or_default();
+            timers.shared().flight.tell(Message::Stop);
         }
     }
 
     fn end_here(&mut self, longest: Option<Duration>) -> usize {
         let until = longest.and_then(|longest| Instant::now().checked_add(longest));
         self.begin_end();
-        for claims in self.shards.iter().filter_map(|threads| threads.claimer.as_ref()) {
+        for (_, stopped) in self.shards.iter().filter_map(|threads| threads.claimer.as_ref()) {
             // An error: the claimer has ended by a panic.
-            claims.stopped.recv().unwrap_or_default();
+            stopped.recv().unwrap_or_default();
         }
         let waiting = &self.timers.shared().waiting;
         waiting.clear();
@@ -225,12 +213,10 @@ impl Durable {
             running.unwrap_or(stopped.running)
         });
         self.shards.iter().for_each(|its| its.timers.shared().queue_of_changes.close());
-        for Threads { committer, claimer, .. } in self.shards.drain(..) {
-            committer.into_iter().for_each(|thread| thread.join().unwrap_or_default());
-            if let Some(Claims { sender, thread, .. }) = claimer {
-                sender.send(Message::Over).unwrap_or_default();
-                thread.join().unwrap_or_default();
-            }
+        for Threads { timers, committer, claimer } in self.shards.drain(..) {
+            committer.join().unwrap_or_default();
+            timers.shared().flight.tell(Message::Over);
+            claimer.into_iter().for_each(|(thread, _)| thread.join().unwrap_or_default());
         }
         running
     }

@@ -30,7 +30,7 @@ impl JobState {
     }
 }
 
-/// An iterator over the jobs of all stores, made by [`Timers::jobs`]. It reads pages of 128 rows
+/// An iterator over the jobs of all stores, made by [`Timers::jobs`]. It reads pages of 32 rows
 /// and returns those that match: O(n) in time, one page in memory. It may or may not see changes
 /// that are made while it runs.
 #[must_use = "nothing is read until it is iterated"]
@@ -63,16 +63,12 @@ impl Timers {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn jobs(&self) -> Jobs<'_> {
-        Jobs::new(self)
+        let (prefix, page) = (Vec::new(), VecDeque::new());
+        Jobs { timers: self, prefix, kind: None, state: None, shard: 0, after: None, page }
     }
 }
 
-impl<'t> Jobs<'t> {
-    fn new(timers: &'t Timers) -> Self {
-        let (prefix, page) = (Vec::new(), VecDeque::new());
-        Self { timers, prefix, kind: None, state: None, shard: 0, after: None, page }
-    }
-
+impl Jobs<'_> {
     /// Keeps only jobs whose key begins with `prefix`.
     pub fn prefix(mut self, prefix: impl AsRef<[u8]>) -> Self {
         self.prefix = prefix.as_ref().to_vec();

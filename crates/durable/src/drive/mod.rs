@@ -21,11 +21,11 @@ pub(crate) use parts::Parts;
 pub(crate) use paused::Paused;
 pub use timers::{Cancel, Timers};
 
-use crate::claim::{Flight, Recipient, Waiting};
+use crate::claim::{Flight, Waiting};
 use crate::commit::{Queue, SharedStore};
 use crate::handlers::Handler;
 use crate::observe::Reporter;
-use crate::store::{Gauges, Kind, Kinds};
+use crate::store::{Gauges, Kind};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,14 +52,15 @@ pub(crate) struct Shared {
     pub(crate) queue: String,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) store: SharedStore,
-    pub(crate) queue_of_changes: Queue<Recipient>,
+    /// The connection that claims jobs: the same, unless the store can serve two at once.
+    pub(crate) claims: SharedStore,
+    pub(crate) queue_of_changes: Arc<Queue>,
     pub(crate) handlers: BTreeMap<Kind, Handler>,
-    pub(crate) kinds: Kinds,
     pub(crate) settings: Settings,
     pub(crate) flight: Arc<Flight>,
     /// Shared by all shards.
     pub(crate) waiting: Arc<Waiting>,
-    pub(crate) reporter: Reporter,
+    pub(crate) reporter: Arc<Reporter>,
     pub(crate) paused: RwLock<Paused>,
     /// Figures of the storage.
     pub(crate) gauges: Mutex<Gauges>,

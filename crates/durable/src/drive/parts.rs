@@ -2,14 +2,14 @@
 
 use super::away::Asked;
 use super::shard::Place;
-use super::{Paused, Settings, Shared, Timers};
+use super::{Settings, Shared, Timers};
 use crate::claim::{Bound, Claimer, Flight, Message, Paces, Waiting};
 use crate::commit::{Committer, Queue, SharedStore};
 use crate::error::StartError;
 use crate::handlers::{Handler, Lane};
 use crate::observe::{Counters, Observer, Reporter};
-use crate::store::{Kind, Kinds, Store};
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use crate::store::{Kind, Store};
+use crossbeam_channel::{Receiver, unbounded};
 use parking_lot::{FairMutex, Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,18 +34,9 @@ pub(crate) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
 pub(crate) struct Shard {
     pub(crate) timers: Timers,
     pub(crate) committer: Committer,
-    /// `None` in a program without handlers.
-    pub(crate) claimer: Option<Claimer>,
-    /// The channels of the claimer.
-    pub(super) sender: Sender<Message>,
-    pub(super) stopped: Receiver<()>,
-}
-
-/// The parts with which a claimer starts.
-struct Claim {
-    store: SharedStore,
-    sender: Sender<Message>,
-    inbox: Receiver<Message>,
+    /// Also a channel on which it says that it leases no more jobs. `None` in a program without
+    /// handlers.
+    pub(crate) claimer: Option<(Claimer, Receiver<()>)>,
 }
 
 impl Parts {
@@ -63,20 +54,20 @@ impl Parts {
         workers: Option<Handle>,
     ) -> Result<Vec<Shard>, StartError> {
         let of = stores.len();
-        let kinds = Kinds::new(self.handlers.keys().cloned());
-        let (counters, paces) = (Arc::new(Counters::new(&kinds)), Arc::new(Paces::new(&kinds)));
+        let counters = Arc::new(Counters::new(self.handlers.keys()));
+        let paces = Arc::new(Paces::new(self.handlers.keys()));
         let at_once = self.bounds.map(|(_, at_once)| at_once);
         let waiting = Arc::new(Waiting::new(workers, at_once, Arc::clone(&paces)));
-        let (mut shards, mut claims) = (Vec::new(), Vec::new());
-        for (shard, Asked { store, lost }) in (0..).zip(stores) {
+        let (mut shards, mut inboxes) = (Vec::new(), Vec::new());
+        for (shard, (store, lost)) in (0..).zip(stores) {
             let place = Place { shard, of };
-            let (shard, claim) = self.shard(store, place, &counters, (&waiting, &paces))?;
-            lost.iter().for_each(|lost| shard.reporter.report_failure(lost));
-            shards.push(shard);
-            claims.push(claim);
+            let (shared, inbox) = self.shared(store, place, &counters, (&waiting, &paces))?;
+            lost.iter().for_each(|lost| shared.reporter.report_failure(lost));
+            shards.push(shared);
+            inboxes.push(inbox);
         }
-        let all = Timers::of_shards(shards).into_iter().zip(claims);
-        all.map(|(timers, claim)| Shard::new(timers, claim)).collect()
+        let all = Timers::of_shards(shards).into_iter().zip(inboxes);
+        all.map(|(timers, inbox)| Shard::new(timers, inbox)).collect()
     }
 
     /// Makes the parts on a single store, with workers that are no threads.
@@ -92,70 +83,59 @@ impl Parts {
         Ok((shards.remove(0), workers))
     }
 
-    /// Returns the state that the threads of a shard share, and the parts of its claimer.
-    fn shard(
+    /// Returns the state that the threads of a shard share, and the messages to its claimer.
+    fn shared(
         &self,
         mut store: Box<dyn Store>,
         place: Place,
         counters: &Arc<Counters>,
         (waiting, paces): (&Arc<Waiting>, &Arc<Paces>),
-    ) -> Result<(Shared, Claim), StartError> {
+    ) -> Result<(Shared, Receiver<Message>), StartError> {
         let (sender, inbox) = unbounded();
+        let bound = |(most, at_once)| Bound::new(place.part(most), place.part(at_once));
+        let (counters, observer) = (Arc::clone(counters), self.observer.clone());
+        let store_name = (place.of > 1).then(|| place.text());
+        let reporter = Arc::new(Reporter { counters, observer, store_name });
+        let (bounds, reports) = (self.bounds.map(bound), Arc::clone(&reporter));
+        let flight = Flight::new(bounds, Arc::clone(paces), sender, reports);
         let mut beside = store.beside()?;
         // Without handlers no claimer waits for jobs.
         if !self.handlers.is_empty() {
-            let waker = sender.clone();
-            let claims = beside.as_mut().unwrap_or(&mut store);
-            claims.wake_by(Arc::new(move || waker.send(Message::Ask).unwrap_or_default()));
+            beside.as_mut().unwrap_or(&mut store).wake_by(flight.waker(Message::Ask));
         }
         let store: SharedStore = Arc::new(FairMutex::new(store));
-        let claims =
-            beside.map_or_else(|| Arc::clone(&store), |store| Arc::new(FairMutex::new(store)));
+        let beside = beside.map(|store| Arc::new(FairMutex::new(store)));
         let part = |whole: u32| u32::try_from(place.part(whole as usize)).unwrap_or(whole);
-        let bound = |(most, at_once)| Bound::new(place.part(most), place.part(at_once));
+        let catch_up_rate = self.settings.catch_up_rate.map(part);
         let shared = Shared {
             queue: self.queue.clone(),
             clock: Arc::clone(&self.clock),
+            claims: beside.unwrap_or_else(|| Arc::clone(&store)),
+            queue_of_changes: Arc::new(Queue::new(Arc::clone(&store), Arc::clone(&reporter))),
             store,
-            queue_of_changes: Queue::default(),
             handlers: self.handlers.clone(),
-            kinds: Kinds::new(self.handlers.keys().cloned()),
-            settings: Settings {
-                catch_up_rate: self.settings.catch_up_rate.map(part),
-                ..self.settings
-            },
-            flight: Arc::new(Flight::new(
-                self.bounds.map(bound),
-                Arc::clone(paces),
-                sender.clone(),
-            )),
+            settings: Settings { catch_up_rate, ..self.settings },
+            flight: Arc::new(flight),
             waiting: Arc::clone(waiting),
-            reporter: Reporter {
-                counters: Arc::clone(counters),
-                observer: self.observer.clone(),
-                store_name: (place.of > 1).then(|| place.text()),
-            },
-            paused: RwLock::new(Paused::default()),
+            reporter,
+            paused: RwLock::default(),
             gauges: Mutex::default(),
             overdue: Mutex::default(),
             stopping: AtomicBool::new(false),
         };
-        Ok((shared, Claim { store: claims, sender, inbox }))
+        Ok((shared, inbox))
     }
 }
 
 impl Shard {
-    fn new(timers: Timers, claim: Claim) -> Result<Self, StartError> {
-        let Claim { store, sender, inbox } = claim;
-        let (tell, stopped) = bounded(1);
+    fn new(timers: Timers, inbox: Receiver<Message>) -> Result<Self, StartError> {
         let claimer = || {
-            let wheel = Scheduler::builder().clock(Arc::clone(&timers.shared().clock)).build();
-            let channels = (sender.clone(), inbox, tell);
-            wheel.map(|wheel| Claimer::new(timers.clone(), store, wheel, channels))
+            let wheel = Scheduler::builder().clock(Arc::clone(&timers.shared().clock)).build()?;
+            Ok(Claimer::new(timers.clone(), inbox, wheel))
         };
-        let has_handlers = !timers.shared().kinds.is_empty();
+        let has_handlers = !timers.shared().handlers.is_empty();
         let claimer = has_handlers.then(claimer).transpose().map_err(StartError::Service)?;
-        let committer = Committer::new(timers.clone());
-        Ok(Self { timers, committer, claimer, sender, stopped })
+        let committer = Committer::new(Arc::clone(&timers.shared().queue_of_changes));
+        Ok(Self { committer, timers, claimer })
     }
 }

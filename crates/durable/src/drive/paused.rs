@@ -10,13 +10,12 @@ pub(crate) struct Paused(BTreeSet<Kind>);
 impl Paused {
     /// Reads which of these kinds are paused, by one lookup for each kind and one for the pause of
     /// all kinds.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
-    pub(crate) fn read(store: &mut dyn Store, kinds: &Kinds) -> Result<Self, StoreError> {
+    pub(crate) fn read<'a>(
+        store: &mut dyn Store,
+        kinds: impl Iterator<Item = &'a Kind>,
+    ) -> Result<Self, StoreError> {
         let mut paused = Self::default();
-        for kind in kinds.iter().map(|kind| &**kind).chain([""]) {
+        for kind in kinds.map(|kind| &**kind).chain([""]) {
             // A kind that is too long for such a key cannot be paused.
             let Ok(key) = Key::new(format!("{PAUSE}{kind}")) else { continue };
             if store.find(&key)?.is_some_and(|row| row.paused().is_some()) {

@@ -1,7 +1,7 @@
 //! The calls that pause and resume kinds.
 
 use super::{Shared, Timers};
-use crate::claim::{Message, Recipient};
+use crate::claim::Message;
 use crate::commit::Commit;
 use crate::error::Error;
 use crate::store::{Change, Key, Outcome};
@@ -62,15 +62,11 @@ impl Timers {
     }
 
     fn set_paused(&self, change: Change) -> Result<bool, Error> {
-        let key = match &change {
-            Change::Put(put) => put.key.clone(),
-            Change::Cancel { key } => key.clone(),
-            _ => unreachable!("a pause is put, or cancelled"),
-        };
+        let key = change.key().unwrap_or_else(|| unreachable!("a pause is put, or cancelled"));
         let answer = |outcome, _: &Key| Ok(matches!(outcome, Outcome::Done | Outcome::Cancelled));
         let submit = |shard: &Shared| {
             let (commit, promise) = Commit::new(key.clone(), answer);
-            shard.queue_of_changes.put_patiently(change.clone(), Recipient::Tell(promise));
+            shard.queue_of_changes.put_patiently(change.clone(), promise);
             commit
         };
         let commits: Vec<Commit<bool>> = self.shards().iter().map(submit).collect();

@@ -33,7 +33,7 @@ impl Place {
     pub(super) fn check(self, store: &mut dyn Store) -> Result<bool, StartError> {
         match said(store)? {
             None if self.of == 1 => Ok(false),
-            None if is_empty(store)? => Ok(true),
+            None if count(store)? == 0 => Ok(true),
             // Another program has marked it since.
             None if said(store)?.is_some() => Ok(false),
             None => Err(StartError::Shard(format!(
@@ -47,7 +47,7 @@ impl Place {
 
     /// Returns `true` if a shard has more rows than that of its shard number, or a dead letter.
     pub(super) fn has_jobs(self, store: &mut dyn Store) -> Result<bool, StartError> {
-        Ok(store.scan(None, 2)?.len() > 1 || !store.dead(None, 1)?.is_empty())
+        Ok(count(store)? > 1)
     }
 
     /// Returns the error for a store that is empty while other shards have jobs.
@@ -67,7 +67,7 @@ impl Place {
             return Ok(());
         }
         // If another program was first, its row stays.
-        store.commit(&[Change::Put(self.row()?)])?;
+        store.commit(&[Change::Put(self.row())])?;
         self.compare(&said(store)?.unwrap_or_else(|| "a store with a job of that key".to_owned()))
     }
 
@@ -96,30 +96,30 @@ impl Place {
         (whole / self.of + rest).max(1)
     }
 
-    fn row(self) -> Result<Put, StartError> {
-        Ok(Put {
-            key: key()?,
+    fn row(self) -> Put {
+        Put {
+            key: key(),
             kind: SHARD.into(),
             payload: self.text().into_bytes(),
             policy: String::new(),
             when: When::At(Timestamp::MAX),
             replace: false,
-        })
+        }
     }
 }
 
 /// Reads the shard number of a store.
 fn said(store: &mut dyn Store) -> Result<Option<String>, StartError> {
-    Ok(store.find(&key()?)?.and_then(|row| row.shard()))
+    Ok(store.find(&key())?.and_then(|row| row.shard()))
 }
 
-/// Returns `true` if there is neither a job nor a dead letter.
-fn is_empty(store: &mut dyn Store) -> Result<bool, StoreError> {
-    Ok(store.scan(None, 1)?.is_empty() && store.dead(None, 1)?.is_empty())
+/// Counts rows, up to two, and dead letters, up to one.
+fn count(store: &mut dyn Store) -> Result<usize, StoreError> {
+    Ok(store.scan(None, 2)?.len() + store.dead(None, 1)?.len())
 }
 
-fn key() -> Result<Key, StoreError> {
-    Key::new(SHARD_KEY).map_err(|error| StoreError::Refused(error.to_string()))
+fn key() -> Key {
+    Key::new(SHARD_KEY).expect("it is not too long")
 }
 
 #[cfg(test)]

@@ -2,11 +2,10 @@
 
 use super::Shared;
 use super::shard::shard_of;
-use crate::claim::Recipient;
-use crate::commit::{Commit, answered, commit_alone, commit_together};
+use crate::commit::{Commit, answered};
 use crate::error::Error;
 use crate::observe::Snapshot;
-use crate::plan::{Policy, Scheduled};
+use crate::plan::{Policy, Scheduled, made_key};
 use crate::store::{Change, Dead, Entry, Key, Outcome, Put, State, StoreError, Timestamp, When};
 use std::fmt;
 use std::sync::Arc;
@@ -80,21 +79,19 @@ impl Timers {
     ///
     /// [`Error::Store`].
     pub fn now(&self) -> Result<Timestamp, Error> {
-        let mut failed = Vec::new();
+        let mut first = None;
         for shard in &*self.shards {
             let asked = shard.store.lock().now();
             match asked {
-                Ok(now) => {
-                    // The caller does not see these errors, and some are returned only once.
-                    let report =
-                        |(shard, error): (&Shared, _)| shard.reporter.report_failure(&error);
-                    failed.into_iter().for_each(report);
-                    return Ok(now);
+                Ok(now) => return Ok(now),
+                // The caller may not see this error, and some are returned only once.
+                Err(error) => {
+                    shard.reporter.report_failure(&error);
+                    first.get_or_insert(error);
                 }
-                Err(error) => failed.push((shard, error)),
             }
         }
-        Err(failed.into_iter().next().map_or(Error::Stopped, |(_, error)| Error::from(error)))
+        Err(first.map_or(Error::Stopped, Error::from))
     }
 
     /// Schedules up to 512 jobs in one commit, and waits until it is durable. After a crash either
@@ -145,10 +142,7 @@ impl Timers {
             }
         }
         let Some(shard) = shard else { return Ok(Vec::new()) };
-        if shard.queue_of_changes.is_closed() || shard.queue_of_changes.is_forked() {
-            return Err(Error::Stopped);
-        }
-        let outcomes = commit_together(&shard.store, &shard.reporter, &changes)?;
+        let outcomes = shard.queue_of_changes.commit_together(&changes)?;
         Ok(outcomes.into_iter().map(Scheduled::of).collect())
     }
 
@@ -163,13 +157,11 @@ impl Timers {
     }
 
     /// Like [`cancel`](Self::cancel), but returns a [`Commit`] at once.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Key`].
-    pub fn submit_cancel(&self, key: impl AsRef<[u8]>) -> Result<Commit<Cancel>, Error> {
-        let key = Key::new(key)?;
-        Ok(self.submit(&key, Change::Cancel { key: key.clone() }, cancel_of))
+    pub fn submit_cancel(&self, key: impl AsRef<[u8]>) -> Commit<Cancel> {
+        match Key::new(key) {
+            Ok(key) => self.submit(&key.clone(), Change::Cancel { key }, cancel_of),
+            Err(error) => Commit::refused(made_key(), error.into()),
+        }
     }
 
     /// Moves a job to `delay` from now, and waits until the change is durable.
@@ -185,13 +177,11 @@ impl Timers {
 
     /// Moves a job to a time, or to a delay from now, like [`refresh`](Self::refresh), but returns
     /// a [`Commit`] at once.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Key`]. The [`Commit`] returns the other errors of [`refresh`](Self::refresh).
-    pub fn submit_move(&self, key: impl AsRef<[u8]>, when: When) -> Result<Commit<()>, Error> {
-        let key = Key::new(key)?;
-        Ok(self.submit(&key, Change::Move { key: key.clone(), when }, moved_of))
+    pub fn submit_move(&self, key: impl AsRef<[u8]>, when: When) -> Commit<()> {
+        match Key::new(key) {
+            Ok(key) => self.submit(&key.clone(), Change::Move { key, when }, moved_of),
+            Err(error) => Commit::refused(made_key(), error.into()),
+        }
     }
 
     /// Turns a dead letter back into a job that is due `delay` from now, and waits until the change
@@ -311,7 +301,7 @@ impl Timers {
             return Commit::refused(key.clone(), Error::Absent(key.clone()));
         }
         let (commit, promise) = Commit::new(key.clone(), answer);
-        self.shard(key).queue_of_changes.put_patiently(change, Recipient::Tell(promise));
+        self.shard(key).queue_of_changes.put_patiently(change, promise);
         commit
     }
 
@@ -325,8 +315,7 @@ impl Timers {
         if key.is_reserved() {
             return Err(Error::Absent(key.clone()));
         }
-        let Shared { queue_of_changes, store, reporter, .. } = self.shard(key);
-        match commit_alone(queue_of_changes, store, reporter, &change) {
+        match self.shard(key).queue_of_changes.commit_alone(&change) {
             Some(outcome) => answered(outcome, key, answer),
             None => self.submit(key, change, answer).wait(),
         }

@@ -2,7 +2,7 @@
 
 use super::Lane;
 use crate::observe::JobName;
-use crate::store::Token;
+use crate::store::{Again, Outcome, Timestamp, Token};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -28,6 +28,18 @@ pub(crate) enum Mark {
     TimedOut,
     /// The program no longer waits for the run.
     Abandoned,
+}
+
+/// The occurrence of a job that a run stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Occurrence {
+    /// The next occurrence, for the ack.
+    pub(crate) again: Option<Again>,
+    /// The number of occurrences between the two, which are skipped.
+    pub(crate) missed: u64,
+    pub(crate) is_periodic: bool,
+    /// When the run was handed out, by the store's clock.
+    pub(crate) now: Timestamp,
 }
 
 /// See the [module](self).
@@ -144,8 +156,22 @@ impl Held {
         Moment::from_nanos(self.until.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn extend(&self, until: Moment) {
-        self.until.fetch_max(until.as_nanos(), Ordering::Relaxed);
+    /// The renewal of the lease until this moment had this outcome. Returns `true` if that shows
+    /// that the run has lost its lease.
+    pub(crate) fn renew(&self, until: Moment, outcome: Outcome) -> bool {
+        match outcome {
+            Outcome::Done | Outcome::Closed => {
+                self.until.fetch_max(until.as_nanos(), Ordering::Relaxed);
+                if outcome == Outcome::Closed {
+                    self.mark(Mark::Closed);
+                }
+                false
+            }
+            // Only for a run in progress. If the run has ended since, the outcome of its end shows
+            // whether the lease was lost. If it has not begun, the job may have been cancelled, and
+            // the outcome of its `Begin` shows that.
+            _ => self.is_running() && self.supersede(),
+        }
     }
 
     /// Records that another worker has the job, and wakes the future of an async handler, which is

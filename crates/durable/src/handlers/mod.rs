@@ -5,7 +5,7 @@ mod held;
 mod run;
 
 pub use failure::{Failure, Stop};
-pub(crate) use held::{Held, Mark};
+pub(crate) use held::{Held, Mark, Occurrence};
 pub use run::DurableRun;
 
 use crate::StartError;

@@ -1,8 +1,8 @@
 //! The run that a handler is called for.
 
-use super::{Held, Mark};
+use super::{Held, Mark, Occurrence};
 use crate::Timers;
-use crate::store::{Again, Change, Key, Kind, Timestamp, Token};
+use crate::store::{Change, Key, Kind, Timestamp, Token};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -15,22 +15,17 @@ pub struct DurableRun<'a> {
     pub(crate) timers: Cow<'a, Timers>,
     pub(crate) held: Cow<'a, Arc<Held>>,
     pub(crate) due: Timestamp,
-    pub(crate) missed: u64,
-    /// The next occurrence, for the ack of this run.
-    pub(crate) again: Option<Again>,
-    pub(crate) started: Timestamp,
+    pub(crate) occurrence: Occurrence,
 }
 
 impl DurableRun<'_> {
     /// Converts it to a value that a future can keep after the call.
     pub(crate) fn into_owned(self) -> DurableRun<'static> {
-        let Self { timers, held, due, missed, again, started } = self;
+        let Self { timers, held, due, occurrence } = self;
         let (timers, held) = (Cow::Owned(timers.into_owned()), Cow::Owned(held.into_owned()));
-        DurableRun { timers, held, due, missed, again, started }
+        DurableRun { timers, held, due, occurrence }
     }
-}
 
-impl DurableRun<'_> {
     /// The key of the job.
     pub fn key(&self) -> &Key {
         &self.held.name.key
@@ -79,13 +74,13 @@ impl DurableRun<'_> {
 
     /// How late the run was when it was handed out, by the store's clock.
     pub fn lateness(&self) -> Duration {
-        self.started.saturating_since(self.due())
+        self.occurrence.now.saturating_since(self.due)
     }
 
     /// The number of occurrences that were skipped because this run is late: it stands for them
     /// too. 0 with [`Missed::Burst`](crate::Missed::Burst).
     pub fn missed(&self) -> u64 {
-        self.missed
+        self.occurrence.missed
     }
 
     /// Returns `true` if another worker has the job now, or may have it: the lease has run out,
@@ -123,7 +118,7 @@ impl DurableRun<'_> {
     /// back.
     pub fn ack(&self) -> Change {
         let (key, token) = (self.key().clone(), self.token());
-        Change::Ack { key, token, again: self.again }
+        Change::Ack { key, token, again: self.occurrence.again }
     }
 }
 

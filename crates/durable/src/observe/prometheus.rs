@@ -1,46 +1,8 @@
 //! A snapshot as text in the exposition format of Prometheus.
 
-use super::{Counts, KindSnapshot, Snapshot, Summary};
+use super::stats::{OF_KINDS, OF_NONE};
+use super::{KindSnapshot, Snapshot, Summary};
 use wheelhouse_service::Exposition;
-
-/// A counter: its name, its help text, its value.
-type Counter = (&'static str, &'static str, fn(&Counts) -> u64);
-
-/// Counters that have a value for each kind.
-const OF_KINDS: [Counter; 16] = [
-    ("jobs_scheduled", "Jobs scheduled.", |counts| counts.scheduled),
-    ("jobs_leased", "Jobs leased by this program.", |counts| counts.leased),
-    ("jobs_dead", "Jobs that became dead letters.", |counts| counts.dead),
-    ("runs", "Runs begun.", |counts| counts.started),
-    ("runs_acked", "Runs acked.", |counts| counts.acked),
-    ("runs_retried", "Runs that failed and are retried.", |counts| counts.retried),
-    ("runs_panicked", "Runs that panicked.", |counts| counts.panicked),
-    ("runs_given_up", "Occurrences of periodic jobs given up.", |counts| counts.given_up),
-    ("runs_skipped", "Runs skipped because they were too late.", |counts| counts.skipped),
-    ("runs_missed", "Occurrences that a late run stood for.", |counts| counts.missed),
-    ("acks_superseded", "Acks refused: another worker had the job.", |counts| counts.superseded),
-    ("runs_closed", "Failed runs of jobs cancelled or replaced during the run.", |counts| {
-        counts.closed
-    }),
-    ("leases_lost", "Leases that ran out before this program ended them.", |counts| {
-        counts.leases_lost
-    }),
-    ("leases_released", "Leases given back.", |counts| counts.released),
-    ("runs_slow", "Runs that took longer than `slow_after`.", |counts| counts.slow),
-    ("runs_timed_out", "Runs that reached their limit.", |counts| counts.timed_out),
-];
-
-/// Counters that do not depend on the kind.
-const OF_NONE: [Counter; 6] = [
-    ("jobs_cancelled", "Jobs cancelled, also while they ran.", |counts| counts.cancelled),
-    ("jobs_refreshed", "Jobs moved.", |counts| counts.refreshed),
-    ("commits", "Commits of a batch.", |counts| counts.commits),
-    ("claims", "Claims.", |counts| counts.claims),
-    ("store_errors", "Calls of the store that failed.", |counts| counts.store_errors),
-    ("dead_letters_forgotten", "Dead letters removed: too old or too many.", |counts| {
-        counts.forgotten
-    }),
-];
 
 impl Snapshot {
     /// The snapshot in the text format of Prometheus (version 0.0.4). Serve it with the content

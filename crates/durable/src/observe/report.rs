@@ -1,6 +1,6 @@
 //! Counts and reports the events of a shard.
 
-use super::{Counters, Event, EventKind, JobName};
+use super::{Counters, Event, EventKind, JobName, count};
 use crate::store::StoreError;
 use std::sync::Arc;
 use wheelhouse_service::internal::guarded;
@@ -25,6 +25,23 @@ impl Reporter {
             None => error.to_string(),
         };
         self.report(None, EventKind::StoreFailed(error));
+    }
+
+    /// Counts and reports an event of a job.
+    pub(crate) fn job(&self, job: &JobName, kind: EventKind) {
+        let counts = &self.counters.of(&job.kind).counts;
+        match kind {
+            EventKind::Failed(..) => count(&counts.retried),
+            EventKind::Dead(_) => count(&counts.dead),
+            EventKind::GaveUp(_) => count(&counts.given_up),
+            EventKind::Skipped => count(&counts.skipped),
+            EventKind::Superseded => count(&counts.superseded),
+            EventKind::LeaseLost => count(&counts.leases_lost),
+            EventKind::Slow(_) => count(&counts.slow),
+            EventKind::TimedOut(_) => count(&counts.timed_out),
+            _ => {}
+        }
+        self.report(Some(job.clone()), kind);
     }
 
     /// Reports an event to the callback, and by `tracing`.

@@ -1,90 +1,77 @@
 //! Counters and distributions, for each kind and in total.
 
-use crate::store::{Kind, Kinds};
+use crate::store::Kind;
 use hdrhistogram::Histogram;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Declares the counters once, for the atomics that threads add to and for the numbers in a
-/// snapshot.
+/// A counter: its name for Prometheus, its help text, its value.
+pub(super) type Counter = (&'static str, &'static str, fn(&Counts) -> u64);
+
+/// Declares the counters once: the atomics that threads add to, the numbers in a snapshot, and the
+/// metrics.
 macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident,)+) => {
+    ($($list:ident { $($name:ident $metric:literal $help:literal,)+ })+) => {
         /// Counters since the start of this program. In the counters of one kind, those that do
         /// not depend on the kind are zero: cancellations and moves, which name a key; commits,
         /// claims and errors of the store.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counts {
-            $($(#[$doc])* pub $name: u64,)+
+            $($(#[doc = $help] pub $name: u64,)+)+
         }
 
         #[derive(Default)]
         pub(crate) struct Atomics {
-            $(pub(crate) $name: AtomicU64,)+
+            $($(pub(crate) $name: AtomicU64,)+)+
         }
 
         impl Atomics {
             fn read(&self) -> Counts {
-                Counts { $($name: self.$name.load(Ordering::Relaxed),)+ }
+                Counts { $($($name: self.$name.load(Ordering::Relaxed),)+)+ }
             }
         }
 
         impl Counts {
             /// Adds the counters of another kind.
             fn add(&mut self, other: &Self) {
-                $(self.$name += other.$name;)+
+                $($(self.$name += other.$name;)+)+
             }
         }
+
+        $(pub(super) const $list: &[Counter] = &[$(($metric, $help, |counts| counts.$name),)+];)+
     };
 }
 
 counters! {
-    /// Jobs scheduled, including those that replaced another job.
-    scheduled,
-    /// Jobs cancelled, also while they ran.
-    cancelled,
-    /// Jobs moved.
-    refreshed,
-    /// Jobs leased by this program.
-    leased,
-    /// Runs begun.
-    started,
-    /// Runs acked.
-    acked,
-    /// Runs that failed and are retried.
-    retried,
-    /// Runs that panicked. They also count as retried or dead.
-    panicked,
-    /// Jobs that became dead letters.
-    dead,
-    /// Occurrences of periodic jobs given up.
-    given_up,
-    /// Runs skipped because they were too late.
-    skipped,
-    /// Further occurrences that a late run stands for, in addition to its own.
-    missed,
-    /// Leases given back because the program stopped or could not understand the job.
-    released,
-    /// Failed runs of jobs that were cancelled or replaced during the run: not repeated.
-    closed,
-    /// Acks refused because another worker had the job.
-    superseded,
-    /// Leases that ran out before this program ended them.
-    leases_lost,
-    /// Runs that took longer than `slow_after`.
-    slow,
-    /// Runs that reached their limit.
-    timed_out,
-    /// Commits of a batch.
-    commits,
-    /// Claims.
-    claims,
-    /// Calls of the store that failed.
-    store_errors,
-    /// Dead letters removed because they were too old or too many.
-    forgotten,
+    OF_KINDS {
+        scheduled "jobs_scheduled" "Jobs scheduled, including those that replaced another job.",
+        leased "jobs_leased" "Jobs leased by this program.",
+        started "runs" "Runs begun.",
+        acked "runs_acked" "Runs acked.",
+        retried "runs_retried" "Runs that failed and are retried.",
+        panicked "runs_panicked" "Runs that panicked. They also count as retried or dead.",
+        dead "jobs_dead" "Jobs that became dead letters.",
+        given_up "runs_given_up" "Occurrences of periodic jobs given up.",
+        skipped "runs_skipped" "Runs skipped because they were too late.",
+        missed "runs_missed" "Occurrences that a late run stood for, in addition to its own.",
+        released "leases_released" "Leases of jobs that did not begin, given back.",
+        closed "runs_closed" "Failed runs of jobs cancelled or replaced during them: not repeated.",
+        superseded "acks_superseded" "Acks refused because another worker had the job.",
+        leases_lost "leases_lost" "Leases that ran out before this program ended them.",
+        slow "runs_slow" "Runs that took longer than `slow_after`.",
+        timed_out "runs_timed_out" "Runs that reached their limit.",
+    }
+    OF_NONE {
+        cancelled "jobs_cancelled" "Jobs cancelled, also while they ran.",
+        refreshed "jobs_refreshed" "Jobs moved.",
+        commits "commits" "Commits of a batch.",
+        claims "claims" "Claims.",
+        store_errors "store_errors" "Calls of the store that failed.",
+        forgotten "dead_letters_forgotten" "Dead letters removed: too old or too many.",
+    }
 }
 
 /// A summary of a distribution. Quantiles are exact to 1 %; count, sum and maximum are exact.
@@ -202,9 +189,9 @@ pub(crate) fn count(counter: &AtomicU64) {
 }
 
 impl Counters {
-    pub(crate) fn new(kinds: &Kinds) -> Self {
+    pub(crate) fn new<'a>(kinds: impl Iterator<Item = &'a Kind>) -> Self {
         Self {
-            kinds: kinds.iter().map(|kind| (kind.clone(), OfKind::default())).collect(),
+            kinds: kinds.map(|kind| (kind.clone(), OfKind::default())).collect(),
             others: OfKind::default(),
             commit_time: Distribution::default(),
             claim_time: Distribution::default(),

@@ -1,7 +1,9 @@
 //! Plans: when a job runs, under which key, and what happens if it is late.
 
+mod made_key;
 mod policy;
 
+pub(crate) use made_key::made_key;
 use policy::check_context;
 pub use policy::{Late, Missed, Scheduled};
 pub(crate) use policy::{Policy, Repeat};
@@ -10,8 +12,7 @@ use crate::commit::Commit;
 use crate::error::Error;
 use crate::store::{Change, InvalidKey, Key, Kind, Outcome, Put, Timestamp, When, is_kind};
 use crate::{MAX_PAYLOAD, Timers};
-use std::hash::{BuildHasher, RandomState};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A job to schedule, made by [`Timers::after`] and similar methods. Call one of the methods that
 /// take a kind to schedule it. `A` is their result: the job's key, or after
@@ -227,9 +228,8 @@ impl<A> Plan<'_, A> {
     ) -> Result<A, Error> {
         let (timers, answer) = (self.timers, self.answer);
         match self.changed(kind, payload) {
-            Ok(Ok(put)) => timers.commit(&put.key.clone(), Change::Put(put), answer),
-            Ok(Err(key)) => answer(Outcome::Duplicate, &key),
-            Err((error, _)) => Err(error),
+            Ok(put) => timers.commit(&put.key.clone(), Change::Put(put), answer),
+            Err(result) => result.wait(),
         }
     }
 
@@ -239,27 +239,22 @@ impl<A> Plan<'_, A> {
     pub fn submit_bytes(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Commit<A> {
         let (timers, answer) = (self.timers, self.answer);
         match self.changed(kind, payload) {
-            Ok(Ok(put)) => timers.submit(&put.key.clone(), Change::Put(put), answer),
-            Ok(Err(key)) => Commit::told(key, Outcome::Duplicate, answer),
-            Err((error, key)) => Commit::refused(key, error),
+            Ok(put) => timers.submit(&put.key.clone(), Change::Put(put), answer),
+            Err(result) => result,
         }
     }
 
-    /// Returns the job to put; its key if the job that has the key is the same already; or the
-    /// error of [`put`](Self::put), and the key.
-    fn changed(
-        self,
-        kind: impl Into<Kind>,
-        payload: impl Into<Vec<u8>>,
-    ) -> Result<Result<Put, Key>, (Error, Key)> {
-        let (timers, updates) = (self.timers, self.if_taken == IfTaken::Update);
+    /// Returns the job to put, or the result if there is nothing to put.
+    fn changed(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Result<Put, Commit<A>> {
+        let (timers, answer) = (self.timers, self.answer);
+        let updates = self.if_taken == IfTaken::Update;
         let key = self.key.clone().ok().flatten();
         let put = self.put(kind, payload);
         let put = if updates { put.and_then(|put| timers.update(put)) } else { put.map(Some) };
         let key = || key.unwrap_or_else(made_key);
         match put {
-            Ok(put) => Ok(put.ok_or_else(key)),
-            Err(error) => Err((error, key())),
+            Ok(put) => put.ok_or_else(|| Commit::told(key(), Outcome::Duplicate, answer)),
+            Err(error) => Err(Commit::refused(key(), error)),
         }
     }
 
@@ -299,18 +294,4 @@ impl<A> Plan<'_, A> {
 #[cfg(feature = "serde")]
 fn unwritable(error: serde_json::Error) -> Error {
     Error::Payload(format!("the payload cannot be written as JSON: {error}"))
-}
-
-/// A unique key: 128 bits of the hasher that the standard library seeds at random.
-fn made_key() -> Key {
-    let (high, low) = (random(), random());
-    Key::new(format!("{high:016x}{low:016x}")).expect("32 bytes")
-}
-
-fn random() -> u64 {
-    #[cfg(feature = "sim")]
-    if let Some(random) = crate::simulated::random() {
-        return random;
-    }
-    RandomState::new().hash_one(Instant::now())
 }

@@ -17,7 +17,7 @@ impl World {
         self.0.state.lock().runs += 1;
         self.promises(|promises| promises.enters(program.number, run, is_lost));
         self.within(Some(run), || {
-            self.strike(program, Place::Handler(run.kind.clone()), false).unwrap_or_default();
+            self.strike(program, Place::Handler(run.job.kind.clone()), false).unwrap_or_default();
         });
     }
 
@@ -25,7 +25,7 @@ impl World {
         let how = if succeeded { "succeeded" } else { "failed" };
         self.note(program.number, format_args!("{run}: {how}"));
         self.0.state.lock().promises.leaves(program.number, run, succeeded);
-        self.strike(program, Place::Handler(run.kind.clone()), true).unwrap_or_default();
+        self.strike(program, Place::Handler(run.job.kind.clone()), true).unwrap_or_default();
     }
 
     /// The handler has panicked, or its future was dropped.
@@ -134,8 +134,8 @@ impl World {
     pub fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send + use<> {
         let program = self.current();
         Self::stop_if_dead(&program);
-        let service = program.timers().and_then(|(_, service)| service);
-        let sleep = service.map(|service| service.sleep(time));
+        let timers = program.timers();
+        let sleep = timers.and_then(|its| Some(its.shared().waiting.service()?.sleep(time)));
         let sleep = sleep.expect("only async handlers sleep, others call `World::pass`");
         async move { sleep.await.unwrap_or_default() }
     }

@@ -10,8 +10,8 @@ use std::time::Duration;
 /// The action of a program that a fault may strike.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// It commits changes of these kinds, a bit for each of [`CHANGES`].
-    Commit(u16),
+    /// It commits changes of these kinds.
+    Commit(Arc<str>),
     /// It claims jobs.
     Claim,
     /// It reads from the store.
@@ -24,27 +24,27 @@ pub(super) enum Place {
     Rest,
 }
 
-const CHANGES: [&str; 11] = [
-    "schedule", "move", "cancel", "begin", "ack", "retry", "release", "extend", "bury", "revive",
-    "forget",
-];
+/// The name of a change in messages.
+pub(super) fn name(change: &Change) -> &'static str {
+    match change {
+        Change::Put(_) => "schedule",
+        Change::Move { .. } => "move",
+        Change::Cancel { .. } => "cancel",
+        Change::Begin { .. } => "begin",
+        Change::Ack { .. } => "ack",
+        Change::Retry { .. } => "retry",
+        Change::Release { .. } => "release",
+        Change::Extend { .. } => "renewal",
+        Change::Bury { .. } => "burial",
+        Change::Revive { .. } => "revive",
+        Change::Forget { .. } => "forget",
+    }
+}
 
 impl Place {
     pub(super) fn of_commit(changes: &[Change]) -> Self {
-        let bit = |change: &Change| match change {
-            Change::Put(_) => 0,
-            Change::Move { .. } => 1,
-            Change::Cancel { .. } => 2,
-            Change::Begin { .. } => 3,
-            Change::Ack { .. } => 4,
-            Change::Retry { .. } => 5,
-            Change::Release { .. } => 6,
-            Change::Extend { .. } => 7,
-            Change::Bury { .. } => 8,
-            Change::Revive { .. } => 9,
-            Change::Forget { .. } => 10,
-        };
-        Self::Commit(changes.iter().fold(0, |bits, change| bits | 1 << bit(change)))
+        let names: BTreeSet<_> = changes.iter().map(name).collect();
+        Self::Commit(Vec::from_iter(names).join(", ").into())
     }
 
     pub(super) fn is_store(&self) -> bool {
@@ -66,12 +66,7 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Commit(bits) => {
-                let has = |bit: usize| bits & 1 << bit != 0;
-                let names: Vec<_> = (0..CHANGES.len()).filter(|bit| has(*bit)).collect();
-                let names: Vec<_> = names.into_iter().map(|bit| CHANGES[bit]).collect();
-                write!(f, "the commit of {}", names.join(", "))
-            }
+            Self::Commit(names) => write!(f, "the commit of {names}"),
             Self::Claim => f.write_str("a claim"),
             Self::Read => f.write_str("a lookup"),
             Self::Handler(kind) => write!(f, "the handler of '{kind}'"),
@@ -82,7 +77,7 @@ impl fmt::Display for Place {
 }
 
 /// A moment of a program: before or after something that it does, for the nth time.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Site {
     pub(super) program: usize,
     pub(super) place: Place,
@@ -112,14 +107,16 @@ pub(super) enum Fault {
 }
 
 /// A fault and where it strikes.
-pub(super) type Strike = (Site, Fault);
+#[derive(Clone)]
+pub(super) struct Strike {
+    pub(super) site: Site,
+    pub(super) fault: Fault,
+}
 
-/// Shows a fault, for example `program 1 is killed after the effect 'charge' (number 2)`.
-pub(super) struct Shown<'s>(pub(super) &'s Strike);
-
-impl fmt::Display for Shown<'_> {
+/// For example `program 1 is killed for 1.0s after the effect 'charge' (number 2)`.
+impl fmt::Display for Strike {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Site { program, place, is_after, nth }, fault) = self.0;
+        let Self { site: Site { program, place, is_after, nth }, fault } = self;
         let what = match fault {
             Fault::Kill(down) => format!("program {program} is killed for {down:.1?}"),
             Fault::Stop(down) => format!("program {program} is stopped, and down for {down:.1?},"),
@@ -207,7 +204,7 @@ impl Faults {
         *nth += 1;
         let site = Site { program, place, is_after, nth: *nth };
         let fault = match &self.plan {
-            Some(plan) => plan.iter().find(|(its, _)| *its == site)?.1,
+            Some(plan) => plan.iter().find(|its| its.site == site)?.fault,
             None if self.budget == 0 => return None,
             None => {
                 self.countdown = self.countdown.wrapping_sub(u32::from(rarity == 1));
@@ -219,22 +216,23 @@ impl Faults {
             }
         };
         self.budget = self.budget.saturating_sub(1);
-        self.struck.push((site.clone(), fault));
-        Some((site, fault))
+        let strike = Strike { site, fault };
+        self.struck.push(strike.clone());
+        Some(strike)
     }
 
-    /// The sites after the first time of each effect, in each program.
-    pub(super) fn effects(&self) -> Vec<Site> {
-        let mut sites = BTreeSet::new();
-        for (program, ..) in self.counts.keys() {
-            for (_, place, _) in self.counts.keys() {
-                if matches!(place, Place::Effect(_)) {
-                    let (program, place) = (*program, place.clone());
-                    sites.insert(Site { program, place, is_after: true, nth: 1 });
-                }
+    /// A kill after the first time of each effect, in each program.
+    pub(super) fn kills(&self) -> Vec<Strike> {
+        let programs: BTreeSet<_> = self.counts.keys().map(|(program, ..)| *program).collect();
+        let places: BTreeSet<_> = self.counts.keys().map(|(_, place, _)| place).collect();
+        let mut kills = Vec::new();
+        for program in programs {
+            for place in places.iter().filter(|place| matches!(place, Place::Effect(_))) {
+                let site = Site { program, place: (*place).clone(), is_after: true, nth: 1 };
+                kills.push(Strike { site, fault: Fault::Kill(Duration::from_secs(1)) });
             }
         }
-        sites.into_iter().collect()
+        kills
     }
 
     fn draw(&mut self, Site { place, is_after, .. }: &Site, lease: Duration) -> Option<Fault> {
@@ -256,9 +254,8 @@ impl Faults {
             Some(Fault::Kill(time)),
         ];
         let allowed = self.allowed.into_iter().chain([self.allowed[0]]);
-        let faults: Vec<_> = faults.into_iter().zip(allowed).collect();
-        let faults: Vec<_> =
-            faults.into_iter().filter_map(|(fault, allowed)| fault.filter(|_| allowed)).collect();
+        let faults = faults.into_iter().zip(allowed).filter(|(_, allowed)| *allowed);
+        let faults: Vec<Fault> = faults.filter_map(|(fault, _)| fault).collect();
         (!faults.is_empty()).then(|| faults[self.rng.usize(0..faults.len())])
     }
 }

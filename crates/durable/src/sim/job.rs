@@ -37,6 +37,9 @@ pub(super) fn ensure(holds: bool, promise: &'static str, how: impl FnOnce() -> S
     if holds { Ok(()) } else { Err(Broken { promise, how: how() }) }
 }
 
+/// The time by the store's clock, rounded down, and up.
+pub(super) type Now = (Timestamp, Timestamp);
+
 /// A lease that a claim has returned.
 #[derive(Clone, Copy)]
 pub(super) struct Held {
@@ -83,13 +86,13 @@ pub(super) struct Job {
 
 impl Job {
     /// A job was put or revived.
-    pub(super) fn put(&mut self, when: When, (down, up): (Timestamp, Timestamp)) {
+    pub(super) fn put(&mut self, when: When, (down, up): Now) {
         self.puts += 1;
         (self.is_live, self.is_told, self.is_cancelled) = (true, false, false);
         self.moved(when, (down, up));
     }
 
-    pub(super) fn moved(&mut self, when: When, (down, up): (Timestamp, Timestamp)) {
+    pub(super) fn moved(&mut self, when: When, (down, up): Now) {
         self.due = Some((when.from(down), when.from(up)));
         self.not_before = Timestamp::default();
         self.held = self.held.filter(|held| held.begun);
@@ -146,7 +149,7 @@ impl Job {
     }
 
     /// The ack of the newest token was accepted.
-    pub(super) fn acked(&mut self, held: Held, again: Option<Again>, now: (Timestamp, Timestamp)) {
+    pub(super) fn acked(&mut self, held: Held, again: Option<Again>, now: Now) {
         self.acked = Some(held.occurrence);
         match again {
             Some(again) => {

@@ -74,7 +74,7 @@ pub use world::World;
 
 use crate::store::{MemoryStore, Store};
 use crate::{Builder, Timers, simulated};
-use fault::{Fault, Faults, Shown, Strike};
+use fault::{Faults, Strike};
 use job::Broken;
 use program::Killed;
 use std::fmt;
@@ -153,19 +153,17 @@ impl Sim {
     /// of them. `program` is called at each start, also after a kill: a value that must survive
     /// kills is made outside of it.
     pub fn new(program: impl Fn(&World) -> Builder + Send + Sync + 'static) -> Self {
-        let memory = |world: &World| {
-            let store = MemoryStore::with_clock(world.store_clock());
-            move || store.clone()
-        };
         let program: Setup = Arc::new(program);
         Self {
             programs: vec![Arc::clone(&program), program],
-            store: Arc::new(|_| unreachable!("set below")),
+            store: Arc::new(|world| {
+                let store = MemoryStore::with_clock(world.store_clock());
+                Box::new(move || Box::new(store.clone()))
+            }),
             client: Arc::new(|_, _| {}),
             check: Arc::new(|_| Ok(())),
             time: Duration::from_secs(86_400),
         }
-        .store(memory)
     }
 
     /// Adds another program, for example one of an older version.
@@ -292,11 +290,9 @@ impl Sim {
             its.is_some_and(|its| its.promise == broken.promise)
         };
         // Often one fault is enough, and the plainest is a kill after an effect.
-        let kills = first.faults.effects().into_iter();
-        let kills: Vec<_> = kills.map(|site| (site, Fault::Kill(SECOND))).collect();
-        let mut ones = kills.iter().chain(&faults);
-        if let Some(one) = ones.find(|fault| fails(std::slice::from_ref(*fault))) {
-            faults = vec![one.clone()];
+        let mut ones = first.faults.kills().into_iter().chain(faults.iter().cloned());
+        if let Some(one) = ones.find(|fault| fails(std::slice::from_ref(fault))) {
+            faults = vec![one];
         }
         let mut place = 0;
         while place < faults.len() {
@@ -309,7 +305,7 @@ impl Sim {
         Failure {
             seed,
             broken: last.broken.as_ref().unwrap_or(broken).to_string(),
-            faults: faults.iter().map(|fault| Shown(fault).to_string()).collect(),
+            faults: faults.iter().map(ToString::to_string).collect(),
             faults_before: first.faults.struck.len(),
             log: last.log.lines.take().unwrap_or_default(),
             hash,
@@ -325,8 +321,6 @@ impl fmt::Debug for Sim {
             .finish_non_exhaustive()
     }
 }
-
-const SECOND: Duration = Duration::from_secs(1);
 
 /// The number of events that a failure shows.
 const SHOWN: usize = 40;

@@ -14,65 +14,55 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
-use wheelhouse_service::{Clock, Handle, Moment, Scheduler};
-
-/// The time of the world, and how far the store's clock is ahead of it.
-#[derive(Default)]
-pub(super) struct Time {
-    pub(super) nanos: AtomicU64,
-    pub(super) ahead_nanos: AtomicU64,
-}
+use wheelhouse_service::{Clock, Moment, Scheduler};
 
 /// The wall clock at the begin of a simulation: 2026-01-01.
 const BEGIN: Duration = Duration::from_secs(1_767_225_600);
 
-impl Time {
-    /// When the store's clock shows this time, in nanoseconds of the world.
-    pub(super) fn of_store(&self, millis: u64) -> u64 {
-        let nanos = Duration::from_millis(millis).saturating_sub(BEGIN).as_nanos();
-        let ahead = self.ahead_nanos.load(Ordering::Relaxed).cast_signed();
-        let nanos = i128::try_from(nanos).unwrap_or(i128::MAX) - i128::from(ahead);
-        u64::try_from(nanos.max(0)).unwrap_or(u64::MAX)
-    }
-}
-
-/// The clock of the store: the wall clock, which jumps.
-#[derive(Clone)]
-pub(super) struct WallClock(pub(super) Arc<Time>);
-
-impl Clock for WallClock {
-    fn now(&self) -> Moment {
-        Moment::from_nanos(self.0.nanos.load(Ordering::Relaxed))
-    }
-
-    fn wall(&self) -> SystemTime {
-        // A jump back is stored as the two's complement.
-        let nanos = self.now().as_nanos().wrapping_add(self.0.ahead_nanos.load(Ordering::Relaxed));
-        let nanos = nanos.cast_signed();
-        let moved = Duration::from_nanos(nanos.unsigned_abs());
-        let begin = SystemTime::UNIX_EPOCH + BEGIN;
-        if nanos < 0 { begin - moved } else { begin + moved }
-    }
-}
-
-/// The clock of a program. It stands still while its machine is suspended.
-#[derive(Clone)]
-struct ProgramClock {
-    time: Arc<Time>,
+/// The clock of the store, or of a program. That of a program stands still while its machine is
+/// suspended. All times are in nanoseconds.
+#[derive(Clone, Default)]
+pub(super) struct SimClock {
+    /// The time of the world. All clocks share it.
+    pub(super) time: Arc<AtomicU64>,
+    /// How far the wall clock is ahead of it. A jump back is stored as the two's complement.
+    pub(super) ahead: Arc<AtomicU64>,
     /// How long the machine was suspended, with the whole of a suspension that lasts.
     asleep: Arc<AtomicU64>,
     /// When the last suspension ends.
     wakes: Arc<AtomicU64>,
 }
 
-impl Clock for ProgramClock {
+impl SimClock {
+    /// Returns the clock of a machine.
+    fn of_program(&self) -> Self {
+        Self { asleep: Arc::default(), wakes: Arc::default(), ..self.clone() }
+    }
+
+    pub(super) fn nanos(&self) -> u64 {
+        self.time.load(Ordering::Relaxed)
+    }
+
+    /// When the wall clock shows this time, in nanoseconds of the world.
+    pub(super) fn of_wall(&self, millis: u64) -> u64 {
+        let nanos = Duration::from_millis(millis).saturating_sub(BEGIN).as_nanos();
+        let ahead = self.ahead.load(Ordering::Relaxed).cast_signed();
+        let nanos = i128::try_from(nanos).unwrap_or(i128::MAX) - i128::from(ahead);
+        u64::try_from(nanos.max(0)).unwrap_or(u64::MAX)
+    }
+}
+
+impl Clock for SimClock {
     fn now(&self) -> Moment {
-        let nanos = self.time.nanos.load(Ordering::Relaxed).max(self.wakes.load(Ordering::Relaxed));
+        let nanos = self.nanos().max(self.wakes.load(Ordering::Relaxed));
         Moment::from_nanos(nanos - self.asleep.load(Ordering::Relaxed))
     }
 
     fn wall(&self) -> SystemTime {
-        WallClock(Arc::clone(&self.time)).wall()
+        let nanos = self.nanos().wrapping_add(self.ahead.load(Ordering::Relaxed)).cast_signed();
+        let moved = Duration::from_nanos(nanos.unsigned_abs());
+        let begin = SystemTime::UNIX_EPOCH + BEGIN;
+        if nanos < 0 { begin - moved } else { begin + moved }
     }
 }
 
@@ -86,10 +76,12 @@ pub(super) enum Part {
     Claimer,
     Committer,
     Workers,
+    /// Its end, when its stop is complete.
+    Exit,
 }
 
 impl Part {
-    pub(super) const ALL: [Self; 3] = [Self::Claimer, Self::Committer, Self::Workers];
+    pub(super) const ALL: [Self; 4] = [Self::Claimer, Self::Committer, Self::Workers, Self::Exit];
 }
 
 /// The payload of the panic that ends a program which was killed.
@@ -101,7 +93,7 @@ pub(super) struct Program {
     pub(super) number: usize,
     pub(super) lease: Duration,
     pub(super) max_attempts: u32,
-    clock: ProgramClock,
+    clock: SimClock,
     is_dead: AtomicBool,
     /// When it continues, if it stalls.
     stalls_until: AtomicU64,
@@ -120,7 +112,7 @@ pub(super) struct Program {
     claimer: Mutex<Option<Claimer>>,
     committer: Mutex<Option<Committer>>,
     workers: Mutex<Option<Scheduler>>,
-    timers: Mutex<Option<(Timers, Option<Handle>)>>,
+    timers: Mutex<Option<Timers>>,
 }
 
 impl Program {
@@ -131,8 +123,7 @@ impl Program {
         enter: impl FnOnce(&Arc<Self>),
     ) -> Result<Arc<Self>, StartError> {
         let (mut parts, _) = builder.checked()?;
-        let time = Arc::clone(world.time());
-        let clock = ProgramClock { time, asleep: Arc::default(), wakes: Arc::default() };
+        let clock = world.0.clock.of_program();
         let program = Arc::new(Self {
             number,
             lease: parts.settings.visibility,
@@ -155,9 +146,8 @@ impl Program {
         program.watch(world, &mut parts);
         let store = SimStore::new(world, &program);
         let (shard, workers) = parts.simulated(Box::new(store))?;
-        let handle = workers.as_ref().map(Scheduler::handle);
-        *program.timers.lock() = Some((shard.timers, handle));
-        *program.claimer.lock() = shard.claimer;
+        *program.timers.lock() = Some(shard.timers);
+        *program.claimer.lock() = shard.claimer.map(|(claimer, _)| claimer);
         *program.committer.lock() = Some(shard.committer);
         *program.workers.lock() = workers;
         Ok(program)
@@ -201,14 +191,15 @@ impl Program {
                 let workers = self.workers.lock();
                 workers.as_ref().and_then(Scheduler::next_wakeup).map(world)
             }
+            Part::Exit => self.has_stopped().then_some(0),
         };
         let at = at.filter(|_| self.stalled.load(Ordering::Relaxed) == 0);
         at.map_or(u64::MAX, |at| at.max(self.stalls_until.load(Ordering::Relaxed)))
     }
 
     /// Lets a part do what it has to do.
-    pub(super) fn run(&self, part: Part) {
-        let now = self.clock.time.nanos.load(Ordering::Relaxed);
+    pub(super) fn run(&self, world: &World, part: Part) {
+        let now = self.clock.nanos();
         match part {
             Part::Claimer => {
                 self.rests_until.store(now + REST, Ordering::Relaxed);
@@ -223,6 +214,11 @@ impl Program {
             Part::Workers => self.with(&self.workers, |workers| {
                 workers.poll(self.clock.now());
             }),
+            Part::Exit => {
+                let down = Duration::from_nanos(self.stops_for.load(Ordering::Relaxed));
+                world.note(self.number, format_args!("has stopped"));
+                world.kill_for(self, down);
+            }
         }
     }
 
@@ -237,7 +233,7 @@ impl Program {
 
     /// All parts stand still for this time, and the clock too if `is_suspended`.
     pub(super) fn stall(&self, nanos: u64, is_suspended: bool) {
-        let until = self.clock.time.nanos.load(Ordering::Relaxed) + nanos;
+        let until = self.clock.nanos() + nanos;
         self.stalls_until.fetch_max(until, Ordering::Relaxed);
         if is_suspended {
             // A suspension within a suspension adds what it lasts longer.
@@ -249,7 +245,7 @@ impl Program {
 
     /// Begins what [`Durable::stop`](crate::Durable::stop) does.
     pub(super) fn stop(&self, down: Duration) {
-        let Some((timers, _)) = self.timers() else { return };
+        let Some(timers) = self.timers() else { return };
         let down = u64::try_from(down.as_nanos()).unwrap_or(u64::MAX);
         self.stops_for.store(down.max(1), Ordering::Relaxed);
         timers.shared().stopping.store(true, Ordering::SeqCst);
@@ -257,16 +253,12 @@ impl Program {
         timers.shared().waiting.clear();
     }
 
-    /// Returns how long it is to be down, if it has been stopped.
-    pub(super) fn is_stopped(&self) -> Option<Duration> {
-        let down = self.stops_for.load(Ordering::Relaxed);
-        let is_over =
-            down > 0
-                && self.claimer.lock().as_ref().is_some_and(Claimer::is_idle)
-                && self.committer.lock().as_ref().is_some_and(|committer| {
-                    !committer.has_changes() && committer.pause().is_none()
-                });
-        is_over.then(|| Duration::from_nanos(down))
+    /// Returns `true` if its stop is complete.
+    fn has_stopped(&self) -> bool {
+        let is_idle = |its: &Committer| !its.has_changes() && its.pause().is_none();
+        self.stops_for.load(Ordering::Relaxed) > 0
+            && self.claimer.lock().as_ref().is_some_and(Claimer::is_idle)
+            && self.committer.lock().as_ref().is_some_and(is_idle)
     }
 
     /// When it continues, if it stalls, in nanoseconds of the world.
@@ -282,7 +274,7 @@ impl Program {
     /// Ends the program as a kill does. Parts that run are dropped when their calls have unwound.
     pub(super) fn kill(&self) {
         self.die();
-        let Some((timers, _)) = self.timers.lock().take() else { return };
+        let Some(timers) = self.timers.lock().take() else { return };
         // Jobs that wait for a worker are dropped instead of begun.
         timers.shared().stopping.store(true, Ordering::SeqCst);
         let parts = (self.committer.lock().take(), self.claimer.lock().take());
@@ -296,15 +288,9 @@ impl Program {
     }
 
     /// The timers of a program that runs.
-    pub(super) fn timers(&self) -> Option<(Timers, Option<Handle>)> {
+    pub(super) fn timers(&self) -> Option<Timers> {
         self.timers.lock().clone()
     }
-}
-
-fn run_of(run: &DurableRun<'_>) -> Run {
-    let (kind, key, generation) = (run.kind().clone(), run.key().clone(), run.generation());
-    let (occurrence, attempt, token) = (run.occurrence(), run.attempt(), run.token());
-    Run { kind, key, generation, occurrence, attempt, token }
 }
 
 /// Lets the world see each call of a handler.
@@ -340,7 +326,7 @@ struct Call {
 impl Call {
     fn begin(world: &World, program: &Arc<Program>, run: &DurableRun<'_>) -> Self {
         let is_lost = run.is_superseded();
-        let run = run_of(run);
+        let run = Run { job: run.held.name.clone(), token: run.held.token };
         world.call_begins(program, &run, is_lost);
         Self { world: world.clone(), program: Arc::clone(program), run: Some(run) }
     }

@@ -4,31 +4,27 @@
 //! store's clock. For each key it keeps the promises that were made. It does not repeat the rules
 //! of the store.
 
+use super::fault::name;
 use super::job::{
-    BOUNDED, Broken, CANCEL, CLOCK, Checked, Held, Job, LEASE, LEAST_ONCE, LOST, ORDER, POISON,
-    UNKNOWN, ensure,
+    BOUNDED, Broken, CANCEL, CLOCK, Checked, Held, Job, LEASE, LEAST_ONCE, LOST, Now, ORDER,
+    POISON, UNKNOWN, ensure,
 };
+use crate::JobName;
 use crate::plan::Policy;
-use crate::store::{
-    Change, ClaimLimit, Key, Kind, Kinds, Leased, Next, Outcome, Put, Timestamp, Token,
-};
+use crate::store::{Change, ClaimLimit, Key, Kinds, Leased, Next, Outcome, Put, Timestamp, Token};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// A call of a handler.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub(super) struct Run {
-    pub(super) kind: Kind,
-    pub(super) key: Key,
-    pub(super) generation: u64,
-    pub(super) occurrence: u64,
-    pub(super) attempt: u32,
+    pub(super) job: JobName,
     pub(super) token: Token,
 }
 
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, key, occurrence, attempt, .. } = self;
+        let JobName { kind, key, occurrence, attempt, .. } = &self.job;
         write!(f, "{kind} '{key}', ")?;
         if *occurrence > 0 {
             write!(f, "occurrence {occurrence}, ")?;
@@ -49,18 +45,15 @@ pub(super) struct Promises {
     suspects: BTreeMap<usize, Token>,
 }
 
-/// A put that took effect: its key, and its number among the puts of that key.
-pub(super) type Taken = (Key, u64);
-
 impl Promises {
-    /// A commit took effect, at these times of the store: rounded down, and up. Returns the jobs
-    /// that were put.
+    /// A commit took effect. Returns the jobs that were put: the key, and the number of the put
+    /// among those of that key.
     pub(super) fn committed(
         &mut self,
         changes: &[Change],
         outcomes: &[Outcome],
-        now: (Timestamp, Timestamp),
-    ) -> Result<Vec<Taken>, Broken> {
+        now: Now,
+    ) -> Result<Vec<(Key, u64)>, Broken> {
         let mut taken = Vec::new();
         for (change, outcome) in changes.iter().zip(outcomes) {
             self.changed(change, *outcome, now)?;
@@ -73,7 +66,7 @@ impl Promises {
     }
 
     /// The caller of a commit was told its outcomes.
-    pub(super) fn told(&mut self, taken: &[Taken]) {
+    pub(super) fn told(&mut self, taken: &[(Key, u64)]) {
         for (key, number) in taken {
             let job = self.jobs.entry(key.clone()).or_default();
             job.is_told |= job.puts == *number;
@@ -94,47 +87,30 @@ impl Promises {
         })
     }
 
-    fn changed(
-        &mut self,
-        change: &Change,
-        outcome: Outcome,
-        now: (Timestamp, Timestamp),
-    ) -> Checked {
-        let (key, token, name) = match change {
-            Change::Put(Put { key, .. }) | Change::Move { key, .. } | Change::Cancel { key } => {
-                return self.called(key, change, outcome, now);
-            }
-            Change::Revive { generation, .. } | Change::Forget { generation } => {
+    fn changed(&mut self, change: &Change, outcome: Outcome, now: Now) -> Checked {
+        match (change, change.key(), change.token()) {
+            (_, Some(key), None) => self.called(key, change, outcome, now),
+            (_, Some(key), Some(token)) => match outcome {
+                Outcome::Done | Outcome::Closed => self.by_token(change, (key, token), now),
+                _ => Ok(()),
+            },
+            (Change::Revive { generation, .. } | Change::Forget { generation }, ..) => {
                 let job = self.dead.get(generation).and_then(|key| self.jobs.get_mut(key));
                 let Some(job) = job else { return Ok(()) };
                 job.outcomes.push(outcome);
                 if let (Change::Revive { when, .. }, Outcome::Done) = (change, outcome) {
                     job.put(*when, now);
                 }
-                return Ok(());
+                Ok(())
             }
-            Change::Begin { key, token } => (key, *token, "begin"),
-            Change::Extend { key, token, .. } => (key, *token, "renewal"),
-            Change::Ack { key, token, .. } => (key, *token, "ack"),
-            Change::Retry { key, token, .. } => (key, *token, "retry"),
-            Change::Release { key, token, .. } => (key, *token, "release"),
-            Change::Bury { key, token, .. } => (key, *token, "burial"),
-        };
-        match outcome {
-            Outcome::Done | Outcome::Closed => self.by_token(change, (key, token, name), now),
-            _ => Ok(()),
+            _ => unreachable!("the others have a key"),
         }
     }
 
     /// A change by token took effect.
-    fn by_token(
-        &mut self,
-        change: &Change,
-        (key, token, name): (&Key, Token, &str),
-        now: (Timestamp, Timestamp),
-    ) -> Checked {
+    fn by_token(&mut self, change: &Change, (key, token): (&Key, Token), now: Now) -> Checked {
         let job = self.jobs.entry(key.clone()).or_default();
-        let mut held = job.held(key, token, name)?;
+        let mut held = job.held(key, token, name(change))?;
         // The end of a run whose job was cancelled or replaced does not concern the newer job.
         let is_own = !held.is_old && !job.is_cancelled;
         match change {
@@ -171,13 +147,7 @@ impl Promises {
     }
 
     /// A caller has put, moved or cancelled a job.
-    fn called(
-        &mut self,
-        key: &Key,
-        change: &Change,
-        outcome: Outcome,
-        now: (Timestamp, Timestamp),
-    ) -> Checked {
+    fn called(&mut self, key: &Key, change: &Change, outcome: Outcome, now: Now) -> Checked {
         if key.is_reserved() {
             return Ok(());
         }
@@ -231,10 +201,9 @@ impl Promises {
             let Leased { job: row, token, until, was_lost } = leased;
             let (key, occurrence) = (&row.key, (row.generation, row.occurrence));
             ensure(kinds.contains(&row.kind), UNKNOWN, || {
+                let kind = &row.kind;
                 format!(
-                    "'{key}' of the kind '{}' was handed out, but only {kinds:?} were asked \
-                         for",
-                    row.kind
+                    "'{key}' of the kind '{kind}' was handed out, but only {kinds:?} are asked for"
                 )
             })?;
             let job = self.jobs.entry(key.clone()).or_default();
@@ -259,7 +228,7 @@ impl Promises {
 
     /// `program` calls a handler. `is_lost`: it knows that the lease has run out.
     pub(super) fn enters(&mut self, program: usize, run: &Run, is_lost: bool) -> Checked {
-        let Run { key, token, attempt, .. } = run;
+        let Run { job: JobName { key, generation, occurrence, attempt, .. }, token } = run;
         ensure(!is_lost, LEASE, || {
             format!("{run}: the handler is called, but the lease has run out")
         })?;
@@ -267,7 +236,7 @@ impl Promises {
             format!("{run}: the handler is called, but no attempt of token {token} was counted")
         })?;
         let job = self.jobs.entry(key.clone()).or_default();
-        ensure(job.called.insert(((run.generation, run.occurrence), *attempt)), POISON, || {
+        ensure(job.called.insert(((*generation, *occurrence), *attempt)), POISON, || {
             format!("{run}: the handler was called for this attempt before")
         })?;
         let Some(held) = job.held.filter(|held| held.token == *token) else { return Ok(()) };
@@ -286,9 +255,9 @@ impl Promises {
         if self.suspects.get(&program) == Some(&run.token) {
             self.suspects.remove(&program);
         }
-        let job = self.jobs.entry(run.key.clone()).or_default();
+        let job = self.jobs.entry(run.job.key.clone()).or_default();
         let most = job.held.filter(|held| held.token == run.token).map_or(0, |held| held.most);
-        if !succeeded && run.attempt < most {
+        if !succeeded && run.job.attempt < most {
             job.failed.insert(run.token);
         }
     }

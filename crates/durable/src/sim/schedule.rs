@@ -14,8 +14,6 @@ use std::time::Duration;
 enum Turn {
     Start(usize),
     Run(Arc<Program>, Part),
-    /// The program has been stopped, and is to be down for this time.
-    End(Arc<Program>, Duration),
 }
 
 /// The result of [`World::turn`].
@@ -67,10 +65,6 @@ impl World {
             match slot {
                 Slot::Down(at) => add(*at, Turn::Start(number)),
                 Slot::Starting => {}
-                Slot::Up(program) if program.is_stopped().is_some() => {
-                    let down = program.is_stopped().unwrap_or_default();
-                    add(0, Turn::End(Arc::clone(program), down));
-                }
                 Slot::Up(program) => Part::ALL.into_iter().for_each(|part| {
                     add(program.due(part, first), Turn::Run(Arc::clone(program), part));
                 }),
@@ -84,12 +78,8 @@ impl World {
         drop(state);
         match turn {
             Turn::Start(number) => self.start(number),
-            Turn::End(program, down) => {
-                self.note(program.number, format_args!("has stopped"));
-                self.kill_for(&program, down);
-            }
             Turn::Run(program, part) => {
-                self.inside(&program, || program.run(part));
+                self.inside(&program, || program.run(self, part));
             }
         }
         Turned::Ran
@@ -177,7 +167,7 @@ impl World {
         let client = self.0.state.lock().up().next().map(Arc::clone);
         let client = client.unwrap_or_else(|| unreachable!("no fault strikes the client"));
         self.push(&client);
-        client.timers().map_or_else(|| unreachable!("it is not killed"), |(timers, _)| timers)
+        client.timers().unwrap_or_else(|| unreachable!("it is not killed"))
     }
 
     /// Lets all jobs run that are due before `until`, without faults at the end. Then checks that
@@ -197,7 +187,7 @@ impl World {
             }
         }
         self.0.state.lock().faults.end();
-        let (end, _) = self.0.store_clock.now();
+        let (end, _) = self.store_clock().now();
         let (mut last, mut before) = (self.nanos(), usize::MAX);
         loop {
             Self::stop_if_dead(&client);
@@ -239,7 +229,7 @@ impl World {
     /// When a job of a kind that has a handler is due, in nanoseconds of the world.
     fn first_due(&self) -> u64 {
         let first = self.look(|store| store.kinds()).into_iter().map(|(_, first)| first).min();
-        self.0.time.of_store(first.map_or(u64::MAX, Timestamp::as_millis))
+        self.0.clock.of_wall(first.map_or(u64::MAX, Timestamp::as_millis))
     }
 
     /// The jobs that were visible at `end`, and that a program should have run since.

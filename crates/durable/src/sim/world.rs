@@ -1,8 +1,8 @@
 //! The world of a simulation: its time, its programs, and what happens to them.
 
-use super::fault::{Fault, Faults, Place, Shown, Strike};
+use super::fault::{Fault, Faults, Place, Strike};
 use super::job::Broken;
-use super::program::{Killed, Program, Time, WallClock};
+use super::program::{Killed, Program, SimClock};
 use super::promise::{Promises, Run};
 use super::{Connect, Setup};
 use crate::simulated::Simulation;
@@ -25,8 +25,8 @@ pub struct World(pub(super) Arc<Inner>);
 pub(super) struct Inner {
     /// The thread that plays the simulation.
     thread: ThreadId,
-    pub(super) time: Arc<Time>,
-    pub(super) store_clock: StoreClock,
+    pub(super) clock: SimClock,
+    store_clock: StoreClock,
     pub(super) setups: Vec<Setup>,
     /// Opens connections to the store, and the connection of the simulation itself.
     pub(super) store: Mutex<Option<(Connect, Box<dyn Store>)>>,
@@ -100,10 +100,10 @@ pub(super) fn nanos(time: Duration) -> u64 {
 
 impl World {
     pub(super) fn new(seed: u64, setups: &[Setup], faults: Faults, keep: bool) -> Self {
-        let time = Arc::<Time>::default();
+        let clock = SimClock::default();
         let mut rng = Rng::with_seed(seed);
         // Delays are rounded to the millisecond, so no simulation begins at a whole one.
-        time.nanos.store(rng.u64(0..1_000_000), Ordering::Relaxed);
+        clock.time.store(rng.u64(0..1_000_000), Ordering::Relaxed);
         let log = Log { hash: seed, lines: keep.then(Vec::new) };
         let slots = (0..=setups.len()).map(|_| Slot::Down(0)).collect();
         let state = State {
@@ -121,24 +121,20 @@ impl World {
         };
         Self(Arc::new(Inner {
             thread: thread::current().id(),
-            store_clock: StoreClock::new(WallClock(Arc::clone(&time))),
-            time,
+            store_clock: StoreClock::new(clock.clone()),
+            clock,
             setups: setups.to_vec(),
             store: Mutex::new(None),
             state: Mutex::new(state),
         }))
     }
 
-    pub(super) fn time(&self) -> &Arc<Time> {
-        &self.0.time
-    }
-
     pub(super) fn nanos(&self) -> u64 {
-        self.0.time.nanos.load(Ordering::Relaxed)
+        self.0.clock.nanos()
     }
 
     pub(super) fn set(&self, nanos: u64) {
-        self.0.time.nanos.fetch_max(nanos, Ordering::Relaxed);
+        self.0.clock.time.fetch_max(nanos, Ordering::Relaxed);
     }
 
     /// Draws a number that follows from the seed.
@@ -261,8 +257,8 @@ impl World {
 
     /// `is_inside`: in a call of the program, which waits or unwinds.
     pub(super) fn hit(&self, program: &Arc<Program>, strike: &Strike, is_inside: bool) -> Fault {
-        self.note(program.number, format_args!("{}", Shown(strike)));
-        let fault = strike.1;
+        self.note(program.number, format_args!("{strike}"));
+        let fault = strike.fault;
         let wait = |time| {
             if is_inside {
                 self.wait_in(program, &|| false, Some(time));
@@ -288,14 +284,14 @@ impl World {
             }
             Fault::Jump(millis) => {
                 let nanos = millis.saturating_mul(1_000_000).cast_unsigned();
-                self.0.time.ahead_nanos.fetch_add(nanos, Ordering::Relaxed);
+                self.0.clock.ahead.fetch_add(nanos, Ordering::Relaxed);
             }
             Fault::Fail => {}
         }
         fault
     }
 
-    pub(super) fn kill_for(&self, program: &Arc<Program>, down: Duration) {
+    pub(super) fn kill_for(&self, program: &Program, down: Duration) {
         let at = self.nanos() + nanos(down);
         let mut state = self.0.state.lock();
         state.slots[program.number] = Slot::Down(at);

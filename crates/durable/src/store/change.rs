@@ -192,6 +192,35 @@ pub enum Change {
 }
 
 impl Change {
+    /// The key of the job; `None` if the change is to a dead letter.
+    pub fn key(&self) -> Option<&Key> {
+        match self {
+            Self::Put(Put { key, .. })
+            | Self::Move { key, .. }
+            | Self::Cancel { key }
+            | Self::Begin { key, .. }
+            | Self::Ack { key, .. }
+            | Self::Retry { key, .. }
+            | Self::Release { key, .. }
+            | Self::Extend { key, .. }
+            | Self::Bury { key, .. } => Some(key),
+            Self::Revive { .. } | Self::Forget { .. } => None,
+        }
+    }
+
+    /// The token, if it is a change by token.
+    pub fn token(&self) -> Option<Token> {
+        match self {
+            Self::Begin { token, .. }
+            | Self::Ack { token, .. }
+            | Self::Retry { token, .. }
+            | Self::Release { token, .. }
+            | Self::Extend { token, .. }
+            | Self::Bury { token, .. } => Some(*token),
+            _ => None,
+        }
+    }
+
     /// The change that pauses a kind, or all kinds if `kind` is `None`: its jobs are not leased and
     /// do not begin. Its outcome is `Done`, or `Duplicate` if the kind is paused already. The pause
     /// is a row, which programs read at each [poll](crate::Builder::poll). Programs of older

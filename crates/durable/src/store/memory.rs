@@ -48,6 +48,8 @@ struct Inner {
     /// A row became the first of its kind, so waiting programs must be woken.
     earlier: bool,
     wakers: Vec<Waker>,
+    /// The present of the current commit, rounded down.
+    now: Timestamp,
 }
 
 impl MemoryStore {
@@ -88,9 +90,9 @@ impl Store for MemoryStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         let now = self.clock.now();
         let mut inner = self.inner.lock();
-        let mut rows = Rows { inner: &mut inner, now: now.0 };
+        inner.now = now.0;
         let outcomes = changes.iter().map(|change| {
-            let Ok(outcome) = rules::apply(&mut rows, change, now);
+            let Ok(outcome) = rules::apply(&mut *inner, change, now);
             outcome
         });
         let outcomes = outcomes.collect();
@@ -165,12 +167,6 @@ impl Store for MemoryStore {
 }
 
 impl Inner {
-    /// Draws a number that was never drawn before.
-    fn draw(&mut self) -> u64 {
-        self.last += 1;
-        self.last
-    }
-
     /// The place of the first row of these kinds. O(k log n).
     fn first(&self, kinds: &Kinds) -> Option<(Timestamp, u64, Key)> {
         kinds.iter().filter_map(|kind| self.order.get(kind)?.first()).min().cloned()
@@ -209,57 +205,51 @@ impl Inner {
     }
 }
 
-/// The rows, during one commit.
-struct Rows<'a> {
-    inner: &'a mut Inner,
-    /// The present of the commit, rounded down.
-    now: Timestamp,
-}
-
-impl Table for Rows<'_> {
+impl Table for Inner {
     type Error = Infallible;
 
     fn row(&mut self, key: &Key) -> Result<Option<Row>, Infallible> {
-        Ok(self.inner.rows.get(key).map(Row::from))
+        Ok(self.rows.get(key).map(Row::from))
     }
 
     fn draw(&mut self) -> u64 {
-        self.inner.draw()
+        self.last += 1;
+        self.last
     }
 
     fn put(&mut self, row: &Row, job: &Put) -> Result<(), Infallible> {
-        self.inner.take(&job.key);
+        self.take(&job.key);
         let Put { key, kind, payload, policy, .. } = job.clone();
-        self.inner.insert(row.of(key, kind, payload, policy));
+        self.insert(row.of(key, kind, payload, policy));
         Ok(())
     }
 
     fn set(&mut self, key: &Key, row: &Row) -> Result<(), Infallible> {
-        if let Some(before) = self.inner.take(key) {
+        if let Some(before) = self.take(key) {
             // A row that keeps its place, for example when a run begins, wakes no program.
-            let earlier = self.inner.earlier || row.visible_at < before.visible_at;
-            self.inner.insert(row.with(before));
-            self.inner.earlier &= earlier;
+            let earlier = self.earlier || row.visible_at < before.visible_at;
+            self.insert(row.with(before));
+            self.earlier &= earlier;
         }
         Ok(())
     }
 
     fn remove(&mut self, key: &Key) -> Result<(), Infallible> {
-        self.inner.take(key);
+        self.take(key);
         Ok(())
     }
 
     fn bury(&mut self, key: &Key, reason: &str) -> Result<(), Infallible> {
-        if let Some(row) = self.inner.take(key) {
+        if let Some(row) = self.take(key) {
             let job = Entry { visible_at: row.due, state: State::Pending, ..row };
             let dead = Dead { job, reason: reason.to_owned(), at: self.now };
-            self.inner.dead.insert(dead.job.generation, dead);
+            self.dead.insert(dead.job.generation, dead);
         }
         Ok(())
     }
 
     fn dead(&mut self, generation: u64) -> Result<Option<(Put, u64)>, Infallible> {
-        let job = self.inner.dead.get(&generation).map(|dead| dead.job.clone());
+        let job = self.dead.get(&generation).map(|dead| dead.job.clone());
         Ok(job.map(|Entry { key, kind, payload, policy, due, occurrence, .. }| {
             let when = When::At(due);
             (Put { key, kind, payload, policy, when, replace: false }, occurrence)
@@ -267,6 +257,6 @@ impl Table for Rows<'_> {
     }
 
     fn forget(&mut self, generation: u64) -> Result<bool, Infallible> {
-        Ok(self.inner.dead.remove(&generation).is_some())
+        Ok(self.dead.remove(&generation).is_some())
     }
 }

@@ -95,7 +95,8 @@ pub type Gauges = BTreeMap<&'static str, u64>;
 /// A store of jobs. See the [module](self) for rows, states, numbers and time.
 ///
 /// All calls are synchronous and take batches. One thread at a time uses a value. If a store can
-/// serve two connections at once, [`beside`](Self::beside) returns a second one.
+/// serve two connections at once, [`beside`](Self::beside) returns a second one. All calls return
+/// the errors of the storage.
 pub trait Store: Send + 'static {
     /// Carries out all changes or none, in order: each change sees the effect of the one before.
     /// Returns an [`Outcome`] for each.
@@ -125,10 +126,6 @@ pub trait Store: Send + 'static {
     fn claim(&mut self, kinds: &Kinds, limit: ClaimLimit, visibility: Duration) -> ClaimResult;
 
     /// The store's clock.
-    ///
-    /// # Errors
-    ///
-    /// Those of the storage.
     fn now(&mut self) -> Result<Timestamp, StoreError> {
         let second = Duration::from_secs(1);
         Ok(self.claim(&Kinds::default(), ClaimLimit::jobs(0), second)?.1.now)
@@ -140,52 +137,28 @@ pub trait Store: Send + 'static {
     fn wake_by(&mut self, waker: Waker);
 
     /// The row of a key.
-    ///
-    /// # Errors
-    ///
-    /// Those of the storage.
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError>;
 
     /// A page of at most `max` rows, which begins after the row of `after`. The store chooses the
     /// order, which must not change between calls. For lists, counts and tests.
-    ///
-    /// # Errors
-    ///
-    /// Those of the storage.
     fn scan(&mut self, after: Option<&Key>, max: usize) -> Result<Vec<Entry>, StoreError>;
 
     /// A page of at most `max` dead letters, ordered by generation, which begins after the
     /// generation `after`.
-    ///
-    /// # Errors
-    ///
-    /// Those of the storage.
     fn dead(&mut self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, StoreError>;
 
     /// Each kind that has a row, with the earliest `visible_at` of its rows, in any order. It must
     /// not take time in proportion to the rows. Called once a minute.
-    ///
-    /// # Errors
-    ///
-    /// Those of the storage.
     fn kinds(&mut self) -> Result<Vec<(Kind, Timestamp)>, StoreError>;
 
     /// Figures of the storage for monitoring, with names such as `wal_bytes`; none by default. It
     /// must not take time in proportion to the rows. Called once a minute.
-    ///
-    /// # Errors
-    ///
-    /// Those of the storage.
     fn gauges(&mut self) -> Result<Gauges, StoreError> {
         Ok(Gauges::default())
     }
 
     /// A second connection to the same data, to claim jobs while this one commits. `None`, the
     /// default, if the store allows only one writer at a time.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be opened.
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
         Ok(None)
     }

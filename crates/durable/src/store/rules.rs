@@ -67,86 +67,50 @@ impl Row {
 /// The present, rounded down and up.
 type Present = (Timestamp, Timestamp);
 
-/// The rows of a store, within one transaction.
+/// The rows of a store, within one transaction. All calls return the errors of the storage.
 pub trait Table {
     /// The errors of the storage.
     type Error;
 
     /// The row of a key.
-    ///
-    /// # Errors
-    ///
-    /// Those of the storage.
     fn row(&mut self, key: &Key) -> Result<Option<Row>, Self::Error>;
 
     /// Draws a generation that was never drawn before.
     fn draw(&mut self) -> u64;
 
     /// Writes the row and the job under the job's key. A row that is there is replaced.
-    ///
-    /// # Errors
-    ///
-    /// Those of the storage.
     fn put(&mut self, row: &Row, job: &Put) -> Result<(), Self::Error>;
 
     /// Updates the row of the key, which keeps its job.
-    ///
-    /// # Errors
-    ///
-    /// Those of the storage.
     fn set(&mut self, key: &Key, row: &Row) -> Result<(), Self::Error>;
 
     /// Removes the row of the key.
-    ///
-    /// # Errors
-    ///
-    /// Those of the storage.
     fn remove(&mut self, key: &Key) -> Result<(), Self::Error>;
 
     /// Turns the row of the key into a dead letter.
-    ///
-    /// # Errors
-    ///
-    /// Those of the storage.
     fn bury(&mut self, key: &Key, reason: &str) -> Result<(), Self::Error>;
 
     /// The job and the occurrence of the dead letter of a generation. `when` and `replace` of the
     /// job have no meaning.
-    ///
-    /// # Errors
-    ///
-    /// Those of the storage.
     fn dead(&mut self, generation: u64) -> Result<Option<(Put, u64)>, Self::Error>;
 
     /// Removes the dead letter of a generation. Returns `true` if there was one.
-    ///
-    /// # Errors
-    ///
-    /// Those of the storage.
     fn forget(&mut self, generation: u64) -> Result<bool, Self::Error>;
 }
 
-/// Carries out one change. `now` is the store's present, rounded down and up.
-///
-/// # Errors
-///
-/// Those of the storage.
+/// Carries out one change. `now` is the store's present, rounded down and up. Returns the errors of
+/// the table.
 pub fn apply<T: Table>(table: &mut T, change: &Change, now: Present) -> Result<Outcome, T::Error> {
-    let key = match change {
-        Change::Put(new) => return put(table, new, 0, now),
-        Change::Revive { generation, when } => return revive(table, *generation, *when, now),
-        Change::Forget { generation } => {
+    let key = match (change, change.key()) {
+        (Change::Put(new), _) => return put(table, new, 0, now),
+        (Change::Revive { generation, when }, _) => {
+            return revive(table, *generation, *when, now);
+        }
+        (Change::Forget { generation }, _) => {
             let done = table.forget(*generation)?;
             return Ok(if done { Outcome::Done } else { Outcome::Absent });
         }
-        Change::Move { key, .. }
-        | Change::Cancel { key }
-        | Change::Begin { key, .. }
-        | Change::Ack { key, .. }
-        | Change::Retry { key, .. }
-        | Change::Release { key, .. }
-        | Change::Extend { key, .. }
-        | Change::Bury { key, .. } => key,
+        (_, key) => key.unwrap_or_else(|| unreachable!("the others are to a job")),
     };
     let Some(row) = table.row(key)? else { return Ok(Outcome::Absent) };
     let (outcome, step) = decide(change, &row, now);
@@ -237,17 +201,8 @@ const NO_LEASE: &str = "a pending row has no token";
 
 /// The outcome of a change to a row, and the step that carries it out.
 fn decide<'a>(change: &'a Change, row: &Row, now: Present) -> (Outcome, Step<'a>) {
-    let token = match change {
-        Change::Begin { token, .. }
-        | Change::Ack { token, .. }
-        | Change::Retry { token, .. }
-        | Change::Release { token, .. }
-        | Change::Extend { token, .. }
-        | Change::Bury { token, .. } => Some(*token),
-        _ => None,
-    };
     let held = row.state.lease().map(|lease| lease.token);
-    if token.is_some() && token != held {
+    if change.token().is_some_and(|token| Some(token) != held) {
         return (Outcome::Superseded, Step::Keep);
     }
     match change {

@@ -24,7 +24,11 @@ pub(crate) enum Fault {
 
 /// Controls a [`FaultyStore`], and shows what was called. Clones share their state.
 #[derive(Clone, Default)]
-pub(crate) struct Faults(Arc<Mutex<Plan>>);
+pub(crate) struct Faults {
+    plan: Arc<Mutex<Plan>>,
+    /// Locked during each commit, so that a test can delay a commit by holding the lock.
+    pub(crate) gate: Arc<Mutex<()>>,
+}
 
 #[derive(Default)]
 pub(crate) struct Plan {
@@ -54,7 +58,7 @@ pub(crate) struct Plan {
 
 impl Faults {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Plan> {
-        self.0.lock()
+        self.plan.lock()
     }
 
     /// Plans the faults of the following calls, in order.
@@ -90,16 +94,14 @@ fn unavailable() -> StoreError {
 pub(crate) struct FaultyStore {
     pub(crate) store: MemoryStore,
     pub(crate) faults: Faults,
-    /// Locked during each commit, so that a test can delay a commit by holding the lock.
-    pub(crate) gate: Arc<Mutex<()>>,
     /// Claims have a separate connection, which always works.
     pub(crate) has_beside: bool,
 }
 
 impl FaultyStore {
     pub(crate) fn new(world: &World) -> Self {
-        let (faults, gate) = (Faults::default(), Arc::default());
-        Self { store: world.store.clone(), faults, gate, has_beside: false }
+        let (store, faults) = (world.store.clone(), world.faults.clone());
+        Self { store, faults, has_beside: false }
     }
 
     fn call<T>(
@@ -135,7 +137,7 @@ impl Store for FaultyStore {
             }
         }
         drop(plan);
-        let gate = Arc::clone(&self.gate);
+        let gate = Arc::clone(&self.faults.gate);
         let _open = gate.lock();
         self.call(|store| store.commit(changes))
     }

@@ -1,21 +1,20 @@
 //! An in-memory store, a clock that a test sets, and a store that fails as planned.
-#![allow(dead_code, unused_imports)]
 
 mod faulty;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-pub(crate) use faulty::{Fault, FaultyStore};
+pub(crate) use faulty::{Fault, Faults, FaultyStore};
 use parking_lot::Mutex;
 use std::ops::Deref;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake};
-use std::thread::{self, Thread};
+use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
     Change, ClaimLimit, Entry, Key, Kinds, Leased, MemoryStore, Outcome, Store, StoreClock,
 };
-use wheelhouse_durable::{Builder, Commit, Durable, Event, EventKind, Handlers, Next, Timers};
+use wheelhouse_durable::{
+    Builder, Commit, Durable, DurableRun, Event, EventKind, Failure, Handlers, Next, Timers,
+};
 use wheelhouse_service::ManualClock;
 
 /// The default kind of jobs.
@@ -60,38 +59,52 @@ pub(crate) fn receive<T>(receiver: &Receiver<T>) -> T {
     receiver.recv_timeout(PATIENCE).expect("a message within a minute")
 }
 
-/// Handlers of [`KIND`] that send the key and succeed.
-pub(crate) fn telling() -> (Handlers, Receiver<String>) {
+/// Handlers of [`KIND`] that succeed.
+pub(crate) fn done() -> Handlers {
+    Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done))
+}
+
+/// Handlers of [`KIND`] that send what they see, and succeed.
+pub(crate) fn telling<T: Send + 'static>(
+    see: impl Fn(&DurableRun<'_>) -> T + Send + Sync + 'static,
+) -> (Handlers, Receiver<T>) {
     let (sender, seen) = unbounded();
     let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
-        sender.send(run.key().to_string())?;
+        sender.send(see(run)).unwrap_or_default();
         Ok(Next::Done)
     });
     (handlers, seen)
 }
 
-/// Timers whose handler of [`KIND`] sends its key, and then waits.
-pub(crate) struct Waiting {
+/// The key of a run, for [`telling`].
+pub(crate) fn key(run: &DurableRun<'_>) -> String {
+    run.key().to_string()
+}
+
+/// Timers whose handler of [`KIND`] sends its key, and then may wait.
+pub(crate) struct Waiting<G = Sender<()>, M = String> {
     /// Lets a handler continue. Dropped before the timers, so that a failing test does not hang.
-    pub(crate) go: Sender<()>,
-    pub(crate) begun: Receiver<String>,
+    pub(crate) go: G,
+    pub(crate) begun: Receiver<M>,
     pub(crate) timers: Durable,
 }
 
-impl Waiting {
-    /// Waits until a handler is called. Returns its key.
+impl<G, M> Waiting<G, M> {
+    /// Waits until a handler is called. Returns its message.
     #[track_caller]
-    pub(crate) fn next(&self) -> String {
+    pub(crate) fn next(&self) -> M {
         receive(&self.begun)
     }
+}
 
+impl Waiting {
     /// Lets a handler continue.
     pub(crate) fn go(&self) {
         self.go.send(()).unwrap();
     }
 }
 
-impl Deref for Waiting {
+impl<G, M> Deref for Waiting<G, M> {
     type Target = Durable;
 
     fn deref(&self) -> &Durable {
@@ -99,22 +112,29 @@ impl Deref for Waiting {
     }
 }
 
-/// A minimal executor.
+/// Handlers of [`KIND`] that send their key, and then run this code, which may wait. Also a
+/// function that combines them with their timers.
+pub(crate) fn waiting(
+    code: impl Fn(&DurableRun<'_>, &dyn Fn()) -> Result<Next, Failure> + Send + Sync + 'static,
+) -> (Handlers, impl FnOnce(Durable) -> Waiting) {
+    let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
+    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
+        sender.send(key(run))?;
+        code(run, &|| wait.recv().unwrap_or_default())
+    });
+    (handlers, move |timers| Waiting { go, begun, timers })
+}
+
+/// The same, but they always wait, and then succeed.
+pub(crate) fn always_waiting() -> (Handlers, impl FnOnce(Durable) -> Waiting) {
+    waiting(|_, wait| {
+        wait();
+        Ok(Next::Done)
+    })
+}
+
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = std::task::Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
-    }
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
 /// Waits until other threads have reached a state. No test depends on the duration.
@@ -131,6 +151,8 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 pub(crate) struct World {
     pub(crate) clock: ManualClock,
     pub(crate) store: MemoryStore,
+    /// Those of each [`FaultyStore`].
+    pub(crate) faults: Faults,
     pub(crate) events: Arc<Mutex<Vec<Event>>>,
 }
 
@@ -138,7 +160,7 @@ impl World {
     pub(crate) fn new() -> Self {
         let clock = ManualClock::new();
         let store = MemoryStore::with_clock(StoreClock::new(clock.clone()));
-        Self { clock, store, events: Arc::default() }
+        Self { clock, store, faults: Faults::default(), events: Arc::default() }
     }
 
     pub(crate) fn builder(&self, handlers: Handlers) -> Builder {
@@ -151,27 +173,26 @@ impl World {
         self.builder(handlers).start(self.store.clone()).unwrap()
     }
 
-    /// Starts timers whose handlers of [`KIND`] wait.
-    pub(crate) fn start_waiting(
-        &self,
-        handlers: Handlers,
-        store: impl Store,
-        set: impl FnOnce(Builder) -> Builder,
-    ) -> Waiting {
-        let ((sender, begun), (go, wait)) = (unbounded(), unbounded::<()>());
-        let handlers = handlers.on_bytes(KIND, move |run, _| {
-            sender.send(run.key().to_string())?;
-            wait.recv()?;
-            Ok(Next::Done)
-        });
-        let timers = set(self.builder(handlers)).start(store).unwrap();
-        Waiting { go, begun, timers }
+    /// Starts timers on a [`FaultyStore`].
+    pub(crate) fn start_faulty(&self, handlers: Handlers) -> Durable {
+        self.builder(handlers).start(FaultyStore::new(self)).unwrap()
+    }
+
+    /// Another store on the same clock.
+    pub(crate) fn other_store(&self) -> MemoryStore {
+        MemoryStore::with_clock(StoreClock::new(self.clock.clone()))
+    }
+
+    /// Starts timers whose handlers of [`KIND`] wait, and then succeed.
+    pub(crate) fn start_waiting(&self, set: impl FnOnce(Builder) -> Builder) -> Waiting {
+        let (handlers, with) = always_waiting();
+        let builder = set(self.builder(self.with_a_pace(handlers)));
+        with(builder.start(self.store.clone()).unwrap())
     }
 
     /// The same on [one worker](Self::set_the_pace), which can have several jobs leased.
     pub(crate) fn start_waiting_at_a_pace(&self) -> Waiting {
-        let handlers = self.with_a_pace(Handlers::new());
-        let waiting = self.start_waiting(handlers, self.store.clone(), |its| its.workers(1));
+        let waiting = self.start_waiting(|its| its.workers(1));
         self.set_the_pace(&waiting);
         waiting
     }

@@ -8,77 +8,57 @@ use wheelhouse_durable::{
     Builder, Durable, DurableRun, Failure, Handlers, Late, Missed, Next, Stop,
 };
 
-type Answer = Result<Next, Failure>;
+type Code = fn(&World, &DurableRun<'_>, &[u8]) -> Result<Next, Failure>;
 
-fn handlers(world: &World) -> Handlers {
-    let of = |code: fn(&World, &DurableRun<'_>, &[u8]) -> Answer| {
+const CLOSURES: [(&str, Code); 9] = [
+    ("work/1", |world, run, _| {
+        world.effect_with_key("work", run.idempotency_key(), run.idempotency_key());
+        Ok(Next::Done)
+    }),
+    ("fails/1", |_, run, _| if run.attempt() < 3 { Err("twice".into()) } else { Ok(Next::Done) }),
+    ("panics/1", |_, run, _| if run.attempt() == 1 { panic!("once") } else { Ok(Next::Done) }),
+    ("stops/1", |_, _, _| Err(Stop::new("no such order").into())),
+    ("never/1", |_, _, _| Err("never".into())),
+    ("kills/1", |world, _, _| world.kill()),
+    ("long/1", |world, _, payload| {
+        world.pass(SECOND * u32::from(payload.len() as u8));
+        Ok(Next::Done)
+    }),
+    ("chain/1", |_, run, _| {
+        let next = run.timers().after(3 * SECOND).key(format!("{}-next", run.key()));
+        match next.schedule_bytes("work/1", "") {
+            Ok(_) | Err(wheelhouse_durable::Error::Duplicate(_)) => Ok(Next::Done),
+            Err(error) => Err(error.into()),
+        }
+    }),
+    ("again/1", |_, run, _| match run.occurrence() {
+        0..4 => Ok(Next::After(20 * SECOND)),
+        _ => Ok(Next::Done),
+    }),
+];
+
+/// The first handlers of [`CLOSURES`].
+fn closures(world: &World, count: usize) -> Handlers {
+    CLOSURES[..count].iter().fold(Handlers::new(), |handlers, (kind, code)| {
         let world = world.clone();
-        move |run: &DurableRun<'_>, payload: &[u8]| code(&world, run, payload)
-    };
-    let sleeper = world.clone();
-    Handlers::new()
-        .on_bytes(
-            "work/1",
-            of(|world, run, _| {
-                world.effect_with_key("work", run.idempotency_key(), run.idempotency_key());
-                Ok(Next::Done)
-            }),
-        )
-        .on_bytes(
-            "fails/1",
-            of(|_, run, _| match run.attempt() {
-                1 | 2 => Err("twice".into()),
-                _ => Ok(Next::Done),
-            }),
-        )
-        .on_bytes(
-            "panics/1",
-            of(|_, run, _| match run.attempt() {
-                1 => panic!("once"),
-                _ => Ok(Next::Done),
-            }),
-        )
-        .on_bytes("stops/1", of(|_, _, _| Err(Stop::new("no such order").into())))
-        .on_bytes("never/1", of(|_, _, _| Err("never".into())))
-        .on_bytes("kills/1", of(|world, _, _| world.kill()))
-        .on_bytes(
-            "long/1",
-            of(|world, _, payload| {
-                world.pass(SECOND * u32::from(payload.len() as u8));
-                Ok(Next::Done)
-            }),
-        )
-        .on_bytes(
-            "chain/1",
-            of(|_, run, _| {
-                let next = run.timers().after(3 * SECOND).key(format!("{}-next", run.key()));
-                match next.schedule_bytes("work/1", "") {
-                    Ok(_) | Err(wheelhouse_durable::Error::Duplicate(_)) => Ok(Next::Done),
-                    Err(error) => Err(error.into()),
-                }
-            }),
-        )
-        .on_bytes(
-            "again/1",
-            of(|_, run, _| match run.occurrence() {
-                0..4 => Ok(Next::After(20 * SECOND)),
-                _ => Ok(Next::Done),
-            }),
-        )
-        .on_async_bytes("sleeps/1", move |run: DurableRun<'static>, _| {
-            let world = sleeper.clone();
-            async move {
-                world.sleep(5 * SECOND).await;
-                let key = format!("{}-next", run.key());
-                run.timers().after(SECOND).replacing(key).submit_bytes("work/1", "").await?;
-                world.sleep(5 * SECOND).await;
-                Ok(Next::Done)
-            }
-        })
+        handlers.on_bytes(*kind, move |run, payload| code(&world, run, payload))
+    })
 }
 
 fn builder(world: &World) -> Builder {
-    Durable::builder(handlers(world))
+    let sleeper = world.clone();
+    let handlers = closures(world, CLOSURES.len());
+    let handlers = handlers.on_async_bytes("sleeps/1", move |run: DurableRun<'static>, _| {
+        let world = sleeper.clone();
+        async move {
+            world.sleep(5 * SECOND).await;
+            let key = format!("{}-next", run.key());
+            run.timers().after(SECOND).replacing(key).submit_bytes("work/1", "").await?;
+            world.sleep(5 * SECOND).await;
+            Ok(Next::Done)
+        }
+    });
+    Durable::builder(handlers)
         .workers(2)
         .max_attempts(4)
         .backoff(SECOND, 60 * SECOND)
@@ -126,7 +106,7 @@ fn everything() -> Sim {
                     .schedule_bytes("work/1", "")
                     .map(drop)
                     .unwrap(),
-                2 => drop(timers.submit_move(&key, When::After(SECOND)).unwrap().wait()),
+                2 => drop(timers.submit_move(&key, When::After(SECOND)).wait()),
                 _ => drop(timers.find(&key).unwrap()),
             }
         }
@@ -138,12 +118,8 @@ fn everything() -> Sim {
 fn operations() -> Sim {
     let program = |world: &World| builder(world).limit(8 * SECOND).slow_after(2 * SECOND);
     let older = |world: &World| {
-        let world = world.clone();
-        let handlers = Handlers::new().on_bytes("work/1", move |run: &DurableRun<'_>, _| {
-            world.effect_with_key("work", run.idempotency_key(), run.idempotency_key());
-            Ok(Next::Done)
-        });
-        Durable::builder(handlers).visibility_timeout(5 * SECOND).catch_up_rate(3)
+        let builder = Durable::builder(closures(world, 1));
+        builder.visibility_timeout(5 * SECOND).catch_up_rate(3)
     };
     Sim::new(program).program(older).client(|world, timers| {
         for n in 0..8_u32 {

@@ -35,22 +35,22 @@ pub(crate) trait Client: Sync {
 /// Waits for an answer.
 type Wait = Box<dyn FnOnce() -> Result<()>>;
 
-fn submit(timers: &Timers, request: Request, job: u64) -> Result<Wait> {
+fn submit(timers: &Timers, request: Request, job: u64) -> Wait {
     let key = key(job);
-    Ok(match request {
+    match request {
         Request::Schedule(delay) => {
             let commit = timers.after(delay).key(key).submit_bytes(KIND, PAYLOAD);
             Box::new(move || Ok(commit.wait().map(drop)?))
         }
         Request::Refresh(delay) => {
-            let commit = timers.submit_move(key, When::After(delay))?;
+            let commit = timers.submit_move(key, When::After(delay));
             Box::new(move || Ok(commit.wait()?))
         }
         Request::Cancel => {
-            let commit = timers.submit_cancel(key)?;
+            let commit = timers.submit_cancel(key);
             Box::new(move || check_cancelled(commit.wait()?))
         }
-    })
+    }
 }
 
 fn check_cancelled(answer: Cancel) -> Result<()> {
@@ -77,7 +77,7 @@ impl Client for Timers {
             if under_way.len() == WINDOW {
                 under_way.pop_front().map_or(Ok(()), |wait| wait())?;
             }
-            under_way.push_back(submit(self, request, *job)?);
+            under_way.push_back(submit(self, request, *job));
         }
         under_way.into_iter().try_for_each(|wait| wait())
     }

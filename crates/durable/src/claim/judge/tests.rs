@@ -19,82 +19,82 @@ fn job(policy: &str, due: u64, attempt: u32) -> Entry {
     }
 }
 
-fn judged(policy: &str, late: u64) -> Verdict {
-    judge(&job(policy, 1_000, 1), Timestamp::from_millis(1_000 + late), 20)
+fn judge_at(job: &Entry, now: u64) -> Result<Occurrence, End> {
+    judge(job, Policy::from_text(&job.policy).as_ref(), Timestamp::from_millis(now), 20)
+}
+
+fn judged(policy: &str, late: u64) -> Result<Occurrence, End> {
+    judge_at(&job(policy, 1_000, 1), 1_000 + late)
 }
 
 fn again(due: u64, occurrence: u64) -> Option<Again> {
     Some(Again { when: When::At(Timestamp::from_millis(due)), occurrence })
 }
 
-#[test]
-fn a_plain_job_runs_however_late() {
-    let run = Verdict::Run { again: None, missed: 0, is_periodic: false };
-    assert_eq!((judged("", 0), judged("", 1_000 * HOUR)), (run.clone(), run));
+/// The run of a periodic job at this time.
+fn run(now: u64, again: Option<Again>, missed: u64) -> Result<Occurrence, End> {
+    Ok(Occurrence { again, missed, is_periodic: true, now: Timestamp::from_millis(now) })
 }
 
 #[test]
 fn late_ones_are_judged_by_their_policy() {
-    let run = Verdict::Run { again: None, missed: 0, is_periodic: false };
-    assert_eq!(judged("late=within:500", 500), run);
-    assert!(matches!(judged("late=within:500", 501), Verdict::Bury(why) if why.contains("late")));
-    assert_eq!(judged("late=skip:500", 500), run);
-    assert_eq!(judged("late=skip:500", 501), Verdict::Skip { again: None, why: None });
-    assert_eq!(judged("expires=1500", 499), run);
-    assert_eq!(judged("expires=1500", 500), Verdict::Bury("expired".into()));
+    for (policy, late) in [
+        ("", 0),
+        ("", 1_000 * HOUR),
+        ("late=within:500", 500),
+        ("late=skip:500", 500),
+        ("expires=1500", 499),
+    ] {
+        let run = judged(policy, late).unwrap();
+        assert_eq!((run.again, run.missed, run.is_periodic), (None, 0, false), "{policy} {late}");
+    }
+    assert!(matches!(judged("late=within:500", 501), Err(End::Dead(why)) if why.contains("late")));
+    assert_eq!(judged("late=skip:500", 501), Err(End::Skipped(None)));
+    assert_eq!(judged("expires=1500", 500), Err(End::Dead("expired".into())));
 }
 
 #[test]
 fn what_was_claimed_too_often_is_poison() {
-    let attempt =
-        |policy, attempt| judge(&job(policy, 1_000, attempt), Timestamp::from_millis(1_000), 20);
-    assert!(matches!(attempt("", 20), Verdict::Run { .. }));
-    assert!(matches!(attempt("", 21), Verdict::Bury(why) if why.contains("20 attempts")));
-    assert!(matches!(attempt("attempts=1", 2), Verdict::Bury(_)));
-    assert!(matches!(attempt("attempts=30", 21), Verdict::Run { .. }));
-    let Verdict::Skip { again: next, why: Some(_) } = attempt("every=50", 21) else {
-        panic!("a periodic job continues with the next")
-    };
-    assert_eq!(next, again(1_050, 8));
+    let attempt = |policy, attempt| judge_at(&job(policy, 1_000, attempt), 1_000);
+    assert!(attempt("", 20).is_ok());
+    assert!(matches!(attempt("", 21), Err(End::Dead(why)) if why.contains("20 attempts")));
+    let next = attempt("every=50", 21);
+    assert!(matches!(next, Err(End::GaveUp(_, next)) if next == again(1_050, 8)), "{next:?}");
 }
 
 #[test]
 fn a_late_periodic_run_stands_for_those_it_missed() {
-    let run = |again, missed| Verdict::Run { again, missed, is_periodic: true };
-    assert_eq!(judged("every=100", 0), run(again(1_100, 8), 0));
-    assert_eq!(judged("every=100", 99), run(again(1_100, 8), 0));
-    assert_eq!(judged("every=100", 100), run(again(1_200, 9), 1));
-    assert_eq!(judged("every=100", 550), run(again(1_600, 13), 5));
-    assert_eq!(judged("missed=burst;every=100", 550), run(again(1_100, 8), 0));
-    assert_eq!(
-        judged("late=skip:50;every=100", 550),
-        Verdict::Skip { again: again(1_600, 13), why: None }
-    );
-    assert_eq!(judged("expires=1150;every=100", 120), run(None, 1), "no occurrence after its end");
+    for (policy, late, next, missed) in [
+        ("every=100", 0, again(1_100, 8), 0),
+        ("every=100", 99, again(1_100, 8), 0),
+        ("every=100", 100, again(1_200, 9), 1),
+        ("every=100", 550, again(1_600, 13), 5),
+        ("missed=burst;every=100", 550, again(1_100, 8), 0),
+        // No occurrence after its end.
+        ("expires=1150;every=100", 120, None, 1),
+    ] {
+        assert_eq!(judged(policy, late), run(1_000 + late, next, missed), "{policy} {late}");
+    }
+    assert_eq!(judged("late=skip:50;every=100", 550), Err(End::Skipped(again(1_600, 13))));
 }
 
 #[test]
 fn a_newer_policy_is_left_alone() {
-    assert_eq!(judged("colour=blue", 0), Verdict::NotUnderstood);
-    assert_eq!(judged("zone=Nowhere/Town;cron=* * * * *", 0), Verdict::NotUnderstood);
+    assert_eq!(judged("colour=blue", 0), Err(End::NotUnderstood));
+    assert_eq!(judged("zone=Nowhere/Town;cron=* * * * *", 0), Err(End::NotUnderstood));
 }
 
 #[cfg(feature = "cron")]
 #[test]
 fn cron_lines_are_worked_out_from_what_was_due() {
-    let run = |again, missed| Verdict::Run { again, missed, is_periodic: true };
-    let hourly = "zone=UTC;cron=0 * * * *";
-    let judged = |late| judge(&job(hourly, HOUR, 1), Timestamp::from_millis(HOUR + late), 20);
-    assert_eq!(judged(0), run(again(2 * HOUR, 8), 0));
-    assert_eq!(judged(3 * HOUR), run(again(5 * HOUR, 11), 3));
+    let hourly = job("zone=UTC;cron=0 * * * *", HOUR, 1);
+    assert_eq!(judge_at(&hourly, HOUR), run(HOUR, again(2 * HOUR, 8), 0));
+    assert_eq!(judge_at(&hourly, 4 * HOUR), run(4 * HOUR, again(5 * HOUR, 11), 3));
     // The seconds of a century are not computed one by one.
     let secondly = job("zone=UTC;cron=* * * * * *", 1_000, 1);
-    let century = Timestamp::from_millis(100 * 365 * 24 * HOUR);
-    let Verdict::Run { again: Some(next), missed, .. } = judge(&secondly, century, 20) else {
-        panic!("it runs")
-    };
-    assert_eq!(missed, MOST_MISSED);
-    assert_eq!(next.when, When::At(century.saturating_add(Duration::from_secs(1))));
+    let century = 100 * 365 * 24 * HOUR;
+    let next = again(century + 1_000, 7 + MOST_MISSED + 1);
+    assert_eq!(judge_at(&secondly, century), run(century, next, MOST_MISSED));
 }
 
 /// Lines are stored in a form that every version reads alike. A line that an older version stored
@@ -104,11 +104,8 @@ fn cron_lines_are_worked_out_from_what_was_due() {
 fn stored_cron_lines_keep_their_meaning() {
     // Thursday, 1970-01-01, and the days after it.
     let next = |line: &str| {
-        let job = job(&format!("zone=UTC;cron={line}"), 0, 1);
-        let Verdict::Run { again: Some(next), .. } = judge(&job, Timestamp::from_millis(0), 20)
-        else {
-            panic!("{line}: {:?}", judge(&job, Timestamp::from_millis(0), 20))
-        };
+        let run = judge_at(&job(&format!("zone=UTC;cron={line}"), 0, 1), 0);
+        let next = run.unwrap_or_else(|end| panic!("{line}: {end:?}")).again.unwrap();
         let When::At(due) = next.when else { panic!("a time") };
         due.as_millis() / HOUR
     };
@@ -125,5 +122,5 @@ fn stored_cron_lines_keep_their_meaning() {
         let rule = CronRule::new(line, "UTC").unwrap();
         assert_eq!((rule.plain(), next(rule.plain())), (plain, hours), "{line}");
     }
-    assert_eq!(judged("zone=UTC;cron=0 25 * * *", 0), Verdict::NotUnderstood);
+    assert_eq!(judged("zone=UTC;cron=0 25 * * *", 0), Err(End::NotUnderstood));
 }
