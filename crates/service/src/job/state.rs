@@ -23,7 +23,7 @@ enum Awaited {
     Extra(Option<(Moment, Planned)>),
 }
 
-/// What is known of the next run of the schedule besides its deadline.
+/// The next run of the schedule, without its deadline.
 #[derive(Default)]
 pub(crate) struct Planned {
     /// The wall-clock time that it waits for.

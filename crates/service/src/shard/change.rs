@@ -188,9 +188,9 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
     }
 
-    /// Goes to a later stage of a stop, and removes the jobs that will not run: for a drain those
-    /// without a last run, else all that wait for their time, and with `due` also jobs whose runs
-    /// were handed out and have not begun. Limits of runs stay as long as there are threads. If no
+    /// Begins a stage of a stop, and removes the jobs that will not run: for a drain those without
+    /// a last run; otherwise all that wait for their time, and with `due` those whose runs were
+    /// handed out and have not begun. Limits of runs stay as long as there are threads. If no
     /// further timer will be in the wheel, it is returned too, to be dropped without the lock.
     pub(super) fn take_back(
         &mut self,

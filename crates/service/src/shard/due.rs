@@ -134,14 +134,20 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             self.deferred.push(id);
             return None;
         }
+        Some(self.dispatch(id, now, on_leader))
+    }
+
+    /// Wakes the task of a job, begins its run, or hands it out.
+    fn dispatch(&mut self, id: Id, now: Moment, on_leader: bool) -> DueJob<W> {
+        let index = id.index();
         if matches!(self.slots[index].body, Body::Other(Other::Wake(..))) {
-            return Some(self.wake(index, now));
+            return self.wake(index, now);
         }
         self.runs.in_flight += 1;
         if on_leader && !self.leaves_the_leader(index) || self.is_instant(index) {
-            return Some(DueJob::Begun(self.begin(index, now, true)));
+            return DueJob::Begun(self.begin(index, now, true));
         }
-        Some(DueJob::HandedOut(self.hand_out(id)))
+        DueJob::HandedOut(self.hand_out(id))
     }
 
     /// Hands out the run of a job whose timer has fired.

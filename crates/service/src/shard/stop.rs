@@ -84,8 +84,8 @@ impl Drop for Entered {
     }
 }
 
-/// How often a stop that waits checks whether it may go on. The end of a run notifies it. The
-/// cancel of the last job does not, so that a cancel need not check for drains.
+/// How often a stop checks whether it must still wait. The end of a run notifies it. The cancel of
+/// the last job does not, so that a cancel need not check for drains.
 const CHECK_INTERVAL: Duration = if cfg!(wheelhouse_loom) {
     // In a model no time passes. A test that is paused for 20 ms must not run in another order.
     Duration::from_secs(3600)
