@@ -237,10 +237,7 @@ impl fmt::Display for BuildError {
 
 impl Error for BuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Thread(error) => Some(error),
-            _ => None,
-        }
+        if let Self::Thread(error) = self { Some(error) } else { None }
     }
 }
 

@@ -223,15 +223,12 @@ impl JobHandle {
     /// Replaces the error of the shard, which no longer has the job, by the outcome that the handle
     /// keeps.
     fn with_outcome(&self, error: ChangeError) -> ChangeError {
-        match (error, self.ending()) {
-            (ChangeError::Over | ChangeError::Stopped, Some(Ending::Finished)) => {
-                ChangeError::Finished
-            }
-            (ChangeError::Over | ChangeError::Stopped, Some(Ending::Cancelled)) => {
-                ChangeError::Cancelled
-            }
-            (ChangeError::Over, Some(Ending::Stopped)) => ChangeError::Stopped,
-            (error, _) => error,
+        let is_gone = matches!(error, ChangeError::Over | ChangeError::Stopped);
+        match self.ending().filter(|_| is_gone) {
+            Some(Ending::Finished) => ChangeError::Finished,
+            Some(Ending::Cancelled) => ChangeError::Cancelled,
+            Some(Ending::Stopped) => ChangeError::Stopped,
+            None => error,
         }
     }
 

@@ -65,15 +65,12 @@ impl Sleep {
 
     pub(super) fn reset_to(&mut self, deadline: Option<Moment>) {
         self.deadline = deadline;
-        let moved = match &self.state {
-            State::Waiting(id) => {
-                self.service.shards.move_to(*id, deadline.map(Due::at), true).is_ok()
-            }
-            _ => false,
-        };
-        if !moved {
-            self.end_wait();
+        if let State::Waiting(id) = self.state
+            && self.service.shards.move_to(id, deadline.map(Due::at), true).is_ok()
+        {
+            return;
         }
+        self.end_wait();
     }
 
     fn end_wait(&mut self) {

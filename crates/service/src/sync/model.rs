@@ -117,18 +117,23 @@ impl Unparker {
     }
 }
 
-/// A channel for the models. The one of loom does not notice that its sender is gone.
+/// A channel.
 struct Channel<T> {
-    /// The messages, and `true` if the sender is gone.
-    queue: Mutex<(VecDeque<T>, bool)>,
+    queue: Mutex<Queue<T>>,
     changed: Condvar,
+}
+
+struct Queue<T> {
+    messages: VecDeque<T>,
+    /// The sender is gone.
+    closed: bool,
 }
 
 pub(crate) struct Sender<T>(Arc<Channel<T>>);
 pub(crate) struct Receiver<T>(Arc<Channel<T>>);
 
 pub(crate) fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
-    let queue = Mutex::new((VecDeque::new(), false));
+    let queue = Mutex::new(Queue { messages: VecDeque::new(), closed: false });
     let channel = Arc::new(Channel { queue, changed: Condvar::default() });
     (Sender(Arc::clone(&channel)), Receiver(channel))
 }
@@ -136,7 +141,7 @@ pub(crate) fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
 impl<T> Sender<T> {
     /// Never fails: the tests and the workers keep the receiver.
     pub(crate) fn send(&self, message: T) -> Result<(), T> {
-        self.0.queue.lock().0.push_back(message);
+        self.0.queue.lock().messages.push_back(message);
         self.0.changed.notify_all();
         Ok(())
     }
@@ -144,7 +149,7 @@ impl<T> Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        self.0.queue.lock().1 = true;
+        self.0.queue.lock().closed = true;
         self.0.changed.notify_all();
     }
 }
@@ -153,7 +158,13 @@ impl<T> Receiver<T> {
     /// Waits for a message. An error if there is none and the sender is gone.
     pub(crate) fn recv(&self) -> Result<T, ()> {
         let mut queue = self.0.queue.lock();
-        self.0.changed.wait_while(&mut queue, |(messages, closed)| messages.is_empty() && !*closed);
-        queue.0.pop_front().ok_or(())
+        self.0.changed.wait_while(&mut queue, |queue| queue.messages.is_empty() && !queue.closed);
+        queue.messages.pop_front().ok_or(())
+    }
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
     }
 }
