@@ -69,8 +69,8 @@ enum LeaderRun {
 /// The results of a [step](Driver::step) that are large and rare.
 #[derive(Default)]
 struct Rest {
-    /// The last run, if it was not handed in.
-    left: Option<ActiveRun<dyn Work>>,
+    /// The last run was not handed in: it must be cleaned up.
+    is_left: bool,
     /// A due job that is not plain.
     due: Option<DueJob<dyn Work>>,
     /// The shard has memory to release.
@@ -146,19 +146,21 @@ impl Driver {
         let shards = self.timers.shards();
         let (shard, upto) = shards.first_due(shards.ticks.reached(self.now))?;
         let (mut runs, mut now, mut reported) = (0, self.now, false);
-        // The run of this thread that has ended.
         let mut ended = None::<LeaderRun>;
         while ended.is_some() || (runs < RUNS && self.lead.leads()) {
             let (follows, mut rest) = (ended.is_some(), Rest::default());
             let ((plain, stage), waited) = shards.with_contention(shard, |state| {
                 self.step(state, &mut ended, (upto, now), runs < RUNS, &mut rest)
             });
-            if let Some(left) = rest.left {
+            if rest.is_left
+                && let Some(LeaderRun::Other(run)) = ended.take()
+            {
                 let _inside = shards.enter();
-                due_run::clean_up(self.timers.shared(), left);
+                due_run::clean_up(self.timers.shared(), run);
                 continue;
             }
             if follows {
+                ended = None;
                 shards.handed_in(stage);
             }
             // The end of the last run is also the begin of this one, if nothing was waited for in
@@ -166,12 +168,10 @@ impl Driver {
             let at_once = follows && !waited && !reported;
             let begin = || if at_once { now } else { shards.now() };
             if let Some(plain) = plain {
-                let (run, at, any) = self.run_plain(plain, begin());
-                (ended, now, reported) = (Some(run), at, any);
+                (now, reported) = self.run_plain(plain, begin(), &mut ended);
             } else if let Some(due) = rest.due {
-                if let Some((run, at, any)) = self.carry_out(due, begin) {
-                    (ended, now, reported) = (Some(run), at, any);
-                }
+                let end = self.carry_out(due, begin, &mut ended);
+                (now, reported) = end.unwrap_or((now, reported));
             } else {
                 if rest.spacious {
                     shards.shrink(shard);
@@ -193,19 +193,18 @@ impl Driver {
         may_run: bool,
         rest: &mut Rest,
     ) -> (Option<PlainRun<dyn Work>>, StopStage) {
-        if let Some(ended) = ended.take() {
-            if self.lead.forgets_run() {
-                state.runs.unwatch_thread(self.lead.number());
+        if ended.is_some() && self.lead.forgets_run() {
+            state.runs.unwatch_thread(self.lead.number());
+        }
+        match ended {
+            Some(LeaderRun::Plain(id, deadline, started)) => {
+                state.end_plain(*id, *deadline, *started, now);
             }
-            match ended {
-                LeaderRun::Plain(id, deadline, started) => {
-                    state.end_plain(id, deadline, started, now);
-                }
-                LeaderRun::Other(mut run) => rest.left = state.end(&mut run).then_some(run),
-            }
+            Some(LeaderRun::Other(run)) => rest.is_left = state.end(run),
+            None => {}
         }
         let mut plain = None;
-        if rest.left.is_none() && may_run && self.lead.leads() {
+        if !rest.is_left && may_run && self.lead.leads() {
             let (clock, on_leader) = (self.timers.clock(), self.runner.is_on_leader());
             plain = state.pop_due(upto, now, clock, on_leader, &mut rest.due);
         }
@@ -213,28 +212,35 @@ impl Driver {
         (plain, state.stage())
     }
 
-    /// Carries out a plain job. Returns the run, when it ended, and `true` if something was
-    /// reported.
+    /// Carries out a plain job, and stores the run in `ended`. Returns when it ended, and `true` if
+    /// something was reported.
     #[inline]
-    fn run_plain(&self, plain: PlainRun<dyn Work>, started: Moment) -> (LeaderRun, Moment, bool) {
+    fn run_plain(
+        &self,
+        plain: PlainRun<dyn Work>,
+        started: Moment,
+        ended: &mut Option<LeaderRun>,
+    ) -> (Moment, bool) {
         let PlainRun { id, deadline, work } = plain;
+        *ended = Some(LeaderRun::Plain(id, deadline, started));
         self.begin(id, deadline, started, false);
         let _inside = self.timers.shards().enter();
         let begun = (started, self.lead.number());
         let (now, reported) = due_run::call_plain(&self.timers, (id, deadline), begun, work);
         self.lead.ended(now.saturating_since(started));
-        (LeaderRun::Plain(id, deadline, started), now, reported)
+        (now, reported)
     }
 
     /// Carries out a job that came due and is not plain. `begin` returns the current time, when the
-    /// run begins. Returns the run if there was one on this thread, when it ended, and `true` if
-    /// something was reported.
+    /// run begins. If there was a run on this thread, it is stored in `ended`. Returns when it
+    /// ended, and `true` if something was reported.
     #[inline]
     fn carry_out(
         &self,
         due: DueJob<dyn Work>,
         begin: impl Fn() -> Moment,
-    ) -> Option<(LeaderRun, Moment, bool)> {
+        ended: &mut Option<LeaderRun>,
+    ) -> Option<(Moment, bool)> {
         match due {
             DueJob::Begun(mut run) => {
                 let _inside = self.timers.shards().enter();
@@ -245,11 +251,12 @@ impl Driver {
                     self.begin(run.facts.id, run.facts.deadline, run.started, run.facts.blocks);
                 }
                 let reported = due_run::call(&self.timers, &mut run, Some(self.lead.number()));
-                let ended = run.ended;
+                let now = run.ended;
                 if !is_instant {
-                    self.lead.ended(ended.saturating_since(run.started));
+                    self.lead.ended(now.saturating_since(run.started));
                 }
-                Some((LeaderRun::Other(run), ended, reported))
+                *ended = Some(LeaderRun::Other(run));
+                Some((now, reported))
             }
             DueJob::Wake(waker) => {
                 guarded(|| waker.wake()).unwrap_or_default();
