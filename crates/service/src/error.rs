@@ -202,9 +202,7 @@ pub enum BuildError {
     Workers(usize),
     /// [`slow_after`](crate::Builder::slow_after) is zero: each run would be reported as slow.
     SlowAfterZero,
-    /// [`max_jobs`](crate::Builder::max_jobs) is zero.
-    NoJobs,
-    /// [`max_jobs`](crate::Builder::max_jobs) is higher than 2^31.
+    /// [`max_jobs`](crate::Builder::max_jobs) is zero or higher than 2^31.
     Limit(usize),
     /// A thread could not be started.
     Thread(io::Error),
@@ -227,12 +225,11 @@ impl fmt::Display for BuildError {
                 "a `slow_after` of zero: each run would be reported, so give it a time above zero, \
                  such as a second",
             ),
-            Self::NoJobs => f.write_str(
-                "a limit of zero jobs: each would be refused; leave `max_jobs` out for no limit",
+            Self::Limit(jobs) => write!(
+                f,
+                "a limit of {jobs} jobs: it is at least one and at most {MOST_JOBS}; leave \
+                 `max_jobs` out for no limit"
             ),
-            Self::Limit(jobs) => {
-                write!(f, "a limit of {jobs} jobs: a backend holds at most {MOST_JOBS}")
-            }
             Self::Thread(error) => write!(f, "a thread could not be started: {error}"),
         }
     }
@@ -240,10 +237,7 @@ impl fmt::Display for BuildError {
 
 impl Error for BuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Thread(error) => Some(error),
-            _ => None,
-        }
+        if let Self::Thread(error) = self { Some(error) } else { None }
     }
 }
 

@@ -3,7 +3,6 @@
 
 use crate::shared::{Run, RunFuture, RunResult, Work};
 use crate::work::{RunOutput, call_again};
-use std::any::Any;
 use std::marker::PhantomData;
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use std::time::Duration;
 /// A closure that returns a future, and the time limit of that. `C` says how often the closure is
 /// called.
 pub(crate) struct Async<C, Fut> {
-    call: C,
+    pub(crate) call: C,
     limit: Option<Duration>,
     future: PhantomData<fn() -> Fut>,
 }
@@ -22,10 +21,6 @@ pub(crate) struct Async<C, Fut> {
 impl<C, Fut> Async<C, Fut> {
     pub(crate) fn new(call: C, limit: Option<Duration>) -> Self {
         Self { call, limit, future: PhantomData }
-    }
-
-    pub(crate) fn into_call(self) -> C {
-        self.call
     }
 
     fn run(future: Fut, limit: Option<Duration>) -> RunFuture
@@ -49,10 +44,6 @@ macro_rules! call {
             if let Some(run) = self.call_async(run, result) {
                 result.error = block_on(run.future).err();
             }
-        }
-
-        fn into_any(self: Box<Self>) -> Box<dyn Any> {
-            self
         }
     };
 }

@@ -4,7 +4,7 @@ use crate::error::ChangeError;
 use crate::job::{Id, Info};
 use crate::job_handle::{Job, JobHandle};
 use crate::observe::Snapshot;
-use crate::shard::Shards;
+use crate::shard::{ShardState, Shards};
 use crate::shared::{ServiceRef, Shared, Work};
 use crate::time::{Clock, Due, Moment, Ticks, When};
 use crossbeam_utils::CachePadded;
@@ -65,7 +65,7 @@ impl Handle {
     /// last run begins. O(1).
     pub fn job(&self, key: &str) -> Option<JobHandle> {
         let shards = self.shards();
-        let id = shards.job_of_key(key)?;
+        let id = shards.keys.get(key)?;
         let info = shards.with(id.shard(), |state| state.info(id))?;
         Some(self.job_handle(id, Some(info)))
     }
@@ -101,7 +101,7 @@ impl Handle {
     }
 
     fn move_to(&self, key: &str, due: Option<Due>) -> Result<(), ChangeError> {
-        let id = self.shards().job_of_key(key).ok_or_else(|| self.missing_key())?;
+        let id = self.shards().keys.get(key).ok_or_else(|| self.missing_key())?;
         match self.shards().move_to(id, due, true) {
             // It has ended since.
             Err(ChangeError::Over) => Err(ChangeError::UnknownKey),
@@ -120,14 +120,17 @@ impl Handle {
     /// be scheduled. To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for each
     /// shard.
     pub fn pause(&self) {
-        self.shards().pause_all();
+        self.shards().with_all(ShardState::pause_all);
     }
 
     /// Resumes all jobs. Scheduled times of a periodic job that passed during the pause are
     /// skipped, and not counted as missed. One-shot jobs whose time has come, and retries, are due
     /// at once. O(k) for k jobs whose times have come.
     pub fn resume(&self) {
-        self.shards().resume_all();
+        let shards = self.shards();
+        for shard in 0..shards.count() as u32 {
+            while shards.with(shard, |state| state.resume_all(shards.now())) {}
+        }
     }
 
     /// Iterates over the handles of all jobs that are scheduled and not over, in any order. A
@@ -147,12 +150,12 @@ impl Handle {
     /// threads that schedule there wait. O(n) for n slots, used or free. A custom
     /// [backend](crate::Builder::backend) keeps its memory.
     pub fn compact(&self) {
-        self.shards().compact();
+        (0..self.shards().count() as u32).for_each(|shard| self.shards().shrink(shard));
     }
 
     /// The number of jobs that are scheduled and not over.
     pub fn len(&self) -> usize {
-        self.shards().jobs()
+        self.shards().sum(ShardState::len)
     }
 
     /// Returns `true` if no job is scheduled.

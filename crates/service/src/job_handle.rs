@@ -4,7 +4,7 @@
 use crate::ChangeError;
 use crate::job::{Ending, Id, Info, Key, Status};
 use crate::shard::{RunFacts, ShardState, Shards, TakenJob, TakenWork};
-use crate::shared::{Run, RunResult, ServiceRef, Work};
+use crate::shared::{Run, RunResult, ServiceRef, Work, unboxed};
 use crate::time::{Due, Moment, When};
 use std::fmt;
 use std::sync::Arc;
@@ -128,7 +128,7 @@ impl JobHandle {
         });
         if let Some((deadline, work)) = plain {
             let handle = JobHandle::new(Arc::clone(&self.service), self.id, None);
-            return Ok(Job { handle, deadline, work: Some(TakenWork::Work(work)) });
+            return Ok(Job { handle, deadline, work: TakenWork::Work(work) });
         }
         self.ended(other.expect("set if the job is not plain"))
     }
@@ -223,15 +223,12 @@ impl JobHandle {
     /// Replaces the error of the shard, which no longer has the job, by the outcome that the handle
     /// keeps.
     fn with_outcome(&self, error: ChangeError) -> ChangeError {
-        match (error, self.ending()) {
-            (ChangeError::Over | ChangeError::Stopped, Some(Ending::Finished)) => {
-                ChangeError::Finished
-            }
-            (ChangeError::Over | ChangeError::Stopped, Some(Ending::Cancelled)) => {
-                ChangeError::Cancelled
-            }
-            (ChangeError::Over, Some(Ending::Stopped)) => ChangeError::Stopped,
-            (error, _) => error,
+        let is_gone = matches!(error, ChangeError::Over | ChangeError::Stopped);
+        match self.ending().filter(|_| is_gone) {
+            Some(Ending::Finished) => ChangeError::Finished,
+            Some(Ending::Cancelled) => ChangeError::Cancelled,
+            Some(Ending::Stopped) => ChangeError::Stopped,
+            None => error,
         }
     }
 
@@ -313,14 +310,13 @@ impl fmt::Debug for JobHandle {
 pub struct Job {
     handle: JobHandle,
     deadline: Moment,
-    work: Option<TakenWork<dyn Work>>,
+    work: TakenWork<dyn Work>,
 }
 
 impl Job {
     #[inline]
     pub(crate) fn new(service: ServiceRef, taken: TakenJob<dyn Work>) -> Self {
         let TakenJob { id, deadline, info, work } = taken;
-        debug_assert!(work.is_some(), "a job is returned with its work");
         Self { handle: JobHandle::new(service, id, info), deadline, work }
     }
 
@@ -343,16 +339,16 @@ impl Job {
     /// job if no future waits for it.
     pub(crate) fn notify(self) -> Result<(), Self> {
         match self.work {
-            Some(TakenWork::Wake(waker)) => waker.wake(),
-            Some(TakenWork::Work(work)) if work.is_awaited() => drop(work),
+            TakenWork::Wake(waker) => waker.wake(),
+            TakenWork::Work(work) if work.is_awaited() => drop(work),
             work => return Err(Self { work, ..self }),
         }
         Ok(())
     }
 
-    pub(crate) fn into_work<W: Work>(self) -> Option<W> {
-        let Some(TakenWork::Work(work)) = self.work else { return None };
-        work.into_any().downcast().ok().map(|work| *work)
+    pub(crate) fn into_work<W: Work>(self) -> W {
+        let TakenWork::Work(work) = self.work else { unreachable!("no future sleeps for it") };
+        unboxed(work)
     }
 
     /// Runs the job now, once, on this thread. The run is neither counted nor timed, and a panic is
@@ -363,7 +359,7 @@ impl Job {
         let facts = RunFacts { number: self.handle.runs() + 1, ..single };
         let (info, started) = (self.handle.info.as_ref(), service.shards.now());
         let run = Run { service, info, started, facts };
-        self.work.into_iter().for_each(|work| work.call(&run, &mut RunResult::default()));
+        self.work.call(&run, &mut RunResult::default());
     }
 }
 

@@ -21,27 +21,22 @@
 //!
 //! # Features
 //!
-//! * **When**: [after a delay](Handle::after); [at once](Handle::execute), without a timer;
-//!   [at](Handle::at) an instant, a moment or a wall-clock time; once, [N times](Periodic::times),
-//!   or indefinitely; at a fixed rate with a [policy for missed periods](Missed), or with a [fixed
-//!   delay](Periodic::fixed_delay), never overlapping itself unless you ask for it; at the times of
-//!   a [rule](Rule), such as a cron line with a time zone (feature `cron`). With
-//!   [jitter](Periodic::jitter), so that many jobs do not run at the same moment.
+//! * **When**: [after a delay](Handle::after), [at](Handle::at) a time, or [at
+//!   once](Handle::execute); once, [N times](Periodic::times) or [periodically](Handle::every),
+//!   with a [policy for missed periods](Missed); at the times of a [rule](Handle::on), such as a
+//!   cron line (feature `cron`).
 //! * **What**: a closure; an [async job](OneShot::run_async) with a [time limit](OneShot::limit); a
-//!   [value](OneShot::send) for a channel; or a [future] to await: `sleep`, `timeout`, `interval`
-//!   and a delay queue. Failed runs are [retried](OneShot::retry) with a [`Backoff`].
+//!   [value](OneShot::send) for a channel; or a [future] to await. Failed runs are
+//!   [retried](OneShot::retry).
 //! * **Control**: [cancel](JobHandle::cancel), [refresh](JobHandle::refresh),
-//!   [pause](JobHandle::pause) one job or [all](Handle::pause), [run now](JobHandle::run_now); read
-//!   the number of runs, next time, status and [last error](JobHandle::last_error); by handle or by
-//!   [unique key](OneShot::key); [list](Handle::jobs) all jobs. A run can [end](Run::end) its own
-//!   job.
-//! * **Where**: on a pool of [N threads](Builder::workers), on an
-//!   [executor](Builder::executor), async jobs on a [runtime](Builder::spawn_on); at most k runs at
-//!   once of a [group](Group).
-//! * **Stop**: [`stop`](Service::stop) waits for runs, [drains](Stop::Drain), or returns at once;
-//!   blocking or [async](Service::stop_async). It returns each job that did not run.
-//! * **Observability**: [counters, lateness and run time](Snapshot), also as text for Prometheus;
-//!   [events](Event); with the feature `tracing` a span for each run.
+//!   [pause](JobHandle::pause), [run now](JobHandle::run_now); by handle or by [unique
+//!   key](OneShot::key); [list](Handle::jobs) all jobs; [end](Run::end) a job from inside.
+//! * **Where**: on [N threads](Builder::workers) or an [executor](Builder::executor), async jobs on
+//!   a [runtime](Builder::spawn_on); at most k runs at once of a [group](Group).
+//! * **Stop**: [wait, drain, or return at once](Stop), also [async](Service::stop_async). It
+//!   returns each job that did not run.
+//! * **Observability**: [counters, lateness and run time](Snapshot); [events](Event); with the
+//!   feature `tracing` a span for each run.
 //!
 //! # Design
 //!
@@ -57,23 +52,16 @@
 //! jobs whose timers are in it. Each thread schedules in one shard. A call has taken effect when it
 //! returns. It wakes the leader only if the job is due before the leader's next wake-up.
 //!
-//! **The lead.** The threads of a [`Service`] form a pool, and one of them leads. The leader picks
-//! the shard with the earliest deadline and runs the due jobs there, up to the first deadline of
-//! any other shard. So jobs run in the order of their deadlines over all shards. A brief job costs
-//! no hand-over to another thread.
-//!
-//! Another thread stands by. If the leader has been in one job for longer than 200 microseconds,
-//! the *patience*, the standby takes the lead. The slow thread returns to the pool when its job
-//! ends. If a plan is marked `blocking()`, the lead changes hands before the job begins. With a
-//! single thread, `workers(1)`, a slow job delays all others until it ends.
-//!
-//! **Async jobs** are tasks of the pool, unless they are [spawned](Builder::spawn_on) on your
-//! runtime. The leader polls them, and a task that waits occupies no thread.
+//! **The lead.** One thread of the pool leads. It picks the shard with the earliest deadline and
+//! runs the due jobs there, up to the first deadline of any other shard. So jobs run in the order
+//! of their deadlines over all shards, and a brief job costs no hand-over to another thread. If the
+//! leader has been in one job for 200 microseconds, the *patience*, another thread takes the lead:
+//! see [`workers`](Builder::workers). Async jobs are tasks of the pool, unless they are
+//! [spawned](Builder::spawn_on) on your runtime.
 //!
 //! **Without threads.** A [`Scheduler`] is the same code without a pool: an event loop, or a test
-//! with a [`ManualClock`], polls it. A service has a shard for each processor, at least four; a
-//! scheduler has one. The *driver* is the thread that runs due jobs: the leader of a service, or
-//! the caller that polls a scheduler.
+//! with a [`ManualClock`], polls it. The *driver* is the thread that runs due jobs: the leader of a
+//! service, or the caller that polls a scheduler.
 //!
 //! **Races** are decided under the lock of the shard, so each race has one outcome. A refresh that
 //! races with a run either prevents the run, or fails because the run [has
@@ -101,12 +89,10 @@
 //! release memory when a shard that had 65,536 jobs or more has 1,024 or fewer left, see
 //! [`Handle::compact`].
 //!
-//! **Resolution and slack.** A [tick](Builder::tick) is 50 microseconds by default. A finer tick
-//! wakes the leader more often when many jobs are due: at 100,000 runs a second a tick of 50 us
-//! takes about twice the processor time of one of a millisecond. Jobs that need not be that
-//! exact can share wake-ups: set a [`slack`](OneShot::slack). A [periodic](Periodic) job has a
-//! slack by default, of a thousandth of its period and at most a millisecond. Linux may wake a
-//! thread up to 50 us late: its timer slack.
+//! **Resolution.** A [tick](Builder::tick) is 50 microseconds by default. At 100,000 runs a second
+//! it takes about twice the processor time of a tick of a millisecond. Jobs that need not be that
+//! exact can share wake-ups: set a [`slack`](OneShot::slack), which [periodic](Periodic) jobs have
+//! by default. Linux may wake a thread up to 50 us late: its timer slack.
 //!
 //! # Guarantees
 //!
@@ -135,18 +121,11 @@
 //!
 //! # Fork
 //!
-//! The child of a `fork` has only the thread that called it, so a service of the parent has no
-//! threads there:
-//!
-//! * A job that the child schedules never runs.
-//! * A call of a handle waits for ever if a thread of the parent held the lock of the shard during
-//!   the `fork`.
-//! * `stop` and dropping the service panic or wait for ever, since they join threads that the child
-//!   does not have.
-//!
-//! So start the service after the last `fork`: in each worker of a server that forks, and after a
-//! program has become a daemon. `std::process::Command` is not affected, since its child runs
-//! another program.
+//! The child of a `fork` has only the thread that called it, and no threads of the service. There,
+//! scheduled jobs never run, a call waits for ever if a thread of the parent held the lock of the
+//! shard, and `stop` and dropping the service panic or wait for ever. So start the service after
+//! the last `fork`: in each worker of a server that forks, and after a program has become a daemon.
+//! `std::process::Command` is not affected, since its child runs another program.
 //!
 //! # Recipes
 //!

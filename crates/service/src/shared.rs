@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The work of a job.
-pub(crate) trait Work: Send + 'static {
+pub(crate) trait Work: Any + Send {
     /// Runs the work. Work that runs again, or that must not be dropped before the job is over, is
     /// put into `result`, even if it panics.
     fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult);
@@ -26,9 +26,6 @@ pub(crate) trait Work: Send + 'static {
         let _ = (run, result);
         None
     }
-
-    /// Converts it, to return it to a caller who knows its type.
-    fn into_any(self: Box<Self>) -> Box<dyn Any>;
 
     /// A second copy, for a run that overlaps with one in progress. `None` if the runs of this work
     /// cannot overlap.
@@ -48,6 +45,12 @@ pub(crate) trait Work: Send + 'static {
     fn is_awaited(&self) -> bool {
         false
     }
+}
+
+/// Converts work back to its type, to return it to the caller who gave it.
+pub(crate) fn unboxed<W: Work>(work: Box<dyn Work>) -> W {
+    let work: Box<dyn Any> = work;
+    *work.downcast().expect("the work that was given")
 }
 
 /// The results of a run.

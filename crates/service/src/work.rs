@@ -4,7 +4,6 @@ use crate::event::EventKind;
 use crate::shard::TakenWork;
 use crate::shared::{Run, RunResult, Work};
 use crossbeam_channel::{Sender, TrySendError};
-use std::any::Any;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -24,15 +23,6 @@ impl<W: Work> Drop for PutBack<'_, W> {
 pub(crate) fn call_again<W: Work>(work: Box<W>, result: &mut RunResult, call: impl FnOnce(&mut W)) {
     let mut work = PutBack { work: Some(work), result };
     call(work.work.as_mut().expect("it is put back at the end of this call"));
-}
-
-/// A method of all work.
-macro_rules! any {
-    () => {
-        fn into_any(self: Box<Self>) -> Box<dyn Any> {
-            self
-        }
-    };
 }
 
 /// The result of a run.
@@ -60,8 +50,6 @@ impl<F: FnOnce(&Run<'_>) + Send + 'static> Work for CallOnce<F> {
     fn call(self: Box<Self>, run: &Run<'_>, _: &mut RunResult) {
         (self.0)(run);
     }
-
-    any!();
 }
 
 /// A closure that runs repeatedly, one run at a time, and may fail.
@@ -76,8 +64,6 @@ where
         call_again(self, result, |work| error = (work.0)(run).into_result().err());
         result.error = error;
     }
-
-    any!();
 }
 
 /// A closure whose runs may overlap.
@@ -91,8 +77,6 @@ impl<F: Fn(&Run<'_>) + Send + Sync + 'static> Work for CallShared<F> {
     fn fork(&self) -> Option<Box<dyn Work>> {
         Some(Box::new(Self(Arc::clone(&self.0))))
     }
-
-    any!();
 }
 
 /// A value to be sent once.
@@ -105,8 +89,6 @@ impl<T: Send + 'static> Work for SendOnce<T> {
     fn call(self: Box<Self>, run: &Run<'_>, _: &mut RunResult) {
         send(&self.sender, self.value, run);
     }
-
-    any!();
 
     fn is_instant(&self) -> bool {
         true
@@ -123,8 +105,6 @@ impl<T: Clone + Send + 'static> Work for SendEach<T> {
     fn call(self: Box<Self>, run: &Run<'_>, result: &mut RunResult) {
         call_again(self, result, |work| send(&work.sender, work.value.clone(), run));
     }
-
-    any!();
 
     fn is_instant(&self) -> bool {
         true

@@ -252,32 +252,23 @@ impl Cron {
             };
             // No run is due before the change. The search continues with the times that the clock
             // shows after it, also with those that it shows again.
-            let (instant, after_it) =
-                (change.timestamp(), change.offset().to_datetime(change.timestamp()));
-            let goes_back = after_it <= from;
-            if !goes_back && shown.is_none() {
-                return None;
-            }
-            let far = shown
-                .filter(|_| !goes_back)
-                .map(|shown| (shown, self.zone.to_ambiguous_timestamp(shown).offset()));
-            if let Some((
-                shown,
-                AmbiguousOffset::Unambiguous { offset }
-                | AmbiguousOffset::Fold { before: offset, .. },
-            )) = far
-            {
-                return offset.to_timestamp(shown).ok();
-            }
-            let gap = far.and_then(|(shown, offset)| match offset {
-                AmbiguousOffset::Gap { before, .. } => {
-                    self.change_before(before.to_timestamp(shown).ok()?)
+            (now, offset) = (change.timestamp(), change.offset());
+            if offset.to_datetime(now) > from {
+                let shown = shown?;
+                match self.zone.to_ambiguous_timestamp(shown).offset() {
+                    AmbiguousOffset::Unambiguous { offset }
+                    | AmbiguousOffset::Fold { before: offset, .. } => {
+                        return offset.to_timestamp(shown).ok();
+                    }
+                    // The times in a gap are not shown, and have no run.
+                    AmbiguousOffset::Gap { before, .. } => {
+                        let instant = before.to_timestamp(shown).ok();
+                        if let Some(gap) = instant.and_then(|instant| self.change_before(instant)) {
+                            (now, offset) = (gap.timestamp(), gap.offset());
+                        }
+                    }
                 }
-                _ => None,
-            });
-            // The times in a gap are not shown, and have no run.
-            (now, offset) =
-                gap.map_or((instant, change.offset()), |gap| (gap.timestamp(), gap.offset()));
+            }
             from = offset.to_datetime(now);
         }
     }

@@ -10,11 +10,10 @@ use crate::handle::Handle;
 use crate::job::{Backoff, Group, Key, draw_jitter};
 use crate::job_handle::JobHandle;
 use crate::plan::{Periodic, common_methods, fallible_methods, repeated_methods};
-use crate::shared::{Run, RunFuture, RunResult, Work};
+use crate::shared::{Run, RunFuture, RunResult, Work, unboxed};
 use crate::work::{CallEach, SendEach, call_again};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
-use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -104,16 +103,16 @@ impl OnRule<'_> {
 
     fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
         if self.first.is_none() {
-            return self.plan.handle().schedule(Err(Reason::NoOccurrence), work);
+            let handle = self.plan.handle();
+            let shard = handle.shards().own_shard();
+            return handle.schedule(shard, Err(Reason::NoOccurrence), work);
         }
         let jitter = self.plan.jitter_of();
         let inner = RunResult { work: Some(Box::new(work)), ..RunResult::default() };
         let scheduled =
             self.plan.schedule(false, CallOnRule { rule: self.rule, last: None, jitter, inner });
-        scheduled.map_err(|(reason, work)| {
-            let work = work.inner.work.expect("it has not run");
-            (reason, *work.into_any().downcast().expect("the work that was given"))
-        })
+        let inner = |work: CallOnRule| work.inner.work.expect("it has not run");
+        scheduled.map_err(|(reason, work)| (reason, unboxed(inner(work))))
     }
 }
 
@@ -190,9 +189,5 @@ impl Work for CallOnRule {
             future = it.begin(run).and_then(|work| work.call_async(run, &mut it.inner));
         });
         future
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
     }
 }

@@ -127,15 +127,8 @@ fn assignment(word: &str) -> String {
 }
 
 fn nickname(name: &str, rest: &[&str]) -> Result<&'static str, String> {
-    const NAMES: [(&str, &str); 7] = [
-        ("@hourly", "@hourly"),
-        ("@daily", "@daily"),
-        ("@midnight", "@daily"),
-        ("@weekly", "@weekly"),
-        ("@monthly", "@monthly"),
-        ("@yearly", "@yearly"),
-        ("@annually", "@annually"),
-    ];
+    const NAMES: [&str; 7] =
+        ["@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually"];
     if name.eq_ignore_ascii_case("@every") {
         return Err("'@every' names a period, not calendar times: plan the job by \
                     `every(Duration)` instead"
@@ -146,12 +139,12 @@ fn nickname(name: &str, rest: &[&str]) -> Result<&'static str, String> {
                     time: schedule the job by `after(Duration::ZERO)` when the program starts"
             .to_owned());
     }
-    let known = NAMES.iter().find(|(known, _)| name.eq_ignore_ascii_case(known));
-    let Some((_, plain)) = known else {
-        let names = NAMES.map(|(name, _)| name).join(", ");
-        return Err(format!("'{name}' is not known: use one of {names}"));
-    };
-    if rest.is_empty() { Ok(plain) } else { Err(format!("nothing may follow '{name}'")) }
+    match NAMES.into_iter().find(|known| name.eq_ignore_ascii_case(known)) {
+        None => Err(format!("'{name}' is not known: use one of {}", NAMES.join(", "))),
+        Some(_) if !rest.is_empty() => Err(format!("nothing may follow '{name}'")),
+        Some("@midnight") => Ok("@daily"),
+        Some(known) => Ok(known),
+    }
 }
 
 fn fields(words: &[&str]) -> Result<String, String> {

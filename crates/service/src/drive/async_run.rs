@@ -8,10 +8,10 @@ use crate::guard::{discard, guarded};
 use crate::handle::Handle;
 use crate::job::GroupPermit;
 use crate::job_handle::JobHandle;
-use crate::shard::Begun;
+use crate::shard::ActiveRun;
 use crate::shared::{RunFuture, RunResult, Work};
-use crate::time::Moment;
 use std::fmt;
+use std::mem::replace;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -23,7 +23,10 @@ use std::task::{Context, Poll};
 /// periodic job continues with its next period. Panics are caught and do not reach the executor.
 #[must_use = "a run that is dropped is reported as abandoned"]
 pub struct AsyncRun {
+    timers: Handle,
     state: State,
+    /// It is polled by the leading thread, and counted there.
+    counted: bool,
 }
 
 enum State {
@@ -34,10 +37,8 @@ enum State {
 }
 
 struct InProgress {
-    timers: Handle,
-    begun: Begun<dyn Work>,
-    started: Moment,
-    run: RunFuture,
+    run: ActiveRun<dyn Work>,
+    future: RunFuture,
     /// Ready when the run has reached its limit.
     limit: Option<Sleep>,
     result: RunResult,
@@ -48,72 +49,69 @@ struct InProgress {
 
 impl AsyncRun {
     pub(super) fn new(run: DueRun) -> Self {
-        Self { state: State::Due(run) }
+        Self { timers: run.timers.clone(), state: State::Due(run), counted: false }
+    }
+
+    /// The same for the leading thread.
+    pub(super) fn counted(run: DueRun) -> Self {
+        run.timers.shards().ready.add_task();
+        let mut run = Self::new(run);
+        run.counted = true;
+        run
     }
 
     /// The job. `None` when the run is over.
     pub fn job(&self) -> Option<JobHandle> {
         match &self.state {
             State::Due(run) => Some(run.job()),
-            State::InProgress(in_progress) => Some(in_progress.job()),
+            State::InProgress(state) => {
+                Some(self.timers.job_handle(state.run.facts.id, state.run.info.clone()))
+            }
             State::Over => None,
         }
     }
 }
 
 /// Begins a run, unless its turn is over.
-fn begin(mut due: DueRun) -> Option<Box<InProgress>> {
-    let timers = due.timers().clone();
-    let mut begun = due.begin()?;
-    let started = timers.now();
-    due_run::free_key(timers.shared(), &begun);
-    let work = begun.work.take().expect("a run begins with its work");
-    let (mut result, mut run) = (RunResult::default(), None);
-    let (outcome, span) = {
-        let its = due_run::run_of(timers.service_ref(begun.facts.id.shard()), &begun, started);
-        let span = RunSpan::of(&its);
-        let entered = span.enter();
-        let outcome = guarded(|| run = work.call_async(&its, &mut result));
-        drop(entered);
-        (outcome, span)
-    };
-    let Some(run) = run else {
-        let outcome = outcome.map_err(EventKind::Panicked);
-        due_run::end(&timers, due_run::finish(&timers, begun, (started, None), outcome, result).0);
-        return None;
-    };
-    let limit = run.limit.map(|limit| timers.sleep(limit).limiting_run());
-    Some(Box::new(InProgress {
-        timers,
-        begun,
-        started,
-        run,
-        limit,
-        result,
-        span,
-        permit: due.permit().take(),
-    }))
+fn begin(timers: &Handle, mut due: DueRun) -> Option<Box<InProgress>> {
+    let mut run = due.begin()?;
+    let work = due_run::take_work(timers.shared(), &mut run);
+    let mut result = RunResult::default();
+    let (facts, info) = (run.facts, run.info.as_ref());
+    let (future, span) = due_run::call_in_span(timers, facts, info, run.started, |run| {
+        work.call_async(run, &mut result)
+    });
+    let permit = due.permit.take();
+    match future {
+        Ok(Some(future)) => {
+            let limit = future.limit.map(|limit| timers.sleep(limit).limiting_run());
+            Some(Box::new(InProgress { run, future, limit, result, span, permit }))
+        }
+        // It panicked, or had nothing to await.
+        other => {
+            let called = other.map(drop).map_err(EventKind::Panicked);
+            due_run::finish(timers, &mut run, None, called, result);
+            due_run::end(timers, run);
+            None
+        }
+    }
 }
 
 impl InProgress {
-    fn job(&self) -> JobHandle {
-        self.timers.job_handle(self.begun.facts.id, self.begun.info.clone())
-    }
-
     /// Polls the future. Returns the result if it has ended.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), EventKind>> {
         let entered = self.span.enter();
-        let polled = guarded(|| self.run.future.as_mut().poll(context));
+        let polled = guarded(|| self.future.future.as_mut().poll(context));
         drop(entered);
         match polled {
             Err(message) => return Poll::Ready(Err(EventKind::Panicked(message))),
             Ok(Poll::Ready(outcome)) => {
                 self.result.error = outcome.err();
-                return Poll::Ready(due_run::outcome_of(&self.begun, &mut self.result));
+                return Poll::Ready(Ok(()));
             }
             Ok(Poll::Pending) => {}
         }
-        let (Some(limit), Some(sleep)) = (self.run.limit, &mut self.limit) else {
+        let (Some(limit), Some(sleep)) = (self.future.limit, &mut self.limit) else {
             return Poll::Pending;
         };
         match Pin::new(sleep).poll(context) {
@@ -128,14 +126,15 @@ impl InProgress {
         }
     }
 
-    fn end(self, outcome: Result<(), EventKind>) {
-        let Self { timers, begun, started, run, limit, result, span, permit } = self;
+    fn end(self, timers: &Handle, outcome: Result<(), EventKind>) {
+        let Self { mut run, future, limit, result, span, permit } = self;
         // The future and what it owns are dropped before the run is over.
         let entered = span.enter();
-        discard(run);
+        discard(future);
         drop(entered);
         drop(limit);
-        due_run::end(&timers, due_run::finish(&timers, begun, (started, None), outcome, result).0);
+        due_run::finish(timers, &mut run, None, outcome, result);
+        due_run::end(timers, run);
         drop(permit);
     }
 }
@@ -144,22 +143,16 @@ impl Future for AsyncRun {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let state = std::mem::replace(&mut self.state, State::Over);
-        let timers = match &state {
-            State::Due(due) => due.timers().clone(),
-            State::InProgress(in_progress) => in_progress.timers.clone(),
-            State::Over => return Poll::Ready(()),
-        };
-        let _inside = timers.shards().enter();
-        let in_progress = match state {
-            State::Due(due) => begin(due),
+        let _inside = self.timers.shards().enter();
+        let in_progress = match replace(&mut self.state, State::Over) {
+            State::Due(due) => begin(&self.timers, due),
             State::InProgress(in_progress) => Some(in_progress),
             State::Over => None,
         };
         let Some(mut in_progress) = in_progress else { return Poll::Ready(()) };
         match in_progress.poll(context) {
             Poll::Ready(outcome) => {
-                in_progress.end(outcome);
+                in_progress.end(&self.timers, outcome);
                 Poll::Ready(())
             }
             Poll::Pending => {
@@ -172,13 +165,18 @@ impl Future for AsyncRun {
 
 impl Drop for AsyncRun {
     fn drop(&mut self) {
-        if let State::InProgress(in_progress) = std::mem::replace(&mut self.state, State::Over) {
-            let timers = in_progress.timers.clone();
-            let _inside = timers.shards().enter();
-            timers
-                .shards()
-                .with(in_progress.begun.facts.id.shard(), |state| state.counts.abandoned += 1);
-            in_progress.end(Err(EventKind::Abandoned));
+        match replace(&mut self.state, State::Over) {
+            State::InProgress(state) => {
+                let shards = self.timers.shards();
+                let _inside = shards.enter();
+                let shard = state.run.facts.id.shard();
+                shards.with(shard, |state| state.counts.abandoned += 1);
+                state.end(&self.timers, Err(EventKind::Abandoned));
+            }
+            other => drop(other),
+        }
+        if self.counted {
+            self.timers.shards().ready.remove_task();
         }
     }
 }

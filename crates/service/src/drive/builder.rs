@@ -215,16 +215,14 @@ impl Builder {
     /// [`slow_after`](Self::slow_after) is zero.
     pub fn build(self) -> Result<Scheduler, BuildError> {
         let ticks = Ticks::new(self.tick).ok_or(BuildError::Tick(self.tick))?;
-        match self.limit {
-            Some(0) => return Err(BuildError::NoJobs),
-            Some(limit) if limit > MOST_JOBS => return Err(BuildError::Limit(limit)),
-            _ => {}
+        if let Some(limit) = self.limit.filter(|limit| !(1..=MOST_JOBS).contains(limit)) {
+            return Err(BuildError::Limit(limit));
         }
         if self.slow_after.is_zero() {
             return Err(BuildError::SlowAfterZero);
         }
         let threads = self.workers.unwrap_or(1);
-        if threads == 0 || threads > MOST_THREADS {
+        if !(1..=MOST_THREADS).contains(&threads) {
             return Err(BuildError::Workers(threads));
         }
         let runner = Runner { executor: self.executor, spawner: self.spawner };

@@ -4,10 +4,10 @@ use super::span::RunSpan;
 use crate::event::EventKind;
 use crate::guard::{discard, guarded};
 use crate::handle::Handle;
-use crate::job::{Dispatch, GroupPermit, Id, Info};
+use crate::job::{GroupPermit, Id, Info};
 use crate::job_handle::JobHandle;
-use crate::shard::{Begun, Cleanup, EndedRun, HandedOut, ReadyItem, RunFacts};
-use crate::shared::{Run, RunResult, ServiceRef, Shared, Work};
+use crate::shard::{ActiveRun, HandedOut, ReadyItem, RunFacts};
+use crate::shared::{Run, RunResult, Shared, Work};
 use crate::time::Moment;
 use std::fmt;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use std::sync::Arc;
 /// continues with its next period.
 #[must_use = "a run that is dropped is reported as abandoned"]
 pub struct DueRun {
-    timers: Handle,
+    pub(super) timers: Handle,
     /// `None` after it has begun, or was found to be over, or was passed on.
     run: Option<HandedOut>,
     /// Its place in a group. Released last.
-    permit: Option<GroupPermit>,
+    pub(super) permit: Option<GroupPermit>,
 }
 
 impl DueRun {
@@ -38,16 +38,8 @@ impl DueRun {
         self.timers.job_handle(*id, info.clone())
     }
 
-    fn handed_out(&self) -> &HandedOut {
+    pub(super) fn handed_out(&self) -> &HandedOut {
         self.run.as_ref().expect("its owner has it until it begins or is passed on")
-    }
-
-    pub(super) fn dispatch(&self) -> &Dispatch {
-        &self.handed_out().dispatch
-    }
-
-    pub(super) fn permit(&mut self) -> &mut Option<GroupPermit> {
-        &mut self.permit
     }
 
     /// Passes it on to the leading thread.
@@ -60,29 +52,23 @@ impl DueRun {
     /// reported.
     pub fn run(mut self) {
         let _inside = self.timers.shards().enter();
-        if let Some(begun) = self.begin() {
-            let (done, _) = call(&self.timers, begun, self.timers.now(), None);
-            end(&self.timers, done);
+        if let Some(mut run) = self.begin() {
+            call(&self.timers, &mut run, None);
+            end(&self.timers, run);
         }
     }
 
-    pub(super) fn timers(&self) -> &Handle {
-        &self.timers
-    }
-
     /// Begins the run, unless its turn is over.
-    pub(super) fn begin(&mut self) -> Option<Begun<dyn Work>> {
+    pub(super) fn begin(&mut self) -> Option<ActiveRun<dyn Work>> {
         let HandedOut { id, turn, .. } = self.run.take()?;
         let shards = self.timers.shards();
         let now = shards.now();
-        let begun = shards.with(id.shard(), |state| {
-            let begun = state.begin_turn(id, turn, now);
-            if begun.is_none() {
-                state.hand_in(false);
-            }
-            begun.ok_or(state.stage())
-        });
-        begun.map_err(|stage| shards.handed_in(stage)).ok()
+        let Some(mut run) = shards.with(id.shard(), |state| state.begin_turn(id, turn, now)) else {
+            shards.hand_in(id.shard(), false);
+            return None;
+        };
+        run.started = shards.now();
+        Some(run)
     }
 }
 
@@ -94,9 +80,9 @@ impl Drop for DueRun {
         let now = shared.shards.now();
         match shared.shards.with(id.shard(), |state| state.abandon(id, turn, now)) {
             None => shared.shards.hand_in(id.shard(), false),
-            Some(cleanup) => {
+            Some(run) => {
                 shared.report(self.timers.job_handle(id, info), EventKind::Abandoned);
-                clean_up(shared, id, cleanup);
+                clean_up(shared, run);
             }
         }
     }
@@ -109,43 +95,60 @@ impl fmt::Debug for DueRun {
 }
 
 /// Ends a run that was handed out.
-pub(super) fn end(timers: &Handle, done: EndedRun<dyn Work>) {
-    let (id, shared) = (done.id, timers.shared());
-    match shared.shards.with(id.shard(), |state| state.end(done).ok_or(state.stage())) {
-        Ok(cleanup) => clean_up(shared, id, cleanup),
-        Err(stage) => shared.shards.handed_in(stage),
+pub(super) fn end(timers: &Handle, mut run: ActiveRun<dyn Work>) {
+    let (shard, shared) = (run.facts.id.shard(), timers.shared());
+    let ended = shared.shards.with(shard, |state| (state.end(&mut run), state.stage()));
+    match ended {
+        (true, _) => clean_up(shared, run),
+        (false, stage) => shared.shards.handed_in(stage),
     }
 }
 
-/// The argument of the job's closure.
-pub(super) fn run_of<'a>(
-    service: &'a ServiceRef,
-    begun: &'a Begun<dyn Work>,
+/// Finishes a run without the lock: releases the key, drops the work, and hands the run in.
+pub(super) fn clean_up(shared: &Shared, run: ActiveRun<dyn Work>) {
+    let id = run.facts.id;
+    shared.shards.free_key(run.info.as_deref(), id);
+    discard(run.work);
+    shared.shards.hand_in(id.shard(), true);
+}
+
+/// Takes the work for a call. Releases the key before the last run, so that the run can schedule
+/// another job under it.
+#[inline]
+pub(super) fn take_work(shared: &Shared, run: &mut ActiveRun<dyn Work>) -> Box<dyn Work> {
+    if run.facts.frees_key() {
+        shared.shards.free_key(run.info.as_deref(), run.facts.id);
+    }
+    run.work.take().expect("a run begins with its work")
+}
+
+/// Calls code of the user in the span of its run.
+#[inline]
+pub(super) fn call_in_span<T>(
+    timers: &Handle,
+    facts: RunFacts,
+    info: Option<&Arc<Info>>,
     started: Moment,
-) -> Run<'a> {
-    Run { service, info: begun.info.as_ref(), started, facts: begun.facts }
+    code: impl FnOnce(&Run<'_>) -> T,
+) -> (Result<T, String>, RunSpan) {
+    let service = timers.service_ref(facts.id.shard());
+    let run = Run { service, info, started, facts };
+    let span = RunSpan::of(&run);
+    let entered = span.enter();
+    let called = guarded(|| code(&run));
+    drop(entered);
+    (called, span)
 }
 
 /// Calls the job, and reports failures. Returns `true` if something was reported. `thread` is the
 /// thread that led when the run began.
-pub(super) fn call(
-    timers: &Handle,
-    mut begun: Begun<dyn Work>,
-    started: Moment,
-    thread: Option<usize>,
-) -> (EndedRun<dyn Work>, bool) {
-    let work = begun.work.take().expect("a run begins with its work");
-    free_key(timers.shared(), &begun);
+pub(super) fn call(timers: &Handle, run: &mut ActiveRun<dyn Work>, thread: Option<usize>) -> bool {
+    let work = take_work(timers.shared(), run);
     let mut result = RunResult::default();
-    let outcome = {
-        let run = run_of(timers.service_ref(begun.facts.id.shard()), &begun, started);
-        let span = RunSpan::of(&run);
-        let _entered = span.enter();
-        guarded(|| work.call(&run, &mut result))
-    };
-    let outcome =
-        outcome.map_err(EventKind::Panicked).and_then(|()| outcome_of(&begun, &mut result));
-    finish(timers, begun, (started, thread), outcome, result)
+    let (called, _) = call_in_span(timers, run.facts, run.info.as_ref(), run.started, |run| {
+        work.call(run, &mut result);
+    });
+    finish(timers, run, thread, called.map_err(EventKind::Panicked), result)
 }
 
 /// Calls a plain job, on the shortest path. Returns when it ended, and `true` if something was
@@ -159,78 +162,60 @@ pub(super) fn call_plain(
 ) -> (Moment, bool) {
     let shared = timers.shared();
     let mut result = RunResult::default();
-    let outcome = {
-        let (service, facts) = (timers.service_ref(id.shard()), RunFacts::single(id, deadline));
-        let run = Run { service, info: None, started, facts };
-        let span = RunSpan::of(&run);
-        let _entered = span.enter();
-        guarded(|| work.call(&run, &mut result))
-    };
+    let facts = RunFacts::single(id, deadline);
+    let (called, _) = call_in_span(timers, facts, None, started, |run| {
+        work.call(run, &mut result);
+    });
     let ended = shared.shards.now();
     let is_slow = ended.saturating_since(started) > shared.slow_after;
-    if outcome.is_ok() && !is_slow && result.error.is_none() && result.work.is_none() {
+    if called.is_ok() && !is_slow && result.error.is_none() && result.work.is_none() {
         return (ended, false);
     }
-    let begun = Begun::plain(id, deadline, None);
-    let outcome =
-        outcome.map_err(EventKind::Panicked).and_then(|()| outcome_of(&begun, &mut result));
-    let (done, reported) = finish(timers, begun, (started, Some(thread)), outcome, result);
-    discard(done.work);
-    (done.ended, reported)
-}
-
-/// The result to report of a run that returned.
-#[inline]
-pub(super) fn outcome_of(begun: &Begun<dyn Work>, result: &mut RunResult) -> Result<(), EventKind> {
-    match result.error.take() {
-        None => Ok(()),
-        Some(error) if begun.is_retried => Err(EventKind::Failed(error)),
-        Some(error) => Err(EventKind::GaveUp(error)),
-    }
-}
-
-/// Releases the key before the last run, so that the run can schedule another job under it.
-#[inline]
-pub(super) fn free_key(shared: &Shared, begun: &Begun<dyn Work>) {
-    if begun.frees_key {
-        shared.shards.free_key(begun.info.as_deref(), begun.facts.id);
-    }
+    let (mut run, called) =
+        (ActiveRun::plain(id, deadline, None), called.map_err(EventKind::Panicked));
+    run.started = started;
+    let reported = finish(timers, &mut run, Some(thread), called, result);
+    discard(run.work);
+    (run.ended, reported)
 }
 
 /// Reports the result of a run that has just ended. Returns `true` if something was reported.
 pub(super) fn finish(
     timers: &Handle,
-    begun: Begun<dyn Work>,
-    (started, thread): (Moment, Option<usize>),
-    outcome: Result<(), EventKind>,
+    run: &mut ActiveRun<dyn Work>,
+    thread: Option<usize>,
+    called: Result<(), EventKind>,
     result: RunResult,
-) -> (EndedRun<dyn Work>, bool) {
-    let Begun { facts, info, overlaps, watch, is_retried, .. } = begun;
-    let RunFacts { id, deadline, attempt, asks_rule_only, .. } = facts;
-    let shards = timers.shards();
-    let mut reported_before =
-        watch.is_some_and(|key| shards.with(id.shard(), |state| state.runs.unwatch(key)));
-    let ended = shards.now();
-    let took = ended.saturating_since(started);
-    let (failed, is_slow) = (outcome.is_err(), took > timers.shared().slow_after);
-    if failed || is_slow {
-        let info = info.or_else(|| shards.with(id.shard(), |state| state.info(id)));
-        if let Err(kind) = outcome {
-            report_failure(timers, id, info.as_ref(), kind, attempt > 1 && !is_retried);
-        }
-        if is_slow {
-            let unwatch =
-                |thread| shards.with(id.shard(), |state| state.runs.unwatch_thread(thread));
-            reported_before |= thread.is_some_and(unwatch);
-            if !reported_before {
-                shards.with(id.shard(), |state| state.counts.slow += 1);
-            }
-            timers.shared().report(timers.job_handle(id, info), EventKind::Slow(took));
-        }
+) -> bool {
+    let RunFacts { id, attempt, is_retried, .. } = run.facts;
+    let (shared, shards, info) = (timers.shared(), timers.shards(), run.info.take());
+    let unwatch = |key| shards.with(id.shard(), |state| state.runs.unwatch(key));
+    let mut reported_before = run.watch.take().is_some_and(unwatch);
+    run.ended = shards.now();
+    run.work = result.work;
+    let failure = called.err().or(result.error.map(|error| match is_retried {
+        true => EventKind::Failed(error),
+        false => EventKind::GaveUp(error),
+    }));
+    let took = run.ended.saturating_since(run.started);
+    let is_slow = took > shared.slow_after;
+    run.failed = failure.is_some();
+    if !run.failed && !is_slow {
+        return false;
     }
-    let work = result.work;
-    let done = EndedRun { id, work, deadline, started, ended, overlaps, failed, asks_rule_only };
-    (done, failed || is_slow)
+    let info = info.or_else(|| shards.with(id.shard(), |state| state.info(id)));
+    if let Some(kind) = failure {
+        report_failure(timers, id, info.as_ref(), kind, attempt > 1 && !is_retried);
+    }
+    if is_slow {
+        shards.with(id.shard(), |state| {
+            let of_thread = thread.is_some_and(|thread| state.runs.unwatch_thread(thread));
+            reported_before |= of_thread;
+            state.counts.slow += u64::from(!reported_before);
+        });
+        shared.report(timers.job_handle(id, info), EventKind::Slow(took));
+    }
+    true
 }
 
 /// Reports a run that failed. `gave_up` is set if it was a retry, and no other follows.
@@ -252,11 +237,4 @@ fn report_failure(
     shared.shards.with(id.shard(), |state| state.counts.failed += u64::from(says_so));
     shared.report(job(), kind);
     gave_up.into_iter().for_each(|why| shared.report(job(), EventKind::GaveUp(why)));
-}
-
-/// Finishes a run without the lock: releases the key, drops the work, and hands the run in.
-pub(super) fn clean_up(shared: &Shared, id: Id, cleanup: Cleanup<dyn Work>) {
-    shared.shards.free_key(cleanup.info.as_deref(), id);
-    discard(cleanup.work);
-    shared.shards.hand_in(id.shard(), true);
 }

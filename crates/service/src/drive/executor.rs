@@ -5,8 +5,6 @@ use super::due_run::DueRun;
 use crate::guard::guarded;
 use crate::handle::Handle;
 use crate::shard::ReadyItem;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 /// Hands a run to an executor, see [`Builder::executor`](crate::Builder::executor).
 pub(super) type Executor = Box<dyn Fn(DueRun) + Send + Sync>;
@@ -30,7 +28,7 @@ impl Runner {
 
     /// Hands out a run that needs no place in a group, or has one.
     pub(super) fn launch(&self, run: DueRun) {
-        let is_async = run.dispatch().is_async;
+        let is_async = run.handed_out().dispatch.is_async;
         // If an executor panics, the run is dropped and reported, and the driver continues.
         match (&self.executor, &self.spawner) {
             (_, Some(spawn)) if is_async => {
@@ -39,7 +37,7 @@ impl Runner {
             (_, None) if is_async => spawn(run),
             (Some(executor), _) => guarded(|| executor(run)).unwrap_or_default(),
             (None, _) => {
-                let timers = run.timers().clone();
+                let timers = run.timers.clone();
                 run.into_ready().into_iter().for_each(|run| push_ready(&timers, run));
             }
         }
@@ -48,7 +46,10 @@ impl Runner {
 
 /// Hands a run to the leading thread, and wakes it. If the queue is closed, the run is dropped.
 pub(crate) fn push_ready(timers: &Handle, run: ReadyItem) {
-    timers.shards().push_ready(run).unwrap_or_else(|run| drop_ready(timers, run));
+    match timers.shards().ready.push(run) {
+        Ok(()) => timers.shards().signal.wake_sleeper(),
+        Err(run) => drop_ready(timers, run),
+    }
 }
 
 /// Closes the queue, and drops the runs in it.
@@ -67,33 +68,9 @@ fn drop_ready(timers: &Handle, run: ReadyItem) {
 
 /// Gives an async run to the leading thread, which polls it whenever it is woken.
 fn spawn(run: DueRun) {
-    let timers = run.timers().clone();
-    timers.shards().ready.add_task();
-    let task = Task { run: AsyncRun::new(run), _counted: Counted(timers.clone()) };
+    let timers = run.timers.clone();
     let schedule = move |runnable| push_ready(&timers, ReadyItem::Poll(runnable));
-    let (runnable, task) = async_task::spawn(task, schedule);
+    let (runnable, task) = async_task::spawn(AsyncRun::counted(run), schedule);
     task.detach();
     runnable.schedule();
-}
-
-/// An async run. Fields are dropped in order, so the run is dropped before it is counted as gone.
-struct Task {
-    run: AsyncRun,
-    _counted: Counted,
-}
-
-impl Future for Task {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        Pin::new(&mut self.run).poll(context)
-    }
-}
-
-struct Counted(Handle);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.shards().ready.remove_task();
-    }
 }

@@ -9,6 +9,8 @@ mod scheduler;
 mod service;
 mod span;
 mod stopping;
+#[cfg(test)]
+mod tests;
 
 pub use async_run::AsyncRun;
 pub use builder::Builder;
@@ -26,8 +28,7 @@ use crate::handle::Handle;
 use crate::job::Id;
 use crate::job_handle::Job;
 use crate::shard::{
-    Cleanup, DueJob, EndedRun, HandedOut, PlainRun, ReadyItem, ShardState, StopStage, TakenJob,
-    Watch,
+    ActiveRun, DueJob, HandedOut, PlainRun, ReadyItem, ShardState, StopStage, Watch,
 };
 use crate::shared::Work;
 use crate::time::Moment;
@@ -36,7 +37,9 @@ use executor::Runner;
 use lead::Member;
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
+use wheelhouse_core::Tick;
 
 /// After this many runs the driver checks all shards again, so that catching up after a stall does
 /// not delay jobs with earlier deadlines elsewhere.
@@ -60,16 +63,18 @@ pub(crate) struct Driver {
 enum LeaderRun {
     /// The run of a plain job: its deadline, and when it began.
     Plain(Id, Moment, Moment),
-    Other(EndedRun<dyn Work>),
+    Other(ActiveRun<dyn Work>),
 }
 
-impl LeaderRun {
-    fn id(&self) -> Id {
-        match self {
-            Self::Plain(id, ..) => *id,
-            Self::Other(done) => done.id,
-        }
-    }
+/// The results of a [step](Driver::step) that are large and rare.
+#[derive(Default)]
+struct Rest {
+    /// The last run was not handed in: it must be cleaned up.
+    is_left: bool,
+    /// A due job that is not plain.
+    due: Option<DueJob<dyn Work>>,
+    /// The shard has memory to release.
+    spacious: bool,
 }
 
 impl Driver {
@@ -82,7 +87,7 @@ impl Driver {
     fn begin_poll(&mut self, now: Moment) {
         let shared = self.timers.shared();
         shared.shards.signal.awake();
-        shared.shards.count_poll();
+        shared.shards.polls.fetch_add(1, Ordering::Relaxed);
         self.now = self.now.max(now);
         if self.slow_check.get().is_some_and(|check| check <= self.now) {
             self.slow_check.set(None);
@@ -102,29 +107,29 @@ impl Driver {
         let mut runs = 0;
         while runs < RUNS
             && self.lead.leads()
-            && let Some(ready) = self.timers.shards().ready.pop(*most == 0)
+            && let Some(ready) = shards.ready.pop(*most == 0)
         {
             runs += 1;
-            let ready = match ready {
-                ReadyItem::Due(run) => {
-                    *most -= 1;
-                    self.may_watch.set(true);
-                    if run.dispatch.is_async || !self.runner.is_on_leader() {
-                        self.hand_out(run);
-                        continue;
-                    }
-                    ReadyItem::Run(run, None)
-                }
-                other => other,
-            };
+            *most -= usize::from(!matches!(ready, ReadyItem::Run(..)));
             let started = shards.now();
-            let blocks = matches!(&ready, ReadyItem::Run(run, _) if run.dispatch.blocks);
-            self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
+            let begin = |blocks| self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
+            let due_run = |run, permit| DueRun::new(self.timers.clone(), run, permit);
             match ready {
-                ReadyItem::Run(run, permit) => DueRun::new(self.timers.clone(), run, permit).run(),
-                ReadyItem::Due(_) => unreachable!("it is a `Run` by now, or was handed out"),
+                ReadyItem::Due(run) if run.dispatch.is_async || !self.runner.is_on_leader() => {
+                    self.hand_out(run);
+                    continue;
+                }
+                ReadyItem::Due(run) => {
+                    self.may_watch.set(true);
+                    begin(false);
+                    due_run(run, None).run();
+                }
+                ReadyItem::Run(run, permit) => {
+                    begin(run.dispatch.blocks);
+                    due_run(run, permit).run();
+                }
                 ReadyItem::Poll(task) => {
-                    *most -= 1;
+                    begin(false);
                     task.run();
                 }
             }
@@ -140,98 +145,124 @@ impl Driver {
     fn portion(&self) -> Option<usize> {
         let shards = self.timers.shards();
         let (shard, upto) = shards.first_due(shards.ticks.reached(self.now))?;
-        let (clock, on_leader) = (&*shards.clock, self.runner.is_on_leader());
         let (mut runs, mut now, mut reported) = (0, self.now, false);
-        // The run of this thread that has ended.
         let mut ended = None::<LeaderRun>;
         while ended.is_some() || (runs < RUNS && self.lead.leads()) {
-            let id = ended.as_ref().map(LeaderRun::id);
-            // Not results of the closure: they are large and rare.
-            let (mut cleanup, mut due, mut spacious) = (None, None, false);
+            let (follows, mut rest) = (ended.is_some(), Rest::default());
             let ((plain, stage), waited) = shards.with_contention(shard, |state| {
-                // One run ends and the next begins under one lock.
-                if let Some(ended) = ended.take() {
-                    cleanup = self.end(state, ended, now);
-                }
-                let more = cleanup.is_none() && runs < RUNS && self.lead.leads();
-                let pop_due = || state.pop_due(upto, now, clock, on_leader, &mut due);
-                let plain = more.then(pop_due).flatten();
-                spacious = plain.is_none() && due.is_none() && state.is_spacious();
-                (plain, state.stage())
+                self.step(state, &mut ended, (upto, now), runs < RUNS, &mut rest)
             });
-            if let Some(id) = id
-                && self.hand_in(id, cleanup, stage)
+            if rest.is_left
+                && let Some(LeaderRun::Other(run)) = ended.take()
             {
+                let _inside = shards.enter();
+                due_run::clean_up(self.timers.shared(), run);
                 continue;
+            }
+            if follows {
+                ended = None;
+                shards.handed_in(stage);
             }
             // The end of the last run is also the begin of this one, if nothing was waited for in
             // between: reading the clock takes half as long as all the rest.
-            let at_once = id.is_some() && !waited && !reported;
+            let at_once = follows && !waited && !reported;
             let begin = || if at_once { now } else { shards.now() };
             if let Some(plain) = plain {
-                runs += 1;
-                let started = begin();
-                ended = Some(LeaderRun::Plain(plain.id, plain.deadline, started));
-                (now, reported) = self.run_plain(plain, started);
-                continue;
-            }
-            let Some(due) = due else {
-                if spacious {
+                (now, reported) = self.run_plain(plain, begin(), &mut ended);
+            } else if let Some(due) = rest.due {
+                let end = self.carry_out(due, begin, &mut ended);
+                (now, reported) = end.unwrap_or((now, reported));
+            } else {
+                if rest.spacious {
                     shards.shrink(shard);
                 }
                 break;
-            };
-            runs += 1;
-            if let Some((run, at, any)) = self.carry_out(due, begin) {
-                (ended, now, reported) = (Some(run), at, any);
             }
+            runs += 1;
         }
         Some(runs)
     }
 
-    /// Carries out a plain job. Returns when it ended, and `true` if something was reported.
+    /// Ends the last run of this thread, and takes out the next due job, under one lock.
     #[inline]
-    fn run_plain(&self, plain: PlainRun<dyn Work>, started: Moment) -> (Moment, bool) {
+    fn step(
+        &self,
+        state: &mut ShardState<dyn Work>,
+        ended: &mut Option<LeaderRun>,
+        (upto, now): (Tick, Moment),
+        may_run: bool,
+        rest: &mut Rest,
+    ) -> (Option<PlainRun<dyn Work>>, StopStage) {
+        if ended.is_some() && self.lead.forgets_run() {
+            state.runs.unwatch_thread(self.lead.number());
+        }
+        match ended {
+            Some(LeaderRun::Plain(id, deadline, started)) => {
+                state.end_plain(*id, *deadline, *started, now);
+            }
+            Some(LeaderRun::Other(run)) => rest.is_left = state.end(run),
+            None => {}
+        }
+        let mut plain = None;
+        if !rest.is_left && may_run && self.lead.leads() {
+            let (clock, on_leader) = (self.timers.clock(), self.runner.is_on_leader());
+            plain = state.pop_due(upto, now, clock, on_leader, &mut rest.due);
+        }
+        rest.spacious = plain.is_none() && rest.due.is_none() && state.is_spacious();
+        (plain, state.stage())
+    }
+
+    /// Carries out a plain job, and stores the run in `ended`. Returns when it ended, and `true` if
+    /// something was reported.
+    #[inline]
+    fn run_plain(
+        &self,
+        plain: PlainRun<dyn Work>,
+        started: Moment,
+        ended: &mut Option<LeaderRun>,
+    ) -> (Moment, bool) {
         let PlainRun { id, deadline, work } = plain;
+        *ended = Some(LeaderRun::Plain(id, deadline, started));
         self.begin(id, deadline, started, false);
         let _inside = self.timers.shards().enter();
-        let started = (started, self.lead.number());
-        let (now, reported) = due_run::call_plain(&self.timers, (id, deadline), started, work);
-        self.lead.ended(now.saturating_since(started.0));
+        let begun = (started, self.lead.number());
+        let (now, reported) = due_run::call_plain(&self.timers, (id, deadline), begun, work);
+        self.lead.ended(now.saturating_since(started));
         (now, reported)
     }
 
     /// Carries out a job that came due and is not plain. `begin` returns the current time, when the
-    /// run begins. Returns the run if there was one on this thread, when it ended, and `true` if
-    /// something was reported.
+    /// run begins. If there was a run on this thread, it is stored in `ended`. Returns when it
+    /// ended, and `true` if something was reported.
     #[inline]
     fn carry_out(
         &self,
         due: DueJob<dyn Work>,
         begin: impl Fn() -> Moment,
-    ) -> Option<(LeaderRun, Moment, bool)> {
+        ended: &mut Option<LeaderRun>,
+    ) -> Option<(Moment, bool)> {
         match due {
-            DueJob::Begun(begun) => {
+            DueJob::Begun(mut run) => {
                 let _inside = self.timers.shards().enter();
+                run.started = begin();
                 // In an instant run the lead is not taken: values must arrive in order.
-                let (started, is_instant) = (begin(), begun.is_instant());
+                let is_instant = run.is_instant();
                 if !is_instant {
-                    self.begin(begun.facts.id, begun.facts.deadline, started, begun.blocks);
+                    self.begin(run.facts.id, run.facts.deadline, run.started, run.facts.blocks);
                 }
-                let me = Some(self.lead.number());
-                let (done, reported) = due_run::call(&self.timers, begun, started, me);
-                let now = done.ended;
+                let reported = due_run::call(&self.timers, &mut run, Some(self.lead.number()));
+                let now = run.ended;
                 if !is_instant {
-                    self.lead.ended(now.saturating_since(started));
+                    self.lead.ended(now.saturating_since(run.started));
                 }
-                Some((LeaderRun::Other(done), now, reported))
+                *ended = Some(LeaderRun::Other(run));
+                Some((now, reported))
             }
             DueJob::Wake(waker) => {
                 guarded(|| waker.wake()).unwrap_or_default();
                 None
             }
             DueJob::HandedOut(run) => {
-                self.may_watch.set(true);
                 self.hand_out(run);
                 None
             }
@@ -245,40 +276,6 @@ impl Driver {
         self.lead.begin(started.as_nanos(), started.saturating_since(deadline), blocks);
     }
 
-    /// Ends a run of this thread, under the lock.
-    #[inline]
-    fn end(
-        &self,
-        state: &mut ShardState<dyn Work>,
-        ended: LeaderRun,
-        now: Moment,
-    ) -> Option<Cleanup<dyn Work>> {
-        if self.lead.forgets_run() {
-            state.runs.unwatch_thread(self.lead.number());
-        }
-        match ended {
-            LeaderRun::Plain(id, deadline, started) => {
-                state.end_plain(id, deadline, started, now);
-                None
-            }
-            LeaderRun::Other(done) => state.end(done),
-        }
-    }
-
-    /// Hands in a run that has ended under the lock. Returns `true` if it was cleaned up, which may
-    /// take long.
-    #[inline]
-    fn hand_in(&self, id: Id, cleanup: Option<Cleanup<dyn Work>>, stage: StopStage) -> bool {
-        let shards = self.timers.shards();
-        let Some(cleanup) = cleanup else {
-            shards.handed_in(stage);
-            return false;
-        };
-        let _inside = shards.enter();
-        due_run::clean_up(self.timers.shared(), id, cleanup);
-        true
-    }
-
     /// The lead has passed to this thread. If the former leader is still in its run, that is
     /// watched from here on.
     fn watch_former_leader(&self) {
@@ -290,20 +287,21 @@ impl Driver {
             // run.
             if self.lead.run_of(thread) == Some(id) {
                 let info = state.info(id);
-                state.runs.watch_thread(thread, id, info, now);
+                state.runs.watch(Some(thread), id, info, now);
             }
         });
     }
 
     /// Hands out a run, or queues it until its group has a place.
     fn hand_out(&self, run: HandedOut) {
+        self.may_watch.set(true);
         let group = run.dispatch.group.clone();
         let mut run = DueRun::new(self.timers.clone(), run, None);
         let Some(group) = group else { return self.runner.launch(run) };
         // Weak, so that the queue of the group does not keep the executor alive.
         let runner = Arc::downgrade(&self.runner);
         group.enter(Box::new(move |permit| {
-            *run.permit() = Some(permit);
+            run.permit = Some(permit);
             // Without an executor the run is dropped, which reports it.
             if let Some(runner) = runner.upgrade() {
                 runner.launch(run);
@@ -357,62 +355,16 @@ impl Driver {
 /// Takes back the jobs that will not run, and notifies the futures among them that the service has
 /// been stopped. This is done at once: a run may wait for such a future, and the stop for that run.
 fn give_back(timers: &Handle, due: bool, stage: StopStage) -> Vec<Job> {
-    let taken = timers.shards().take_back(due, stage);
     let mut jobs = Vec::new();
-    for taken in taken {
-        let job = given_back(timers, taken);
+    for taken in timers.shards().take_back(due, stage) {
+        let job = Job::new(Arc::clone(timers.service_ref(taken.id.shard())), taken);
         guarded(|| jobs.extend(job.notify().err())).unwrap_or_default();
     }
     jobs
-}
-
-fn given_back(timers: &Handle, taken: TakenJob<dyn Work>) -> Job {
-    Job::new(Arc::clone(timers.service_ref(taken.id.shard())), taken)
 }
 
 /// Sorts jobs by deadline, then by the order of scheduling.
 fn in_order(mut jobs: Vec<Job>) -> Vec<Job> {
     jobs.sort_by_key(|job| (job.deadline(), job.handle().number()));
     jobs
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Clock, ManualClock};
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
-
-    /// The steps of a thread from its wake-up to its next sleep.
-    fn wake_and_sleep(driver: &Driver) {
-        driver.timers.shards().signal.awake();
-        while driver.portion().is_some() {}
-        driver.next_wakeup();
-    }
-
-    #[test]
-    fn timeouts_that_are_set_and_cancelled_in_turn_wake_the_driver_once() {
-        let (minute, woken) = (Duration::from_secs(60), Arc::new(AtomicUsize::new(0)));
-        let clock = ManualClock::new();
-        let mut scheduler = Scheduler::builder().clock(clock.clone()).build().unwrap();
-        let count = Arc::clone(&woken);
-        scheduler.set_waker(Arc::new(move || {
-            count.fetch_add(1, Ordering::Relaxed);
-        }));
-        let timers = scheduler.handle();
-        timers.after(60 * minute).run(|_| ()).unwrap();
-        wake_and_sleep(scheduler.driver());
-        for _ in 0..100 {
-            clock.advance(Duration::from_millis(100));
-            let request = timers.after(minute).run(|_| ()).unwrap();
-            wake_and_sleep(scheduler.driver());
-            drop(request.cancel().unwrap());
-            wake_and_sleep(scheduler.driver());
-        }
-        assert_eq!(woken.load(Ordering::Relaxed), 1);
-        clock.advance(minute);
-        assert_eq!(scheduler.poll(clock.now()), 0, "it wakes up for the first once");
-        let next = scheduler.driver().next_wakeup().map(|next| next.saturating_since(clock.now()));
-        assert!(next.is_some_and(|next| next > 50 * minute), "{next:?}");
-    }
 }

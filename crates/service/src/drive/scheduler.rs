@@ -98,20 +98,21 @@ impl Scheduler {
         let driver = &mut self.driver;
         driver.begin_poll(now);
         let shards = driver.timers.shards();
-        shards.close_fence(shards.ticks.reached(driver.now));
+        let upto = shards.ticks.reached(driver.now);
+        shards.with_all(|state| state.close_fence(upto));
         let mut runs = 0;
         while let Some(more) = driver.portion() {
             runs += more;
         }
         // Closures of groups. Also futures and jobs of `execute`, each at most once.
-        let mut most = driver.timers.shards().ready.len();
+        let mut most = shards.ready.len();
         loop {
             match driver.ready(&mut most) {
                 0 => break,
                 more => runs += more,
             }
         }
-        shards.open_fence(driver.now);
+        shards.with_all(|state| state.open_fence(driver.now));
         runs
     }
 
@@ -156,19 +157,22 @@ impl Scheduler {
     /// Stops the scheduler and returns the jobs that did not run, in the order of their deadlines.
     #[must_use = "these jobs did not run"]
     pub fn stop(self) -> Vec<Job> {
+        in_order(self.end())
+    }
+
+    fn end(&self) -> Vec<Job> {
         let timers = &self.driver.timers;
         let mut jobs = give_back(timers, true, StopStage::Closed);
         close_ready(timers);
         jobs.extend(give_back(timers, true, StopStage::Over));
-        in_order(jobs)
+        jobs
     }
 }
 
 impl Drop for Scheduler {
     fn drop(&mut self) {
         if !self.left && !self.driver.timers.is_stopped() {
-            give_back(&self.driver.timers, true, StopStage::Over).into_iter().for_each(discard);
-            close_ready(&self.driver.timers);
+            self.end().into_iter().for_each(discard);
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Stops a service: it refuses new jobs, waits, returns the remaining jobs, and ends its threads.
 
-use super::{Service, Stop, Stopped, give_back, given_back, in_order};
+use super::{Service, Stop, Stopped, give_back, in_order};
 use crate::Job;
 use crate::shard::StopStage;
 use crate::sync::thread;
-use parking_lot::Mutex;
+use async_task::{Runnable, Task};
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::sync::mpsc::channel;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 impl Service {
@@ -46,6 +46,7 @@ impl Service {
     /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(serve())?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[must_use = "the service has stopped when the future is ready"]
     pub fn stop_async(self, how: Stop) -> Stopping {
         let own = self.timers.shards().runs_on_this_thread();
         let jobs = self.begin_stop(how, own);
@@ -58,10 +59,7 @@ impl Service {
     fn begin_stop(&self, how: Stop, own: usize) -> Vec<Job> {
         let shards = self.timers.shards();
         let jobs = match how {
-            Stop::Drain(_) => {
-                let taken = shards.drain();
-                taken.into_iter().map(|taken| given_back(&self.timers, taken)).collect()
-            }
+            Stop::Drain(_) => give_back(&self.timers, false, StopStage::Draining),
             Stop::Now => give_back(&self.timers, true, StopStage::Ending),
             // If a job stops the service, runs that were handed out may wait for its thread: they
             // are taken back too.
@@ -76,14 +74,14 @@ impl Service {
         let shards = self.timers.shards();
         let ended = match how {
             Stop::Now => false,
-            Stop::Wait => shards.wait(Duration::MAX, own),
-            Stop::WaitFor(longest) => shards.wait(longest, own),
+            Stop::Wait => shards.wait_for_runs(Duration::MAX, own),
+            Stop::WaitFor(longest) => shards.wait_for_runs(longest, own),
             Stop::Drain(longest) => {
                 let begin = Instant::now();
                 shards.wait_for_drain(longest, own);
                 jobs.extend(give_back(&self.timers, own > 0, StopStage::Closed));
                 shards.signal.wake();
-                shards.wait(longest.saturating_sub(begin.elapsed()), own)
+                shards.wait_for_runs(longest.saturating_sub(begin.elapsed()), own)
             }
         };
         if how != Stop::Now {
@@ -91,7 +89,7 @@ impl Service {
             // the meantime, and jobs that wait for their next run.
             jobs.extend(give_back(&self.timers, true, StopStage::Ending));
         }
-        let running = shards.runs().1;
+        let running = shards.sum(|state| state.runs.begun);
         self.end_threads(ended && join);
         Stopped { jobs: in_order(jobs), running }
     }
@@ -119,12 +117,8 @@ impl Service {
 /// stopped, with the result of the stop.
 #[must_use = "the service has stopped when this is ready"]
 pub struct Stopping<T = Stopped> {
-    result: Arc<Mutex<StopResult<T>>>,
-}
-
-struct StopResult<T> {
-    stopped: Option<T>,
-    waker: Option<Waker>,
+    /// `None` when this is dropped.
+    stop: Option<Task<T>>,
 }
 
 impl<T: Send + 'static> Stopping<T> {
@@ -132,44 +126,38 @@ impl<T: Send + 'static> Stopping<T> {
     /// too.
     #[doc(hidden)]
     pub fn begin(stop: impl FnOnce() -> T + Send + 'static) -> Self {
-        let result = Arc::new(Mutex::new(StopResult { stopped: None, waker: None }));
-        let (sent, stop) = (Arc::clone(&result), Arc::new(Mutex::new(Some(stop))));
-        let stop = move || {
-            let stop = stop.lock().take();
-            let stop = stop.expect("called once: by the thread, or if there is none");
-            let stopped = stop();
-            let mut result = sent.lock();
-            result.stopped = Some(stopped);
-            let waker = result.waker.take();
-            drop(result);
-            waker.into_iter().for_each(Waker::wake);
-        };
-        let name = "wheelhouse-stop".to_owned();
-        if let Err(_no_thread) = thread::Builder::new().name(name).spawn(stop.clone()) {
-            stop();
+        let never = |_: Runnable| panic!("it waits for nothing, so it is not woken");
+        let (runnable, task) = async_task::spawn(async move { stop() }, never);
+        // Through a channel: if no thread can be started, this thread still has it.
+        let (sender, stops) = channel::<Runnable>();
+        let run = move || stops.into_iter().for_each(|stop| _ = stop.run());
+        match thread::Builder::new().name("wheelhouse-stop".to_owned()).spawn(run) {
+            Ok(_) => sender.send(runnable).expect("the thread waits for it"),
+            Err(_no_thread) => _ = runnable.run(),
         }
-        Self { result }
+        Self { stop: Some(task) }
     }
 }
 
 impl<T> Future for Stopping<T> {
     type Output = T;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        let mut result = self.result.lock();
-        match result.stopped.take() {
-            Some(stopped) => Poll::Ready(stopped),
-            None => {
-                result.waker = Some(context.waker().clone());
-                Poll::Pending
-            }
-        }
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let stop = self.stop.as_mut().expect("it is not dropped yet");
+        Pin::new(stop).poll(context)
+    }
+}
+
+/// The stop continues.
+impl<T> Drop for Stopping<T> {
+    fn drop(&mut self) {
+        self.stop.take().into_iter().for_each(Task::detach);
     }
 }
 
 impl<T> fmt::Debug for Stopping<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stopped = self.result.lock().stopped.is_some();
+        let stopped = self.stop.as_ref().is_some_and(Task::is_finished);
         f.debug_struct("Stopping").field("stopped", &stopped).finish()
     }
 }

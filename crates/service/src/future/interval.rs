@@ -6,7 +6,6 @@ use crate::plan::Periodic;
 use crate::time::Ticks;
 use crate::{Moment, Reason};
 use futures_core::Stream;
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -15,6 +14,7 @@ use std::task::{Context, Poll, ready};
 ///
 /// The policy for missed periods applies when a beat is taken: a slow consumer receives one beat
 /// for all that it missed, or with [`Missed::Burst`](crate::Missed::Burst) each of them.
+#[derive(Debug)]
 #[must_use = "an interval does nothing unless it is polled"]
 pub struct Interval {
     sleep: Sleep,
@@ -75,15 +75,6 @@ impl Stream for Interval {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.poll_tick(context)
-    }
-}
-
-impl fmt::Debug for Interval {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Interval")
-            .field("next", &self.next)
-            .field("beats", &self.beats)
-            .finish_non_exhaustive()
     }
 }
 

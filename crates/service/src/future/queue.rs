@@ -8,8 +8,7 @@ use crate::work::call_again;
 use crate::{ChangeError, Rejected};
 use futures_core::Stream;
 use parking_lot::Mutex;
-use std::any::Any;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -44,7 +43,7 @@ struct State<T> {
     /// Values whose time has come and that were not taken yet, in order.
     due: VecDeque<T>,
     /// The values whose time has not come, by their numbers, with their jobs.
-    waiting: HashMap<u64, (JobHandle, T)>,
+    waiting: BTreeMap<u64, (JobHandle, T)>,
     /// How many values in `waiting` were left by a service that was stopped: their jobs are gone.
     stranded: usize,
     /// The task that polled last and was not woken since.
@@ -65,7 +64,7 @@ impl<T: Send + 'static> DelayQueue<T> {
         let state = State {
             timers: timers.clone(),
             due: VecDeque::new(),
-            waiting: HashMap::new(),
+            waiting: BTreeMap::new(),
             stranded: 0,
             waker: None,
             inserted: 0,
@@ -154,11 +153,10 @@ impl<T> DelayQueue<T> {
     fn take_all(&self) -> Vec<T> {
         let mut state = self.state.lock();
         let mut values: Vec<_> = state.due.drain(..).collect();
-        let mut waiting: Vec<_> = std::mem::take(&mut state.waiting).into_iter().collect();
+        let waiting = std::mem::take(&mut state.waiting);
         state.stranded = 0;
         drop(state);
-        waiting.sort_unstable_by_key(|(number, _)| *number);
-        values.extend(waiting.into_iter().map(|(_, (job, value))| {
+        values.extend(waiting.into_values().map(|(job, value)| {
             discard(job.cancel());
             value
         }));
@@ -192,7 +190,7 @@ impl<T: Send + 'static> Delayed<T> {
     /// If its time has come (the value then comes out of the queue), if it was removed before, or
     /// if the service was stopped (the value stays in the queue). See [`JobHandle::cancel`].
     pub fn remove(&self) -> Result<T, ChangeError> {
-        let release = self.job.cancel()?.into_work::<Release<T>>().expect("the work of this job");
+        let release = self.job.cancel()?.into_work::<Release<T>>();
         // The value is gone if the queue was dropped at the same time.
         let (_, value) =
             release.state.lock().waiting.remove(&release.number).ok_or(ChangeError::Cancelled)?;
@@ -241,10 +239,6 @@ impl<T: Send + 'static> Work for Release<T> {
         call_again(self, result, |work| work.has_come = true);
     }
 
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
-    }
-
     fn is_instant(&self) -> bool {
         true
     }
@@ -258,14 +252,11 @@ impl<T> Drop for Release<T> {
     fn drop(&mut self) {
         let mut state = self.state.lock();
         let mut cancelled = None;
-        match state.waiting.get(&self.number) {
-            Some(_) if !self.has_come && state.timers.is_stopped() => state.stranded += 1,
-            // The value was removed, or the queue was dropped.
-            None => {}
-            Some(_) => {
-                let value = state.waiting.remove(&self.number).map(|(_, value)| value);
-                if self.has_come { state.due.extend(value) } else { cancelled = value }
-            }
+        if !self.has_come && state.timers.is_stopped() {
+            // It stays in the queue, unless it was removed.
+            state.stranded += usize::from(state.waiting.contains_key(&self.number));
+        } else if let Some((_, value)) = state.waiting.remove(&self.number) {
+            if self.has_come { state.due.push_back(value) } else { cancelled = Some(value) }
         }
         let waker = state.waker.take();
         drop(state);

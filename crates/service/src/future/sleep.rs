@@ -4,8 +4,7 @@ use crate::Reason;
 use crate::guard::discard;
 use crate::handle::Handle;
 use crate::job::{Ending, Id};
-use crate::shard::NewJob;
-use crate::shared::{ServiceRef, Shared};
+use crate::shared::ServiceRef;
 use crate::time::{Due, Moment};
 use std::error::Error;
 use std::fmt;
@@ -66,15 +65,12 @@ impl Sleep {
 
     pub(super) fn reset_to(&mut self, deadline: Option<Moment>) {
         self.deadline = deadline;
-        let moved = match &self.state {
-            State::Waiting(id) => {
-                self.service.shards.move_to(*id, deadline.map(Due::at), true).is_ok()
-            }
-            _ => false,
-        };
-        if !moved {
-            self.end_wait();
+        if let State::Waiting(id) = self.state
+            && self.service.shards.move_to(id, deadline.map(Due::at), true).is_ok()
+        {
+            return;
         }
+        self.end_wait();
     }
 
     fn end_wait(&mut self) {
@@ -87,14 +83,12 @@ impl Sleep {
     }
 
     fn begin_wait(&self, context: &Context<'_>) -> State {
-        let shared: &Shared = &self.service;
-        let due =
-            self.deadline.map(Due::at).filter(|due| shared.shards.ticks.reaches(due.deadline));
-        let Some(due) = due else { return State::Ready(Err(Reason::Overflow)) };
-        let new = NewJob::Wake { waker: context.waker().clone(), limits_run: self.limits_run };
-        match shared.shards.schedule(shared.shards.own_shard(), &due, None, new) {
-            Ok((id, _)) => State::Waiting(id),
-            Err((reason, _)) => State::Ready(Err(reason)),
+        let shards = &self.service.shards;
+        let reachable = self.deadline.filter(|deadline| shards.ticks.reaches(*deadline));
+        let Some(deadline) = reachable else { return State::Ready(Err(Reason::Overflow)) };
+        match shards.schedule_wake(deadline, context.waker().clone(), self.limits_run) {
+            Ok(id) => State::Waiting(id),
+            Err(reason) => State::Ready(Err(reason)),
         }
     }
 

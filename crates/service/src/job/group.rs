@@ -106,6 +106,17 @@ impl Drop for GroupPermit {
     }
 }
 
+/// How a run is handed out.
+#[derive(Clone, Default)]
+pub(crate) struct Dispatch {
+    /// The run is a future.
+    pub(crate) is_async: bool,
+    /// The run needs a place in this group.
+    pub(crate) group: Option<Group>,
+    /// The run may block, so another thread takes the lead before it.
+    pub(crate) blocks: bool,
+}
+
 impl fmt::Debug for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.inner.state.lock();

@@ -38,10 +38,10 @@ mod state;
 
 pub use backoff::Backoff;
 pub use group::Group;
-pub(crate) use group::GroupPermit;
+pub(crate) use group::{Dispatch, GroupPermit};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};
-pub(crate) use state::{After, Dispatch, JobParts, JobState, RareState, draw_jitter};
+pub(crate) use state::{After, JobParts, JobState, RareState, draw_jitter};
 
 use parking_lot::Mutex;
 use std::num::{NonZeroU32, NonZeroU64};

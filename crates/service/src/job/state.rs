@@ -6,22 +6,12 @@
 //! An *extra run* is not part of the schedule of its job: a retry, or a run that was requested for
 //! now. The schedule waits until it has ended.
 
-use super::{Backoff, Ending, Group, Info, Pace, Repeat};
-use crate::time::{Due, Moment, Ticks, Wall};
+use super::{Backoff, Dispatch, Ending, Info, Pace, Repeat};
+use crate::time::{Moment, Ticks, Wall};
 use std::mem::{replace, take};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-
-/// How a run is handed out.
-#[derive(Clone, Default)]
-pub(crate) struct Dispatch {
-    /// The run is a future.
-    pub(crate) is_async: bool,
-    /// The run needs a place in this group.
-    pub(crate) group: Option<Group>,
-    /// The run may block, so another thread takes the lead before it.
-    pub(crate) blocks: bool,
-}
+use wheelhouse_core::Tick;
 
 /// The kind of run that a job waits for.
 #[derive(Default)]
@@ -29,19 +19,18 @@ enum Awaited {
     /// The next one of the schedule.
     #[default]
     Scheduled,
-    /// The time of the next one passed while the job was paused. The run only asks the rule for the
-    /// time after it.
-    Passed,
-    /// An extra run. The schedule continues after it, unless it is over.
-    Extra(Option<SuspendedRun>),
+    /// An extra run. The schedule continues after it with this run, unless it is over.
+    Extra(Option<(Moment, Planned)>),
 }
 
-/// The next run of the schedule, while the job waits for an extra run.
-struct SuspendedRun {
-    due: Due,
-    /// How much of the deadline is jitter.
-    jitter_delay: Duration,
-    /// Its time passed while the job was paused.
+/// The next run of the schedule, without its deadline.
+#[derive(Default)]
+pub(crate) struct Planned {
+    /// The wall-clock time that it waits for.
+    pub(crate) wall: Option<Box<Wall>>,
+    /// How much of its deadline is jitter: its time in the schedule is earlier by this.
+    pub(crate) jitter_delay: Duration,
+    /// Its time passed while the job was paused. It only asks the rule for the time after it.
     passed: bool,
 }
 
@@ -59,8 +48,8 @@ enum Pause {
 #[derive(Default)]
 pub(crate) struct RareState {
     pub(crate) dispatch: Dispatch,
-    /// The wall-clock time that the next run waits for.
-    pub(crate) wall: Option<Box<Wall>>,
+    /// Empty while the schedule is suspended.
+    pub(crate) planned: Planned,
     /// The wall-clock time of the last run of the schedule.
     time: Option<SystemTime>,
     /// How runs that fail are retried.
@@ -72,36 +61,26 @@ pub(crate) struct RareState {
     extra_runs: u64,
     /// The longest random delay of a run.
     pub(crate) jitter: Duration,
-    /// The delay of the awaited run: its time in the schedule is earlier by this.
-    pub(crate) jitter_delay: Duration,
     pause: Pause,
 }
 
 impl RareState {
-    /// Draws the delay of a run.
-    pub(crate) fn draw_jitter(&self) -> Duration {
-        draw_jitter(self.jitter)
-    }
-
     /// The job waits for an extra run. The schedule continues at `next`.
     fn suspend_schedule(&mut self, next: Option<Moment>) {
         debug_assert!(
             !matches!(self.awaited, Awaited::Extra(Some(_))),
             "a run of the schedule is suspended already"
         );
-        let passed = matches!(self.awaited, Awaited::Passed);
-        let (wall, jitter_delay) = (self.wall.take(), take(&mut self.jitter_delay));
-        let suspended =
-            |deadline| SuspendedRun { due: Due { deadline, wall }, jitter_delay, passed };
-        self.awaited = Awaited::Extra(next.map(suspended));
+        let planned = take(&mut self.planned);
+        self.awaited = Awaited::Extra(next.map(|deadline| (deadline, planned)));
     }
 
-    /// The job waits for the next run of the schedule again, whose deadline this returns.
-    fn restore_schedule(&mut self, suspended: SuspendedRun) -> Moment {
-        let SuspendedRun { due, jitter_delay, passed } = suspended;
-        self.awaited = if passed { Awaited::Passed } else { Awaited::Scheduled };
-        (self.wall, self.jitter_delay) = (due.wall, jitter_delay);
-        due.deadline
+    /// Waits for the suspended run of the schedule, if there is one. Returns its deadline.
+    fn restore_schedule(&mut self) -> Option<Moment> {
+        let Awaited::Extra(suspended) = &mut self.awaited else { return None };
+        let (deadline, planned) = suspended.take()?;
+        (self.awaited, self.planned) = (Awaited::Scheduled, planned);
+        Some(deadline)
     }
 }
 
@@ -204,15 +183,16 @@ impl<W: ?Sized> JobState<W> {
         self.phase = Phase::Running(After::End(ending));
     }
 
-    /// The next run was moved, and the schedule continues from there.
-    pub(crate) fn moved(&mut self) {
+    /// The next run was moved, perhaps to a wall-clock time, and the schedule continues from there.
+    pub(crate) fn moved(&mut self, wall: Option<Box<Wall>>) {
         if let Phase::Running(after) = &mut self.phase {
             debug_assert!(!matches!(after, After::End(_)), "no run follows that could be moved");
             *after = After::Moved;
         }
-        if let Some(rare) = &mut self.rare {
+        if wall.is_some() || self.rare.is_some() {
+            let rare = self.rare.get_or_insert_default();
             rare.awaited = Awaited::Scheduled;
-            rare.jitter_delay = Duration::ZERO;
+            rare.planned = Planned { wall, ..Planned::default() };
         }
     }
 
@@ -241,12 +221,12 @@ impl<W: ?Sized> JobState<W> {
     /// A run was requested for now. The next one of the schedule, at `planned`, waits for its end.
     pub(crate) fn await_extra(&mut self, planned: Moment) {
         debug_assert!(!self.is_running(), "one run at a time");
-        let repeats = self.repeat.is_some();
+        let suspends = self.repeat.is_some() && !self.awaits_extra();
         let rare = self.rare.get_or_insert_default();
-        if repeats && !matches!(rare.awaited, Awaited::Extra(_)) {
+        if suspends {
             rare.suspend_schedule(Some(planned));
         }
-        rare.wall = None;
+        rare.planned.wall = None;
         if rare.pause == Pause::On {
             rare.pause = Pause::AllButOne;
         }
@@ -255,23 +235,20 @@ impl<W: ?Sized> JobState<W> {
     /// Returns `true` if the run that begins is for a time that passed while the job was paused.
     /// Then it is not part of the schedule.
     pub(crate) fn take_passed(&mut self) -> bool {
-        let passed = self.rare.as_mut().filter(|rare| matches!(rare.awaited, Awaited::Passed));
-        passed.map(|rare| rare.awaited = Awaited::Scheduled).is_some()
+        self.rare.as_mut().is_some_and(|rare| take(&mut rare.planned.passed))
     }
 
     /// The deadline of a job that was paused. Times of the schedule that passed in the meantime are
     /// skipped. An extra run, and the run of a one-shot job, is due at once.
     pub(crate) fn skip_what_passed(&mut self, deadline: Moment, now: Moment) -> Moment {
-        let Some(rare) = self.rare.as_deref_mut() else {
+        if !self.awaits_extra() {
             return self.skip_schedule(deadline, now);
-        };
-        let Awaited::Extra(suspended) = &mut rare.awaited else {
-            return self.skip_schedule(deadline, now);
-        };
-        let Some(suspended) = suspended.take() else { return deadline };
-        let at = rare.restore_schedule(suspended);
-        let next = self.skip_schedule(at, now);
-        self.rare.iter_mut().for_each(|rare| rare.suspend_schedule(Some(next)));
+        }
+        let suspended = self.rare.as_mut().and_then(|rare| rare.restore_schedule());
+        if let Some(planned) = suspended {
+            let next = self.skip_schedule(planned, now);
+            self.rare.get_or_insert_default().suspend_schedule(Some(next));
+        }
         deadline
     }
 
@@ -281,15 +258,19 @@ impl<W: ?Sized> JobState<W> {
             return repeat.not_before(self.ticks, deadline, now);
         };
         if repeat.pace == Pace::Rule {
-            if rare.wall.is_some() {
-                rare.awaited = Awaited::Passed;
-            }
+            rare.planned.passed = rare.planned.wall.is_some();
             return now;
         }
-        let next = repeat.not_before(self.ticks, deadline.saturating_sub(rare.jitter_delay), now);
-        rare.jitter_delay = rare.draw_jitter();
-        rare.wall = None;
-        next.saturating_add(rare.jitter_delay).min(self.ticks.latest())
+        let planned = deadline.saturating_sub(rare.planned.jitter_delay);
+        let next = repeat.not_before(self.ticks, planned, now);
+        let jitter_delay = draw_jitter(rare.jitter);
+        rare.planned = Planned { jitter_delay, ..Planned::default() };
+        next.saturating_add(jitter_delay).min(self.ticks.latest())
+    }
+
+    /// Returns `true` if the awaited run is not part of the schedule.
+    fn awaits_extra(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| matches!(rare.awaited, Awaited::Extra(_)))
     }
 
     /// A run begins. Returns its number, how many periods were skipped before it, and `true` if it
@@ -298,8 +279,7 @@ impl<W: ?Sized> JobState<W> {
         debug_assert!(!self.is_running(), "of these runs one is in progress at a time");
         self.runs += 1;
         self.end_exception();
-        let extra =
-            self.rare.as_ref().is_some_and(|rare| matches!(rare.awaited, Awaited::Extra(_)));
+        let extra = self.awaits_extra();
         self.rare.iter_mut().for_each(|rare| rare.extra_runs += u64::from(extra));
         let missed = self.repeat.as_mut().map_or(0, |repeat| take(&mut repeat.missed));
         (self.runs, missed, extra)
@@ -312,7 +292,7 @@ impl<W: ?Sized> JobState<W> {
         let runs = self.runs - rare.map_or(0, |rare| rare.extra_runs);
         let suspended = rare.is_some_and(|rare| matches!(rare.awaited, Awaited::Extra(Some(_))));
         !matches!(self.after(), After::End(_))
-            && (suspended || self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(runs)))
+            && (suspended || self.repeat.is_some_and(|repeat| !repeat.is_last(runs)))
     }
 
     /// Returns the number of the attempt that begins, and `true` if a retry follows should it fail.
@@ -328,20 +308,20 @@ impl<W: ?Sized> JobState<W> {
         self.another_follows() || self.tries().1
     }
 
-    /// Returns `true` if several runs of the job may be in progress at a time.
-    pub(crate) fn may_overlap(&self) -> bool {
-        self.repeat.as_ref().is_some_and(|repeat| repeat.overlapping)
+    /// Returns `true` if the job has no last run.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.repeat.is_some_and(|repeat| repeat.times.is_none())
     }
 
     /// The wall-clock time that the next run waits for, if there is one.
     pub(crate) fn wall(&self) -> Option<&Wall> {
-        self.rare.as_ref()?.wall.as_deref()
+        self.rare.as_ref()?.planned.wall.as_deref()
     }
 
-    pub(crate) fn wait_for(&mut self, wall: Option<Box<Wall>>) {
-        if wall.is_some() || self.rare.is_some() {
-            self.rare.get_or_insert_default().wall = wall;
-        }
+    /// The tick at which the driver must check the job.
+    pub(crate) fn tick_of(&self, deadline: Moment, now: Moment) -> Tick {
+        let check_by = self.wall().map_or(deadline, |wall| wall.check_by(deadline, now));
+        self.ticks.not_before(check_by)
     }
 
     /// The wall-clock time of the run that begins. A retry has the time of the first attempt. A run
@@ -349,7 +329,7 @@ impl<W: ?Sized> JobState<W> {
     pub(crate) fn time_of_run(&mut self, extra: bool) -> Option<SystemTime> {
         let rare = self.rare.as_deref_mut()?;
         if !extra {
-            rare.time = rare.wall.as_ref().map(|wall| wall.time);
+            rare.time = rare.planned.wall.as_ref().map(|wall| wall.time);
         }
         rare.time.filter(|_| !extra || rare.failed > 0)
     }
@@ -361,18 +341,18 @@ impl<W: ?Sized> JobState<W> {
         started: Moment,
         ended: Moment,
     ) -> Option<Moment> {
-        if let Some(rare) = &mut self.rare
-            && let Awaited::Extra(suspended) = &mut rare.awaited
+        if self.awaits_extra()
+            && let Some(rare) = &mut self.rare
         {
-            let suspended = suspended.take();
-            rare.awaited = Awaited::Scheduled;
-            if let Some(suspended) = suspended {
-                return Some(rare.restore_schedule(suspended));
+            let planned = rare.restore_schedule();
+            if planned.is_some() {
+                return planned;
             }
+            rare.awaited = Awaited::Scheduled;
         }
         let repeat = self.repeat.as_mut()?;
         let (jitter_delay, jitter) = match self.rare.as_deref() {
-            Some(rare) => (rare.jitter_delay, rare.draw_jitter()),
+            Some(rare) => (rare.planned.jitter_delay, draw_jitter(rare.jitter)),
             None => Default::default(),
         };
         let [deadline, started] =
@@ -385,8 +365,7 @@ impl<W: ?Sized> JobState<W> {
         let (next, missed) = repeat.next(self.ticks, deadline, started, ended)?;
         repeat.missed = missed;
         if let Some(rare) = &mut self.rare {
-            rare.wall = None;
-            rare.jitter_delay = jitter;
+            rare.planned = Planned { jitter_delay: jitter, ..Planned::default() };
         }
         // At the end of time the jitter is cut off.
         if jitter.is_zero() {

@@ -67,7 +67,6 @@ const DIGITS: u8 = 2;
 
 /// A distribution of durations. Readers copy it: calculating quantiles takes longer than a run can
 /// wait for the lock.
-#[derive(Clone)]
 pub(crate) struct Distribution {
     histogram: Histogram<u64>,
     /// Both in nanoseconds. The sum saturates at 584 years.
@@ -75,16 +74,18 @@ pub(crate) struct Distribution {
     longest: u64,
 }
 
-impl Distribution {
-    pub(crate) fn new() -> Self {
+impl Default for Distribution {
+    fn default() -> Self {
         let histogram = Histogram::new_with_bounds(1, LONGEST, DIGITS)
             .expect("constant bounds, which are valid");
         Self { histogram, sum: 0, longest: 0 }
     }
+}
 
+impl Distribution {
     /// In nanoseconds: converting them to a `Duration` takes two divisions.
     #[inline]
-    pub(crate) fn record(&mut self, nanos: u64) {
+    fn record(&mut self, nanos: u64) {
         self.histogram.saturating_record(nanos.max(1));
         self.sum = self.sum.saturating_add(nanos);
         self.longest = self.longest.max(nanos);
@@ -117,25 +118,17 @@ impl Distribution {
 }
 
 /// Lateness and run time of all runs.
-#[derive(Clone)]
+#[derive(Default)]
 pub(crate) struct Distributions {
     pub(crate) lateness: Distribution,
     pub(crate) run_time: Distribution,
 }
 
 impl Distributions {
-    pub(crate) fn new() -> Self {
-        Self { lateness: Distribution::new(), run_time: Distribution::new() }
-    }
-
     #[inline]
     pub(crate) fn record(&mut self, lateness: u64, run_time: u64) {
         self.lateness.record(lateness);
         self.run_time.record(run_time);
-    }
-
-    pub(crate) fn summaries(&self) -> (Summary, Summary) {
-        (self.lateness.summary(), self.run_time.summary())
     }
 
     /// Adds those of another shard.
@@ -194,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_summary_is_exact_at_the_ends_and_close_between() {
-        let mut distribution = Distribution::new();
+        let mut distribution = Distribution::default();
         assert_eq!(distribution.summary(), Summary::default());
         (1..=1000).for_each(|n| distribution.record(n * 1_000));
         let Summary { count, sum, p50, p90, p99, p999, max } = distribution.summary();
@@ -210,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_is_out_of_range_is_counted_nevertheless() {
-        let (mut distribution, two_hours) = (Distribution::new(), Duration::from_secs(7_200));
+        let (mut distribution, two_hours) = (Distribution::default(), Duration::from_secs(7_200));
         distribution.record(0);
         distribution.record(7_200_000_000_000);
         let Summary { count, sum, p99, max, .. } = distribution.summary();

@@ -2,7 +2,7 @@
 
 use crate::Reason;
 use crate::handle::Handle;
-use crate::job::{Info, JobParts, Key, RareState, Repeat};
+use crate::job::{Info, JobParts, Key, RareState, Repeat, draw_jitter};
 use crate::time::{Due, Ticks, When};
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,14 +53,6 @@ pub(crate) struct RareOptions {
     rare: Option<Box<RareState>>,
 }
 
-impl RareOptions {
-    /// Returns `true` if the job needs to keep none of these.
-    fn are_none(&self) -> bool {
-        let unnamed = self.name.is_none() && self.key.is_none();
-        unnamed && self.slack.is_none() && self.rare.is_none()
-    }
-}
-
 impl<'h> Options<'h> {
     #[inline]
     fn new(handle: &'h Handle, first: Option<Due>) -> Self {
@@ -77,32 +69,26 @@ impl<'h> Options<'h> {
 
     fn ticks(&self) -> Ticks {
         let ticks = self.handle.ticks();
-        let slack = self.rare_options.as_ref().and_then(|rare_options| rare_options.slack);
+        let slack = self.rare_options.as_ref().and_then(|options| options.slack);
         slack.map_or(ticks, |slack| ticks.with_slack(slack))
     }
 
     fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
-        let ticks = self.ticks();
-        let Self { mut first, rare_options, .. } = self;
-        let rare_options =
-            rare_options.map_or_else(RareOptions::default, |rare_options| *rare_options);
-        let plain = rare_options.are_none();
-        let RareOptions { name, key, replace, mut rare, .. } = rare_options;
+        let (ticks, mut first) = (self.ticks(), self.first);
+        let RareOptions { name, key, replace, mut rare, .. } =
+            *self.rare_options.unwrap_or_default();
         if let Some(rare) = &mut rare {
-            rare.jitter_delay = rare.draw_jitter();
-            first = first.map(|first| first.delayed_by(rare.jitter_delay));
+            rare.planned.jitter_delay = draw_jitter(rare.jitter);
+            first = first.map(|first| first.delayed_by(rare.planned.jitter_delay));
         }
         if key.as_ref().is_some_and(|key| key.is_empty()) {
             return Err(Reason::EmptyKey);
         }
         let due = first.filter(|first| ticks.reaches(first.deadline)).ok_or(Reason::Overflow)?;
         if let Some(wall) = &due.wall {
-            rare.get_or_insert_default().wall = Some(Box::clone(wall));
+            rare.get_or_insert_default().planned.wall = Some(Box::clone(wall));
         }
-        // A plain one-shot job has none of these.
-        let full = !plain || repeat.is_some() || rare.is_some();
-        let info = || Arc::new(Info::new(name, key));
-        let parts = full.then(|| JobParts { info: info(), repeat, ticks, rare });
+        let parts = JobParts { info: Arc::new(Info::new(name, key)), repeat, ticks, rare };
         Ok(Plan { due, parts, replace })
     }
 }
@@ -229,7 +215,7 @@ macro_rules! fallible_methods {
         {
             let limit = self.be_async();
             let scheduled = self.schedule_again(Async::new(AsyncEach(function), limit));
-            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.call.0 })
         }
     };
 }
@@ -279,7 +265,7 @@ macro_rules! repeated_methods {
         {
             let limit = self.be_async();
             let scheduled = self.schedule_again(Async::new(AsyncEach(function), limit));
-            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.call.0 })
         }
 
         /// Sends a copy of a value at each time, from the thread that leads; at the times of a

@@ -62,7 +62,7 @@ impl<'h> OneShot<'h> {
     {
         let limit = self.be_async();
         let scheduled = self.schedule(Async::new(AsyncOnce(function), limit));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.call.0 })
     }
 
     /// Sends a value at the deadline, from the thread that leads. If the channel is full then, the
@@ -108,7 +108,7 @@ impl<'h> OneShot<'h> {
     #[inline(never)]
     fn schedule_any<W: Work>(self, shard: u32, work: W) -> Result<JobHandle, (Reason, W)> {
         let handle = self.options.handle;
-        handle.schedule_in(shard, self.options.check(None), work)
+        handle.schedule(shard, self.options.check(None), work)
     }
 
     /// Returns the deadline, if the plan has nothing else, and the deadline has a tick.

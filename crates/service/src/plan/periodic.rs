@@ -73,8 +73,7 @@ impl<'h> Periodic<'h> {
     }
 
     pub(crate) fn jitter_of(&self) -> Duration {
-        let rare =
-            self.options.rare_options.as_ref().and_then(|rare_options| rare_options.rare.as_ref());
+        let rare = self.options.rare_options.as_ref().and_then(|options| options.rare.as_ref());
         rare.map_or(Duration::ZERO, |rare| rare.jitter)
     }
 
@@ -119,7 +118,7 @@ impl<'h> Periodic<'h> {
     ) -> Result<JobHandle, (Reason, W)> {
         let handle = self.options.handle;
         let plan = self.repeat(overlapping).and_then(|repeat| self.options.check(Some(repeat)));
-        handle.schedule(plan, work)
+        handle.schedule(handle.shards().own_shard(), plan, work)
     }
 
     pub(crate) fn handle(&self) -> &'h Handle {

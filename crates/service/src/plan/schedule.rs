@@ -8,8 +8,8 @@ use crate::guard::discard;
 use crate::handle::Handle;
 use crate::job::{Dispatch, JobParts, JobState};
 use crate::job_handle::JobHandle;
-use crate::shard::{HandedOut, NewJob, ReadyItem};
-use crate::shared::{Run, Work};
+use crate::shard::{HandedOut, ReadyItem};
+use crate::shared::{Run, Work, unboxed};
 use crate::time::{Due, Moment};
 use crate::work::CallOnce;
 use std::sync::Arc;
@@ -17,24 +17,14 @@ use std::sync::Arc;
 /// A plan that has been checked.
 pub(crate) struct Plan {
     pub(crate) due: Due,
-    /// `None` for a plain job.
-    pub(crate) parts: Option<JobParts>,
+    pub(crate) parts: JobParts,
     /// A job that has the key is replaced.
     pub(crate) replace: bool,
 }
 
 impl Handle {
-    /// Schedules a job, or returns its work.
+    /// Schedules a job in a shard, or returns its work.
     pub(crate) fn schedule<W: Work>(
-        &self,
-        plan: Result<Plan, Reason>,
-        work: W,
-    ) -> Result<JobHandle, (Reason, W)> {
-        self.schedule_in(self.shards().own_shard(), plan, work)
-    }
-
-    /// The same, in a shard.
-    pub(crate) fn schedule_in<W: Work>(
         &self,
         shard: u32,
         plan: Result<Plan, Reason>,
@@ -44,27 +34,24 @@ impl Handle {
             Ok(plan) => plan,
             Err(reason) => return Err(self.rejected(shard, reason, work)),
         };
-        let Some(parts) = parts else { return self.schedule_plain(shard, due.deadline, work) };
         let info = Arc::clone(&parts.info);
         let key = info.key.clone().map(|key| (key, replace));
         let work: Box<dyn Work> = Box::new(work);
-        let new = NewJob::Full(JobState::new(work, parts));
-        match self.shards().schedule(shard, &due, key, new) {
+        match self.shards().schedule(shard, &due, key, JobState::new(work, parts)) {
             Ok((id, replaced)) => {
                 // Last, and without a lock: dropping the replaced work runs code of the user, which
                 // may do anything, such as panic.
                 discard(replaced.map(|replaced| self.job_handle(replaced, None).cancel()));
                 Ok(self.job_handle(id, Some(info)))
             }
-            Err((reason, NewJob::Full(job))) => {
+            Err((reason, job)) => {
                 let work = job.into_work().expect("no run has it");
                 Err(self.rejected(shard, reason, unboxed(work)))
             }
-            Err((_, NewJob::Wake { .. })) => unreachable!("it comes back as it was given"),
         }
     }
 
-    /// The same for a plain job, on the shortest path, since most jobs are plain. The deadline must
+    /// Schedules a plain job, on the shortest path, since most jobs are plain. The deadline must
     /// have a tick.
     #[inline(always)]
     pub(crate) fn schedule_plain<W: Work>(
@@ -133,7 +120,7 @@ impl Handle {
         Fut: Future<Output = ()> + Send + 'static,
     {
         let handed_over = self.hand_over(Async::new(AsyncOnce(function), None), true);
-        handed_over.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+        handed_over.map_err(|(reason, work)| Rejected { reason, job: work.call.0 })
     }
 
     fn hand_over<W: Work>(&self, work: W, is_async: bool) -> Result<(), (Reason, W)> {
@@ -148,9 +135,4 @@ impl Handle {
         }
         Ok(())
     }
-}
-
-/// Converts work back to its type.
-fn unboxed<W: Work>(work: Box<dyn Work>) -> W {
-    *work.into_any().downcast().expect("the work that was given")
 }

@@ -23,12 +23,11 @@ const NONE: u32 = u32::MAX;
 /// `get`, `insert` and `remove` are O(1), except that the first segment grows by doubling, so that
 /// few values take little memory.
 pub(crate) struct Arena<T> {
-    /// All segments are full, except the one that is being filled and the holes, which have no
-    /// entries.
+    /// Those before `filling` are full. Released segments have no entries.
     segments: Vec<Vec<Entry<T>>>,
     filling: usize,
-    /// Segments that were released, to be filled again.
-    holes: Vec<usize>,
+    /// The number of segments that were released and have not been filled again.
+    released: usize,
     /// How many segments were left when memory was last released.
     kept: usize,
     free: u32,
@@ -43,7 +42,7 @@ enum Entry<T> {
 
 impl<T> Default for Arena<T> {
     fn default() -> Self {
-        Self { segments: Vec::new(), filling: 0, holes: Vec::new(), kept: 0, free: NONE, len: 0 }
+        Self { segments: Vec::new(), filling: 0, released: 0, kept: 0, free: NONE, len: 0 }
     }
 }
 
@@ -89,14 +88,16 @@ impl<T> Arena<T> {
     /// always a free entry.
     #[cold]
     fn segment_with_room(&mut self) -> usize {
-        if self.segments.get(self.filling).is_none_or(|segment| segment.len() == SEGMENT) {
+        while self.segments.get(self.filling).is_some_and(|segment| segment.len() == SEGMENT) {
+            self.filling += 1;
+        }
+        if self.filling == self.segments.len() {
             // The first grows by doubling.
             let room = if self.segments.is_empty() { 4 } else { SEGMENT };
-            self.filling = self.holes.pop().unwrap_or_else(|| {
-                self.segments.push(Vec::new());
-                self.segments.len() - 1
-            });
-            self.segments[self.filling].reserve_exact(room);
+            self.segments.push(Vec::with_capacity(room));
+        } else if self.segments[self.filling].is_empty() {
+            self.segments[self.filling].reserve_exact(SEGMENT);
+            self.released -= 1;
         }
         self.filling
     }
@@ -105,7 +106,7 @@ impl<T> Arena<T> {
     /// grown since some was last released.
     #[inline]
     pub(crate) fn is_spacious(&self) -> bool {
-        self.len <= FEW && self.segments.len() - self.holes.len() >= MANY + self.kept
+        self.len <= FEW && self.segments.len() - self.released >= MANY + self.kept
     }
 
     /// Removes and returns the segments without a value, to be dropped without a lock. O(entries).
@@ -113,18 +114,15 @@ impl<T> Arena<T> {
         let is_used = |entry: &Entry<T>| matches!(entry, Entry::Used(_));
         let unused = self.segments.iter_mut().filter(|segment| !segment.iter().any(is_used));
         let spare: Vec<_> = unused.map(take).collect();
-        self.holes = (0..self.segments.len()).filter(|at| self.segments[*at].is_empty()).collect();
         if self.len == 0 {
-            (self.segments, self.holes) = (Vec::new(), Vec::new());
+            self.segments = Vec::new();
         }
-        self.kept = self.segments.len() - self.holes.len();
-        self.filling = self.segments.iter().position(|its| !its.is_empty()).unwrap_or(0);
+        self.filling = 0;
+        self.released = self.segments.iter().filter(|segment| segment.is_empty()).count();
+        self.kept = self.segments.len() - self.released;
         // Rebuilds the list of the remaining free entries.
         self.free = NONE;
         for (at, segment) in self.segments.iter_mut().enumerate().rev() {
-            if (1..SEGMENT).contains(&segment.len()) {
-                self.filling = at;
-            }
             let free = segment.iter_mut().enumerate().filter(|(_, entry)| !is_used(entry));
             for (offset, entry) in free.rev() {
                 let next = replace(&mut self.free, (at * SEGMENT + offset) as u32);

@@ -1,10 +1,11 @@
 //! Changes of jobs by callers: cancelling, moving, and taking them back.
 
 use super::dyn_timer::{DynTimer, JobIndex, cancel_timer};
-use super::state::{Body, Other, ShardState, Slot, StopStage, TakenJob, TakenWork, TimerState};
+use super::handover::{TakenJob, TakenWork};
+use super::state::{Body, Other, ShardState, Slot, StopStage, TimerState};
 use super::work::ShardWork;
 use crate::error::ChangeError;
-use crate::job::{Ending, Id};
+use crate::job::{Ending, Id, Info};
 use crate::time::{Due, Moment};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,7 +18,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// work.
     #[inline]
     pub(crate) fn cancel_plain(&mut self, id: Id) -> Option<(Moment, Box<W>)> {
-        let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
+        let slot = self.slots.of(id)?;
         let (TimerState::Wheel(timer), Body::Plain(_)) = (slot.timer, &slot.body) else {
             return None;
         };
@@ -34,27 +35,35 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// `Running`, and no run follows.
     #[inline]
     pub(crate) fn end_as(&mut self, id: Id, ending: Ending) -> Result<TakenJob<W>, ChangeError> {
-        let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number);
-        let slot = slot.ok_or_else(|| self.missing())?;
-        if self.is_running(slot) {
-            if let Some(job) = slot.job_state()
-                && let job = &mut self.job_states[job]
-                // If this is the last run anyway, the job ends as finished, even though it was
-                // cancelled too late.
-                && job.another_may_follow()
-            {
-                job.end_after(ending);
-            }
-            return Err(ChangeError::Running);
+        let slot = self.slots.of(id).ok_or_else(|| self.missing())?;
+        if !self.is_running(slot) {
+            return Ok(self.take(id.index(), ending));
         }
-        let taken = self.take(id.index(), ending);
-        debug_assert!(taken.work.is_some(), "no run has the work of a job that is not running");
-        Ok(taken)
+        // If this is the last run anyway, the job ends as finished, even though it was cancelled
+        // too late.
+        if let Some(job) = self.job_states.of_mut(slot)
+            && job.another_may_follow()
+        {
+            job.end_after(ending);
+        }
+        Err(ChangeError::Running)
     }
 
-    /// Removes a job that is over, with its timer.
+    /// Removes a job that is over and not running, with its timer.
     #[inline]
     pub(super) fn take(&mut self, index: u32, ending: Ending) -> TakenJob<W> {
+        let (id, deadline, info, work) = self.remove(index, ending);
+        let work = work.expect("no run has the work of a job that is not running");
+        TakenJob { id, deadline, info, work }
+    }
+
+    /// Removes a job that is over, with its timer. Its work is `None` if a run has it.
+    #[inline]
+    pub(super) fn remove(
+        &mut self,
+        index: u32,
+        ending: Ending,
+    ) -> (Id, Moment, Option<Arc<Info>>, Option<TakenWork<W>>) {
         let removed = self.slots.remove(index).expect("a job ends once, and is here until then");
         let Slot { number, deadline, timer, body } = removed;
         if let TimerState::Wheel(timer) = timer {
@@ -78,7 +87,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             self.job_states.len() + self.wakers.len() <= self.slots.len(),
             "a state or a waker is left of a job that is over"
         );
-        TakenJob { id: Id::new(number, index, self.shard()), deadline, info, work }
+        (self.id_of(number, index), deadline, info, work)
     }
 
     #[inline]
@@ -107,30 +116,24 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             // A plain job cannot store a wall-clock time.
             self.full_state(id)?;
         }
-        let missing = self.missing();
-        let (stage, ticks) = (self.stage, self.ticks);
-        let slot = self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number);
-        let slot = slot.ok_or(missing)?;
-        if stage.runs() && slot.only_postpones(due.deadline) {
+        let runs = self.stage.runs();
+        let Some(slot) = self.slots.of_mut(id) else { return Err(self.missing()) };
+        if runs && slot.only_postpones(due.deadline) {
             slot.deadline = due.deadline;
             return Ok(());
         }
-        let mut job = slot.job_state().map(|job| &mut self.job_states[job]);
-        if job.as_mut().is_some_and(|job| job.end_exception())
-            && let TimerState::Wheel(timer) =
-                std::mem::replace(&mut slot.timer, TimerState::Off(None))
-        {
-            cancel_timer(&mut *self.wheel, timer, id.index());
-        }
-        let tick = job.map_or(ticks, |job| job.ticks).not_before(check_by);
         // With a wall-clock time it must be checked early, even if it is postponed.
         let may_be_earlier = due.deadline < slot.deadline || due.wall.is_some();
-        self.move_timer(id.index(), tick, may_be_earlier)?;
+        let job = self.job_states.of_mut(slot);
+        let ticks = job.as_ref().map_or(self.ticks, |job| job.ticks);
+        if job.is_some_and(|job| job.end_exception()) {
+            self.stop_timer(id.index());
+        }
+        self.move_timer(id.index(), ticks.not_before(check_by), may_be_earlier)?;
         let slot = &mut self.slots[id.index()];
         slot.deadline = due.deadline;
-        if let Some(job) = slot.job_state().map(|job| &mut self.job_states[job]) {
-            job.wait_for(due.wall);
-            job.moved();
+        if let Some(job) = self.job_states.of_mut(slot) {
+            job.moved(due.wall);
         }
         debug_assert!(
             self.fires_by(id.index(), check_by),
@@ -149,27 +152,26 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     ) -> Result<(), ChangeError> {
         let runs = self.stage.runs();
         let slot = &mut self.slots[index];
-        let job = slot.job_state().map(|job| &self.job_states[job]);
-        let is_running = job.is_some_and(|job| job.is_running());
-        match (slot.timer, &slot.body) {
-            (TimerState::Wheel(_), _) if !runs => return Err(ChangeError::Stopped),
-            // Its time came during the stop, see `pop_due`.
-            (TimerState::Off(None), Body::Other(Other::Full { .. })) if !runs && !is_running => {
+        if let TimerState::Wheel(timer) = slot.timer {
+            if !runs {
                 return Err(ChangeError::Stopped);
             }
-            (TimerState::Wheel(timer), _) => {
-                if may_be_earlier && self.wheel.deadline(timer).is_some_and(|set| tick < set) {
-                    self.wheel.reschedule(timer, tick);
-                    self.next = self.next.min(tick);
-                }
+            if may_be_earlier && self.wheel.deadline(timer).is_some_and(|set| tick < set) {
+                self.wheel.reschedule(timer, tick);
+                self.next = self.next.min(tick);
             }
-            (_, Body::Other(Other::Gone)) => return Err(ChangeError::Running),
-            _ if is_running => {
-                if !job.is_some_and(|job| job.another_follows()) {
-                    return Err(ChangeError::Running);
-                }
+            return Ok(());
+        }
+        match self.job_states.of(slot) {
+            None if slot.is_gone() => return Err(ChangeError::Running),
+            Some(job) if job.is_running() => {
+                return if job.another_follows() { Ok(()) } else { Err(ChangeError::Running) };
             }
-            _ if job.is_some_and(|job| job.is_paused()) => {}
+            // Its time came during the stop, see `pop_due`.
+            Some(_) if !runs && matches!(slot.timer, TimerState::Off(None)) => {
+                return Err(ChangeError::Stopped);
+            }
+            Some(job) if job.is_paused() => {}
             _ => {
                 slot.timer = TimerState::Wheel(self.wheel.insert(tick, JobIndex(index)));
                 self.next = self.next.min(tick);
@@ -178,20 +180,31 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         Ok(())
     }
 
-    /// Removes all jobs that wait for their time, and with `due` also jobs whose runs were handed
-    /// out and have not begun. From here on only limits of runs are scheduled, and those stay as
-    /// long as there are threads. If no further timer will be in the wheel, it is returned too, to
-    /// be dropped without the lock.
-    pub(crate) fn take_back(
+    /// Takes the timer, or the turn, from a job.
+    pub(super) fn stop_timer(&mut self, index: u32) {
+        let timer = std::mem::replace(&mut self.slots[index].timer, TimerState::Off(None));
+        if let TimerState::Wheel(timer) = timer {
+            cancel_timer(&mut *self.wheel, timer, index);
+        }
+    }
+
+    /// Begins a stage of a stop, and removes the jobs that will not run: for a drain those without
+    /// a last run; otherwise all that wait for their time, and with `due` those whose runs were
+    /// handed out and have not begun. Limits of runs stay as long as there are threads. If no
+    /// further timer will be in the wheel, it is returned too, to be dropped without the lock.
+    pub(super) fn take_back(
         &mut self,
         due: bool,
         stage: StopStage,
     ) -> (Vec<TakenJob<W>>, Option<Box<DynTimer>>) {
         debug_assert!(self.stage <= stage, "{stage:?} after {:?}", self.stage);
         self.stage = stage;
-        let stays = |slot: &Slot<W>| {
-            stage != StopStage::Over && matches!(slot.body, Body::Other(Other::Wake(_, true)))
+        let stays = |slot: &Slot<W>| match stage {
+            StopStage::Draining => !self.job_states.of(slot).is_some_and(|job| job.is_endless()),
+            StopStage::Over => false,
+            _ => matches!(slot.body, Body::Other(Other::Wake(_, true))),
         };
+        let due = due || stage == StopStage::Draining;
         let waits = |slot: &Slot<W>| {
             let is_due = || due && !self.is_running(slot);
             !stays(slot) && (matches!(slot.timer, TimerState::Wheel(_)) || is_due())
@@ -199,6 +212,11 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let waiting = self.slots.iter().filter(|(_, slot)| waits(slot));
         let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
         let taken = waiting.into_iter().map(|index| self.take(index, Ending::Stopped)).collect();
+        // Those that are running end with their runs.
+        for (_, slot) in self.slots.iter().filter(|_| stage == StopStage::Draining) {
+            let job = self.job_states.of_mut(slot).filter(|job| job.is_endless());
+            job.into_iter().for_each(|job| job.end_after(Ending::Stopped));
+        }
         let empty = || -> Box<DynTimer> { Box::new(HierarchicalWheel::new()) };
         let is_last = stage.is_over() && self.wakers.len() == 0;
         let wheel = is_last.then(|| std::mem::replace(&mut self.wheel, empty()));

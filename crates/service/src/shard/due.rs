@@ -1,11 +1,12 @@
 //! Jobs at their deadlines: a job is taken out, and its run begins. `end` has the rest.
 
 use super::dyn_timer::JobIndex;
-use super::handover::{Begun, DueJob, HandedOut, PlainRun, RunFacts};
-use super::state::{Body, Other, ShardState, TakenWork, TimerState};
+use super::handover::{ActiveRun, DueJob, HandedOut, PlainRun, RunFacts, TakenWork};
+use super::state::{Body, Other, ShardState, TimerState};
 use super::work::ShardWork;
-use crate::job::{Dispatch, Ending, Id, JobState, Turn};
+use crate::job::{Dispatch, Ending, Id, JobState, Status, Turn};
 use crate::time::{Clock, Moment};
+use std::mem::replace;
 use std::sync::Arc;
 use wheelhouse_core::{Expired, Tick};
 
@@ -88,7 +89,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         }
         slot.timer = TimerState::Off(None);
         let (id, deadline) = (Id::new(slot.number, index, shard), slot.deadline);
-        let Body::Plain(work) = std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) else {
+        let Body::Plain(work) = replace(&mut slot.body, Body::Other(Other::Gone)) else {
             unreachable!("it has just been found to be plain");
         };
         self.counts.runs += 1;
@@ -107,22 +108,20 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         clock: &dyn Clock,
         on_leader: bool,
     ) -> Option<DueJob<W>> {
-        let shard = self.shard();
-        let slot = &mut self.slots[index];
-        let id = Id::new(slot.number, index, shard);
-        if self.fence.is_some_and(|(last, _)| slot.number.get() > last) {
-            slot.timer = TimerState::Off(None);
-            self.fenced.push(id);
-            return None;
-        }
-        let job = slot.job_state().map(|job| &self.job_states[job]);
+        let slot = &self.slots[index];
         debug_assert!(
-            job.and_then(|job| job.repeat).is_some_and(|repeat| repeat.makes_up())
-                || fired <= job.map_or(self.ticks, |job| job.ticks).not_before(slot.deadline),
+            self.is_in_time(slot, fired, slot.deadline),
             "the timer of tick {fired} fired after {:?}",
             slot.deadline
         );
-        if let Some(wall) = job.and_then(JobState::wall) {
+        let id = self.id_of(slot.number, index);
+        let slot = &mut self.slots[index];
+        slot.timer = TimerState::Off(None);
+        if self.fence.is_some_and(|(last, _)| slot.number.get() > last) {
+            self.fenced.push(id);
+            return None;
+        }
+        if let Some(wall) = self.job_states.of(slot).and_then(JobState::wall) {
             slot.deadline = wall.estimated(clock);
         }
         // The job was moved to a later deadline. The timer is started again even if that has passed
@@ -132,18 +131,23 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             return None;
         }
         if self.is_paused_with_all(index) {
-            self.slots[index].timer = TimerState::Off(None);
             self.deferred.push(id);
             return None;
         }
+        Some(self.dispatch(id, now, on_leader))
+    }
+
+    /// Wakes the task of a job, begins its run, or hands it out.
+    fn dispatch(&mut self, id: Id, now: Moment, on_leader: bool) -> DueJob<W> {
+        let index = id.index();
         if matches!(self.slots[index].body, Body::Other(Other::Wake(..))) {
-            return Some(self.wake(index, now));
+            return self.wake(index, now);
         }
         self.runs.in_flight += 1;
         if on_leader && !self.leaves_the_leader(index) || self.is_instant(index) {
-            return Some(DueJob::Begun(self.begin(index, now, true)));
+            return DueJob::Begun(self.begin(index, now, true));
         }
-        Some(DueJob::HandedOut(self.hand_out(id)))
+        DueJob::HandedOut(self.hand_out(id))
     }
 
     /// Hands out the run of a job whose timer has fired.
@@ -151,7 +155,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let turn = self.next_turn();
         let slot = &mut self.slots[id.index()];
         slot.timer = TimerState::Off(Some(turn));
-        let Some(job) = slot.job_state().map(|job| &self.job_states[job]) else {
+        let Some(job) = self.job_states.of(slot) else {
             return HandedOut { id, turn, info: None, dispatch: Dispatch::default() };
         };
         let dispatch = job.rare.as_ref().map(|rare| rare.dispatch.clone()).unwrap_or_default();
@@ -160,27 +164,26 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
 
     /// Returns `true` if the runs of a job do not begin on the leading thread at once.
     fn leaves_the_leader(&self, index: u32) -> bool {
-        let job = self.slots[index].job_state().map(|job| &self.job_states[job]);
-        let dispatch = job.and_then(|job| job.rare.as_deref()).map(|rare| &rare.dispatch);
-        dispatch.is_some_and(|dispatch| dispatch.is_async || dispatch.group.is_some())
+        let rare = self.job_states.of(&self.slots[index]).and_then(|job| job.rare.as_deref());
+        rare.is_some_and(|rare| rare.dispatch.is_async || rare.dispatch.group.is_some())
     }
 
     fn is_instant(&self, index: u32) -> bool {
-        match &self.slots[index].body {
+        let slot = &self.slots[index];
+        match &slot.body {
             Body::Plain(work) => work.is_instant(),
-            Body::Other(Other::Full { job, .. }) => {
-                self.job_states[*job].work().is_some_and(|work| work.is_instant())
+            Body::Other(_) => {
+                let work = self.job_states.of(slot).and_then(JobState::work);
+                work.is_some_and(ShardWork::is_instant)
             }
-            Body::Other(_) => false,
         }
     }
 
     fn wake(&mut self, index: u32, now: Moment) -> DueJob<W> {
-        self.slots[index].timer = TimerState::Off(None);
         let taken = self.take(index, Ending::Finished);
         self.counts.runs += 1;
         self.measure(taken.deadline, now, now);
-        let Some(TakenWork::Wake(waker)) = taken.work else {
+        let TakenWork::Wake(waker) = taken.work else {
             unreachable!("the job of a future that sleeps has a waker");
         };
         DueJob::Wake(waker)
@@ -188,24 +191,23 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
 
     /// Begins a run that was handed out, unless its turn is over: the job was cancelled, moved, or
     /// taken back.
-    pub(crate) fn begin_turn(&mut self, id: Id, turn: Turn, now: Moment) -> Option<Begun<W>> {
+    pub(crate) fn begin_turn(&mut self, id: Id, turn: Turn, now: Moment) -> Option<ActiveRun<W>> {
         if !self.is_turn(id, turn) {
             return None;
         }
-        let mut begun = self.begin(id.index(), now, false);
-        begun.watch = Some(self.runs.watch(id, begun.info.clone(), now));
-        Some(begun)
+        let mut run = self.begin(id.index(), now, false);
+        run.watch = Some(self.runs.watch(None, id, run.info.clone(), now));
+        Some(run)
     }
 
-    pub(super) fn is_turn(&mut self, id: Id, turn: Turn) -> bool {
-        self.status(id) == Some(crate::job::Status::Pending)
-            && self
-                .slot(id)
-                .is_some_and(|slot| matches!(slot.timer, TimerState::Off(its) if its == Some(turn)))
+    pub(super) fn is_turn(&self, id: Id, turn: Turn) -> bool {
+        let is_its = |timer| matches!(timer, TimerState::Off(its) if its == Some(turn));
+        self.status(id) == Some(Status::Pending)
+            && self.slots.of(id).is_some_and(|slot| is_its(slot.timer))
     }
 
     /// Begins a run of a job whose timer has fired, and which is counted as in flight.
-    fn begin(&mut self, index: u32, now: Moment, on_leader: bool) -> Begun<W> {
+    fn begin(&mut self, index: u32, now: Moment, on_leader: bool) -> ActiveRun<W> {
         debug_assert!(self.runs.begun < self.runs.in_flight, "{:?}", self.runs);
         let shard = self.shard();
         let slot = &mut self.slots[index];
@@ -213,38 +215,39 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         slot.timer = TimerState::Off(None);
         self.runs.begun += 1;
         self.counts.runs += 1;
-        let Some(key) = slot.job_state() else {
-            let Body::Plain(work) = std::mem::replace(&mut slot.body, Body::Other(Other::Gone))
-            else {
+        let Some(job) = self.job_states.of_mut(slot) else {
+            let Body::Plain(work) = replace(&mut slot.body, Body::Other(Other::Gone)) else {
                 unreachable!("a plain job has a box of work until its run begins");
             };
-            return Begun::plain(id, deadline, Some(work));
+            return ActiveRun::plain(id, deadline, Some(work));
         };
-        let job = &mut self.job_states[key];
-        let (facts, is_retried) = facts_of_run(job, id, deadline);
+        let facts = facts_of_run(job, id, deadline);
+        let may_overlap = !facts.last && job.repeat.is_some_and(|repeat| repeat.overlapping);
         self.counts.runs -= u64::from(facts.asks_rule_only);
         self.counts.missed += facts.missed;
-        let frees_key = facts.last && !is_retried;
-        let blocks = job.rare.as_ref().is_some_and(|rare| rare.dispatch.blocks);
-        let may_overlap = !facts.last && job.may_overlap();
         // The `Info` is in other memory than the rest of the job, so a run that can do without does
         // not touch it.
-        let info = (!on_leader || frees_key || may_overlap).then(|| Arc::clone(&job.info));
-        let fork = if may_overlap { self.fork(index, now) } else { None };
-        let overlaps = fork.is_some();
-        let work = Some(fork.unwrap_or_else(|| self.job_states[key].begin()));
-        Begun { facts, work, info, is_retried, frees_key, overlaps, blocks, watch: None }
+        let needs_info = !on_leader || facts.frees_key() || may_overlap;
+        let info = needs_info.then(|| Arc::clone(&job.info));
+        let mut run = ActiveRun::new(facts, None, info);
+        if may_overlap {
+            run.work = self.fork(index, now);
+            run.overlaps = run.work.is_some();
+        }
+        if !run.overlaps {
+            run.work = self.job_states.of_mut(&self.slots[index]).map(JobState::begin);
+        }
+        run
     }
 
     /// Lets a job wait for its next run while this one begins. Returns a copy of its work; `None`
     /// if it has none, or if the next run is out of range.
     fn fork(&mut self, index: u32, now: Moment) -> Option<Box<W>> {
         let slot = &mut self.slots[index];
-        let job = &mut self.job_states[slot.job_state()?];
+        let job = self.job_states.of_mut(slot)?;
         let fork = job.work().and_then(ShardWork::fork)?;
-        let next = job.wait_for_next(slot.deadline, now, now)?;
-        slot.deadline = next;
-        let (mut tick, paused) = (job.ticks.not_before(next), job.is_paused());
+        slot.deadline = job.wait_for_next(slot.deadline, now, now)?;
+        let (mut tick, paused) = (job.ticks.not_before(slot.deadline), job.is_paused());
         if job.repeat.is_some_and(|repeat| repeat.makes_up()) {
             // How long this run takes is not known yet: see `wait_again`.
             tick = tick.max(self.ticks.reached(now));
@@ -256,14 +259,25 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     }
 }
 
-/// The properties of a run that begins, and `true` if it is retried should it fail.
-fn facts_of_run<W: ?Sized>(job: &mut JobState<W>, id: Id, deadline: Moment) -> (RunFacts, bool) {
+/// The properties of a run that begins.
+fn facts_of_run<W: ?Sized>(job: &mut JobState<W>, id: Id, deadline: Moment) -> RunFacts {
     let asks_rule_only = job.take_passed();
     let (number, missed, extra) =
         if asks_rule_only { (job.runs, 0, false) } else { job.count_run() };
     let time = job.time_of_run(extra);
     let (last, (attempt, is_retried)) = (!job.another_follows(), job.tries());
-    let facts =
-        RunFacts { id, deadline, time, number, missed, attempt, last, extra, asks_rule_only };
-    (facts, is_retried)
+    let blocks = job.rare.as_ref().is_some_and(|rare| rare.dispatch.blocks);
+    RunFacts {
+        id,
+        deadline,
+        time,
+        number,
+        missed,
+        attempt,
+        is_retried,
+        last,
+        extra,
+        asks_rule_only,
+        blocks,
+    }
 }

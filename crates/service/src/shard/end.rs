@@ -1,24 +1,19 @@
 //! The ends of runs: a job waits for its next run, or is over.
 
-use super::handover::{Cleanup, EndedRun};
-use super::state::{ShardState, StopStage, TakenWork, TimerState};
+use super::handover::{ActiveRun, RunFacts, TakenWork};
+use super::state::{ShardState, StopStage, TimerState};
 use super::work::ShardWork;
-use crate::job::{After, Ending, Id, Info, JobState, Turn};
-use crate::observe::Distributions;
+use crate::job::{After, Ending, Id, JobState, Turn};
 use crate::time::Moment;
-use std::sync::Arc;
-
-/// The deadline of a run, when it began, and when it ended.
-type RunTimes = (Moment, Moment, Moment);
 
 impl<W: ShardWork + ?Sized> ShardState<W> {
     /// Ends the run of a plain job and so the job, and hands it in.
     #[inline]
     pub(crate) fn end_plain(&mut self, id: Id, deadline: Moment, started: Moment, ended: Moment) {
         self.measure(deadline, started, ended);
-        let slot = self.slot(id);
+        let slot = self.slots.of(id);
         debug_assert!(
-            slot.as_ref().is_some_and(|slot| slot.is_gone()),
+            slot.is_some_and(|slot| slot.is_gone()),
             "the run has taken its work, and its timer has fired"
         );
         if slot.is_some() {
@@ -28,77 +23,67 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         self.hand_in(true);
     }
 
-    /// Ends a run, and hands it in if nothing is left to do.
-    pub(crate) fn end(&mut self, done: EndedRun<W>) -> Option<Cleanup<W>> {
-        let EndedRun { id, work, deadline, started, ended, overlaps, failed, asks_rule_only } =
-            done;
-        if !asks_rule_only {
-            self.measure(deadline, started, ended);
+    /// Ends a run, and hands it in. Returns `true` if it was not handed in: then its work must be
+    /// dropped and its key be released first, without the lock.
+    pub(crate) fn end(&mut self, run: &mut ActiveRun<W>) -> bool {
+        debug_assert!(run.info.is_none(), "it is released without the lock");
+        if !run.facts.asks_rule_only {
+            self.measure(run.facts.deadline, run.started, run.ended);
         }
-        let (work, info) = if overlaps {
-            (work, None)
-        } else {
-            self.end_of_job(id, work, (deadline, started, ended), failed)
-        };
-        if work.is_none() && info.is_none() {
+        if !run.overlaps {
+            self.end_of_job(run);
+        }
+        let is_left = run.work.is_some() || run.info.is_some();
+        if !is_left {
             self.hand_in(true);
-            return None;
         }
-        Some(Cleanup { work, info })
+        is_left
     }
 
-    /// Lets the job wait for its next run, or ends it. Then its work, and the info with its key,
-    /// are returned.
-    fn end_of_job(
-        &mut self,
-        id: Id,
-        work: Option<Box<W>>,
-        times: RunTimes,
-        failed: bool,
-    ) -> (Option<Box<W>>, Option<Arc<Info>>) {
-        let Some(slot) = self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number)
-        else {
+    /// Lets the job wait for its next run, or ends it. If it is over, the run keeps its work, and
+    /// gets the info with its key.
+    fn end_of_job(&mut self, run: &mut ActiveRun<W>) {
+        let index = run.facts.id.index();
+        let Some(slot) = self.slots.of_mut(run.facts.id) else {
             debug_assert!(false, "the job of a run in progress was removed");
-            return (work, None);
+            return;
         };
         debug_assert!(
             matches!(slot.timer, TimerState::Off(None)),
             "a job that is running has no timer"
         );
-        let Some(job) = slot.job_state() else {
+        let Some(job) = self.job_states.of_mut(slot) else {
             debug_assert!(slot.is_gone(), "the run has taken its work");
-            self.take(id.index(), Ending::Finished);
-            return (work, None);
+            self.remove(index, Ending::Finished);
+            return;
         };
-        let job = &mut self.job_states[job];
         debug_assert!(job.is_running(), "a run ends once");
-        let again = job.try_again(failed, times.2).filter(|_| work.is_some());
+        let again = job.try_again(run.failed, run.ended).filter(|_| run.work.is_some());
         let moved = job.after() == After::Moved || again.is_some();
-        let next = next_run(job, self.stage, slot.deadline, again, times);
-        debug_assert!(work.is_some() || next.is_err(), "work that runs again was not put back");
-        match (next, work) {
+        let next = next_run(job, self.stage, slot.deadline, again, run);
+        debug_assert!(run.work.is_some() || next.is_err(), "work that runs again was not put back");
+        match (next, run.work.take()) {
             (Ok(next), Some(work)) => {
                 slot.deadline = next;
-                self.wait_again(id, work, moved, times);
-                (None, None)
+                self.wait_again(run, work, moved);
             }
             (next, work) => {
-                let taken = self.take(id.index(), next.err().unwrap_or(Ending::Finished));
-                (work, taken.info)
+                run.work = work;
+                run.info = self.remove(index, next.err().unwrap_or(Ending::Finished)).2;
             }
         }
     }
 
     /// Puts the work of a job back, and starts the timer for its next run. `moved` is set if that
     /// is not simply the next one of the schedule.
-    fn wait_again(&mut self, id: Id, work: Box<W>, moved: bool, (_, started, ended): RunTimes) {
-        let slot = &mut self.slots[id.index()];
-        let job = slot.job_state().expect("only a job with a state has another run");
-        let job = &mut self.job_states[job];
+    fn wait_again(&mut self, run: &ActiveRun<W>, work: Box<W>, moved: bool) {
+        let (id, ended) = (run.facts.id, run.ended);
+        let took = ended.saturating_since(run.started);
+        let slot = &self.slots[id.index()];
+        let job = self.job_states.of_mut(slot).expect("only a job with a state has another run");
         job.wait(work);
-        let next = slot.deadline;
-        let mut tick = job.ticks.not_before(job.wall().map_or(next, |w| w.check_by(next, ended)));
-        if job.repeat.is_some_and(|repeat| repeat.falls_behind(ended.saturating_since(started))) {
+        let mut tick = job.tick_of(slot.deadline, ended);
+        if job.repeat.is_some_and(|repeat| repeat.falls_behind(took)) {
             // This job never makes up for all, so its deadlines fall ever further behind. By its
             // deadline it would come before all other jobs for ever.
             tick = tick.max(self.ticks.reached(ended));
@@ -114,8 +99,8 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     }
 
     /// Handles a run that was dropped before it began. A periodic job continues, any other is over.
-    /// `None` if the turn was over already.
-    pub(crate) fn abandon(&mut self, id: Id, turn: Turn, now: Moment) -> Option<Cleanup<W>> {
+    /// Returns what is left, as for a run that has ended. `None` if the turn was over already.
+    pub(crate) fn abandon(&mut self, id: Id, turn: Turn, now: Moment) -> Option<ActiveRun<W>> {
         if !self.is_turn(id, turn) {
             return None;
         }
@@ -124,19 +109,24 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let slot = &mut self.slots[id.index()];
         // The turn is over. A paused job has no timer until it is resumed.
         slot.timer = TimerState::Off(None);
-        let deadline = slot.deadline;
-        let job = slot.job_state().map(|job| &mut self.job_states[job]);
-        let Some(job) = job.filter(|job| job.repeat.is_some()) else {
-            let taken = self.take(id.index(), Ending::Cancelled);
-            let Some(TakenWork::Work(work)) = taken.work else {
-                unreachable!("a run that was handed out and has not begun has a box of work");
-            };
-            return Some(Cleanup { work: Some(work), info: taken.info });
-        };
-        job.end_exception();
-        let work = job.begin();
-        let (work, info) = self.end_of_job(id, Some(work), (deadline, now, now), false);
-        Some(Cleanup { work, info })
+        let facts = RunFacts::single(id, slot.deadline);
+        let mut run = ActiveRun::new(facts, None, None);
+        (run.started, run.ended) = (now, now);
+        match self.job_states.of_mut(slot).filter(|job| job.repeat.is_some()) {
+            Some(job) => {
+                job.end_exception();
+                run.work = Some(job.begin());
+                self.end_of_job(&mut run);
+            }
+            None => {
+                let taken = self.take(id.index(), Ending::Cancelled);
+                let TakenWork::Work(work) = taken.work else {
+                    unreachable!("a run that was handed out and has not begun has a box of work");
+                };
+                (run.work, run.info) = (Some(work), taken.info);
+            }
+        }
+        Some(run)
     }
 
     /// Counts a run that was handed out as over, however it ended.
@@ -149,8 +139,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     #[inline]
     pub(super) fn measure(&mut self, deadline: Moment, started: Moment, ended: Moment) {
         let between = |a: Moment, b: Moment| b.as_nanos().saturating_sub(a.as_nanos());
-        let distributions =
-            self.distributions.get_or_insert_with(|| Box::new(Distributions::new()));
+        let distributions = self.distributions.get_or_insert_default();
         distributions.record(between(deadline, started), between(started, ended));
     }
 }
@@ -162,7 +151,7 @@ fn next_run<W: ?Sized>(
     stage: StopStage,
     moved_to: Moment,
     again: Option<Moment>,
-    (deadline, started, ended): RunTimes,
+    run: &ActiveRun<W>,
 ) -> Result<Moment, Ending> {
     let (follows, after) = (job.another_follows(), job.after());
     match after {
@@ -173,7 +162,7 @@ fn next_run<W: ?Sized>(
     }
     let next = match follows {
         true if after == After::Moved => Some(moved_to),
-        true => job.wait_for_next(deadline, started, ended),
+        true => job.wait_for_next(run.facts.deadline, run.started, run.ended),
         false => None,
     };
     let next = again.map(|again| job.first_of(again, next)).or(next);

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 /// A job that has come due, and is not plain.
 pub(crate) enum DueJob<W: ?Sized> {
     /// A run that has begun on this thread.
-    Begun(Begun<W>),
+    Begun(ActiveRun<W>),
     HandedOut(HandedOut),
     /// The waker of a task whose time has come.
     Wake(Waker),
@@ -46,79 +46,88 @@ pub(crate) struct RunFacts {
     pub(crate) missed: u64,
     /// The number of the attempt, counted from 1.
     pub(crate) attempt: u32,
+    /// A retry follows a failure.
+    pub(crate) is_retried: bool,
     /// No other run follows, unless the run itself schedules one.
     pub(crate) last: bool,
     /// The run is not part of the schedule, which continues unchanged.
     pub(crate) extra: bool,
     /// Only asks the rule for its next time, and calls no closure.
     pub(crate) asks_rule_only: bool,
+    /// Its plan says that it may block.
+    pub(crate) blocks: bool,
 }
 
 impl RunFacts {
     /// The only run of a job.
     #[inline]
     pub(crate) fn single(id: Id, deadline: Moment) -> Self {
-        let (number, missed, attempt) = (1, 0, 1);
-        let (last, extra, asks_rule_only) = (true, false, false);
-        Self { id, deadline, time: None, number, missed, attempt, last, extra, asks_rule_only }
+        Self {
+            id,
+            deadline,
+            time: None,
+            number: 1,
+            missed: 0,
+            attempt: 1,
+            is_retried: false,
+            last: true,
+            extra: false,
+            asks_rule_only: false,
+            blocks: false,
+        }
+    }
+
+    /// Returns `true` if the run releases the key of the job when it begins.
+    pub(crate) fn frees_key(&self) -> bool {
+        self.last && !self.is_retried
     }
 }
 
-/// A run that has begun.
-pub(crate) struct Begun<W: ?Sized> {
+/// A run from its begin until it is handed in.
+pub(crate) struct ActiveRun<W: ?Sized> {
     pub(crate) facts: RunFacts,
-    /// `None` after it was called.
+    /// At the begin, the work. At the end, work that runs again. Then, work to be dropped without
+    /// the lock.
     pub(crate) work: Option<Box<W>>,
-    /// `None` also on the leading thread, if the run does not need it: most runs do not.
+    /// `None` also on the leading thread, if the run does not need it: most runs do not. At the
+    /// end, set if the job is over, to release its key.
     pub(crate) info: Option<Arc<Info>>,
-    /// A retry follows a failure.
-    pub(crate) is_retried: bool,
-    /// The run releases the key of the job when it begins.
-    pub(crate) frees_key: bool,
     /// The job waits for its next run already: the end of this run changes nothing about the job.
     pub(crate) overlaps: bool,
-    /// Its plan says that it may block.
-    pub(crate) blocks: bool,
     pub(crate) watch: Option<WatchKey>,
+    /// These three are set when it starts and ends.
+    pub(crate) started: Moment,
+    pub(crate) ended: Moment,
+    pub(crate) failed: bool,
 }
 
-impl<W: ShardWork + ?Sized> Begun<W> {
-    /// Returns `true` if the work takes only an instant.
-    pub(crate) fn is_instant(&self) -> bool {
-        self.work.as_ref().is_some_and(|work| work.is_instant())
+impl<W: ShardWork + ?Sized> ActiveRun<W> {
+    pub(super) fn new(facts: RunFacts, work: Option<Box<W>>, info: Option<Arc<Info>>) -> Self {
+        let (started, ended) = (Moment::ORIGIN, Moment::ORIGIN);
+        Self { facts, work, info, overlaps: false, watch: None, started, ended, failed: false }
     }
 
     /// The run of a plain job.
     pub(crate) fn plain(id: Id, deadline: Moment, work: Option<Box<W>>) -> Self {
-        Self {
-            facts: RunFacts::single(id, deadline),
-            work,
-            info: None,
-            is_retried: false,
-            frees_key: true,
-            overlaps: false,
-            blocks: false,
-            watch: None,
-        }
+        Self::new(RunFacts::single(id, deadline), work, None)
+    }
+
+    /// Returns `true` if the work takes only an instant.
+    pub(crate) fn is_instant(&self) -> bool {
+        self.work.as_ref().is_some_and(|work| work.is_instant())
     }
 }
 
-/// A run that has ended.
-pub(crate) struct EndedRun<W: ?Sized> {
-    pub(crate) id: Id,
-    /// Work that runs again, or that is dropped when the job is over.
-    pub(crate) work: Option<Box<W>>,
-    pub(crate) deadline: Moment,
-    pub(crate) started: Moment,
-    pub(crate) ended: Moment,
-    pub(crate) overlaps: bool,
-    pub(crate) failed: bool,
-    pub(crate) asks_rule_only: bool,
+/// Work that was taken out of a job.
+pub(crate) enum TakenWork<W: ?Sized> {
+    Work(Box<W>),
+    Wake(Waker),
 }
 
-/// The rest of the end of a run, to be done without the lock: dropping the work, and releasing the
-/// key. Then the run is handed in. Without a `Cleanup` it has been handed in already.
-pub(crate) struct Cleanup<W: ?Sized> {
-    pub(crate) work: Option<Box<W>>,
+/// A job that was taken out and will not run.
+pub(crate) struct TakenJob<W: ?Sized> {
+    pub(crate) id: Id,
+    pub(crate) deadline: Moment,
     pub(crate) info: Option<Arc<Info>>,
+    pub(crate) work: TakenWork<W>,
 }

@@ -27,14 +27,14 @@ mod work;
 
 pub(crate) use dyn_timer::DynTimer;
 pub use dyn_timer::JobIndex;
-pub(crate) use handover::{Begun, Cleanup, DueJob, EndedRun, HandedOut, PlainRun, RunFacts};
+pub(crate) use handover::{ActiveRun, DueJob, HandedOut, PlainRun, RunFacts, TakenJob, TakenWork};
 pub(crate) use ready::{ReadyItem, ReadyQueue};
 pub(crate) use runs::Watch;
-pub(crate) use state::{NewJob, ShardState, StopStage, TakenJob, TakenWork};
+pub(crate) use state::{ShardState, StopStage};
 pub(crate) use work::ShardWork;
 
 use crate::error::{ChangeError, Reason};
-use crate::job::{Dispatch, Id, Info, Key, Turn};
+use crate::job::{Dispatch, Id, Info, JobState, Key, Turn};
 use crate::observe::{Distributions, Snapshot};
 use crate::sync::{AtomicBool, AtomicU64, Condvar, HoldsShard, Mutex};
 use crate::time::{Clock, Due, Moment, Ticks};
@@ -43,6 +43,7 @@ use keys::Keys;
 use signal::Signal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Waker;
 use wheelhouse_core::Tick;
 
 /// A shard.
@@ -58,12 +59,12 @@ pub(crate) struct Shards<W: ShardWork + ?Sized> {
     pub(crate) ticks: Ticks,
     pub(crate) signal: CachePadded<Signal>,
     pub(crate) ready: CachePadded<ReadyQueue>,
-    keys: Keys,
+    pub(crate) keys: Keys,
     shards: Box<[CachePadded<Shard<W>>]>,
     /// The limit of jobs, and their number.
     room: Option<(usize, Arc<AtomicUsize>)>,
     closed: AtomicBool,
-    polls: CachePadded<AtomicUsize>,
+    pub(crate) polls: CachePadded<AtomicUsize>,
     /// Counted by the threads of a service.
     pub(crate) delayed_others: Arc<std::sync::atomic::AtomicU64>,
     /// A thread that stops the service waits here for runs to end.
@@ -168,8 +169,15 @@ impl<W: ShardWork + ?Sized> Shards<W> {
     }
 
     /// Calls `act` under the lock of each shard, one after the other.
-    fn with_all(&self, mut act: impl FnMut(&mut ShardState<W>)) {
+    pub(crate) fn with_all(&self, mut act: impl FnMut(&mut ShardState<W>)) {
         (0..self.shards.len() as u32).for_each(|shard| self.with(shard, &mut act));
+    }
+
+    /// Adds a number of all shards.
+    pub(crate) fn sum(&self, of: impl Fn(&ShardState<W>) -> usize) -> usize {
+        let mut sum = 0;
+        self.with_all(|state| sum += of(state));
+        sum
     }
 
     /// Schedules a plain job. The result is two words, which are returned in registers. `None` if
@@ -198,32 +206,30 @@ impl<W: ShardWork + ?Sized> Shards<W> {
     }
 
     /// Schedules a job in a shard, with or without a key. Returns it, and the former job with the
-    /// key if that may be replaced; the caller cancels it. The limit of a run is a job too, and is
-    /// never refused.
+    /// key if that may be replaced; the caller cancels it.
     pub(crate) fn schedule(
         &self,
         shard: u32,
         due: &Due,
         key: Option<(Key, bool)>,
-        new: NewJob<W>,
-    ) -> Result<(Id, Option<Id>), (Reason, NewJob<W>)> {
-        let limits_run = matches!(new, NewJob::Wake { limits_run: true, .. });
-        if let Err(reason) = self.admit(limits_run) {
-            return Err((reason, new));
+        job: JobState<W>,
+    ) -> Result<(Id, Option<Id>), (Reason, JobState<W>)> {
+        if let Err(reason) = self.admit(false) {
+            return Err((reason, job));
         }
         let check_by = due.check_by(|| self.now());
-        let schedule = |new| {
-            let scheduled = self.with(shard, |state| state.schedule(due, check_by, new));
-            scheduled.map_err(|new| (Reason::Stopped, new))
+        let schedule = |job| {
+            let scheduled = self.with(shard, |state| state.schedule(due.deadline, check_by, job));
+            scheduled.map_err(|job| (Reason::Stopped, job))
         };
         let scheduled = match key {
-            None => schedule(new).map(|id| (id, None)),
+            None => schedule(job).map(|id| (id, None)),
             Some((key, replace)) => {
                 let part = self.keys.part(&key);
                 if !replace && part.get(&key).is_some() {
-                    Err((Reason::DuplicateKey, new))
+                    Err((Reason::DuplicateKey, job))
                 } else {
-                    schedule(new).map(|id| (id, part.insert(key, id)))
+                    schedule(job).map(|id| (id, part.insert(key, id)))
                 }
             }
         };
@@ -231,6 +237,24 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             self.release_room();
         }
         scheduled
+    }
+
+    /// Schedules a job that only wakes a task. If it limits a run, it is never refused, and it also
+    /// fires while the service stops, since the stop may wait for that run.
+    pub(crate) fn schedule_wake(
+        &self,
+        deadline: Moment,
+        waker: Waker,
+        limits_run: bool,
+    ) -> Result<Id, Reason> {
+        self.admit(limits_run)?;
+        let shard = self.own_shard();
+        let scheduled = self.with(shard, |state| state.schedule_wake(deadline, waker, limits_run));
+        // A waker that is refused is dropped here, without the lock.
+        scheduled.map_err(|_waker| {
+            self.release_room();
+            Reason::Stopped
+        })
     }
 
     /// Schedules a job that is due at once: see [`ShardState::schedule_due`].
@@ -283,29 +307,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         })
     }
 
-    /// Adds a run for the leading thread, and wakes it. Returns the run if the queue is closed.
-    pub(crate) fn push_ready(&self, run: ReadyItem) -> Result<(), ReadyItem> {
-        self.ready.push(run)?;
-        self.signal.wake_sleeper();
-        Ok(())
-    }
-
-    /// From here on no job comes due, except for futures.
-    pub(crate) fn pause_all(&self) {
-        self.with_all(ShardState::pause_all);
-    }
-
-    /// Jobs come due again.
-    pub(crate) fn resume_all(&self) {
-        for shard in 0..self.shards.len() as u32 {
-            while self.with(shard, |state| state.resume_all(self.now())) {}
-        }
-    }
-
-    pub(crate) fn job_of_key(&self, key: &str) -> Option<Id> {
-        self.keys.get(key)
-    }
-
     /// Releases the key of a job.
     #[inline]
     pub(crate) fn free_key(&self, info: Option<&Info>, id: Id) {
@@ -314,20 +315,9 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         }
     }
 
-    /// The number of jobs that are not over.
-    pub(crate) fn jobs(&self) -> usize {
-        let mut jobs = 0;
-        self.with_all(|state| jobs += state.len());
-        jobs
-    }
-
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::SeqCst)
-    }
-
-    pub(crate) fn count_poll(&self) {
-        self.polls.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The shard where something is due first, and the tick up to which nothing is due earlier in
@@ -366,31 +356,20 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         next.filter(|next| *next != Tick::MAX).map(|next| self.ticks.instant(next))
     }
 
-    /// Jobs that are scheduled between this and [`open_fence`](Self::open_fence) are for the next
-    /// poll.
-    pub(crate) fn close_fence(&self, upto: Tick) {
-        self.with_all(|state| state.close_fence(upto));
-    }
-
-    pub(crate) fn open_fence(&self, now: Moment) {
-        self.with_all(|state| state.open_fence(now));
-    }
-
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let (mut snapshot, mut all) = (Snapshot::default(), Distributions::new());
+        let (mut snapshot, mut all) = (Snapshot::default(), Distributions::default());
         self.with_all(|state| {
             snapshot.counts.add(&state.counts);
             snapshot.jobs += state.len();
             snapshot.in_flight += state.runs.in_flight;
             snapshot.running += state.runs.begun;
-            if let Some(distributions) = state.distributions() {
-                all.add(distributions);
-            }
+            state.distributions.iter().for_each(|its| all.add(its));
         });
         snapshot.counts.polls = self.polls.load(Ordering::Relaxed) as u64;
         snapshot.counts.delayed_others = self.delayed_others.load(Ordering::Relaxed);
         snapshot.keys = self.keys.len();
-        (snapshot.lateness, snapshot.run_time) = all.summaries();
+        snapshot.lateness = all.lateness.summary();
+        snapshot.run_time = all.run_time.summary();
         snapshot
     }
 }

@@ -8,11 +8,10 @@
 //! The fence of a poll defers jobs that are scheduled during a poll of a scheduler until its end,
 //! so that a job that schedules itself again at once does not keep the poll from returning.
 
-use super::dyn_timer::cancel_timer;
 use super::state::{Body, Other, ShardState, TimerState};
 use super::work::ShardWork;
 use crate::error::ChangeError;
-use crate::job::{Id, JobState};
+use crate::job::{Id, JobState, Status};
 use crate::time::Moment;
 use wheelhouse_core::Tick;
 
@@ -20,14 +19,11 @@ use wheelhouse_core::Tick;
 const PORTION: usize = 64;
 
 impl<W: ShardWork + ?Sized> ShardState<W> {
-    /// The state of a job, and `true` if a run is in progress. A plain job gets a state.
-    pub(super) fn full_state(&mut self, id: Id) -> Result<(&mut JobState<W>, bool), ChangeError> {
-        let missing = self.missing();
-        let ticks = self.ticks;
-        let slot = self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number);
-        let slot = slot.ok_or(missing)?;
+    /// The state of a job. A plain job gets one.
+    pub(super) fn full_state(&mut self, id: Id) -> Result<&mut JobState<W>, ChangeError> {
+        let Some(slot) = self.slots.of_mut(id) else { return Err(self.missing()) };
         let job = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
-            Body::Plain(work) => self.job_states.insert(JobState::plain(work, ticks)),
+            Body::Plain(work) => self.job_states.insert(JobState::plain(work, self.ticks)),
             Body::Other(Other::Full { job, .. }) => job,
             other => {
                 slot.body = other;
@@ -35,15 +31,14 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             }
         };
         slot.body = Body::Other(Other::Full { job, with_rare: true });
-        let job = &mut self.job_states[job];
-        let running = job.is_running();
-        Ok((job, running))
+        Ok(&mut self.job_states[job])
     }
 
     /// Prevents further runs until the job is [resumed](Self::resume).
     pub(crate) fn pause(&mut self, id: Id) -> Result<(), ChangeError> {
         let stage = self.stage;
-        let (job, running) = self.full_state(id)?;
+        let job = self.full_state(id)?;
+        let running = job.is_running();
         if running && !job.another_may_follow() {
             return Err(ChangeError::Running);
         }
@@ -53,21 +48,15 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         job.pause();
         if !running {
             // This also ends the turn of a run that is due.
-            let timer = &mut self.slots[id.index()].timer;
-            if let TimerState::Wheel(timer) = std::mem::replace(timer, TimerState::Off(None)) {
-                cancel_timer(&mut *self.wheel, timer, id.index());
-            }
+            self.stop_timer(id.index());
         }
         Ok(())
     }
 
     /// Lets the job wait for its next run again.
     pub(crate) fn resume(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
-        let (job, running) = self.full_state(id)?;
-        let paused = job.resume();
         // Unless a run that was requested for now has a timer, or is due.
-        let is_off = matches!(self.slots[id.index()].timer, TimerState::Off(None));
-        if paused && !running && is_off {
+        if self.full_state(id)?.resume() && self.is_off(id) {
             self.resume_timer(id.index(), now);
         }
         Ok(())
@@ -80,8 +69,8 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             matches!(slot.timer, TimerState::Off(None)),
             "it has a timer, or its run is due"
         );
-        if let Some(job) = slot.job_state() {
-            slot.deadline = self.job_states[job].skip_what_passed(slot.deadline, now);
+        if let Some(job) = self.job_states.of_mut(slot) {
+            slot.deadline = job.skip_what_passed(slot.deadline, now);
         }
         self.restart_timer(index, now);
     }
@@ -116,37 +105,29 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     }
 
     /// Returns `true` if a job should have a timer, and has none.
-    pub(super) fn is_off(&self, id: Id) -> bool {
-        let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number);
-        slot.is_some_and(|slot| {
-            matches!(slot.timer, TimerState::Off(None))
-                && !self.is_running(slot)
-                && !self.is_paused(slot)
+    fn is_off(&self, id: Id) -> bool {
+        self.slots.of(id).is_some_and(|slot| {
+            matches!(slot.timer, TimerState::Off(None)) && self.status_of(slot) == Status::Pending
         })
     }
 
     /// Starts an extra run now.
     pub(crate) fn run_now(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
         let stage = self.stage;
-        let missing = self.missing();
-        let planned = self.slot(id).ok_or(missing)?.deadline;
-        let (job, running) = self.full_state(id)?;
-        if running {
+        let planned = self.slots.of(id).ok_or_else(|| self.missing())?.deadline;
+        let job = self.full_state(id)?;
+        if job.is_running() {
             return Err(ChangeError::Running);
         }
         if !stage.runs() {
             return Err(ChangeError::Stopped);
         }
         job.await_extra(planned);
+        self.stop_timer(id.index());
         let tick = self.ticks.reached(now);
         // The instant of that tick, not `now`: if the deadline were after the tick, the timer would
         // be started again.
-        let deadline = self.ticks.instant(tick);
-        let slot = &mut self.slots[id.index()];
-        slot.deadline = deadline;
-        if let TimerState::Wheel(timer) = slot.timer {
-            cancel_timer(&mut *self.wheel, timer, id.index());
-        }
+        self.slots[id.index()].deadline = self.ticks.instant(tick);
         self.start_timer(id.index(), tick);
         Ok(())
     }

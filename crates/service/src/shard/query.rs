@@ -14,38 +14,33 @@ pub(crate) type Listed = (Id, Option<Arc<Info>>);
 
 impl<W: ShardWork + ?Sized> ShardState<W> {
     /// The state of a job. `None` if it is over.
-    pub(crate) fn status(&mut self, id: Id) -> Option<Status> {
-        let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
-        Some(match () {
-            () if self.is_running(slot) => Status::Running,
-            () if self.is_paused(slot) => Status::Paused,
-            () => Status::Pending,
-        })
+    pub(crate) fn status(&self, id: Id) -> Option<Status> {
+        self.slots.of(id).map(|slot| self.status_of(slot))
+    }
+
+    pub(super) fn status_of(&self, slot: &Slot<W>) -> Status {
+        match self.job_states.of(slot) {
+            _ if self.is_running(slot) => Status::Running,
+            Some(job) if job.is_paused() => Status::Paused,
+            _ => Status::Pending,
+        }
     }
 
     /// The next deadline of a pending job, and the wall-clock time that it waits for.
     pub(crate) fn due(&self, id: Id) -> Option<Due> {
-        let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
-        let pending = !self.is_running(slot) && !self.is_paused(slot);
-        let wall = slot.job_state().and_then(|job| self.job_states[job].wall());
-        let wall = wall.cloned().map(Box::new);
-        pending.then_some(Due { deadline: slot.deadline, wall })
+        let slot = self.slots.of(id).filter(|slot| self.status_of(slot) == Status::Pending)?;
+        let wall = self.job_states.of(slot).and_then(|job| job.wall());
+        Some(Due { deadline: slot.deadline, wall: wall.cloned().map(Box::new) })
     }
 
     /// The part of a job that its handles share. `None` for a plain job.
-    pub(crate) fn info(&mut self, id: Id) -> Option<Arc<Info>> {
-        let job = self.slot(id)?.job_state()?;
-        Some(Arc::clone(&self.job_states[job].info))
+    pub(crate) fn info(&self, id: Id) -> Option<Arc<Info>> {
+        Some(Arc::clone(&self.job_states.of(self.slots.of(id)?)?.info))
     }
 
     /// How many runs of a job that is not plain have begun. `None` if it is over.
-    pub(crate) fn runs_of(&mut self, id: Id) -> Option<u64> {
-        let job = self.slot(id)?.job_state()?;
-        Some(self.job_states[job].runs)
-    }
-
-    pub(super) fn is_paused(&self, slot: &Slot<W>) -> bool {
-        slot.job_state().is_some_and(|job| self.job_states[job].is_paused())
+    pub(crate) fn runs_of(&self, id: Id) -> Option<u64> {
+        Some(self.job_states.of(self.slots.of(id)?)?.runs)
     }
 
     #[inline]
@@ -65,14 +60,13 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let mut found = Vec::new();
         for index in from..upto.min(self.slots.end()) {
             let Some(slot) = self.slots.get(index) else { continue };
-            let id = Id::new(slot.number, index, self.shard());
-            match &slot.body {
-                Body::Plain(work) if !work.is_awaited() => found.push((id, None)),
-                Body::Other(Other::Gone) => found.push((id, None)),
-                Body::Other(Other::Full { job, .. }) => {
-                    found.push((id, Some(Arc::clone(&self.job_states[*job].info))));
-                }
-                _ => {}
+            let is_awaited = match &slot.body {
+                Body::Plain(work) => work.is_awaited(),
+                Body::Other(other) => matches!(other, Other::Wake(..)),
+            };
+            if !is_awaited {
+                let info = self.job_states.of(slot).map(|job| Arc::clone(&job.info));
+                found.push((self.id_of(slot.number, index), info));
             }
         }
         (found, (upto < self.slots.end()).then_some(upto))

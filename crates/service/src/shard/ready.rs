@@ -34,7 +34,7 @@ struct Queue {
 
 impl ReadyQueue {
     /// Adds a run. Returns it if the queue is closed.
-    pub(super) fn push(&self, run: ReadyItem) -> Result<(), ReadyItem> {
+    pub(crate) fn push(&self, run: ReadyItem) -> Result<(), ReadyItem> {
         let mut queue = self.queue.lock();
         debug_assert_eq!(self.len(), queue.ready.len(), "the published length");
         if queue.closed {

@@ -31,6 +31,9 @@ struct Watched {
 
 pub(crate) struct WatchKey(usize);
 
+/// A run that is slow, and how long it has taken.
+pub(crate) type SlowRun = (Id, Option<Arc<Info>>, Duration);
+
 /// The state of all shards that decides when to check for slow runs.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Watch {
@@ -43,30 +46,23 @@ pub(crate) struct Watch {
 }
 
 impl Runs {
-    pub(crate) fn watch(&mut self, id: Id, info: Option<Arc<Info>>, since: Moment) -> WatchKey {
-        WatchKey(self.watched.insert(Watched { id, thread: None, info, since, reported: false }))
-    }
-
-    /// The same for a run in which a thread has lost the lead.
-    pub(crate) fn watch_thread(
+    /// Watches a run, of this thread if that has lost the lead in it.
+    pub(crate) fn watch(
         &mut self,
-        thread: usize,
+        thread: Option<usize>,
         id: Id,
         info: Option<Arc<Info>>,
         since: Moment,
-    ) {
-        debug_assert!(self.of_thread(thread).is_none(), "a thread is in one run at a time");
-        self.watched.insert(Watched { id, thread: Some(thread), info, since, reported: false });
-    }
-
-    fn of_thread(&self, thread: usize) -> Option<WatchKey> {
-        let found = self.watched.iter().find(|(_, run)| run.thread == Some(thread));
-        found.map(|(key, _)| WatchKey(key))
+    ) -> WatchKey {
+        let runs = |run: &Watched| thread.is_some() && run.thread == thread;
+        debug_assert!(!self.watched.iter().any(|(_, run)| runs(run)), "one run at a time");
+        WatchKey(self.watched.insert(Watched { id, thread, info, since, reported: false }))
     }
 
     /// The run of a thread has ended. Returns `true` if it was reported as slow.
     pub(crate) fn unwatch_thread(&mut self, thread: usize) -> bool {
-        self.of_thread(thread).is_some_and(|key| self.unwatch(key))
+        let found = self.watched.iter().find(|(_, run)| run.thread == Some(thread));
+        found.map(|(key, _)| WatchKey(key)).is_some_and(|key| self.unwatch(key))
     }
 
     /// The run has ended. Returns `true` if it was reported as slow.
@@ -92,16 +88,13 @@ impl Runs {
         &mut self,
         now: Moment,
         limit: Duration,
-    ) -> Vec<(Id, Option<Arc<Info>>, Duration)> {
-        let mut slow = Vec::new();
-        for (_, run) in &mut self.watched {
+    ) -> impl Iterator<Item = SlowRun> {
+        let Self { watched, reported, .. } = self;
+        watched.iter_mut().filter(|(_, run)| !run.reported).filter_map(move |(_, run)| {
             let time = now.saturating_since(run.since);
-            if time > limit && !run.reported {
-                run.reported = true;
-                self.reported += 1;
-                slow.push((run.id, run.info.clone(), time));
-            }
-        }
-        slow
+            run.reported = time > limit;
+            *reported += usize::from(run.reported);
+            run.reported.then(|| (run.id, run.info.clone(), time))
+        })
     }
 }

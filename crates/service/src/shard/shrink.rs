@@ -40,9 +40,4 @@ impl<W: ShardWork + ?Sized> Shards<W> {
     pub(crate) fn shrink(&self, shard: u32) {
         drop(self.with(shard, ShardState::shrink));
     }
-
-    /// The same for all shards.
-    pub(crate) fn compact(&self) {
-        (0..self.count() as u32).for_each(|shard| self.shrink(shard));
-    }
 }

@@ -6,25 +6,14 @@ use super::dyn_timer::{DynTimer, JobIndex};
 use super::runs::Runs;
 use super::work::ShardWork;
 use crate::error::ChangeError;
-use crate::job::{Dispatch, Id, Info, JobState, Turn};
+use crate::job::{Dispatch, Id, JobState, Turn};
 use crate::observe::{Counts, Distributions};
-use crate::time::{Due, Moment, Ticks};
+use crate::time::{Moment, Ticks};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::task::Waker;
 use wheelhouse_core::{Tick, TimerId};
-
-/// A job to be scheduled that is not plain.
-pub(crate) enum NewJob<W: ?Sized> {
-    Full(JobState<W>),
-    /// Only wakes a task. If it limits a run, it is never refused, and it also fires while the
-    /// service stops, since the stop may wait for that run.
-    Wake {
-        waker: Waker,
-        limits_run: bool,
-    },
-}
 
 /// One job. A plain job has only this and its closure. Its timer takes another 32 bytes in the
 /// wheel.
@@ -43,7 +32,7 @@ const _: () = assert!(size_of::<Option<Slot<dyn std::any::Any>>>() == 40);
 
 impl<W: ?Sized> Slot<W> {
     /// The index of the [`JobState`], if the job has one.
-    pub(super) fn job_state(&self) -> Option<u32> {
+    fn job_state(&self) -> Option<u32> {
         if let Body::Other(Other::Full { job, .. }) = self.body { Some(job) } else { None }
     }
 
@@ -58,6 +47,32 @@ impl<W: ?Sized> Slot<W> {
     pub(super) fn only_postpones(&self, deadline: Moment) -> bool {
         let with_rare = matches!(self.body, Body::Other(Other::Full { with_rare: true, .. }));
         matches!(self.timer, TimerState::Wheel(_)) && deadline >= self.deadline && !with_rare
+    }
+}
+
+impl<W: ?Sized> Arena<Slot<W>> {
+    /// The job, if it is not over.
+    #[inline]
+    pub(super) fn of(&self, id: Id) -> Option<&Slot<W>> {
+        self.get(id.index()).filter(|slot| slot.number == id.number)
+    }
+
+    #[inline]
+    pub(super) fn of_mut(&mut self, id: Id) -> Option<&mut Slot<W>> {
+        self.get_mut(id.index()).filter(|slot| slot.number == id.number)
+    }
+}
+
+impl<W: ?Sized> Arena<JobState<W>> {
+    /// The state of a job that is not plain.
+    #[inline]
+    pub(super) fn of(&self, slot: &Slot<W>) -> Option<&JobState<W>> {
+        slot.job_state().map(|job| &self[job])
+    }
+
+    #[inline]
+    pub(super) fn of_mut(&mut self, slot: &Slot<W>) -> Option<&mut JobState<W>> {
+        slot.job_state().map(|job| &mut self[job])
     }
 }
 
@@ -87,20 +102,6 @@ pub(super) enum Other {
     Wake(u32, bool),
     /// A run has the work.
     Gone,
-}
-
-/// Work that was taken out of a job.
-pub(crate) enum TakenWork<W: ?Sized> {
-    Work(Box<W>),
-    Wake(Waker),
-}
-
-/// A job that was taken out and will not run.
-pub(crate) struct TakenJob<W: ?Sized> {
-    pub(crate) id: Id,
-    pub(crate) deadline: Moment,
-    pub(crate) info: Option<Arc<Info>>,
-    pub(crate) work: Option<TakenWork<W>>,
 }
 
 /// The stages of stopping, in their order: none is followed by an earlier one.
@@ -160,7 +161,7 @@ pub(crate) struct ShardState<W: ShardWork + ?Sized> {
     pub(crate) runs: Runs,
     pub(crate) counts: Counts,
     /// 80 KiB, allocated by the first run.
-    pub(super) distributions: Option<Box<Distributions>>,
+    pub(crate) distributions: Option<Box<Distributions>>,
 }
 
 impl<W: ShardWork + ?Sized> ShardState<W> {
@@ -197,6 +198,10 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         self.shard
     }
 
+    pub(super) fn id_of(&self, number: NonZeroU64, index: u32) -> Id {
+        Id::new(number, index, self.shard)
+    }
+
     /// The number of the job that was scheduled last. If there is none, a number below all others.
     pub(super) fn last_number(&self) -> u64 {
         (self.counts.scheduled * self.shards + u64::from(self.shard) + 1)
@@ -206,10 +211,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// The number of jobs that are not over.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
-    }
-
-    pub(crate) fn distributions(&self) -> Option<&Distributions> {
-        self.distributions.as_deref()
     }
 
     pub(crate) fn stage(&self) -> StopStage {
@@ -248,7 +249,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let turn = (!self.all_paused).then(|| self.next_turn());
         let timer = TimerState::Off(turn);
         let index = self.slots.insert(Slot { number, deadline: now, timer, body });
-        let id = Id::new(number, index, self.shard);
+        let id = self.id_of(number, index);
         match turn {
             Some(_) => self.runs.in_flight += 1,
             None => self.deferred.push(id),
@@ -281,35 +282,37 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         });
         debug_assert!(self.fires_by(index, deadline), "the timer fires after the deadline");
         debug_assert!(self.all_are_counted(), "{:?} with {} jobs", self.counts, self.len());
-        Id::new(number, index, self.shard)
+        self.id_of(number, index)
     }
 
     /// Schedules a job, unless the service was stopped. `check_by` is when the driver must check
     /// it.
-    pub(crate) fn schedule(
+    pub(super) fn schedule(
         &mut self,
-        due: &Due,
+        deadline: Moment,
         check_by: Moment,
-        new: NewJob<W>,
-    ) -> Result<Id, NewJob<W>> {
-        let is_accepted = match &new {
-            NewJob::Full(_) => self.stage == StopStage::Open,
-            NewJob::Wake { limits_run, .. } => self.stage.runs() || *limits_run,
-        };
-        if !is_accepted {
-            return Err(new);
+        job: JobState<W>,
+    ) -> Result<Id, JobState<W>> {
+        if self.stage != StopStage::Open {
+            return Err(job);
         }
-        let ticks = if let NewJob::Full(job) = &new { job.ticks } else { self.ticks };
-        let body = match new {
-            NewJob::Full(job) => {
-                let with_rare = job.rare.is_some();
-                Body::Other(Other::Full { job: self.job_states.insert(job), with_rare })
-            }
-            NewJob::Wake { waker, limits_run } => {
-                Body::Other(Other::Wake(self.wakers.insert(waker), limits_run))
-            }
-        };
-        Ok(self.put(due.deadline, ticks.not_before(check_by), body))
+        let (tick, with_rare) = (job.ticks.not_before(check_by), job.rare.is_some());
+        let full = Other::Full { job: self.job_states.insert(job), with_rare };
+        Ok(self.put(deadline, tick, Body::Other(full)))
+    }
+
+    /// Schedules a job that wakes a task. A drain lets futures wait.
+    pub(super) fn schedule_wake(
+        &mut self,
+        deadline: Moment,
+        waker: Waker,
+        limits_run: bool,
+    ) -> Result<Id, Waker> {
+        if !self.stage.runs() && !limits_run {
+            return Err(waker);
+        }
+        let wake = Other::Wake(self.wakers.insert(waker), limits_run);
+        Ok(self.put(deadline, self.ticks.not_before(deadline), Body::Other(wake)))
     }
 
     /// Returns `true` if a job is the limit of a run.
@@ -335,13 +338,11 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     /// The same for a job that waits for its deadline, or for the next check of the wall clock.
     pub(super) fn restart_timer(&mut self, index: u32, now: Moment) {
         let slot = &self.slots[index];
-        let (mut ticks, mut check_by) = (self.ticks, slot.deadline);
-        if let Some(job) = slot.job_state() {
-            let job = &self.job_states[job];
-            ticks = job.ticks;
-            check_by = job.wall().map_or(check_by, |wall| wall.check_by(slot.deadline, now));
-        }
-        self.start_timer(index, ticks.not_before(check_by));
+        let tick = match self.job_states.of(slot) {
+            None => self.ticks.not_before(slot.deadline),
+            Some(job) => job.tick_of(slot.deadline, now),
+        };
+        self.start_timer(index, tick);
     }
 
     /// Returns `true` if a job has no timer, or one that fires by the tick of this moment and not
@@ -349,15 +350,18 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(super) fn fires_by(&self, index: u32, moment: Moment) -> bool {
         let slot = &self.slots[index];
         let TimerState::Wheel(timer) = slot.timer else { return true };
-        let job = slot.job_state().map(|job| &self.job_states[job]);
-        let ticks = job.map_or(self.ticks, |job| job.ticks);
-        // A run that makes up for a missed period may be deferred: see `wait_again`.
-        let may_be_later = job.and_then(|job| job.repeat).is_some_and(|repeat| repeat.makes_up());
         self.wheel.deadline(timer).is_some_and(|tick| {
             // The wake-up of a wheel that is late by design may be after the deadline of a timer.
-            (self.next <= tick || !self.own_wheel)
-                && (may_be_later || tick <= ticks.not_before(moment))
+            (self.next <= tick || !self.own_wheel) && self.is_in_time(slot, tick, moment)
         })
+    }
+
+    /// Returns `true` if a timer for this tick is not too late for this moment.
+    pub(super) fn is_in_time(&self, slot: &Slot<W>, tick: Tick, moment: Moment) -> bool {
+        let job = self.job_states.of(slot);
+        // A run that makes up for a missed period may be deferred: see `wait_again`.
+        job.and_then(|job| job.repeat).is_some_and(|repeat| repeat.makes_up())
+            || tick <= job.map_or(self.ticks, |job| job.ticks).not_before(moment)
     }
 
     /// Returns `true` if each job that was scheduled is here, or is counted as over.
@@ -366,15 +370,10 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         self.counts.scheduled == over + self.slots.len() as u64
     }
 
-    /// The job, if it is not over.
-    pub(super) fn slot(&mut self, id: Id) -> Option<&mut Slot<W>> {
-        self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number)
-    }
-
     /// Sets another waker, and returns the old one. `None` if the job is over. Drop the old waker
     /// without the lock: that may drop a task whose futures want the lock.
     pub(crate) fn listen(&mut self, id: Id, waker: Waker) -> Option<Waker> {
-        let Body::Other(Other::Wake(index, _)) = self.slot(id)?.body else {
+        let Body::Other(Other::Wake(index, _)) = self.slots.of(id)?.body else {
             unreachable!("only a future that sleeps calls this, and its job has a waker");
         };
         Some(std::mem::replace(&mut self.wakers[index], waker))

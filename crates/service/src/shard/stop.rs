@@ -1,15 +1,13 @@
 //! Runs in progress: slow ones, those of this thread, notifications of their ends, and the steps of
 //! a stop, which waits for them.
 
-use super::runs::Watch;
-use super::state::{ShardState, StopStage};
+use super::runs::{SlowRun, Watch};
+use super::state::StopStage;
 use super::work::ShardWork;
 use super::{Shards, TakenJob};
-use crate::job::{Ending, Id, Info};
 use crate::sync::thread_local;
 use crate::time::Moment;
 use std::cell::RefCell;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -28,16 +26,12 @@ impl<W: ShardWork + ?Sized> Shards<W> {
     }
 
     /// Runs to be reported as slow.
-    pub(crate) fn take_slow(
-        &self,
-        now: Moment,
-        limit: Duration,
-    ) -> Vec<(Id, Option<Arc<Info>>, Duration)> {
+    pub(crate) fn take_slow(&self, now: Moment, limit: Duration) -> Vec<SlowRun> {
         let mut slow = Vec::new();
         self.with_all(|state| {
-            let reported = state.runs.take_slow(now, limit);
-            state.counts.slow += reported.len() as u64;
-            slow.extend(reported);
+            let before = slow.len();
+            slow.extend(state.runs.take_slow(now, limit));
+            state.counts.slow += (slow.len() - before) as u64;
         });
         slow
     }
@@ -76,16 +70,6 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         ON_THIS_THREAD.with(|services| services.borrow().iter().filter(is_own).count())
     }
 
-    /// The number of runs that were handed out, and of those that have begun.
-    pub(crate) fn runs(&self) -> (usize, usize) {
-        let (mut in_flight, mut begun) = (0, 0);
-        self.with_all(|state| {
-            in_flight += state.runs.in_flight;
-            begun += state.runs.begun;
-        });
-        (in_flight, begun)
-    }
-
     fn address(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
@@ -100,75 +84,22 @@ impl Drop for Entered {
     }
 }
 
-/// How often a drain checks whether it is over. The end of a run notifies it. The cancel of the
-/// last job does not, so that a cancel need not check for drains.
-const DRAIN_CHECK_INTERVAL: Duration = if cfg!(wheelhouse_loom) {
+/// How often a stop checks whether it must still wait. The end of a run notifies it. The cancel of
+/// the last job does not, so that a cancel need not check for drains.
+const CHECK_INTERVAL: Duration = if cfg!(wheelhouse_loom) {
     // In a model no time passes. A test that is paused for 20 ms must not run in another order.
     Duration::from_secs(3600)
 } else {
     Duration::from_millis(20)
 };
 
-impl<W: ShardWork + ?Sized> ShardState<W> {
-    /// Refuses new jobs, and takes out jobs without a last run.
-    fn drain(&mut self) -> Vec<TakenJob<W>> {
-        debug_assert_eq!(self.stage, StopStage::Open, "a service stops once");
-        self.stage = StopStage::Draining;
-        let mut endless = Vec::new();
-        for (index, slot) in self.slots.iter() {
-            if let Some(job) = slot.job_state()
-                && let job = &mut self.job_states[job]
-                && job.repeat.as_ref().is_some_and(|repeat| repeat.times.is_none())
-            {
-                if job.is_running() {
-                    job.end_after(Ending::Stopped);
-                } else {
-                    endless.push(index);
-                }
-            }
-        }
-        endless.into_iter().map(|index| self.take(index, Ending::Stopped)).collect()
-    }
-
-    /// The number of jobs that are not over, without futures.
-    fn jobs(&self) -> usize {
-        self.slots.len() - self.wakers.len()
-    }
-}
-
 impl<W: ShardWork + ?Sized> Shards<W> {
-    /// Refuses new jobs, and takes back jobs without a last run.
-    pub(crate) fn drain(&self) -> Vec<TakenJob<W>> {
-        let mut taken = Vec::new();
-        self.with_all(|state| taken.extend(state.drain()));
-        taken.iter().for_each(|taken| self.free_key(taken.info.as_deref(), taken.id));
-        taken
-    }
-
-    /// Waits until at most `own` jobs are not over, for at most `longest` in real time.
-    pub(crate) fn wait_for_drain(&self, longest: Duration, own: usize) {
-        let until = Instant::now().checked_add(longest);
-        let over = || {
-            let mut jobs = 0;
-            self.with_all(|state| jobs += state.jobs());
-            jobs <= own
-        };
-        let mut gate = self.gate.0.lock();
-        while !over() {
-            let now = Instant::now();
-            if until.is_some_and(|until| until <= now) {
-                return;
-            }
-            let next_check = until
-                .map_or(now + DRAIN_CHECK_INTERVAL, |until| until.min(now + DRAIN_CHECK_INTERVAL));
-            self.gate.1.wait_while_until(&mut gate, |()| !over(), next_check);
-        }
-    }
-
-    /// Takes back pending jobs, and with `due` also jobs whose runs were handed out and have not
-    /// begun. From here on nothing is scheduled.
+    /// Takes back the jobs that will not run: see [`ShardState::take_back`]. From here on nothing
+    /// is scheduled; during a drain, futures are.
     pub(crate) fn take_back(&self, due: bool, stage: StopStage) -> Vec<TakenJob<W>> {
-        self.closed.store(true, Ordering::SeqCst);
+        if stage != StopStage::Draining {
+            self.closed.store(true, Ordering::SeqCst);
+        }
         let (mut taken, mut wheels) = (Vec::new(), Vec::new());
         self.with_all(|state| {
             let (jobs, wheel) = state.take_back(due, stage);
@@ -179,21 +110,32 @@ impl<W: ShardWork + ?Sized> Shards<W> {
         taken
     }
 
-    /// Waits until no run is in flight, for at most `longest` in real time. A thread that is in
-    /// `own` runs itself waits only for other runs that have begun. Returns `true` if they have all
-    /// ended.
-    pub(crate) fn wait(&self, longest: Duration, own: usize) -> bool {
-        let over = || {
-            let (in_flight, begun) = self.runs();
-            if own > 0 { begun <= own } else { in_flight == 0 }
-        };
+    /// Waits until at most `own` jobs are not over, not counting futures.
+    pub(crate) fn wait_for_drain(&self, longest: Duration, own: usize) {
+        self.wait(longest, || self.sum(|state| state.slots.len() - state.wakers.len()) <= own);
+    }
+
+    /// Waits until no run is in flight. A thread that is in `own` runs itself waits only for other
+    /// runs that have begun. Returns `true` if they have all ended.
+    pub(crate) fn wait_for_runs(&self, longest: Duration, own: usize) -> bool {
+        self.wait(longest, || match own {
+            0 => self.sum(|state| state.runs.in_flight) == 0,
+            own => self.sum(|state| state.runs.begun) <= own,
+        })
+    }
+
+    /// Waits until it is `over`, for at most `longest` in real time. Returns `true` if it is.
+    fn wait(&self, longest: Duration, over: impl Fn() -> bool) -> bool {
+        let end = Instant::now().checked_add(longest);
         let mut gate = self.gate.0.lock();
-        match Instant::now().checked_add(longest) {
-            Some(until) => {
-                self.gate.1.wait_while_until(&mut gate, |()| !over(), until);
+        while !over() {
+            let now = Instant::now();
+            if end.is_some_and(|end| end <= now) {
+                return false;
             }
-            None => self.gate.1.wait_while(&mut gate, |()| !over()),
+            let next_check = end.into_iter().chain([now + CHECK_INTERVAL]).min().unwrap_or(now);
+            self.gate.1.wait_while_until(&mut gate, |()| !over(), next_check);
         }
-        over()
+        true
     }
 }

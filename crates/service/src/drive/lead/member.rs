@@ -132,7 +132,7 @@ impl Member {
         debug_assert!(!self.leads(), "a leader stays one");
         let Some(pool) = self.others() else { return };
         let at = self.micros(pool, nanos);
-        if pool.come_back(self.me) {
+        if pool.come_back(self.me as u64) {
             // There was no standby until now. Count the leader's run if it is already too long.
             let run = pool.run.load(Ordering::Relaxed);
             let is_late = run != NONE && (run >> THREAD_BITS) + PATIENCE_MICROS < at;
@@ -156,7 +156,7 @@ impl Member {
             let next_check = if run != NONE {
                 let next_check = (run >> THREAD_BITS) + pool.patience();
                 if next_check <= at {
-                    pool.take_over(run, self.me);
+                    pool.take_over(run, self.me as u64);
                     continue;
                 }
                 next_check
@@ -165,7 +165,7 @@ impl Member {
             } else {
                 NEVER
             };
-            if !pool.set_next_check(next_check, self.me) {
+            if !pool.set_next_check(next_check, self.me as u64) {
                 return;
             }
             fence(Ordering::SeqCst);

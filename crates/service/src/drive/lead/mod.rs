@@ -79,12 +79,13 @@ pub(crate) struct Pool {
     next_check: CachePadded<AtomicU64>,
     /// How long runs take: a moving average, in nanoseconds.
     mean: AtomicU64,
-    /// These three are written under the lock of `roles`.
+    /// These three are written under the lock of `idle`.
     leader: AtomicU64,
     standby: AtomicU64,
     /// The former leader, which may still be in the run in which it lost the lead.
     former: AtomicU64,
-    roles: Mutex<Roles>,
+    /// The threads that neither lead nor stand by, nor are in a run in which they lost the lead.
+    idle: Mutex<Vec<u64>>,
     threads: Box<[Unparker]>,
     running: Box<[CachePadded<Running>]>,
     /// How often a run delayed others for longer than the patience, since no thread was free.
@@ -94,19 +95,6 @@ pub(crate) struct Pool {
     /// The origin of time in the pool: an instant, for clocks that are set by hand, and for other
     /// clocks what the clock showed then, in microseconds.
     origin: (Instant, u64),
-}
-
-/// Threads that do not lead.
-struct Roles {
-    standby: Option<usize>,
-    idle: Vec<usize>,
-}
-
-impl Roles {
-    /// Returns `true` if a thread stands by or is idle.
-    fn have(&self, thread: usize) -> bool {
-        self.standby == Some(thread) || self.idle.contains(&thread)
-    }
 }
 
 /// The run of a thread, for reports of slow runs. Written by that thread. A job that ends is
@@ -123,15 +111,15 @@ impl Pool {
     /// `delayed_others` is a counter of the service.
     pub(crate) fn new(threads: &[Parker], nanos: u64, delayed_others: &Arc<Counter>) -> Self {
         debug_assert!(threads.len() <= MOST_THREADS, "{} threads", threads.len());
-        let standby = (threads.len() > 1).then_some(1);
+        let count = threads.len() as u64;
         Self {
             run: CachePadded::new(AtomicU64::new(NONE)),
             next_check: CachePadded::new(AtomicU64::new(AWAKE)),
             mean: AtomicU64::new(0),
             leader: AtomicU64::new(0),
-            standby: AtomicU64::new(standby.map_or(NOBODY, |standby| standby as u64)),
+            standby: AtomicU64::new(if count > 1 { 1 } else { NOBODY }),
             former: AtomicU64::new(NOBODY),
-            roles: Mutex::new(Roles { standby, idle: (2..threads.len()).rev().collect() }),
+            idle: Mutex::new((2..count).rev().collect()),
             threads: threads.iter().map(|parker| parker.unparker().clone()).collect(),
             running: threads.iter().map(|_| CachePadded::default()).collect(),
             delayed_others: Arc::clone(delayed_others),
@@ -142,8 +130,12 @@ impl Pool {
 
     /// Wakes the leader.
     pub(crate) fn wake_leader(&self) {
-        let leader = self.leader.load(Ordering::SeqCst) as usize;
-        self.threads[leader].unpark();
+        self.unpark(self.leader.load(Ordering::SeqCst));
+    }
+
+    /// Wakes a thread. Does nothing for [`NOBODY`].
+    fn unpark(&self, thread: u64) {
+        self.threads.get(thread as usize).into_iter().for_each(Unparker::unpark);
     }
 
     pub(crate) fn wake_all(&self) {
@@ -172,67 +164,63 @@ impl Pool {
     }
 
     /// Makes the standby the leader, and an idle thread the standby.
-    fn promote(&self, roles: &mut Roles) {
-        let Some(next) = roles.standby.take() else { return };
-        debug_assert_ne!(self.leader.load(Ordering::Relaxed), next as u64, "it leads already");
-        roles.standby = roles.idle.pop();
-        self.former.store(self.leader.load(Ordering::Relaxed), Ordering::Relaxed);
-        self.leader.store(next as u64, Ordering::SeqCst);
+    fn promote(&self, idle: &mut Vec<u64>) {
+        let [former, next] = [&self.leader, &self.standby].map(|its| its.load(Ordering::Relaxed));
+        debug_assert!(next != NOBODY && next != former, "thread {next} cannot take the lead");
+        let standby = idle.pop().unwrap_or(NOBODY);
+        self.former.store(former, Ordering::Relaxed);
+        self.leader.store(next, Ordering::SeqCst);
         // Pairs with the fence in `Signal::wake`: if the new leader announces its sleep after a
         // wake-up, the waker reads its name here.
         fence(Ordering::SeqCst);
-        debug_assert!(!roles.have(next), "thread {next} leads, and has another role too");
-        self.name_standby(roles);
-        for thread in [Some(next), roles.standby].into_iter().flatten() {
-            self.threads[thread].unpark();
-        }
-    }
-
-    fn name_standby(&self, roles: &Roles) {
-        let standby = roles.standby.map_or(NOBODY, |standby| standby as u64);
+        debug_assert!(
+            standby != next && !idle.contains(&next),
+            "thread {next} leads, and has another role too"
+        );
         self.standby.store(standby, Ordering::SeqCst);
+        [next, standby].into_iter().for_each(|thread| self.unpark(thread));
     }
 
     /// Gives the lead from the thread that is in this run to the standby. If there is none, that
     /// thread keeps the lead. A thread that becomes the standby after this finds the run.
     fn give_away(&self, run: u64) {
-        let mut roles = self.roles.lock();
+        let mut idle = self.idle.lock();
         // The standby may have taken the lead already.
-        if roles.standby.is_some() && self.end_run(run) {
-            self.promote(&mut roles);
+        if self.standby.load(Ordering::Relaxed) != NOBODY && self.end_run(run) {
+            self.promote(&mut idle);
         }
     }
 
     /// Takes the lead for the standby from the leader, if that is still in this run. All of that is
     /// done under the lock. So when a thread that has lost the lead comes back, it is no longer
     /// named as the leader.
-    fn take_over(&self, run: u64, me: usize) {
-        let mut roles = self.roles.lock();
-        if roles.standby == Some(me) && self.end_run(run) {
-            self.promote(&mut roles);
+    fn take_over(&self, run: u64, me: u64) {
+        let mut idle = self.idle.lock();
+        if self.standby.load(Ordering::Relaxed) == me && self.end_run(run) {
+            self.promote(&mut idle);
         }
     }
 
     /// A thread that has lost the lead is back. Returns `true` if it becomes the standby.
-    fn come_back(&self, me: usize) -> bool {
-        let mut roles = self.roles.lock();
-        debug_assert_ne!(self.leader.load(Ordering::SeqCst), me as u64, "another leads");
-        debug_assert!(!roles.have(me), "thread {me} comes back once");
-        if roles.standby.is_none() {
-            roles.standby = Some(me);
-            self.name_standby(&roles);
+    fn come_back(&self, me: u64) -> bool {
+        let mut idle = self.idle.lock();
+        let standby = self.standby.load(Ordering::Relaxed);
+        debug_assert_ne!(self.leader.load(Ordering::SeqCst), me, "another leads");
+        debug_assert!(standby != me && !idle.contains(&me), "thread {me} comes back once");
+        if standby == NOBODY {
+            self.standby.store(me, Ordering::SeqCst);
         } else {
-            roles.idle.push(me);
+            idle.push(me);
         }
-        roles.standby == Some(me)
+        standby == NOBODY
     }
 
     /// The standby stores when it checks the leader next. Returns `false` if another thread is the
     /// standby. The name is read and the time stored under the lock: otherwise a thread that is
     /// promoted in between could overwrite the time of the next standby, which may sleep already.
-    fn set_next_check(&self, micros: u64, me: usize) -> bool {
-        let roles = self.roles.lock();
-        let stands_by = roles.standby == Some(me);
+    fn set_next_check(&self, micros: u64, me: u64) -> bool {
+        let _roles = self.idle.lock();
+        let stands_by = self.standby.load(Ordering::Relaxed) == me;
         if stands_by {
             self.next_check.store(micros, Ordering::SeqCst);
         }
@@ -243,8 +231,7 @@ impl Pool {
     #[cold]
     fn wake_standby(&self) {
         if self.next_check.swap(AWAKE, Ordering::SeqCst) != AWAKE {
-            let standby = self.standby.load(Ordering::SeqCst) as usize;
-            self.threads.get(standby).into_iter().for_each(Unparker::unpark);
+            self.unpark(self.standby.load(Ordering::SeqCst));
         }
     }
 
