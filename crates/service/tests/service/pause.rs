@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, SystemTime};
 use wheelhouse_service::future::DelayQueue;
-use wheelhouse_service::{Backoff, ChangeError, Handle, JobHandle, Missed, Run, Status};
+use wheelhouse_service::{Backoff, ChangeError, Clock, Handle, JobHandle, Missed, Run, Status};
 
 /// An action on a job, or on all jobs.
 #[derive(Clone, Copy)]
@@ -41,7 +41,10 @@ fn runs(acts: &[(u64, Act)], schedule: Schedule) -> Vec<u64> {
     let (mut rig, log) = (Rig::new(), Log::default());
     let job = schedule(&rig.timers, &log);
     for (time, act) in acts {
-        rig.play(*time);
+        // Nothing runs between two actions at one time.
+        if at(*time) > rig.clock.now() {
+            rig.play(*time);
+        }
         act.on(&rig, &job);
     }
     rig.play(7_000);
