@@ -14,72 +14,64 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// The lead alone, without jobs. Between two runs a thread stays the leader, and no other leads.
+/// Runs the threads of a pool without jobs: the lead alone. Each has a member, its number, and its
+/// parker.
+fn pool_of<const N: usize>(body: impl Fn(&Pool, &Member, usize, &Parker) + Send + Sync + 'static) {
+    let (body, parkers) = (Arc::new(body), [(); N].map(|()| Parker::new()));
+    let pool = Arc::new(Pool::new(&parkers, 0, &Arc::default()));
+    let threads = (0..).zip(parkers).map(|(me, parker)| {
+        let (pool, body) = (Arc::clone(&pool), Arc::clone(&body));
+        thread::spawn(move || body(&pool, &Member::new(&pool, me, true), me, &parker))
+    });
+    let threads: Vec<_> = threads.collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+/// Between two runs a thread stays the leader, and no other leads. A thread that still leads after
+/// its run ends the pool.
 #[test]
 fn between_two_runs_one_thread_leads() {
     check(3, || {
-        let parkers = [Parker::new(), Parker::new()];
-        let pool = Arc::new(Pool::new(&parkers, 0, &Arc::default()));
-        let between = Arc::new(AtomicBool::new(false));
-        let threads = (0..).zip(parkers).map(|(me, parker)| {
-            let (pool, between) = (Arc::clone(&pool), Arc::clone(&between));
-            thread::spawn(move || leads_once(&pool, me, &parker, &between))
+        let between = AtomicBool::new(false);
+        pool_of::<2>(move |pool, member, _, parker| {
+            while !pool.is_over() {
+                match member.role() {
+                    Role::Lead => {
+                        member.lead();
+                        assert!(!between.swap(true, Ordering::SeqCst), "two threads lead");
+                        between.store(false, Ordering::SeqCst);
+                        member.begin(0, Duration::ZERO, false);
+                        member.ended(Duration::ZERO);
+                        if member.leads() { pool.end() } else { member.come_back(0) }
+                    }
+                    Role::StandBy => member.stand_by(parker, || pool.is_over(), || None, || 0),
+                    Role::Idle => parker.park(),
+                }
+            }
         });
-        let threads: Vec<_> = threads.collect();
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
 }
 
-/// A thread that ends the pool if it still leads after a run.
-fn leads_once(pool: &Arc<Pool>, me: usize, parker: &Parker, between: &AtomicBool) {
-    let member = Member::new(pool, me, true);
-    while !pool.is_over() {
-        match member.role() {
-            Role::Lead => {
-                member.lead();
-                assert!(!between.swap(true, Ordering::SeqCst), "two threads lead");
-                between.store(false, Ordering::SeqCst);
-                member.begin(0, Duration::ZERO, false);
-                member.ended(Duration::ZERO);
-                if member.leads() { pool.end() } else { member.come_back(0) }
-            }
-            Role::StandBy => {
-                member.stand_by(parker, || pool.is_over(), || None, || 0);
-            }
-            Role::Idle => parker.park(),
-        }
-    }
-}
-
-/// The lead alone: the next standby takes the lead from a thread that has just taken it.
+/// The next standby takes the lead from a thread that has just taken it.
 #[test]
 fn a_third_thread_leads_while_two_are_in_runs() {
     check(2, || {
-        let parkers = [Parker::new(), Parker::new(), Parker::new()];
-        let pool = Arc::new(Pool::new(&parkers, 0, &Arc::default()));
         let (sender, third_leads) = unbounded();
-        let sender = Arc::new(sender);
-        let threads = (0..).zip(parkers).map(|(me, parker)| {
-            let (pool, sender, third_leads) = (pool.clone(), sender.clone(), third_leads.clone());
-            thread::spawn(move || {
-                let member = Member::new(&pool, me, true);
-                while member.role() != Role::Lead {
-                    match member.role() {
-                        Role::StandBy => member.stand_by(&parker, || false, || None, || 0),
-                        _ => parker.park(),
-                    }
+        pool_of::<3>(move |_, member, me, parker| {
+            while member.role() != Role::Lead {
+                match member.role() {
+                    Role::StandBy => member.stand_by(parker, || false, || None, || 0),
+                    _ => parker.park(),
                 }
-                member.lead();
-                member.begin(0, Duration::ZERO, false);
-                match me {
-                    2 => (0..2).for_each(|_| sender.send(()).unwrap()),
-                    _ => third_leads.recv().unwrap(),
-                }
-                member.ended(Duration::ZERO);
-            })
+            }
+            member.lead();
+            member.begin(0, Duration::ZERO, false);
+            match me {
+                2 => (0..2).for_each(|_| sender.send(()).unwrap()),
+                _ => third_leads.recv().unwrap(),
+            }
+            member.ended(Duration::ZERO);
         });
-        let threads: Vec<_> = threads.collect();
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
     });
 }
 

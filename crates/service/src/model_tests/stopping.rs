@@ -38,12 +38,9 @@ pub(super) fn ran_or_came_back(stopped: &Stopped, job: &JobHandle, runs: usize) 
 
 /// No job or run is left in the service.
 pub(super) fn all_over(timers: &Handle, stopped: &Stopped) {
-    let snapshot = timers.snapshot();
-    assert_eq!(
-        (stopped.running, snapshot.in_flight, snapshot.running, snapshot.jobs),
-        (0, 0, 0, 0)
-    );
-    let counts = snapshot.counts;
+    let it = timers.snapshot();
+    assert_eq!((stopped.running, it.in_flight, it.running, it.jobs), (0, 0, 0, 0));
+    let counts = it.counts;
     assert_eq!(counts.scheduled, counts.finished + counts.cancelled + counts.stopped);
     assert_eq!((counts.stopped, counts.abandoned), (stopped.jobs.len() as u64, 0));
 }
@@ -71,20 +68,11 @@ fn a_job_that_is_scheduled_meanwhile_runs_or_comes_back_or_is_refused() {
     check(3, || {
         let service = service(1);
         let timers = service.handle();
-        let producer = {
-            let timers = timers.clone();
-            thread::spawn(move || {
-                let (job, ran) = counted();
-                (
-                    timers
-                        .after(Duration::ZERO)
-                        .named("job")
-                        .run(job)
-                        .map_err(|rejected| rejected.reason),
-                    ran,
-                )
-            })
-        };
+        let its = timers.clone();
+        let producer = thread::spawn(move || {
+            let (job, ran) = counted();
+            (its.after(Duration::ZERO).named("job").run(job).map_err(Reason::from), ran)
+        });
         let stopped = service.stop(Stop::Wait);
         let (scheduled, ran) = producer.join().unwrap();
         match scheduled {
@@ -104,24 +92,22 @@ fn a_job_that_is_cancelled_or_moved_meanwhile_has_one_end() {
             let timers = service.handle();
             let (job, ran) = due_at_once(&timers);
             let other = job.clone();
-            let owner =
-                thread::spawn(
-                    move || if refresh { other.refresh(HOUR) } else { other.cancel().map(drop) },
-                );
+            let change =
+                move || if refresh { other.refresh(HOUR) } else { other.cancel().map(drop) };
+            let owner = thread::spawn(change);
             let stopped = service.stop(Stop::Wait);
-            match owner.join().unwrap() {
-                Ok(()) if refresh => {
-                    assert_eq!((ran(), stopped.jobs.len()), (0, 1), "moved, and then given back")
-                }
+            let runs_and_returned = match owner.join().unwrap() {
+                // Moved, and then given back.
+                Ok(()) if refresh => (0, 1),
                 Ok(()) => {
-                    assert_eq!((ran(), stopped.jobs.len(), job.status()), (0, 0, Status::Cancelled))
+                    assert_eq!(job.status(), Status::Cancelled);
+                    (0, 0)
                 }
-                Err(ChangeError::Running | ChangeError::Finished) => {
-                    assert_eq!((ran(), stopped.jobs.len()), (1, 0))
-                }
-                Err(ChangeError::Stopped) => assert_eq!((ran(), stopped.jobs.len()), (0, 1)),
+                Err(ChangeError::Running | ChangeError::Finished) => (1, 0),
+                Err(ChangeError::Stopped) => (0, 1),
                 Err(other) => panic!("{other}"),
-            }
+            };
+            assert_eq!((ran(), stopped.jobs.len()), runs_and_returned);
             all_over(&timers, &stopped);
         });
     }
@@ -171,12 +157,11 @@ fn a_periodic_job_comes_back_or_is_over_when_stopping_does_not_wait_for_its_run(
             let timers = service.handle();
             let (sender, runs) = unbounded();
             let mut told = Told(0, sender);
-            let job =
-                timers.every(HOUR).first_after(Duration::ZERO).run(move |_| told.run()).unwrap();
+            let plan = timers.every(HOUR).first_after(Duration::ZERO);
+            let job = plan.run(move |_| told.run()).unwrap();
             let given_back = service.stop(how).jobs.len();
-            assert!(
-                runs.recv() == Ok(job.runs() as usize) && given_back + job.runs() as usize >= 1
-            );
+            let its_runs = job.runs() as usize;
+            assert!(runs.recv() == Ok(its_runs) && given_back + its_runs >= 1);
             assert_eq!((job.status(), timers.len()), (Status::Stopped, 0));
         });
     }

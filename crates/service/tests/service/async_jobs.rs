@@ -2,10 +2,11 @@
 
 use crate::common::{BlockedJob, HOUR, Log, Rig, arrives, at, each_second, ms, poll};
 use crate::common::{returns, wait_until};
-use crossbeam_channel::{bounded, unbounded};
+use crossbeam_channel::unbounded;
 use std::future::{pending, poll_fn, ready};
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::SystemTime;
 use wheelhouse_service::{
     Event, EventKind, ManualClock, Missed, Reason, Run, Service, Status, Stop,
 };
@@ -27,7 +28,7 @@ fn a_run_lasts_from_the_first_poll_until_the_future_is_ready() {
     assert_eq!((job.status(), rig.timers.snapshot().running), (Status::Running, 1));
     rig.play(35);
     assert!(runs.take().is_empty(), "no run overlaps another");
-    log.take().remove(0).send(()).unwrap();
+    log.one().send(()).unwrap();
     assert!(poll(&mut run).is_ready() && run.job().is_none());
     assert!(poll(&mut run).is_ready(), "and again");
     assert_eq!((job.status(), rig.timers.snapshot().in_flight), (Status::Pending, 0));
@@ -36,7 +37,7 @@ fn a_run_lasts_from_the_first_poll_until_the_future_is_ready() {
         rig.play(35);
         let mut run = runs.one();
         assert!(poll(&mut run).is_pending());
-        log.take().remove(0).send(()).unwrap();
+        log.one().send(()).unwrap();
         assert!(poll(&mut run).is_ready());
         assert_eq!(job.runs(), number);
     }
@@ -46,16 +47,11 @@ fn a_run_lasts_from_the_first_poll_until_the_future_is_ready() {
 
 #[test]
 fn until_it_begins_it_can_be_cancelled_and_then_be_run_by_hand() {
-    let (mut rig, runs, _) = Rig::with_kept_futures();
-    let calls = Log::default();
+    let ((mut rig, runs, _), calls) = (Rig::with_kept_futures(), Log::default());
     let log = calls.clone();
-    let job = rig.timers.after(ms(1)).run_async(move |_| {
-        log.push(());
-        ready(())
-    });
-    let job = job.unwrap();
+    let job = rig.timers.after(ms(1)).run_async(move |_| async move { log.push(()) });
     rig.play(1);
-    let cancelled = job.cancel().unwrap();
+    let cancelled = job.unwrap().cancel().unwrap();
     assert!(poll(&mut runs.one()).is_ready());
     assert_eq!((calls.len(), rig.timers.snapshot().in_flight), (0, 0));
     cancelled.run();
@@ -64,29 +60,27 @@ fn until_it_begins_it_can_be_cancelled_and_then_be_run_by_hand() {
 
 #[test]
 fn a_panic_in_the_closure_or_the_future_harms_no_other_run() {
-    let (mut rig, runs, events) = Rig::with_kept_futures();
+    let (mut rig, events) = Rig::with_events();
     let job = rig.timers.every(ms(10)).times(3).run_async(|run| {
         let number = run.number();
-        assert_ne!(number, 1, "in the closure");
-        async move { assert_ne!(number, 2, "in the future") }
+        assert!(number != 1, "in the closure");
+        async move { assert!(number != 2, "in the future") }
     });
+    rig.play(100);
     let job = job.unwrap();
-    for n in 1..=3 {
-        rig.play(10 * n);
-        assert!(poll(&mut runs.one()).is_ready());
-    }
     assert_eq!((job.status(), job.runs()), (Status::Finished, 3));
-    let [EventKind::Panicked(first), EventKind::Panicked(second)] = &events.kinds()[..] else {
-        panic!("two of three panicked")
-    };
-    assert!(first.contains("in the closure") && second.contains("in the future"));
+    let texts = ["in the closure", "in the future"];
+    assert_eq!(events.kinds(), texts.map(|text| EventKind::Panicked(text.to_owned())));
     assert_eq!(rig.timers.snapshot().counts.panicked, 2);
 }
 
+/// The job of the limit does not count for the limit of jobs.
 #[test]
 fn a_run_that_reaches_its_limit_is_ended_and_the_next_begins() {
-    let ((mut rig, runs, events), witness) = (Rig::with_kept_futures(), Arc::new(()));
-    let inside = Arc::clone(&witness);
+    let (runs, witness) = (Log::default(), Arc::new(()));
+    let (keep, inside) = (runs.clone(), Arc::clone(&witness));
+    let (mut rig, events) =
+        Rig::with_events_and(|builder| builder.max_jobs(1).spawn_on(move |run| keep.push(run)));
     let job = rig.timers.every(ms(10)).limit(ms(5)).times(2).run_async(move |_| {
         let held = Arc::clone(&inside);
         async move {
@@ -108,6 +102,8 @@ fn a_run_that_reaches_its_limit_is_ended_and_the_next_begins() {
     }
     assert_eq!(job.unwrap().status(), Status::Finished);
     assert_eq!((rig.timers.snapshot().counts.timed_out, rig.timers.len()), (2, 0));
+    rig.timers.after(ms(1)).run(|_| ()).unwrap();
+    assert!(rig.timers.after(ms(1)).run(|_| ()).is_err(), "one is allowed, as before");
 }
 
 #[test]
@@ -180,24 +176,28 @@ fn a_future_that_is_ready_again_at_once_keeps_no_poll_from_returning() {
 /// The threads stay until the last async run has ended, also after a stop that does not wait.
 #[test]
 fn a_future_is_polled_to_its_end_though_the_service_is_stopped_or_dropped() {
-    for (workers, stops) in [(1, true), (3, true), (1, false), (3, false)] {
+    let ways = [Some(Stop::Now), Some(Stop::Wait), None];
+    for (how, workers) in ways.into_iter().flat_map(|how| [(how, 1), (how, 3)]) {
         let service = Service::builder().workers(workers).start().unwrap();
-        let (timers, (begins, begun)) = (service.handle(), unbounded());
+        let (timers, (tells, told)) = (service.handle(), unbounded());
         let (release, released) = tokio::sync::oneshot::channel::<()>();
-        let job = timers.after(ms(0)).run_async(move |_| async move {
-            begins.send(()).unwrap();
+        let inner = timers.clone();
+        let job = timers.after(ms(0)).named("job").run_async(move |_| async move {
+            tells.send(inner.sleep(ms(2)).await).unwrap();
+            // The stop ends this wait, but not the run.
+            tells.send(inner.sleep(HOUR).await).unwrap();
             released.await.unwrap();
-            begins.send(()).unwrap();
         });
-        drop(job.unwrap());
-        arrives(&begun);
-        let end = move || if stops { drop(service.stop(Stop::Now)) } else { drop(service) };
-        let ending = std::thread::spawn(end);
-        wait_until(|| timers.is_stopped() && (!stops || ending.is_finished()));
+        assert_eq!(arrives(&told), Ok(()));
+        let ending = std::thread::spawn(move || how.map(|how| service.stop(how).jobs.len()));
+        assert_eq!(arrives(&told), Err(Reason::Stopped));
+        wait_until(|| how != Some(Stop::Now) || ending.is_finished());
+        assert!(how == Some(Stop::Now) || !ending.is_finished());
         release.send(()).unwrap();
-        arrives(&begun);
-        returns(move || ending.join().unwrap());
-        wait_until(|| timers.snapshot().in_flight == 0);
+        assert_eq!(returns(move || ending.join().unwrap()), how.map(|_| 0));
+        let job = job.unwrap();
+        wait_until(|| job.status() == Status::Finished && timers.snapshot().in_flight == 0);
+        assert_eq!(job.runs(), 1);
     }
 }
 
@@ -228,58 +228,15 @@ fn in_a_service_of_one_thread_many_wait_at_once() {
 
 #[test]
 fn by_a_rule_each_time_has_its_run() {
-    let (mut rig, runs, _) = Rig::with_kept_futures();
-    let times = Log::default();
+    let (mut rig, times) = (Rig::new(), Log::default());
     let log = times.clone();
     let job = rig.timers.on(each_second).times(3).run_async(move |run| {
-        let (log, time) = (log.clone(), run.time());
-        async move { log.push(time.unwrap()) }
+        let (log, time) = (log.clone(), run.time().unwrap());
+        async move { log.push(time) }
     });
-    let job = job.unwrap();
-    for n in 1..=3 {
-        rig.play(1000 * n);
-        assert!(poll(&mut runs.one()).is_ready());
-    }
-    let epoch = std::time::SystemTime::UNIX_EPOCH;
-    assert_eq!(times.take(), [1, 2, 3].map(|n| epoch + ms(1000 * n)));
-    assert_eq!(job.status(), Status::Finished);
-}
-
-#[test]
-fn on_workers_a_run_may_wait_for_the_service_and_stop_waits_for_it() {
-    let service = Service::builder().workers(1).start().unwrap();
-    let timers = service.handle();
-    let ((begins, begun), (sender, receiver)) = (bounded(1), unbounded());
-    let inner = timers.clone();
-    let job = timers.after(ms(0)).named("job").run_async(move |_| async move {
-        inner.sleep(ms(2)).await.unwrap();
-        begins.send(()).unwrap();
-        // The stop ends this wait, and waits for the rest.
-        let slept = inner.sleep(HOUR).await;
-        sender.send(slept).unwrap();
-    });
-    let job = job.unwrap();
-    arrives(&begun);
-    assert!(returns(|| service.stop(Stop::Wait)).jobs.is_empty());
-    assert_eq!(receiver.try_recv(), Ok(Err(Reason::Stopped)));
-    assert_eq!((job.status(), job.runs()), (Status::Finished, 1));
-}
-
-#[test]
-fn a_limit_holds_also_where_no_more_jobs_are_allowed() {
-    let runs = Log::default();
-    let keep = runs.clone();
-    let (mut rig, events) =
-        Rig::with_events_and(|builder| builder.max_jobs(1).spawn_on(move |run| keep.push(run)));
-    drop(rig.timers.after(ms(1)).limit(ms(5)).run_async(|_| pending()).unwrap());
-    rig.play(1);
-    let mut run = runs.one();
-    assert!(poll(&mut run).is_pending());
-    rig.play(6);
-    assert!(poll(&mut run).is_ready());
-    assert_eq!((events.kinds(), rig.timers.len()), (vec![EventKind::TimedOut(ms(5))], 0));
-    rig.timers.after(ms(1)).run(|_| ()).unwrap();
-    assert!(rig.timers.after(ms(1)).run(|_| ()).is_err(), "one is allowed, as before");
+    rig.play(5_000);
+    assert_eq!(times.take(), [1, 2, 3].map(|n| SystemTime::UNIX_EPOCH + ms(1_000 * n)));
+    assert_eq!(job.unwrap().status(), Status::Finished);
 }
 
 /// Stops a service with an async job that hangs (`None` drops the service), while the clock

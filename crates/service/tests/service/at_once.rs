@@ -37,35 +37,24 @@ fn what_a_job_hands_over_is_for_the_next_poll() {
 }
 
 #[test]
-fn a_pause_holds_it_as_any_other_job() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let its = log.clone();
-    rig.timers.pause();
-    rig.timers.execute(log.named("closure")).unwrap();
-    rig.timers
-        .execute_async(move |_| {
-            its.push((0, "future"));
-            ready(())
-        })
-        .unwrap();
-    rig.play(10);
-    assert_eq!((log.take(), rig.timers.len()), (vec![], 2));
-    rig.timers.resume();
-    rig.play(20);
-    let mut ran: Vec<_> = log.take().into_iter().map(|(_, name)| name).collect();
-    ran.sort_unstable();
-    assert_eq!((ran, rig.timers.len()), (vec!["closure", "future"], 0));
-}
-
-#[test]
-fn a_stop_returns_what_has_not_begun() {
-    let rig = Rig::new();
-    rig.timers.execute(|_| unreachable!("it is stopped before")).unwrap();
-    rig.timers.execute_async(|_| async { unreachable!("it is stopped before") }).unwrap();
-    let timers = rig.timers;
-    assert_eq!((rig.scheduler.stop().len(), timers.len()), (2, 0));
-    let refused = timers.execute(|_| ()).unwrap_err();
-    assert_eq!(refused.reason, Reason::Stopped);
+fn a_pause_holds_it_as_any_other_job_and_a_stop_returns_it() {
+    for stops in [false, true] {
+        let (mut rig, log) = (Rig::new(), Log::default());
+        let (timers, its) = (rig.timers.clone(), log.clone());
+        timers.pause();
+        timers.execute(log.named("closure")).unwrap();
+        timers.execute_async(move |_| async move { its.push((0, "future")) }).unwrap();
+        rig.play(10);
+        assert_eq!((log.take(), timers.len()), (vec![], 2));
+        if stops {
+            assert_eq!((rig.scheduler.stop().len(), log.len(), timers.len()), (2, 0, 0));
+            assert_eq!(timers.execute(|_| ()).unwrap_err().reason, Reason::Stopped);
+        } else {
+            timers.resume();
+            rig.play(20);
+            assert_eq!((log.len(), timers.len()), (2, 0));
+        }
+    }
 }
 
 #[test]
@@ -86,7 +75,7 @@ fn a_stop_waits_for_what_was_handed_over() {
 /// Closures run on the executor, futures go to the spawner, and panics are reported.
 #[test]
 fn it_runs_where_other_jobs_do() {
-    let (mut rig, held) = Rig::with_held_runs();
+    let (mut rig, held, _) = Rig::with_held_runs();
     rig.timers.execute(|_| ()).unwrap();
     rig.scheduler.poll(at(0));
     assert!(rig.timers.snapshot().in_flight == 1 && rig.timers.len() == 1);

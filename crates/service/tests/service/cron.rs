@@ -4,9 +4,9 @@ use crate::common::Random;
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 use wheelhouse_service::cron::Cron;
-use wheelhouse_service::cron::jiff::civil::{Date, DateTime};
+use wheelhouse_service::cron::jiff::civil::DateTime;
 use wheelhouse_service::cron::jiff::tz::TimeZone;
-use wheelhouse_service::cron::jiff::{self, Timestamp, ToSpan, Zoned};
+use wheelhouse_service::cron::jiff::{self, Timestamp, Zoned};
 use wheelhouse_service::{ManualClock, Reason, Rule, Scheduler};
 
 fn instant(text: &str) -> SystemTime {
@@ -29,14 +29,6 @@ fn times(line: &str, zone: &TimeZone, after: Timestamp) -> impl Iterator<Item = 
 fn first_two(line: &str, zone: &TimeZone, after: &str) -> Vec<String> {
     let all = times(line, zone, after.parse().unwrap()).take(2);
     all.map(|time| time.strftime("%a %F %H:%M").to_string()).collect()
-}
-
-#[test]
-fn what_is_shown_of_a_line_is_the_line_and_the_zone() {
-    let cron = Cron::new("0 9 * * mon", berlin()).unwrap();
-    let shown = format!("{cron:?}");
-    assert!(shown.contains(cron.line()) && shown.contains("CET-1CEST"), "{shown}");
-    assert!(shown.len() < 120, "{shown}");
 }
 
 #[test]
@@ -76,30 +68,6 @@ fn a_gap_of_many_hours_ends_no_job() {
     assert_eq!(from("0 0 3 29 3 * 2026"), ["Sun 2026-03-29 07:00"], "and no other follows");
     let next_to_the_gap = ["Sun 2026-03-29 01:00", "Mon 2026-03-30 01:00"];
     assert_eq!(from("0 1 * * *"), next_to_the_gap);
-}
-
-/// The times of a line in Berlin on a day, as local times with their offsets.
-fn runs_on(line: &str, day: &str) -> Vec<String> {
-    let (day, zone) = (day.parse::<Date>().unwrap(), berlin());
-    let start = day.to_zoned(zone.clone()).unwrap().timestamp();
-    let runs = times(line, &zone, start - 1.nanosecond()).take_while(|time| time.date() == day);
-    runs.map(|time| time.strftime("%H:%M %z").to_string()).collect()
-}
-
-/// Fault: a list or range of minutes or hours lost runs when the clocks went forward, and had some
-/// runs twice when they went back.
-#[test]
-fn lists_and_ranges_run_once_at_each_time_they_name_when_the_clocks_are_changed() {
-    let (spring, autumn) = ("2026-03-29", "2026-10-25");
-    assert_eq!(runs_on("0,30 2 * * *", spring), ["03:00 +0200"], "both at the end of the gap");
-    assert_eq!(runs_on("0,30 2 * * *", autumn), ["02:00 +0200", "02:30 +0200"]);
-    assert_eq!(runs_on("30 2,3 * * *", spring), ["03:00 +0200", "03:30 +0200"]);
-    assert_eq!(runs_on("30 2,3 * * *", autumn), ["02:30 +0200", "03:30 +0100"]);
-    assert_eq!(runs_on("30 1-3 * * *", spring), ["01:30 +0100", "03:00 +0200", "03:30 +0200"]);
-    assert_eq!(runs_on("30 1-3 * * *", autumn), ["01:30 +0200", "02:30 +0200", "03:30 +0100"]);
-    assert_eq!(runs_on("0 30 2 * * *", spring), ["03:00 +0200"], "with seconds");
-    assert_eq!(runs_on("30 * * * *", spring).len(), 23);
-    assert_eq!(runs_on("30 * * * *", autumn).len(), 25);
 }
 
 /// Fault: lines that never match took seconds in zones with clock changes, and a line with an empty
@@ -200,7 +168,8 @@ fn expected(
     runs
 }
 
-/// An independent calculation: minute by minute, for four days.
+/// An independent calculation: minute by minute, for four days. (Fault: lists and ranges of minutes
+/// or hours lost runs when the clocks went forward, and had some twice when they went back.)
 #[test]
 fn a_thousand_lines_run_when_they_should_over_the_changes_of_eight_zones() {
     let mut random = Random(17);
@@ -209,7 +178,8 @@ fn a_thousand_lines_run_when_they_should_over_the_changes_of_eight_zones() {
         let zone = TimeZone::posix(ZONES[number % ZONES.len()]).unwrap();
         let (minute, minutes) = random.cron_field(&sixty, |value| value.to_string());
         let (hour, hours) = random.cron_field(&day, |value| value.to_string());
-        let line = format!("{minute} {hour} * * *");
+        let seconds = ["", "0 "][random.below(2) as usize];
+        let line = format!("{seconds}{minute} {hour} * * *");
         let elapsed = minute.contains('*') || hour.contains('*');
         let start = STARTS[random.below(8) as usize];
         let first = format!("{start}T00:00:00Z").parse::<Timestamp>().unwrap();

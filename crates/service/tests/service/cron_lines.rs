@@ -22,26 +22,15 @@ fn first_times(cron: &mut Cron, count: usize) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-/// Lines, and their first times.
-const TAKEN: [(&str, &str); 38] = [
-    // A field that begins with `*` does not restrict the days: both must match.
-    ("0 0 */2 * MON", "Mon 01-05 00:00, Mon 01-19 00:00, Mon 02-09 00:00"),
+/// Lines, and their first times. The random lines below have lists, steps, names and ranges too.
+const TAKEN: [(&str, &str); 24] = [
+    // A field that begins with `*` or `?` does not restrict the days: both must match.
     ("0 0 ?/2 * MON", "Mon 01-05 00:00, Mon 01-19 00:00, Mon 02-09 00:00"),
-    ("0 0 13 * */5", "Fri 02-13 00:00, Fri 03-13 00:00, Sun 09-13 00:00"),
-    ("0 0 */2 * +MON", "Mon 01-05 00:00, Mon 01-19 00:00, Mon 02-09 00:00"),
-    ("0 0 5,* * MON", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
-    ("0 0 *,5 * MON", "Mon 01-05 00:00, Mon 01-12 00:00, Mon 01-19 00:00"),
     ("0 0 L * ?", "Sat 01-31 00:00, Sat 02-28 00:00, Tue 03-31 00:00"),
-    // A day or a weekday. With a plus, both must match.
-    ("0 9 13 * FRI", "Fri 01-02 09:00, Fri 01-09 09:00, Tue 01-13 09:00"),
-    ("0 9 13 * +FRI", "Fri 02-13 09:00, Fri 03-13 09:00, Fri 11-13 09:00"),
+    // With a plus, both must match.
     ("30 0 9 13 * +FRI", "Fri 02-13 09:00:30, Fri 03-13 09:00:30, Fri 11-13 09:00:30"),
     // Ranges that wrap around.
-    ("0 22-2 * * *", "Thu 01-01 01:00, Thu 01-01 02:00, Thu 01-01 22:00"),
-    ("0 22-4/3 * * *", "Thu 01-01 01:00, Thu 01-01 04:00, Thu 01-01 22:00"),
-    ("0 9 * * FRI-MON", "Fri 01-02 09:00, Sat 01-03 09:00, Sun 01-04 09:00"),
     ("0 9 * * 7-2", "Sun 01-04 09:00, Mon 01-05 09:00, Tue 01-06 09:00"),
-    ("0 9 * * SAT-SUN", "Sat 01-03 09:00, Sun 01-04 09:00, Sat 01-10 09:00"),
     ("0 9 * * sun-SUN", "Sun 01-04 09:00, Sun 01-11 09:00, Sun 01-18 09:00"),
     ("0 9 * * SAT-MON#1", "Sat 01-03 09:00, Sun 01-04 09:00, Mon 01-05 09:00"),
     // Names.
@@ -50,7 +39,6 @@ const TAKEN: [(&str, &str); 38] = [
     ("@monthly", "Sun 02-01 00:00, Sun 03-01 00:00, Wed 04-01 00:00"),
     ("@annually", "Fri 01-01 00:00, Sat 01-01 00:00, Mon 01-01 00:00"),
     ("@midnight", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
-    ("0 9 * * tuesday-THURSDAY", "Thu 01-01 09:00, Tue 01-06 09:00, Wed 01-07 09:00"),
     ("0 9 * * FridayL", "Fri 01-30 09:00, Fri 02-27 09:00, Fri 03-27 09:00"),
     ("0 9 * * Friday#2", "Fri 01-09 09:00, Fri 02-13 09:00, Fri 03-13 09:00"),
     ("0 9 * * 0,7", "Sun 01-04 09:00, Sun 01-11 09:00, Sun 01-18 09:00"),
@@ -58,9 +46,7 @@ const TAKEN: [(&str, &str); 38] = [
     ("0 9 * * MON # the report", "Mon 01-05 09:00, Mon 01-12 09:00, Mon 01-19 09:00"),
     ("@weekly #backup", "Sun 01-04 00:00, Sun 01-11 00:00, Sun 01-18 00:00"),
     ("\t0  9 * *\tMON\n", "Mon 01-05 09:00, Mon 01-12 09:00, Mon 01-19 09:00"),
-    // Steps up to the size of the field, lists of all kinds.
-    ("*/60 * * * *", "Thu 01-01 01:00, Thu 01-01 02:00, Thu 01-01 03:00"),
-    ("0 */24 * * *", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
+    // Seconds, years, and special days.
     ("*/20 30 9 * * *", "Thu 01-01 09:30, Thu 01-01 09:30:20, Thu 01-01 09:30:40"),
     ("0 0 9 1 1 * 2027,2030-2031", "Fri 01-01 09:00, Tue 01-01 09:00, Wed 01-01 09:00"),
     ("0 9 15W 2,3,8 *", "Mon 02-16 09:00, Mon 03-16 09:00, Fri 08-14 09:00"),
@@ -70,19 +56,22 @@ const TAKEN: [(&str, &str); 38] = [
     ("007 9 * * *", "Thu 01-01 09:07, Fri 01-02 09:07, Sat 01-03 09:07"),
 ];
 
+/// Other versions read stored lines, and know only the plain form.
 #[test]
-fn each_line_means_what_crontab_or_the_documentation_says() {
-    let mut wrong = Vec::new();
+fn each_line_means_what_the_documentation_says_and_so_does_its_plain_form() {
     for (line, expected) in TAKEN {
-        let found = match Cron::new(line, TimeZone::UTC) {
-            Ok(mut cron) => first_times(&mut cron, 3),
-            Err(error) => error.to_string(),
-        };
-        if found != expected {
-            wrong.push(format!("{line:?}: {found}, not {expected}"));
-        }
+        let mut cron = Cron::new(line, TimeZone::UTC).unwrap();
+        assert_eq!(first_times(&mut cron, 3), expected, "{line:?}");
+        let mut read = Cron::from_plain(cron.plain(), TimeZone::UTC).unwrap();
+        assert_eq!(first_times(&mut read, 3), expected, "{line:?} as {}", read.plain());
+        let again = Cron::new(cron.plain(), TimeZone::UTC).unwrap();
+        assert_eq!([read.plain(), again.plain()], [cron.plain(); 2], "{line:?}");
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // Nothing is rewritten without a reason, so that stored lines stay recognisable.
+    for line in ["30 2 * * *", "0 9 * * MON-FRI", "*/10 8-18/2 1,L * sun,FRI#L", "0 0 9 15W * +mon"]
+    {
+        assert_eq!(Cron::new(line, TimeZone::UTC).unwrap().plain(), line);
+    }
 }
 
 const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 or JAN-DEC, \
@@ -90,7 +79,7 @@ const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 
                       seven with seconds in front and a year at the end";
 
 /// Lines, and the reason for which each is refused. FIELDS stands for the text above.
-const REFUSED: [(&str, &str); 36] = [
+const REFUSED: [(&str, &str); 31] = [
     ("", "it is empty; expected FIELDS"),
     ("  # nothing", "it is empty; expected FIELDS"),
     ("* * * *", "it has 4, not between 5 and 7 fields: FIELDS"),
@@ -134,24 +123,17 @@ const REFUSED: [(&str, &str); 36] = [
     ),
     ("*/0 * * * *", "a step of 0 never reaches another value, in the minute '*/0'"),
     ("*/x * * * *", "the step 'x' is not a number, in the minute '*/x'"),
-    ("*/ * * * *", "the step '' is not a number, in the minute '*/'"),
     ("/5 * * * *", "the step of '/5' has no range: write '*/5', in the minute '/5'"),
     ("5/15 * * * *", "the step of '5/15' has no range: write '5-59/15', in the minute '5/15'"),
     // Values.
     ("61 * * * *", "'61' is not between 0 and 59, in the minute '61'"),
-    ("61 * * * * *", "'61' is not between 0 and 59, in the second '61'"),
     ("0 9 1-32 * *", "'32' is not between 1 and 31, in the day of the month '1-32'"),
     ("0 9 * 13 *", "'13' is not between 1 and 12, JAN-DEC, or a name in full, in the month '13'"),
     (
         "0 9 * * 8",
         "'8' is not between 0 and 7, SUN-SAT, or a name in full, in the day of the week '8'",
     ),
-    (
-        "0 9 * * TUES",
-        "'TUES' is not between 0 and 7, SUN-SAT, or a name in full, in the day of the week 'TUES'",
-    ),
     ("0 ? * * *", "'?' is not between 0 and 23, in the hour '?'"),
-    ("0 9 1- * *", "'' is not between 1 and 31, in the day of the month '1-'"),
     ("0 9 L-3 * *", "'L' is not between 1 and 31, in the day of the month 'L-3'"),
     ("0 9 1-15W * *", "'1-15' is not between 1 and 31, in the day of the month '1-15W'"),
     (
@@ -170,7 +152,6 @@ const REFUSED: [(&str, &str); 36] = [
     // Lists.
     ("1,,2 * * * *", "a list has an empty element, in the minute '1,,2'"),
     ("0 9 +1 * MON", "a '+' may only precede a day of the week, in the day of the month '+1'"),
-    ("0 9 * * +", "a list has an empty element, in the day of the week '+'"),
     (
         "0 9 L,LW * *",
         "'L' and 'LW' cannot be in one list: write two lines, in the day of the month 'L,LW'",
@@ -184,16 +165,13 @@ const REFUSED: [(&str, &str); 36] = [
 
 #[test]
 fn a_line_that_is_refused_is_told_what_to_write() {
-    let mut wrong = Vec::new();
     for (line, reason) in REFUSED {
-        let expected = reason.replace("FIELDS", FIELDS);
-        match Cron::new(line, TimeZone::UTC) {
-            Ok(mut cron) => wrong.push(format!("{line:?} is taken: {}", first_times(&mut cron, 3))),
-            Err(CronError::Invalid { reason, .. }) if reason == expected => {}
-            Err(error) => wrong.push(format!("{line:?}: {error}\n  not: {expected}")),
-        }
+        let (refused, expected) =
+            (Cron::new(line, TimeZone::UTC), reason.replace("FIELDS", FIELDS));
+        let is_told =
+            matches!(&refused, Err(CronError::Invalid { reason, .. }) if *reason == expected);
+        assert!(is_told, "{line:?}: {refused:?}\n  not: {expected}");
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let longer_in_full = format!("{} * * * *", vec!["59-58/1"; 20].join(","));
     for (line, message) in [
         ("61 * * * *", "the cron line '61 * * * *' cannot be read: '61' is not between 0 and 59"),
@@ -203,24 +181,6 @@ fn a_line_that_is_refused_is_told_what_to_write() {
     ] {
         let error = Cron::new(line, TimeZone::UTC).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
-    }
-}
-
-/// Other versions read stored lines, and know only the plain form.
-#[test]
-fn the_plain_form_means_the_same_to_versions_that_know_no_other() {
-    for (line, expected) in TAKEN {
-        let plain = Cron::new(line, TimeZone::UTC).unwrap().plain().to_owned();
-        let mut read = Cron::from_plain(&plain, TimeZone::UTC).unwrap();
-        assert_eq!(first_times(&mut read, 3), expected, "{line} as {plain}");
-        assert_eq!(read.plain(), plain);
-        let again = Cron::new(&plain, TimeZone::UTC).unwrap();
-        assert_eq!(again.plain(), plain, "{line}");
-    }
-    // Nothing is rewritten without a reason, so that stored lines stay recognisable.
-    for line in ["30 2 * * *", "0 9 * * MON-FRI", "*/10 8-18/2 1,L * sun,FRI#L", "0 0 9 15W * +mon"]
-    {
-        assert_eq!(Cron::new(line, TimeZone::UTC).unwrap().plain(), line);
     }
 }
 

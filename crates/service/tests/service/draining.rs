@@ -1,34 +1,29 @@
 //! Draining, and stops that block no thread.
 
-use crate::common::{BlockedJob, HOUR, Log, arrives, at, await_here};
-use crate::common::{ms, poll, returns, wait_until};
+use crate::common::{BlockedJob, HOUR, Log, arrives, at, await_here, kinds, ms, poll};
+use crate::common::{returns, wait_until};
 use crossbeam_channel::{bounded, unbounded};
 use std::pin::pin;
 use std::sync::Mutex;
-use wheelhouse_service::{ManualClock, Reason, Run, Service, Status, Stop};
-
-fn all_kinds() -> [Service; 2] {
-    [Service::builder().workers(1), Service::builder().workers(2)]
-        .map(|builder| builder.start().unwrap())
-}
+use wheelhouse_service::{ManualClock, Reason, Service, Status, Stop};
 
 #[test]
 fn a_drain_lets_jobs_come_to_their_ends_and_gives_back_what_has_none() {
-    for service in all_kinds() {
+    for (kind, builder) in kinds() {
+        let service = builder.start().unwrap();
         let (timers, log) = (service.handle(), Log::default());
-        let run = |log: &Log<u64>| {
+        for times in [1, 3] {
             let log = log.clone();
-            move |run: &Run<'_>| log.push(run.number())
-        };
-        timers.after(ms(20)).run(run(&log)).unwrap();
-        timers.every(ms(10)).times(3).run(run(&log)).unwrap();
+            let plan = timers.every(ms(10)).times(times);
+            plan.run(move |run| log.push(run.number())).unwrap();
+        }
         let endless = timers.every(HOUR).run(|_| ()).unwrap();
         let stopped = returns(move || service.stop(Stop::Drain(HOUR)));
         let mut runs = log.take();
         runs.sort();
-        assert_eq!((runs, stopped.running), (vec![1, 1, 2, 3], 0));
-        assert_eq!((stopped.jobs.len(), endless.status()), (1, Status::Stopped));
-        assert!(timers.is_empty() && timers.is_stopped());
+        assert_eq!((runs, stopped.running), (vec![1, 1, 2, 3], 0), "{kind}");
+        assert_eq!((stopped.jobs.len(), endless.status()), (1, Status::Stopped), "{kind}");
+        assert!(timers.is_empty() && timers.is_stopped(), "{kind}");
     }
 }
 
@@ -49,7 +44,8 @@ fn meanwhile_jobs_are_refused_and_futures_go_on() {
 
 #[test]
 fn a_drain_ends_at_its_limit_and_gives_back_the_rest() {
-    for service in all_kinds() {
+    for (_, builder) in kinds() {
+        let service = builder.start().unwrap();
         let timers = service.handle();
         let (late, moved) = (timers.after(HOUR).named("job"), timers.after(ms(1)).named("job"));
         let jobs = [late, moved].map(|plan| plan.run(|_| ()).unwrap());
@@ -61,7 +57,8 @@ fn a_drain_ends_at_its_limit_and_gives_back_the_rest() {
 
 #[test]
 fn a_drain_ends_when_the_last_job_is_cancelled() {
-    for service in all_kinds() {
+    for (_, builder) in kinds() {
+        let service = builder.start().unwrap();
         let timers = service.handle();
         let job = timers.after(HOUR).run(|_| ()).unwrap();
         let canceller = std::thread::spawn(move || {

@@ -2,7 +2,8 @@
 //! another job. (Bug B6: a panicking job ends the process. Java's Timer dies with its first failing
 //! task, and ScheduledThreadPoolExecutor silently drops a periodic one.)
 
-use crate::common::{BlockedJob, Bomb, Log, Rig, arrives, at, ms};
+use crate::common::{BlockedJob, Bomb, HOUR, Log, Rig, arrives, at, ms};
+use crossbeam_channel::bounded;
 use std::panic::panic_any;
 use wheelhouse_service::{DueRun, EventKind, Run, Status};
 
@@ -44,36 +45,41 @@ fn whatever_is_thrown_is_survived() {
         "job 'key' panicked: dropped",
     ];
     assert_eq!(messages, expected);
-    let snapshot = rig.timers.snapshot();
-    assert_eq!(
-        (snapshot.counts.finished, snapshot.jobs, snapshot.running, snapshot.in_flight),
-        (5, 0, 0, 0)
-    );
+    let it = rig.timers.snapshot();
+    assert_eq!((it.counts.finished, it.jobs, it.running, it.in_flight), (5, 0, 0, 0));
 }
 
+/// Values of jobs are dropped after a run, by a replacement, when a channel is full, and with the
+/// service.
 #[test]
-fn a_job_whose_parts_panic_when_dropped_harms_nobody() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let bomb = Bomb;
-    let holds = move |_: &Run<'_>| {
-        let _alive = &bomb;
+fn what_panics_when_it_is_dropped_harms_nobody() {
+    let (mut rig, log, (sender, receiver)) = (Rig::new(), Log::default(), bounded(1));
+    let timers = rig.timers.clone();
+    let holds = |bomb: Bomb| {
+        move |_: &Run<'_>| {
+            let _alive = &bomb;
+        }
     };
-    rig.timers.every(ms(10)).times(1).run(holds).unwrap();
-    rig.timers.after(ms(20)).run(log.times()).unwrap();
-    assert_eq!(rig.play(100), 2);
-    assert_eq!(log.take(), [20]);
+    timers.every(ms(10)).times(1).run(holds(Bomb)).unwrap();
+    (0..3).for_each(|_| drop(timers.after(ms(10)).send(&sender, Bomb).unwrap()));
+    let replaced = timers.after(ms(10)).key("key").run(holds(Bomb)).unwrap();
+    timers.after(ms(20)).replacing("key").run(log.times()).unwrap();
+    assert_eq!((replaced.status(), timers.len()), (Status::Cancelled, 5));
+    rig.play(100);
+    assert_eq!((log.take(), receiver.len(), timers.len()), (vec![20], 1, 0));
+    assert_eq!(timers.snapshot().counts.panicked, 2, "two values had no room");
+    receiver.try_iter().for_each(std::mem::forget);
+    timers.after(HOUR).send(&sender, Bomb).unwrap();
+    drop(rig);
+    assert!(timers.is_empty());
 }
 
 #[test]
-fn a_callback_for_events_that_panics_harms_nobody() {
+fn an_observer_or_an_executor_that_panics_harms_nobody() {
     let mut rig = Rig::with(|builder| builder.on_event(|event| panic!("{event}")));
     let job = rig.timers.every(ms(10)).run(|_| panic!("the job")).unwrap();
     rig.play(30);
     assert_eq!((job.runs(), rig.timers.snapshot().counts.panicked), (3, 3));
-}
-
-#[test]
-fn an_executor_that_panics_harms_nobody() {
     let panics = |run: DueRun| panic!("no room for {run:?}");
     let mut rig = Rig::with(|builder| builder.executor(panics));
     let job = rig.timers.every(ms(10)).run(|_| ()).unwrap();
@@ -101,7 +107,7 @@ fn a_slow_run_is_named_and_timed() {
 
 #[test]
 fn a_run_that_does_not_end_is_named_while_it_goes_on() {
-    let (mut rig, held, events) = Rig::with_held_runs_and_events();
+    let (mut rig, held, events) = Rig::with_held_runs();
     let (blocked, job) = BlockedJob::job();
     rig.timers.after(ms(10)).named("stuck").run(job).unwrap();
     rig.play(10);
@@ -116,8 +122,6 @@ fn a_run_that_does_not_end_is_named_while_it_goes_on() {
     assert_eq!(rig.scheduler.next_wakeup(), None, "once is enough");
     blocked.release();
     worker.join().unwrap();
-    assert_eq!(
-        (events.kinds(), rig.timers.snapshot().counts.slow),
-        (vec![EventKind::Slow(ms(990))], 1)
-    );
+    assert_eq!(events.kinds(), [EventKind::Slow(ms(990))]);
+    assert_eq!(rig.timers.snapshot().counts.slow, 1);
 }

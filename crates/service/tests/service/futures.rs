@@ -1,12 +1,12 @@
 //! Futures: polled by hand on a manual clock, which makes each step visible. `migration.rs` awaits
 //! them on tokio.
 
-use crate::common::{HOUR, Rig, at, await_here, ms, returns};
+use crate::common::{HOUR, Rig, at, await_here, ms, poll, returns};
 use futures_core::Stream;
 use std::future::{pending, ready};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 use wheelhouse_service::future::{DelayQueue, Sleep, TimeoutError};
@@ -78,25 +78,19 @@ fn a_sleep_that_is_dropped_is_cancelled_and_wakes_nobody() {
 /// sleep, which takes the lock of the shard.
 #[test]
 fn a_task_that_goes_with_its_waker_may_hold_another_sleep() {
-    struct Owner(
-        #[expect(dead_code, reason = "dropped with it")] std::sync::Mutex<Option<Pin<Box<Sleep>>>>,
-    );
+    struct Owner(#[expect(dead_code, reason = "dropped with it")] Mutex<Pin<Box<Sleep>>>);
     impl Wake for Owner {
         fn wake(self: Arc<Self>) {}
     }
     let rig = Rig::new();
     let timers = rig.timers.clone();
     returns(move || {
-        let mut held = Box::pin(timers.sleep(ms(100)));
-        let polled = |sleep: &mut Pin<Box<Sleep>>, waker: &Waker| {
-            assert!(sleep.as_mut().poll(&mut Context::from_waker(waker)).is_pending());
-        };
-        polled(&mut held, Waker::noop());
-        let owner = Waker::from(Arc::new(Owner(Some(held).into())));
-        let mut handed_on = Box::pin(timers.sleep(ms(100)));
-        polled(&mut handed_on, &owner);
+        let [mut held, mut handed_on] = [(); 2].map(|()| Box::pin(timers.sleep(ms(100))));
+        assert!(poll(&mut held).is_pending());
+        let owner = Waker::from(Arc::new(Owner(Mutex::new(held))));
+        assert!(handed_on.as_mut().poll(&mut Context::from_waker(&owner)).is_pending());
         drop(owner);
-        polled(&mut handed_on, Waker::noop());
+        assert!(poll(&mut handed_on).is_pending());
         assert_eq!(timers.len(), 1);
     });
 }
@@ -104,19 +98,16 @@ fn a_task_that_goes_with_its_waker_may_hold_another_sleep() {
 #[test]
 fn what_cannot_be_waited_for_is_an_error_and_not_a_wait_for_ever() {
     let (rig, task) = (Rig::with(|builder| builder.max_jobs(1)), Task::default());
-    assert_eq!(
-        task.poll(pin!(rig.timers.sleep(Duration::MAX))),
-        Poll::Ready(Err(Reason::Overflow))
-    );
+    let sleep = |time| task.poll(pin!(rig.timers.sleep(time)));
+    assert_eq!(sleep(Duration::MAX), Poll::Ready(Err(Reason::Overflow)));
     let mut waits = pin!(rig.timers.sleep(ms(5)));
     assert_eq!(task.poll(waits.as_mut()), Poll::Pending);
-    assert_eq!(task.poll(pin!(rig.timers.sleep(ms(5)))), Poll::Ready(Err(Reason::LimitReached(1))));
-    let Rig { scheduler, timers, .. } = rig;
-    drop(scheduler);
-    assert_eq!((task.woken(), task.poll(waits.as_mut())), (1, Poll::Ready(Err(Reason::Stopped))));
-    assert_eq!(task.poll(pin!(timers.sleep(ms(5)))), Poll::Ready(Err(Reason::Stopped)));
-    let refused = timers.timeout(ms(5), pending::<()>());
-    assert_eq!(task.poll(pin!(refused)), Poll::Ready(Err(TimeoutError::Refused(Reason::Stopped))));
+    assert_eq!(sleep(ms(5)), Poll::Ready(Err(Reason::LimitReached(1))));
+    drop(rig.scheduler);
+    let stopped = Poll::Ready(Err(Reason::Stopped));
+    assert_eq!((task.woken(), task.poll(waits.as_mut()), sleep(ms(5))), (1, stopped, stopped));
+    let refused = task.poll(pin!(rig.timers.timeout(ms(5), pending::<()>())));
+    assert_eq!(refused, Poll::Ready(Err(TimeoutError::Refused(Reason::Stopped))));
 }
 
 #[test]
@@ -133,11 +124,8 @@ fn a_timeout_gives_up_in_time_and_not_before() {
     assert_eq!(task.woken(), 0);
     rig.play(10);
     assert_eq!(task.poll(never.as_mut()), Poll::Ready(Err(TimeoutError::Elapsed)));
-    assert_eq!(
-        task.poll(both.as_mut()),
-        Poll::Ready(Ok(Ok(()))),
-        "a future that is ready in time is not dropped"
-    );
+    let both = task.poll(both.as_mut());
+    assert_eq!(both, Poll::Ready(Ok(Ok(()))), "a future that is ready in time is not dropped");
     // `Duration::MAX`, by which callers mean no limit.
     assert!(task.poll(pin!(rig.timers.timeout(Duration::MAX, pending::<()>()))).is_pending());
 }
@@ -216,16 +204,13 @@ fn who_waits_for_a_queue_hears_when_nothing_is_left() {
     let stranded = queue.insert(ms(10), "stranded").unwrap();
     queue.insert(ms(20), "too").unwrap();
     assert!(task.next(&mut queue).is_pending());
-    let Rig { scheduler, timers, .. } = rig;
-    let jobs = scheduler.stop();
+    let jobs = rig.scheduler.stop();
     assert_eq!((jobs.len(), task.woken(), queue.len()), (0, 1, 2), "they are not jobs of the user");
-    assert_eq!(
-        (stranded.remove(), stranded.refresh(ms(1))),
-        (Err(ChangeError::Stopped), Err(ChangeError::Stopped))
-    );
+    let stopped = ChangeError::Stopped;
+    assert_eq!((stranded.remove(), stranded.refresh(ms(1))), (Err(stopped), Err(stopped)));
     assert_eq!(task.next(&mut queue), Poll::Ready(None));
     assert_eq!(queue.into_values(), ["stranded", "too"]);
-    let rejected = DelayQueue::new(&timers).insert(ms(1), "back").unwrap_err();
+    let rejected = DelayQueue::new(&rig.timers).insert(ms(1), "back").unwrap_err();
     assert_eq!((rejected.reason, rejected.job), (Reason::Stopped, "back"));
 }
 
@@ -235,21 +220,15 @@ fn who_waits_hears_of_the_stop_before_it_returns() {
     for how in [Stop::Now, Stop::Wait] {
         let (service, task) = (Service::start().unwrap(), Task::default());
         let timers = service.handle();
-        let mut sleep = Box::pin(timers.sleep(HOUR));
-        let mut timeout = Box::pin(timers.timeout(HOUR, pending::<()>()));
-        let kept = timers.after(HOUR).run(|_| ()).unwrap();
+        let mut sleep = pin!(timers.sleep(HOUR));
+        let mut timeout = pin!(timers.timeout(HOUR, pending::<()>()));
+        timers.after(HOUR).run(|_| ()).unwrap();
         assert!(task.poll(sleep.as_mut()).is_pending() && task.poll(timeout.as_mut()).is_pending());
         let stopped = service.stop(how);
-        assert_eq!(task.woken(), 2);
+        assert_eq!((task.woken(), stopped.jobs.len()), (2, 1), "{how:?}");
         assert_eq!(task.poll(sleep.as_mut()), Poll::Ready(Err(Reason::Stopped)));
-        assert_eq!(
-            task.poll(timeout.as_mut()),
-            Poll::Ready(Err(TimeoutError::Refused(Reason::Stopped)))
-        );
-        assert_eq!(
-            stopped.jobs.iter().map(|job| job.handle().number()).collect::<Vec<_>>(),
-            [kept.number()]
-        );
+        let refused = TimeoutError::Refused(Reason::Stopped);
+        assert_eq!(task.poll(timeout.as_mut()), Poll::Ready(Err(refused)));
     }
 }
 

@@ -111,26 +111,25 @@ fn what_is_refused_comes_back_as_it_was() {
 #[test]
 fn no_more_jobs_than_allowed_and_each_that_is_over_makes_room() {
     let mut rig = Rig::with(|builder| builder.max_jobs(2));
-    let after = |timers: &wheelhouse_service::Handle, n| {
-        timers.after(ms(n)).run(|_| ()).map_err(|rejected| rejected.reason)
-    };
-    let first = after(&rig.timers, 10).unwrap();
-    after(&rig.timers, 20).unwrap();
-    assert_eq!(after(&rig.timers, 30).unwrap_err(), Reason::LimitReached(2));
+    let timers = rig.timers.clone();
+    let after = |n| timers.after(ms(n)).run(|_| ()).map_err(Reason::from);
+    let first = after(10).unwrap();
+    after(20).unwrap();
+    assert_eq!(after(30).unwrap_err(), Reason::LimitReached(2));
     drop(first.cancel().unwrap());
-    after(&rig.timers, 30).unwrap();
-    assert_eq!(after(&rig.timers, 40).unwrap_err(), Reason::LimitReached(2));
+    after(30).unwrap();
+    assert_eq!(after(40).unwrap_err(), Reason::LimitReached(2));
     rig.play(20);
-    after(&rig.timers, 40).unwrap();
+    after(40).unwrap();
     // A job that is refused for its key takes no room.
     rig.play(1000);
-    rig.timers.after(ms(1)).key("key").run(|_| ()).unwrap();
+    timers.after(ms(1)).key("key").run(|_| ()).unwrap();
     for _ in 0..3 {
-        let refused = rig.timers.after(ms(1)).key("key").run(|_| ()).unwrap_err().reason;
+        let refused = timers.after(ms(1)).key("key").run(|_| ()).unwrap_err().reason;
         assert_eq!(refused, Reason::DuplicateKey);
     }
-    after(&rig.timers, 1).unwrap();
-    assert_eq!(rig.timers.len(), 2);
+    after(1).unwrap();
+    assert_eq!(timers.len(), 2);
 }
 
 #[test]
@@ -147,15 +146,11 @@ fn stopping_gives_back_what_did_not_run_in_the_order_of_deadlines() {
 
     let Rig { scheduler, timers, .. } = rig;
     let jobs = scheduler.stop();
-    let left: Vec<_> =
-        jobs.iter().map(|job| (job.handle().name().unwrap(), job.deadline(), job.runs())).collect();
-    assert_eq!(left, [("first", at(13), 0), ("second", at(20), 1), ("third", at(30), 0)]);
+    let left = jobs.iter().map(|job| (job.handle().name().unwrap(), job.deadline(), job.runs()));
+    assert!(left.eq([("first", at(13), 0), ("second", at(20), 1), ("third", at(30), 0)]));
     assert!(jobs.iter().all(|job| job.handle().status() == Status::Stopped));
     let counts = timers.snapshot().counts;
-    assert_eq!(
-        (counts.scheduled, counts.finished, counts.cancelled, counts.stopped, timers.len()),
-        (5, 1, 1, 3, 0)
-    );
+    assert_eq!((counts.finished, counts.cancelled, counts.stopped, timers.len()), (1, 1, 3, 0));
     jobs.into_iter().for_each(|job| job.run());
     assert_eq!(log.take(), [(12, "first"), (12, "second"), (12, "third")]);
 }

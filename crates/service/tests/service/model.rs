@@ -5,7 +5,10 @@ use proptest::prelude::*;
 use std::time::Duration;
 use wheelhouse_service::{Clock, JobHandle, Missed, Moment, Status};
 
-/// The operations. Times are in microseconds, with a tick of a millisecond.
+/// In microseconds, as all times here.
+const TICK: u64 = 1_000;
+const POLICIES: [Missed; 4] = [Missed::Once, Missed::Burst, Missed::Skip, Missed::Delay];
+
 #[derive(Clone, Debug)]
 enum Op {
     Once(u64),
@@ -27,11 +30,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     let micros = || prop_oneof![0_u64..10_000, 0_u64..2_000_000];
     let op = prop_oneof![
         3 => micros().prop_map(Op::Once),
-        2 => (1_000_u64..300_000, micros(), 1_u64..5, any::<bool>())
-            .prop_map(|(period, first, times, once)| {
-                let missed = if once { Missed::Once } else { Missed::Burst };
-                Op::Every { period, first, times, missed }
-            }),
+        2 => (TICK..300_000, micros(), 1_u64..5, prop::sample::select(&POLICIES[..]))
+            .prop_map(|(period, first, times, missed)| Op::Every { period, first, times, missed }),
         1 => (0_usize..64).prop_map(Op::Cancel),
         3 => (0_usize..64, micros()).prop_map(|(job, delay)| Op::Refresh(job, delay)),
         3 => micros().prop_map(Op::Play),
@@ -42,12 +42,14 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 
 type RunOf = (u64, u64, usize);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Model {
     now: u64,
     jobs: Vec<ModelJob>,
     /// For each run: when it began, the tick of its deadline, and its job.
     runs: Vec<RunOf>,
+    /// Periods that were left out.
+    missed: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -57,16 +59,20 @@ struct ModelJob {
     period: u64,
     left: u64,
     missed: Missed,
+    /// The periods that are left out before the next run.
+    skipped: u64,
     cancelled: bool,
 }
 
 impl Model {
     fn schedule(&mut self, first: u64, period: u64, times: u64, missed: Missed) {
+        let deadline = Some(self.now + first);
         self.jobs.push(ModelJob {
-            deadline: Some(self.now + first),
+            deadline,
             period,
             left: times,
             missed,
+            skipped: 0,
             cancelled: false,
         });
     }
@@ -76,28 +82,43 @@ impl Model {
         for (number, job) in self.jobs.iter_mut().enumerate() {
             while let Some(deadline) = job.deadline {
                 // A deadline that is past when the job is scheduled or moved is due at once.
-                let tick = deadline.next_multiple_of(1000);
+                let tick = deadline.next_multiple_of(TICK);
                 let begins = tick.max(if stalls { until } else { self.now });
                 if begins > until {
                     break;
                 }
                 self.runs.push((begins, tick, number));
                 job.left -= 1;
-                job.deadline = (job.left > 0).then(|| match job.missed {
+                let late = begins - deadline;
+                let periods = match job.missed {
+                    _ if job.left == 0 => 1,
                     // The first whole period after the begin of this run.
-                    Missed::Once => deadline + ((begins - deadline) / job.period + 1) * job.period,
-                    _ => deadline + job.period,
-                });
+                    Missed::Once => late / job.period + 1,
+                    // A period that is due at this moment is not left out.
+                    Missed::Skip => late.div_ceil(job.period).max(1),
+                    _ => 1,
+                };
+                // They are counted when the next run begins.
+                self.missed += std::mem::replace(&mut job.skipped, periods - 1);
+                let from = match job.missed {
+                    Missed::Delay if begins >= tick + TICK => begins,
+                    _ => deadline,
+                };
+                job.deadline = (job.left > 0).then_some(from + periods * job.period);
             }
         }
         self.now = until;
     }
 }
 
+fn moment(micros: u64) -> Moment {
+    Moment::from_nanos(micros * 1000)
+}
+
 /// Applies the operations to both, and compares them.
 fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
     let (mut rig, log) = (Rig::new(), Log::<RunOf>::default());
-    let mut model = Model { now: 0, jobs: Vec::new(), runs: Vec::new() };
+    let mut model = Model::default();
     let mut handles: Vec<JobHandle> = Vec::new();
     let micros = Duration::from_micros;
     for op in ops {
@@ -106,7 +127,7 @@ fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
         let body = move |run: &wheelhouse_service::Run<'_>| {
             let [started, deadline] =
                 [run.started(), run.deadline()].map(|moment| moment.as_nanos() / 1000);
-            runs.push((started, deadline.next_multiple_of(1000), number));
+            runs.push((started, deadline.next_multiple_of(TICK), number));
         };
         match op {
             Op::Once(delay) => {
@@ -133,11 +154,11 @@ fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
                 }
             }
             Op::Play(by) => {
-                rig.scheduler.play(&rig.clock, Moment::from_nanos((model.now + by) * 1000));
+                rig.scheduler.play(&rig.clock, moment(model.now + by));
                 model.play(by, false);
             }
             Op::Stall(by) => {
-                rig.clock.set(Moment::from_nanos((model.now + by) * 1000));
+                rig.clock.set(moment(model.now + by));
                 rig.scheduler.poll(rig.clock.now());
                 model.play(by, true);
             }
@@ -153,11 +174,9 @@ fn compare(
     model: &Model,
     mut runs: Vec<RunOf>,
 ) -> Result<(), TestCaseError> {
-    prop_assert!(
-        runs.is_sorted_by_key(|(time, tick, _)| (*time, *tick)),
-        "in the order of time, and of deadlines"
-    );
-    prop_assert_eq!(rig.clock.now(), Moment::from_nanos(model.now * 1000));
+    let in_order = runs.is_sorted_by_key(|(time, tick, _)| (*time, *tick));
+    prop_assert!(in_order, "in the order of time, and of deadlines");
+    prop_assert_eq!(rig.clock.now(), moment(model.now));
     let mut expected = model.runs.clone();
     expected.sort_unstable();
     runs.sort_unstable();
@@ -169,16 +188,12 @@ fn compare(
             None => Status::Finished,
         };
         prop_assert_eq!(handle.status(), status);
-        prop_assert_eq!(
-            handle.deadline(),
-            job.deadline.map(|deadline| Moment::from_nanos(deadline * 1000))
-        );
+        prop_assert_eq!(handle.deadline(), job.deadline.map(moment));
     }
-    prop_assert_eq!(
-        rig.timers.len(),
-        model.jobs.iter().filter(|job| job.deadline.is_some()).count()
-    );
+    let pending = model.jobs.iter().filter(|job| job.deadline.is_some());
+    prop_assert_eq!(rig.timers.len(), pending.count());
     let counts = rig.timers.snapshot().counts;
+    prop_assert_eq!(counts.missed, model.missed);
     prop_assert_eq!(counts.scheduled, rig.timers.len() as u64 + counts.finished + counts.cancelled);
     Ok(())
 }

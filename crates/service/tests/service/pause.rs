@@ -1,67 +1,97 @@
 //! Pausing one job, pausing all jobs, and extra runs.
 
-use crate::common::{KeptRuns, Log, Rig, at, each_second, ms, poll};
+use crate::common::{Log, Rig, at, each_second, ms, poll};
 use crossbeam_channel::unbounded;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, SystemTime};
 use wheelhouse_service::future::DelayQueue;
-use wheelhouse_service::{Backoff, ChangeError, JobHandle, Missed, Run, Status};
+use wheelhouse_service::{Backoff, ChangeError, Clock, Handle, JobHandle, Missed, Run, Status};
 
-/// The common type of pausing and resuming one job, and all jobs.
-type Switch = fn(&Rig, &JobHandle);
+/// An action on a job, or on all jobs.
+#[derive(Clone, Copy)]
+enum Act {
+    Pause,
+    Resume,
+    PauseAll,
+    ResumeAll,
+    RunNow,
+    Move(u64),
+}
 
-const WAYS: [(Switch, Switch); 2] = [
-    (|_, job| job.pause().unwrap(), |_, job| job.resume().unwrap()),
-    (|rig, _| rig.timers.pause(), |rig, _| rig.timers.resume()),
-];
+use Act::{Move, Pause, PauseAll, Resume, ResumeAll, RunNow};
 
-/// A job that is paused and resumed at these times, in both ways. Returns when its runs began.
-fn runs_around(pauses: &[(u64, u64)], schedule: fn(&Rig, &Log<u64>) -> JobHandle) -> Vec<u64> {
-    let runs = WAYS.map(|(pause, resume)| {
-        let (mut rig, log) = (Rig::new(), Log::default());
-        let job = schedule(&rig, &log);
-        for (from, to) in pauses {
-            rig.play(*from);
-            pause(&rig, &job);
-            rig.play(*to);
-            resume(&rig, &job);
+impl Act {
+    fn on(self, rig: &Rig, job: &JobHandle) {
+        match self {
+            Pause => job.pause().unwrap(),
+            Resume => job.resume().unwrap(),
+            PauseAll => rig.timers.pause(),
+            ResumeAll => rig.timers.resume(),
+            RunNow => job.run_now().unwrap(),
+            Move(delay) => job.refresh(ms(delay)).unwrap(),
         }
-        rig.play(7_000);
-        let (snapshot, runs) = (rig.timers.snapshot(), log.take());
-        // A rule that is only asked has no run.
-        assert_eq!((snapshot.counts.missed, snapshot.counts.runs), (0, runs.len() as u64));
-        assert_eq!(snapshot.lateness.count, runs.len() as u64);
-        runs
+    }
+}
+
+type Schedule = fn(&Handle, &Log<u64>) -> JobHandle;
+
+/// Does this to a job at these times. Returns when its runs began.
+fn runs(acts: &[(u64, Act)], schedule: Schedule) -> Vec<u64> {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let job = schedule(&rig.timers, &log);
+    for (time, act) in acts {
+        // Nothing runs between two actions at one time.
+        if at(*time) > rig.clock.now() {
+            rig.play(*time);
+        }
+        act.on(&rig, &job);
+    }
+    rig.play(7_000);
+    let (snapshot, runs) = (rig.timers.snapshot(), log.take());
+    // A rule that is only asked has no run.
+    assert_eq!((snapshot.counts.missed, snapshot.counts.runs), (0, runs.len() as u64));
+    assert_eq!(snapshot.lateness.count, runs.len() as u64);
+    runs
+}
+
+/// The ways to pause and resume a job.
+const WAYS: [(Act, Act); 2] = [(Pause, Resume), (PauseAll, ResumeAll)];
+
+/// The runs of a job that is paused and resumed at these times, in either way.
+fn runs_around(pauses: &[(u64, u64)], schedule: Schedule) -> Vec<u64> {
+    let [one, all] = WAYS.map(|(pause, resume)| {
+        let acts = pauses.iter().flat_map(|(from, to)| [(*from, pause), (*to, resume)]);
+        runs(&acts.collect::<Vec<_>>(), schedule)
     });
-    assert_eq!(runs[0], runs[1]);
-    runs.into_iter().next().unwrap()
+    assert_eq!(one, all);
+    one
 }
 
 #[test]
 fn periods_that_pass_meanwhile_are_neither_made_up_for_nor_missed() {
-    let runs = runs_around(&[(150, 550)], |rig, log| {
-        rig.timers.every(ms(100)).missed(Missed::Burst).times(4).run(log.times()).unwrap()
+    let runs = runs_around(&[(150, 550)], |timers, log| {
+        timers.every(ms(100)).missed(Missed::Burst).times(4).run(log.times()).unwrap()
     });
     assert_eq!(runs, [100, 600, 700, 800]);
     // A period that has not passed stays, and a run that is due at that moment is not skipped.
-    let runs = runs_around(&[(0, 60), (100, 200)], |rig, log| {
-        rig.timers.every(ms(100)).times(2).run(log.times()).unwrap()
+    let runs = runs_around(&[(0, 60), (100, 200)], |timers, log| {
+        timers.every(ms(100)).times(2).run(log.times()).unwrap()
     });
     assert_eq!(runs, [100, 200]);
-    let runs = runs_around(&[(1_500, 4_500)], |rig, log| {
-        rig.timers.on(each_second).times(3).run(log.times()).unwrap()
+    let runs = runs_around(&[(1_500, 4_500)], |timers, log| {
+        timers.on(each_second).times(3).run(log.times()).unwrap()
     });
     assert_eq!(runs, [1_000, 5_000, 6_000]);
 }
 
 #[test]
 fn a_single_job_runs_at_its_time_or_at_once() {
-    let at_once = runs_around(&[(0, 200)], |rig, log| {
-        rig.timers.after(ms(100)).run(log.times()).unwrap() // without a `JobState`
+    let at_once = runs_around(&[(0, 200)], |timers, log| {
+        timers.after(ms(100)).run(log.times()).unwrap() // without a `JobState`
     });
-    let later = runs_around(&[(0, 200)], |rig, log| {
-        rig.timers.after(ms(300)).named("later").run(log.times()).unwrap()
+    let later = runs_around(&[(0, 200)], |timers, log| {
+        timers.after(ms(300)).named("later").run(log.times()).unwrap()
     });
     assert_eq!((at_once, later), (vec![200], vec![300]));
 }
@@ -79,13 +109,13 @@ fn fails_once(log: &Log<u64>) -> impl FnMut(&Run<'_>) -> Result<(), &'static str
 /// as always. A rule counts from when it is asked.
 #[test]
 fn periods_that_pass_while_another_try_is_held_up_are_left_out() {
-    let runs = runs_around(&[(1_010, 5_500)], |rig, log| {
-        let plan = rig.timers.every(ms(1_000)).retry(Backoff::new(ms(50)).attempts(2));
+    let runs = runs_around(&[(1_010, 5_500)], |timers, log| {
+        let plan = timers.every(ms(1_000)).retry(Backoff::new(ms(50)).attempts(2));
         plan.try_run(fails_once(log)).unwrap()
     });
     assert_eq!(runs, [1_000, 5_500, 6_000, 7_000]);
-    let runs = runs_around(&[(1_010, 5_500)], |rig, log| {
-        let plan = rig.timers.on(|after| Some(after + ms(1_000)));
+    let runs = runs_around(&[(1_010, 5_500)], |timers, log| {
+        let plan = timers.on(|after| Some(after + ms(1_000)));
         plan.retry(Backoff::new(ms(50)).attempts(2)).try_run(fails_once(log)).unwrap()
     });
     assert_eq!(runs, [1_000, 5_500, 6_500]);
@@ -107,15 +137,11 @@ fn a_job_that_is_paused_says_so_and_can_be_changed() {
     assert_eq!(log.take(), [140], "a period after what it was moved to");
     job.pause().unwrap();
     drop(job.cancel().unwrap());
-    assert_eq!((job.status(), job.pause(), job.resume()), {
-        let over = Err(ChangeError::Cancelled);
-        (Status::Cancelled, over, over)
-    });
+    assert_eq!([job.pause(), job.resume()], [Err(ChangeError::Cancelled); 2]);
     let plain = rig.timers.after(ms(1)).run(|_| ()).unwrap();
     plain.pause().unwrap();
     assert_eq!(plain.status(), Status::Paused);
     assert!(plain.cancel().is_ok() && rig.timers.is_empty());
-    assert_eq!(rig.play(1000), 0);
 }
 
 #[test]
@@ -123,39 +149,11 @@ fn what_is_paused_is_given_back_by_a_stop() {
     for (pause, _) in WAYS {
         let mut rig = Rig::new();
         let jobs = [10, 100].map(|n| rig.timers.every(ms(n)).run(|_| ()).unwrap());
-        jobs.iter().for_each(|job| pause(&rig, job));
+        jobs.iter().for_each(|job| pause.on(&rig, job));
         rig.play(50);
         let stopped = rig.scheduler.stop();
         assert_eq!((stopped.len(), jobs.map(|job| job.status())), (2, [Status::Stopped; 2]));
     }
-}
-
-#[test]
-fn a_run_that_waits_for_a_worker_loses_its_turn_and_one_that_goes_on_is_the_last_for_now() {
-    let ((mut rig, held), log) = (Rig::with_held_runs(), Log::default());
-    let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
-    rig.play(100);
-    let due = held.one();
-    job.pause().unwrap();
-    due.run();
-    assert_eq!((log.len(), rig.timers.snapshot().in_flight), (0, 0));
-    job.resume().unwrap();
-    rig.play(200);
-    held.one().run();
-    assert_eq!(log.take(), [200], "the run of 100 was delayed past 100");
-
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let times = log.times();
-    let job = rig.timers.every(ms(100)).run(move |run| {
-        times(run);
-        run.job().pause().unwrap();
-    });
-    let job = job.unwrap();
-    rig.play(350);
-    assert_eq!((log.take(), job.status()), (vec![100], Status::Paused));
-    job.resume().unwrap();
-    rig.play(400);
-    assert_eq!(log.take(), [400]);
 }
 
 #[test]
@@ -197,35 +195,25 @@ fn many_that_came_due_meanwhile_are_let_go_in_portions() {
 
 #[test]
 fn a_run_now_leaves_the_schedule_as_it_is() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let job = rig.timers.every(ms(100)).times(3).run(log.times()).unwrap();
-    rig.play(130);
-    job.run_now().unwrap();
-    job.run_now().unwrap();
-    rig.play(160);
-    job.run_now().unwrap();
-    rig.play(10_000);
-    assert_eq!(log.take(), [100, 130, 160, 200, 300]);
-    assert_eq!((job.status(), job.run_now()), (Status::Finished, Err(ChangeError::Finished)));
-}
-
-#[test]
-fn a_single_job_and_one_that_is_paused_run_now_too() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let single = rig.timers.after(ms(100)).run(log.times()).unwrap();
-    rig.play(10);
-    single.run_now().unwrap();
-    rig.play(20);
-    assert_eq!((log.take(), single.run_now()), (vec![10], Err(ChangeError::Over)));
-    let paused = rig.timers.every(ms(100)).slack(ms(50)).run(log.times()).unwrap();
-    paused.pause().unwrap();
-    paused.run_now().unwrap();
-    rig.play(300);
-    assert_eq!((log.take(), paused.status()), (vec![20], Status::Paused));
-    paused.resume().unwrap();
-    rig.play(400);
-    // Due at 320, which the slack rounds up to 350.
-    assert_eq!(log.take(), [350]);
+    let three = runs(&[(130, RunNow), (130, RunNow), (160, RunNow)], |timers, log| {
+        timers.every(ms(100)).times(3).run(log.times()).unwrap()
+    });
+    assert_eq!(three, [100, 130, 160, 200, 300]);
+    // The run of a one-shot job is its only one.
+    let once = runs(&[(10, RunNow)], |timers, log| timers.after(ms(100)).run(log.times()).unwrap());
+    assert_eq!(once, [10]);
+    // A paused job has one run. It is due again at 320 and at 420, which the slack rounds up.
+    let paused = runs(&[(20, Pause), (20, RunNow), (300, Resume)], |timers, log| {
+        let plan = timers.every(ms(100)).first_after(ms(120)).slack(ms(50)).times(2);
+        plan.run(log.times()).unwrap()
+    });
+    assert_eq!(paused, [20, 350, 450]);
+    // The time of a rule passed during a pause. Then the run is moved: it takes place.
+    let acts = [(0, Pause), (500, PauseAll), (500, Resume), (500, Move(1_000)), (500, ResumeAll)];
+    let moved = runs(&acts, |timers, log| {
+        timers.on(|after| Some(after + ms(100))).times(1).run(log.times()).unwrap()
+    });
+    assert_eq!(moved, [1_500]);
 }
 
 #[test]
@@ -250,7 +238,7 @@ fn a_rule_is_not_asked_for_a_run_beside_it() {
 /// The job was moved, which ended its turn. Then it came due again, while all jobs are paused.
 #[test]
 fn a_run_that_lost_its_turn_does_not_begin_in_place_of_one_that_is_held() {
-    let (mut rig, held) = Rig::with_held_runs();
+    let (mut rig, held, _) = Rig::with_held_runs();
     let job = rig.timers.every(ms(10)).run(|_| ()).unwrap();
     rig.play(10);
     let too_late = held.one();
@@ -265,41 +253,14 @@ fn a_run_that_lost_its_turn_does_not_begin_in_place_of_one_that_is_held() {
     assert_eq!(job.runs(), 1);
 }
 
-/// A job that is paused except for one run. Runs are kept.
-fn paused_with_a_run_now() -> (Rig, KeptRuns, Log<u64>, JobHandle) {
-    let ((rig, held), log) = (Rig::with_held_runs(), Log::default());
+#[test]
+fn a_run_now_that_its_executor_drops_leaves_the_job_paused() {
+    let ((mut rig, held, _), log) = (Rig::with_held_runs(), Log::default());
     let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
     job.pause().unwrap();
     job.run_now().unwrap();
-    (rig, held, log, job)
-}
-
-/// Also if another thread begins the runs, whatever happens before it does.
-#[test]
-fn of_a_job_that_is_paused_a_run_now_begins_on_a_worker() {
-    let (mut rig, held, log, job) = paused_with_a_run_now();
+    rig.play(10);
     assert_eq!(job.status(), Status::Pending, "it waits for a worker");
-    rig.play(10);
-    held.one().run();
-    assert_eq!((log.take(), job.status()), (vec![10], Status::Paused));
-    // Paused again, or moved: this ends its turn.
-    for lose in [JobHandle::pause, |job: &JobHandle| job.refresh(ms(50))] {
-        job.run_now().unwrap();
-        rig.play(20);
-        lose(&job).unwrap();
-        held.one().run();
-        job.run_now().unwrap();
-        lose(&job).unwrap();
-        rig.play(200);
-        assert!(held.take().is_empty());
-        assert_eq!((log.take(), job.status()), (vec![], Status::Paused));
-    }
-}
-
-#[test]
-fn a_run_now_that_its_executor_drops_leaves_the_job_paused() {
-    let (mut rig, held, log, job) = paused_with_a_run_now();
-    rig.play(10);
     drop(held.one());
     assert_eq!(job.status(), Status::Paused);
     rig.play(500);
@@ -308,34 +269,4 @@ fn a_run_now_that_its_executor_drops_leaves_the_job_paused() {
     rig.play(650);
     held.one().run();
     assert_eq!(log.take(), [650]);
-}
-
-/// The time of a rule passed during a pause, and then the run is moved: it takes place.
-#[test]
-fn a_run_of_a_rule_that_is_moved_after_a_pause_is_not_left_out() {
-    let tenths = |after: SystemTime| Some(after + ms(100));
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let job = rig.timers.on(tenths).times(1).run(log.times()).unwrap();
-    job.pause().unwrap();
-    rig.play(500);
-    rig.timers.pause();
-    job.resume().unwrap();
-    job.refresh(ms(1_000)).unwrap();
-    rig.timers.resume();
-    rig.play(5_000);
-    assert_eq!(log.take(), [1_500]);
-}
-
-#[test]
-fn a_run_now_waits_until_all_are_let_go() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
-    job.pause().unwrap();
-    rig.timers.pause();
-    job.run_now().unwrap();
-    rig.play(10);
-    assert_eq!(log.take(), []);
-    rig.timers.resume();
-    rig.play(200);
-    assert_eq!((log.take(), job.status()), (vec![10], Status::Paused));
 }

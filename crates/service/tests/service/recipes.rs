@@ -8,17 +8,18 @@ mod metrics_over_http;
 #[path = "../../examples/recipes/with_tokio.rs"]
 mod with_tokio;
 
-use crate::common::{arrives, await_here, ms, returns};
+use crate::common::{arrives, await_here, ms, poll, returns};
 use crossbeam_channel::{Receiver, unbounded};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::pin::pin;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinHandle, yield_now};
-use wheelhouse_service::{EventKind, Handle, ManualClock, Service};
+use wheelhouse_service::{EventKind, ManualClock, Service};
 
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -30,21 +31,25 @@ fn runtime() -> Runtime {
     Builder::new_multi_thread().worker_threads(1).enable_io().build().unwrap()
 }
 
-/// Runs a conversation on one thread and on a clock that it sets, and fails if it hangs.
-fn converse<F: Future<Output = ()>>(
-    conversation: impl FnOnce(ManualClock, Service) -> F + Send + 'static,
-) {
+/// A conversation with the echo of the recipe, on one thread and on a clock that it sets.
+struct Echo {
+    clock: ManualClock,
+    service: Service,
+    peer: DuplexStream,
+    served: JoinHandle<io::Result<()>>,
+}
+
+/// Runs a conversation, and fails if it hangs.
+fn converse<F: Future<Output = ()>>(conversation: impl FnOnce(Echo) -> F + Send + 'static) {
     returns(move || {
         let clock = ManualClock::new();
         let service = Service::builder().clock(clock.clone()).start().unwrap();
-        await_here(conversation(clock, service));
+        await_here(async {
+            let (peer, server) = duplex(64);
+            let served = tokio::spawn(idle_connections::echo(server, service.handle(), IDLE));
+            conversation(Echo { clock, service, peer, served }).await;
+        });
     });
-}
-
-/// Serves an echo. Returns the peer's side, and the task of the server.
-fn echo(timers: Handle) -> (DuplexStream, JoinHandle<io::Result<()>>) {
-    let (peer, server) = duplex(64);
-    (peer, tokio::spawn(idle_connections::echo(server, timers, IDLE)))
 }
 
 /// Lets all tasks continue as far as they can.
@@ -54,99 +59,78 @@ async fn settle() {
     }
 }
 
-/// Advances the clock almost to the end of an idle connection.
-async fn almost(clock: &ManualClock) {
-    settle().await;
-    clock.advance(IDLE - ms(1));
-    // Gives the service time to notice.
-    thread::sleep(ms(20));
-    settle().await;
-}
+impl Echo {
+    /// Advances the clock almost to the end of an idle connection, which is kept.
+    async fn almost(&self) {
+        settle().await;
+        self.clock.advance(IDLE - ms(1));
+        self.is_kept().await;
+    }
 
-/// A connection whose peer has stalled is kept for the idle time, and no longer.
-async fn ends_when_idle(clock: &ManualClock, served: JoinHandle<io::Result<()>>) {
-    almost(clock).await;
-    assert!(!served.is_finished(), "too early");
-    clock.advance(ms(2));
-    assert_eq!(served.await.unwrap().unwrap_err().kind(), ErrorKind::TimedOut);
+    async fn is_kept(&self) {
+        // Gives the service time to notice.
+        thread::sleep(ms(20));
+        settle().await;
+        assert!(!self.served.is_finished(), "too early");
+    }
 }
 
 #[test]
 fn a_peer_that_talks_stays_connected_and_ends_the_connection_itself() {
-    converse(|clock, service| async move {
-        let (mut peer, served) = echo(service.handle());
+    converse(|mut echo| async move {
         for _ in 0..5 {
-            peer.write_all(b"ping").await.unwrap();
+            echo.peer.write_all(b"ping").await.unwrap();
             let mut answer = [0; 4];
-            peer.read_exact(&mut answer).await.unwrap();
+            echo.peer.read_exact(&mut answer).await.unwrap();
             assert_eq!(&answer, b"ping");
-            almost(&clock).await;
-            assert!(!served.is_finished(), "too early");
+            echo.almost().await;
         }
-        drop(peer);
-        served.await.unwrap().unwrap();
-        assert!(service.handle().is_empty(), "its timer is gone");
+        drop(echo.peer);
+        echo.served.await.unwrap().unwrap();
+        assert!(echo.service.handle().is_empty(), "its timer is gone");
     });
 }
 
 #[test]
-fn a_peer_that_sends_nothing_is_hung_up_on() {
-    converse(|clock, service| async move {
-        let (_peer, served) = echo(service.handle());
-        ends_when_idle(&clock, served).await;
-    });
-}
-
-#[test]
-fn a_peer_that_does_not_read_is_hung_up_on() {
-    converse(|clock, service| async move {
-        let (mut peer, served) = echo(service.handle());
-        let sending = tokio::spawn(async move { while peer.write_all(&[0; 16]).await.is_ok() {} });
-        ends_when_idle(&clock, served).await;
-        sending.await.unwrap();
-    });
-}
-
-#[test]
-fn a_peer_that_reads_its_answer_too_slowly_is_hung_up_on() {
-    converse(|clock, service| async move {
-        let (peer, served) = echo(service.handle());
-        let (mut receiving, mut sending) = tokio::io::split(peer);
-        let sent = tokio::spawn(async move { while sending.write_all(&[0; 64]).await.is_ok() {} });
-        // Each of these bytes makes room for one more, but no answer is complete.
-        for _ in 0..5 {
-            settle().await;
-            receiving.read_u8().await.unwrap();
-            clock.advance(IDLE / 5 - ms(1));
-        }
-        assert!(!served.is_finished(), "too early");
-        clock.advance(ms(10));
-        assert_eq!(served.await.unwrap().unwrap_err().kind(), ErrorKind::TimedOut);
-        drop(receiving);
-        sent.await.unwrap();
-    });
+fn a_peer_that_sends_nothing_or_reads_nothing_or_too_slowly_is_hung_up_on() {
+    for (sends, reads) in [(false, false), (true, false), (true, true)] {
+        converse(move |mut echo| async move {
+            while sends && poll(&mut pin!(echo.peer.write_all(&[0; 16]))).is_ready() {
+                settle().await;
+            }
+            for _ in 0..5 {
+                settle().await;
+                if reads {
+                    // This makes room for one more byte, but no answer is complete.
+                    echo.peer.read_u8().await.unwrap();
+                }
+                echo.clock.advance(IDLE / 5 - ms(1));
+            }
+            echo.is_kept().await;
+            echo.clock.advance(ms(10));
+            assert_eq!(echo.served.await.unwrap().unwrap_err().kind(), ErrorKind::TimedOut);
+        });
+    }
 }
 
 #[test]
 fn a_peer_that_takes_its_answer_late_has_its_time_to_send_the_next() {
-    converse(|clock, service| async move {
-        let (mut peer, served) = echo(service.handle());
+    converse(|mut echo| async move {
         // The second answer has no room until the first was read.
         for _ in 0..2 {
-            peer.write_all(&[0; 64]).await.unwrap();
+            echo.peer.write_all(&[0; 64]).await.unwrap();
             settle().await;
         }
-        almost(&clock).await;
-        peer.read_exact(&mut [0; 128]).await.unwrap();
-        almost(&clock).await;
-        assert!(!served.is_finished(), "too early");
+        echo.almost().await;
+        echo.peer.read_exact(&mut [0; 128]).await.unwrap();
+        echo.almost().await;
     });
 }
 
 #[test]
 fn a_task_is_aborted_when_its_peer_is_idle_whatever_it_waits_for() {
-    converse(|clock, service| async move {
-        let timers = service.handle();
+    converse(|echo| async move {
+        let timers = echo.service.handle();
         let ((mut first, _silent), (mut second, _unread)) = (duplex(64), duplex(64));
         let reads = tokio::spawn(async move { first.read_u8().await.is_ok() });
         let writes = tokio::spawn(async move { second.write_all(&[0; 128]).await.is_ok() });
@@ -154,26 +138,20 @@ fn a_task_is_aborted_when_its_peer_is_idle_whatever_it_waits_for() {
             idle_connections::abort_when_idle(&timers, name, IDLE, task.abort_handle()).unwrap();
         }
         settle().await;
-        clock.advance(IDLE - ms(1));
+        echo.clock.advance(IDLE - ms(1));
         timers.refresh("reads", IDLE).unwrap();
-        clock.advance(ms(2));
+        echo.clock.advance(ms(2));
         assert!(writes.await.unwrap_err().is_cancelled());
         settle().await;
         assert!(!reads.is_finished(), "that was postponed");
-        clock.advance(IDLE);
+        echo.clock.advance(IDLE);
         assert!(reads.await.unwrap_err().is_cancelled());
     });
 }
 
-/// How a server stalls.
-#[derive(Clone, Copy)]
-enum Stall {
-    SendsNothing,
-    DoesNotRead,
-}
-
-/// A server that stalls, and a channel that receives a message for each accepted connection.
-fn stalled_server(stall: Stall) -> (SocketAddr, Receiver<()>) {
+/// A server that sends nothing, and perhaps reads nothing, and a channel that receives a message
+/// for each accepted connection.
+fn stalled_server(reads: bool) -> (SocketAddr, Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, (accepts, accepted)) = (listener.local_addr().unwrap(), unbounded());
     thread::spawn(move || {
@@ -182,7 +160,7 @@ fn stalled_server(stall: Stall) -> (SocketAddr, Receiver<()>) {
             let client = Arc::new(client.unwrap());
             let reading = Arc::clone(&client);
             clients.push(client);
-            if matches!(stall, Stall::SendsNothing) {
+            if reads {
                 thread::spawn(move || io::copy(&mut &*reading, &mut io::sink()));
             }
             if accepts.send(()).is_err() {
@@ -195,14 +173,14 @@ fn stalled_server(stall: Stall) -> (SocketAddr, Receiver<()>) {
 
 #[test]
 fn an_upload_to_a_server_that_stalls_reaches_its_limit_and_is_retried() {
-    for stall in [Stall::SendsNothing, Stall::DoesNotRead] {
+    for reads in [true, false] {
         let runtime = runtime();
         let (events, tokio) = (unbounded(), runtime.handle().clone());
         let service = Service::builder()
             .on_event(move |event| events.0.send(event.kind.clone()).unwrap())
             .spawn_on(move |run| drop(tokio.spawn(run)));
         let service = service.start().unwrap();
-        let (server, accepted) = stalled_server(stall);
+        let (server, accepted) = stalled_server(reads);
         let report = Arc::from(vec![0; LARGE]);
         let job = with_tokio::upload_every_hour(&service.handle(), server, report, ms(100));
         assert_eq!(arrives(&events.1), EventKind::TimedOut(ms(100)));
@@ -215,11 +193,10 @@ fn an_upload_to_a_server_that_stalls_reaches_its_limit_and_is_retried() {
 
 #[test]
 fn a_server_that_stalls_does_not_keep_a_program_from_its_end() {
-    for stall in [Stall::SendsNothing, Stall::DoesNotRead] {
+    for reads in [true, false] {
+        let (server, accepted) = stalled_server(reads);
         let running = returns(move || {
-            let (server, accepted) = stalled_server(stall);
-            let runtime = runtime();
-            runtime.block_on(async {
+            runtime().block_on(async {
                 let report = Arc::from(vec![0; LARGE]);
                 let begun = tokio::task::spawn_blocking(move || arrives(&accepted));
                 with_tokio::serve(server, report, begun, ms(50)).await.unwrap().running

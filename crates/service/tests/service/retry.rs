@@ -1,7 +1,7 @@
 //! Runs that fail, and are retried.
 
-use crate::common::{Log, Rig, each_second, ms, poll};
-use std::future::ready;
+use crate::common::{Log, Rig, each_second, ms};
+use std::future::pending;
 use std::time::Duration;
 use wheelhouse_service::{Backoff, ChangeError, EventKind, Reason, Run, Status};
 
@@ -37,32 +37,44 @@ fn a_single_job_is_tried_until_it_succeeds_and_keeps_its_key() {
 }
 
 #[test]
-fn it_is_given_up_after_so_many_tries() {
-    let ((mut rig, events), log) = (Rig::with_events(), Log::default());
-    let backoff = Backoff::new(ms(10)).cap(ms(15)).attempts(3);
-    let job = rig.timers.after(ms(10)).retry(backoff).try_run(fails(&log, &[1, 2, 3, 4])).unwrap();
-    rig.play(1000);
-    assert_eq!(log.take(), [(10, 1), (20, 2), (35, 3)]);
-    assert_eq!((job.status(), job.last_error()), (Status::Finished, Some("number 3".to_owned())));
-    assert_eq!(events.kinds().pop(), Some(EventKind::GaveUp("number 3".to_owned())));
+fn it_is_given_up_after_so_many_tries_and_without_a_backoff_after_the_first() {
+    let once = Backoff::new(ms(10)).attempts(1);
+    let thrice = Backoff::new(ms(10)).cap(ms(15)).attempts(3);
+    for (backoff, times) in [
+        (None, vec![(10, 1)]),
+        (Some(once), vec![(10, 1)]),
+        (Some(thrice), vec![(10, 1), (20, 2), (35, 3)]),
+    ] {
+        let ((mut rig, events), log) = (Rig::with_events(), Log::default());
+        let plan = rig.timers.after(ms(10)).named("job");
+        let plan = backoff.into_iter().fold(plan, |plan, backoff| plan.retry(backoff));
+        let job = plan.try_run(fails(&log, &[1, 2, 3, 4])).unwrap();
+        rig.play(1000);
+        assert_eq!(log.take(), times);
+        let error = format!("number {}", times.len());
+        assert_eq!((job.status(), job.last_error().as_ref()), (Status::Finished, Some(&error)));
+        assert_eq!(events.kinds().pop(), Some(EventKind::GaveUp(error)));
+    }
 }
 
-/// Giving up is reported however the last attempt failed.
+/// A panic is a failure, and giving up is reported however the last attempt failed.
 #[test]
-fn that_it_is_given_up_is_told_after_a_panic_too() {
-    let (mut rig, events) = Rig::with_events();
+fn a_panic_is_a_failure_and_the_end_of_the_tries_is_told() {
+    let ((mut rig, events), log) = (Rig::with_events(), Log::default());
+    let times = log.times();
     let plan = rig.timers.every(ms(100)).times(2).retry(Backoff::new(ms(10)).attempts(2));
-    let job = plan.try_run(|run| match run.number() {
-        1..=3 => panic!("number {}", run.number()),
-        _ => Ok::<(), String>(()),
+    let job = plan.run(move |run| {
+        times(run);
+        assert!(run.number() > 3, "number {}", run.number());
     });
-    job.unwrap();
     rig.play(1000);
+    assert_eq!(log.take(), [100, 110, 200, 210]);
     let panicked = |n| EventKind::Panicked(format!("number {n}"));
     let gave_up = EventKind::GaveUp("number 2".to_owned());
     assert_eq!(events.kinds(), [panicked(1), panicked(2), gave_up, panicked(3)]);
     let counts = rig.timers.snapshot().counts;
     assert_eq!((counts.panicked, counts.failed, counts.gave_up), (3, 0, 1));
+    assert_eq!(job.unwrap().last_error().as_deref(), Some("number 3"));
 }
 
 /// So that a retried report is for the night of its first attempt.
@@ -86,17 +98,6 @@ fn another_try_is_for_the_time_of_the_first() {
 }
 
 #[test]
-fn without_a_backoff_an_error_is_kept_and_reported() {
-    let ((mut rig, events), log) = (Rig::with_events(), Log::default());
-    let once = rig.timers.after(ms(1)).try_run(fails(&log, &[1])).unwrap();
-    let again = rig.timers.every(ms(10)).times(2).try_run(fails(&log, &[1])).unwrap();
-    rig.play(100);
-    assert_eq!([&once, &again].map(|job| job.runs()), [1, 2]);
-    assert!([&once, &again].iter().all(|job| job.last_error().is_some()));
-    assert!(events.take().iter().all(|event| matches!(event.kind, EventKind::GaveUp(_))));
-}
-
-#[test]
 fn tries_leave_a_schedule_as_it_is() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let plan = rig.timers.every(ms(100)).times(3).retry(Backoff::new(ms(30)).attempts(5));
@@ -115,33 +116,31 @@ fn tries_leave_a_schedule_as_it_is() {
 }
 
 #[test]
-fn a_panic_is_a_failure() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let times = log.clone();
-    let job = rig.timers.every(ms(100)).retry(Backoff::new(ms(10))).run(move |run| {
-        times.push(run.started().as_nanos() / 1_000_000);
-        assert_ne!(run.number(), 1, "it breaks");
-    });
-    let job = job.unwrap();
-    rig.play(250);
-    assert_eq!(log.take(), [100, 110, 200]);
-    assert!(job.last_error().is_some_and(|error| error.contains("it breaks")));
-}
-
-#[test]
-fn a_cancellation_during_a_try_is_the_end() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let times = log.clone();
-    let job = rig.timers.after(ms(10)).key("k").retry(Backoff::new(ms(10))).try_run(move |run| {
-        times.push(());
-        assert_eq!(run.job().refresh(ms(5)).err(), Some(ChangeError::Running));
-        assert_eq!(run.job().cancel().err(), Some(ChangeError::Running));
-        Err::<(), _>("no")
-    });
-    let job = job.unwrap();
-    rig.play(1000);
-    assert_eq!((log.len(), job.status()), (1, Status::Cancelled));
-    assert!(rig.timers.is_empty() && rig.timers.snapshot().keys == 0);
+fn a_run_that_fails_is_the_last_if_it_cancels_or_ends_its_job() {
+    let (mut rig, backoff) = (Rig::new(), Backoff::new(ms(10)));
+    let fails_and_ends = |run: &Run<'_>| {
+        run.end();
+        Err::<(), _>("it failed")
+    };
+    let cancels = |run: &Run<'_>| {
+        let job = run.job();
+        assert_eq!(job.refresh(ms(5)), Err(ChangeError::Running));
+        assert_eq!(job.cancel().map(drop), Err(ChangeError::Running));
+        Err::<(), _>("it failed")
+    };
+    let cancelled = rig.timers.after(ms(10)).key("key").retry(backoff).try_run(cancels).unwrap();
+    let ended = rig.timers.after(ms(10)).retry(backoff).named("job").try_run(fails_and_ends);
+    let periodic = rig.timers.every(ms(10)).retry(backoff).try_run(fails_and_ends);
+    rig.play(2000);
+    for (job, status) in [
+        (cancelled, Status::Cancelled),
+        (ended.unwrap(), Status::Finished),
+        (periodic.unwrap(), Status::Finished),
+    ] {
+        let its = (job.runs(), job.status());
+        assert_eq!((its, job.last_error().as_deref()), ((1, status), Some("it failed")));
+    }
+    assert_eq!((rig.timers.len(), rig.timers.snapshot().keys), (0, 0));
 }
 
 #[test]
@@ -156,49 +155,25 @@ fn tries_without_delay_keep_no_poll_from_returning() {
 
 #[test]
 fn a_future_that_fails_or_takes_too_long_is_tried_again() {
-    let (mut rig, runs, _) = Rig::with_kept_futures();
-    let plan = rig.timers.after(ms(10)).limit(ms(5)).retry(Backoff::new(ms(10)));
-    let job = plan.try_run_async(|run| {
+    let ((mut rig, events), log) = (Rig::with_events(), Log::default());
+    let times = log.times();
+    let plan = rig.timers.after(ms(10)).named("job").limit(ms(5)).retry(Backoff::new(ms(10)));
+    let job = plan.try_run_async(move |run| {
+        times(run);
         let number = run.number();
         async move {
             match number {
                 1 => Err("no"),
-                2 => std::future::pending().await,
-                _ => ready(Ok(())).await,
+                2 => pending().await,
+                _ => Ok(()),
             }
         }
     });
     let job = job.unwrap();
-    rig.play(10);
-    assert!(poll(&mut runs.one()).is_ready());
-    rig.play(20);
-    let mut second = runs.one();
-    assert!(poll(&mut second).is_pending());
-    rig.play(25);
-    assert!(poll(&mut second).is_ready());
+    rig.play(30);
     assert_eq!(job.last_error().as_deref(), Some("ended at its limit of 5ms"));
-    rig.play(44);
-    assert!(runs.take().is_empty(), "the second delay is twice as long");
-    rig.play(45);
-    assert!(poll(&mut runs.one()).is_ready());
+    rig.play(100);
+    assert_eq!(log.take(), [10, 20, 45], "the second delay is twice as long");
+    assert_eq!(events.kinds(), [EventKind::Failed("no".to_owned()), EventKind::TimedOut(ms(5))]);
     assert_eq!((job.status(), job.runs()), (Status::Finished, 3));
-}
-
-#[test]
-fn a_run_that_fails_and_ends_its_job_is_not_retried() {
-    let mut rig = Rig::new();
-    let fails_and_ends = |run: &Run<'_>| {
-        run.end();
-        Err::<(), _>("it failed")
-    };
-    let backoff = Backoff::new(ms(10));
-    let jobs = [
-        rig.timers.after(ms(10)).retry(backoff).try_run(fails_and_ends).unwrap(),
-        rig.timers.every(ms(10)).retry(backoff).try_run(fails_and_ends).unwrap(),
-    ];
-    rig.play(1000);
-    for job in jobs {
-        let (runs, status, error) = (job.runs(), job.status(), job.last_error());
-        assert_eq!((runs, status, error.as_deref()), (1, Status::Finished, Some("it failed")));
-    }
 }

@@ -1,51 +1,102 @@
 //! Random scripts of operations on jobs: move, pause, resume, run now, pause all, cancel. They come
 //! from outside and from the job's own runs. Runs are on the driving thread, or are kept by an
-//! executor and carried out in any order. In all cases no run is early, each one-shot job runs
-//! once, periodic jobs continue, and nothing is left in flight.
+//! executor and carried out in any order. In all cases no run is early, a job that is paused or
+//! cancelled has no run, each one-shot job runs once, periodic jobs continue, and nothing is left
+//! in flight.
 
-use crate::common::{KeptRuns, Random, Rig, ms};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::common::{Log, Random, Rig, ms};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
-use wheelhouse_service::{Backoff, DueRun, JobHandle, Run, Status};
+use wheelhouse_service::{Backoff, ChangeError, DueRun, Group, JobHandle, Run, Status};
 
-/// A run may begin at any time.
-const ANY: u64 = 0;
+/// The state of a job as its callers expect it. Times are in milliseconds.
+#[derive(Default)]
+struct Expected {
+    /// No run begins before this, the time to which the job was moved.
+    not_before: u64,
+    is_paused: bool,
+    /// `run_now` was called, and there was no run since then. It begins even if the job is paused.
+    is_extra: bool,
+    is_cancelled: bool,
+}
 
-/// The state that a job and its script share. Times are in milliseconds.
+/// The state that a job and its script share.
 #[derive(Default)]
 struct Told {
     runs: AtomicU64,
-    early: AtomicU64,
-    /// The time to which it was moved, unless `run_now` was called since then.
-    not_before: AtomicU64,
+    /// Runs that should not have begun.
+    wrong: Log<String>,
+    expected: Mutex<Expected>,
+    /// All jobs are paused, and run on the driving thread.
+    all_paused: Arc<AtomicBool>,
     /// The operation of its next run on the job itself.
     next: AtomicU64,
 }
 
+/// An operation on a job.
+#[derive(Clone, Copy)]
+enum Change {
+    Move(u64),
+    Pause,
+    Resume,
+    RunNow,
+    Cancel,
+}
+
 impl Told {
-    fn moved(&self, to: u64) {
-        self.not_before.store(to, Ordering::SeqCst);
+    /// Changes the job at a time.
+    fn change(&self, job: &JobHandle, change: Change, now: u64) -> Result<(), ChangeError> {
+        let mut expected = self.expected.lock().unwrap();
+        match change {
+            Change::Move(delay) => {
+                job.refresh(ms(delay))?;
+                (expected.not_before, expected.is_extra) = (now + delay, false);
+            }
+            Change::Pause => {
+                job.pause()?;
+                (expected.is_paused, expected.is_extra) = (true, false);
+            }
+            Change::Resume => {
+                job.resume()?;
+                expected.is_paused = false;
+            }
+            Change::RunNow => {
+                job.run_now()?;
+                (expected.not_before, expected.is_extra) = (0, true);
+            }
+            Change::Cancel => {
+                drop(job.cancel()?);
+                expected.is_cancelled = true;
+            }
+        }
+        Ok(())
     }
 
     fn run(&self, run: &Run<'_>) {
         self.runs.fetch_add(1, Ordering::SeqCst);
         let begun = run.started().as_nanos() / 1_000_000;
+        let mut expected = self.expected.lock().unwrap();
         // Retries have their own deadlines.
-        let is_early = begun < self.not_before.load(Ordering::SeqCst) && run.attempt() == 1;
-        self.early
-            .fetch_add(u64::from(is_early || run.started() < run.deadline()), Ordering::SeqCst);
-        self.moved(ANY);
-        let job = run.job();
-        let done = match self.next.swap(0, Ordering::SeqCst) {
-            1 => job.refresh(ms(30)).map(|()| self.moved(begun + 30)),
-            2 => job.pause(),
-            3 => job.pause().and_then(|()| job.resume()),
-            4 => job.run_now(),
-            _ => Ok(()),
+        let is_early = begun < expected.not_before && run.attempt() == 1;
+        if is_early || run.started() < run.deadline() {
+            self.wrong.push(format!("at {begun}, not {}", expected.not_before));
+        }
+        let is_paused = expected.is_paused && !expected.is_extra;
+        if expected.is_cancelled || is_paused || self.all_paused.load(Ordering::SeqCst) {
+            self.wrong.push(format!("at {begun}, though paused or cancelled"));
+        }
+        (expected.not_before, expected.is_extra) = (0, false);
+        drop(expected);
+        let changes: &[Change] = match self.next.swap(0, Ordering::SeqCst) {
+            1 => &[Change::Move(30)],
+            2 => &[Change::Pause],
+            3 => &[Change::Pause, Change::Resume],
+            4 => &[Change::RunNow],
+            _ => &[],
         };
         // The last run can no longer be changed.
-        done.unwrap_or_default();
+        changes.iter().for_each(|change| _ = self.change(&run.job(), *change, begun));
     }
 }
 
@@ -59,23 +110,32 @@ struct Job {
     handle: JobHandle,
     told: Arc<Told>,
     kind: Kind,
-    /// It was cancelled.
-    is_gone: bool,
 }
 
-fn schedule(rig: &Rig, random: &mut Random) -> Job {
-    let told = Arc::new(Told::default());
-    let (its, timers) = (Arc::clone(&told), &rig.timers);
+/// A scheduler, and what its jobs share.
+struct World {
+    rig: Rig,
+    all_paused: Arc<AtomicBool>,
+    group: Group,
+    /// Runs that were handed out.
+    kept: Vec<DueRun>,
+}
+
+fn schedule(world: &World, random: &mut Random) -> Job {
+    let all_paused = Arc::clone(&world.all_paused);
+    let told = Arc::new(Told { all_paused, ..Told::default() });
+    let (its, timers) = (Arc::clone(&told), &world.rig.timers);
     let run = move |run: &Run<'_>| its.run(run);
     let (delay, period) = (ms(random.below(60)), ms(5 + random.below(40)));
     let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(timers.now().as_nanos()) + delay;
-    let (handle, kind) = match random.below(7) {
+    let (handle, kind) = match random.below(8) {
         0 => (timers.after(delay).named("job").run(run).unwrap(), Kind::Once),
         1 => (timers.at(time).named("job").run(run).unwrap(), Kind::Once),
         2 => (timers.every(period).run(run).unwrap(), Kind::Repeats),
         3 => (timers.every(period).run_overlapping(run).unwrap(), Kind::Repeats),
         4 => (timers.every(period).fixed_delay().slack(ms(4)).run(run).unwrap(), Kind::Repeats),
         5 => (timers.on(move |after| Some(after + period)).run(run).unwrap(), Kind::Repeats),
+        6 => (timers.every(period).group(&world.group).run(run).unwrap(), Kind::Repeats),
         _ => {
             let plan = timers.every(period).retry(Backoff::new(ms(7)).attempts(3));
             let fails_once = move |its: &Run<'_>| {
@@ -85,97 +145,103 @@ fn schedule(rig: &Rig, random: &mut Random) -> Job {
             (plan.try_run(fails_once).unwrap(), Kind::Repeats)
         }
     };
-    Job { handle, told, kind, is_gone: false }
+    Job { handle, told, kind }
 }
 
 /// One step of a script, on one of its jobs.
-fn step(rig: &mut Rig, job: &mut Job, kept: &mut Vec<DueRun>, random: &mut Random) {
-    let handle = &job.handle;
-    let done = match random.below(12) {
-        0 | 1 => {
-            let delay = random.below(80);
-            let to = rig.timers.now().as_nanos() / 1_000_000 + delay;
-            handle.refresh(ms(delay)).map(|()| job.told.moved(to))
-        }
-        2 => handle.pause(),
-        3 | 4 => handle.resume(),
-        5 => handle.run_now().map(|()| job.told.moved(ANY)),
+fn step(world: &mut World, job: &Job, here: bool, random: &mut Random) {
+    let timers = &world.rig.timers;
+    let change = match random.below(12) {
+        0 | 1 => Change::Move(random.below(80)),
+        2 => Change::Pause,
+        3 | 4 => Change::Resume,
+        5 => Change::RunNow,
         6 => {
-            rig.timers.pause();
-            Ok(())
+            timers.pause();
+            return world.all_paused.store(here, Ordering::SeqCst);
         }
         7 => {
-            rig.timers.resume();
-            Ok(())
+            timers.resume();
+            return world.all_paused.store(false, Ordering::SeqCst);
         }
-        8 => {
-            job.told.next.store(random.below(5), Ordering::SeqCst);
-            Ok(())
-        }
-        9 if random.below(4) == 0 => {
-            job.is_gone = true;
-            handle.cancel().map(drop)
-        }
+        8 => return job.told.next.store(random.below(5), Ordering::SeqCst),
+        9 if random.below(4) == 0 => Change::Cancel,
         _ => {
-            let count = random.below(3).min(kept.len() as u64);
-            for _ in 0..count {
-                kept.swap_remove(random.below(kept.len() as u64) as usize).run();
+            for _ in 0..random.below(3).min(world.kept.len() as u64) {
+                let which = random.below(world.kept.len() as u64) as usize;
+                world.kept.swap_remove(which).run();
             }
-            Ok(())
+            return;
         }
     };
     // Some jobs are over, some are running.
-    done.unwrap_or_default();
+    let now = timers.now().as_nanos() / 1_000_000;
+    job.told.change(&job.handle, change, now).unwrap_or_default();
 }
 
 fn play(seed: u64, here: bool) {
     let mut random = Random(seed);
-    let (mut rig, held) =
-        if here { (Rig::new(), KeptRuns::default()) } else { Rig::with_held_runs() };
-    let (mut jobs, mut kept, mut now) = (Vec::new(), Vec::new(), 0);
+    let (rig, held) = if here {
+        (Rig::new(), Log::default())
+    } else {
+        let (rig, held, _) = Rig::with_held_runs();
+        (rig, held)
+    };
+    let (all_paused, group) = (Arc::default(), Group::new(1));
+    let mut world = World { rig, all_paused, group, kept: Vec::new() };
+    let (mut jobs, mut now) = (Vec::new(), 0);
     for _ in 0..60 {
         match (random.below(5), jobs.len()) {
-            (0, 0..5) | (_, 0) => jobs.push(schedule(&rig, &mut random)),
+            (0, 0..5) | (_, 0) => jobs.push(schedule(&world, &mut random)),
             (1, _) => {
                 now += random.below(50);
-                rig.play(now);
-                kept.extend(held.take());
+                world.rig.play(now);
+                world.kept.extend(held.take());
             }
             (_, jobs_so_far) => {
                 let which = random.below(jobs_so_far as u64) as usize;
-                step(&mut rig, &mut jobs[which], &mut kept, &mut random);
+                step(&mut world, &jobs[which], here, &mut random);
             }
         }
     }
     for job in &jobs {
         job.told.next.store(0, Ordering::SeqCst);
-        job.handle.resume().unwrap_or_default();
+        job.told.change(&job.handle, Change::Resume, now).unwrap_or_default();
     }
-    rig.timers.resume();
+    world.rig.timers.resume();
+    world.all_paused.store(false, Ordering::SeqCst);
     let mut settle = || {
         for _ in 0..40 {
             now += 10;
-            rig.play(now);
-            kept.extend(held.take());
-            kept.drain(..).for_each(DueRun::run);
+            world.rig.play(now);
+            world.kept.extend(held.take());
+            // The end of a run may hand out the next of its group.
+            while let Some(run) = world.kept.pop() {
+                run.run();
+                world.kept.extend(held.take());
+            }
         }
         jobs.iter().map(|job| job.told.runs.load(Ordering::SeqCst)).collect::<Vec<_>>()
     };
     let (before, after) = (settle(), settle());
+    let mut go_on = 0;
     for (n, job) in jobs.iter().enumerate() {
         let (runs, more) = (after[n], after[n] - before[n]);
         let which = format!("seed {seed}, here {here}, job {n}: {runs} runs, {more} in the end");
-        assert_eq!(job.told.early.load(Ordering::SeqCst), 0, "{which}: one was early");
+        assert_eq!(job.told.wrong.take(), Vec::<String>::new(), "{which}");
         match job.kind {
-            _ if job.is_gone => assert_eq!(more, 0, "{which}, and it was cancelled"),
+            _ if job.told.expected.lock().unwrap().is_cancelled => assert_eq!(more, 0, "{which}"),
             Kind::Once => assert_eq!((runs, job.handle.status()), (1, Status::Finished), "{which}"),
             // The periods are 5 to 45 ms, and a retry may follow each run.
-            Kind::Repeats => assert!((4..=400).contains(&more), "{which}"),
+            Kind::Repeats => {
+                assert!((4..=400).contains(&more), "{which}");
+                go_on += 1;
+            }
         }
     }
-    let snapshot = rig.timers.snapshot();
-    let go_on = jobs.iter().filter(|job| !job.is_gone && job.kind == Kind::Repeats).count();
+    let snapshot = world.rig.timers.snapshot();
     assert_eq!((snapshot.in_flight, snapshot.jobs), (0, go_on), "seed {seed}, here {here}");
+    assert_eq!((world.group.running(), world.group.waiting()), (0, 0), "seed {seed}, here {here}");
 }
 
 #[test]

@@ -1,29 +1,30 @@
 //! Stopping from unusual places: observers and destructors that stop the service, and destructors
 //! that panic.
 
-use crate::common::{BlockedJob, Bomb, HOUR, Log, PATIENCE, Rig, arrives, ms, returns, wait_until};
+use crate::common::wait_until;
+use crate::common::{BlockedJob, Bomb, HOUR, PATIENCE, Rig, arrives, kinds, ms, returns};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 use wheelhouse_service::{
-    Builder, DueRun, Event, EventKind, Handle, Run, Service, Status, Stop, Stopped,
+    Builder, DueRun, Event, EventKind, Handle, JobHandle, Run, Service, Status, Stop, Stopped,
 };
 
 const WAYS: [Stop; 3] = [Stop::Now, Stop::Wait, Stop::WaitFor(PATIENCE)];
 
-/// Stops a service from any place, once.
+/// Stops a service from any place, once. Without a way to stop, it drops the service.
 #[derive(Clone)]
 struct Stopper {
     service: Arc<Mutex<Option<Service>>>,
-    how: Stop,
-    stopped: Sender<Stopped>,
+    how: Option<Stop>,
+    stopped: Sender<Option<Stopped>>,
 }
 
 impl Stopper {
-    fn new(how: Stop) -> (Self, Receiver<Stopped>) {
+    fn new(how: impl Into<Option<Stop>>) -> (Self, Receiver<Option<Stopped>>) {
         let (stopped, receiver) = bounded(1);
-        (Self { service: Arc::default(), how, stopped }, receiver)
+        (Self { service: Arc::default(), how: how.into(), stopped }, receiver)
     }
 
     /// Starts the service that it will stop, with a job that is not due.
@@ -38,15 +39,22 @@ impl Stopper {
     fn stop(&self) {
         let service = self.service.lock().unwrap().take();
         if let Some(service) = service {
-            self.stopped.send(service.stop(self.how)).unwrap();
+            // Without a way to stop, the closure is dropped, and the service with it.
+            let stopped = self.how.map(|how| service.stop(how));
+            self.stopped.send(stopped).unwrap();
         }
     }
+}
+
+/// How many jobs the stop has returned.
+fn returned(stopped: &Receiver<Option<Stopped>>) -> usize {
+    arrives(stopped).unwrap().jobs.len()
 }
 
 /// An observer stops the service at the first event of the kind. In each way of stopping, the stop
 /// returns, and returns the job that was not due.
 fn an_observer_stops(
-    builder: fn() -> Builder,
+    builder: impl Fn() -> Builder,
     expected: fn(&EventKind) -> bool,
     schedule: &dyn Fn(&Handle),
 ) {
@@ -60,22 +68,10 @@ fn an_observer_stops(
         };
         let timers = stopper.start(builder().slow_after(ms(1)).on_event(observe));
         schedule(&timers);
-        assert_eq!(arrives(&stopped).jobs.len(), 1, "{how:?}");
+        assert_eq!(returned(&stopped), 1, "{how:?}");
         wait_until(|| timers.snapshot().in_flight == 0);
         assert!(timers.is_stopped() && timers.is_empty(), "{how:?}");
     }
-}
-
-fn alone() -> Builder {
-    Service::builder().workers(1)
-}
-
-fn pool() -> Builder {
-    Service::builder().workers(2)
-}
-
-fn threads() -> Builder {
-    Service::builder().executor(|run: DueRun| drop(thread::spawn(|| run.run())))
 }
 
 /// A job that ends when the service is stopped.
@@ -92,25 +88,25 @@ fn an_observer_may_stop_the_service_at_any_event() {
     let panics = |timers: &Handle| at_once(timers, Box::new(|_| panic!("stop it")));
     let is_slow = |timers: &Handle| at_once(timers, Box::new(|_| thread::sleep(ms(5))));
     let hangs = |timers: &Handle| at_once(timers, Box::new(until_stopped(timers)));
-    let (sender, receiver) = bounded(0);
-    let send = |timers: &Handle| drop(timers.after(ms(0)).send(&sender, ()).unwrap());
-    for builder in [alone, pool, threads] {
+    let (full, _receiver) = bounded(0);
+    let (closed, _) = bounded(0);
+    let send = |timers: &Handle| drop(timers.after(ms(0)).send(&full, ()).unwrap());
+    let send_to_none = |timers: &Handle| drop(timers.after(ms(0)).send(&closed, ()).unwrap());
+    for n in 0..kinds().len() {
+        let builder = || kinds().into_iter().nth(n).unwrap().1;
         an_observer_stops(builder, |kind| matches!(kind, EventKind::Panicked(_)), &panics);
         an_observer_stops(builder, |kind| matches!(kind, EventKind::Slow(_)), &is_slow);
         an_observer_stops(builder, |kind| *kind == EventKind::ChannelFull, &send);
-    }
-    drop(receiver);
-    for builder in [alone, pool, threads] {
-        an_observer_stops(builder, |kind| *kind == EventKind::ChannelClosed, &send);
-    }
-    for builder in [pool, threads] {
-        an_observer_stops(builder, |kind| matches!(kind, EventKind::StillRunning(_)), &hangs);
+        an_observer_stops(builder, |kind| *kind == EventKind::ChannelClosed, &send_to_none);
+        if n > 0 {
+            // A single thread is in the job, and no other watches it.
+            an_observer_stops(builder, |kind| matches!(kind, EventKind::StillRunning(_)), &hangs);
+        }
     }
     let drops = || Service::builder().executor(drop::<DueRun>);
+    an_observer_stops(drops, |kind| *kind == EventKind::Abandoned, &panics);
     let elsewhere = || Service::builder().executor(|run: DueRun| drop(thread::spawn(|| drop(run))));
-    for builder in [drops, elsewhere] {
-        an_observer_stops(builder, |kind| *kind == EventKind::Abandoned, &panics);
-    }
+    an_observer_stops(elsewhere, |kind| *kind == EventKind::Abandoned, &panics);
 }
 
 /// An executor stops the service when it gets the only run that is due, and returns that job too if
@@ -144,7 +140,7 @@ fn an_executor_may_stop_the_service() {
             let executor = move |run: DueRun| act(&inside, run);
             let timers = stopper.start(Service::builder().executor(executor));
             timers.after(ms(0)).run(|_| ()).unwrap();
-            let stopped = arrives(&stopped);
+            let stopped = arrives(&stopped).unwrap();
             assert_eq!((stopped.jobs.len(), stopped.running), (jobs, 0), "{how:?}");
             assert!(how != Stop::WaitFor(ms(20)) || start.elapsed() >= ms(20));
         }
@@ -160,7 +156,8 @@ fn an_observer_that_takes_its_time_holds_up_nobody_who_stops_the_service_at_once
             released.recv().unwrap_or_default();
         }
     };
-    let service = pool().slow_after(ms(1)).on_event(observe).start().unwrap();
+    let service = Service::builder().workers(2).slow_after(ms(1)).on_event(observe);
+    let service = service.start().unwrap();
     let timers = service.handle();
     timers.after(ms(0)).run(until_stopped(&timers)).unwrap();
     arrives(&begun);
@@ -178,66 +175,85 @@ impl Drop for StopsWhenDropped {
 }
 
 #[test]
-fn what_a_job_holds_may_stop_the_service_when_it_is_dropped() {
-    for builder in [alone, pool, threads] {
-        for how in WAYS {
+fn a_job_may_stop_or_drop_the_service_that_runs_it_and_so_may_what_it_holds() {
+    let ways = WAYS.into_iter().chain([Stop::Drain(ms(10))]).map(Some).chain([None]);
+    for (how, when_dropped) in ways.flat_map(|how| [(how, false), (how, true)]) {
+        for (kind, builder) in kinds() {
             let (stopper, stopped) = Stopper::new(how);
-            let timers = stopper.start(builder());
+            let timers = stopper.start(builder);
+            timers.every(HOUR).run(|_| ()).unwrap();
             let held = StopsWhenDropped(stopper);
             // Called by reference, so that the value is dropped with the job, after the run.
             let job = move |_: &Run<'_>| {
-                let _held = &held;
+                let StopsWhenDropped(stopper) = &held;
+                if !when_dropped {
+                    stopper.stop();
+                }
             };
             timers.every(ms(1)).times(1).run(job).unwrap();
-            assert_eq!(arrives(&stopped).jobs.len(), 1, "{how:?}");
+            let jobs = arrives(&stopped).map(|stopped| stopped.jobs.len());
+            assert_eq!(jobs, how.map(|_| 2), "{kind}, {how:?}, {when_dropped}");
+            wait_until(|| timers.is_empty() && timers.snapshot().in_flight == 0);
         }
     }
 }
 
-/// A value that panics when it is dropped.
-fn holds<T: Send + 'static>(value: T) -> impl FnMut(&Run<'_>) + Send + 'static {
-    move |_| {
-        let _held = &value;
+/// Jobs of all kinds, in all states. One of them has a handle of the service, which has references
+/// to its jobs.
+fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
+    let own = timers.clone();
+    let far = |key: &str| timers.after(HOUR).key(key);
+    far("a").run(|_| ()).unwrap();
+    far("b").run(move |_| drop(own)).unwrap();
+    drop(far("c").run(|_| ()).unwrap().cancel().unwrap());
+    timers.after(HOUR).replacing("a").run(|_| ()).unwrap();
+    vec![
+        timers.after(ms(0)).run(|_| ()).unwrap(),
+        timers.every(ms(1)).key("beat").run(|_| ()).unwrap(),
+        timers.every(ms(1)).run_overlapping(|_| thread::sleep(ms(2))).unwrap(),
+        timers.every(ms(1)).times(2).key("twice").run(|run| _ = run.job().refresh(ms(3))).unwrap(),
+        timers.at(SystemTime::now() + HOUR).key("wall").run(|_| ()).unwrap(),
+    ]
+}
+
+/// Schedules jobs that panic when they are dropped.
+fn schedule_bombs(timers: &Handle) {
+    for bomb in [Bomb, Bomb] {
+        timers.after(HOUR).run(move |_| drop(bomb)).unwrap();
     }
 }
 
+/// Without a way to stop, the service is dropped.
 #[test]
-fn dropping_a_service_drops_each_job_and_ends_its_threads_even_if_one_panics_in_that() {
-    for builder in [alone, pool] {
-        let witness = Arc::new(());
-        let (held_by_observer, held_by_job) = (Arc::clone(&witness), Arc::clone(&witness));
-        let builder = builder().on_event(move |_| drop(Arc::clone(&held_by_observer)));
-        let service = builder.start().unwrap();
-        schedule_bombs(&service.handle(), held_by_job);
-        returns(move || drop(service));
-        assert_eq!(Arc::strong_count(&witness), 1, "no thread has a reference to the shared state");
+fn what_a_service_holds_is_gone_with_it_even_if_jobs_panic_in_that() {
+    for how in WAYS.map(Some).into_iter().chain([None]) {
+        for (kind, builder) in kinds() {
+            let token = Arc::new(());
+            let held = Arc::clone(&token);
+            let service = builder.on_event(move |_| drop(Arc::clone(&held))).start().unwrap();
+            let timers = service.handle();
+            let jobs = schedule_all_kinds(&timers);
+            thread::sleep(ms(5));
+            match how {
+                Some(how) => drop(service.stop(how)),
+                None => {
+                    schedule_bombs(&timers);
+                    returns(move || drop(service));
+                }
+            }
+            assert!(timers.after(HOUR).key("late").run(|_| ()).is_err(), "{kind}, {how:?}");
+            drop((timers, jobs));
+            // Threads that were not joined drop it a moment later.
+            wait_until(|| Arc::strong_count(&token) == 1);
+        }
     }
     // A scheduler too.
-    let (rig, witness) = (Rig::new(), Arc::new(()));
-    let timers = rig.timers.clone();
-    schedule_bombs(&timers, Arc::clone(&witness));
+    let (rig, token) = (Rig::new(), Arc::new(()));
+    let (timers, held) = (rig.timers.clone(), Arc::clone(&token));
+    schedule_bombs(&timers);
+    timers.after(HOUR).run(move |_| drop(held)).unwrap();
     drop(rig);
-    assert_eq!((timers.len(), timers.is_stopped(), Arc::strong_count(&witness)), (0, true, 1));
-}
-
-/// Schedules two jobs that panic when they are dropped, and one that has this reference.
-fn schedule_bombs(timers: &Handle, held: Arc<()>) {
-    timers.after(HOUR).run(holds(Bomb)).unwrap();
-    timers.after(HOUR).run(holds(Bomb)).unwrap();
-    timers.after(HOUR).run(holds(held)).unwrap();
-}
-
-#[test]
-fn a_job_takes_the_place_of_one_that_panics_when_it_is_dropped() {
-    let (mut rig, log) = (Rig::new(), Log::default());
-    let first = rig.timers.after(ms(5)).key("key").run(holds(Bomb)).unwrap();
-    let second = rig.timers.after(ms(10)).replacing("key").run(log.times()).unwrap();
-    assert_eq!(
-        (first.status(), second.status(), rig.timers.len()),
-        (Status::Cancelled, Status::Pending, 1)
-    );
-    rig.play(100);
-    assert_eq!((log.take(), rig.timers.is_empty()), (vec![10], true));
+    assert_eq!((timers.len(), timers.is_stopped(), Arc::strong_count(&token)), (0, true, 1));
 }
 
 /// Fault: a stop that a job called waited for ever for a run that waited for the thread of that
@@ -263,8 +279,7 @@ fn a_job_that_stops_the_service_does_not_wait_for_what_waits_for_its_thread() {
             wait_until(|| timers.snapshot().running == workers);
             let waits = timers.after(ms(0)).named("job").run(|_| ()).unwrap();
             drop(held);
-            let returned = arrives(&stopped).jobs.len();
-            assert_eq!((returned, waits.status()), (2, Status::Stopped), "{how:?}");
+            assert_eq!((returned(&stopped), waits.status()), (2, Status::Stopped), "{how:?}");
         }
     }
 }

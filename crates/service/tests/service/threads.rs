@@ -1,27 +1,16 @@
 //! The service with its threads, on the real clock or a manual one. A test that waits for a
 //! condition gives up only after a time limit that no machine reaches.
 
-use crate::common::{BlockedJob, HOUR, Log, PATIENCE, arrives, ms, returns, wait_until};
-use crossbeam_channel::{bounded, unbounded};
+use crate::common::{BlockedJob, HOUR, Log, PATIENCE, arrives, kinds, ms, returns, wait_until};
+use crossbeam_channel::unbounded;
 use std::env;
 use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 use wheelhouse_service::{
-    BuildError, Builder, ChangeError, DueRun, Event, EventKind, Reason, Run, Scheduler, Service,
-    Status, Stop,
+    BuildError, ChangeError, Event, EventKind, Reason, Run, Scheduler, Service, Status, Stop,
 };
-
-/// Services of one thread, of two, and with an executor.
-fn all_kinds() -> [(&'static str, Builder); 3] {
-    let spawn = |run: DueRun| drop(thread::spawn(|| run.run()));
-    [
-        ("one thread", Service::builder().workers(1)),
-        ("two threads", Service::builder().workers(2)),
-        ("executor", Service::builder().executor(spawn)),
-    ]
-}
 
 #[test]
 fn a_service_with_nothing_to_do_does_nothing() {
@@ -98,47 +87,19 @@ fn dropping_waits_for_the_threads() {
 }
 
 #[test]
-fn a_job_may_stop_or_drop_the_service_that_runs_it() {
-    for stop in [Some(Stop::Wait), Some(Stop::Now), Some(Stop::Drain(ms(10))), None] {
-        for (kind, builder) in all_kinds() {
-            let service = builder.start().unwrap();
-            let timers = service.handle();
-            let (give, take) = bounded::<Service>(1);
-            let (sender, ended) = bounded(1);
-            timers.after(HOUR).run(|_| ()).unwrap();
-            timers.every(HOUR).run(|_| ()).unwrap();
-            let job = move |_: &Run<'_>| {
-                let service = take.recv().unwrap();
-                let jobs = stop.map(|how| service.stop(how).jobs.len());
-                sender.send(jobs).unwrap();
-            };
-            timers.after(ms(0)).run(job).unwrap();
-            give.send(service).unwrap();
-            assert_eq!(arrives(&ended), stop.map(|_| 2), "{kind}, {stop:?}");
-            wait_until(|| timers.is_empty() && timers.snapshot().in_flight == 0);
-        }
-    }
-}
-
-#[test]
 fn a_job_that_panics_ends_no_thread() {
-    for (kind, builder) in all_kinds() {
-        let events = Log::default();
+    for (kind, builder) in kinds() {
+        let (events, (sender, ran)) = (Log::default(), unbounded());
         let log = events.clone();
         // If backtraces are enabled, a panic writes one, which may take long. That is not reported
         // as slow here.
-        let service = builder
-            .slow_after(PATIENCE)
-            .on_event(move |event| log.push(event.to_string()))
-            .start()
-            .unwrap();
-        let (sender, ran) = unbounded();
-        let timers = service.handle();
+        let builder = builder.slow_after(PATIENCE);
+        let service = builder.on_event(move |event| log.push(event.to_string())).start().unwrap();
         let job = move |run: &Run<'_>| {
             sender.send(run.number()).unwrap();
             assert!(run.number() > 4, "not yet");
         };
-        timers.every(ms(1)).times(5).named("fails").run(job).unwrap();
+        service.handle().every(ms(1)).times(5).named("fails").run(job).unwrap();
         assert_eq!([(); 5].map(|()| arrives(&ran)), [1, 2, 3, 4, 5], "{kind}");
         service.stop(Stop::Wait).jobs.clear();
         assert_eq!(events.take(), ["job 'fails' panicked: not yet"; 4], "{kind}");

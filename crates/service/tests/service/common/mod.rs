@@ -8,7 +8,8 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_service::{
-    AsyncRun, Builder, Clock, DueRun, Event, EventKind, Handle, ManualClock, Moment, Run, Scheduler,
+    AsyncRun, Builder, Clock, DueRun, Event, EventKind, Handle, ManualClock, Moment, Run,
+    Scheduler, Service,
 };
 
 pub const HOUR: Duration = Duration::from_secs(3600);
@@ -44,6 +45,16 @@ pub fn returns<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> 
     let (sender, receiver) = bounded(1);
     thread::spawn(move || sender.send(call()).unwrap_or_default());
     receiver.recv_timeout(PATIENCE).expect("it returns")
+}
+
+/// Services of one thread, of two, and with an executor.
+pub fn kinds() -> [(&'static str, Builder); 3] {
+    let spawn = |run: DueRun| drop(thread::spawn(|| run.run()));
+    [
+        ("one thread", Service::builder().workers(1)),
+        ("two threads", Service::builder().workers(2)),
+        ("executor", Service::builder().executor(spawn)),
+    ]
 }
 
 /// Polls a future once, with a waker that does nothing.
@@ -145,6 +156,13 @@ impl<T> Log<T> {
     pub fn take(&self) -> Vec<T> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
+
+    /// The only entry since the last call.
+    pub fn one(&self) -> T {
+        let mut entries = self.take();
+        assert_eq!(entries.len(), 1);
+        entries.remove(0)
+    }
 }
 
 impl Log<u64> {
@@ -159,15 +177,6 @@ impl Log<Event> {
     /// The kinds of the events since the last call.
     pub fn kinds(&self) -> Vec<EventKind> {
         self.take().into_iter().map(|event| event.kind).collect()
-    }
-}
-
-impl Log<AsyncRun> {
-    /// The only run.
-    pub fn one(&self) -> AsyncRun {
-        let mut runs = self.take();
-        assert_eq!(runs.len(), 1);
-        runs.remove(0)
     }
 }
 
@@ -192,32 +201,25 @@ impl Rig {
     }
 
     pub fn with(configure: impl FnOnce(Builder) -> Builder) -> Self {
-        Self::starting_with(SystemTime::UNIX_EPOCH, configure)
-    }
-
-    /// With a wall clock that starts at this time.
-    pub fn starting(wall: SystemTime) -> Self {
-        Self::starting_with(wall, |builder| builder)
-    }
-
-    fn starting_with(wall: SystemTime, configure: impl FnOnce(Builder) -> Builder) -> Self {
-        let clock = ManualClock::with_wall(wall);
+        let clock = ManualClock::new();
         let builder = Scheduler::builder().tick(ms(1)).clock(clock.clone());
         let scheduler = configure(builder).build().unwrap();
         let timers = scheduler.handle();
         Self { clock, scheduler, timers }
     }
 
-    /// With an executor that keeps the runs, so that a test decides when each begins.
-    pub fn with_held_runs() -> (Self, KeptRuns) {
-        let (rig, held, _) = Self::with_held_runs_and_events();
-        (rig, held)
+    /// With a wall clock that starts at this time.
+    pub fn starting(wall: SystemTime) -> Self {
+        let rig = Self::new();
+        rig.clock.set_wall(wall);
+        rig
     }
 
-    pub fn with_held_runs_and_events() -> (Self, KeptRuns, Log<Event>) {
-        let held = KeptRuns::default();
+    /// With an executor that keeps the runs, so that a test decides when each begins.
+    pub fn with_held_runs() -> (Self, Log<DueRun>, Log<Event>) {
+        let held = Log::default();
         let keep = held.clone();
-        let executor = move |run: DueRun| keep.0.push(run);
+        let executor = move |run| keep.push(run);
         let (rig, events) =
             Self::with_events_and(|builder| builder.slow_after(ms(100)).executor(executor));
         (rig, held, events)
@@ -260,22 +262,5 @@ impl Rig {
     pub fn stall(&mut self, until: u64) -> usize {
         self.clock.set(at(until));
         self.scheduler.poll(self.clock.now())
-    }
-}
-
-/// Runs that were handed out.
-#[derive(Clone, Default)]
-pub struct KeptRuns(Log<DueRun>);
-
-impl KeptRuns {
-    pub fn take(&self) -> Vec<DueRun> {
-        self.0.take()
-    }
-
-    /// The only run.
-    pub fn one(&self) -> DueRun {
-        let mut runs = self.take();
-        assert_eq!(runs.len(), 1);
-        runs.remove(0)
     }
 }
