@@ -2,7 +2,11 @@
 //! time. A play that fails has no figures. Moments are nanoseconds since the origin of the ledger.
 
 use crate::distribution::Distribution;
+use crate::facility::Facility;
 use crate::ledger::Ledger;
+use anyhow::Result;
+use std::sync::Arc;
+use wheelhouse_present::units;
 
 /// The expected end of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +36,18 @@ impl Expected {
     }
 }
 
-/// Returns `true` if every job that must run has run.
-pub(crate) fn all_ran(ledger: &Ledger, expected: &[Expected]) -> bool {
-    expected
-        .iter()
-        .enumerate()
-        .all(|(number, end)| !end.must_run() || ledger.began(number).is_some())
+/// The jobs of a ledger with their expected ends.
+pub(crate) struct Expectations<'a> {
+    pub(crate) ledger: &'a Ledger,
+    pub(crate) ends: Vec<Expected>,
+}
+
+impl Expectations<'_> {
+    /// Returns `true` if every job that must run has run.
+    pub(crate) fn have_run(&self) -> bool {
+        let mut ends = self.ends.iter().enumerate();
+        ends.all(|(number, end)| !end.must_run() || self.ledger.began(number).is_some())
+    }
 }
 
 /// The result of a check without faults.
@@ -52,31 +62,81 @@ pub(crate) struct Checked {
 
 /// The number of each kind of fault.
 #[derive(Default)]
-struct Faults {
-    missing: u64,
-    early: u64,
-    earliest: u64,
-    cancelled: u64,
-    repeated: u64,
+pub(crate) struct Faults {
+    pub(crate) panicked: usize,
+    pub(crate) refused: u64,
+    pub(crate) too_late: u64,
+    /// Runs in a play in which no job is to run.
+    pub(crate) ran: u64,
+    /// Cancelled jobs that the facility had not dropped.
+    pub(crate) kept: usize,
+    /// Pending jobs that it had dropped.
+    pub(crate) lost: usize,
+    /// By how much its own count of its jobs was wrong.
+    pub(crate) miscounted: usize,
+    pub(crate) missing: u64,
+    pub(crate) early: u64,
+    pub(crate) earliest: u64,
+    pub(crate) cancelled: u64,
+    pub(crate) repeated: u64,
 }
 
-/// Compares the expected ends of jobs with their runs.
-pub(crate) fn compare<'a>(
-    ledgers: impl IntoIterator<Item = (&'a Ledger, &'a [Expected])>,
-) -> Result<Checked, String> {
-    let mut checked = Checked { lateness: Distribution::fine(), ran_despite_request: 0 };
-    let mut faults = Faults::default();
-    let mut jobs = 0;
-    for (ledger, expected) in ledgers {
-        faults.repeated += ledger.repeated_runs();
-        for (number, end) in expected.iter().enumerate() {
-            jobs += 1;
-            judge(*end, ledger.began(number), &mut checked, &mut faults);
+impl Faults {
+    /// Compares the jobs that a settled facility has with the pending jobs of each ledger. A job
+    /// that is wrongly there or gone is not found by its runs if it is not to run.
+    pub(crate) fn count<F: Facility>(
+        &mut self,
+        facility: &F,
+        ledgers: &[(&Arc<Ledger>, usize)],
+    ) -> Result<()> {
+        let pending = ledgers.iter().map(|(_, pending)| pending).sum::<usize>();
+        self.miscounted += facility.count()?.abs_diff(pending);
+        for (ledger, pending) in ledgers {
+            self.kept += ledger.live_jobs().saturating_sub(*pending);
+            self.lost += pending.saturating_sub(ledger.live_jobs());
         }
+        Ok(())
     }
-    match faults.sentence(jobs) {
-        None => Ok(checked),
-        Some(sentence) => Err(sentence),
+
+    /// Compares the expected ends of jobs with their runs.
+    ///
+    /// # Errors
+    ///
+    /// A sentence about these and all other faults.
+    pub(crate) fn check(mut self, jobs: &[Expectations<'_>]) -> Result<Checked, String> {
+        let mut checked = Checked { lateness: Distribution::fine(), ran_despite_request: 0 };
+        for Expectations { ledger, ends } in jobs {
+            self.repeated += ledger.repeated_runs();
+            for (number, end) in ends.iter().enumerate() {
+                judge(*end, ledger.began(number), &mut checked, &mut self);
+            }
+        }
+        let all = units::count(jobs.iter().map(|its| its.ends.len() as u64).sum());
+        self.verdict().map_err(|wrong| format!("of {all} jobs, {wrong}"))?;
+        Ok(checked)
+    }
+
+    /// # Errors
+    ///
+    /// A sentence about all faults.
+    pub(crate) fn verdict(&self) -> Result<(), String> {
+        let early = format!("began early (by up to {})", units::time(self.earliest as f64));
+        let faults = [
+            (self.panicked as u64, "producers panicked"),
+            (self.refused, "jobs were refused"),
+            (self.too_late, "cancellations or refreshes were reported as too late"),
+            (self.ran, "jobs ran long before their time"),
+            (self.kept as u64, "cancelled jobs were still there"),
+            (self.lost as u64, "jobs were gone though pending"),
+            (self.miscounted as u64, "jobs too many or too few by the facility's own count"),
+            (self.missing, "did not run"),
+            (self.early, &early),
+            (self.cancelled, "ran though cancelled"),
+            (self.repeated, "ran more than once"),
+        ];
+        let found = faults.iter().filter(|(n, _)| *n > 0);
+        let found: Vec<_> = found.map(|(n, what)| format!("{} {what}", units::count(*n))).collect();
+        if found.is_empty() { Ok(()) } else { Err(found.join(", ")) }
     }
 }
 
@@ -109,64 +169,35 @@ fn judge(end: Expected, began: Option<u64>, checked: &mut Checked, faults: &mut 
     }
 }
 
-impl Faults {
-    fn sentence(&self, jobs: u64) -> Option<String> {
-        use wheelhouse_present::units::{count, time};
-        let early = format!("began early (by up to {})", time(self.earliest as f64));
-        let faults = [
-            (self.missing, "did not run"),
-            (self.early, early.as_str()),
-            (self.cancelled, "ran though cancelled"),
-            (self.repeated, "ran more than once"),
-        ];
-        let found: Vec<_> = faults
-            .iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, what)| format!("{} {what}", count(*n)))
-            .collect();
-        (!found.is_empty()).then(|| format!("of {} jobs, {}", count(jobs), found.join(", ")))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
 
-    /// Returns a ledger and the time now, after running some of its jobs a while after the origin.
-    fn ledger(jobs: usize, run: &[u32]) -> (Arc<Ledger>, u64) {
-        let ledger = Ledger::new(Instant::now(), jobs);
-        std::thread::sleep(std::time::Duration::from_millis(2));
+    /// Runs some of three jobs two milliseconds after the origin, and checks them.
+    fn check(run: &[u32], ends: impl FnOnce(u64) -> Vec<Expected>) -> Result<Checked, String> {
+        let ledger = Ledger::new(Instant::now(), 3);
+        std::thread::sleep(Duration::from_millis(2));
         run.iter().for_each(|&number| ledger.job(number).run());
-        let now = ledger.now();
-        (ledger, now)
+        let ends = ends(ledger.now());
+        Faults::default().check(&[Expectations { ledger: &ledger, ends }])
     }
 
     #[test]
     fn lateness_counts_from_the_expected_moment() {
-        let (ledger, now) = ledger(2, &[0, 1]);
-        let expected = [
-            Expected::Runs(500),
-            Expected::MaybeRefreshed { due: now + 1_000_000_000, earliest: 500 },
-        ];
-        let checked = compare([(&*ledger, &expected[..])]).unwrap();
-        let latest =
-            [0, 1].map(|number| ledger.began(number).unwrap() - 500).into_iter().max().unwrap();
-        assert_eq!(
-            (checked.lateness.len(), checked.lateness.longest(), checked.ran_despite_request),
-            (2, latest as f64, 1)
-        );
+        let refreshed = |now| Expected::MaybeRefreshed { due: now + 1_000_000_000, earliest: 500 };
+        let checked = check(&[0, 1], |now| vec![Expected::Runs(500), refreshed(now)]).unwrap();
+        assert_eq!((checked.lateness.len(), checked.ran_despite_request), (2, 1));
+        assert!((2e6 - 500.0..1e9).contains(&checked.lateness.longest()), "{checked:?}");
+        assert!(checked.lateness.quantile(0.0) >= 1.9e6, "{checked:?}");
     }
 
     #[test]
     fn a_job_without_a_lateness_must_run_or_may_run() {
-        let (ledger, _) = ledger(3, &[0, 1]);
-        let unmeasured = Expected::RunsUnmeasured(0);
-        let ends = [Expected::Runs(0), unmeasured, unmeasured];
-        assert!(compare([(&*ledger, &ends[..])]).unwrap_err().contains("1 did not run"));
-        let ends = [unmeasured, Expected::MayRun, Expected::MayRun];
-        let checked = compare([(&*ledger, &ends[..])]).unwrap();
+        use Expected::{MayRun, Runs, RunsUnmeasured};
+        let wrong = check(&[0, 1], |_| vec![Runs(0), RunsUnmeasured(0), RunsUnmeasured(0)]);
+        assert_eq!(wrong.unwrap_err(), "of 3 jobs, 1 did not run");
+        let checked = check(&[0, 1], |_| vec![RunsUnmeasured(0), MayRun, MayRun]).unwrap();
         assert_eq!((checked.ran_despite_request, checked.lateness.len()), (1, 0));
     }
 }

@@ -1,6 +1,16 @@
 //! Distributions of durations.
 
 use hdrhistogram::Histogram;
+use wheelhouse_frame::Figure;
+
+/// The name of a figure, and its share of all durations.
+pub(crate) type Quantile = (&'static str, f64);
+
+pub(crate) const P50: Quantile = ("p50", 0.5);
+pub(crate) const P90: Quantile = ("p90", 0.9);
+pub(crate) const P99: Quantile = ("p99", 0.99);
+pub(crate) const P99_9: Quantile = ("p99.9", 0.999);
+pub(crate) const P99_99: Quantile = ("p99.99", 0.9999);
 
 /// The longest duration that the histogram distinguishes: ten minutes. Longer ones count as this.
 const LONGEST: u64 = 600_000_000_000;
@@ -51,24 +61,22 @@ impl Distribution {
         self.histogram.len()
     }
 
-    /// Returns `true` if there is no duration.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.histogram.is_empty()
-    }
-
     /// The mean duration; 0 if there is none.
     pub(crate) fn mean(&self) -> f64 {
-        if self.is_empty() { 0.0 } else { self.sum / self.len() as f64 }
+        self.sum / self.len().max(1) as f64
     }
 
     /// The duration that this share of all does not exceed; 0 if there is none. It never exceeds
     /// the longest, although the last bucket may round up.
     pub(crate) fn quantile(&self, share: f64) -> f64 {
-        if self.is_empty() {
-            0.0
-        } else {
-            self.histogram.value_at_quantile(share).min(self.longest) as f64
-        }
+        self.histogram.value_at_quantile(share).min(self.longest) as f64
+    }
+
+    /// These quantiles, and the longest duration.
+    pub(crate) fn figures(&self, quantiles: &[Quantile]) -> Vec<Figure> {
+        let quantile = |(name, share): &Quantile| Figure::time(name, self.quantile(*share));
+        let longest = Figure::time("max", self.longest()).worst();
+        quantiles.iter().map(quantile).chain([longest]).collect()
     }
 
     /// The longest duration, exactly.
@@ -93,23 +101,14 @@ mod tests {
         (5_001..=10_000).for_each(|n| b.record(n * 1_000));
         a.add(&b);
         assert_eq!((a.len(), a.longest(), a.mean()), (10_000, 10_000_000.0, 5_000_500.0));
-        for (share, exact) in
-            [(0.5, 5_000_000.0), (0.9, 9_000_000.0), (0.99, 9_900_000.0), (0.999, 9_990_000.0)]
-        {
-            let error = a.quantile(share) / exact - 1.0;
+        for share in [0.5, 0.9, 0.99, 0.999] {
+            let error = a.quantile(share) / (share * 1e7) - 1.0;
             assert!(error.abs() < 0.001, "{share}: {}", a.quantile(share));
         }
-        assert_eq!(a.quantile(1.0), 10_000_000.0);
-        assert_eq!(a.longer_than(10_000_000), 0);
+        assert_eq!((a.quantile(1.0), a.longer_than(10_000_000)), (10_000_000.0, 0));
         assert!(a.longer_than(9_000_000).abs_diff(1_000) < 15);
-    }
-
-    #[test]
-    fn an_empty_distribution_is_zero() {
         let none = Distribution::coarse();
-        assert_eq!(
-            (none.mean(), none.quantile(0.5), none.longest(), none.longer_than(0)),
-            (0.0, 0.0, 0.0, 0)
-        );
+        let zeros = (none.mean(), none.quantile(0.5), none.longest(), none.longer_than(0));
+        assert_eq!(zeros, (0.0, 0.0, 0.0, 0));
     }
 }

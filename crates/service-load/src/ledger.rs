@@ -80,13 +80,8 @@ impl Ledger {
     }
 
     /// The number of its jobs.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.began.len()
-    }
-
-    /// Returns `true` if it has no jobs.
-    pub fn is_empty(&self) -> bool {
-        self.began.is_empty()
     }
 
     fn note_run(&self, number: u32) {
@@ -152,23 +147,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_noted_with_its_moment_and_a_second_one_is_noticed() {
-        let ledger = Ledger::new(Instant::now(), 3);
-        let job = ledger.job(1);
-        assert_eq!((ledger.runs(), ledger.began(1)), (0, None));
-        let before = ledger.now();
-        job.clone().run();
-        let first = ledger.began(1).unwrap();
-        assert!((before..=ledger.now()).contains(&first));
-        assert_eq!(
-            (ledger.runs(), ledger.repeated_runs(), ledger.began(0), ledger.began(9)),
-            (1, 0, None, None)
-        );
-        job.run();
-        assert_eq!((ledger.runs(), ledger.repeated_runs()), (2, 1));
-    }
-
-    #[test]
     fn each_periodic_run_has_its_number_and_one_too_many_is_noticed() {
         let ledger = Ledger::new(Instant::now(), 5);
         let mut job = PeriodicJob::new(&ledger, 2..4);
@@ -179,18 +157,6 @@ mod tests {
         assert_eq!((ran(), job.left(), ledger.repeated_runs()), ([true, true], 0, 0));
         job.run();
         assert_eq!((job.left(), ledger.repeated_runs(), ledger.began(4)), (0, 1, None));
-    }
-
-    #[test]
-    fn a_job_is_live_until_it_runs_or_is_dropped() {
-        let ledger = Ledger::new(Instant::now(), 2);
-        let jobs = [ledger.job(0), ledger.job(1)];
-        assert_eq!(ledger.live_jobs(), 2);
-        let [first, second] = jobs;
-        first.run();
-        assert_eq!(ledger.live_jobs(), 1);
-        drop(second);
-        assert_eq!(ledger.live_jobs(), 0);
     }
 
     #[test]

@@ -21,9 +21,6 @@ const MOST: u32 = 20_000_000;
 pub struct Options {
     #[command(flatten)]
     shared: ExperimentOptions,
-    /// Threads that schedule or refresh, except in the open loops: from 1 to 64 [default: 2].
-    #[arg(long, value_name = "P", value_parser = count::<64>)]
-    pub producers: Option<u32>,
     /// Runs a second, in fires (not fires-300k) and periodic: from 1 to 10000000, and no more than
     /// 20000000 in all [default: 100000].
     #[arg(long, value_name = "PER_SECOND", value_parser = count::<10_000_000>)]
@@ -36,9 +33,6 @@ pub struct Options {
     /// to 60 [default: 0.5 and 2].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub seconds: Option<Duration>,
-    /// The time to live of sessions, in seconds: from 0.01 to 60 [default: 2].
-    #[arg(long, value_name = "SECONDS", value_parser = ttl)]
-    pub ttl: Option<Duration>,
     /// The tick of wheelhouse, in milliseconds: from 0.001 to 1000; tokio's is 1 [default: 0.05].
     #[arg(long, value_name = "MS", value_parser = tick)]
     pub tick: Option<Duration>,
@@ -58,14 +52,12 @@ impl Options {
             (false, false) => Load::whole(),
         };
         let load = Load {
-            producers: self.producers.map_or(usual.producers, |producers| producers as usize),
             rate: self.rate.unwrap_or(usual.rate),
             pending: self.jobs.unwrap_or(usual.pending),
             sessions: self.jobs.unwrap_or(usual.sessions),
             burst: self.jobs.unwrap_or(usual.burst),
             pairs_time: self.seconds.unwrap_or(usual.pairs_time),
             fires_time: self.seconds.unwrap_or(usual.fires_time),
-            ttl: self.ttl.unwrap_or(usual.ttl),
             tick: self.tick.unwrap_or(usual.tick),
             ..usual
         };
@@ -115,10 +107,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
     length(text, 1.0, 0.001..=60.0)
 }
 
-fn ttl(text: &str) -> Result<Duration, String> {
-    length(text, 1.0, 0.01..=60.0)
-}
-
 fn tick(text: &str) -> Result<Duration, String> {
     length(text, 1e-3, 0.001..=1000.0)
 }
@@ -152,7 +140,7 @@ mod tests {
         let options = ["--jobs", "10_000", "--rate", "50", "--seconds", "0.5", "--tick", "0.25"];
         let load = plan(&options).unwrap().load;
         assert_eq!((load.pending, load.sessions, load.burst), (10_000, 10_000, 10_000));
-        assert_eq!((load.rate, load.producers), (50, 2));
+        assert_eq!(load.rate, 50);
         let half = Duration::from_millis(500);
         assert_eq!((load.fires_time, load.pairs_time), (half, half));
         assert_eq!(load.tick, Duration::from_micros(250));
@@ -169,11 +157,9 @@ mod tests {
             assert!(help.contains(name), "{name}: {help}");
         }
         for (option, range) in [
-            ("--producers", "from 1 to 64"),
             ("--rate", "from 1 to 10000000"),
             ("--jobs", "from 1 to 20000000"),
             ("--seconds", "from 0.001 to 60"),
-            ("--ttl", "from 0.01 to 60"),
             ("--tick", "from 0.001 to 1000"),
         ] {
             let about = help.split(&format!("{option} <")).nth(1).unwrap();
@@ -197,8 +183,9 @@ mod tests {
         assert_eq!(judged(&["--quick"]), []);
         assert_eq!(judged(&["--tick", "0.1"]), []);
         assert_eq!(judged(&["--jobs", "9", "--seconds", "9", "--rate", "9"]), [Experiment::Idle]);
-        let others = Experiment::ALL.iter().filter(|it| **it != Experiment::Sessions);
-        assert_eq!(judged(&["--ttl", "1"]), others.copied().collect::<Vec<_>>());
+        let whole = [Experiment::Schedule, Experiment::Audit];
+        let jobs = judged(&["--seconds", "1"]);
+        assert!(whole.iter().all(|it| jobs.contains(it)) && !jobs.contains(&Experiment::Fires));
     }
 
     #[test]

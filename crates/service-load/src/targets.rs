@@ -19,7 +19,7 @@ const QUEUE: &str = "tokio-delay-queue";
 
 /// The rows of other facilities.
 const OTHERS: &[&str] = &[TOKIO, "tokio-sleep-1", QUEUE, "async-io", HEAP];
-const SLEEPER: &str = crate::facilities::Machine::SLEEPER;
+const SLEEPER: &str = crate::facilities::Machine::SLEEPS.name;
 
 /// All bounds, in the order of the report. Times are in nanoseconds.
 pub(crate) const TARGETS: &[Target<Experiment>] = &[

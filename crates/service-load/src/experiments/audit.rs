@@ -1,16 +1,16 @@
 //! A burst: very many jobs due at one instant, such as a million orders that expire after half an
 //! hour.
 
-use super::end_of_play::{check_runs, wait_for_runs, with_enough_time};
+use super::end_of_play::{end_play, with_enough_time};
 use super::schedule::shares;
-use crate::check::{Checked, Expected};
+use super::threads::on_threads;
+use crate::check::{Expectations, Expected, Faults};
 use crate::distribution::Distribution;
 use crate::facility::Facility;
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::Result;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_frame::{Figure, Played};
 use wheelhouse_machine::allocator::allocated;
@@ -37,45 +37,28 @@ fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Opt
     let begin = Instant::now();
     let instant = begin + ahead;
     let ledgers: Vec<_> =
-        shares(load.burst, load.producers).map(|jobs| Ledger::new(begin, jobs)).collect();
+        shares(load.burst, load.producers).map(|jobs| Ledger::new(begin, jobs.len())).collect();
     let before = allocated();
     let called = Instant::now();
-    let refused: u64 = thread::scope(|scope| {
-        let facility = &facility;
-        let threads: Vec<_> = ledgers
-            .iter()
-            .map(|ledger| scope.spawn(move || produce(facility, ledger, instant)))
-            .collect();
-        // A producer that panicked counts as a refusal; the check also finds the missing runs.
-        threads.into_iter().map(|thread| thread.join().unwrap_or(1)).sum()
-    });
+    let refused = on_threads(&ledgers, |ledger| produce(&facility, ledger, instant));
     facility.settle(load.burst as usize)?;
     let scheduled = called.elapsed();
     let bytes = allocated().saturating_sub(before);
-    let taken_in = facility.count()?;
+    let mut faults = Faults {
+        panicked: load.producers - refused.len(),
+        refused: refused.iter().sum(),
+        ..Faults::default()
+    };
+    faults.miscounted = facility.count()?.abs_diff(load.burst as usize);
     if Instant::now() >= instant {
         facility.stop();
         return Ok(None);
     }
     let due = Expected::Runs(ahead.as_nanos() as u64);
-    let expected: Vec<_> = ledgers.iter().map(|ledger| vec![due; ledger.len()]).collect();
-    let ledgers_and_expected: Vec<_> =
-        ledgers.iter().map(|ledger| &**ledger).zip(expected.iter().map(Vec::as_slice)).collect();
-    wait_for_runs(&ledgers_and_expected, instant, load.patience);
-    facility.settle(0)?;
-    let left = facility.count()?;
-    facility.stop();
-    if refused > 0 {
-        return Ok(Some(Err(format!("{refused} jobs were refused"))));
-    }
-    let all_pending = |checked: Checked| {
-        let pending = taken_in == load.burst as usize;
-        pending.then_some(checked).ok_or_else(|| {
-            format!("{taken_in} were pending by the facility's own count, of {}", load.burst)
-        })
-    };
-    let checked = check_runs(&ledgers_and_expected, left).and_then(all_pending);
-    Ok(Some(checked.map(|checked| figures(&checked.lateness, scheduled, bytes))))
+    let jobs = ledgers.iter().map(|ledger| Expectations { ledger, ends: vec![due; ledger.len()] });
+    let jobs: Vec<_> = jobs.collect();
+    let ended = end_play(facility, load, instant, &jobs, faults)?;
+    Ok(Some(ended.map(|(checked, _)| figures(&checked.lateness, scheduled, bytes))))
 }
 
 fn produce<F: Facility>(facility: &F, ledger: &Arc<Ledger>, instant: Instant) -> u64 {

@@ -1,25 +1,37 @@
 //! The end of a play: waiting for the last runs, checking them, and repeating a play that had too
 //! little time.
 
-use crate::check::{self, Checked, Expected};
-use crate::ledger::Ledger;
+use crate::check::{Checked, Expectations, Faults};
+use crate::cpu::Cpu;
+use crate::facility::Facility;
+use crate::load::Load;
 use anyhow::Result;
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_frame::Played;
 
-/// Checks the runs against the expected ends. The play is over, and `left` jobs remain by the
-/// facility's own count.
+/// The checked runs, and the processor time that the program had used at the end of the play. If
+/// something is wrong, a sentence about it.
+pub(super) type Ended = Result<(Checked, Cpu), String>;
+
+/// Waits for the last runs, which are due at `last`, stops the facility, and checks all jobs.
 ///
 /// # Errors
 ///
-/// A sentence that says what is wrong.
-pub(super) fn check_runs(
-    ledgers: &[(&Ledger, &[Expected])],
-    left: usize,
-) -> Result<Checked, String> {
-    let checked = check::compare(ledgers.iter().copied())?;
-    if left > 0 { Err(format!("{left} jobs are left though all are over")) } else { Ok(checked) }
+/// If the facility hangs.
+pub(super) fn end_play<F: Facility>(
+    facility: F,
+    load: &Load,
+    last: Instant,
+    jobs: &[Expectations<'_>],
+    mut faults: Faults,
+) -> Result<Ended> {
+    wait_for_runs(jobs, last, load.patience);
+    facility.settle(0)?;
+    let used = Cpu::now();
+    faults.count(&facility, &[])?;
+    facility.stop();
+    Ok(faults.check(jobs).map(|checked| (checked, used)))
 }
 
 /// The interval between looks at the number of runs. The facility is left alone in between.
@@ -30,17 +42,16 @@ const QUIET: Duration = Duration::from_millis(20);
 ///
 /// Looking at each of a million jobs takes milliseconds on a processor that the facility may need.
 /// So that is not done before all jobs are due and the number of runs stands still.
-pub(super) fn wait_for_runs(ledgers: &[(&Ledger, &[Expected])], last: Instant, patience: Duration) {
+pub(super) fn wait_for_runs(jobs: &[Expectations<'_>], last: Instant, patience: Duration) {
     thread::sleep(last.saturating_duration_since(Instant::now()));
-    let runs = || ledgers.iter().map(|(ledger, _)| ledger.runs()).sum::<u64>();
-    let have_run = || ledgers.iter().all(|(ledger, expected)| check::all_ran(ledger, expected));
+    let runs = || jobs.iter().map(|its| its.ledger.runs()).sum::<u64>();
     let (mut before, mut since) = (runs(), Instant::now());
     loop {
         thread::sleep(QUIET);
         let now = runs();
         if now > before {
             (before, since) = (now, Instant::now());
-        } else if have_run() || since.elapsed() > patience {
+        } else if jobs.iter().all(Expectations::have_run) || since.elapsed() > patience {
             return;
         }
     }

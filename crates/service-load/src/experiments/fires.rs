@@ -1,10 +1,9 @@
 //! Jobs that fire at a rate, and their lateness.
 
-use super::end_of_play::{check_runs, wait_for_runs};
+use super::end_of_play::end_play;
 use super::plan::{Plan, produce};
-use crate::check::Expected;
-use crate::cpu;
-use crate::distribution::Distribution;
+use crate::cpu::{self, Cpu};
+use crate::distribution::{Distribution, P50, P90, P99, P99_9};
 use crate::facility::Facility;
 use crate::job_work::JobWork;
 use crate::ledger::Ledger;
@@ -108,7 +107,7 @@ pub(crate) fn play_machine(load: &Load, stream: Stream, wait: fn(Duration)) -> R
     let mut due = plan.due[..plan.run].to_vec();
     due.sort_unstable();
     let ledger = Ledger::new(Instant::now() + LEAD, 0);
-    let begin = cpu::used();
+    let begin = Cpu::now();
     let mut pace = Pace::new(ledger.moment(0));
     let lateness = thread::scope(|scope| {
         let ledger = &ledger;
@@ -116,9 +115,9 @@ pub(crate) fn play_machine(load: &Load, stream: Stream, wait: fn(Duration)) -> R
         plan.events.iter().for_each(|event| pace.wait_for(event.at));
         watcher.join()
     });
-    let end = cpu::used();
+    let used = Cpu::now().since(begin);
     let Ok(lateness) = lateness else { return Ok(Err("the thread panicked".to_owned())) };
-    let cpu = cpu::figure("CPU/job", begin, end, plan.run as u64);
+    let cpu = cpu::figure("CPU/job", used, plan.run as u64);
     Ok(Ok(figures(&lateness, 0, pace.latest(), cpu)))
 }
 
@@ -142,52 +141,31 @@ fn figures(
     late: u64,
     cpu: Option<Figure>,
 ) -> Vec<Figure> {
-    let figures = [
-        Figure::count("runs", lateness.len()),
-        Figure::time("p50", lateness.quantile(0.5)),
-        Figure::time("p90", lateness.quantile(0.9)),
-        Figure::time("p99", lateness.quantile(0.99)),
-        Figure::time("p99.9", lateness.quantile(0.999)),
-        Figure::time("max", lateness.longest()).worst(),
-        Figure::count("cancelled, ran", ran_despite_request).worst(),
-        Figure::time("producer", late as f64).worst(),
-    ];
-    figures.into_iter().chain(cpu).collect()
+    let mut figures = vec![Figure::count("runs", lateness.len())];
+    figures.extend(lateness.figures(&[P50, P90, P99, P99_9]));
+    figures.push(Figure::count("cancelled, ran", ran_despite_request).worst());
+    figures.push(Figure::time("producer", late as f64).worst());
+    figures.extend(cpu);
+    figures
 }
 
 pub(super) fn play<F: Facility>(facility: F, load: &Load, stream: Stream) -> Result<Played> {
     let plan = stream.plan(load);
     let ledger = Ledger::with_work(Instant::now() + LEAD, plan.due.len(), stream.work);
-    let begin = cpu::used();
+    let begin = Cpu::now();
     let produced = produce(&facility, &plan, &ledger, |_| ());
-    let ledgers_and_expected: [(&Ledger, &[Expected]); 1] = [(&ledger, &produced.expected)];
-    wait_for_runs(&ledgers_and_expected, ledger.moment(plan.last), load.patience);
-    facility.settle(0)?;
-    let end = cpu::used();
-    let left = facility.count()?;
-    facility.stop();
-    if produced.refused > 0 {
-        return Ok(Err(format!("{} jobs were refused", produced.refused)));
-    }
-    let checked = match check_runs(&ledgers_and_expected, left) {
-        Ok(checked) => checked,
-        Err(wrong) => return Ok(Err(wrong)),
-    };
-    let cpu = cpu::figure("CPU/job", begin, end, ledger.runs());
-    Ok(Ok(figures(&checked.lateness, checked.ran_despite_request, produced.late, cpu)))
+    let last = ledger.moment(plan.last);
+    let ended = end_play(facility, load, last, &produced.jobs, produced.faults)?;
+    Ok(ended.map(|(checked, end)| {
+        let cpu = cpu::figure("CPU/job", end.since(begin), ledger.runs());
+        figures(&checked.lateness, checked.ran_despite_request, produced.late, cpu)
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::plan::Event;
     use super::*;
-
-    #[test]
-    fn jobs_of_a_millisecond_need_four_fifths_of_the_processors() {
-        let stream = Stream::of_milliseconds();
-        assert_eq!(stream.rate as usize, 800 * processors());
-        assert_eq!(stream.work, JobWork::Spins(MILLISECOND));
-    }
 
     #[test]
     fn the_plan_spreads_the_fires_evenly_and_never_depends_on_when_calls_happen() {

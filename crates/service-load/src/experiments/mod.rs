@@ -2,7 +2,6 @@
 
 mod audit;
 mod end_of_play;
-mod faults;
 mod fires;
 mod idle;
 mod pairs;
@@ -13,6 +12,7 @@ mod refresh;
 mod schedule;
 mod server;
 mod sessions;
+mod threads;
 mod titles;
 
 pub(crate) use fires::{Stream, play_machine};
@@ -21,8 +21,9 @@ use crate::facility::Facility;
 use crate::glance;
 use crate::load::Load;
 use crate::targets::TARGETS;
+use Experiment::*;
 use anyhow::Result;
-use pairs::Cancels;
+use producer::Cancels;
 use refresh::Opens;
 use std::time::Duration;
 use wheelhouse_frame::run::Run;
@@ -68,53 +69,46 @@ pub enum Experiment {
     Idle,
 }
 
+/// The experiments in the order of the report, each with its name and its notes.
+const TABLE: [(Experiment, &str, &[&str]); 17] = [
+    (PairsAlone, "pairs-alone", pairs::NOTES),
+    (PairsBeside, "pairs-beside", pairs::NOTES),
+    (PairsWindow, "pairs-window", pairs::NOTES),
+    (PairsAcross, "pairs-across", pairs::NOTES),
+    (Producers, "producers", pairs::NOTES_ON_CALLS),
+    (Schedule, "schedule", schedule::NOTES),
+    (Refresh, "refresh", refresh::NOTES),
+    (RefreshOpened, "refresh-opened", refresh::NOTES),
+    (Fires, "fires", fires::NOTES),
+    (Fires300k, "fires-300k", fires::NOTES),
+    (SlowJobs, "slow-jobs", fires::NOTES_ON_SLOW),
+    (MillisecondJobs, "millisecond-jobs", fires::NOTES),
+    (Periodic, "periodic", periodic::NOTES),
+    (Sessions, "sessions", sessions::NOTES),
+    (Server, "server", server::NOTES),
+    (Audit, "audit", audit::NOTES),
+    (Idle, "idle", idle::NOTES),
+];
+
 impl wheelhouse_frame::Experiment for Experiment {
     type Load = Load;
 
-    const ALL: &'static [Self] = &[
-        Self::PairsAlone,
-        Self::PairsBeside,
-        Self::PairsWindow,
-        Self::PairsAcross,
-        Self::Producers,
-        Self::Schedule,
-        Self::Refresh,
-        Self::RefreshOpened,
-        Self::Fires,
-        Self::Fires300k,
-        Self::SlowJobs,
-        Self::MillisecondJobs,
-        Self::Periodic,
-        Self::Sessions,
-        Self::Server,
-        Self::Audit,
-        Self::Idle,
-    ];
+    const ALL: &'static [Self] = &{
+        let (mut all, mut at) = ([Idle; TABLE.len()], 0);
+        while at < TABLE.len() {
+            all[at] = TABLE[at].0;
+            assert!(all[at] as usize == at, "the order is that of the enum");
+            at += 1;
+        }
+        all
+    };
 
     const TITLE: &'static str = "The service under load, compared with others";
     const METHOD: Option<&'static str> = Some("benches/SERVICE.md");
     const TARGETS: &'static [Target<Self>] = TARGETS;
 
     fn name(self) -> &'static str {
-        match self {
-            Self::PairsAlone => "pairs-alone",
-            Self::PairsBeside => "pairs-beside",
-            Self::PairsWindow => "pairs-window",
-            Self::PairsAcross => "pairs-across",
-            Self::Producers => "producers",
-            Self::Schedule => "schedule",
-            Self::Refresh => "refresh",
-            Self::RefreshOpened => "refresh-opened",
-            Self::Fires => "fires",
-            Self::Fires300k => "fires-300k",
-            Self::SlowJobs => "slow-jobs",
-            Self::MillisecondJobs => "millisecond-jobs",
-            Self::Periodic => "periodic",
-            Self::Sessions => "sessions",
-            Self::Server => "server",
-            Self::Audit => "audit",
-            Self::Idle => "idle",
-        }
+        TABLE[self as usize].1
     }
 
     fn title(self, load: &Load) -> String {
@@ -122,40 +116,24 @@ impl wheelhouse_frame::Experiment for Experiment {
     }
 
     fn notes(self) -> &'static [&'static str] {
-        match self {
-            Self::PairsAlone | Self::PairsBeside | Self::PairsWindow | Self::PairsAcross => {
-                pairs::NOTES
-            }
-            Self::Producers => pairs::NOTES_ON_CALLS,
-            Self::Schedule => schedule::NOTES,
-            Self::Refresh | Self::RefreshOpened => refresh::NOTES,
-            Self::Fires | Self::Fires300k | Self::MillisecondJobs => fires::NOTES,
-            Self::SlowJobs => fires::NOTES_ON_SLOW,
-            Self::Periodic => periodic::NOTES,
-            Self::Sessions => sessions::NOTES,
-            Self::Server => server::NOTES,
-            Self::Audit => audit::NOTES,
-            Self::Idle => idle::NOTES,
-        }
+        TABLE[self as usize].2
     }
 
     fn expected(self, load: &Load) -> Duration {
         let each = |n: u32| Duration::from_micros(2) * n;
         match self {
-            Self::PairsAlone | Self::Producers => load.pairs_time,
-            Self::PairsBeside | Self::PairsWindow | Self::PairsAcross => {
-                load.pairs_time + each(load.pending)
-            }
-            Self::Schedule => each(load.pending),
-            Self::Refresh | Self::RefreshOpened => load.pairs_time + each(load.sessions),
-            Self::Fires | Self::Fires300k | Self::SlowJobs | Self::MillisecondJobs => {
+            PairsAlone | Producers => load.pairs_time,
+            PairsBeside | PairsWindow | PairsAcross => load.pairs_time + each(load.pending),
+            Schedule => each(load.pending),
+            Refresh | RefreshOpened => load.pairs_time + each(load.sessions),
+            Fires | Fires300k | SlowJobs | MillisecondJobs => {
                 load.fires_time + Duration::from_secs(1)
             }
-            Self::Periodic => load.period * (periodic::times(load) + 1),
-            Self::Sessions => load.ttl * 5 / 2,
-            Self::Server => load.fires_time + Duration::from_secs(1) + each(load.connections),
-            Self::Audit => each(load.burst) * 3 / 2,
-            Self::Idle => load.idle_time,
+            Periodic => load.period * (periodic::times(load) + 1),
+            Sessions => load.ttl * 5 / 2,
+            Server => load.fires_time + Duration::from_secs(1) + each(load.connections),
+            Audit => each(load.burst) * 3 / 2,
+            Idle => load.idle_time,
         }
     }
 
@@ -182,26 +160,26 @@ impl Experiment {
             |pending, cancels| start().and_then(|it| pairs::play(it, load, pending, cancels));
         let fires = |stream| start().and_then(|it| fires::play(it, load, stream));
         match self {
-            Self::PairsAlone => pairs(0, Cancels::AtOnce),
-            Self::PairsBeside => pairs(load.pending, Cancels::AtOnce),
-            Self::PairsWindow => pairs(load.pending, Cancels::Oldest),
-            Self::PairsAcross => pairs(load.pending, Cancels::Others),
-            Self::Producers => {
+            PairsAlone => pairs(0, Cancels::AtOnce),
+            PairsBeside => pairs(load.pending, Cancels::AtOnce),
+            PairsWindow => pairs(load.pending, Cancels::Oldest),
+            PairsAcross => pairs(load.pending, Cancels::Others),
+            Producers => {
                 let crowd = Load { producers: load.crowd, ..load.clone() };
                 pairs::play(start()?, &crowd, 0, Cancels::AtOnceTimingCalls)
             }
-            Self::Schedule => schedule::play(start()?, load),
-            Self::Refresh => refresh::play(start, load, Opens::Each),
-            Self::RefreshOpened => refresh::play(start, load, Opens::One),
-            Self::Fires => fires(Stream::usual(load)),
-            Self::Fires300k => fires(Stream::fast(load)),
-            Self::SlowJobs => fires(Stream::with_slow_jobs(load)),
-            Self::MillisecondJobs => fires(Stream::of_milliseconds()),
-            Self::Periodic => periodic::play(start()?, load),
-            Self::Sessions => sessions::play(start()?, load),
-            Self::Server => server::play(start, load),
-            Self::Audit => audit::play(start, load),
-            Self::Idle => idle::play(start, load),
+            Schedule => schedule::play(start()?, load),
+            Refresh => refresh::play(start, load, Opens::Each),
+            RefreshOpened => refresh::play(start, load, Opens::One),
+            Fires => fires(Stream::usual(load)),
+            Fires300k => fires(Stream::fast(load)),
+            SlowJobs => fires(Stream::with_slow_jobs(load)),
+            MillisecondJobs => fires(Stream::of_milliseconds()),
+            Periodic => periodic::play(start()?, load),
+            Sessions => sessions::play(start()?, load),
+            Server => server::play(start, load),
+            Audit => audit::play(start, load),
+            Idle => idle::play(start, load),
         }
     }
 }

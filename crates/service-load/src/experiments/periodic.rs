@@ -1,8 +1,9 @@
 //! Periodic jobs with one period, spread evenly over it.
 
-use super::end_of_play::{check_runs, wait_for_runs};
-use crate::check::Expected;
-use crate::cpu;
+use super::end_of_play::end_play;
+use crate::check::{Checked, Expectations, Expected, Faults};
+use crate::cpu::{self, Cpu};
+use crate::distribution::{P50, P99, P99_9};
 use crate::facility::Facility;
 use crate::ledger::{Ledger, PeriodicJob};
 use crate::load::Load;
@@ -39,42 +40,27 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let (jobs, times) = (jobs(load), times(load));
     let origin = Instant::now() + (FOR_EACH * jobs).max(AT_LEAST);
     let ledger = Ledger::new(origin, jobs as usize * times as usize);
-    let mut refused = 0;
+    let mut faults = Faults::default();
     for job in 0..jobs {
         let periodic_job = PeriodicJob::new(&ledger, job * times..(job + 1) * times);
         let taken = facility.every(ledger.moment(first(load, job)), load.period, periodic_job);
-        refused += u64::from(!taken);
+        faults.refused += u64::from(!taken);
     }
-    if refused > 0 {
+    if let Err(wrong) = faults.verdict() {
         facility.stop();
-        return Ok(Err(format!("{refused} jobs were refused")));
+        return Ok(Err(wrong));
     }
     facility.settle(jobs as usize)?;
-    let begin = cpu::used();
-    let expected = expected_runs(load);
-    let ledgers_and_expected: [(&Ledger, &[Expected]); 1] = [(&ledger, &expected)];
-    wait_for_runs(
-        &ledgers_and_expected,
-        ledger.moment(load.period.as_nanos() as u64 * u64::from(times)),
-        load.patience,
-    );
-    let end = cpu::used();
-    facility.settle(0)?;
-    let left = facility.count()?;
-    facility.stop();
-    let lateness = match check_runs(&ledgers_and_expected, left) {
-        Ok(checked) => checked.lateness,
-        Err(wrong) => return Ok(Err(wrong)),
-    };
-    let mut figures = vec![
-        Figure::count("runs", lateness.len()),
-        Figure::time("p50", lateness.quantile(0.5)),
-        Figure::time("p99", lateness.quantile(0.99)),
-        Figure::time("p99.9", lateness.quantile(0.999)),
-        Figure::time("max", lateness.longest()).worst(),
-    ];
-    figures.extend(cpu::figure("CPU/run", begin, end, lateness.len()));
-    Ok(Ok(figures))
+    let begin = Cpu::now();
+    let last = ledger.moment(load.period.as_nanos() as u64 * u64::from(times));
+    let all = [Expectations { ledger: &ledger, ends: expected_runs(load) }];
+    let ended = end_play(facility, load, last, &all, faults)?;
+    Ok(ended.map(|(Checked { lateness, .. }, end)| {
+        let mut figures = vec![Figure::count("runs", lateness.len())];
+        figures.extend(lateness.figures(&[P50, P99, P99_9]));
+        figures.extend(cpu::figure("CPU/run", end.since(begin), lateness.len()));
+        figures
+    }))
 }
 
 /// The expected runs of all jobs.

@@ -1,6 +1,6 @@
 //! The calls of an open loop, planned beforehand: when each job is scheduled and cancelled.
 
-use crate::check::Expected;
+use crate::check::{Expectations, Expected, Faults};
 use crate::facility::{Answer, Facility};
 use crate::ledger::Ledger;
 use crate::pace::Pace;
@@ -49,24 +49,25 @@ impl Plan {
 }
 
 /// The result of a plan whose calls have been made.
-pub(super) struct Produced<H> {
-    pub(super) expected: Vec<Expected>,
+pub(super) struct Produced<'a, H> {
+    /// The jobs, with one element for `end_play`.
+    pub(super) jobs: [Expectations<'a>; 1],
     /// The handles. They are freed after the play, because freeing them makes the allocator
     /// consolidate earlier frees, under a lock that the facility waits for. That takes milliseconds
     /// in the middle of the last runs.
     _handles: Vec<Option<H>>,
     /// The lateness of the latest call.
     pub(super) late: u64,
-    pub(super) refused: u64,
+    pub(super) faults: Faults,
 }
 
 /// Makes the calls of a plan. Before each call, passes its moment to `before`.
-pub(super) fn produce<F: Facility>(
+pub(super) fn produce<'a, F: Facility>(
     facility: &F,
     plan: &Plan,
-    ledger: &Arc<Ledger>,
+    ledger: &'a Arc<Ledger>,
     mut before: impl FnMut(u64),
-) -> Produced<F::Handle> {
+) -> Produced<'a, F::Handle> {
     let mut pace = Pace::new(ledger.moment(0));
     let mut handles: Vec<Option<F::Handle>> = Vec::new();
     handles.resize_with(plan.due.len() - plan.run, || None);
@@ -92,7 +93,9 @@ pub(super) fn produce<F: Facility>(
             Some(_) => {}
         }
     }
-    Produced { expected, _handles: handles, late: pace.latest(), refused }
+    let jobs = [Expectations { ledger, ends: expected }];
+    let faults = Faults { refused, ..Faults::default() };
+    Produced { jobs, _handles: handles, late: pace.latest(), faults }
 }
 
 /// The expected end of a job that is not cancelled. The lateness of a job that blocks its thread is

@@ -1,13 +1,15 @@
 //! A thread that schedules and cancels as often as it can.
 
+use super::threads::on_threads;
 use crate::distribution::Distribution;
 use crate::facility::{Answer, Facility};
 use crate::ledger::Ledger;
+use crate::load::Load;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
 /// Delays that no pair outlives: timeouts of half a minute to a minute.
@@ -20,19 +22,23 @@ const TIMED_EACH: usize = 16;
 const DELAYS: usize = 1024;
 
 /// The handles of jobs that one thread has scheduled and another cancels.
-pub(super) type Batch<F> = Vec<<F as Facility>::Handle>;
+type Batch<F> = Vec<<F as Facility>::Handle>;
 
-/// The job that a producer cancels after it has scheduled one.
-pub(super) enum ToCancel<F: Facility> {
-    /// The same job.
+/// The ends of the channels to the next producer and from the one before.
+type Ring<F> = (Sender<Batch<F>>, Receiver<Batch<F>>);
+
+/// The jobs that a producer cancels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cancels {
+    /// Each job, after it has scheduled it.
     AtOnce,
-    /// The same job, and each of the two calls is timed separately.
+    /// The same, and each of the two calls is timed separately.
     AtOnceTimingCalls,
-    /// The oldest of this many that it keeps outstanding.
-    Oldest(usize),
-    /// Jobs of another thread. The producer schedules this many, sends their handles to the next
+    /// The oldest of a window of jobs that it keeps outstanding.
+    Oldest,
+    /// Jobs of another thread. The producer schedules a batch, sends their handles to the next
     /// thread, and cancels the jobs whose handles it receives.
-    Across(usize, Sender<Batch<F>>, Receiver<Batch<F>>),
+    Others,
 }
 
 /// A thread that schedules and cancels.
@@ -44,7 +50,9 @@ pub(super) struct Producer<F: Facility> {
     outstanding: VecDeque<F::Handle>,
     /// The number of outstanding jobs between two pairs.
     pub(super) window: usize,
-    times_calls: bool,
+    /// The number of jobs in a batch.
+    batch: usize,
+    cancels: Cancels,
     pub(super) times: Distribution,
     pub(super) pairs: u64,
     pub(super) refused: u64,
@@ -52,16 +60,17 @@ pub(super) struct Producer<F: Facility> {
 }
 
 impl<F: Facility> Producer<F> {
-    pub(super) fn new(seed: u64, to_cancel: &ToCancel<F>) -> Self {
+    pub(super) fn new(seed: u64, cancels: Cancels, load: &Load) -> Self {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut delay = || Duration::from_millis(random.random_range(DELAY_MS));
-        let window = if let ToCancel::Oldest(window) = to_cancel { *window } else { 0 };
+        let window = if cancels == Cancels::Oldest { load.window } else { 0 };
         Self {
             delays: (0..DELAYS).map(|_| delay()).collect(),
             ledger: Ledger::new(Instant::now(), 1),
             outstanding: VecDeque::with_capacity(window + 1),
             window,
-            times_calls: matches!(to_cancel, ToCancel::AtOnceTimingCalls),
+            batch: load.window,
+            cancels,
             times: Distribution::coarse(),
             pairs: 0,
             refused: 0,
@@ -102,14 +111,10 @@ impl<F: Facility> Producer<F> {
     }
 
     /// Makes pairs until this moment.
-    pub(super) fn produce(self, facility: &F, until: Instant, to_cancel: ToCancel<F>) -> Self {
-        match to_cancel {
-            ToCancel::AtOnce | ToCancel::AtOnceTimingCalls | ToCancel::Oldest(_) => {
-                self.produce_here(facility, until)
-            }
-            ToCancel::Across(batch, to, from) => {
-                self.produce_across(facility, until, (batch, to, &from))
-            }
+    pub(super) fn produce(self, facility: &F, until: Instant, ring: Ring<F>) -> Self {
+        match self.cancels {
+            Cancels::Others => self.produce_across(facility, until, ring),
+            _ => self.produce_here(facility, until),
         }
     }
 
@@ -131,7 +136,7 @@ impl<F: Facility> Producer<F> {
     }
 
     fn timed_pair(&mut self, facility: &F, start: Instant, number: usize) {
-        if !self.times_calls {
+        if self.cancels != Cancels::AtOnceTimingCalls {
             self.pair(facility, start, number);
             return self.times.record(start.elapsed().as_nanos() as u64);
         }
@@ -156,20 +161,14 @@ impl<F: Facility> Producer<F> {
         self.cancel_beyond(facility, self.window);
     }
 
-    /// The producers form a ring: each sends to the next and receives from the one before. When its
-    /// time is up, a producer closes its channel, so that the next one finds the end of its
-    /// batches.
-    fn produce_across(
-        mut self,
-        facility: &F,
-        until: Instant,
-        (size, to, from): (usize, Sender<Batch<F>>, &Receiver<Batch<F>>),
-    ) -> Self {
+    /// When its time is up, a producer closes its channel, so that the next one finds the end of
+    /// its batches.
+    fn produce_across(mut self, facility: &F, until: Instant, (to, from): Ring<F>) -> Self {
         let mut scheduled = Vec::new();
         while Instant::now() < until {
             let now = Instant::now();
             scheduled.clear();
-            for number in 0..size {
+            for number in 0..self.batch {
                 let start = (number % TIMED_EACH == 0).then(Instant::now);
                 let handle = self.schedule(facility, now + self.delays[number % DELAYS]);
                 self.outstanding.extend(handle);
@@ -199,4 +198,20 @@ impl<F: Facility> Producer<F> {
             }
         }
     }
+}
+
+/// Runs all producers, each on a thread. They form a ring: each sends to the next and receives from
+/// the one before. Returns those that did not panic.
+pub(super) fn produce_all<F: Facility>(
+    facility: &F,
+    producers: Vec<Producer<F>>,
+    until: Instant,
+) -> Vec<Producer<F>> {
+    let (mut senders, receivers): (Vec<_>, Vec<_>) =
+        producers.iter().map(|_| mpsc::channel()).unzip();
+    senders.rotate_left(1);
+    let rings = senders.into_iter().zip(receivers);
+    on_threads(producers.into_iter().zip(rings), |(producer, ring)| {
+        producer.produce(facility, until, ring)
+    })
 }

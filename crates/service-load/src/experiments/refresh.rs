@@ -1,18 +1,15 @@
-//! Moving sessions to a later time, as often as the producers can.
+//! Moving sessions to a later time, as often as the producers can: each moves its own sessions to
+//! an hour from now, in random order, round after round. If one thread has opened all of them, a
+//! facility that keeps state for each thread has all sessions in one place.
 //!
-//! Sessions are opened with a near deadline. Each producer moves its own sessions to an hour from
-//! now, in random order, round after round. Either each producer has opened its own sessions, as in
-//! a server with a thread for each core, or one thread has opened all, as in a server with one
-//! accepting thread. In the latter case a facility that keeps state for each thread has all
-//! sessions in one place.
-//!
-//! A refresh that does nothing is found, because no session may have expired after the deadline at
-//! which it was opened.
+//! A refresh that does nothing is found, because no session may have expired after the near
+//! deadline at which it was opened.
 
 use super::end_of_play::with_enough_time;
-use super::faults::Faults;
 use super::schedule::shares;
-use crate::cpu;
+use super::threads::on_threads;
+use crate::check::Faults;
+use crate::cpu::{self, Cpu};
 use crate::facility::{Answer, Facility};
 use crate::ledger::Ledger;
 use crate::load::Load;
@@ -124,10 +121,12 @@ fn attempt<F: Facility>(
     let all = load.sessions as usize;
     facility.settle(all)?;
     (load.seed..).zip(&mut producers).for_each(|(seed, producer)| producer.shuffle(seed));
-    let (begin, used) = (Instant::now(), cpu::used());
-    let producers = refresh_all(&facility, producers, begin + load.pairs_time);
+    let (begin, cpu) = (Instant::now(), Cpu::now());
+    let until = begin + load.pairs_time;
+    let refresh = |producer: Refresher<F>| producer.refresh(&facility, until, HOUR);
+    let producers = on_threads(producers, refresh);
     facility.settle(all)?;
-    let (settled, used_then) = (begin.elapsed(), cpu::used());
+    let (settled, used) = (begin.elapsed(), Cpu::now().since(cpu));
     if Instant::now() >= due {
         facility.stop();
         return Ok(None);
@@ -145,13 +144,12 @@ fn attempt<F: Facility>(
     };
     faults.count(&facility, &[(&ledger, all)])?;
     facility.stop();
-    if let Some(wrong) = faults.sentence() {
-        return Ok(Some(Err(wrong)));
-    }
-    let refreshes = sum(|producer| producer.refreshes);
-    let mut figures = vec![Figure::rate("refreshes/s", refreshes, settled.as_nanos() as f64)];
-    figures.extend(cpu::figure("CPU/refresh", used, used_then, refreshes));
-    Ok(Some(Ok(figures)))
+    Ok(Some(faults.verdict().map(|()| {
+        let refreshes = sum(|producer| producer.refreshes);
+        let mut figures = vec![Figure::rate("refreshes/s", refreshes, settled.as_nanos() as f64)];
+        figures.extend(cpu::figure("CPU/refresh", used, refreshes));
+        figures
+    })))
 }
 
 fn open_all<F: Facility>(
@@ -161,32 +159,10 @@ fn open_all<F: Facility>(
     ledger: &Arc<Ledger>,
     due: Instant,
 ) -> Vec<Refresher<F>> {
-    let mut next = 0;
-    let numbers = shares(load.sessions, load.producers).map(|sessions| {
-        let numbers = next..next + sessions as u32;
-        next = numbers.end;
-        numbers
-    });
     let open = |numbers| Refresher::open(facility, ledger, numbers, due);
-    if opens == Opens::One {
-        return numbers.map(open).collect();
+    let shares = shares(load.sessions, load.producers);
+    match opens {
+        Opens::Each => on_threads(shares, open),
+        Opens::One => shares.map(open).collect(),
     }
-    thread::scope(|scope| {
-        let threads: Vec<_> = numbers.map(|numbers| scope.spawn(move || open(numbers))).collect();
-        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
-    })
-}
-
-/// Runs all producers. Returns those that did not panic.
-fn refresh_all<F: Facility>(
-    facility: &F,
-    producers: Vec<Refresher<F>>,
-    until: Instant,
-) -> Vec<Refresher<F>> {
-    thread::scope(|scope| {
-        let refresh =
-            |producer: Refresher<F>| scope.spawn(move || producer.refresh(facility, until, HOUR));
-        let threads: Vec<_> = producers.into_iter().map(refresh).collect();
-        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
-    })
 }

@@ -1,15 +1,16 @@
 //! Scheduling alone, as fast as the producers can: jobs that are due in one to two hours.
 
-use super::faults::Faults;
-use crate::cpu;
+use super::threads::on_threads;
+use crate::check::Faults;
+use crate::cpu::{self, Cpu};
 use crate::facility::Facility;
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::Result;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::ops::Range;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_frame::{Figure, Played};
 use wheelhouse_machine::allocator::allocated;
@@ -34,42 +35,40 @@ pub(super) fn schedule_far_jobs<F: Facility>(facility: &F, jobs: &Arc<Ledger>, s
     refused
 }
 
-/// The number of jobs of each producer.
-pub(super) fn shares(jobs: u32, producers: usize) -> impl Iterator<Item = usize> {
+/// The numbers of the jobs of each producer.
+pub(super) fn shares(jobs: u32, producers: usize) -> impl Iterator<Item = Range<u32>> {
     let jobs = jobs as usize;
-    (0..producers).map(move |number| jobs / producers + usize::from(number < jobs % producers))
+    let begin = move |number| (jobs / producers * number + (jobs % producers).min(number)) as u32;
+    (0..producers).map(move |number| begin(number)..begin(number + 1))
 }
 
 pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
-    let ledger = |jobs| Ledger::new(Instant::now(), jobs);
+    let ledger = |jobs: Range<u32>| Ledger::new(Instant::now(), jobs.len());
     let ledgers: Vec<_> = shares(load.pending, load.producers).map(ledger).collect();
-    let mut faults = Faults::default();
-    let (before, used) = (allocated(), cpu::used());
+    let (before, cpu) = (allocated(), Cpu::now());
     let begin = Instant::now();
-    faults.refused = thread::scope(|scope| {
-        let facility = &facility;
-        let schedule =
-            |(seed, jobs)| scope.spawn(move || schedule_far_jobs(facility, jobs, load.seed + seed));
-        let threads: Vec<_> = (1..).zip(&ledgers).map(schedule).collect();
-        // A producer that panicked counts as a refusal.
-        threads.into_iter().map(|thread| thread.join().unwrap_or(1)).sum()
-    });
+    let schedule = |(seed, jobs)| schedule_far_jobs(&facility, jobs, load.seed + seed);
+    let refused = on_threads((1..).zip(&ledgers), schedule);
     facility.settle(load.pending as usize)?;
-    let (taken, used_then) = (begin.elapsed(), cpu::used());
+    let (taken, used) = (begin.elapsed(), Cpu::now().since(cpu));
     let bytes = allocated().saturating_sub(before);
+    let mut faults = Faults {
+        panicked: load.producers - refused.len(),
+        refused: refused.iter().sum(),
+        ..Faults::default()
+    };
     let pending: Vec<_> = ledgers.iter().map(|ledger| (ledger, ledger.len())).collect();
     faults.count(&facility, &pending)?;
     facility.stop();
     faults.ran = ledgers.iter().map(|ledger| ledger.runs()).sum();
-    if let Some(wrong) = faults.sentence() {
-        return Ok(Err(wrong));
-    }
-    let mut figures = vec![
-        Figure::rate("jobs/s", load.pending.into(), taken.as_nanos() as f64),
-        Figure::bytes("bytes/job", bytes, load.pending as usize),
-    ];
-    figures.extend(cpu::figure("CPU/job", used, used_then, load.pending.into()));
-    Ok(Ok(figures))
+    Ok(faults.verdict().map(|()| {
+        let mut figures = vec![
+            Figure::rate("jobs/s", load.pending.into(), taken.as_nanos() as f64),
+            Figure::bytes("bytes/job", bytes, load.pending as usize),
+        ];
+        figures.extend(cpu::figure("CPU/job", used, load.pending.into()));
+        figures
+    }))
 }
 
 #[cfg(test)]
@@ -77,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shares_add_up_to_all_jobs() {
-        assert_eq!(shares(10, 3).collect::<Vec<_>>(), [4, 3, 3]);
+    fn the_shares_are_all_jobs() {
+        assert_eq!(shares(10, 3).collect::<Vec<_>>(), [0..4, 4..7, 7..10]);
     }
 }

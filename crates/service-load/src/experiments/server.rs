@@ -6,12 +6,12 @@
 //! none expires during the play. To find a refresh that does nothing, connections are opened with a
 //! near deadline and moved once, and the play begins after that deadline.
 
-use super::end_of_play::{check_runs, wait_for_runs, with_enough_time};
-use super::faults::Faults;
+use super::end_of_play::{wait_for_runs, with_enough_time};
 use super::plan::{Plan, produce};
 use super::refresh::{Refresher, time_to_open};
-use crate::check::{Checked, Expected};
-use crate::cpu;
+use crate::check::{Checked, Faults};
+use crate::cpu::Cpu;
+use crate::distribution::{P50, P99};
 use crate::facility::{Answer, Facility};
 use crate::ledger::Ledger;
 use crate::load::Load;
@@ -139,43 +139,29 @@ fn serve<F: Facility>(
     let plan = requests(load);
     let ledger = Ledger::new(Instant::now() + LEAD, plan.due.len());
     let mut connections = Connections::new(&facility, producer, load, ledger.moment(0));
-    let begin = cpu::used();
+    let begin = Cpu::now();
     let produced = produce(&facility, &plan, &ledger, |at| connections.refresh_until(at));
     connections.refresh_until(u64::MAX); // what is left after the last request
     facility.settle(connection_ledger.len() + plan.run)?;
-    let end = cpu::used();
+    let used = Cpu::now().since(begin);
     debug_assert_eq!(connections.made, connections.planned);
-    let ledgers_and_expected: [(&Ledger, &[Expected]); 1] = [(&ledger, &produced.expected)];
-    wait_for_runs(&ledgers_and_expected, ledger.moment(plan.last), load.patience);
+    wait_for_runs(&produced.jobs, ledger.moment(plan.last), load.patience);
     facility.settle(connection_ledger.len())?;
-    let mut faults = Faults {
-        refused: produced.refused,
-        too_late: connections.producer.too_late,
-        ..Faults::default()
-    };
+    let mut faults = Faults { too_late: connections.producer.too_late, ..produced.faults };
     faults.count(&facility, &[(connection_ledger, connection_ledger.len()), (&ledger, 0)])?;
     drop(connections);
     facility.stop();
     faults.ran = connection_ledger.runs();
-    if let Some(wrong) = faults.sentence() {
-        return Ok(Err(wrong));
-    }
-    let used = cpu::processors_used(begin, end, load.fires_time);
-    let checked = check_runs(&ledgers_and_expected, 0);
-    Ok(checked.map(|checked| used.into_iter().chain(figures(&checked, produced.late)).collect()))
-}
-
-/// The figures of a play, after the processors.
-fn figures(checked: &Checked, late: u64) -> [Figure; 6] {
-    let lateness = &checked.lateness;
-    [
-        Figure::count("timeouts", lateness.len()),
-        Figure::time("p50", lateness.quantile(0.5)),
-        Figure::time("p99", lateness.quantile(0.99)),
-        Figure::time("max", lateness.longest()).worst(),
-        Figure::count("cancelled, ran", checked.ran_despite_request).worst(),
-        Figure::time("producer", late as f64).worst(),
-    ]
+    Ok(faults.check(&produced.jobs).map(|Checked { lateness, ran_despite_request }| {
+        let processors = used.map(|used| used.div_duration_f64(load.fires_time));
+        let mut figures: Vec<_> =
+            processors.map(|it| Figure::number("processors", it)).into_iter().collect();
+        figures.push(Figure::count("timeouts", lateness.len()));
+        figures.extend(lateness.figures(&[P50, P99]));
+        figures.push(Figure::count("cancelled, ran", ran_despite_request).worst());
+        figures.push(Figure::time("producer", produced.late as f64).worst());
+        figures
+    }))
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@
 //! never refreshed, a third once, a third twice. Each must expire once, a time to live after the
 //! *planned* moment of its last refresh.
 
-use super::end_of_play::{check_runs, wait_for_runs};
-use crate::check::{Checked, Expected};
-use crate::cpu;
+use super::end_of_play::end_play;
+use crate::check::{Checked, Expectations, Expected, Faults};
+use crate::cpu::{self, Cpu};
+use crate::distribution::{P50, P99, P99_9};
 use crate::facility::{Answer, Facility};
 use crate::ledger::Ledger;
 use crate::load::Load;
@@ -50,7 +51,7 @@ fn refreshes(session: u32) -> u64 {
 
 /// The result of the producer.
 struct ProducedSessions<S> {
-    expected: Vec<Expected>,
+    ends: Vec<Expected>,
     /// Dropped after the play, because dropping all of them takes milliseconds, which would delay
     /// the last expiries.
     sessions: Vec<Option<S>>,
@@ -58,42 +59,34 @@ struct ProducedSessions<S> {
     last: u64,
     late: u64,
     refused: u64,
-    refreshes_refused: u64,
+    /// Refreshes that the facility reported as too late.
+    too_late: u64,
 }
 
 pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let ledger = Ledger::new(Instant::now() + LEAD, load.sessions as usize);
-    let begin = cpu::used();
-    let produced = produce(&facility, load, &ledger);
-    let ledgers_and_expected: [(&Ledger, &[Expected]); 1] = [(&ledger, &produced.expected)];
-    wait_for_runs(&ledgers_and_expected, ledger.moment(produced.last), load.patience);
-    facility.settle(0)?;
-    let end = cpu::used();
-    let left = facility.count()?;
-    facility.stop();
-    if produced.refused > 0 {
-        return Ok(Err(format!("{} sessions were refused", produced.refused)));
-    }
-    let checked = match check_runs(&ledgers_and_expected, left)
-        .and_then(|checked| check_some_refresh_worked(checked, &produced.expected))
-    {
-        Ok(checked) => checked,
-        Err(wrong) => return Ok(Err(wrong)),
-    };
-    let lateness = checked.lateness;
-    let mut figures = vec![
-        Figure::count("expired", lateness.len()),
-        Figure::time("p50", lateness.quantile(0.5)),
-        Figure::time("p99", lateness.quantile(0.99)),
-        Figure::time("p99.9", lateness.quantile(0.999)),
-        Figure::time("max", lateness.longest()).worst(),
-        Figure::count("over 100 ms", lateness.longer_than(ALLOWED)).worst(),
-        Figure::count("refused", produced.refreshes_refused).worst(),
-        Figure::count("overtaken", checked.ran_despite_request).worst(),
-        Figure::time("producer", produced.late as f64).worst(),
-    ];
-    figures.extend(cpu::figure("CPU/job", begin, end, lateness.len()));
-    Ok(Ok(figures))
+    let begin = Cpu::now();
+    let ProducedSessions { ends, sessions, last, late, refused, too_late } =
+        produce(&facility, load, &ledger);
+    let last = ledger.moment(last);
+    let all = [Expectations { ledger: &ledger, ends }];
+    let faults = Faults { refused, ..Faults::default() };
+    let ended = end_play(facility, load, last, &all, faults)?;
+    drop(sessions);
+    Ok(ended.and_then(|(checked, end)| {
+        check_some_refresh_worked(&checked, &all[0].ends)?;
+        let Checked { lateness, ran_despite_request } = checked;
+        let mut figures = vec![Figure::count("expired", lateness.len())];
+        figures.extend(lateness.figures(&[P50, P99, P99_9]));
+        figures.extend([
+            Figure::count("over 100 ms", lateness.longer_than(ALLOWED)).worst(),
+            Figure::count("refused", too_late).worst(),
+            Figure::count("overtaken", ran_despite_request).worst(),
+            Figure::time("producer", late as f64).worst(),
+        ]);
+        figures.extend(cpu::figure("CPU/job", end.since(begin), lateness.len()));
+        Ok(figures)
+    }))
 }
 
 fn produce<F: Facility>(
@@ -104,15 +97,13 @@ fn produce<F: Facility>(
     let ttl = load.ttl.as_nanos() as u64;
     let mut pace = Pace::new(ledger.moment(0));
     let mut produced = ProducedSessions {
-        expected: Vec::new(),
-        sessions: Vec::new(),
+        ends: Vec::with_capacity(load.sessions as usize),
+        sessions: Vec::with_capacity(load.sessions as usize),
         last: 0,
         late: 0,
         refused: 0,
-        refreshes_refused: 0,
+        too_late: 0,
     };
-    produced.expected.reserve_exact(load.sessions as usize);
-    produced.sessions.reserve_exact(load.sessions as usize);
     for number in 0..load.sessions {
         let at = moment(load, number, 0);
         pace.wait_for(at);
@@ -120,7 +111,7 @@ fn produce<F: Facility>(
         let session = facility.open(ledger.moment(at + ttl), ledger.job(number));
         produced.refused += u64::from(session.is_none());
         produced.sessions.push(session);
-        produced.expected.push(Expected::Runs(at + ttl));
+        produced.ends.push(Expected::Runs(at + ttl));
     }
     for round in 1..=ROUNDS {
         for number in (0..load.sessions).filter(|number| refreshes(*number) >= round) {
@@ -129,8 +120,8 @@ fn produce<F: Facility>(
             produced.last = at + ttl;
             let Some(session) = &produced.sessions[number as usize] else { continue };
             let answer = facility.refresh(session, ledger.moment(at + ttl));
-            produced.refreshes_refused += u64::from(answer == Answer::TooLate);
-            let end = &mut produced.expected[number as usize];
+            produced.too_late += u64::from(answer == Answer::TooLate);
+            let end = &mut produced.ends[number as usize];
             *end = refreshed(*end, answer, at + ttl);
         }
     }
@@ -154,13 +145,13 @@ fn refreshed(end: Expected, answer: Answer, due: u64) -> Expected {
 
 /// A facility that does not report the result of a refresh must have carried out at least one.
 /// Otherwise it could ignore all of them.
-fn check_some_refresh_worked(checked: Checked, expected: &[Expected]) -> Result<Checked, String> {
-    let unreported =
-        expected.iter().filter(|end| matches!(end, Expected::MaybeRefreshed { .. })).count() as u64;
+fn check_some_refresh_worked(checked: &Checked, ends: &[Expected]) -> Result<(), String> {
+    let is_unreported = |end: &&Expected| matches!(end, Expected::MaybeRefreshed { .. });
+    let unreported = ends.iter().filter(is_unreported).count() as u64;
     if unreported > 0 && checked.ran_despite_request == unreported {
         return Err(format!("of {unreported} sessions that were refreshed, none was kept"));
     }
-    Ok(checked)
+    Ok(())
 }
 
 #[cfg(test)]

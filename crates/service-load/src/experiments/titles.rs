@@ -1,6 +1,6 @@
 //! The titles of the tables: each experiment at a load.
 
-use super::Experiment;
+use super::Experiment::{self, *};
 use super::{fires, periodic, server, sessions};
 use crate::load::Load;
 use wheelhouse_present::units;
@@ -11,95 +11,76 @@ fn count(number: u32) -> String {
 
 /// The title of the experiment at this load.
 pub(super) fn title(experiment: Experiment, load: &Load) -> String {
-    use Experiment::*;
-    match experiment {
-        PairsAlone | PairsBeside | PairsWindow | PairsAcross | Producers => pairs(experiment, load),
-        Schedule => format!("{} jobs, {} producers", count(load.pending), load.producers),
-        Refresh => format!("{} sessions moved to later, {}", count(load.sessions), closed(load)),
-        RefreshOpened => format!(
-            "{} sessions that one thread has opened moved to later, {}",
-            count(load.sessions),
-            closed(load)
-        ),
-        Fires | Fires300k | SlowJobs | MillisecondJobs => fires_at_a_rate(experiment, load),
-        Periodic => format!(
-            "{} jobs with a period of {:?}, {} runs each",
-            count(periodic::jobs(load)),
-            load.period,
-            periodic::times(load)
-        ),
-        Sessions => format!(
-            "{} with a time to live of {:?}, {} opened or refreshed a second, open loop; how late \
-             they expire",
-            count(load.sessions),
-            load.ttl,
-            units::count(sessions::rate(load))
-        ),
-        Server => served(load),
-        Audit => {
-            format!("{} jobs due at one instant, {} producers", count(load.burst), load.producers)
-        }
-        Idle => format!("nothing due for {:?}", load.idle_time),
-    }
-}
-
-/// A closed loop of the usual producers.
-fn closed(load: &Load) -> String {
-    format!("closed loop, {} producers for {:?}", load.producers, load.pairs_time)
-}
-
-fn pairs(experiment: Experiment, load: &Load) -> String {
-    let closed = closed(load);
-    let pending = format!("{} jobs pending", count(load.pending));
+    let Load { producers, pairs_time, idle_time, .. } = load;
+    let [pending, sessions, burst] = [load.pending, load.sessions, load.burst].map(count);
     let window = units::count(load.window as u64);
+    let closed = format!("closed loop, {producers} producers for {pairs_time:?}");
     match experiment {
-        Experiment::PairsBeside => format!("schedule and cancel, {closed}, {pending}"),
-        Experiment::PairsWindow => {
-            format!("schedule one and cancel the oldest of {window}, {closed}, {pending}")
-        }
-        Experiment::PairsAcross => {
-            format!("schedule {window} and cancel as many of another thread, {closed}, {pending}")
-        }
-        Experiment::Producers => format!(
-            "schedule and cancel, closed loop, {} producers for {:?}, nothing else pending; how \
-             long a call takes",
-            load.crowd, load.pairs_time
+        PairsAlone => format!("schedule and cancel, {closed}, nothing else pending"),
+        PairsBeside => format!("schedule and cancel, {closed}, {pending} jobs pending"),
+        PairsWindow => format!(
+            "schedule one and cancel the oldest of {window}, {closed}, {pending} jobs pending"
         ),
-        _ => format!("schedule and cancel, {closed}, nothing else pending"),
+        PairsAcross => format!(
+            "schedule {window} and cancel as many of another thread, {closed}, {pending} jobs \
+             pending"
+        ),
+        Producers => format!(
+            "schedule and cancel, closed loop, {} producers for {pairs_time:?}, nothing else \
+             pending; how long a call takes",
+            load.crowd
+        ),
+        Schedule => format!("{pending} jobs, {producers} producers"),
+        Refresh => format!("{sessions} sessions moved to later, {closed}"),
+        RefreshOpened => {
+            format!("{sessions} sessions that one thread has opened moved to later, {closed}")
+        }
+        Audit => format!("{burst} jobs due at one instant, {producers} producers"),
+        Idle => format!("nothing due for {idle_time:?}"),
+        _ => timed(experiment, load),
     }
 }
 
-fn fires_at_a_rate(experiment: Experiment, load: &Load) -> String {
-    let open = |rate| format!("{} jobs a second for {:?}, open loop", count(rate), load.fires_time);
+/// The title of an experiment with planned times.
+fn timed(experiment: Experiment, load: &Load) -> String {
+    let Load { fires_time, period, ttl, .. } = load;
+    let open = |rate| format!("{} jobs a second for {fires_time:?}, open loop", count(rate));
     let usual = |rate| format!("{}, delays of 10 ms to 1 s; how late they run", open(rate));
     match experiment {
-        Experiment::Fires300k => usual(load.fast_rate),
-        Experiment::SlowJobs => format!(
+        Fires300k => usual(load.fast_rate),
+        SlowJobs => format!(
             "{}, one in {} sleeps for {:?}; how late the others run",
             open(load.slow_rate),
             fires::SLOW_EACH,
             fires::SLOW_TIME
         ),
-        Experiment::MillisecondJobs => format!(
+        MillisecondJobs => format!(
             "{}, each takes {:?} of processor time, {} % of all processors; how late they run",
             open(fires::Stream::of_milliseconds().rate),
             fires::MILLISECOND,
             fires::PERCENT
         ),
+        Periodic => format!(
+            "{} jobs with a period of {period:?}, {} runs each",
+            count(periodic::jobs(load)),
+            periodic::times(load)
+        ),
+        Sessions => format!(
+            "{} with a time to live of {ttl:?}, {} opened or refreshed a second, open loop; how \
+             late they expire",
+            count(load.sessions),
+            units::count(sessions::rate(load))
+        ),
+        Server => format!(
+            "{} connections refreshed {} times a second, {} requests a second, 1 in {} times out, \
+             for {fires_time:?}, open loop",
+            count(load.connections),
+            count(load.connections * server::REFRESHES),
+            count(load.request_rate),
+            server::UNANSWERED_EACH
+        ),
         _ => usual(load.rate),
     }
-}
-
-fn served(load: &Load) -> String {
-    format!(
-        "{} connections refreshed {} times a second, {} requests a second, 1 in {} times out, for \
-         {:?}, open loop",
-        count(load.connections),
-        count(load.connections * server::REFRESHES),
-        count(load.request_rate),
-        server::UNANSWERED_EACH,
-        load.fires_time
-    )
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use crate::experiments::Experiment::{
     Producers, Refresh, RefreshOpened, Schedule, Server, Sessions, SlowJobs,
 };
 use std::time::Duration;
+use wheelhouse_binary_heap::BinaryHeap;
 use wheelhouse_frame::Contender;
 
 /// Experiments whose results depend on where jobs run, and on the structure of the timers.
@@ -29,23 +30,13 @@ fn depends_on_threads(it: Experiment) -> bool {
     matches!(it, PairsWindow | Fires | Audit)
 }
 
-/// Experiments in which it matters that one thread runs all jobs.
-fn depends_on_one_thread(it: Experiment) -> bool {
-    matches!(it, Fires | Fires300k | SlowJobs | Audit)
-}
-
-/// The main experiments for facilities without a refresh.
-fn needs_no_refresh(it: Experiment) -> bool {
-    matches!(it, PairsBeside | PairsWindow | Schedule | Fires | Audit | Idle)
-}
-
 /// All facilities, the one under test first.
 pub fn all() -> Vec<Box<dyn Contender<Experiment>>> {
     let mut all = ours();
     all.extend(tasks());
     all.extend(others());
-    all.push(Box::new(Machine::Reads));
-    all.push(Box::new(Machine::Sleeps));
+    all.push(Box::new(Machine::READS));
+    all.push(Box::new(Machine::SLEEPS));
     all
 }
 
@@ -56,37 +47,38 @@ fn ours() -> Vec<Box<dyn Contender<Experiment>>> {
             "wheelhouse",
             "Service::start() at a tick of 50 us: hierarchical wheels, jobs on a pool",
             |_| true,
-            Wheelhouse::<ByHandle>::start,
+            |tick| Wheelhouse::<ByHandle>::start(tick, |builder| builder),
         ),
         Entry::boxed(
             "wheelhouse-1",
             "the same with one thread, Builder::workers(1)",
-            depends_on_one_thread,
-            Wheelhouse::<ByHandle>::with_one_worker,
+            |it| matches!(it, Fires | Fires300k | SlowJobs | Audit),
+            |tick| Wheelhouse::<ByHandle>::start(tick, |builder| builder.workers(1)),
         ),
         Entry::boxed(
             "wheelhouse-keys",
             "the service with a pool; each session has a key and is refreshed by it",
             |it| matches!(it, Refresh | RefreshOpened | Sessions),
-            Wheelhouse::<ByKey>::start,
+            |tick| Wheelhouse::<ByKey>::start(tick, |builder| builder),
         ),
         Entry::boxed(
             "wheelhouse-1ms",
             "the service with a pool and a tick of a millisecond",
             |it| matches!(it, Fires | Periodic),
-            |_| Wheelhouse::<ByHandle>::start(Duration::from_millis(1)),
+            |_| Wheelhouse::<ByHandle>::start(Duration::from_millis(1), |builder| builder),
         ),
         Entry::boxed(
             "wheelhouse-1us",
             "the service with a pool, and a tick and a timer slack of a microsecond",
             |it| it == Fires,
-            |_| Wheelhouse::<ByHandle>::finest(),
+            // At this tick the service also reduces the timer slack of Linux.
+            |_| Wheelhouse::<ByHandle>::start(Duration::from_micros(1), |builder| builder),
         ),
         Entry::boxed(
             "wheelhouse-heap",
             "the service with a pool, on the binary heap",
             depends_on_threads,
-            Wheelhouse::<ByHandle>::on_heap,
+            |tick| Wheelhouse::<ByHandle>::start(tick, |its| its.backend(BinaryHeap::new())),
         ),
     ]
 }
@@ -127,7 +119,7 @@ fn others() -> Vec<Box<dyn Contender<Experiment>>> {
         Entry::boxed(
             "async-io",
             "a task for each job that waits for async-io's Timer, on one thread",
-            needs_no_refresh,
+            |it| matches!(it, PairsBeside | PairsWindow | Schedule | Fires | Audit | Idle),
             |_| AsyncIo::start(),
         ),
         Entry::boxed(

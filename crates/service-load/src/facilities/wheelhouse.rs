@@ -6,7 +6,6 @@ use anyhow::Result;
 use smol_str::{SmolStr, format_smolstr};
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
-use wheelhouse_binary_heap::BinaryHeap;
 use wheelhouse_service::{
     Builder, ChangeError, Handle, JobHandle, Missed, Moment, MonotonicClock, Service,
 };
@@ -65,29 +64,9 @@ pub(crate) struct Wheelhouse<K> {
 }
 
 impl<K> Wheelhouse<K> {
-    /// Starts the service with this tick and the defaults of [`Service::start`].
-    pub(crate) fn start(tick: Duration) -> Result<Self> {
-        Self::of(tick, |builder| builder)
-    }
-
-    /// Starts it with one thread, which waits for due jobs and runs them.
-    pub(crate) fn with_one_worker(tick: Duration) -> Result<Self> {
-        Self::of(tick, |builder| builder.workers(1))
-    }
-
-    /// Starts it with a tick of a microsecond. At this tick the service also reduces the timer
-    /// slack of Linux.
-    pub(crate) fn finest() -> Result<Self> {
-        let tick = Duration::from_micros(1);
-        Self::of(tick, |builder| builder)
-    }
-
-    /// Starts it on the binary heap.
-    pub(crate) fn on_heap(tick: Duration) -> Result<Self> {
-        Self::of(tick, |builder| builder.backend(BinaryHeap::new()))
-    }
-
-    fn of(tick: Duration, build: impl FnOnce(Builder) -> Builder) -> Result<Self> {
+    /// Starts the service with this tick and the defaults of [`Service::start`], except for what
+    /// `build` changes.
+    pub(crate) fn start(tick: Duration, build: fn(Builder) -> Builder) -> Result<Self> {
         // A clock of the default kind. It is shared, because the plan of an experiment has moments
         // of the system's clock.
         let clock = MonotonicClock::new();

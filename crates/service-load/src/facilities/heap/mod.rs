@@ -14,7 +14,6 @@ use crate::load::processors;
 use anyhow::{Context, Result};
 use state::{Due, HeapEntry, State, Task, Work, lock};
 use std::cmp::Reverse;
-use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -224,16 +223,8 @@ impl Facility for HeapAndCondvar {
 }
 
 /// The task that a caller has scheduled.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Session(Arc<Mutex<Task>>);
-
-impl fmt::Debug for HeapAndCondvar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HeapAndCondvar")
-            .field("jobs", &lock(&self.shared.state).heap.len())
-            .finish()
-    }
-}
 
 #[cfg(test)]
 mod tests {

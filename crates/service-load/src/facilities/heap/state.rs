@@ -7,34 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 /// Work, and when it is due. The work is taken out when it runs or is cancelled.
-#[derive(Debug)]
 pub(super) struct Task {
     pub(super) due: Instant,
     pub(super) work: Option<Work>,
 }
 
-#[derive(Debug)]
 pub(super) enum Work {
     Job(Job),
     /// Boxed, so that it does not make every job larger.
     Periodic(Box<(PeriodicJob, Duration)>),
     Mark(mpsc::Sender<()>),
-}
-
-impl Work {
-    /// Runs it. Returns it with its period if it is to run again.
-    fn run(self) -> Option<(Self, Duration)> {
-        match self {
-            Self::Job(job) => job.run(),
-            Self::Periodic(mut again) => {
-                again.0.run();
-                let period = again.1;
-                return (again.0.left() > 0).then_some((Self::Periodic(again), period));
-            }
-            Self::Mark(done) => done.send(()).unwrap_or_default(),
-        }
-        None
-    }
 }
 
 /// An entry in the heap: ordered by time, then by number.
@@ -84,10 +66,21 @@ pub(super) struct Due {
 
 impl Due {
     /// Runs it. If it is to run again, returns it with its next time.
-    pub(super) fn run(self) -> Option<Self> {
-        let Self { entry: HeapEntry { due, number, task }, work } = self;
-        let (work, period) = work.run()?;
-        Some(Self { entry: HeapEntry { due: due + period, number, task }, work })
+    pub(super) fn run(mut self) -> Option<Self> {
+        match self.work {
+            Work::Job(job) => job.run(),
+            Work::Mark(done) => done.send(()).unwrap_or_default(),
+            Work::Periodic(mut again) => {
+                let (job, period) = &mut *again;
+                job.run();
+                self.entry.due += *period;
+                if job.left() > 0 {
+                    self.work = Work::Periodic(again);
+                    return Some(self);
+                }
+            }
+        }
+        None
     }
 }
 
