@@ -63,6 +63,6 @@ pub fn file_text(count: impl Fn(&str) -> Result<Vec<[u64; 2]>> + Sync) -> Result
         let lines = serde_json::to_string(&lines.collect::<Vec<_>>())?;
         Ok(format!("  \"{structure}\": {lines}"))
     };
-    let lines = super::on_all_processors(&STRUCTURES, line);
+    let lines = wheelhouse_machine::processor::on_all(&STRUCTURES, line);
     Ok(format!("{{\n{}\n}}\n", lines.into_iter().collect::<Result<Vec<_>>>()?.join(",\n")))
 }
