@@ -20,6 +20,7 @@ use wheelhouse_core::meter::NoMeter;
 use wheelhouse_core::{Tick, Timer, TimerId};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 use wheelhouse_machine::provenance;
+use wheelhouse_present::stats::median;
 use wheelhouse_registry::Visitor;
 
 /// Delays are uniform in `1..=LONGEST`, as in the harness.
@@ -181,13 +182,12 @@ impl Visitor for Round<'_> {
 
 /// The medians of some rounds.
 fn medians(rounds: &[Vec<(&'static str, Row)>]) -> Vec<(&'static str, Row)> {
-    let names = rounds[0].iter().map(|(name, _)| *name).enumerate();
-    let median = |at: usize, column: usize| {
-        let mut figures: Vec<f64> = rounds.iter().map(|rows| rows[at].1[column]).collect();
-        figures.sort_unstable_by(f64::total_cmp);
-        figures[figures.len() / 2]
+    let figure = |at: usize, column: usize| {
+        let figures: Vec<f64> = rounds.iter().map(|rows| rows[at].1[column]).collect();
+        median(&figures).unwrap_or_default()
     };
-    names.map(|(at, name)| (name, std::array::from_fn(|column| median(at, column)))).collect()
+    let row = |at| std::array::from_fn(|column| figure(at, column));
+    rounds[0].iter().enumerate().map(|(at, (name, _))| (*name, row(at))).collect()
 }
 
 /// Measures the nanoseconds of an empty tick and of `next_wakeup`, with a million timers far ahead.

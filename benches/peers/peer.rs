@@ -12,7 +12,8 @@ pub(crate) trait Peer {
     /// Its package: `"std"` for the standard library, `None` for our structures.
     const PACKAGE: Option<&'static str>;
 
-    /// The abilities that it lacks, and why.
+    /// The abilities that it lacks, and why. Their methods are not called, and need not be
+    /// implemented.
     const LACKS: &'static [(Ability, &'static str)] = &[];
 
     /// The handle by which a timer is stopped or moved.
@@ -28,17 +29,23 @@ pub(crate) trait Peer {
     /// Stops the timer of the handle that the program keeps; returns `None` if it has fired. Takes
     /// the handle if it must not be used again. Otherwise it leaves the handle, so that the program
     /// need not write to its memory.
-    fn cancel(&mut self, kept: &mut Option<Self::Handle>) -> Option<u64>;
+    fn cancel(&mut self, _kept: &mut Option<Self::Handle>) -> Option<u64> {
+        None
+    }
 
     /// Moves the timer of the handle that the program keeps; returns `true` if it was live. Takes
     /// or replaces the handle if necessary.
-    fn reschedule(&mut self, kept: &mut Option<Self::Handle>, deadline: Tick) -> bool;
+    fn reschedule(&mut self, _kept: &mut Option<Self::Handle>, _deadline: Tick) -> bool {
+        false
+    }
 
     /// Moves the clock, and calls `fire` with the value of each timer that fires.
     fn advance(&mut self, now: Tick, fire: impl FnMut(u64));
 
     /// The next tick to advance to.
-    fn next_wakeup(&mut self) -> Option<Tick>;
+    fn next_wakeup(&mut self) -> Option<Tick> {
+        None
+    }
 
     /// Drops a handle that is no longer needed, whether its timer is live or not.
     fn forget(&mut self, _: Self::Handle) {}

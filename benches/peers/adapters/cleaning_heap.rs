@@ -1,17 +1,12 @@
 //! A heap with four children per node that drops cancelled timers while it sifts, after the
-//! `DelayScheduler` of JDK 25, which schedules the delayed tasks of `ForkJoinPool`. It is written
-//! here, since no crate offers it.
+//! `DelayScheduler` of JDK 25.
 //!
-//! A timer does not store the index of its node, so a cancelled timer leaves a dead node. A node
-//! that sinks checks the nodes that it passes. The first dead one is removed in a second pass, as
-//! in the JDK. A removal fills the gap with the last live node, and drops the dead nodes after it
-//! at no cost. Unlike in the JDK, an insertion checks too: a new node replaces a dead one that it
-//! would pass, and the heap does not grow.
-//!
-//! The check is a random access to the timer, while the JDK reads a field of the task that it
-//! compares anyway. So a node checks only the child that moves up, not all four, and checks none if
-//! no node is dead. Most nodes are leaves, which no node passes. Therefore all dead nodes are
-//! dropped at once when they outnumber the live ones.
+//! A cancelled timer leaves a dead node. A node that sinks checks the child that moves up, if any
+//! node is dead: a random access to the timer, where the JDK reads a field of the task that it
+//! compares anyway. The first dead node is removed in a second pass, as in the JDK: the last live
+//! node fills the gap, and the dead nodes after it are dropped. Unlike in the JDK, an insertion
+//! checks too: a new node replaces a dead one that it would pass. Most nodes are leaves, which no
+//! node passes, so all dead nodes are dropped at once when they outnumber the live ones.
 //!
 //! Timers with equal deadlines fire in any order.
 
@@ -128,11 +123,10 @@ impl Heap {
         None
     }
 
+    /// The number of nodes, dead ones included.
     #[inline]
-    fn limit_dead(&mut self) {
-        if self.nodes.len() > 2 * self.timers.len() + 64 {
-            self.drop_dead();
-        }
+    fn len(&self) -> usize {
+        self.nodes.len()
     }
 
     /// Keeps the nodes of live timers only, and restores the order: O(n).
@@ -162,7 +156,7 @@ impl Peer for Heap {
         Self::default()
     }
 
-    lazy_deletion!(self, deadline, id => self.push(Node { deadline, id }));
+    lazy_deletion!(self, 0, deadline, id => self.push(Node { deadline, id }));
 
     #[inline]
     fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
@@ -186,11 +180,5 @@ impl Peer for Heap {
             self.remove(0);
         }
         self.nodes.first().map(|first| first.deadline)
-    }
-
-    fn clean_up(&mut self) {
-        if self.nodes.len() > self.timers.len() {
-            self.drop_dead();
-        }
     }
 }

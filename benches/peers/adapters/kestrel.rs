@@ -73,8 +73,4 @@ impl Peer for Kestrel {
             self.0.advance();
         }
     }
-
-    fn next_wakeup(&mut self) -> Option<Tick> {
-        None
-    }
 }

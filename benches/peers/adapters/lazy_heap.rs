@@ -1,6 +1,4 @@
-//! Heaps that cannot remove from their middle, with the usual lazy deletion. Values are behind
-//! handles with a generation. A cancelled timer stays in the heap until it reaches the top, or
-//! until dead entries outnumber the live ones.
+//! Heaps that cannot remove from their middle, with the usual lazy deletion.
 
 use crate::peer::Peer;
 use dary_heap::DaryHeap;
@@ -69,11 +67,14 @@ impl<H: Heap> Lazy<H> {
         timers.get(*id).is_some_and(|timer| timer.0 == *deadline)
     }
 
+    /// The number of entries, dead ones included.
     #[inline]
-    fn limit_dead(&mut self) {
-        if self.heap.len() > 2 * self.timers.len() + 64 {
-            self.clean_up();
-        }
+    fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    fn drop_dead(&mut self) {
+        self.heap.retain(|item| Self::is_live(&self.timers, item));
     }
 }
 
@@ -86,7 +87,7 @@ impl<H: Heap> Peer for Lazy<H> {
         Self::default()
     }
 
-    lazy_deletion!(self, deadline, id => self.heap.push(Reverse((deadline, id))));
+    lazy_deletion!(self, 0, deadline, id => self.heap.push(Reverse((deadline, id))));
 
     #[inline]
     fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
@@ -106,11 +107,5 @@ impl<H: Heap> Peer for Lazy<H> {
             self.heap.pop();
         }
         self.heap.peek().map(|Reverse((deadline, _))| *deadline)
-    }
-
-    fn clean_up(&mut self) {
-        if self.heap.len() > self.timers.len() {
-            self.heap.retain(|item| Self::is_live(&self.timers, item));
-        }
     }
 }

@@ -12,21 +12,12 @@ type Key = (Tick, u64);
 
 /// An ordered map.
 pub(crate) trait Map: Default {
-    /// The name in tables.
     const NAME: &'static str;
-
-    /// Its package.
     const PACKAGE: &'static str;
-
-    /// Adds an entry.
     fn insert(&mut self, key: Key, value: u64);
-
-    /// Removes an entry and returns its value.
     fn remove(&mut self, key: &Key) -> Option<u64>;
-
     /// Removes the first entry if it is due, and returns its value.
     fn pop_due(&mut self, now: Tick) -> Option<u64>;
-
     /// The first deadline.
     fn first(&self) -> Option<Tick>;
 }

@@ -1,12 +1,14 @@
 //! The competitors, one file each. They are used as their documentation recommends.
 
 /// Defines how a heap with lazy deletion starts, stops and moves timers. The heap has a field
-/// `timers: Arena<(Tick, u64)>` with deadlines and values, and a method `limit_dead`. The argument
-/// is the expression that pushes an entry for a deadline and a handle.
+/// `timers: Arena<(Tick, u64)>` with deadlines and values, the number of its entries `len`, and a
+/// method `drop_dead` that keeps those of live timers. The arguments are the earliest deadline that
+/// it accepts, and the expression that pushes an entry for a deadline and a handle.
 macro_rules! lazy_deletion {
-    ($this:ident, $deadline:ident, $id:ident => $push:expr) => {
+    ($this:ident, $earliest:expr, $deadline:ident, $id:ident => $push:expr) => {
         #[inline]
         fn insert(&mut $this, $deadline: Tick, value: u64) -> TimerId {
+            let $deadline = $deadline.max($earliest);
             let $id = $this.timers.insert(($deadline, value));
             $push;
             $id
@@ -15,20 +17,31 @@ macro_rules! lazy_deletion {
         #[inline]
         fn cancel(&mut self, kept: &mut Option<TimerId>) -> Option<u64> {
             let ((), (_, value)) = self.timers.remove((*kept)?)?;
-            self.limit_dead();
+            if self.len() > 2 * self.timers.len() + 64 {
+                self.drop_dead();
+            }
             Some(value)
         }
 
         #[inline]
         fn reschedule(&mut $this, kept: &mut Option<TimerId>, $deadline: Tick) -> bool {
             let Some($id) = *kept else { return false };
+            let $deadline = $deadline.max($earliest);
             let Some((_, timer)) = $this.timers.get_mut($id) else { return false };
             if timer.0 != $deadline {
                 timer.0 = $deadline;
                 $push;
-                $this.limit_dead();
+                if $this.len() > 2 * $this.timers.len() + 64 {
+                    $this.drop_dead();
+                }
             }
             true
+        }
+
+        fn clean_up(&mut self) {
+            if self.len() > self.timers.len() {
+                self.drop_dead();
+            }
         }
     };
 }

@@ -1,8 +1,6 @@
 //! nexus-timer: a hierarchical wheel of intrusive lists in a slab, with 64 slots per level and
-//! ratio 8. Its clock is `Instant`: one tick is a millisecond, its default, from an arbitrary
-//! start. Handles must be returned. There are two rows: the default, and one with a cap on the
-//! timers that a poll moves to finer levels, which its documentation recommends if long polls are a
-//! problem.
+//! ratio 8. Its clock is `Instant`: one tick is a millisecond, its default. Handles must be
+//! returned.
 
 use super::after;
 use crate::peer::Peer;

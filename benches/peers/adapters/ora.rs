@@ -32,14 +32,6 @@ impl Peer for Ora {
         assert!(due.is_none(), "it is not due before the clock moves");
     }
 
-    fn cancel(&mut self, _: &mut Option<()>) -> Option<u64> {
-        None
-    }
-
-    fn reschedule(&mut self, _: &mut Option<()>, _: Tick) -> bool {
-        false
-    }
-
     #[inline]
     fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
         while self.now < now {

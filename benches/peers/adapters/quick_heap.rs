@@ -2,15 +2,11 @@
 //! smallest keys are in the last bucket, which is split when the minimum is popped.
 //!
 //! A key is a single word, which its README calls faster than a key with a value: the deadline in
-//! the high bits, the timer's index in our arena in the low bits. The heap has no `peek`, so the
-//! minimum is popped and kept next to the heap. It cannot remove from its middle, so deletion is
-//! lazy. A key is stale if its entry in the arena is free or has another deadline. Stale keys are
-//! dropped when they are popped, or all at once when they outnumber the live ones. The heap has
-//! neither `retain` nor an iterator, so that pass fills a new heap.
+//! the high bits, the timer's index in our arena in the low bits. A key is stale if its entry in
+//! the arena is free or has another deadline. The heap has neither `retain` nor an iterator, so a
+//! new one is filled when stale keys outnumber the live ones.
 //!
-//! The crate selects its vector instructions at compile time: AVX-512 if the target has it, else
-//! AVX2, or NEON on aarch64. It does not compile for x86-64 without AVX2. Therefore this row exists
-//! only in a build with AVX2, such as `RUSTFLAGS="-C target-cpu=native"`. There is no row on
+//! On x86-64 the crate compiles only with AVX2, so only such a build has this row. There is none on
 //! aarch64: NEON is always on, and every build of these benches would need Rust 1.89.
 
 use crate::peer::Peer;
@@ -75,13 +71,6 @@ impl Queue {
         self.first.take().or_else(|| self.heap.pop())
     }
 
-    #[inline]
-    fn limit_dead(&mut self) {
-        if self.len() > 2 * self.timers.len() + 64 {
-            self.drop_dead();
-        }
-    }
-
     /// Fills a new heap with one key for each live timer.
     #[inline(never)]
     fn drop_dead(&mut self) {
@@ -116,7 +105,7 @@ impl Peer for Queue {
         Self { heap: SimdQuickHeap::default(), first: None, timers: Arena::new(), place_bits }
     }
 
-    lazy_deletion!(self, deadline, id => self.push(deadline, id.index()));
+    lazy_deletion!(self, 0, deadline, id => self.push(deadline, id.index()));
 
     #[inline]
     fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
@@ -142,11 +131,5 @@ impl Peer for Queue {
             }
         }
         None
-    }
-
-    fn clean_up(&mut self) {
-        if self.len() > self.timers.len() {
-            self.drop_dead();
-        }
     }
 }

@@ -6,15 +6,11 @@
 //! timer that is not due yet would move the top beyond deadlines that are still allowed. So
 //! [`advance`](Peer::advance) pushes a mark at the next tick and pops until the mark comes out.
 //! Among equal keys the last one that was pushed is popped first, so the mark precedes the timers
-//! of that tick. The top never passes the next tick, and an overdue deadline is moved to it.
+//! of that tick. Only [`next_wakeup`](Peer::next_wakeup) leaves the top later. The workloads here
+//! advance to the wakeup at once, so the heap for earlier deadlines stays empty.
 //!
-//! [`next_wakeup`](Peer::next_wakeup) has to pop the first timer and pushes it back, which leaves
-//! the top at its deadline. Timers with earlier deadlines that are inserted after that go to a
-//! binary heap. The workloads here advance to the wakeup at once, so that heap stays empty.
-//!
-//! Timers with equal deadlines fire in any order. Deletion is lazy, as with the other heaps.
+//! Timers with equal deadlines fire in any order.
 
-use super::after;
 use crate::peer::Peer;
 use radix_heap::RadixHeapMap;
 use std::cmp::Reverse;
@@ -70,13 +66,6 @@ impl Queue {
         self.timers.remove(id).map(|((), (_, value))| value)
     }
 
-    #[inline]
-    fn limit_dead(&mut self) {
-        if self.len() > 2 * self.timers.len() + 64 {
-            self.drop_dead();
-        }
-    }
-
     /// Keeps the entries of live timers only. All of them are due after now, so the top goes back.
     #[inline(never)]
     fn drop_dead(&mut self) {
@@ -115,33 +104,8 @@ impl Peer for Queue {
         }
     }
 
-    #[inline]
-    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
-        let deadline = after(deadline, self.now);
-        let id = self.timers.insert((deadline, value));
-        self.push(deadline, id);
-        id
-    }
-
-    #[inline]
-    fn cancel(&mut self, kept: &mut Option<TimerId>) -> Option<u64> {
-        let ((), (_, value)) = self.timers.remove((*kept)?)?;
-        self.limit_dead();
-        Some(value)
-    }
-
-    #[inline]
-    fn reschedule(&mut self, kept: &mut Option<TimerId>, deadline: Tick) -> bool {
-        let Some(handle) = *kept else { return false };
-        let deadline = after(deadline, self.now);
-        let Some((_, timer)) = self.timers.get_mut(handle) else { return false };
-        if timer.0 != deadline {
-            timer.0 = deadline;
-            self.push(deadline, handle);
-            self.limit_dead();
-        }
-        true
-    }
+    // Overdue deadlines are moved to the next tick.
+    lazy_deletion!(self, self.now + 1, deadline, id => self.push(deadline, id));
 
     #[inline]
     fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
@@ -177,11 +141,5 @@ impl Peer for Queue {
             }
         }
         None
-    }
-
-    fn clean_up(&mut self) {
-        if self.len() > self.timers.len() {
-            self.drop_dead();
-        }
     }
 }

@@ -93,10 +93,6 @@ impl Peer for Driver {
         self.fired.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(fire);
     }
 
-    fn next_wakeup(&mut self) -> Option<Tick> {
-        None
-    }
-
     fn forget(&mut self, handle: Timer) {
         if !handle.sleep.is_elapsed() {
             self.unattended.push(handle);

@@ -1,14 +1,5 @@
-//! The file that a program reads. It has all phases of a stream, little endian.
-//!
-//! | what | bytes |
-//! |---|---|
-//! | `whplay01` | 8 |
-//! | labels, which are below this number | 4 |
-//! | phases | 4 |
-//! | for each phase: its records | 4 |
-//! | for each record: kind, label, tick | 4 + 4 + 8 |
-//!
-//! A record is as large as an operation in memory, so a program can play directly from the bytes of
+//! The file that a program reads: all phases of a stream, in the format of `benches/FOREIGN.md`. A
+//! record is as large as an operation in memory, so a program can play directly from the bytes of
 //! the file.
 
 use std::io::{Result, Write};

@@ -21,12 +21,17 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
+/// A part of ARCHITECTURE.md, between its markers.
+fn part(name: &str) -> String {
+    let text = page("ARCHITECTURE.md");
+    let part = text.split(&format!("BEGIN {name}")).nth(1).expect("the part begins");
+    part.split(&format!("END {name}")).next().expect("the part ends").to_owned()
+}
+
 /// The layer of each crate, as the table of the page says.
-fn layers(page: &str) -> BTreeMap<String, usize> {
-    let table = page.split("BEGIN layers").nth(1).expect("the table begins");
-    let table = table.split("END layers").next().expect("the table ends");
+fn layers() -> BTreeMap<String, usize> {
     let mut layers = BTreeMap::new();
-    for row in table.lines() {
+    for row in part("layers").lines() {
         let mut cells = row.split('|').map(str::trim).skip(1);
         let Some(Ok(layer)) = cells.next().map(str::parse::<usize>) else { continue };
         for name in cells.next().expect("a cell with crates").split(", ") {
@@ -63,15 +68,13 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
 }
 
 /// The crates that are not published.
-fn unpublished(page: &str) -> BTreeSet<String> {
-    let list = page.split("BEGIN unpublished").nth(1).expect("the list begins");
-    let list = list.split("END unpublished").next().expect("the list ends");
-    list.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+fn unpublished() -> BTreeSet<String> {
+    part("unpublished").split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 #[test]
 fn crates_depend_on_lower_layers_only() {
-    let (layers, dependencies) = (layers(&page("ARCHITECTURE.md")), dependencies());
+    let (layers, dependencies) = (layers(), dependencies());
     let (named, existing): (BTreeSet<_>, BTreeSet<_>) =
         (layers.keys().collect(), dependencies.keys().collect());
     assert_eq!(named, existing, "the table and the workspace name the same crates");
@@ -83,26 +86,44 @@ fn crates_depend_on_lower_layers_only() {
     }
 }
 
+/// The crates of structures.
+fn structures() -> Vec<String> {
+    let is_structure = |(name, layer): &(String, usize)| {
+        *layer == 1 && !["oracle", "workload", "machine"].contains(&name.as_str())
+    };
+    let all: Vec<_> = layers().into_iter().filter(is_structure).map(|(name, _)| name).collect();
+    assert!(all.len() >= 11, "only these structures are in the table: {all:?}");
+    all
+}
+
 #[test]
 fn a_structure_depends_on_the_core_alone() {
-    let (layers, dependencies) = (layers(&page("ARCHITECTURE.md")), dependencies());
-    let not_structures = ["oracle", "workload", "machine"];
-    let structures = layers
-        .iter()
-        .filter(|(name, layer)| **layer == 1 && !not_structures.contains(&name.as_str()));
-    let mut count = 0;
-    for (name, _) in structures {
-        count += 1;
+    let dependencies = dependencies();
+    for name in structures() {
         let allowed = ["core", "slab", "indexmap"];
-        let other = dependencies[name].iter().find(|it| !allowed.contains(&it.as_str()));
+        let other = dependencies[&name].iter().find(|it| !allowed.contains(&it.as_str()));
         assert_eq!(other, None, "{name} depends on another crate");
     }
-    assert!(count >= 11, "only {count} structures in the table");
+}
+
+#[test]
+fn the_lists_of_structures_have_all_of_them() {
+    for name in structures() {
+        let module = format!("wheelhouse_{}", name.replace('-', "_"));
+        for (file, entry) in [
+            ("README.md", format!("[crates/{name}](crates/{name})")),
+            ("crates/wheelhouse/README.md", format!("| `{name}` |")),
+            ("crates/wheelhouse/src/lib.rs", format!("pub use {module} as ")),
+            ("crates/registry/src/lib.rs", format!("{module}::")),
+        ] {
+            assert!(page(file).contains(&entry), "{file} has no {entry}");
+        }
+    }
 }
 
 #[test]
 fn what_users_build_does_not_depend_on_what_measures() {
-    let (layers, dependencies) = (layers(&page("ARCHITECTURE.md")), dependencies());
+    let (layers, dependencies) = (layers(), dependencies());
     for product in PRODUCTS {
         let needed = dependencies[product].iter().filter(|it| layers.contains_key(*it));
         let other = needed.clone().find(|it| !PARTS.contains(&it.as_str()));
@@ -128,11 +149,8 @@ fn tree(name: &str) -> (usize, usize) {
 
 #[test]
 fn crates_bring_as_many_others_as_the_page_says() {
-    let text = page("ARCHITECTURE.md");
-    let table = text.split("BEGIN dependencies").nth(1).expect("the table begins");
-    let table = table.split("END dependencies").next().expect("the table ends");
-    let mut named = unpublished(&text);
-    for row in table.lines().filter(|row| row.starts_with("| `")) {
+    let mut named = unpublished();
+    for row in part("dependencies").lines().filter(|row| row.starts_with("| `")) {
         let mut cells = row.split('|').map(str::trim).skip(1);
         let names = cells.next().expect("a cell").split(", ").map(|it| it.trim_matches('`'));
         let numbers: Vec<usize> = cells.map_while(|cell| cell.parse().ok()).collect();
@@ -168,7 +186,7 @@ fn only_benches_receive_the_options_of_a_bench() {
 /// What crates.io and docs.rs show, and what cargo needs, of each crate.
 #[test]
 fn published_crates_are_described() {
-    let unpublished = unpublished(&page("ARCHITECTURE.md"));
+    let unpublished = unpublished();
     for package in packages() {
         let name = name_of(&package);
         let not_published = package["publish"].as_array().is_some_and(Vec::is_empty);

@@ -24,7 +24,7 @@ fn on_a_full_disk(arguments: &[&str], is_output: bool) -> Option<Output> {
 
 #[test]
 fn a_full_disk_behind_the_output_is_an_error_and_costs_no_results() {
-    let scratch = Scratch::new("full");
+    let scratch = Scratch::new();
     let out = scratch.path("out");
     let bench = [&SHORT[..], &["--out", &out]].concat();
     let verify = ["verify", "--n", "100", "--workload", "steady"];
@@ -44,13 +44,13 @@ fn a_full_disk_behind_the_output_is_an_error_and_costs_no_results() {
         );
     }
     for file in ["run.json", "report.html", "report.md"] {
-        assert!(scratch.0.join("out").join(file).is_file(), "{file} is missing");
+        assert!(scratch.has(&format!("out/{file}")), "{file} is missing");
     }
 }
 
 #[test]
 fn remarks_that_nobody_takes_are_no_error() {
-    let scratch = Scratch::new("silent");
+    let scratch = Scratch::new();
     let out = scratch.path("out");
     for arguments in [[&SHORT[..], &["--out", &out]].concat(), vec!["report", &out]] {
         let Some(output) = on_a_full_disk(&arguments, false) else { return };
@@ -94,7 +94,7 @@ fn what_ctrl_c_ended_says_so_and_its_report_is_none_the_worse() {
     if !cfg!(target_os = "linux") {
         return;
     }
-    let scratch = Scratch::new("interrupted");
+    let scratch = Scratch::new();
     let out = scratch.path("out");
     assert_eq!(
         interrupted(&["verify", "--n", "30000", "--workload", "uniform,steady,tcp"]),
@@ -109,15 +109,15 @@ fn what_ctrl_c_ended_says_so_and_its_report_is_none_the_worse() {
 
 #[test]
 fn an_index_lists_the_runs_that_can_be_read_and_names_the_others() {
-    let scratch = Scratch::new("index");
+    let scratch = Scratch::new();
     let index = || crate::wheelhouse(&["index", &scratch.path("")]);
     let none = index();
     assert_eq!(none.status.code(), Some(1));
     assert!(String::from_utf8(none.stderr).unwrap().contains("no folder in"));
     succeeds(&[&SHORT[..], &["--out", &scratch.path("a_run")]].concat());
     assert_eq!(index().status.code(), Some(0));
-    std::fs::create_dir(scratch.0.join("broken")).unwrap();
-    std::fs::write(scratch.0.join("broken/run.json"), "{").unwrap();
+    std::fs::create_dir(scratch.path("broken")).unwrap();
+    std::fs::write(scratch.path("broken/run.json"), "{").unwrap();
     let both = index();
     assert_eq!(both.status.code(), Some(1));
     assert!(

@@ -23,10 +23,10 @@ fn few<'a>(more: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn without_valgrind_the_remedy_is_named() {
-    let scratch = Scratch::new("no-valgrind");
+    let scratch = Scratch::new();
     let output = Command::new(env!("CARGO_BIN_EXE_wheelhouse"))
         .args(few(&[]))
-        .env("PATH", &scratch.0) // an empty folder
+        .env("PATH", scratch.path("")) // an empty folder
         .output()
         .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
@@ -52,15 +52,15 @@ fn a_count_passes_the_check_against_itself_and_a_planted_increase_fails_it() {
     if !has_valgrind() {
         return;
     }
-    let scratch = Scratch::new("instructions");
+    let scratch = Scratch::new();
     let record = scratch.path("record");
     let table = succeeds(&few(&["--out", &record]));
     assert!(table.contains("round-wheel") && table.contains("fire ticks"), "{table}");
-    let page = std::fs::read_to_string(scratch.0.join("record/README.md")).unwrap();
+    let page = std::fs::read_to_string(scratch.path("record/README.md")).unwrap();
     assert!(page.contains("| round-wheel |") && page.contains("- compiler: "), "{page}");
     succeeds(&few(&["--check", &record]));
 
-    let file = scratch.0.join("record/instructions.json");
+    let file = scratch.path("record/instructions.json");
     let text = std::fs::read_to_string(&file).unwrap();
     let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
     let rows = json["rows"].as_array_mut().unwrap();

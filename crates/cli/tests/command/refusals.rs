@@ -1,53 +1,64 @@
 //! Arguments that the command refuses, with a message that says what to do instead.
 
-use crate::{BACKENDS, Scratch, fails, succeeds};
+use crate::{Scratch, fails, succeeds, trace_file};
 use std::process::Command;
 
-#[test]
-fn what_is_unknown_is_answered_with_what_is_known() {
-    let message = fails(&["verify", "--backend", "splay-tree"]);
-    assert!(
-        message.contains("splay-tree") && BACKENDS.iter().all(|backend| message.contains(backend)),
-        "{message}"
-    );
-    let message = fails(&["verify", "--workload", "unifrom"]);
-    assert!(message.contains("uniform") && message.contains("trace:redis"), "{message}");
-    assert!(fails(&["verify", "--workload", "trace:none"]).contains("trace:nginx"));
-    assert!(fails(&["verify", "--n", "0"]).contains("from 1 to"));
-    assert!(fails(&["report", "no-such-run"]).contains("no-such-run"));
-}
+/// Arguments, and parts of the message.
+type Refused<'a> = (&'a [&'a str], &'a [&'a str]);
 
-#[test]
-fn a_folder_that_cannot_be_made_is_an_error() {
-    let scratch = Scratch::new("unwritable");
-    let file = scratch.path("file");
-    std::fs::write(&file, "in the way").unwrap();
-    let below = format!("{file}/out");
-    assert!(
-        fails(&["bench", "--n", "100", "--workload", "steady", "--out", &below]).contains("out")
-    );
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "in the way");
-}
+/// Unknown names are answered with the known ones, and impossible values with possible ones.
+const REFUSED: &[Refused<'_>] = &[
+    (&["verify", "--backend", "splay-tree"], &["splay-tree", "list-wheel", "queue-per-delay"]),
+    (&["verify", "--workload", "unifrom"], &["uniform", "trace:redis"]),
+    (&["verify", "--workload", "trace:none"], &["trace:nginx"]),
+    (&["verify", "--backend", ","], &["a value is required", "--backend"]),
+    (&["verify", "--workload", ","], &["a value is required", "--workload"]),
+    (&["verify", "--n", "0"], &["from 1 to"]),
+    (&["report", "no-such-run"], &["no-such-run"]),
+    (&["bench", "--mix", "start:9,stop:40", "--n", "100"], &["start:40"]),
+    (&["bench", "--mix", "halt:3", "--n", "100"], &["start:45,stop:40"]),
+    (&["claims", "--id", "C999"], &["no claim is called 'C999'", "C28"]),
+    (&["claims", "--question", "banana"], &["no claim has any of these words: banana"]),
+    (&["claims", "--id", "C28", "--out", "report"], &["cannot be used with"]),
+    (&["durable", "inspect", "mysql://h/"], &["redis://HOST/"]),
+    (&["durable", "inspect", "redis://h/"], &["--queue NAME"]),
+    (&["durable", "dump", "a", "--queue", "q"], &["leave --queue out"]),
+];
 
-#[test]
-fn messages_name_the_remedy_and_say_things_once() {
-    let scratch = Scratch::new("messages");
-    let (folder, out) = (scratch.path(""), scratch.path("out"));
-    let message = fails(&["bench", "--trace", &folder, "--out", &out]);
-    assert!(
-        message.contains("is a folder; name a trace file") && !message.contains("os error"),
-        "{message}"
-    );
-    let message = fails(&["bench", "--trace", "nosuch.trace", "--out", &out]);
-    assert!(message.contains("nosuch.trace; name a trace file"), "{message}");
-    assert!(!scratch.0.join("out").exists(), "a run that cannot begin leaves no folder");
-    let binary = scratch.path("x.trace");
-    std::fs::write(&binary, [0xFF, 0xFE]).unwrap();
-    assert!(fails(&["compare", &binary, &binary]).contains("name the folder of a run"));
-    for option in ["--workload", "--backend"] {
-        let message = fails(&["verify", option, ","]);
-        assert!(message.contains("a value is required") && message.contains(option), "{message}");
+fn are_refused(all: &[Refused<'_>]) {
+    for (arguments, parts) in all {
+        let message = fails(arguments);
+        let is_missing = |part: &&&str| !message.contains(**part);
+        assert_eq!(parts.iter().find(is_missing), None, "{arguments:?}: {message}");
     }
+}
+
+#[test]
+fn messages_name_the_remedy() {
+    are_refused(REFUSED);
+}
+
+#[test]
+fn files_that_cannot_be_read_or_made_are_errors_and_leave_no_folder() {
+    let scratch = Scratch::new();
+    let [folder, out, file] = ["", "out", "file"].map(|name| scratch.path(name));
+    std::fs::write(&file, [0xFF, 0xFE]).unwrap();
+    let below = format!("{file}/out");
+    let is_refused = |trace: &str, part| {
+        are_refused(&[(&["bench", "--trace", trace, "--out", &out], &[part])]);
+    };
+    is_refused(&folder, "is a folder; name a trace file");
+    is_refused("nosuch.trace", "nosuch.trace; name a trace file");
+    is_refused(&trace_file(&scratch, |bytes| bytes.truncate(bytes.len() / 2)), "ends within");
+    is_refused(&trace_file(&scratch, |bytes| bytes[100_000] ^= 1), "corrupt");
+    are_refused(&[
+        (&["bench", "--n", "100", "--workload", "steady", "--out", &below], &["out"]),
+        (&["compare", &file, &file], &["name the folder of a run"]),
+    ]);
+    let message = fails(&["bench", "--trace", &folder, "--out", &out]);
+    assert!(!message.contains("os error"), "the message has no second reason: {message}");
+    assert!(!scratch.has("out"), "a run that cannot begin leaves no folder");
+    assert_eq!(std::fs::read(&file).unwrap(), [0xFF, 0xFE]);
 }
 
 #[test]
@@ -55,7 +66,7 @@ fn more_timers_than_there_is_memory_for_are_refused_before_anything_is_measured(
     if !cfg!(target_os = "linux") {
         return;
     }
-    let scratch = Scratch::new("memory");
+    let scratch = Scratch::new();
     let out = scratch.path("out");
     let commands =
         [vec!["verify", "--n", "200000000"], vec!["bench", "--n", "100,200000000", "--out", &out]];
@@ -74,26 +85,16 @@ fn more_timers_than_there_is_memory_for_are_refused_before_anything_is_measured(
             "{message}"
         );
     }
-    assert!(!scratch.0.join("out").exists());
+    assert!(!scratch.has("out"));
 }
 
 #[test]
 fn runs_without_a_common_row_cannot_be_compared() {
-    let scratch = Scratch::new("nothing-common");
+    let scratch = Scratch::new();
     let run = |workload| {
         let out = scratch.path(workload);
-        succeeds(&[
-            "bench",
-            "--quick",
-            "--n",
-            "100",
-            "--workload",
-            workload,
-            "--backend",
-            "floor",
-            "--out",
-            &out,
-        ]);
+        let bench = ["bench", "--quick", "--n", "100", "--backend", "floor", "--workload"];
+        succeeds(&[&bench[..], &[workload, "--out", &out]].concat());
         out
     };
     let message = fails(&["compare", &run("steady"), &run("same-slot")]);
@@ -107,7 +108,7 @@ fn a_build_without_optimisation_does_not_measure_unless_it_is_told_to() {
     if !cfg!(debug_assertions) {
         return;
     }
-    let scratch = Scratch::new("debug-build");
+    let scratch = Scratch::new();
     let bench = ["bench", "--n", "100", "--workload", "steady", "--out", &scratch.path("out")];
     let output = Command::new(env!("CARGO_BIN_EXE_wheelhouse"))
         .env_remove("WHEELHOUSE_DEBUG_BUILD")
@@ -116,13 +117,5 @@ fn a_build_without_optimisation_does_not_measure_unless_it_is_told_to() {
         .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && message.contains("--release"), "{message}");
-    assert!(!scratch.0.join("out").exists());
-}
-
-#[test]
-fn a_mix_that_cannot_be_is_refused_with_one_that_can() {
-    for (mix, remedy) in [("start:9,stop:40", "start:40"), ("halt:3", "start:45,stop:40")] {
-        let message = fails(&["bench", "--mix", mix, "--n", "100"]);
-        assert!(message.contains(remedy), "{message}");
-    }
+    assert!(!scratch.has("out"));
 }

@@ -14,7 +14,7 @@ fn short<'a>(more: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn each_form_has_the_same_rows_and_a_folder_gets_the_report_and_every_play() {
-    let scratch = Scratch::new("forms");
+    let scratch = Scratch::new();
     let chosen = ["--experiment", "pairs,audit", "--backend", "wheelhouse,tokio-delay-queue"];
     let arguments = |form, out| short(&[&chosen[..], &["--format", form, "--out", out]].concat());
     let (table_folder, json_folder) = (scratch.path("table"), scratch.path("json"));
@@ -32,7 +32,7 @@ fn each_form_has_the_same_rows_and_a_folder_gets_the_report_and_every_play() {
     let is_narrow = |line: &str| !line.contains('═') || line.chars().count() <= 125;
     assert!(table.lines().all(is_narrow), "too wide:\n{table}");
 
-    let read = |file| std::fs::read_to_string(scratch.0.join("json").join(file)).unwrap();
+    let read = |file| std::fs::read_to_string(scratch.path(&format!("json/{file}"))).unwrap();
     let report = read("report.md");
     assert!(report.contains("200 jobs pending") && report.contains("processor"), "{report}");
     assert_eq!(serde_json::from_str::<Value>(&read("rows.json")).unwrap(), json);
@@ -42,10 +42,10 @@ fn each_form_has_the_same_rows_and_a_folder_gets_the_report_and_every_play() {
 
 #[test]
 fn a_relative_folder_is_one_of_the_working_directory() {
-    let scratch = Scratch::new("relative");
+    let scratch = Scratch::new();
     let alone = ["--experiment", "pairs-alone", "--backend", "wheelhouse", "--out", "out"];
     let mut command = command();
-    let output = command.args(short(&alone)).current_dir(&scratch.0).output().unwrap();
+    let output = command.args(short(&alone)).current_dir(scratch.0.path()).output().unwrap();
     assert!(output.status.success());
-    assert!(scratch.0.join("out/report.md").is_file());
+    assert!(scratch.has("out/report.md"));
 }

@@ -1,6 +1,6 @@
 //! `wheelhouse durable backup` and `restore`: copies of a SQLite file.
 
-use super::place::failure;
+use super::place::{ensure_exists, failure};
 use anyhow::{Result, ensure};
 use std::path::Path;
 use wheelhouse_present::console::say;
@@ -28,6 +28,5 @@ pub(super) fn restore(from: &Path, file: &Path) -> Result<()> {
 fn is_file(path: &Path) -> Result<()> {
     let url = path.to_str().is_some_and(|path| path.contains("://"));
     ensure!(!url, "{} is a server: use its own tools to copy it", path.display());
-    ensure!(path.exists(), "there is no file {}", path.display());
-    Ok(())
+    ensure_exists(path)
 }

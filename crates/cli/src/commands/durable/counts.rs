@@ -7,23 +7,22 @@ use wheelhouse_durable::store::{Dead, Entry, Key, Kind, State, Timestamp};
 /// Due jobs are counted now and this far ahead, in seconds: a minute, an hour, a day.
 const AHEAD: [u64; 4] = [0, 60, 3_600, 86_400];
 
+/// The index of the first number of due jobs.
+pub(super) const DUE: usize = 5;
+
 /// Jobs of one kind, or of all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
-    pub(super) pending: u64,
-    pub(super) leased: u64,
-    pub(super) closed: u64,
-    pub(super) replaced: u64,
-    /// Leases that have expired and whose jobs no worker has claimed since.
-    pub(super) lost: u64,
-    /// Waiting jobs (pending or replaced) that are visible within each distance of `AHEAD`.
-    pub(super) due: [u64; AHEAD.len()],
+    /// Jobs that are pending, leased, closed and replaced. Leases that have expired and whose jobs
+    /// no worker has claimed since. From `DUE` on: waiting jobs (pending or replaced) that are
+    /// visible within each distance of `AHEAD`.
+    pub(super) numbers: [u64; DUE + AHEAD.len()],
     /// The waiting job that is visible first, and when.
     pub(super) first: Option<(Timestamp, Key)>,
 }
 
-/// Jobs by kind.
-#[derive(Debug)]
+/// The contents of a store.
+#[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) now: Timestamp,
     pub(super) kinds: BTreeMap<Kind, Count>,
@@ -32,19 +31,11 @@ pub(super) struct Counts {
     pub(super) shard: Option<String>,
     /// The kinds that are paused; an empty name if all are.
     pub(super) paused: Vec<String>,
+    /// The number of dead letters of each kind, and the newest, without its payload.
+    pub(super) dead: BTreeMap<Kind, (u64, Dead)>,
 }
 
 impl Counts {
-    pub(super) fn new(now: Timestamp) -> Self {
-        Self {
-            now,
-            kinds: BTreeMap::new(),
-            total: Count::default(),
-            shard: None,
-            paused: Vec::new(),
-        }
-    }
-
     pub(super) fn add(&mut self, job: &Entry) {
         if let Some(shard) = job.shard() {
             self.shard = Some(shard);
@@ -60,57 +51,38 @@ impl Counts {
         let of_kind = self.kinds.get_mut(&job.kind);
         of_kind.into_iter().chain([&mut self.total]).for_each(|count| count.add(job, self.now));
     }
+
+    pub(super) fn bury(&mut self, letter: &Dead) {
+        let copy = || {
+            let mut copy = letter.clone();
+            copy.job.payload = Vec::new();
+            copy
+        };
+        let (count, newest) =
+            self.dead.entry(letter.job.kind.clone()).or_insert_with(|| (0, copy()));
+        *count += 1;
+        if newest.at <= letter.at {
+            *newest = copy();
+        }
+    }
 }
 
 impl Count {
     fn add(&mut self, job: &Entry, now: Timestamp) {
-        match job.state {
-            State::Pending => self.pending += 1,
-            State::Leased(_) | State::Begun(_) => self.leased += 1,
-            State::Closed(_) => self.closed += 1,
-            State::Replaced(_) => self.replaced += 1,
-        }
-        self.lost += u64::from(job.state.lease().is_some_and(|lease| lease.until <= now));
+        self.numbers[match job.state {
+            State::Pending => 0,
+            State::Leased(_) | State::Begun(_) => 1,
+            State::Closed(_) => 2,
+            State::Replaced(_) => 3,
+        }] += 1;
+        self.numbers[4] += u64::from(job.state.lease().is_some_and(|lease| lease.until <= now));
         if matches!(job.state, State::Pending | State::Replaced(_)) {
-            for (count, ahead) in self.due.iter_mut().zip(AHEAD) {
+            for (count, ahead) in self.numbers[DUE..].iter_mut().zip(AHEAD) {
                 let until = now.saturating_add(Duration::from_secs(ahead));
                 *count += u64::from(job.visible_at <= until);
             }
             if self.first.as_ref().is_none_or(|(at, _)| job.visible_at < *at) {
                 self.first = Some((job.visible_at, job.key.clone()));
-            }
-        }
-    }
-}
-
-/// The number of dead letters of each kind, and the newest.
-#[derive(Debug, Default)]
-pub(super) struct Buried(pub(super) BTreeMap<Kind, (u64, Newest)>);
-
-/// The newest dead letter of a kind.
-#[derive(Debug)]
-pub(super) struct Newest {
-    pub(super) at: Timestamp,
-    pub(super) key: Key,
-    pub(super) generation: u64,
-    pub(super) attempt: u32,
-    pub(super) reason: String,
-}
-
-impl Buried {
-    pub(super) fn add(&mut self, letter: &Dead) {
-        let Dead { job, reason, at } = letter;
-        let (key, generation, attempt) = (job.key.clone(), job.generation, job.attempt);
-        let newest = || Newest { at: *at, key, generation, attempt, reason: reason.clone() };
-        match self.0.get_mut(&job.kind) {
-            Some((count, known)) => {
-                *count += 1;
-                if known.at <= *at {
-                    *known = newest();
-                }
-            }
-            None => {
-                self.0.insert(job.kind.clone(), (1, newest()));
             }
         }
     }
@@ -140,7 +112,7 @@ mod tests {
     #[test]
     fn what_is_due_is_counted_up_to_each_limit_and_leases_by_their_end() {
         let now = 1_000_000;
-        let mut counts = Counts::new(Timestamp::from_millis(now));
+        let mut counts = Counts { now: Timestamp::from_millis(now), ..Counts::default() };
         for ahead in [0, 1, 60_000, 60_001, 3_600_000, 86_400_000, 86_400_001] {
             counts.add(&job("a", now + ahead, State::Pending));
         }
@@ -150,13 +122,12 @@ mod tests {
         counts.add(&job("b", now - 5, State::Closed(lease(now - 5))));
         counts.add(&job("b", now - 7, State::Replaced(lease(now - 7))));
         let a = &counts.kinds["a"];
-        assert_eq!((a.pending, a.due), (7, [1, 3, 5, 6]));
+        assert_eq!(a.numbers, [7, 0, 0, 0, 0, 1, 3, 5, 6]);
         assert_eq!(a.first.as_ref().unwrap().0, counts.now);
         let b = &counts.kinds["b"];
-        assert_eq!((b.pending, b.leased, b.closed, b.replaced, b.lost), (0, 2, 1, 1, 3));
-        assert_eq!(b.due, [1; 4], "the one that was replaced waits");
-        let total = &counts.total;
-        assert_eq!((total.pending, total.leased, total.due[0]), (7, 2, 2));
-        assert_eq!(total.first.as_ref().unwrap().1.to_string(), format!("b {}", now - 7));
+        assert_eq!(b.numbers, [0, 2, 1, 1, 3, 1, 1, 1, 1], "the one that was replaced waits");
+        assert_eq!(counts.total.numbers, [7, 2, 1, 1, 3, 2, 4, 6, 7]);
+        let (_, first) = counts.total.first.unwrap();
+        assert_eq!(first.to_string(), format!("b {}", now - 7));
     }
 }

@@ -1,14 +1,13 @@
 //! `wheelhouse durable cancel`, `move`, `run`, `pause` and `resume`.
 
-use super::place::{commit, ending};
+use super::place::commit;
 use crate::cli::durable::{Jobs, Paused, Time};
 use anyhow::{Context, Result, ensure};
-use std::process::ExitCode;
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, Key, Outcome, Timestamp, When};
 use wheelhouse_present::console::say;
 
-pub(super) fn cancel(asked: &Jobs) -> Result<ExitCode> {
+pub(super) fn cancel(asked: &Jobs) -> Result<bool> {
     each(
         asked,
         |key| Change::Cancel { key },
@@ -20,7 +19,7 @@ pub(super) fn cancel(asked: &Jobs) -> Result<ExitCode> {
     )
 }
 
-pub(super) fn move_to(asked: &Jobs, time: &Time) -> Result<ExitCode> {
+pub(super) fn move_to(asked: &Jobs, time: &Time) -> Result<bool> {
     let when = match (time.delay, time.at) {
         (Some(delay), _) => {
             let delay = Duration::try_from(delay).context("--in: the time is in the past")?;
@@ -36,11 +35,11 @@ pub(super) fn move_to(asked: &Jobs, time: &Time) -> Result<ExitCode> {
     moves(asked, when, "is moved")
 }
 
-pub(super) fn run(asked: &Jobs) -> Result<ExitCode> {
+pub(super) fn run(asked: &Jobs) -> Result<bool> {
     moves(asked, When::After(Duration::ZERO), "is due now")
 }
 
-fn moves(asked: &Jobs, when: When, done: &'static str) -> Result<ExitCode> {
+fn moves(asked: &Jobs, when: When, done: &'static str) -> Result<bool> {
     each(
         asked,
         |key| Change::Move { key, when },
@@ -52,12 +51,13 @@ fn moves(asked: &Jobs, when: When, done: &'static str) -> Result<ExitCode> {
     )
 }
 
-/// Makes a change to each job, all in one commit, and prints the outcomes.
+/// Makes a change to each job, all in one commit, and prints the outcomes. Returns `true` if all
+/// are good.
 fn each(
     asked: &Jobs,
     change: impl Fn(Key) -> Change,
     told: impl Fn(Outcome) -> Result<&'static str, &'static str>,
-) -> Result<ExitCode> {
+) -> Result<bool> {
     let named = |key: &String| Ok(change(key_of_a_job(key)?));
     let changes: Vec<Change> = asked.keys.iter().map(named).collect::<Result<_>>()?;
     let mut good = true;
@@ -70,7 +70,7 @@ fn each(
             }
         }
     }
-    Ok(ending(good))
+    Ok(good)
 }
 
 /// Parses a key and refuses those reserved for the store's own rows: without the row of a shard,
@@ -85,12 +85,12 @@ fn key_of_a_job(text: &str) -> Result<Key> {
     Ok(key)
 }
 
-pub(super) fn pause(asked: &Paused) -> Result<ExitCode> {
+pub(super) fn pause(asked: &Paused) -> Result<()> {
     let change = Change::pause(asked.kind.as_deref()).context("the kind")?;
     change_pause(asked, change, Outcome::Done, ["is paused", "was paused already"])
 }
 
-pub(super) fn resume(asked: &Paused) -> Result<ExitCode> {
+pub(super) fn resume(asked: &Paused) -> Result<()> {
     let change = Change::resume(asked.kind.as_deref()).context("the kind")?;
     change_pause(asked, change, Outcome::Cancelled, ["is resumed", "was not paused"])
 }
@@ -101,8 +101,8 @@ fn change_pause(
     change: Change,
     done: Outcome,
     [changed, unchanged]: [&str; 2],
-) -> Result<ExitCode> {
+) -> Result<()> {
     let how = if commit(&asked.place, &[change])? == [done] { changed } else { unchanged };
     say(format_args!("{} {how}", asked.kind.as_deref().unwrap_or("everything")));
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

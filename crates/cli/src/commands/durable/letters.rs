@@ -1,15 +1,14 @@
 //! `wheelhouse durable retry` and `forget`: turn dead letters into jobs again, or delete them.
 
 use super::dump::letter_line;
-use super::place::{Opened, commit, ending};
+use super::place::{Opened, commit};
 use crate::cli::durable::Letters;
 use anyhow::Result;
-use std::process::ExitCode;
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, Dead, Outcome, When};
 use wheelhouse_present::console::{print, say};
 
-pub(super) fn retry(asked: &Letters) -> Result<ExitCode> {
+pub(super) fn retry(asked: &Letters) -> Result<bool> {
     let (letters, mut good) = find(asked)?;
     let when = When::After(Duration::ZERO);
     let outcomes = commit_all(asked, &letters, |generation| Change::Revive { generation, when })?;
@@ -27,10 +26,10 @@ pub(super) fn retry(asked: &Letters) -> Result<ExitCode> {
             _ => good = gone(generation),
         }
     }
-    Ok(ending(good))
+    Ok(good)
 }
 
-pub(super) fn forget(asked: &Letters) -> Result<ExitCode> {
+pub(super) fn forget(asked: &Letters) -> Result<bool> {
     let (letters, mut good) = find(asked)?;
     // Printed before they are deleted, so that nothing is lost if printing fails.
     letters.iter().try_for_each(|letter| print(letter_line(letter)))?;
@@ -40,7 +39,7 @@ pub(super) fn forget(asked: &Letters) -> Result<ExitCode> {
             good = gone(letter.job.generation);
         }
     }
-    Ok(ending(good))
+    Ok(good)
 }
 
 /// The letters that were found; `true` if all were.

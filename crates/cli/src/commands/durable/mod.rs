@@ -12,26 +12,26 @@ mod times;
 
 use crate::cli::durable::Durable;
 use anyhow::Result;
-use counts::{Buried, Counts};
+use counts::Counts;
 use place::Opened;
 use std::process::ExitCode;
 use wheelhouse_present::console::{print, say};
 
 pub(super) fn run(asked: &Durable) -> Result<ExitCode> {
+    let mut good = true;
     match asked {
         Durable::Inspect { place, format } => {
             let mut opened = Opened::to_read(place)?;
-            let mut counts = Counts::new(opened.now()?);
+            let mut counts = Counts { now: opened.now()?, ..Counts::default() };
             opened.each_job(|job| {
                 counts.add(job);
                 Ok(())
             })?;
-            let mut buried = Buried::default();
             opened.each_letter(|letter| {
-                buried.add(letter);
+                counts.bury(letter);
                 Ok(())
             })?;
-            print(show::all(&opened, &counts, &buried, *format))?;
+            print(show::all(&opened, &counts, *format))?;
         }
         Durable::Dump { place, dead } => dump::dump(&mut Opened::to_read(place)?, *dead)?,
         Durable::Verify { place } => {
@@ -44,13 +44,13 @@ pub(super) fn run(asked: &Durable) -> Result<ExitCode> {
         }
         Durable::Backup { file, to } => copies::backup(file, to)?,
         Durable::Restore { from, file } => copies::restore(from, file)?,
-        Durable::Retry(asked) => return letters::retry(asked),
-        Durable::Forget(asked) => return letters::forget(asked),
-        Durable::Cancel(asked) => return jobs::cancel(asked),
-        Durable::Move { jobs, when } => return jobs::move_to(jobs, when),
-        Durable::Run(asked) => return jobs::run(asked),
-        Durable::Pause(asked) => return jobs::pause(asked),
-        Durable::Resume(asked) => return jobs::resume(asked),
+        Durable::Retry(asked) => good = letters::retry(asked)?,
+        Durable::Forget(asked) => good = letters::forget(asked)?,
+        Durable::Cancel(asked) => good = jobs::cancel(asked)?,
+        Durable::Move { jobs, when } => good = jobs::move_to(jobs, when)?,
+        Durable::Run(asked) => good = jobs::run(asked)?,
+        Durable::Pause(asked) => jobs::pause(asked)?,
+        Durable::Resume(asked) => jobs::resume(asked)?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(u8::from(!good).into())
 }

@@ -3,7 +3,6 @@
 use crate::cli::durable::Place;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use std::path::Path;
-use std::process::ExitCode;
 use wheelhouse_durable::store::{Change, Outcome, Store, StoreError, Timestamp};
 use wheelhouse_store_postgres::PostgresStore;
 use wheelhouse_store_redis::RedisStore;
@@ -29,7 +28,8 @@ impl Opened {
         let failed = |error| failure(&name, error);
         let (store, kind, format, bytes): (Box<dyn Store>, _, _, _) = match place.whose()? {
             Whose::File(path) => {
-                let bytes = bytes_of(path)?;
+                ensure_exists(path)?;
+                let bytes = bytes_of(path);
                 let store = SqliteStore::open_to_read(path).map_err(failed)?;
                 let format = store.format().map_err(failed)?;
                 (Box::new(store), "SQLite", format, Some(bytes))
@@ -80,11 +80,6 @@ pub(super) fn commit(place: &Place, changes: &[Change]) -> Result<Vec<Outcome>> 
     committed.map_err(|error| failure(&place.name(), error))
 }
 
-/// The exit code of a command: a failure unless all changes were `good`.
-pub(super) fn ending(good: bool) -> ExitCode {
-    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
 /// An error with the name of the store. A store's message includes that of its source.
 pub(super) fn failure(name: &str, error: StoreError) -> anyhow::Error {
     anyhow!("{name}: {error}")
@@ -127,19 +122,19 @@ impl Place {
     }
 }
 
-/// The size of a file and its journal, in bytes. It is an error if there is no file.
-fn bytes_of(path: &Path) -> Result<u64> {
+pub(super) fn ensure_exists(path: &Path) -> Result<()> {
     let shown = path.display();
-    let meta = match std::fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            bail!("there is no file {shown}: name the file that the program opens")
-        }
-        meta => meta.with_context(|| format!("cannot read {shown}"))?,
-    };
-    ensure!(!meta.is_dir(), "{shown} is a folder: name the file in it");
+    let exists = path.try_exists().with_context(|| format!("cannot read {shown}"))?;
+    ensure!(exists, "there is no file {shown}: name the file that the program opens");
+    Ok(())
+}
+
+/// The size of a file and its journal, in bytes.
+fn bytes_of(path: &Path) -> u64 {
     let mut journal = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
     journal.push("-wal");
-    Ok(meta.len() + std::fs::metadata(journal).map_or(0, |journal| journal.len()))
+    let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
+    bytes(path) + bytes(Path::new(&journal))
 }
 
 #[cfg(test)]
@@ -159,14 +154,6 @@ mod tests {
         assert!(whose("postgres://h/d").starts_with("Postgres"));
         assert!(whose("postgresql://h/d").starts_with("Postgres"));
         assert_eq!(place("a.timers", None).whose().unwrap(), Whose::File(Path::new("a.timers")));
-        for (store, queue, remedy) in [
-            ("redis://h/", None, "add --queue"),
-            ("a.timers", Some("q"), "leave --queue out"),
-            ("mysql://h/", Some("q"), "redis://HOST/"),
-        ] {
-            let error = place(store, queue).whose().unwrap_err().to_string();
-            assert!(error.contains(remedy), "{error}");
-        }
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! `wheelhouse durable inspect`: prints the counts.
 
-use super::counts::{Buried, Count, Counts, Newest};
+use super::counts::{Count, Counts, DUE};
 use super::place::Opened;
 use super::times::{date, distance};
 use serde_json::{Value, json};
-use wheelhouse_durable::store::{Key, Timestamp};
+use wheelhouse_durable::store::{Dead, Key, Kind, Timestamp};
 use wheelhouse_present::table::{Cell, Column, Format, Table};
 use wheelhouse_present::units;
 
 /// The number of characters of a reason or key that a table shows; JSON has all of them.
 const REASON: usize = 60;
 
-pub(super) fn all(opened: &Opened, counts: &Counts, buried: &Buried, format: Format) -> String {
-    let (jobs, dead) = (jobs(counts), dead(buried, counts.now));
+pub(super) fn all(opened: &Opened, counts: &Counts, format: Format) -> String {
+    let (jobs, dead) = (jobs(counts), dead(counts));
     if format == Format::Json {
         let all = json!({
             "name": opened.name,
@@ -34,26 +34,23 @@ pub(super) fn all(opened: &Opened, counts: &Counts, buried: &Buried, format: For
         .map_or_else(String::new, |bytes| format!(", {} with its journal", units::bytes(bytes)));
     let mut out = format!("{name}: {kind}, format {format}{size}; its clock: {now}\n");
     out += &summary(counts);
-    if !counts.kinds.is_empty() {
-        out += &format!("\n{}", jobs.terminal());
-    }
-    if !buried.0.is_empty() {
-        out += &format!("\n{}", dead.terminal());
+    for table in [jobs, dead].iter().filter(|table| !table.rows.is_empty()) {
+        out += &format!("\n{}", table.terminal());
     }
     out
 }
 
 /// The lines above the tables.
 fn summary(counts: &Counts) -> String {
-    let Count { due, first, lost, .. } = &counts.total;
+    let Count { numbers, first } = &counts.total;
+    let (lost, overdue) = (numbers[DUE - 1], numbers[DUE]);
     let mut out = counts.shard.as_ref().map_or_else(String::new, |shard| format!("{shard}\n"));
     out += &match first {
         None => "no job is waiting\n".to_owned(),
-        Some((at, key)) if *at <= counts.now => format!(
-            "{} overdue; the oldest, {key}, was due {}\n",
-            due[0],
-            distance(*at, counts.now)
-        ),
+        Some((at, key)) if *at <= counts.now => {
+            let distance = distance(*at, counts.now);
+            format!("{overdue} overdue; the oldest, {key}, was due {distance}\n")
+        }
         Some((at, key)) => {
             format!("nothing is overdue; the next, {key}, is due {}\n", distance(*at, counts.now))
         }
@@ -62,7 +59,7 @@ fn summary(counts: &Counts) -> String {
         let what = if kind.is_empty() { "everything" } else { kind };
         out += &format!("{what} is paused; to resume: `wheelhouse durable resume`\n");
     }
-    if *lost > 0 {
+    if lost > 0 {
         out += &format!(
             "{lost} leases have expired: their workers are gone, their jobs can be claimed\n"
         );
@@ -87,11 +84,9 @@ fn jobs(counts: &Counts) -> Table {
     ];
     let mut table = Table::new("Jobs by kind", columns);
     let row = |name: &str, count: &Count| {
-        let Count { pending, leased, closed, replaced, lost, due, first } = count;
-        let states = [pending, leased, closed, replaced, lost];
         let mut row = vec![Cell::text(name)];
-        row.extend(states.into_iter().chain(due).map(|count| Cell::count(*count)));
-        match first {
+        row.extend(count.numbers.map(Cell::count));
+        match &count.first {
             Some((at, key)) => row.extend([moment(*at, counts.now), key_cell(key)]),
             None => row.extend([Cell::missing(), Cell::missing()]),
         }
@@ -110,7 +105,7 @@ fn jobs(counts: &Counts) -> Table {
     table
 }
 
-fn dead(buried: &Buried, now: Timestamp) -> Table {
+fn dead(counts: &Counts) -> Table {
     let columns = vec![
         Column::left("kind"),
         Column::right("dead"),
@@ -121,24 +116,20 @@ fn dead(buried: &Buried, now: Timestamp) -> Table {
         Column::left("reason"),
     ];
     let mut table = Table::new("Dead letters by kind, with the newest of each", columns);
-    table.rows = buried
-        .0
-        .iter()
-        .map(|(kind, (count, newest))| {
-            let Newest { at, key, generation, attempt, reason } = newest;
-            let generation =
-                Cell { value: Value::from(*generation), ..Cell::text(generation.to_string()) };
-            vec![
-                Cell::text(&**kind),
-                Cell::count(*count),
-                moment(*at, now),
-                key_cell(key),
-                generation,
-                Cell::count((*attempt).into()),
-                Cell { shown: short(reason), ..Cell::text(reason) },
-            ]
-        })
-        .collect();
+    let row = |(kind, (count, newest)): (&Kind, &(u64, Dead))| {
+        let Dead { job, reason, at } = newest;
+        let generation = Value::from(job.generation);
+        vec![
+            Cell::text(&**kind),
+            Cell::count(*count),
+            moment(*at, counts.now),
+            key_cell(&job.key),
+            Cell { value: generation, ..Cell::text(job.generation.to_string()) },
+            Cell::count(job.attempt.into()),
+            Cell { shown: short(reason), ..Cell::text(reason) },
+        ]
+    };
+    table.rows = counts.dead.iter().map(row).collect();
     table.notes.push(
         "`wheelhouse durable dump --dead` shows all of them; `retry` and `forget` take their \
          generations."
