@@ -279,7 +279,11 @@ fn a_job_that_stops_the_service_does_not_wait_for_what_waits_for_its_thread() {
             wait_until(|| timers.snapshot().running == workers);
             let waits = timers.after(ms(0)).named("job").run(|_| ()).unwrap();
             drop(held);
-            assert_eq!((returned(&stopped), waits.status()), (2, Status::Stopped), "{how:?}");
+            // Another thread that is free now may begin the job before it is returned.
+            match returned(&stopped) {
+                1 => assert!(workers > 1 && waits.status() != Status::Stopped, "{how:?}"),
+                jobs => assert_eq!((jobs, waits.status()), (2, Status::Stopped), "{how:?}"),
+            }
         }
     }
 }
