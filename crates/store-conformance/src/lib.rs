@@ -1,4 +1,5 @@
-//! A test suite for the contract of [`Store`], for any implementation.
+//! A test suite for the contract of [`Store`](wheelhouse_durable::store::Store), for any
+//! implementation.
 //!
 //! Each guarantee is a check: a function that takes a [`Bed`] and panics with the expected and the
 //! observed behavior. [`each_change_in_each_state`] and [`random_changes`] compare a store with a
