@@ -195,7 +195,7 @@ fn dead_letters_are_kept_by_age_and_number() {
             std::thread::sleep(millis(1));
             left().len() <= 3
         });
-        assert!(left().iter().all(|dead| dead.job.key.as_bytes() >= b"4"), "{:?}", left());
+        assert!(left().iter().all(|dead| dead.job.key.as_bytes() >= &b"4"[..]), "{:?}", left());
         assert!(timers.snapshot().counts.forgotten >= 4);
     }
 }
