@@ -36,7 +36,6 @@ pub const MARKDOWN: &str = "report.md";
 const SECTION: &str = "reference";
 const PICKS: &str = "picks";
 const PEERS: &str = "peers";
-const SIZES: &str = "sizes";
 
 /// Writes `report.html`, `report.md` and `plots/*.svg` into a folder, and makes the folder if it is
 /// missing. Replaces older files, since all are made from `run.json` alone. Returns the path of the
@@ -80,7 +79,7 @@ pub fn write_with(run: &Run, other: Option<&Run>, dir: &Path) -> Result<PathBuf>
 
 /// Updates the generated parts of a README or page. The markers in it select the parts:
 /// `reference`, the table at a glance, one picture, machine and commit; `picks`, the table of
-/// picks; `peers`, a table for each size; `sizes`, one table of all sizes.
+/// picks; `peers`, a table for each size.
 ///
 /// `dir` is the folder of the run. With `check`, nothing is written. Returns `true` if the file was
 /// up to date.
@@ -91,14 +90,13 @@ pub fn write_with(run: &Run, other: Option<&Run>, dir: &Path) -> Result<PathBuf>
 pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bool> {
     let folder = link_from(file, dir)?;
     let (mut found, mut up_to_date) = (false, true);
-    for name in [SECTION, PICKS, PEERS, SIZES] {
+    for name in [SECTION, PICKS, PEERS] {
         if !splice::has_markers(file, name)? {
             continue;
         }
         let part = match name {
             SECTION => readme_section(run, &folder),
             PICKS => picks::table(run).markdown(),
-            SIZES => section(run, &folder, vec![summary::by_size(run)], ""),
             _ => {
                 let sizes = summary::sizes(run).into_iter();
                 let tables = sizes.map(|n| summary::at_a_glance(run, Some(n))).collect();
