@@ -269,7 +269,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     }
 
     /// Adds hints for the timers that were noted and are in slots above level 0. A timer that was
-    /// postponed since gets its hint in the slot of its new deadline, where it is wrong.
+    /// postponed since gets its hint in the slot of its new deadline, where it is wrong, and one
+    /// that was rescheduled since may get several.
     #[inline(never)]
     pub(super) fn place_hints(&mut self) {
         let recent = self.large.hints.take_recent();

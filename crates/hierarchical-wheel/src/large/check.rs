@@ -1,9 +1,10 @@
-//! Lists the slots of a large wheel for the check of the invariants.
+//! Lists the slots of a large wheel for the check of the invariants, and checks its hints.
 
-use super::{Level, Slot};
-use crate::Tick;
+use super::{HINTS_FROM, Level, Slot};
+use crate::hints::is_hint;
 use crate::nodes::OUTSIDE;
 use crate::wheel::Wheel;
+use crate::{HierarchicalWheel, Tick, Timer};
 use alloc::vec::Vec;
 use wheelhouse_core::meter::Meter;
 
@@ -40,4 +41,32 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
         slots
     }
+}
+
+/// When a slot opens, it has the hints of all its timers that were noted, even if they are fewer
+/// than are added at once.
+#[test]
+fn a_slot_that_opens_has_all_its_hints() {
+    let mut wheel = HierarchicalWheel::new();
+    let (slot, mut noted) = (Slot { level: 1, at: 2 }, Vec::new());
+    for n in 0..1_000 {
+        let at = wheel.insert(16 + n % 8, n).index();
+        if is_hint(at) && wheel.nodes.places() > HINTS_FROM {
+            noted.push(at);
+        }
+    }
+    let hints = |wheel: &HierarchicalWheel<u64>| wheel.large.hints.count(wheel.number_of(slot));
+    assert_eq!(hints(&wheel), 0, "{} timers are fewer than are added at once", noted.len());
+    // The slot opens, and some of its timers move.
+    assert_eq!(wheel.advance(8, |_| ()), 0);
+    let older = wheel.large.older + slot.level;
+    let mut left = Vec::new();
+    let mut at = wheel.nodes.prev(older);
+    while at != older {
+        left.push(at);
+        at = wheel.nodes.prev(at);
+    }
+    let expected = left.iter().filter(|at| noted.contains(at)).count();
+    assert!(expected > 10, "{} timers are left", left.len());
+    assert_eq!(hints(&wheel), expected);
 }

@@ -220,6 +220,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     pub(super) fn open_in_time(&mut self, level: u32) {
         let Some(slot) = self.next_slot(level).filter(|_| !self.is_open(level)) else { return };
         if self.start_of_slot(slot) - self.hand <= self.time_of(slot) {
+            // While the slot is closed, its timers count as being in it.
+            self.place_hints();
             self.large.is_open |= 1 << level;
             self.open_next(level);
         }
@@ -254,8 +256,6 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         let state = self.large.levels[level as usize];
         let first = state.blocks[Self::side_of(slot.at >> self.bits) as usize];
         if first != OUTSIDE && state.open == OUTSIDE {
-            // Before its timers become the older ones.
-            self.place_hints();
             let (open, open_at) = (first + (number & self.mask), slot.at);
             let (opened, pace) = (self.hand, self.pace(slot));
             self.large.levels[level as usize] = Level { open, open_at, opened, pace, ..state };
