@@ -94,8 +94,8 @@ const CHECK_INTERVAL: Duration = if cfg!(wheelhouse_loom) {
 };
 
 impl<W: ShardWork + ?Sized> Shards<W> {
-    /// Takes back the jobs that will not run: see [`ShardState::take_back`]. From here on nothing
-    /// is scheduled; during a drain, futures are.
+    /// Takes back the jobs that will not run: see [`ShardState::take_back`]. Nothing is scheduled
+    /// from here on, except limits of runs and, during a drain, futures.
     pub(crate) fn take_back(&self, due: bool, stage: StopStage) -> Vec<TakenJob<W>> {
         if stage != StopStage::Draining {
             self.closed.store(true, Ordering::SeqCst);
