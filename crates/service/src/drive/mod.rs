@@ -111,28 +111,34 @@ impl Driver {
         {
             runs += 1;
             *most -= usize::from(!matches!(ready, ReadyItem::Run(..)));
-            let started = shards.now();
-            let begin = |blocks| self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
+            let begin = |blocks| {
+                let started = shards.now();
+                self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
+                started
+            };
             let due_run = |run, permit| DueRun::new(self.timers.clone(), run, permit);
-            match ready {
+            let started = match ready {
                 ReadyItem::Due(run) if run.dispatch.is_async || !self.runner.is_on_leader() => {
                     self.hand_out(run);
                     continue;
                 }
                 ReadyItem::Due(run) => {
                     self.may_watch.set(true);
-                    begin(false);
+                    let started = begin(false);
                     due_run(run, None).run();
+                    started
                 }
                 ReadyItem::Run(run, permit) => {
-                    begin(run.dispatch.blocks);
+                    let started = begin(run.dispatch.blocks);
                     due_run(run, permit).run();
+                    started
                 }
                 ReadyItem::Poll(task) => {
-                    begin(false);
+                    let started = begin(false);
                     task.run();
+                    started
                 }
-            }
+            };
             self.lead.ended(shards.now().saturating_since(started));
         }
         runs

@@ -2,6 +2,7 @@
 
 use super::{Service, Stop, Stopped, give_back, in_order};
 use crate::Job;
+use crate::guard::discard;
 use crate::shard::StopStage;
 use crate::sync::thread;
 use async_task::{Runnable, Task};
@@ -52,7 +53,9 @@ impl Service {
         let jobs = self.begin_stop(how, own);
         // Without joining the threads if a job called this: a thread of the pool may wait for the
         // result.
-        Stopping::begin(move || self.end_stop(how, own, own == 0, jobs))
+        let stop = move || self.end_stop(how, own, own == 0, jobs);
+        // One by one: if two destructors of a vector panic, the process aborts.
+        Stopping::begin_with(stop, |stopped| stopped.jobs.into_iter().for_each(discard))
     }
 
     /// Refuses new jobs, and takes back the jobs that will not run.
@@ -118,7 +121,22 @@ impl Service {
 #[must_use = "the service has stopped when this is ready"]
 pub struct Stopping<T = Stopped> {
     /// `None` when this is dropped.
-    stop: Option<Task<T>>,
+    stop: Option<Task<Answer<T>>>,
+}
+
+/// The result of a stop. If its future was dropped, the task drops this, and a destructor that
+/// panics there would abort the process.
+struct Answer<T> {
+    /// `None` once the future has returned it.
+    value: Option<T>,
+    /// Drops the value, and catches panics.
+    discard: fn(T),
+}
+
+impl<T> Drop for Answer<T> {
+    fn drop(&mut self) {
+        self.value.take().into_iter().for_each(self.discard);
+    }
 }
 
 impl<T: Send + 'static> Stopping<T> {
@@ -126,8 +144,14 @@ impl<T: Send + 'static> Stopping<T> {
     /// too.
     #[doc(hidden)]
     pub fn begin(stop: impl FnOnce() -> T + Send + 'static) -> Self {
+        Self::begin_with(stop, discard)
+    }
+
+    /// The same. If this is dropped, `discard` drops the result. It must not panic.
+    fn begin_with(stop: impl FnOnce() -> T + Send + 'static, discard: fn(T)) -> Self {
         let never = |_: Runnable| panic!("it waits for nothing, so it is not woken");
-        let (runnable, task) = async_task::spawn(async move { stop() }, never);
+        let answer = async move { Answer { value: Some(stop()), discard } };
+        let (runnable, task) = async_task::spawn(answer, never);
         // Through a channel: if no thread can be started, this thread still has it.
         let (sender, stops) = channel::<Runnable>();
         let run = move || stops.into_iter().for_each(|stop| _ = stop.run());
@@ -144,7 +168,8 @@ impl<T> Future for Stopping<T> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         let stop = self.stop.as_mut().expect("it is not dropped yet");
-        Pin::new(stop).poll(context)
+        let answer = Pin::new(stop).poll(context);
+        answer.map(|mut answer| answer.value.take().expect("it is returned once"))
     }
 }
 

@@ -258,7 +258,7 @@ impl<W: ?Sized> JobState<W> {
             return repeat.not_before(self.ticks, deadline, now);
         };
         if repeat.pace == Pace::Rule {
-            rare.planned.passed = rare.planned.wall.is_some();
+            rare.planned.passed |= rare.planned.wall.is_some();
             return now;
         }
         let planned = deadline.saturating_sub(rare.planned.jitter_delay);
@@ -365,7 +365,8 @@ impl<W: ?Sized> JobState<W> {
         let (next, missed) = repeat.next(self.ticks, deadline, started, ended)?;
         repeat.missed = missed;
         if let Some(rare) = &mut self.rare {
-            rare.planned = Planned { jitter_delay: jitter, ..Planned::default() };
+            // `passed` stays: it is still set if an executor dropped a run that only asks the rule.
+            (rare.planned.wall, rare.planned.jitter_delay) = (None, jitter);
         }
         // At the end of time the jitter is cut off.
         if jitter.is_zero() {

@@ -76,7 +76,7 @@ impl<'h> Options<'h> {
     fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
         let (ticks, mut first) = (self.ticks(), self.first);
         let RareOptions { name, key, replace, mut rare, .. } =
-            *self.rare_options.unwrap_or_default();
+            self.rare_options.map_or_else(RareOptions::default, |options| *options);
         if let Some(rare) = &mut rare {
             rare.planned.jitter_delay = draw_jitter(rare.jitter);
             first = first.map(|first| first.delayed_by(rare.planned.jitter_delay));

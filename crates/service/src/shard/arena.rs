@@ -23,7 +23,7 @@ const NONE: u32 = u32::MAX;
 /// `get`, `insert` and `remove` are O(1), except that the first segment grows by doubling, so that
 /// few values take little memory.
 pub(crate) struct Arena<T> {
-    /// Those before `filling` are full. Released segments have no entries.
+    /// Those before `filling` are full. Released segments have no memory, and so no entries.
     segments: Vec<Vec<Entry<T>>>,
     filling: usize,
     /// The number of segments that were released and have not been filled again.
@@ -95,7 +95,9 @@ impl<T> Arena<T> {
             // The first grows by doubling.
             let room = if self.segments.is_empty() { 4 } else { SEGMENT };
             self.segments.push(Vec::with_capacity(room));
-        } else if self.segments[self.filling].is_empty() {
+        } else if self.segments[self.filling].capacity() == 0 {
+            // It was released. `is_empty` does not show that: if making its first value panics, a
+            // segment stays empty after it was counted here.
             self.segments[self.filling].reserve_exact(SEGMENT);
             self.released -= 1;
         }
@@ -224,6 +226,25 @@ fn unused(index: u32) -> ! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// In a new segment, and in one that was released.
+    #[test]
+    fn a_panic_while_a_value_is_made_leaves_the_counts_right() {
+        let fails = |arena: &mut Arena<usize>| {
+            let inserts = || arena.insert_with(|_| panic!("no value"));
+            assert!(catch_unwind(AssertUnwindSafe(inserts)).is_err());
+        };
+        let mut arena = Arena::default();
+        fails(&mut arena);
+        (0..=SEGMENT).for_each(|n| assert_eq!(arena.insert(n), n as u32));
+        (0..SEGMENT).for_each(|n| assert_eq!(arena.remove(n as u32), Some(n)));
+        drop(arena.shrink());
+        assert_eq!((arena.released, arena.len()), (1, 1));
+        fails(&mut arena);
+        fails(&mut arena);
+        assert_eq!((arena.insert(7), arena.released, arena.len()), (0, 0, 2));
+    }
 
     #[test]
     fn segments_without_a_value_are_given_back_and_filled_again() {

@@ -212,10 +212,12 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
         let waiting = self.slots.iter().filter(|(_, slot)| waits(slot));
         let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
         let taken = waiting.into_iter().map(|index| self.take(index, Ending::Stopped)).collect();
-        // Those that are running end with their runs.
-        for (_, slot) in self.slots.iter().filter(|_| stage == StopStage::Draining) {
-            let job = self.job_states.of_mut(slot).filter(|job| job.is_endless());
-            job.into_iter().for_each(|job| job.end_after(Ending::Stopped));
+        if stage == StopStage::Draining {
+            // Those that are running end with their runs.
+            for (_, slot) in self.slots.iter() {
+                let job = self.job_states.of_mut(slot).filter(|job| job.is_endless());
+                job.into_iter().for_each(|job| job.end_after(Ending::Stopped));
+            }
         }
         let empty = || -> Box<DynTimer> { Box::new(HierarchicalWheel::new()) };
         let is_last = stage.is_over() && self.wakers.len() == 0;

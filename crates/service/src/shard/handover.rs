@@ -83,11 +83,10 @@ impl RunFacts {
     }
 }
 
-/// A run from its begin until it is handed in.
+/// A run, from its start until it is handed in.
 pub(crate) struct ActiveRun<W: ?Sized> {
     pub(crate) facts: RunFacts,
-    /// At the begin, the work. At the end, work that runs again. Then, work to be dropped without
-    /// the lock.
+    /// Its work. After the call: work that runs again, or that is dropped without the lock.
     pub(crate) work: Option<Box<W>>,
     /// `None` also on the leading thread, if the run does not need it: most runs do not. At the
     /// end, set if the job is over, to release its key.
@@ -95,7 +94,7 @@ pub(crate) struct ActiveRun<W: ?Sized> {
     /// The job waits for its next run already: the end of this run changes nothing about the job.
     pub(crate) overlaps: bool,
     pub(crate) watch: Option<WatchKey>,
-    /// These three are set when it starts and ends.
+    /// `started` is set when it starts, the other two when it ends.
     pub(crate) started: Moment,
     pub(crate) ended: Moment,
     pub(crate) failed: bool,

@@ -54,8 +54,10 @@ impl Runs {
         info: Option<Arc<Info>>,
         since: Moment,
     ) -> WatchKey {
-        let runs = |run: &Watched| thread.is_some() && run.thread == thread;
-        debug_assert!(!self.watched.iter().any(|(_, run)| runs(run)), "one run at a time");
+        debug_assert!(
+            thread.is_none() || !self.watched.iter().any(|(_, run)| run.thread == thread),
+            "a thread is in one run at a time"
+        );
         WatchKey(self.watched.insert(Watched { id, thread, info, since, reported: false }))
     }
 

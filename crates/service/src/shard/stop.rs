@@ -84,7 +84,7 @@ impl Drop for Entered {
     }
 }
 
-/// How often a stop checks whether it must still wait. The end of a run notifies it. The cancel of
+/// How often a drain checks whether it must still wait. The end of a run notifies it. The cancel of
 /// the last job does not, so that a cancel need not check for drains.
 const CHECK_INTERVAL: Duration = if cfg!(wheelhouse_loom) {
     // In a model no time passes. A test that is paused for 20 ms must not run in another order.
@@ -94,8 +94,8 @@ const CHECK_INTERVAL: Duration = if cfg!(wheelhouse_loom) {
 };
 
 impl<W: ShardWork + ?Sized> Shards<W> {
-    /// Takes back the jobs that will not run: see [`ShardState::take_back`]. From here on nothing
-    /// is scheduled; during a drain, futures are.
+    /// Takes back the jobs that will not run: see [`ShardState::take_back`]. Nothing is scheduled
+    /// from here on, except limits of runs and, during a drain, futures.
     pub(crate) fn take_back(&self, due: bool, stage: StopStage) -> Vec<TakenJob<W>> {
         if stage != StopStage::Draining {
             self.closed.store(true, Ordering::SeqCst);
@@ -112,20 +112,22 @@ impl<W: ShardWork + ?Sized> Shards<W> {
 
     /// Waits until at most `own` jobs are not over, not counting futures.
     pub(crate) fn wait_for_drain(&self, longest: Duration, own: usize) {
-        self.wait(longest, || self.sum(|state| state.slots.len() - state.wakers.len()) <= own);
+        let jobs = || self.sum(|state| state.slots.len() - state.wakers.len());
+        self.wait(longest, Some(CHECK_INTERVAL), || jobs() <= own);
     }
 
     /// Waits until no run is in flight. A thread that is in `own` runs itself waits only for other
     /// runs that have begun. Returns `true` if they have all ended.
     pub(crate) fn wait_for_runs(&self, longest: Duration, own: usize) -> bool {
-        self.wait(longest, || match own {
+        self.wait(longest, None, || match own {
             0 => self.sum(|state| state.runs.in_flight) == 0,
             own => self.sum(|state| state.runs.begun) <= own,
         })
     }
 
-    /// Waits until it is `over`, for at most `longest` in real time. Returns `true` if it is.
-    fn wait(&self, longest: Duration, over: impl Fn() -> bool) -> bool {
+    /// Waits until it is `over`, for at most `longest` in real time. Checks at each notification,
+    /// and at this interval if there is one. Returns `true` if it is over.
+    fn wait(&self, longest: Duration, interval: Option<Duration>, over: impl Fn() -> bool) -> bool {
         let end = Instant::now().checked_add(longest);
         let mut gate = self.gate.0.lock();
         while !over() {
@@ -133,8 +135,11 @@ impl<W: ShardWork + ?Sized> Shards<W> {
             if end.is_some_and(|end| end <= now) {
                 return false;
             }
-            let next_check = end.into_iter().chain([now + CHECK_INTERVAL]).min().unwrap_or(now);
-            self.gate.1.wait_while_until(&mut gate, |()| !over(), next_check);
+            let next_check = interval.map(|interval| now + interval);
+            match end.into_iter().chain(next_check).min() {
+                Some(until) => _ = self.gate.1.wait_while_until(&mut gate, |()| !over(), until),
+                None => self.gate.1.wait_while(&mut gate, |()| !over()),
+            }
         }
         true
     }

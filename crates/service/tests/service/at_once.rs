@@ -37,23 +37,35 @@ fn what_a_job_hands_over_is_for_the_next_poll() {
 }
 
 #[test]
-fn a_pause_holds_it_as_any_other_job_and_a_stop_returns_it() {
-    for stops in [false, true] {
-        let (mut rig, log) = (Rig::new(), Log::default());
-        let (timers, its) = (rig.timers.clone(), log.clone());
-        timers.pause();
-        timers.execute(log.named("closure")).unwrap();
-        timers.execute_async(move |_| async move { its.push((0, "future")) }).unwrap();
-        rig.play(10);
-        assert_eq!((log.take(), timers.len()), (vec![], 2));
-        if stops {
-            assert_eq!((rig.scheduler.stop().len(), log.len(), timers.len()), (2, 0, 0));
-            assert_eq!(timers.execute(|_| ()).unwrap_err().reason, Reason::Stopped);
-        } else {
-            timers.resume();
-            rig.play(20);
-            assert_eq!((log.len(), timers.len()), (2, 0));
+fn a_pause_holds_it_as_any_other_job() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let its = log.clone();
+    rig.timers.pause();
+    rig.timers.execute(log.named("closure")).unwrap();
+    rig.timers.execute_async(move |_| async move { its.push((0, "future")) }).unwrap();
+    rig.play(10);
+    assert_eq!((log.take(), rig.timers.len()), (vec![], 2));
+    rig.timers.resume();
+    rig.play(20);
+    assert_eq!((log.len(), rig.timers.len()), (2, 0));
+}
+
+#[test]
+fn a_stop_returns_what_has_not_begun() {
+    for paused in [false, true] {
+        let mut rig = Rig::new();
+        if paused {
+            rig.timers.pause();
         }
+        rig.timers.execute(|_| unreachable!("it is stopped before")).unwrap();
+        rig.timers.execute_async(|_| async { unreachable!("it is stopped before") }).unwrap();
+        if paused {
+            rig.play(10);
+        }
+        let timers = rig.timers;
+        assert_eq!((rig.scheduler.stop().len(), timers.len()), (2, 0), "paused: {paused}");
+        assert_eq!(timers.snapshot().counts.abandoned, 0, "paused: {paused}");
+        assert_eq!(timers.execute(|_| ()).unwrap_err().reason, Reason::Stopped);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::common::{Log, Rig, at, ms};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
 use wheelhouse_service::{Clock, DueRun, ManualClock, Moment, Run, Scheduler, Status};
 
@@ -174,13 +175,14 @@ fn a_run_knows_the_time_that_it_is_for() {
     assert!((1800..=1860).contains(&late[1]) && late[0] + late[2] + late[3] == 0, "{late:?}");
 }
 
-/// After a minute, and only once, however many times of the rule have passed.
+/// After a minute, and only once, however many times of the rule have passed. If they passed during
+/// a pause, that run only asks the rule.
 #[test]
 fn a_run_of_a_rule_that_an_executor_drops_is_tried_again() {
-    let drops = Log::default();
-    let log = drops.clone();
+    let (drops, refuses) = (Log::default(), Arc::new(AtomicBool::new(true)));
+    let (log, refused) = (drops.clone(), Arc::clone(&refuses));
     let executor = move |run: DueRun| {
-        if log.len() < 2 { log.push(run.job().number()) } else { run.run() }
+        if refused.load(Relaxed) { log.push(run.job().number()) } else { run.run() }
     };
     let mut rig = Rig::with(|builder| builder.executor(executor));
     let job = rig.timers.on(hourly).run(|_| ()).unwrap();
@@ -189,8 +191,26 @@ fn a_run_of_a_rule_that_an_executor_drops_is_tried_again() {
     assert_eq!((drops.len(), job.remaining()), (1, Some(Duration::from_secs(1))));
     rig.pass(Duration::from_secs(1));
     assert_eq!((drops.len(), job.runs()), (2, 0));
+    refuses.store(false, Relaxed);
     rig.pass(Duration::from_secs(60));
     assert_eq!((job.runs(), job.remaining()), (1, Some(Duration::from_secs(HOUR - 120))));
+    for pauses in [1, 2] {
+        refuses.store(true, Relaxed);
+        job.pause().unwrap();
+        rig.pass(Duration::from_secs(3 * HOUR));
+        job.resume().unwrap();
+        rig.pass(Duration::ZERO);
+        assert_eq!((drops.take().is_empty(), job.remaining()), (false, Some(ms(60_000))));
+        refuses.store(false, Relaxed);
+        if pauses == 2 {
+            job.pause().unwrap();
+        }
+        rig.pass(Duration::from_secs(90));
+        job.resume().unwrap();
+        rig.pass(Duration::ZERO);
+        let next = Duration::from_secs(HOUR - 120 - 90 * pauses);
+        assert_eq!((job.runs(), job.remaining()), (1, Some(next)), "{pauses} pauses");
+    }
 }
 
 /// Otherwise a driver that sleeps for hours would check the wall clock only after hours.

@@ -1,11 +1,11 @@
 //! Draining, and stops that block no thread.
 
-use crate::common::{BlockedJob, HOUR, Log, arrives, at, await_here, kinds, ms, poll};
+use crate::common::{BlockedJob, Bomb, HOUR, Log, arrives, at, await_here, kinds, ms, poll};
 use crate::common::{returns, wait_until};
 use crossbeam_channel::{bounded, unbounded};
 use std::pin::pin;
 use std::sync::Mutex;
-use wheelhouse_service::{ManualClock, Reason, Service, Status, Stop};
+use wheelhouse_service::{ManualClock, Reason, Run, Service, Status, Stop};
 
 #[test]
 fn a_drain_lets_jobs_come_to_their_ends_and_gives_back_what_has_none() {
@@ -89,8 +89,18 @@ fn an_async_stop_that_is_dropped_goes_on() {
     let service = Service::start().unwrap();
     let timers = service.handle();
     let job = timers.after(HOUR).named("job").run(|_| ()).unwrap();
+    // It also drops the jobs. If it did not catch their panics one by one, the process would abort.
+    for bomb in [Bomb, Bomb] {
+        let holds = move |_: &Run<'_>| {
+            let _alive = &bomb;
+        };
+        timers.after(HOUR).run(holds).unwrap();
+    }
+    let log = Log::<()>::default();
+    let kept = log.clone();
+    timers.after(HOUR).run(move |_| kept.push(())).unwrap();
     drop(service.stop_async(Stop::Wait));
-    wait_until(|| job.status() == Status::Stopped && timers.is_empty());
+    wait_until(|| job.status() == Status::Stopped && timers.is_empty() && log.is_alone());
 }
 
 #[test]

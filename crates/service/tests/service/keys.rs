@@ -20,7 +20,9 @@ fn a_second_job_with_a_key_is_refused_and_comes_back() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let first = rig.timers.after(ms(10)).key("session").run(log.named("first")).unwrap();
     let rejected = rig.timers.after(ms(20)).key("session").run(log.named("second")).unwrap_err();
-    assert_eq!(rejected.reason, Reason::DuplicateKey);
+    let text = "a job with this key is scheduled already: refresh or cancel that one, or schedule \
+                by `replacing`";
+    assert_eq!((rejected.reason, rejected.to_string().as_str()), (Reason::DuplicateKey, text));
     assert_eq!((rig.timers.len(), first.key().map(|key| &**key)), (1, Some("session")));
     rig.timers.after(ms(20)).key("another").run(rejected.job).unwrap();
     rig.play(100);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
-use wheelhouse_service::{Clock, JobIndex, Missed, Moment, Reason, Run, Status};
+use wheelhouse_service::{Clock, JobIndex, Missed, Moment, Periodic, Reason, Run, Status};
 
 #[test]
 fn a_point_in_time_is_a_delay_a_moment_an_instant_or_a_time_of_the_wall_clock() {
@@ -148,6 +148,31 @@ fn a_stall_leaves_no_trace() {
     assert_eq!(log.take(), [85]);
     rig.play(100);
     assert_eq!(log.take(), [90, 100]);
+}
+
+#[test]
+fn missed_periods_are_made_up_for_left_out_or_shift_the_rest() {
+    let run = |paced: fn(Periodic<'_>) -> Periodic<'_>| {
+        let (mut rig, log) = (Rig::new(), Log::default());
+        let (missed, clock) = (Log::default(), rig.clock.clone());
+        let (times, skipped) = (log.times(), missed.clone());
+        let body = move |run: &Run<'_>| {
+            times(run);
+            skipped.push(run.missed());
+            if run.number() == 1 {
+                clock.advance(ms(25)); // only this run takes that long
+            }
+        };
+        paced(rig.timers.every(ms(10)).first_at(at(0))).run(body).unwrap();
+        rig.play(50);
+        (log.take(), missed.take().into_iter().sum::<u64>(), rig.timers.snapshot().counts.missed)
+    };
+    assert_eq!(run(|plan| plan.missed(Missed::Once)), (vec![0, 25, 30, 40, 50], 1, 1));
+    assert_eq!(run(|plan| plan), run(|plan| plan.missed(Missed::Once)));
+    assert_eq!(run(|plan| plan.missed(Missed::Burst)), (vec![0, 25, 25, 30, 40, 50], 0, 0));
+    assert_eq!(run(|plan| plan.missed(Missed::Skip)), (vec![0, 30, 40, 50], 2, 2));
+    assert_eq!(run(|plan| plan.missed(Missed::Delay)), (vec![0, 25, 35, 45], 0, 0));
+    assert_eq!(run(|plan| plan.fixed_delay()), (vec![0, 35, 45], 0, 0));
 }
 
 /// Bug B10: after an idle hour, a timer of 5 ms starts on a high level and cascades through several

@@ -130,7 +130,9 @@ impl Pool {
 
     /// Wakes the leader.
     pub(crate) fn wake_leader(&self) {
-        self.unpark(self.leader.load(Ordering::SeqCst));
+        let leader = self.leader.load(Ordering::SeqCst);
+        debug_assert_ne!(leader, NOBODY, "a pool always has a leader");
+        self.unpark(leader);
     }
 
     /// Wakes a thread. Does nothing for [`NOBODY`].
@@ -219,7 +221,7 @@ impl Pool {
     /// standby. The name is read and the time stored under the lock: otherwise a thread that is
     /// promoted in between could overwrite the time of the next standby, which may sleep already.
     fn set_next_check(&self, micros: u64, me: u64) -> bool {
-        let _roles = self.idle.lock();
+        let _idle = self.idle.lock();
         let stands_by = self.standby.load(Ordering::Relaxed) == me;
         if stands_by {
             self.next_check.store(micros, Ordering::SeqCst);
