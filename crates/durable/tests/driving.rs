@@ -1,9 +1,10 @@
 //! Bounds, wake-ups, start and stop.
 
 use crate::common::{
-    KIND, MINUTE, Waiting, World, done, key, millis, receive, schedule, secs, telling, wait_acked,
-    wait_all, wait_until,
+    FaultyStore, KIND, MINUTE, Waiting, World, done, key, millis, receive, schedule, secs, telling,
+    wait_acked, wait_all, wait_until,
 };
+use std::sync::Arc;
 use wheelhouse_durable::store::Store;
 use wheelhouse_durable::{Builder, Durable, Error, Handlers, Next, StartError};
 
@@ -165,4 +166,28 @@ fn a_stop_ends_though_the_store_is_away() {
     wait_until("it runs", || timers.snapshot().counts.started == 1);
     timers.stop();
     assert_eq!(world.leased(), 1, "the ack was not committed, and the lease will run out");
+}
+
+/// A store may have a second connection for claims. Without handlers it is not opened. A stop
+/// closes it, even if a handle is kept.
+#[test]
+fn the_connection_that_claims_is_closed_by_a_stop() {
+    let world = World::new();
+    let start = |handlers| {
+        let store = FaultyStore { has_beside: true, ..FaultyStore::new(&world) };
+        let open = Arc::downgrade(&store.open);
+        (world.builder(handlers).start(store).unwrap(), open)
+    };
+    let (timers, open) = start(Handlers::new());
+    assert_eq!(open.strong_count(), 1);
+    timers.stop();
+    assert_eq!(open.strong_count(), 0);
+
+    let (timers, open) = start(done());
+    assert_eq!(open.strong_count(), 2);
+    let kept = timers.timers();
+    timers.stop();
+    assert_eq!(open.strong_count(), 1);
+    drop(kept);
+    assert_eq!(open.strong_count(), 0);
 }

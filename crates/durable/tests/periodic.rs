@@ -117,6 +117,37 @@ fn a_cron_line_is_stored_as_every_version_reads_it() {
     assert!(refused.contains("'Europe/Berlin' as the second argument"), "{refused}");
 }
 
+/// A handler can schedule the next occurrence of its job. Its number counts the missed ones too.
+#[test]
+fn a_handler_may_ask_for_another_run() {
+    let world = World::new();
+    let (sender, seen) = unbounded();
+    let handlers = || {
+        let sender = sender.clone();
+        Handlers::new().on_bytes(KIND, move |run, payload| {
+            sender.send((place(run), run.attempt(), payload.to_vec()))?;
+            Ok(if run.occurrence() < 2 { Next::After(10 * MINUTE) } else { Next::Done })
+        })
+    };
+    let timers = world.start(handlers());
+    timers.after(secs(0)).key("k").schedule_bytes(KIND, "p").unwrap();
+    for n in 0..3 {
+        assert_eq!(receive(&seen), ((n, 0, 600 * n), 1, b"p".to_vec()));
+        wait_acked(&timers, n + 1);
+        world.clock.advance(10 * MINUTE);
+    }
+    assert!(world.store.is_empty());
+    timers.every(MINUTE).unwrap().key("every").schedule_bytes(KIND, "").unwrap();
+    timers.stop();
+
+    world.clock.advance(4 * MINUTE); // At 34 minutes: 31 is due, and 32 to 34 are missed.
+    let timers = world.start(handlers());
+    assert_eq!(receive(&seen), ((0, 3, 31 * 60), 1, Vec::new()));
+    wait_acked(&timers, 1);
+    world.clock.advance(10 * MINUTE);
+    assert_eq!(receive(&seen), ((4, 0, 44 * 60), 1, Vec::new()));
+}
+
 #[test]
 fn late_ones_are_dead_or_left_out_if_they_say_so() {
     let world = World::new();

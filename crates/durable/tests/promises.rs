@@ -1,4 +1,9 @@
 //! The guarantees of the README, on a store in memory and with a clock that the test sets.
+//!
+//! The first two, "durable on return" and "at least once", need programs that are killed. They are
+//! tested in `sim/promises.rs`, and with real processes in `tests/processes.rs` of
+//! `wheelhouse-store-sqlite` and `src/failures.rs` of `wheelhouse-test-servers`. The bounds are
+//! tested in `driving.rs`.
 
 use crate::common::{
     KIND, MINUTE, World, key, millis, receive, schedule, secs, telling, wait_acked, wait_until,
@@ -141,6 +146,25 @@ fn cancel_has_one_answer() {
     wait_until("the end", || timers.snapshot().counts.closed == 1);
     assert!(world.store.is_empty() && timers.snapshot().counts.retried == 0);
     assert_eq!(timers.dead(None, 9).unwrap(), []);
+}
+
+/// A job that replaces a running one begins after that run.
+#[test]
+fn a_replacement_begins_after_the_run() {
+    let world = World::new();
+    let timers = world.start_waiting(|its| its.workers(2));
+    schedule(&timers, "k");
+    timers.next();
+    timers.after(secs(0)).replacing("k").schedule_bytes(KIND, "new").unwrap();
+    // This job is after it in the order, and has the second worker.
+    schedule(&timers, "other");
+    assert_eq!(timers.next(), "other");
+    timers.go();
+    timers.go();
+    assert_eq!(timers.next(), "k");
+    timers.go();
+    wait_acked(&timers, 3);
+    assert!(world.store.is_empty());
 }
 
 /// Poison jobs end: a job that returns errors or panics is retried with backoff, and becomes a dead

@@ -206,6 +206,16 @@ fn a_store_that_is_away_holds_up_its_own_jobs_alone() {
     wait_acked(&timers, done + failed);
 }
 
+/// An error that a call returns is not reported as an event too.
+#[test]
+fn the_error_of_a_call_is_no_event() {
+    let world = World::new();
+    let timers = world.start_faulty(Handlers::new());
+    world.faults.down(true);
+    assert!(matches!(timers.now(), Err(Error::Store(_))));
+    assert!(world.events.lock().is_empty());
+}
+
 /// A program starts while one of its stores is unreachable: the jobs of the other store run, and
 /// its own jobs run when it is back.
 #[test]

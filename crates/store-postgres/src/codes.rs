@@ -70,7 +70,7 @@ fn effect(
     (how, text.take())
 }
 
-/// Checks the effect of a code on a call, and that its error has these texts and not those.
+/// Checks the effect of a code on a call, and that its error contains `texts` and none of `not`.
 fn check(scope: Scope, code: &str, how: Retry, texts: &[&str], not: &[&str]) {
     let Some(mut session) = session() else { return };
     let raise = format!("DO $$ BEGIN RAISE EXCEPTION 'raised' USING ERRCODE = '{code}'; END $$");

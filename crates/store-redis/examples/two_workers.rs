@@ -122,6 +122,9 @@ fn play(url: &str) -> Result<(), Box<dyn Error>> {
         }
     }
     b.wait()?;
+    if (closed.len() as u64) < ORDERS {
+        return Err("the workers ended before all orders were closed".into());
+    }
     println!("{} of {ORDERS} orders are closed, none is lost", closed.len());
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! Checks that the files of a store are still the ones that were opened.
 //!
 //! A program keeps its file handles when its file is deleted, renamed or replaced. Later commits
-//! would go to a file that no other program finds. So each call compares the inode of each path
-//! with that at opening: before it reads or writes, and again before it acknowledges a commit. That
-//! costs three `stat` calls, some microseconds compared with the sync of a commit.
+//! would go to a file that no other program finds. So each call compares the inode of each path on
+//! its file system with that at opening: before it reads or writes, and again before it
+//! acknowledges a commit. That costs three `stat` calls, some microseconds compared with the sync
+//! of a commit.
 
 use crate::holder;
 use rusqlite::Connection;
@@ -17,8 +18,8 @@ use wheelhouse_durable::store::StoreError;
 /// The identity of a file, to recognize another file that later has its name. It must hold across a
 /// restart of the machine, so it has no device number, which may change then.
 ///
-/// While a program has the file open, no other file gets its inode. After that, the inode alone is
-/// not enough: file systems reuse the inode of a deleted file.
+/// While a program has the file open, no other file on its file system gets its inode. After that,
+/// the inode alone is not enough: file systems reuse the inode of a deleted file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {
     /// 0 on systems without inodes.

@@ -119,19 +119,22 @@ fn installed() -> Vec<PathBuf> {
     folders
 }
 
+/// What to do if root has no other user for the server.
+const NO_USER: &str =
+    "no user `postgres`: apt-get install postgresql, or run the tests as another user";
+
 /// The beginning of a command line, so that the command does not run as root. Gives the folder to
 /// the user `postgres`, whom its package has created.
 pub(crate) fn other_user(folder: &Path) -> Vec<OsString> {
     if std::fs::metadata(folder).expect("our folder").uid() != 0 {
         return Vec::new();
     }
-    let id = |option| {
+    let id = |option| -> u32 {
         let output = Command::new("id").args([option, "postgres"]).output().expect("`id`");
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        String::from_utf8_lossy(&output.stdout).trim().parse().expect(NO_USER)
     };
     let (user, group) = (id("-u"), id("-g"));
-    let parse = |id: &str| Some(id.parse().expect("the user `postgres`"));
-    chown(folder, parse(&user), parse(&group)).expect("root may do it");
+    chown(folder, Some(user), Some(group)).expect("root may do it");
     let options = [format!("--reuid={user}"), format!("--regid={group}"), "--clear-groups".into()];
     let mut command = vec![OsString::from("setpriv")];
     command.extend(options.map(OsString::from));

@@ -31,7 +31,7 @@ pub fn a_reader_changes_nothing(tested: &TestServer) {
 }
 
 /// One of the two servers of a program is killed, while the program runs and when it starts. Jobs
-/// of the other server run meanwhile, and the others when their server is back.
+/// of the other server continue to run; the others run when their server is back.
 pub fn a_program_starts_while_a_server_is_away(tested: &TestServer) {
     let [first, second] = [tested.another(), tested.another()];
     let stores = || {

@@ -23,6 +23,8 @@ const REFUSED: &[Refused<'_>] = &[
     (&["durable", "inspect", "mysql://h/"], &["redis://HOST/"]),
     (&["durable", "inspect", "redis://h/"], &["--queue NAME"]),
     (&["durable", "dump", "a", "--queue", "q"], &["leave --queue out"]),
+    (&["durable", "backup", "none", "b"], &["no file none: name the file that the program opens"]),
+    (&["durable", "restore", "none", "a"], &["no file none: name the copy"]),
 ];
 
 fn are_refused(all: &[Refused<'_>]) {

@@ -41,7 +41,7 @@ pub(crate) use pace::Paces;
 pub(crate) use waiting::Waiting;
 
 use crate::Timers;
-use crate::commit::{carry_out, pause};
+use crate::commit::{SharedStore, carry_out, pause};
 use crate::drive::Shared;
 use crate::handlers::Lane;
 use crate::observe::count;
@@ -76,6 +76,8 @@ const NOT_STOPPED: &str = "only a stopped scheduler refuses a value";
 /// The state of the claimer's thread.
 pub(crate) struct Claimer {
     timers: Timers,
+    /// The connection that claims jobs. Not in [`Shared`], whose handles outlive this thread.
+    store: SharedStore,
     /// Its wheel contains the deadline of each message.
     scheduler: Scheduler,
     wheel: Handle,
@@ -103,6 +105,7 @@ impl Claimer {
     /// Also returns a channel on which the claimer says that it leases no more jobs.
     pub(crate) fn new(
         timers: Timers,
+        store: SharedStore,
         inbox: Receiver<Message>,
         mut scheduler: Scheduler,
     ) -> (Self, Receiver<()>) {
@@ -128,6 +131,7 @@ impl Claimer {
             rate: settings.catch_up_rate.map(Rate::new),
             lanes: Lane::ALL.iter().filter_map(|lane| LaneClaims::new(shared, *lane)).collect(),
             timers,
+            store,
             scheduler,
             wheel,
             _waker: waker,
@@ -271,7 +275,7 @@ impl Claimer {
         let limit = ClaimLimit { jobs: room.jobs.min(allowed).min(MOST_IN_CLAIM), ..room };
         // Held until the runs that begin at once have begun: otherwise commits of other threads
         // would delay them.
-        let connection = Arc::clone(&shared.claims);
+        let connection = Arc::clone(&self.store);
         let mut store = connection.lock();
         let (leased, next) = claim(shared, &mut **store, &its.kinds, limit)?;
         if self.shown.0 != next.now {

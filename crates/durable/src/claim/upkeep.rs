@@ -94,7 +94,7 @@ impl Claimer {
     /// have changed.
     pub(super) fn look_for_pauses(&mut self) -> bool {
         let shared = self.timers.shared();
-        let paused = Paused::read(&mut **shared.claims.lock(), shared.handlers.keys());
+        let paused = Paused::read(&mut **self.store.lock(), shared.handlers.keys());
         // Some errors are returned only once, by whichever call is next, so this one is reported.
         let paused = match paused {
             Ok(paused) => paused,
@@ -122,7 +122,7 @@ impl Claimer {
         }
         let mut letters: Vec<(Timestamp, u64)> = Vec::new();
         let now = loop {
-            let mut store = shared.claims.lock();
+            let mut store = self.store.lock();
             let after = letters.last().map(|(_, generation)| *generation);
             match store.dead(after, DEAD_AT_ONCE) {
                 Ok(page) if page.is_empty() => break store.now(),
@@ -148,7 +148,7 @@ impl Claimer {
     /// kind has waited.
     pub(super) fn look_for_kinds(&mut self) {
         let shared = self.timers.shared();
-        let mut store = shared.claims.lock();
+        let mut store = self.store.lock();
         let gauges = store.gauges();
         let found = store.kinds().and_then(|kinds| Ok((kinds, store.now()?)));
         drop(store);

@@ -127,8 +127,10 @@ impl Queue {
     /// closed, changes of callers are dropped. A promise that is dropped returns
     /// [`Error::Stopped`](crate::Error::Stopped) to its caller.
     pub(crate) fn put(&self, change: Change, recipient: impl Receives + 'static) {
-        let mut inner = self.inner.lock();
+        // Before the lock, which all callers need: this allocates memory.
+        let recipient: Box<dyn Receives> = Box::new(recipient);
         let rank = recipient.rank();
+        let mut inner = self.inner.lock();
         if inner.over || inner.closed && matches!(rank, Rank::Caller) {
             drop(inner);
             return drop(recipient);
@@ -138,7 +140,7 @@ impl Queue {
             Rank::Last => &mut inner.last,
             Rank::Caller | Rank::Usual => &mut inner.waiting,
         };
-        batch.push((change, Box::new(recipient)));
+        batch.push((change, recipient));
         let led = inner.led;
         drop(inner);
         // The end of the turn wakes the committer for the changes that have arrived since.

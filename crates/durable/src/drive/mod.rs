@@ -52,8 +52,6 @@ pub(crate) struct Shared {
     pub(crate) queue: String,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) store: SharedStore,
-    /// The connection that claims jobs: the same, unless the store can serve two at once.
-    pub(crate) claims: SharedStore,
     pub(crate) queue_of_changes: Arc<Queue>,
     pub(crate) handlers: BTreeMap<Kind, Handler>,
     pub(crate) settings: Settings,

@@ -39,6 +39,13 @@ pub(crate) struct Shard {
     pub(crate) claimer: Option<(Claimer, Receiver<()>)>,
 }
 
+/// The connection and the messages of a claimer that is not started.
+struct Claim {
+    /// The connection that commits, unless the store can serve two at once.
+    store: SharedStore,
+    inbox: Receiver<Message>,
+}
+
 impl Parts {
     /// Returns the configuration of the workers. `None` in a program without handlers.
     pub(super) fn pool(&self) -> Option<ServiceBuilder> {
@@ -58,16 +65,16 @@ impl Parts {
         let paces = Arc::new(Paces::new(self.handlers.keys()));
         let at_once = self.bounds.map(|(_, at_once)| at_once);
         let waiting = Arc::new(Waiting::new(workers, at_once, Arc::clone(&paces)));
-        let (mut shards, mut inboxes) = (Vec::new(), Vec::new());
+        let (mut shards, mut claims) = (Vec::new(), Vec::new());
         for (shard, (store, lost)) in (0..).zip(stores) {
             let place = Place { shard, of };
-            let (shared, inbox) = self.shared(store, place, &counters, (&waiting, &paces))?;
+            let (shared, claim) = self.shared(store, place, &counters, (&waiting, &paces))?;
             lost.iter().for_each(|lost| shared.reporter.report_failure(lost));
             shards.push(shared);
-            inboxes.push(inbox);
+            claims.push(claim);
         }
-        let all = Timers::of_shards(shards).into_iter().zip(inboxes);
-        all.map(|(timers, inbox)| Shard::new(timers, inbox)).collect()
+        let all = Timers::of_shards(shards).into_iter().zip(claims);
+        all.map(|(timers, claim)| Shard::new(timers, claim)).collect()
     }
 
     /// Makes the parts on a single store, with workers that are no threads.
@@ -83,14 +90,15 @@ impl Parts {
         Ok((shards.remove(0), workers))
     }
 
-    /// Returns the state that the threads of a shard share, and the messages to its claimer.
+    /// Returns the state that the threads of a shard share, and the parts of its claimer. `None` in
+    /// a program without handlers.
     fn shared(
         &self,
         mut store: Box<dyn Store>,
         place: Place,
         counters: &Arc<Counters>,
         (waiting, paces): (&Arc<Waiting>, &Arc<Paces>),
-    ) -> Result<(Shared, Receiver<Message>), StartError> {
+    ) -> Result<(Shared, Option<Claim>), StartError> {
         let (sender, inbox) = unbounded();
         let bound = |(most, at_once)| Bound::new(place.part(most), place.part(at_once));
         let (counters, observer) = (Arc::clone(counters), self.observer.clone());
@@ -98,19 +106,22 @@ impl Parts {
         let reporter = Arc::new(Reporter { counters, observer, store_name });
         let (bounds, reports) = (self.bounds.map(bound), Arc::clone(&reporter));
         let flight = Flight::new(bounds, Arc::clone(paces), sender, reports);
-        let mut beside = store.beside()?;
-        // Without handlers no claimer waits for jobs.
-        if !self.handlers.is_empty() {
+        // Without handlers no claimer needs a connection.
+        let has_handlers = !self.handlers.is_empty();
+        let mut beside = if has_handlers { store.beside()? } else { None };
+        if has_handlers {
             beside.as_mut().unwrap_or(&mut store).wake_by(flight.waker(Message::Ask));
         }
         let store: SharedStore = Arc::new(FairMutex::new(store));
-        let beside = beside.map(|store| Arc::new(FairMutex::new(store)));
+        let claim = has_handlers.then(|| {
+            let beside = beside.map(|store| Arc::new(FairMutex::new(store)));
+            Claim { store: beside.unwrap_or_else(|| Arc::clone(&store)), inbox }
+        });
         let part = |whole: u32| u32::try_from(place.part(whole as usize)).unwrap_or(whole);
         let catch_up_rate = self.settings.catch_up_rate.map(part);
         let shared = Shared {
             queue: self.queue.clone(),
             clock: Arc::clone(&self.clock),
-            claims: beside.unwrap_or_else(|| Arc::clone(&store)),
             queue_of_changes: Arc::new(Queue::new(Arc::clone(&store), Arc::clone(&reporter))),
             store,
             handlers: self.handlers.clone(),
@@ -123,18 +134,17 @@ impl Parts {
             overdue: Mutex::default(),
             stopping: AtomicBool::new(false),
         };
-        Ok((shared, inbox))
+        Ok((shared, claim))
     }
 }
 
 impl Shard {
-    fn new(timers: Timers, inbox: Receiver<Message>) -> Result<Self, StartError> {
-        let claimer = || {
+    fn new(timers: Timers, claim: Option<Claim>) -> Result<Self, StartError> {
+        let claimer = |Claim { store, inbox }| {
             let wheel = Scheduler::builder().clock(Arc::clone(&timers.shared().clock)).build()?;
-            Ok(Claimer::new(timers.clone(), inbox, wheel))
+            Ok(Claimer::new(timers.clone(), store, inbox, wheel))
         };
-        let has_handlers = !timers.shared().handlers.is_empty();
-        let claimer = has_handlers.then(claimer).transpose().map_err(StartError::Service)?;
+        let claimer = claim.map(claimer).transpose().map_err(StartError::Service)?;
         let committer = Committer::new(Arc::clone(&timers.shared().queue_of_changes));
         Ok(Self { committer, timers, claimer })
     }

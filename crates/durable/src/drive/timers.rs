@@ -79,19 +79,21 @@ impl Timers {
     ///
     /// [`Error::Store`].
     pub fn now(&self) -> Result<Timestamp, Error> {
-        let mut first = None;
+        let mut failed: Vec<(&Shared, StoreError)> = Vec::new();
         for shard in &*self.shards {
             let asked = shard.store.lock().now();
             match asked {
-                Ok(now) => return Ok(now),
-                // The caller may not see this error, and some are returned only once.
-                Err(error) => {
-                    shard.reporter.report_failure(&error);
-                    first.get_or_insert(error);
+                Ok(now) => {
+                    // The caller does not see these errors, and some are returned only once.
+                    for (shard, error) in failed {
+                        shard.reporter.report_failure(&error);
+                    }
+                    return Ok(now);
                 }
+                Err(error) => failed.push((shard, error)),
             }
         }
-        Err(first.map_or(Error::Stopped, Error::from))
+        Err(failed.into_iter().next().map_or(Error::Stopped, |(_, error)| error.into()))
     }
 
     /// Schedules up to 512 jobs in one commit, and waits until it is durable. After a crash either

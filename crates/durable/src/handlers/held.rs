@@ -30,12 +30,12 @@ pub(crate) enum Mark {
     Abandoned,
 }
 
-/// The occurrence of a job that a run stands for.
+/// The occurrence of a job that a run executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Occurrence {
     /// The next occurrence, for the ack.
     pub(crate) again: Option<Again>,
-    /// The number of occurrences between the two, which are skipped.
+    /// The number of missed occurrences between this one and `again`.
     pub(crate) missed: u64,
     pub(crate) is_periodic: bool,
     /// When the run was handed out, by the store's clock.

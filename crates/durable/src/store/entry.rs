@@ -92,8 +92,7 @@ impl State {
     }
 
     /// The number by which stores keep the state, next to the lease. `Leased` has the number of
-    /// `Pending`: cancels, moves, replacements and claims treat both alike. So programs of older
-    /// versions, which know only leases that have begun, handle such a row correctly.
+    /// `Pending`: cancels, moves, replacements and claims treat both alike.
     pub fn number(&self) -> u8 {
         match self {
             Self::Pending | Self::Leased(_) => 0,

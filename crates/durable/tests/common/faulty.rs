@@ -96,12 +96,14 @@ pub(crate) struct FaultyStore {
     pub(crate) faults: Faults,
     /// Claims have a separate connection, which always works.
     pub(crate) has_beside: bool,
+    /// Shared with the second connection, so that a test can count those that are open.
+    pub(crate) open: Arc<()>,
 }
 
 impl FaultyStore {
     pub(crate) fn new(world: &World) -> Self {
         let (store, faults) = (world.store.clone(), world.faults.clone());
-        Self { store, faults, has_beside: false }
+        Self { store, faults, has_beside: false, open: Arc::default() }
     }
 
     fn call<T>(
@@ -157,7 +159,11 @@ impl Store for FaultyStore {
     }
 
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
-        Ok(self.has_beside.then(|| Box::new(self.store.clone()) as Box<dyn Store>))
+        Ok(self.has_beside.then(|| {
+            let (store, open) = (self.store.clone(), Arc::clone(&self.open));
+            let second = Self { store, faults: Faults::default(), has_beside: false, open };
+            Box::new(second) as Box<dyn Store>
+        }))
     }
 
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {

@@ -206,7 +206,7 @@ impl KeyEvents<'_> {
     fn may_run(&self, cancel: &Request<'_>, repeats: bool) -> bool {
         let Some((answered, _)) = cancel.answered else { return true };
         self.of("begin").filter(|begin| !begin.had_no_effect(repeats)).any(|begin| {
-            // From its answer on the run has ended, whatever the answer was.
+            // Once its end was answered, the run has ended, whatever the answer.
             let ended = self.end_of(begin.token).and_then(|end| end.answered);
             begin.called <= answered && ended.is_none_or(|(ended, _)| ended >= cancel.called)
         })

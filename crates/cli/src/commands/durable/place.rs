@@ -28,7 +28,7 @@ impl Opened {
         let failed = |error| failure(&name, error);
         let (store, kind, format, bytes): (Box<dyn Store>, _, _, _) = match place.whose()? {
             Whose::File(path) => {
-                ensure_exists(path)?;
+                ensure_exists(path, LIVE)?;
                 let bytes = bytes_of(path);
                 let store = SqliteStore::open_to_read(path).map_err(failed)?;
                 let format = store.format().map_err(failed)?;
@@ -122,10 +122,14 @@ impl Place {
     }
 }
 
-pub(super) fn ensure_exists(path: &Path) -> Result<()> {
+/// The file that a command needs, unless it needs a copy.
+pub(super) const LIVE: &str = "the file that the program opens";
+
+/// Checks that there is a file. If not, the error says to name `what`.
+pub(super) fn ensure_exists(path: &Path, what: &str) -> Result<()> {
     let shown = path.display();
     let exists = path.try_exists().with_context(|| format!("cannot read {shown}"))?;
-    ensure!(exists, "there is no file {shown}: name the file that the program opens");
+    ensure!(exists, "there is no file {shown}: name {what}");
     Ok(())
 }
 
