@@ -50,7 +50,7 @@ fn without_a_fault_no_claim_differs() -> anyhow::Result<()> {
 fn other_structures_instead_of_the_wheels() -> anyhow::Result<()> {
     all_notice(&[
         (LISTS, FaultKind::Replaced("skip-list"), &["C32", "C50"]),
-        (LISTS, FaultKind::Replaced("sorted-list"), &["C32"]),
+        (LISTS, FaultKind::Replaced("sorted-list"), &["C32", "C50"]),
         (LISTS, FaultKind::Replaced("binary-heap"), &["C32", "C43"]),
         (OURS, FaultKind::Replaced("skip-list"), &["C50"]),
         // No claim is about the cost of a calendar queue. A claim about all structures notices one
