@@ -114,8 +114,8 @@ fn slot(n: u64, random: &mut Pcg64Mcg) -> f64 {
     4.0 + (mean + spread * normal).max(0.0).round()
 }
 
-/// Operations averaged in a sample, as in most experiments.
-pub const OPERATIONS: u64 = 4_096;
+/// Operations averaged in a sample: as few as in some experiments, and as many as in most.
+pub const OPERATIONS: [u64; 2] = [256, 4_096];
 
 /// The classes, in the order of the columns.
 pub const CLASSES: [Growth; 4] = [Constant, Logarithmic, Linear, Undecided];
@@ -126,20 +126,25 @@ pub const SLOPES: [f64; 4] = [0.05, 0.1, 0.2, 0.5];
 /// The planted costs as counted, before classification.
 #[derive(Clone, Debug)]
 pub struct Controls {
-    /// The curves of each cost.
-    drawn: Vec<(PlantedCost, Vec<Curve>)>,
-    /// The curves of each of [`SLOPES`].
-    sloped: Vec<(f64, Vec<Curve>)>,
+    /// The curves of each cost, for each of [`OPERATIONS`].
+    drawn: Vec<(PlantedCost, u64, Vec<Curve>)>,
+    /// The curves of each of [`SLOPES`], for each of [`OPERATIONS`].
+    sloped: Vec<(f64, [Vec<Curve>; 2])>,
 }
 
-/// Draws a cost `times` times.
-fn curves(scale: &Scale, times: u64, cost: impl Fn(u64, &mut Pcg64Mcg) -> f64) -> Vec<Curve> {
+/// Draws a cost `times` times: curves of means over this number of operations.
+fn curves(
+    scale: &Scale,
+    times: u64,
+    operations: u64,
+    cost: impl Fn(u64, &mut Pcg64Mcg) -> f64,
+) -> Vec<Curve> {
     let seeds = scale.seeds().count() as u64;
     let curve = |time: u64| {
         let of_time = (0..seeds).map(|seed| time * seeds + seed);
         Curve::sweep(&scale.sizes(), of_time, |n, seed| {
             let mut random = random(seed ^ n << 32);
-            (0..OPERATIONS).map(|_| cost(n, &mut random)).sum::<f64>() / OPERATIONS as f64
+            (0..operations).map(|_| cost(n, &mut random)).sum::<f64>() / operations as f64
         })
     };
     (0..times).map(curve).collect()
@@ -149,22 +154,24 @@ impl Controls {
     /// Draws each planted cost `times` times, each time with different random numbers.
     pub fn draw(scale: &Scale, times: u64) -> Self {
         let of_each = |planted: &PlantedCost| {
-            let curves = curves(scale, times, |n, random| {
-                let at = match planted.bend {
-                    0.0 => n,
-                    bend => (1_024.0 * n as f64 / (bend * scale.largest() as f64)) as u64,
-                };
-                (planted.cost)(at, random)
-            });
-            (*planted, curves)
+            OPERATIONS.map(|operations| {
+                let curves = curves(scale, times, operations, |n, random| {
+                    let at = match planted.bend {
+                        0.0 => n,
+                        bend => (1_024.0 * n as f64 / (bend * scale.largest() as f64)) as u64,
+                    };
+                    (planted.cost)(at, random)
+                });
+                (*planted, operations, curves)
+            })
         };
         let sloped = |slope: f64| {
             let cost = |n: u64, random: &mut Pcg64Mcg| {
                 slope * (n as f64).log2() + random.random_range(1..10) as f64
             };
-            (slope, curves(scale, times, cost))
+            (slope, OPERATIONS.map(|operations| curves(scale, times, operations, cost)))
         };
-        let drawn = PLANTED.iter().map(of_each).collect();
+        let drawn = PLANTED.iter().flat_map(of_each).collect();
         Self { drawn, sloped: SLOPES.into_iter().map(sloped).collect() }
     }
 
@@ -172,27 +179,30 @@ impl Controls {
     pub fn power(&self, thresholds: &Thresholds) -> Table {
         let title =
             "Growth in addition to one to nine steps: the share of draws in which it is noticed";
-        let mut table = Table::new(title, left_then_right(["steps a doubling", "noticed"]));
-        for (slope, curves) in &self.sloped {
+        let [few, many] = OPERATIONS.map(|it| format!("noticed, {it} operations a sample"));
+        let mut table = Table::new(title, left_then_right(["steps a doubling", &*few, &*many]));
+        for (slope, sloped) in &self.sloped {
             let grows = |curve: &&Curve| {
                 Criterion::Grows(vec![(*curve).clone()]).outcome(thresholds) == Outcome::Confirmed
             };
-            let share = curves.iter().filter(grows).count() as f64 / curves.len() as f64;
-            let row = [slope.to_string(), format!("{:.0} %", 100.0 * share)];
-            table.rows.push(row.map(Cell::text).into());
+            let [few, many] = sloped.each_ref().map(|curves| {
+                let noticed = curves.iter().filter(grows).count();
+                format!("{:.0} %", 100.0 * noticed as f64 / curves.len() as f64)
+            });
+            table.rows.push([slope.to_string(), few, many].map(Cell::text).into());
         }
         table
     }
 
     /// Classifies every curve that was drawn.
     pub fn confusion(&self, thresholds: &Thresholds) -> Confusion {
-        let row = |(planted, curves): &(PlantedCost, Vec<Curve>)| {
+        let row = |(planted, operations, curves): &(PlantedCost, u64, Vec<Curve>)| {
             let mut given = [0; 4];
             for curve in curves {
                 let class = curve.shape(thresholds).class;
                 given[CLASSES.iter().position(|it| *it == class).unwrap_or(3)] += 1;
             }
-            (*planted, given)
+            (*planted, *operations, given)
         };
         let [most_wrong, most_missed] =
             [Threshold::Wrong, Threshold::Missed].map(|it| thresholds.of(it));
@@ -203,9 +213,9 @@ impl Controls {
 /// How often each planted cost was classified as each class.
 #[derive(Clone, Debug)]
 pub struct Confusion {
-    /// For each planted cost, how often it was classified as constant, logarithmic, linear,
-    /// undecided.
-    pub rows: Vec<(PlantedCost, [u64; 4])>,
+    /// For each planted cost and each of [`OPERATIONS`], how often it was classified as constant,
+    /// logarithmic, linear, undecided.
+    pub rows: Vec<(PlantedCost, u64, [u64; 4])>,
     /// The share of all classifications that may be wrong.
     most_wrong: f64,
     /// The share of all classifications that may be misses of a clean cost.
@@ -215,7 +225,7 @@ pub struct Confusion {
 impl Confusion {
     /// The number of wrong classifications: those as another class. "Undecided" is not wrong.
     pub fn wrong(&self) -> u64 {
-        let wrong = |(planted, given): &(PlantedCost, [u64; 4])| {
+        let wrong = |(planted, _, given): &(PlantedCost, u64, [u64; 4])| {
             let others = CLASSES.iter().zip(given);
             let others = others.filter(|(class, _)| ![planted.class, Undecided].contains(*class));
             others.map(|(_, times)| times).sum::<u64>()
@@ -223,19 +233,21 @@ impl Confusion {
         self.rows.iter().map(wrong).sum()
     }
 
-    /// How often a clean cost was not given its class.
+    /// How often a clean cost was not given its class, with many operations a sample.
     pub fn missed(&self) -> u64 {
-        let missed = |(planted, given): &(PlantedCost, [u64; 4])| {
+        let missed = |(planted, _, given): &(PlantedCost, u64, [u64; 4])| {
             let own = CLASSES.iter().position(|class| *class == planted.class).unwrap_or(3);
             given.iter().sum::<u64>() - given[own]
         };
-        self.rows.iter().filter(|(planted, _)| planted.clean).map(missed).sum()
+        let [_, many] = OPERATIONS;
+        let clean = self.rows.iter().filter(|(planted, times, _)| planted.clean && *times == many);
+        clean.map(missed).sum()
     }
 
     /// Returns `true` if the errors and the misses are within their thresholds, so that the
     /// classifier may decide.
     pub fn is_sound(&self) -> bool {
-        let tries = self.rows.iter().flat_map(|(_, given)| given).sum::<u64>() as f64;
+        let tries = self.rows.iter().flat_map(|(.., given)| given).sum::<u64>() as f64;
         self.wrong() as f64 <= self.most_wrong * tries
             && self.missed() as f64 <= self.most_missed * tries
     }
@@ -244,10 +256,13 @@ impl Confusion {
     pub fn table(&self) -> Table {
         let title = "The classifier on planted costs: how often each class was given";
         let [constant, logarithmic, linear, undecided] = CLASSES.map(Growth::name);
-        let columns = ["planted", "its class", constant, logarithmic, linear, undecided];
+        let operations = "operations a sample";
+        let columns =
+            ["planted", "its class", operations, constant, logarithmic, linear, undecided];
         let mut table = Table::new(title, left_then_right(columns));
-        for (planted, given) in &self.rows {
-            let cells = [planted.name, planted.class.name()].map(Cell::text).into_iter();
+        for (planted, operations, given) in &self.rows {
+            let head = [planted.name, planted.class.name(), &operations.to_string()];
+            let cells = head.map(Cell::text).into_iter();
             table.rows.push(cells.chain(given.map(|it| Cell::text(it.to_string()))).collect());
         }
         table
@@ -264,7 +279,7 @@ mod tests {
         let controls = Controls::draw(&Scale::REDUCED, 10);
         let power = controls.power(&Thresholds::default());
         let share = |row: usize| {
-            let shown = &power.rows[row][1].shown;
+            let shown = &power.rows[row][2].shown;
             shown.trim_end_matches(" %").parse::<f64>().expect("a share")
         };
         assert!(share(0) <= 50.0 && share(3) == 100.0, "{power:?}");

@@ -33,7 +33,8 @@ pub struct ComparedAnswer {
     pub printed: String,
     /// The answer of the model, if there is one.
     pub expected: Option<String>,
-    /// The versions of Go and of the JDK that gave the answer.
+    /// The versions of Go and of the JDK that gave the answer, and who ran them if it was not this
+    /// project.
     pub by: String,
 }
 
@@ -284,7 +285,7 @@ pub fn tally(rows: &[ComparedAnswer]) -> String {
 
 /// The rows of a run as a table.
 pub fn table(rows: &[ComparedAnswer]) -> Table {
-    let columns = ["question", "what is asked", "the printed code", "the model"];
+    let columns = ["question", "what is asked", "the printed code", "the model", "by"];
     let mut table = Table::new("What the printed code answered", columns.map(Column::left).into());
     for row in rows {
         let mark = if row.agrees() { Mark::Plain } else { Mark::Wrong };
@@ -293,6 +294,7 @@ pub fn table(rows: &[ComparedAnswer]) -> Table {
             Cell::text(&row.asked),
             Cell::text(&row.printed).marked(mark),
             Cell::text(row.expected.as_deref().unwrap_or("-")),
+            Cell::text(&row.by),
         ]);
     }
     table

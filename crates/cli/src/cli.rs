@@ -136,7 +136,7 @@ pub(crate) enum Command {
     /// Plays a stream on a structure. `instructions` runs this under callgrind.
     #[command(hide = true)]
     PlayStream {
-        /// Name of the backend, or `player`, which reads on standard input how many timers fire.
+        /// Name of the backend.
         #[arg(long)]
         backend: String,
         /// Name of the workload or trace.

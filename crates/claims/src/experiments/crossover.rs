@@ -29,7 +29,7 @@ const PAIRS: [(Tick, u32, u64); 2] = [(256, 3, 64), (4_096, 4, 1_024)];
 
 /// How often a hand that visits one slot in each tick visits a timer, including the visit that
 /// fires it.
-fn visits_in_rounds(slots: Tick, delay: Tick) -> u64 {
+pub(super) fn visits_in_rounds(slots: Tick, delay: Tick) -> u64 {
     delay.div_ceil(slots)
 }
 

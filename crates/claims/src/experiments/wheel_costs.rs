@@ -53,6 +53,8 @@ fn run(setup: &Setup, e: &mut Evidence) {
     let lists = ["single-wheel", "list-wheel", "hierarchical-wheel", "kafka-wheel"];
     let quote = "Deletion by handle is O(1) in the four wheels of linked lists.";
     e.at_most("C50.7", quote, sweep.of(&lists, &["cancel"]), Constant);
+    let quote = "It is O(1) in our round wheel, with the reading that drops the holes.";
+    e.at_most("C50.8", quote, sweep.of(&["round-wheel"], &["cancel"]), Constant);
     let quote = "A cancel by handle costs more, the more timers there are.";
     e.grows("C27.5", quote, sweep.all(&["cancel"]));
     e.grows("C27.6", "So does a change by handle.", sweep.all(&["change"]));

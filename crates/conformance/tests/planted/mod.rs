@@ -356,7 +356,11 @@ impl<T, M: Meter> Timer<T> for Faulty<T, M> {
             }
             return due.into_iter().map(on_expiry).count();
         }
-        let most = if has(Fault::Capped) { 10 } else { usize::MAX };
+        let most = match has(Fault::Capped) {
+            true if self.rounds => 10,
+            true => 1_000,
+            false => usize::MAX,
+        };
         let mut fired = 0;
         while let Some(expired) = (fired < most).then(|| self.pop()).flatten() {
             fired += 1;

@@ -24,14 +24,29 @@ pub(super) fn end_play<F: Facility>(
     load: &Load,
     last: Instant,
     jobs: &[Expectations<'_>],
-    mut faults: Faults,
+    faults: Faults,
 ) -> Result<Ended> {
     wait_for_runs(jobs, last, load.patience);
     facility.settle(0)?;
     let used = Cpu::now();
+    let checked = stop_and_check(facility, jobs, faults)?;
+    Ok(checked.map(|checked| (checked, used)))
+}
+
+/// Stops a facility that has settled, and checks all jobs. If something is wrong, returns a
+/// sentence about it.
+///
+/// # Errors
+///
+/// If the facility hangs.
+pub(super) fn stop_and_check<F: Facility>(
+    facility: F,
+    jobs: &[Expectations<'_>],
+    mut faults: Faults,
+) -> Result<Result<Checked, String>> {
     faults.count(&facility, &[])?;
     facility.stop();
-    Ok(faults.check(jobs).map(|checked| (checked, used)))
+    Ok(faults.check(jobs))
 }
 
 /// The interval between looks at the number of runs. The facility is left alone in between.
