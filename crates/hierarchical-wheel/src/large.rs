@@ -269,15 +269,16 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     }
 
     /// Adds hints for the timers that were noted and are in slots above level 0. A timer that was
-    /// postponed since gets its hint in the slot of its new deadline, where it is wrong, and one
-    /// that was rescheduled since may get several.
+    /// postponed since gets its hint in the slot of its new deadline, where it is wrong.
     #[inline(never)]
     pub(super) fn place_hints(&mut self) {
         let recent = self.large.hints.take_recent();
-        for &at in &recent {
+        for (n, &at) in recent.iter().enumerate() {
             let deadline = self.nodes.deadline_at(at);
-            if deadline <= self.hand {
-                // The timer has been cancelled, or it is due.
+            // Without a deadline ahead, the timer has been cancelled, or it is due. A place that is
+            // noted again further on has a later timer. If timers are cancelled right after their
+            // start, all notes may be of one place, and each hint would count as 32 timers.
+            if deadline <= self.hand || recent[n + 1..].contains(&at) {
                 continue;
             }
             let level = self.level_of(deadline);

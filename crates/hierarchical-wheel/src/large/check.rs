@@ -4,7 +4,7 @@ use super::{HINTS_FROM, Level, Slot};
 use crate::hints::is_hint;
 use crate::nodes::OUTSIDE;
 use crate::wheel::Wheel;
-use crate::{HierarchicalWheel, Tick, Timer};
+use crate::{HierarchicalWheel, Tick, Timer, TimerId};
 use alloc::vec::Vec;
 use wheelhouse_core::meter::Meter;
 
@@ -69,4 +69,27 @@ fn a_slot_that_opens_has_all_its_hints() {
     let expected = left.iter().filter(|at| noted.contains(at)).count();
     assert!(expected > 10, "{} timers are left", left.len());
     assert_eq!(hints(&wheel), expected);
+}
+
+/// The number of hints of a slot tells how many timers it has, so the notes of one place do not all
+/// become hints.
+#[test]
+fn a_place_that_is_used_again_and_again_has_one_hint_in_a_batch() {
+    let mut wheel = HierarchicalWheel::new();
+    let slot = Slot { level: 1, at: 2 };
+    let (mut inserted, mut last) = (0, None);
+    while inserted < 400 || last.is_none_or(|id: TimerId| !is_hint(id.index())) {
+        last = Some(wheel.insert(16, inserted));
+        inserted += 1;
+    }
+    let last = last.expect("a timer was inserted");
+    let mut id = last;
+    for n in 0..200 {
+        assert!(wheel.cancel(id).is_some());
+        id = wheel.insert(16, n);
+        assert_eq!(id.index(), last.index(), "the place is used again");
+    }
+    wheel.place_hints();
+    let hints = wheel.large.hints.count(wheel.number_of(slot));
+    assert!(hints as u64 <= inserted / 32 + 4, "{hints} hints for {inserted} timers");
 }
