@@ -336,7 +336,8 @@ mod tests {
             QUESTIONS.iter().map(|it| it.0).filter(|key| !keys.contains(key)).collect();
         assert!(missing.is_empty(), "scripts/run-the-printed-code was not run since: {missing:?}");
         for row in on_record() {
-            assert_eq!(compare(&format!("{}\t{}", row.key, row.printed), &row.by)?, [row.clone()]);
+            let compared = compare(&format!("{}\t{}", row.key, row.printed), &row.by)?;
+            assert_eq!(compared, std::slice::from_ref(row));
             assert!(row.agrees(), "{row:?}");
         }
         Ok(())
