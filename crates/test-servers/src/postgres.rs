@@ -119,7 +119,7 @@ fn installed() -> Vec<PathBuf> {
     folders
 }
 
-/// What to do if root has no other user for the server.
+/// The remedy if root has no other user for the server.
 const NO_USER: &str =
     "no user `postgres`: apt-get install postgresql, or run the tests as another user";
 
