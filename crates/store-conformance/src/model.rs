@@ -135,18 +135,12 @@ impl Model {
 
     /// Applies a change by token, with which a worker begins, extends or ends its run.
     fn end(&mut self, change: &Change) -> Outcome {
-        let (Change::Begin { key, token }
-        | Change::Ack { key, token, .. }
-        | Change::Retry { key, token, .. }
-        | Change::Release { key, token, .. }
-        | Change::Extend { key, token, .. }
-        | Change::Bury { key, token, .. }) = change
-        else {
+        let (Some(key), Some(token)) = (change.key(), change.token()) else {
             panic!("a change the model does not know: {change:?}")
         };
         let present = Timestamp::from_millis(self.now);
         let Some(row) = self.rows.get_mut(key) else { return Outcome::Absent };
-        let Some(run) = row.run.filter(|run| run.token == *token) else {
+        let Some(run) = row.run.filter(|run| run.token == token) else {
             return Outcome::Superseded;
         };
         let alive = run.own && row.job.is_some();

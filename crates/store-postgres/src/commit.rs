@@ -80,7 +80,7 @@ impl<C: GenericClient> Call<'_, C> {
         let (mut outcomes, mut first) = (Vec::with_capacity(changes.len()), None);
         // A change of a dead letter must see the letters that earlier changes made, so these must
         // be written first.
-        let together = |a: &Change, b: &Change| letter(a).is_none() && letter(b).is_none();
+        let together = |a: &Change, b: &Change| a.key().is_some() && b.key().is_some();
         for some in changes.chunk_by(together) {
             let mut batch = Batch::default();
             self.load(&mut batch, some).await?;
@@ -94,8 +94,11 @@ impl<C: GenericClient> Call<'_, C> {
     /// Reads and locks the rows of the changes.
     async fn load(&self, batch: &mut Batch, changes: &[Change]) -> Result<(), StoreError> {
         let (queue, clock) = (self.queue, self.clock);
-        let mut keys: Vec<Key> = changes.iter().filter_map(key).cloned().collect();
-        for generation in changes.iter().filter_map(letter) {
+        let mut keys: Vec<Key> = changes.iter().filter_map(Change::key).cloned().collect();
+        for change in changes {
+            let (Change::Revive { generation, .. } | Change::Forget { generation }) = change else {
+                continue;
+            };
             let number = generation.cast_signed();
             let parameters = [param(&queue), param(&number)];
             for sql in self.on.query(include_str!("sql/letter.sql"), &parameters).await? {
@@ -104,7 +107,7 @@ impl<C: GenericClient> Call<'_, C> {
                 keys.push(key.clone());
                 let when = When::At(due);
                 let put = Put { key, kind, payload, policy, when, replace: false };
-                batch.dead.insert(generation, (put, occurrence));
+                batch.dead.insert(*generation, (put, occurrence));
             }
         }
         // All transactions lock rows in this order, so no two wait for each other.
@@ -230,30 +233,6 @@ impl Columns {
         all.extend([param(state), param(token), param(until)]);
         all.extend_from_slice(after);
         all
-    }
-}
-
-/// The key of the row that a change reads.
-pub(crate) fn key(change: &Change) -> Option<&Key> {
-    match change {
-        Change::Put(Put { key, .. })
-        | Change::Move { key, .. }
-        | Change::Cancel { key }
-        | Change::Begin { key, .. }
-        | Change::Ack { key, .. }
-        | Change::Retry { key, .. }
-        | Change::Release { key, .. }
-        | Change::Extend { key, .. }
-        | Change::Bury { key, .. } => Some(key),
-        _ => None,
-    }
-}
-
-/// The generation of the dead letter that a change names.
-fn letter(change: &Change) -> Option<u64> {
-    match change {
-        Change::Revive { generation, .. } | Change::Forget { generation } => Some(*generation),
-        _ => None,
     }
 }
 

@@ -17,8 +17,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Listens until it is dropped.
 pub(crate) struct Listener {
     listen: ListenTask,
-    /// Ends when this is dropped. `None` if the system has no thread or file descriptor
-    /// left.
+    /// Ends when this is dropped. `None` if the system has no thread or file descriptor left.
     task: Option<Task>,
 }
 

@@ -5,7 +5,6 @@
 //! advance. So one statement checks the states and writes all rows, or it finds another state and
 //! writes none. Then the commit is repeated as a transaction.
 
-use crate::commit::key;
 use crate::row::{self, millis};
 use crate::statements::{Statements, param};
 use tokio_postgres::{Client, Row};
@@ -73,8 +72,8 @@ impl<'c> Quick<'c> {
             return None;
         }
         let mut sorted: Vec<&Change> = changes.iter().collect();
-        sorted.sort_unstable_by_key(|change| key(change));
-        if sorted.windows(2).any(|two| key(two[0]) == key(two[1])) {
+        sorted.sort_unstable_by_key(|change| change.key());
+        if sorted.windows(2).any(|two| two[0].key() == two[1].key()) {
             return None;
         }
         let changes = if sort == Sort::Put { changes.iter().collect() } else { sorted };
@@ -92,9 +91,10 @@ impl<'c> Quick<'c> {
         if let [Change::Put(put)] = self.changes[..] {
             return self.written(&put_one(put, on, queue, clock).await?);
         }
-        let keys = self.changes.iter().filter_map(|change| key(change));
+        let keys = self.changes.iter().filter_map(|change| change.key());
         let keys: Vec<&[u8]> = keys.map(Key::as_bytes).collect();
-        let tokens: Vec<Option<i64>> = self.changes.iter().map(|change| token(change)).collect();
+        let token = |change: &&Change| change.token().map(|token| token.0.cast_signed());
+        let tokens: Vec<Option<i64>> = self.changes.iter().map(token).collect();
         let (at, delay) = self.times();
         let (kinds, policies, payloads) = self.jobs();
         let (queue, clock, keys) = (param(&queue), param(&clock), param(&keys));
@@ -164,12 +164,5 @@ fn time(when: When) -> (Option<i64>, Option<i64>) {
     match when {
         When::At(time) => (Some(millis(time)), None),
         When::After(delay) => (None, Some(millis(Timestamp::default().saturating_add(delay)))),
-    }
-}
-
-fn token(change: &Change) -> Option<i64> {
-    match change {
-        Change::Begin { token, .. } | Change::Ack { token, .. } => Some(token.0.cast_signed()),
-        _ => None,
     }
 }

@@ -168,15 +168,11 @@ fn full(error: StoreError, mixed: bool) -> StoreError {
     if mixed && is_full(&error) { StoreError::Refused(error.to_string()) } else { error }
 }
 
-/// Returns `true` if a caller waits for this change. No caller waits for the begin and end of runs.
-fn is_waited_for(change: &Change) -> bool {
-    use Change::{Cancel, Forget, Move, Put, Revive};
-    matches!(change, Put(_) | Move { .. } | Cancel { .. } | Revive { .. } | Forget { .. })
-}
-
 impl Store for SqliteStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
-        self.copy_journal_for(changes.iter().filter(|change| is_waited_for(change)).count())?;
+        // No caller waits for a change by token: these begin and end runs.
+        let waited_for = changes.iter().filter(|change| change.token().is_none()).count();
+        self.copy_journal_for(waited_for)?;
         self.sync(!changes.iter().all(|change| matches!(change, Change::Begin { .. })))?;
         let Self { connection, clock, files, .. } = self;
         let Some((holder, reserve)) = &self.writer else { return Err(only_to_read()) };
