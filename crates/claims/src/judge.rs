@@ -62,13 +62,6 @@ pub struct JudgedClaim {
     pub statements: Vec<DecidedStatement>,
 }
 
-impl JudgedClaim {
-    /// Returns `true` if all its statements equal the record.
-    pub fn matches_record(&self) -> bool {
-        self.statements.iter().all(DecidedStatement::matches_record)
-    }
-}
-
 /// The claims, judged, and the evidence.
 #[derive(Clone, Debug)]
 pub struct Judgement {
