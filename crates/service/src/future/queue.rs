@@ -8,7 +8,7 @@ use crate::work::call_again;
 use crate::{ChangeError, Rejected};
 use futures_core::Stream;
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
 use std::marker::PhantomData;
@@ -43,7 +43,7 @@ struct State<T> {
     /// Values whose time has come and that were not taken yet, in order.
     due: VecDeque<T>,
     /// The values whose time has not come, by their numbers, with their jobs.
-    waiting: BTreeMap<u64, (JobHandle, T)>,
+    waiting: HashMap<u64, (JobHandle, T)>,
     /// How many values in `waiting` were left by a service that was stopped: their jobs are gone.
     stranded: usize,
     /// The task that polled last and was not woken since.
@@ -64,7 +64,7 @@ impl<T: Send + 'static> DelayQueue<T> {
         let state = State {
             timers: timers.clone(),
             due: VecDeque::new(),
-            waiting: BTreeMap::new(),
+            waiting: HashMap::new(),
             stranded: 0,
             waker: None,
             inserted: 0,
@@ -153,10 +153,11 @@ impl<T> DelayQueue<T> {
     fn take_all(&self) -> Vec<T> {
         let mut state = self.state.lock();
         let mut values: Vec<_> = state.due.drain(..).collect();
-        let waiting = std::mem::take(&mut state.waiting);
+        let mut waiting: Vec<_> = std::mem::take(&mut state.waiting).into_iter().collect();
         state.stranded = 0;
         drop(state);
-        values.extend(waiting.into_values().map(|(job, value)| {
+        waiting.sort_unstable_by_key(|(number, _)| *number);
+        values.extend(waiting.into_iter().map(|(_, (job, value))| {
             discard(job.cancel());
             value
         }));
