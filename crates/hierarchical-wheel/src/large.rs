@@ -271,7 +271,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// Adds hints for the timers that were noted and are in slots above level 0. A timer that was
     /// postponed since gets its hint in the slot of its new deadline, where it is wrong.
     #[inline(never)]
-    pub(super) fn place_hints(&mut self) {
+    fn place_hints(&mut self) {
         let recent = self.large.hints.take_recent();
         for (n, &at) in recent.iter().enumerate() {
             let deadline = self.nodes.deadline_at(at);

@@ -13,7 +13,7 @@ pub(crate) enum Fault {
     LateByOne,
     /// A delay of exactly k turns takes k + 1 turns: the off-by-one of rounds.
     LateByATurn,
-    /// One call fires at most ten timers.
+    /// One call fires at most 1,000 timers, of the late structure ten.
     Capped,
     LostOnCancel,
     LostOnReschedule,

@@ -160,7 +160,7 @@ fn every_promise_is_kept() {
 
 /// For `time`, in a release build: a job each hour and one each day that fails twice.
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "for `time`, in a release build: run it by hand"]
 fn a_thousand_days() {
     let sim = Sim::new(builder).time(86_400_000 * SECOND).client(|_, timers| {
         let hourly = timers.every(3_600 * SECOND).unwrap().keeping("hourly");
@@ -172,7 +172,7 @@ fn a_thousand_days() {
 }
 
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "8,000 seeds take a minute in a release build: run it by hand"]
 fn every_promise_is_kept_in_thousands_of_seeds() {
     for sim in [everything(), operations()] {
         eprintln!("{:?}", sim.run(1_000..5_000).unwrap());
