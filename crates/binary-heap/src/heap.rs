@@ -12,7 +12,7 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 ///
 /// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].
 /// An arity below two does not compile.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct BinaryHeap<T, const ARITY: usize = 2, M = NoMeter> {
     arena: Arena<T>,
     array: HeapArray<ARITY>,

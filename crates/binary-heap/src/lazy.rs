@@ -63,7 +63,7 @@ struct Entry<T> {
 /// assert_eq!(requests.cancel(answered), Some("request 1"));
 /// assert_eq!(requests.advance(5_000, |expired| assert_eq!(expired.value, "request 2")), 1);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LazyHeap<T, M = NoMeter> {
     timers: Arena<Entry<T>, Link>,
     /// One node for each live timer, at or before its deadline, and dead nodes.

@@ -155,6 +155,20 @@ macro_rules! timer_builder {
             }
         }
 
+        /// Prints the clock and the number of timers, not the timers.
+        impl<T $(, const $arity: usize)?, M: $crate::meter::Meter> ::core::fmt::Debug
+            for $timer<T $(, $arity)?, M>
+        where
+            Self: $crate::Timer<T>,
+        {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(stringify!($timer))
+                    .field("now", &$crate::Timer::now(self))
+                    .field("len", &$crate::Timer::len(self))
+                    .finish_non_exhaustive()
+            }
+        }
+
         impl<T $(, const $arity: usize)?> Default for $timer<T $(, $arity)?> {
             fn default() -> Self {
                 Self::with_meter($crate::meter::NoMeter)

@@ -18,7 +18,7 @@ const IN_SLOT: Link = Link::MIN;
 ///
 /// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see
 /// [`TimerId`](wheelhouse_core::TimerId).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HashedWheel<T, M = NoMeter> {
     timers: Arena<Entry<T>, Link>,
     lists: Lists,

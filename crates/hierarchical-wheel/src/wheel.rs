@@ -23,7 +23,7 @@ const SMALL: u32 = if cfg!(test) { 1 << 6 } else { 1 << 15 };
 /// The implementation of [`HierarchicalWheel`](crate::HierarchicalWheel) and
 /// [`ListWheel`](crate::ListWheel). If `OPENS` is `true`, the wheel becomes large, and slots open
 /// before the hand reaches them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Wheel<T, M = NoMeter, const OPENS: bool = true> {
     /// How to find the slot of a deadline, indexed by the highest bit in which the deadline differs
     /// from the hand.

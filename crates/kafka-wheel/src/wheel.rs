@@ -16,7 +16,7 @@ use wheelhouse_core::{Tick, Timer};
 ///
 /// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see
 /// [`TimerId`](wheelhouse_core::TimerId).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct KafkaWheel<T, M = NoMeter> {
     /// The link of a timer is the number of its level, counted from 1. The link of an overdue timer
     /// is its arrival; its deadline, which is before the hand, shows that it is overdue.

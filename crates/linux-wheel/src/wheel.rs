@@ -12,7 +12,7 @@ use wheelhouse_core::{Expired, Tick, Timer};
 /// its costs, the bound on the lateness, and the order in which timers fire.
 ///
 /// A handle may be kept for ever: see [`TimerId`](wheelhouse_core::TimerId).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LinuxWheel<T, M = NoMeter> {
     /// The link of a timer is the number of its level, counted from 1. Level and deadline determine
     /// its slot and the tick at which the slot ends.

@@ -15,7 +15,7 @@ use wheelhouse_core::{Expired, Tick, Timer, fire_due};
 ///
 /// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see
 /// [`TimerId`](crate::TimerId).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct QueuePerDelay<T, M = NoMeter> {
     /// The link of a timer names its queue.
     timers: Arena<Entry<T>, Link>,

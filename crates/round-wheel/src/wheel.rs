@@ -13,7 +13,7 @@ use wheelhouse_core::{Expired, SlotCount, Tick, Timer};
 ///
 /// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see
 /// [`TimerId`](wheelhouse_core::TimerId).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RoundWheel<T, M = NoMeter> {
     /// The link of a timer is its position in its slot or in the queue of due timers, or its
     /// arrival if it was overdue when it was inserted.

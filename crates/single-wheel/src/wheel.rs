@@ -21,7 +21,7 @@ const IN_OVERFLOW: Link = Link::MAX;
 /// its costs.
 ///
 /// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SingleWheel<T, M = NoMeter> {
     timers: Arena<Entry<T>, Link>,
     lists: Lists,

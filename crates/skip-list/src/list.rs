@@ -9,7 +9,7 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 /// A skip list of timers. The [crate documentation](crate) describes the structure and its costs.
 ///
 /// Timers fire in order of (deadline, insertion). A handle may be kept for ever: see [`TimerId`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SkipList<T, M = NoMeter> {
     arena: Arena<T>,
     levels: Levels,
