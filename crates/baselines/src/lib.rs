@@ -1,38 +1,4 @@
-//! Simple timer structures to compare other timer facilities with.
-//!
-//! Each of them keeps the whole contract of [`Timer`], and each is slow in some operation. Varghese
-//! and Lauck call the [`UnorderedList`] scheme 1, the [`SortedList`] scheme 2, and a tree such as
-//! [`OrderedMap`] scheme 3.
-//!
-//! | structure | insert | cancel | per tick, nothing due | fire |
-//! |---|---|---|---|---|
-//! | [`UnorderedList`] | O(1) | O(1) | O(1) | O(n) per call, plus O(log k) for each of k timers |
-//! | [`HashedMap`] | O(1) expected | O(1) expected | O(1) | O(n) per call, plus O(log k) for each of k timers |
-//! | [`SortedList`] | O(n) | O(1) | O(1) | O(1) per timer |
-//! | [`SortedSlice`] | O(n) | O(n) | O(1) | O(1) per timer |
-//! | [`RedBlackTree`] | O(log n) | O(1) amortised, worst O(log n) | O(1) | O(1) amortised per timer |
-//! | [`OrderedMap`] | O(log n) | O(log n) | O(1) | O(log n) per timer |
-//!
-//! A structure without order, [`Unordered`], reads all timers when one may be due. It remembers a
-//! tick before which none is due, so earlier ticks cost one comparison. (The paper's scheme 1 reads
-//! all timers at each tick, because it decrements a counter in each.) A structure with an order,
-//! [`Ordered`], uses (deadline, insertion) as its key and reads only its first timer.
-//!
-//! ```
-//! use wheelhouse_baselines::{OrderedMap, Timer};
-//!
-//! let mut sessions = OrderedMap::new(); // one tick is a second
-//! let id = sessions.insert(3_600, "session 1");
-//! sessions.insert(3_600, "session 2");
-//! assert!(sessions.reschedule(id, 7_200));
-//! assert_eq!(sessions.next_wakeup(), Some(3_600));
-//! assert_eq!(sessions.advance(3_600, |expired| assert_eq!(expired.value, "session 2")), 1);
-//! ```
-//!
-//! # Source
-//!
-//! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, section 3. With
-//! more than a few hundred timers, use `wheelhouse-hierarchical-wheel` or `wheelhouse-binary-heap`.
+#![doc = include_str!("../README.md")]
 #![no_std]
 
 extern crate alloc;
@@ -80,8 +46,3 @@ pub type RedBlackTree<T, M = NoMeter> = Ordered<T, Tree, M>;
 
 /// Scheme 3 again: the standard library's B-tree, which has no handles.
 pub type OrderedMap<T, M = NoMeter> = Ordered<T, Map<M>, M>;
-
-/// Compiles the README's code as a doc test.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

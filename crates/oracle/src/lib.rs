@@ -1,4 +1,4 @@
-//! The oracle: the shortest implementation of the contract, an ordered map.
+#![doc = include_str!("../README.md")]
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
@@ -6,20 +6,7 @@ use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// A timer facility so simple that it is obviously right: a map ordered by (deadline, insertion).
-/// All operations are O(log n).
-///
-/// ```
-/// use wheelhouse_oracle::Oracle;
-/// use wheelhouse_core::Timer;
-///
-/// let mut oracle = Oracle::new();
-/// oracle.insert(7, "later");
-/// oracle.insert(3, "sooner");
-/// let mut fired = Vec::new();
-/// oracle.advance(10, |expired| fired.push(expired.value));
-/// assert_eq!(fired, ["sooner", "later"]);
-/// ```
+/// A timer facility: a map ordered by (deadline, insertion). All operations are O(log n).
 #[derive(Clone, Debug)]
 pub struct Oracle<T> {
     timers: BTreeMap<(Tick, u64), (TimerId, T)>,
@@ -133,8 +120,3 @@ impl Backend for OracleDefinition {
         None
     }
 }
-
-/// Compiles the README's code as a doc test.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

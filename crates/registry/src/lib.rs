@@ -1,9 +1,4 @@
-//! The list of backends: the only place that names them all.
-//!
-//! A new backend needs a crate and a line in [`for_each_backend!`]. Every test, bench, table and
-//! plot goes through [`visit`] and finds it there. Structures that are [late by
-//! design](wheelhouse_core#structures-that-are-late-by-design) have a separate list,
-//! [`visit_approximate`]: code that compares answers uses the first list, and their answers differ.
+#![doc = include_str!("../README.md")]
 
 use wheelhouse_core::backend::{Backend, Info};
 
@@ -150,7 +145,3 @@ mod tests {
         assert_eq!(check.0, all().len() + all_approximate().len());
     }
 }
-
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
