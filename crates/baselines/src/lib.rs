@@ -6,8 +6,8 @@
 //!
 //! | structure | insert | cancel | per tick, nothing due | fire |
 //! |---|---|---|---|---|
-//! | [`UnorderedList`] | O(1) | O(1) | O(1) | O(n) per call, plus O(log k) for each of k timers |
-//! | [`HashedMap`] | O(1) expected | O(1) expected | O(1) | O(n) per call, plus O(log k) for each of k timers |
+//! | [`UnorderedList`] | O(1) | O(1), O(log k) if one of k due timers | O(1) | O(n) per call, plus O(log k) for each of k timers |
+//! | [`HashedMap`] | O(1) expected | O(1) expected, O(log k) if one of k due timers | O(1) | O(n) per call, plus O(log k) for each of k timers |
 //! | [`SortedList`] | O(n) | O(1) | O(1) | O(1) per timer |
 //! | [`SortedSlice`] | O(n) | O(n) | O(1) | O(1) per timer |
 //! | [`RedBlackTree`] | O(log n) | O(1) amortised, worst O(log n) | O(1) | O(1) amortised per timer |
