@@ -16,7 +16,8 @@
 //!          samples ─▶ Shape                class, slope per doubling with its interval, spikes
 //! ```
 //!
-//! No outcome depends on a measured time; the times in the table of the [`front`] are context.
+//! No outcome of an experiment depends on a measured time. Statements about times are decided by
+//! sources or by the printed code. The times in the table of the [`front`] are context.
 //! Operation counts decide how a cost grows ([`growth`]). [Instructions](instructions) decide
 //! which of two structures is cheaper, because a step of one may cost more than a step of the
 //! other. The classifier is tested on costs of known growth ([`controls`]), the claims on planted

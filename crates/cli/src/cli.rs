@@ -81,8 +81,8 @@ pub(crate) enum Command {
         #[arg(long, requires = "splice")]
         check: bool,
     },
-    /// Decides by counting operations which claims of five articles on timers hold; fails if an
-    /// outcome, figure or sentence differs from the record, or a statement is missing.
+    /// Decides again which claims of five articles on timers hold; fails if an outcome, figure or
+    /// sentence differs from the record, or a statement is missing.
     #[command(after_help = "Examples:\n  wheelhouse claims\n  \
             wheelhouse claims --question \"heap insert\"\n  wheelhouse claims --id C28\n  \
             wheelhouse claims --id C28 --format html > c28.html\n  \
