@@ -3,7 +3,7 @@
 use crate::common::{Log, Rig, at, ms};
 use std::sync::Arc;
 use std::time::Duration;
-use wheelhouse_service::Clock;
+use wheelhouse_service::{Clock, Run};
 
 /// A scheduler whose waker writes to the log.
 fn with_waker() -> (Rig, Log<()>) {
@@ -86,6 +86,25 @@ fn a_burst_is_taken_in_at_once() {
     }
     assert_eq!((rig.stall(1), rig.stall(2), rig.stall(3)), (100_000, 100_000, 100_000));
     assert_eq!(rig.timers.snapshot().lateness.max, ms(0));
+}
+
+/// Each thread schedules in one shard, and each new thread in the next one.
+#[test]
+fn jobs_of_several_shards_run_in_the_order_of_their_deadlines() {
+    let (mut rig, log) = (Rig::with(|builder| builder.shards(4)), Log::default());
+    for thread in 0..8 {
+        let (timers, log) = (rig.timers.clone(), log.clone());
+        let schedule = move || {
+            for n in 0..100 {
+                let log = log.clone();
+                let run = move |run: &Run<'_>| log.push(run.deadline());
+                timers.after(ms((n * 37 + thread * 13) % 1_000)).run(run).unwrap();
+            }
+        };
+        std::thread::spawn(schedule).join().unwrap();
+    }
+    assert_eq!(rig.stall(1_000), 800);
+    assert!(log.take().is_sorted());
 }
 
 #[test]
