@@ -204,7 +204,6 @@ impl Rule for Cron {
 
 const SECOND: SignedDuration = SignedDuration::from_secs(1);
 
-/// The first whole second after a clock time.
 fn second_after(shown: DateTime) -> Option<DateTime> {
     shown.with().subsec_nanosecond(0).build().ok()?.checked_add(SECOND).ok()
 }

@@ -26,23 +26,8 @@ const SHARDS: (usize, usize) = (4, 64);
 /// processors, two jobs that block would otherwise delay all others.
 const FEWEST_THREADS: usize = 4;
 
-/// Configures a [`Scheduler`] or a [`Service`].
-///
-/// ```
-/// use std::time::Duration;
-/// use wheelhouse_service::Service;
-///
-/// let service = Service::builder()
-///     .tick(Duration::from_millis(10))
-///     .workers(4)
-///     .max_jobs(500_000)
-///     .on_event(|event| eprintln!("{event}"))
-///     .start()?;
-/// # drop(service);
-/// # Ok::<(), wheelhouse_service::BuildError>(())
-/// ```
-///
-/// On another backend, any [`Timer<JobIndex>`](wheelhouse_core::Timer):
+/// Configures a [`Scheduler`] or a [`Service`]. On a custom backend, any
+/// [`Timer<JobIndex>`](wheelhouse_core::Timer):
 ///
 /// ```
 /// use wheelhouse_hierarchical_wheel::HierarchicalWheel;
@@ -255,11 +240,6 @@ impl Builder {
 
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
-            .field("tick", &self.tick)
-            .field("workers", &self.workers)
-            .field("max_jobs", &self.limit)
-            .field("slow_after", &self.slow_after)
-            .finish_non_exhaustive()
+        f.debug_struct("Builder").field("tick", &self.tick).finish_non_exhaustive()
     }
 }

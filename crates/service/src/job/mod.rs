@@ -113,7 +113,6 @@ pub enum Status {
     Over,
 }
 
-/// How a job ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Finished = 1,
@@ -144,7 +143,6 @@ impl Info {
         self.end.load(Ordering::Acquire) / 4
     }
 
-    /// A run has failed.
     pub(crate) fn fail(&self, error: String) {
         *self.error.lock() = Some(Box::new(error));
     }

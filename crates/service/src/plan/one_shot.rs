@@ -1,13 +1,12 @@
 //! The plan of a job that runs once.
 
 use super::Options;
-use crate::future_work::{Async, AsyncEach, AsyncOnce};
 use crate::handle::Handle;
 use crate::job::{Backoff, Group, Key};
 use crate::job_handle::JobHandle;
 use crate::shared::{Run, Work};
 use crate::time::{Due, Moment};
-use crate::work::{CallEach, CallOnce, SendOnce};
+use crate::work::{AsyncEach, AsyncOnce, CallEach, CallOnce, SendOnce};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
 use std::fmt;
@@ -15,7 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A plan of a job that runs once. Nothing is scheduled until [`run`](Self::run) or
-/// [`send`](Self::send) is called.
+/// [`send`](Self::send) is called. If such a call fails, its error has the [`Reason`], and the
+/// closure or value.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct OneShot<'h> {
     pub(super) options: Options<'h>,
@@ -26,10 +26,6 @@ impl<'h> OneShot<'h> {
     fallible_methods!();
 
     /// Schedules a closure.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the closure in it: see [`Reason`].
     #[inline]
     pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
     where
@@ -51,26 +47,18 @@ impl<'h> OneShot<'h> {
     ///
     /// As with a closure, [`stop`](crate::Service::stop) waits for the run, panics are caught, and
     /// a slow run is reported. Takes an allocation for the run and some 300 bytes for the job.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the closure in it: see [`Reason`].
     pub fn run_async<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
     where
         F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
         let limit = self.be_async();
-        let scheduled = self.schedule(Async::new(AsyncOnce(function), limit));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.call.0 })
+        let scheduled = self.schedule(AsyncOnce { function, limit });
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.function })
     }
 
     /// Sends a value at the deadline, from the thread that leads. If the channel is full then, the
     /// value is dropped, which is reported: no receiver can delay other jobs.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the value in it: see [`Reason`].
     pub fn send<T: Send + 'static>(
         self,
         sender: &Sender<T>,
@@ -87,17 +75,8 @@ impl<'h> OneShot<'h> {
     }
 
     #[inline]
-    pub(crate) fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
+    fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
         let shard = self.options.handle.shards().own_shard();
-        self.schedule_in(shard, work)
-    }
-
-    #[inline]
-    pub(crate) fn schedule_in<W: Work>(
-        self,
-        shard: u32,
-        work: W,
-    ) -> Result<JobHandle, (Reason, W)> {
         match self.plain() {
             Ok((handle, deadline)) => handle.schedule_plain(shard, deadline, work),
             Err(plan) => plan.schedule_any(shard, work),

@@ -3,7 +3,6 @@
 
 use crate::drive::push_ready;
 use crate::error::{Reason, Rejected};
-use crate::future_work::{Async, AsyncOnce};
 use crate::guard::discard;
 use crate::handle::Handle;
 use crate::job::{Dispatch, JobParts, JobState};
@@ -11,7 +10,7 @@ use crate::job_handle::JobHandle;
 use crate::shard::{HandedOut, ReadyItem};
 use crate::shared::{Run, Work, unboxed};
 use crate::time::{Due, Moment};
-use crate::work::CallOnce;
+use crate::work::{AsyncOnce, CallOnce};
 use std::sync::Arc;
 
 /// A plan that has been checked.
@@ -90,17 +89,6 @@ impl Handle {
     /// # Errors
     ///
     /// [`Rejected`], with the closure in it: see [`Reason`].
-    ///
-    /// ```
-    /// use wheelhouse_service::{Service, Stop};
-    ///
-    /// let service = Service::start()?;
-    /// let (sender, done) = std::sync::mpsc::channel();
-    /// service.handle().execute(move |run| sender.send(run.number()).unwrap_or_default())?;
-    /// assert_eq!(done.recv()?, 1);
-    /// assert!(service.stop(Stop::Wait).jobs.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn execute<F>(&self, function: F) -> Result<(), Rejected<F>>
     where
         F: FnOnce(&Run<'_>) + Send + 'static,
@@ -119,8 +107,8 @@ impl Handle {
         F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        let handed_over = self.hand_over(Async::new(AsyncOnce(function), None), true);
-        handed_over.map_err(|(reason, work)| Rejected { reason, job: work.call.0 })
+        let handed_over = self.hand_over(AsyncOnce { function, limit: None }, true);
+        handed_over.map_err(|(reason, work)| Rejected { reason, job: work.function })
     }
 
     fn hand_over<W: Work>(&self, work: W, is_async: bool) -> Result<(), (Reason, W)> {
@@ -131,7 +119,7 @@ impl Handle {
             Err((reason, work)) => return Err(self.rejected(shard, reason, unboxed(work))),
         };
         if let Some(turn) = turn {
-            push_ready(self, ReadyItem::Due(HandedOut { id, turn, info: None, dispatch }));
+            push_ready(self, ReadyItem::Run(HandedOut { id, turn, info: None, dispatch }, None));
         }
         Ok(())
     }

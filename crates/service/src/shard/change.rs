@@ -1,9 +1,8 @@
 //! Changes of jobs by callers: cancelling, moving, and taking them back.
 
 use super::dyn_timer::{DynTimer, JobIndex, cancel_timer};
-use super::handover::{TakenJob, TakenWork};
+use super::handover::{ShardWork, TakenJob, TakenWork};
 use super::state::{Body, Other, ShardState, Slot, StopStage, TimerState};
-use super::work::ShardWork;
 use crate::error::ChangeError;
 use crate::job::{Ending, Id, Info};
 use crate::time::{Due, Moment};

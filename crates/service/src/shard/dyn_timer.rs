@@ -9,7 +9,6 @@ pub struct JobIndex(pub(super) u32);
 
 pub(crate) type DynTimer = dyn Timer<JobIndex> + Send;
 
-/// Cancels the timer of a job.
 #[inline]
 pub(super) fn cancel_timer(wheel: &mut DynTimer, timer: TimerId, index: u32) {
     let cancelled = wheel.cancel(timer);

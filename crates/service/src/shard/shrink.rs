@@ -2,8 +2,8 @@
 
 use super::Shards;
 use super::dyn_timer::DynTimer;
+use super::handover::ShardWork;
 use super::state::{ShardState, TimerState};
-use super::work::ShardWork;
 use wheelhouse_core::{Expired, Tick};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
@@ -36,7 +36,6 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
 }
 
 impl<W: ShardWork + ?Sized> Shards<W> {
-    /// Releases the memory of a shard for jobs that are gone.
     pub(crate) fn shrink(&self, shard: u32) {
         drop(self.with(shard, ShardState::shrink));
     }

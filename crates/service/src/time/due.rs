@@ -64,7 +64,6 @@ impl From<SystemTime> for When {
     }
 }
 
-/// When a job is due.
 #[derive(Clone, Debug)]
 pub(crate) struct Due {
     /// For a wall-clock time, an estimate.
@@ -79,12 +78,10 @@ pub(crate) struct Wall {
     pub(crate) time: SystemTime,
     /// The job runs this much later than `time`.
     jitter_delay: Duration,
-    /// The time between two checks of the job.
     check_interval: Duration,
 }
 
 impl Due {
-    /// Due at a moment.
     pub(crate) fn at(deadline: Moment) -> Self {
         Self { deadline, wall: None }
     }
