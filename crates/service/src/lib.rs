@@ -148,12 +148,6 @@
 #![doc = include_str!("../examples/recipes/with_tokio.rs")]
 //! ```
 //!
-//! **Metrics over HTTP**, for a program without a server:
-//!
-//! ```
-#![doc = include_str!("../examples/recipes/metrics_over_http.rs")]
-//! ```
-//!
 //! # Crate features
 //!
 //! None is on by default.

@@ -99,7 +99,7 @@ impl OnRule<'_> {
     fallible_methods!();
     repeated_methods!();
 
-    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
+    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
         let handle = self.options.handle;
         let tick = handle.ticks().length();
         // The period is only used if an executor drops a run: the run is retried after it. A
@@ -111,9 +111,8 @@ impl OnRule<'_> {
         let jitter = rare.map_or(Duration::ZERO, |rare| rare.jitter);
         let inner = RunResult { work: Some(Box::new(work)), ..RunResult::default() };
         let work = CallOnRule { rule: self.rule, last: None, jitter, inner };
-        let inner = |work: CallOnRule| work.inner.work.expect("it has not run");
-        let scheduled = handle.schedule(handle.shards().own_shard(), plan, work);
-        scheduled.map_err(|(reason, work)| (reason, unboxed(inner(work))))
+        let inner = |work: CallOnRule| unboxed(work.inner.work.expect("it has not run"));
+        handle.schedule(plan, work).map_err(|rejected| rejected.map(inner))
     }
 }
 

@@ -186,8 +186,7 @@ macro_rules! fallible_methods {
             F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
             E: fmt::Display,
         {
-            let scheduled = self.schedule_again(CallEach(function));
-            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+            self.schedule_again(CallEach(function)).map_err(|rejected| rejected.map(|work| work.0))
         }
 
         /// Schedules an async job that may fail: [`run_async`](Self::run_async) with the errors of
@@ -199,8 +198,8 @@ macro_rules! fallible_methods {
             E: fmt::Display,
         {
             let limit = self.be_async();
-            let scheduled = self.schedule_again(AsyncEach { function, limit });
-            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.function })
+            self.schedule_again(AsyncEach { function, limit })
+                .map_err(|rejected| rejected.map(|work| work.function))
         }
     };
 }
@@ -228,8 +227,7 @@ macro_rules! repeated_methods {
         where
             F: FnMut(&Run<'_>) + Send + 'static,
         {
-            let scheduled = self.schedule_again(CallEach(function));
-            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+            self.schedule_again(CallEach(function)).map_err(|rejected| rejected.map(|work| work.0))
         }
 
         /// Schedules an async job, see [`OneShot::run_async`](crate::OneShot::run_async). One run
@@ -240,8 +238,8 @@ macro_rules! repeated_methods {
             Fut: Future<Output = ()> + Send + 'static,
         {
             let limit = self.be_async();
-            let scheduled = self.schedule_again(AsyncEach { function, limit });
-            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.function })
+            self.schedule_again(AsyncEach { function, limit })
+                .map_err(|rejected| rejected.map(|work| work.function))
         }
 
         /// Sends a copy of a value at each time, from the thread that leads; at the times of a
@@ -254,8 +252,8 @@ macro_rules! repeated_methods {
             sender: &Sender<T>,
             value: T,
         ) -> Result<JobHandle, Rejected<T>> {
-            let scheduled = self.schedule_again(SendEach { sender: sender.clone(), value });
-            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
+            self.schedule_again(SendEach { sender: sender.clone(), value })
+                .map_err(|rejected| rejected.map(|work| work.value))
         }
     };
 }

@@ -1,21 +1,21 @@
 //! The plan of a job that runs once.
 
 use super::Options;
+use crate::Rejected;
 use crate::handle::Handle;
 use crate::job::{Backoff, Group, Key};
 use crate::job_handle::JobHandle;
 use crate::shared::{Run, Work};
 use crate::time::{Due, Moment};
 use crate::work::{AsyncEach, AsyncOnce, CallEach, CallOnce, SendOnce};
-use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A plan of a job that runs once. Nothing is scheduled until [`run`](Self::run) or
-/// [`send`](Self::send) is called. If such a call fails, its error has the [`Reason`], and the
-/// closure or value.
+/// [`send`](Self::send) is called. If such a call fails, its error has the
+/// [`Reason`](crate::Reason), and the closure or value.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct OneShot<'h> {
     pub(super) options: Options<'h>,
@@ -32,11 +32,13 @@ impl<'h> OneShot<'h> {
         F: FnOnce(&Run<'_>) + Send + 'static,
     {
         let shard = self.options.handle.shards().own_shard();
-        let work = CallOnce(function);
+        let (work, job) = (CallOnce(function), |CallOnce(function)| function);
         // Two returns: a common result of both branches would pass through memory.
         match self.plain() {
-            Ok((handle, deadline)) => Ok(handle.schedule_plain(shard, deadline, work)?),
-            Err(plan) => Ok(plan.schedule_any(shard, work)?),
+            Ok((handle, deadline)) => {
+                handle.schedule_plain(shard, deadline, work).map_err(|rejected| rejected.map(job))
+            }
+            Err(plan) => plan.schedule_any(work).map_err(|rejected| rejected.map(job)),
         }
     }
 
@@ -53,8 +55,8 @@ impl<'h> OneShot<'h> {
         Fut: Future<Output = ()> + Send + 'static,
     {
         let limit = self.be_async();
-        let scheduled = self.schedule(AsyncOnce { function, limit });
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.function })
+        self.schedule(AsyncOnce { function, limit })
+            .map_err(|rejected| rejected.map(|work| work.function))
     }
 
     /// Sends a value at the deadline, from the thread that leads. If the channel is full then, the
@@ -64,30 +66,30 @@ impl<'h> OneShot<'h> {
         sender: &Sender<T>,
         value: T,
     ) -> Result<JobHandle, Rejected<T>> {
-        let scheduled = self.schedule(SendOnce { sender: sender.clone(), value });
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
+        self.schedule(SendOnce { sender: sender.clone(), value })
+            .map_err(|rejected| rejected.map(|work| work.value))
     }
 
     /// Schedules a job that may fail: it keeps its last error for its handles.
-    fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, (Reason, W)> {
+    fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, Rejected<W>> {
         self.options.rare_state();
         self.schedule(work)
     }
 
     #[inline]
-    fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
+    fn schedule<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
         let shard = self.options.handle.shards().own_shard();
         match self.plain() {
             Ok((handle, deadline)) => handle.schedule_plain(shard, deadline, work),
-            Err(plan) => plan.schedule_any(shard, work),
+            Err(plan) => plan.schedule_any(work),
         }
     }
 
     /// A separate function, so that the callers stay short when they are inlined.
     #[inline(never)]
-    fn schedule_any<W: Work>(self, shard: u32, work: W) -> Result<JobHandle, (Reason, W)> {
+    fn schedule_any<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
         let handle = self.options.handle;
-        handle.schedule(shard, self.options.check(None), work)
+        handle.schedule(self.options.check(None), work)
     }
 
     /// Returns the deadline, if the plan has nothing else, and the deadline has a tick.
@@ -101,11 +103,5 @@ impl<'h> OneShot<'h> {
             }
             options => Err(Self { options }),
         }
-    }
-}
-
-impl<F> From<(Reason, CallOnce<F>)> for Rejected<F> {
-    fn from((reason, work): (Reason, CallOnce<F>)) -> Self {
-        Self { reason, job: work.0 }
     }
 }

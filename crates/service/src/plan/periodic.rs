@@ -86,17 +86,17 @@ impl<'h> Periodic<'h> {
     where
         F: Fn(&Run<'_>) + Send + Sync + 'static,
     {
+        let job = |CallShared(function)| {
+            Arc::into_inner(function).expect("it has not run, so there is no other copy")
+        };
         let scheduled = self.schedule(true, CallShared(Arc::new(function)));
-        scheduled.map_err(|(reason, CallShared(function))| Rejected {
-            reason,
-            job: Arc::into_inner(function).expect("it has not run, so there is no other copy"),
-        })
+        scheduled.map_err(|rejected| rejected.map(job))
     }
 
-    fn schedule<W: Work>(self, overlapping: bool, work: W) -> Result<JobHandle, (Reason, W)> {
+    fn schedule<W: Work>(self, overlapping: bool, work: W) -> Result<JobHandle, Rejected<W>> {
         let handle = self.options.handle;
         let plan = self.repeat(overlapping).and_then(|repeat| self.options.check(Some(repeat)));
-        handle.schedule(handle.shards().own_shard(), plan, work)
+        handle.schedule(plan, work)
     }
 
     /// Returns the first deadline and the rule for the next ones, for callers that count the
@@ -108,7 +108,7 @@ impl<'h> Periodic<'h> {
         Ok((self.options.check(None)?.due.deadline, repeat, ticks))
     }
 
-    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
+    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {
         self.schedule(false, work)
     }
 

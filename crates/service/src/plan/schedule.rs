@@ -22,13 +22,13 @@ pub(crate) struct Plan {
 }
 
 impl Handle {
-    /// Schedules a job in a shard, or returns its work.
+    /// Schedules a job, or returns its work.
     pub(crate) fn schedule<W: Work>(
         &self,
-        shard: u32,
         plan: Result<Plan, Reason>,
         work: W,
-    ) -> Result<JobHandle, (Reason, W)> {
+    ) -> Result<JobHandle, Rejected<W>> {
+        let shard = self.shards().own_shard();
         let Plan { due, parts, replace } = match plan {
             Ok(plan) => plan,
             Err(reason) => return Err(self.rejected(shard, reason, work)),
@@ -58,7 +58,7 @@ impl Handle {
         shard: u32,
         deadline: Moment,
         work: W,
-    ) -> Result<JobHandle, (Reason, W)> {
+    ) -> Result<JobHandle, Rejected<W>> {
         let (service, mut refused) = (self.service_ref(shard), None);
         let id = service.shards.schedule_plain(shard, deadline, Box::new(work), &mut refused);
         let job = id.map(|id| JobHandle::new(Arc::clone(service), id, None));
@@ -69,9 +69,9 @@ impl Handle {
     }
 
     #[cold]
-    fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
+    fn rejected<J>(&self, shard: u32, reason: Reason, job: J) -> Rejected<J> {
         self.shards().with(shard, |state| state.counts.rejected += 1);
-        (reason, work)
+        Rejected { reason, job }
     }
 }
 
@@ -93,7 +93,7 @@ impl Handle {
     where
         F: FnOnce(&Run<'_>) + Send + 'static,
     {
-        Ok(self.hand_over(CallOnce(function), false)?)
+        self.hand_over(CallOnce(function), false).map_err(|rejected| rejected.map(|work| work.0))
     }
 
     /// Runs an async job as soon as a thread is free, as [`execute`](Self::execute) runs a closure:
@@ -107,11 +107,11 @@ impl Handle {
         F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        let handed_over = self.hand_over(AsyncOnce { function, limit: None }, true);
-        handed_over.map_err(|(reason, work)| Rejected { reason, job: work.function })
+        self.hand_over(AsyncOnce { function, limit: None }, true)
+            .map_err(|rejected| rejected.map(|work| work.function))
     }
 
-    fn hand_over<W: Work>(&self, work: W, is_async: bool) -> Result<(), (Reason, W)> {
+    fn hand_over<W: Work>(&self, work: W, is_async: bool) -> Result<(), Rejected<W>> {
         let (shards, shard) = (self.shards(), self.shards().own_shard());
         let dispatch = Dispatch { is_async, ..Dispatch::default() };
         let (id, turn) = match shards.schedule_due(shard, Box::new(work), dispatch.clone()) {

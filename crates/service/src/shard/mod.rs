@@ -24,8 +24,8 @@ mod signal;
 mod state;
 mod stop;
 
-pub(crate) use dyn_timer::DynTimer;
 pub use dyn_timer::JobIndex;
+pub(crate) use dyn_timer::{DynTimer, default_wheel};
 pub(crate) use handover::{
     ActiveRun, DueJob, HandedOut, PlainRun, RunFacts, ShardWork, TakenJob, TakenWork,
 };
