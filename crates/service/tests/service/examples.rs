@@ -54,7 +54,7 @@ fn an_event_loop_drives_a_scheduler() {
     for datagrams in [0, 4] {
         let server = event_loop::Server::bind().unwrap();
         for _ in 0..datagrams {
-            server.send(b"hello", server.address().unwrap()).unwrap();
+            server.socket.send_to(b"hello", server.socket.local_addr().unwrap()).unwrap();
         }
         let heard = returns(move || event_loop::conversation(server).unwrap());
         // If the machine pauses for 20 ms between the words, there is an additional good-bye.
