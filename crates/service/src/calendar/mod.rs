@@ -8,7 +8,7 @@ mod plain_line;
 use crate::handle::Handle;
 use crate::job::{Backoff, Group, Key, Pace, Repeat, draw_jitter};
 use crate::job_handle::JobHandle;
-use crate::plan::{Options, common_methods, fallible_methods, repeated_methods};
+use crate::plan::{Options, common_methods, repeated_methods};
 use crate::shared::{Run, RunFuture, RunResult, Work, unboxed};
 use crate::time::Due;
 use crate::work::{AsyncEach, CallEach, SendEach, call_again};
@@ -96,7 +96,6 @@ pub struct OnRule<'h> {
 
 impl OnRule<'_> {
     common_methods!();
-    fallible_methods!();
     repeated_methods!();
 
     fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, Rejected<W>> {

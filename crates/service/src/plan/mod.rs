@@ -172,12 +172,7 @@ macro_rules! common_methods {
             self.options.rare_options().limit = Some(limit);
             self
         }
-    };
-}
 
-/// The methods of all plans for work that may fail.
-macro_rules! fallible_methods {
-    () => {
         /// Schedules a closure that may fail. An error that it returns is
         /// [kept](JobHandle::last_error) and [reported](crate::EventKind::GaveUp), and with
         /// [`retry`](Self::retry) the run is retried.
@@ -257,7 +252,7 @@ macro_rules! repeated_methods {
         }
     };
 }
-pub(crate) use {common_methods, fallible_methods, repeated_methods};
+pub(crate) use {common_methods, repeated_methods};
 
 mod one_shot;
 mod periodic;

@@ -23,7 +23,6 @@ pub struct OneShot<'h> {
 
 impl<'h> OneShot<'h> {
     common_methods!();
-    fallible_methods!();
 
     /// Schedules a closure.
     #[inline]

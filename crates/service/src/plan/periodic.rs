@@ -46,7 +46,6 @@ impl<'h> Periodic<'h> {
     }
 
     common_methods!();
-    fallible_methods!();
     repeated_methods!();
 
     /// Sets the first run to `delay` from now, instead of a period from now.
