@@ -58,6 +58,7 @@ impl Runs {
     }
 
     /// The run of a thread has ended. Returns `true` if it was reported as slow.
+    #[cold]
     pub(crate) fn unwatch_thread(&mut self, thread: usize) -> bool {
         let found = self.watched.iter().find(|(_, run)| run.thread == Some(thread));
         found.map(|(key, _)| WatchKey(key)).is_some_and(|key| self.unwatch(key))
