@@ -136,7 +136,6 @@ impl Drop for Service {
     fn drop(&mut self) {
         if !self.threads.is_empty() {
             let jobs = give_back(&self.timers, true, StopStage::Ending);
-            self.timers.shards().signal.wake();
             jobs.into_iter().for_each(discard);
             self.end_threads(true);
         }

@@ -46,16 +46,13 @@ impl Service {
 
     /// Refuses new jobs, and takes back the jobs that will not run.
     fn begin_stop(&self, how: Stop, own: usize) -> Vec<Job> {
-        let shards = self.timers.shards();
-        let jobs = match how {
+        match how {
             Stop::Drain(_) => give_back(&self.timers, false, StopStage::Draining),
             Stop::Now => give_back(&self.timers, true, StopStage::Ending),
             // If a job stops the service, runs that were handed out may wait for its thread: they
             // are taken back too.
             Stop::Wait | Stop::WaitFor(_) => give_back(&self.timers, own > 0, StopStage::Closed),
-        };
-        shards.signal.wake();
-        jobs
+        }
     }
 
     /// Waits, and takes back the rest. Joins the threads too, if `join` is set.
@@ -69,7 +66,6 @@ impl Service {
                 let begin = Instant::now();
                 shards.wait_for_drain(longest, own);
                 jobs.extend(give_back(&self.timers, own > 0, StopStage::Closed));
-                shards.signal.wake();
                 shards.wait_for_runs(longest.saturating_sub(begin.elapsed()), own)
             }
         };
