@@ -194,7 +194,18 @@ fn who_waits_for_a_queue_hears_when_nothing_is_left() {
     only.remove().unwrap();
     assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Ready(None)));
 
-    queue.insert(ms(10), "dropped with the queue").unwrap();
+    // Also of a value that comes sooner, and of no other.
+    let moved = queue.insert(ms(10), "moved").unwrap();
+    assert!(task.next(&mut queue).is_pending());
+    queue.insert(ms(20), "later").unwrap();
+    assert_eq!(task.woken(), 0);
+    queue.insert(ms(5), "sooner").unwrap();
+    assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Pending));
+    moved.refresh(ms(1)).unwrap();
+    assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Pending));
+    // The clock stands still, but the scheduler is told another time.
+    rig.scheduler.poll(at(1));
+    assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Ready(Some("moved"))));
     drop(queue);
     assert!(rig.timers.is_empty());
     assert_eq!(rig.play(100), 0);
