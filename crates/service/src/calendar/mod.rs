@@ -106,7 +106,7 @@ impl OnRule<'_> {
         let repeat = Repeat::new(tick.max(RETRY), self.times, Pace::Rule, tick);
         let repeat = self.first.ok_or(Reason::NoOccurrence).and(repeat);
         let plan = repeat.and_then(|repeat| self.options.check(Some(repeat)));
-        let rare = plan.as_ref().ok().and_then(|plan| plan.parts.rare.as_ref());
+        let rare = plan.as_ref().ok().and_then(|plan| plan.rare.as_ref());
         let jitter = rare.map_or(Duration::ZERO, |rare| rare.jitter);
         let inner = RunResult { work: Some(Box::new(work)), ..RunResult::default() };
         let work = CallOnRule { rule: self.rule, last: None, jitter, inner };

@@ -41,7 +41,7 @@ pub use group::Group;
 pub(crate) use group::{Dispatch, GroupPermit};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};
-pub(crate) use state::{After, JobParts, JobState, RareState, draw_jitter};
+pub(crate) use state::{After, JobState, RareState, draw_jitter};
 
 use parking_lot::Mutex;
 use std::num::{NonZeroU32, NonZeroU64};

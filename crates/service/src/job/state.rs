@@ -87,14 +87,6 @@ pub(crate) fn draw_jitter(jitter: Duration) -> Duration {
     if jitter.is_zero() { jitter } else { jitter.mul_f64(fastrand::f64()) }
 }
 
-/// The parts of a plan that most jobs do without. A job has work and a deadline besides.
-pub(crate) struct JobParts {
-    pub(crate) info: Arc<Info>,
-    pub(crate) repeat: Option<Repeat>,
-    pub(crate) ticks: Ticks,
-    pub(crate) rare: Option<Box<RareState>>,
-}
-
 /// The owner of the work of a job. See the table of [states](super).
 enum Phase<W: ?Sized> {
     /// The job: it waits for its time, is due, or is paused.
@@ -126,14 +118,9 @@ pub(crate) struct JobState<W: ?Sized> {
 }
 
 impl<W: ?Sized> JobState<W> {
-    pub(crate) fn new(work: Box<W>, parts: JobParts) -> Self {
-        let JobParts { info, repeat, ticks, rare } = parts;
-        Self { phase: Phase::Idle(work), info, repeat, runs: 0, ticks, rare }
-    }
-
-    /// The state of a job that was plain until now.
-    pub(crate) fn plain(work: Box<W>, ticks: Ticks) -> Self {
-        Self::new(work, JobParts { info: Arc::default(), repeat: None, ticks, rare: None })
+    /// The state of a job that runs once. Its deadlines are rounded up to `ticks`.
+    pub(crate) fn new(work: Box<W>, info: Arc<Info>, ticks: Ticks) -> Self {
+        Self { phase: Phase::Idle(work), info, repeat: None, runs: 0, ticks, rare: None }
     }
 
     /// Returns the work; `None` if a run has it.

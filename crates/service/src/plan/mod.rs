@@ -2,7 +2,7 @@
 
 use crate::Reason;
 use crate::handle::Handle;
-use crate::job::{Info, JobParts, Key, RareState, Repeat, draw_jitter};
+use crate::job::{Info, Key, RareState, Repeat, draw_jitter};
 use crate::time::{Due, Ticks, When};
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,8 +82,7 @@ impl<'h> Options<'h> {
         if let Some(wall) = &due.wall {
             rare.get_or_insert_default().planned.wall = Some(Box::clone(wall));
         }
-        let parts = JobParts { info: Arc::new(Info::new(name, key)), repeat, ticks, rare };
-        Ok(Plan { due, parts, replace })
+        Ok(Plan { due, info: Info::new(name, key), repeat, ticks, rare, replace })
     }
 }
 

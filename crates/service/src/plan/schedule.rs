@@ -5,18 +5,21 @@ use crate::drive::push_ready;
 use crate::error::{Reason, Rejected};
 use crate::guard::discard;
 use crate::handle::Handle;
-use crate::job::{Dispatch, JobParts, JobState};
+use crate::job::{Dispatch, Info, JobState, RareState, Repeat};
 use crate::job_handle::JobHandle;
 use crate::shard::{HandedOut, ReadyItem};
 use crate::shared::{Run, Work, unboxed};
-use crate::time::{Due, Moment};
+use crate::time::{Due, Moment, Ticks};
 use crate::work::{AsyncOnce, CallOnce};
 use std::sync::Arc;
 
 /// A plan that has been checked.
 pub(crate) struct Plan {
     pub(crate) due: Due,
-    pub(crate) parts: JobParts,
+    pub(crate) info: Info,
+    pub(crate) repeat: Option<Repeat>,
+    pub(crate) ticks: Ticks,
+    pub(crate) rare: Option<Box<RareState>>,
     /// A job that has the key is replaced.
     pub(crate) replace: bool,
 }
@@ -29,14 +32,15 @@ impl Handle {
         work: W,
     ) -> Result<JobHandle, Rejected<W>> {
         let shard = self.shards().own_shard();
-        let Plan { due, parts, replace } = match plan {
+        let Plan { due, info, repeat, ticks, rare, replace } = match plan {
             Ok(plan) => plan,
             Err(reason) => return Err(self.rejected(shard, reason, work)),
         };
-        let info = Arc::clone(&parts.info);
+        let (info, work): (_, Box<dyn Work>) = (Arc::new(info), Box::new(work));
         let key = info.key.clone().map(|key| (key, replace));
-        let work: Box<dyn Work> = Box::new(work);
-        match self.shards().schedule(shard, &due, key, JobState::new(work, parts)) {
+        let mut job = JobState::new(work, Arc::clone(&info), ticks);
+        (job.repeat, job.rare) = (repeat, rare);
+        match self.shards().schedule(shard, &due, key, job) {
             Ok((id, replaced)) => {
                 // Last, and without a lock: dropping the replaced work runs code of the user, which
                 // may do anything, such as panic.

@@ -13,6 +13,7 @@ use super::state::{Body, Other, ShardState, TimerState};
 use crate::error::ChangeError;
 use crate::job::{Id, JobState, Status};
 use crate::time::Moment;
+use std::sync::Arc;
 use wheelhouse_core::Tick;
 
 /// The most jobs that are resumed under one lock.
@@ -23,7 +24,9 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
     pub(super) fn full_state(&mut self, id: Id) -> Result<&mut JobState<W>, ChangeError> {
         let Some(slot) = self.slots.of_mut(id) else { return Err(self.missing()) };
         let job = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
-            Body::Plain(work) => self.job_states.insert(JobState::plain(work, self.ticks)),
+            Body::Plain(work) => {
+                self.job_states.insert(JobState::new(work, Arc::default(), self.ticks))
+            }
             Body::Other(Other::Full { job, .. }) => job,
             other => {
                 slot.body = other;

@@ -235,7 +235,7 @@ impl<W: ShardWork + ?Sized> ShardState<W> {
             return Err(work);
         }
         let body = if dispatch.is_async {
-            let mut job = JobState::plain(work, self.ticks);
+            let mut job = JobState::new(work, Arc::default(), self.ticks);
             job.rare.get_or_insert_default().dispatch = dispatch;
             Body::Other(Other::Full { job: self.job_states.insert(job), with_rare: true })
         } else {
