@@ -20,14 +20,10 @@ use std::{fmt, io};
 /// }
 /// ```
 ///
-/// With `?` it converts to a [`Reason`] or a `Box<dyn Error>`. Errors that are passed between
-/// threads, such as `Box<dyn Error + Send + Sync>` or that of `anyhow`, accept it only if the job
-/// can be passed too, which many closures cannot. Then use `map_err(Reason::from)`, which drops the
-/// job and keeps the reason.
-///
-/// **To downcast to the reason later**, convert the error by `.map_err(Reason::from)?` too. With
-/// `?` alone the box contains this type with the type of the closure, which cannot be named:
-/// `downcast_ref::<Reason>()` then returns `None`, and only the message is left.
+/// With `?` it converts to a [`Reason`] or a `Box<dyn Error>`. Use `map_err(Reason::from)`, which
+/// drops the job, for errors that are passed between threads, such as that of `anyhow`, unless the
+/// job can be passed too; and for boxes that are downcast to the reason later, since the type of a
+/// closure cannot be named.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejected<J> {
     /// The reason.
