@@ -203,7 +203,7 @@ fn who_waits_for_a_queue_hears_when_nothing_is_left() {
     assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Pending));
     moved.refresh(ms(1)).unwrap();
     assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Pending));
-    // The clock stands still, but the scheduler is told another time.
+    // The clock stands still, and the scheduler polls at a later time.
     rig.scheduler.poll(at(1));
     assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Ready(Some("moved"))));
     drop(queue);
